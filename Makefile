@@ -1,0 +1,68 @@
+# Tombolo. `make help` lists the targets; the text behind ## is the help.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+GO ?= go
+TOMBOLO := bin/tombolo
+
+##@ The two commands
+
+.PHONY: demo
+demo: setup ## Build everything, start the lab, deploy clusters/demo.yaml, verify it
+	@$(TOMBOLO) up demo --lab --yes --verify --next-steps
+
+.PHONY: test
+test: setup ## Run every test: unit, command line, and end to end in the lab
+	$(GO) vet ./...
+	$(GO) vet -tags lab ./...
+	$(GO) test ./...
+	$(GO) test -tags lab -count=1 -timeout 30m -v -p 1 ./tests/lab/... ./lab/...
+
+##@ The lab
+
+.PHONY: demo-down
+demo-down: build ## Destroy the demo cluster and remove the lab, all of it
+	@$(TOMBOLO) lab down --destroy
+
+##@ Build
+
+.PHONY: setup
+setup: tools build ## Everything the lab needs: tools and bin/tombolo
+
+.PHONY: tools
+tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum)
+	@$(GO) run ./tools/build
+
+.PHONY: build
+build: ## Build bin/tombolo
+	@echo "► building $(TOMBOLO)" >&2
+	@$(GO) build -o $(TOMBOLO) ./cmd/tombolo
+
+##@ Work on it
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no tools, no lab and no network
+	$(GO) test ./...
+
+.PHONY: lint
+lint: ## Check style, import arrows and formatting
+	@$(GO) run ./tools/build -for lint
+	@.tools/bin/golangci-lint run ./...
+	@.tools/bin/golangci-lint run --build-tags lab ./lab/... ./tests/...
+	$(GO) test -tags lint -count=1 ./tests/arrows
+
+.PHONY: fmt
+fmt: ## Format the Go code
+	@$(GO) run ./tools/build -for lint
+	@.tools/bin/golangci-lint fmt ./...
+
+.PHONY: clean
+clean: ## Remove what was built in the checkout (the tool cache stays)
+	rm -rf bin .tools
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,366 @@
+// Package config reads cluster files: one YAML file describes one cluster, and
+// both of its stacks, core and bootstrap, read the same file.
+//
+// Load decodes strictly, fills in defaults and validates; it reports all
+// problems of a file together, each with its line and column. The package
+// imports nothing else of Tombolo.
+package config
+
+// Version is the version of the cluster file's format that this package reads.
+const Version = 1
+
+// Cluster is a cluster file.
+type Cluster struct {
+	// Version of the format: 1.
+	Version int `yaml:"version"`
+	// Name of the cluster, a DNS label. It names the stacks (<name>-core,
+	// <name>-bootstrap) and starts the name of everything made for the
+	// cluster.
+	Name string `yaml:"name"`
+	// Environment that the cluster belongs to, such as dev or prod, a DNS label.
+	Environment string `yaml:"environment"`
+	// Wave in which a fleet operation reaches this cluster; lower goes first.
+	// Default 0.
+	Wave int `yaml:"wave,omitempty"`
+	// Cloud the cluster is in, and the account it may be made in.
+	Cloud Cloud `yaml:"cloud"`
+	// Tags put on every cloud resource. The keys tombolo:cluster and
+	// tombolo:environment are set by Tombolo.
+	Tags map[string]string `yaml:"tags,omitempty"`
+	// Network the cluster is in: one that core makes, or an existing one.
+	Network Network `yaml:"network"`
+	// Kubernetes holds the managed control plane and its nodes.
+	Kubernetes Kubernetes `yaml:"kubernetes"`
+	// Namespaces that bootstrap makes before the engine starts.
+	Namespaces []Namespace `yaml:"namespaces,omitempty"`
+	// Services that get a cloud identity and a ConfigMap of Helm values.
+	Services []Service `yaml:"services,omitempty"`
+	// GitOps is the engine and the repository it follows.
+	GitOps GitOps `yaml:"gitops"`
+	// Labels that describe the cluster to people and generators. They are
+	// Kubernetes labels.
+	Labels map[string]string `yaml:"labels,omitempty"`
+	// Annotations that describe the cluster with values that labels cannot hold.
+	Annotations map[string]string `yaml:"annotations,omitempty"`
+	// Values are extra keys of the infra ConfigMap, for ${key} in manifests.
+	Values map[string]string `yaml:"values,omitempty"`
+
+	// File is the path the cluster was loaded from.
+	File string `yaml:"-"`
+}
+
+// Provider is a cloud.
+type Provider string
+
+// The clouds of version 1.
+const (
+	AWS Provider = "aws"
+)
+
+// Cloud says where the cluster is.
+type Cloud struct {
+	// Provider of the cloud: aws.
+	Provider Provider `yaml:"provider"`
+	// Region, such as eu-central-1.
+	Region string `yaml:"region"`
+	// Account is the only account that may be changed: 12 digits on AWS.
+	// Credentials of another account are refused before anything is made.
+	Account string `yaml:"account"`
+	// Profile is the name of the AWS profile to use. Default: the credentials
+	// of the environment.
+	Profile string `yaml:"profile,omitempty"`
+}
+
+// NAT says how private subnets reach the internet.
+type NAT string
+
+// The kinds of NAT.
+const (
+	// NATNone makes no NAT gateway: nodes reach only what endpoints offer.
+	NATNone NAT = "none"
+	// NATSingle makes one gateway for all zones; cheapest, and lost with its zone.
+	NATSingle NAT = "single"
+	// NATPerZone makes one gateway in each zone.
+	NATPerZone NAT = "per-zone"
+)
+
+// Network is either made by core (CIDR, Zones, NAT, Endpoints) or Existing.
+type Network struct {
+	// CIDR of the VPC, an IPv4 block from /16 to /24.
+	CIDR string `yaml:"cidr,omitempty"`
+	// Zones to use, at least two, all of the region, such as eu-central-1a.
+	Zones []string `yaml:"zones,omitempty"`
+	// NAT is none, single or per-zone. Default single.
+	NAT NAT `yaml:"nat,omitempty"`
+	// Endpoints are the AWS services reached inside the VPC without NAT, such
+	// as s3 or ecr.api. s3 and dynamodb become gateway endpoints, others
+	// interface endpoints. Default: s3.
+	Endpoints []string `yaml:"endpoints,omitempty"`
+	// Existing is a network of somebody else; nothing in it is changed.
+	Existing *ExistingNetwork `yaml:"existing,omitempty"`
+}
+
+// ExistingNetwork names a VPC and subnets that somebody else owns.
+type ExistingNetwork struct {
+	// VPC id, vpc-….
+	VPC string `yaml:"vpc"`
+	// PrivateSubnets for nodes and the control plane, at least two, in
+	// different zones.
+	PrivateSubnets []string `yaml:"privateSubnets"`
+	// PublicSubnets for public load balancers. Default: none.
+	PublicSubnets []string `yaml:"publicSubnets,omitempty"`
+}
+
+// Kubernetes is the managed control plane and its nodes.
+type Kubernetes struct {
+	// Version of Kubernetes, major.minor, such as "1.35".
+	Version string `yaml:"version"`
+	// Endpoint of the Kubernetes API.
+	Endpoint Endpoint `yaml:"endpoint,omitempty"`
+	// Logs are the control plane's log types sent to CloudWatch: api, audit,
+	// authenticator, controllerManager, scheduler. Default: api, audit,
+	// authenticator.
+	Logs []string `yaml:"logs,omitempty"`
+	// LogRetentionDays is how long those logs are kept, in days. Default 90.
+	LogRetentionDays int `yaml:"logRetentionDays,omitempty"`
+	// SecretsEncryption of Secrets in etcd by a KMS key.
+	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty"`
+	// Admins are the IAM principals with cluster-admin rights, as access entries.
+	Admins []Admin `yaml:"admins,omitempty"`
+	// NodeGroups are managed node groups; at least one.
+	NodeGroups []NodeGroup `yaml:"nodeGroups"`
+	// Addons are managed EKS addons. Default: vpc-cni, kube-proxy, coredns and
+	// eks-pod-identity-agent, in the cloud's default versions.
+	Addons []Addon `yaml:"addons,omitempty"`
+}
+
+// Endpoint says who reaches the Kubernetes API.
+type Endpoint struct {
+	// Private makes the API reachable inside the VPC. Default true.
+	Private *bool `yaml:"private,omitempty"`
+	// Public makes the API reachable from the internet, for AllowedCIDRs.
+	// Default false.
+	Public bool `yaml:"public,omitempty"`
+	// AllowedCIDRs may reach the public endpoint; required when Public is set.
+	AllowedCIDRs []string `yaml:"allowedCidrs,omitempty"`
+	// OpenToTheWorld confirms 0.0.0.0/0 in AllowedCIDRs; without it such a
+	// block is refused.
+	OpenToTheWorld bool `yaml:"openToTheWorld,omitempty"`
+}
+
+// SecretsEncryption of Kubernetes Secrets by a KMS key.
+type SecretsEncryption struct {
+	// Enabled turns it on. Default true. AWS cannot turn it off again.
+	Enabled *bool `yaml:"enabled,omitempty"`
+	// KeyARN is an existing key. Default: core makes one.
+	KeyARN string `yaml:"keyArn,omitempty"`
+}
+
+// Admin is an IAM principal with cluster-admin rights.
+type Admin struct {
+	// Name of the entry, unique in the file, a DNS label.
+	Name string `yaml:"name"`
+	// PrincipalARN of an IAM role or user.
+	PrincipalARN string `yaml:"principalArn"`
+}
+
+// Capacity is how EC2 sells the instances of a node group.
+type Capacity string
+
+// The capacity types.
+const (
+	OnDemand Capacity = "on-demand"
+	Spot     Capacity = "spot"
+)
+
+// NodeGroup is a managed node group.
+type NodeGroup struct {
+	// Name, unique in the file, a DNS label.
+	Name string `yaml:"name"`
+	// InstanceTypes, such as m7i.large; all of one CPU architecture.
+	InstanceTypes []string `yaml:"instanceTypes"`
+	// Size of the group, in nodes.
+	Size Size `yaml:"size"`
+	// Capacity is on-demand or spot. Default on-demand.
+	Capacity Capacity `yaml:"capacity,omitempty"`
+	// DiskGiB is the size of each node's root volume, in GiB. Default 50.
+	DiskGiB int `yaml:"diskGiB,omitempty"`
+	// Labels of the nodes.
+	Labels map[string]string `yaml:"labels,omitempty"`
+	// Taints of the nodes.
+	Taints []Taint `yaml:"taints,omitempty"`
+}
+
+// Size of a node group, in nodes.
+type Size struct {
+	// Min is the smallest size. Default 1.
+	Min *int `yaml:"min,omitempty"`
+	// Max is the largest size. Default: the larger of Min and Desired.
+	Max *int `yaml:"max,omitempty"`
+	// Desired is the size to start with; an autoscaler owns it afterwards.
+	// Default: Min.
+	Desired *int `yaml:"desired,omitempty"`
+}
+
+// TaintEffect is what a taint does to pods that do not tolerate it.
+type TaintEffect string
+
+// The effects, as Kubernetes spells them.
+const (
+	NoSchedule       TaintEffect = "NoSchedule"
+	PreferNoSchedule TaintEffect = "PreferNoSchedule"
+	NoExecute        TaintEffect = "NoExecute"
+)
+
+// Taint of the nodes of a node group.
+type Taint struct {
+	// Key of the taint, such as dedicated or example.com/gpu.
+	Key string `yaml:"key"`
+	// Value of the taint. Default: none.
+	Value string `yaml:"value,omitempty"`
+	// Effect is NoSchedule, PreferNoSchedule or NoExecute.
+	Effect TaintEffect `yaml:"effect"`
+}
+
+// Addon is a managed EKS addon.
+type Addon struct {
+	// Name of the addon, such as vpc-cni.
+	Name string `yaml:"name"`
+	// Version, such as v1.20.1-eksbuild.1. Default: the cloud's default for
+	// the Kubernetes version.
+	Version string `yaml:"version,omitempty"`
+	// Configuration of the addon, by the addon's own schema.
+	Configuration map[string]any `yaml:"configuration,omitempty"`
+}
+
+// Namespace that bootstrap makes. GitOps may add to its metadata.
+type Namespace struct {
+	// Name, a DNS label, unique in the file.
+	Name string `yaml:"name"`
+	// Labels of the namespace.
+	Labels map[string]string `yaml:"labels,omitempty"`
+	// Annotations of the namespace.
+	Annotations map[string]string `yaml:"annotations,omitempty"`
+}
+
+// Service is something in the platform tree that needs values from the
+// infrastructure: it gets a ConfigMap <name>-values for a HelmRelease's
+// valuesFrom, and, where asked, an IAM role for its service account.
+type Service struct {
+	// Name, a DNS label, unique in the file.
+	Name string `yaml:"name"`
+	// Namespace of the ConfigMap and the service account; one of Namespaces.
+	Namespace string `yaml:"namespace"`
+	// Identity is an IAM role for the service's service account. Default: none.
+	Identity *Identity `yaml:"identity,omitempty"`
+	// Values are extra Helm values, merged over the ones Tombolo publishes.
+	Values map[string]any `yaml:"values,omitempty"`
+}
+
+// IdentityMode is how a pod gets the credentials of an IAM role.
+type IdentityMode string
+
+// The identity modes.
+const (
+	// IRSA: IAM roles for service accounts, by the cluster's OIDC provider.
+	IRSA IdentityMode = "irsa"
+	// PodIdentity: EKS Pod Identity, by an association and the node's agent.
+	PodIdentity IdentityMode = "pod-identity"
+)
+
+// Identity is an IAM role for one Kubernetes service account.
+type Identity struct {
+	// ServiceAccount that may assume the role. Default: the service's name.
+	ServiceAccount string `yaml:"serviceAccount,omitempty"`
+	// Mode is irsa or pod-identity. Default irsa.
+	Mode IdentityMode `yaml:"mode,omitempty"`
+	// PolicyARNs of managed policies to attach.
+	PolicyARNs []string `yaml:"policyArns,omitempty"`
+	// Statements of the role's own policy.
+	Statements []Statement `yaml:"statements,omitempty"`
+}
+
+// Statement allows actions on resources.
+type Statement struct {
+	// Actions, such as s3:GetObject. A bare * is refused.
+	Actions []string `yaml:"actions"`
+	// Resources as ARNs. A bare * needs Reason.
+	Resources []string `yaml:"resources"`
+	// Reason explains a * in Resources.
+	Reason string `yaml:"reason,omitempty"`
+}
+
+// Engine is a GitOps engine.
+type Engine string
+
+// The engines of version 1.
+const (
+	Flux Engine = "flux"
+)
+
+// GitOps is the engine and the repository it follows.
+type GitOps struct {
+	// Engine: flux.
+	Engine Engine `yaml:"engine"`
+	// URL of the Git repository: https://, http:// or ssh://.
+	URL string `yaml:"url"`
+	// Branch to follow. Default main.
+	Branch string `yaml:"branch,omitempty"`
+	// Path in the repository, relative to its root, such as clusters/dev.
+	Path string `yaml:"path"`
+	// Interval between looks at the repository, a Go duration of at least 1s
+	// such as 1m or 5m. Default 1m.
+	Interval string `yaml:"interval,omitempty"`
+	// Auth is how the engine reads the repository. Default: anonymously.
+	Auth *Auth `yaml:"auth,omitempty"`
+	// Distribution is the engine's install manifest.
+	Distribution Distribution `yaml:"distribution"`
+}
+
+// Distribution is an install manifest: a pinned and checksummed URL, or a
+// local file.
+type Distribution struct {
+	// Version of the engine, such as v2.7.5.
+	Version string `yaml:"version"`
+	// URL of the manifest. Default for flux: the release of Version.
+	URL string `yaml:"url,omitempty"`
+	// SHA256 of the manifest, 64 hexadecimal digits; required unless Path is set.
+	SHA256 string `yaml:"sha256,omitempty"`
+	// Path of a local manifest, relative to the cluster file. Excludes URL.
+	Path string `yaml:"path,omitempty"`
+}
+
+// AuthType is how the engine reads the Git repository.
+type AuthType string
+
+// The kinds of Git credentials.
+const (
+	// AuthBasic is a user name and a password or token over HTTPS.
+	AuthBasic AuthType = "basic"
+	// AuthSSH is a private key and the host's known keys.
+	AuthSSH AuthType = "ssh"
+)
+
+// Auth refers to the secrets for the Git repository; it never holds them.
+type Auth struct {
+	// Type is basic or ssh.
+	Type AuthType `yaml:"type"`
+	// Username for basic. Default git.
+	Username string `yaml:"username,omitempty"`
+	// Password (basic): where the password or token is.
+	Password *SecretRef `yaml:"password,omitempty"`
+	// PrivateKey (ssh): where the PEM private key is.
+	PrivateKey *SecretRef `yaml:"privateKey,omitempty"`
+	// KnownHosts (ssh): the host's public keys, as in a known_hosts file.
+	KnownHosts string `yaml:"knownHosts,omitempty"`
+}
+
+// SecretRef says where a secret is; exactly one field is set.
+type SecretRef struct {
+	// Config is a key of the bootstrap stack's encrypted Pulumi config.
+	Config string `yaml:"config,omitempty"`
+	// Env is an environment variable.
+	Env string `yaml:"env,omitempty"`
+	// File is a file's path, relative to the cluster file.
+	File string `yaml:"file,omitempty"`
+}

@@ -1,0 +1,95 @@
+//go:build lint
+
+// Package arrows tests the linter's rule for the import arrows: an import
+// against an arrow must fail, and one along it must not.
+package arrows
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// against lists one import against each arrow: the room, and what it must not
+// import.
+var against = []struct{ from, to string }{
+	{"config", "stacks"},
+	{"config", "components/network"},
+	{"components/network", "config"},
+	{"components/network", "automation"},
+	{"stacks/core", "automation"},
+	{"stacks", "lab"},
+	{"automation", "internal/cli"},
+	{"automation", "components/network"},
+	{"automation", "lab"},
+	{"lab/aws", "stacks"},
+	{"internal/render", "automation"},
+	{"internal/cli/up", "components/network"},
+	{"cmd/tombolo", "automation"},
+	{"cmd/program", "automation"},
+}
+
+// along lists imports that the architecture draws.
+var along = []struct{ from, to string }{
+	{"components/eks", "components/identity"},
+	{"stacks/core", "components/network"},
+	{"stacks/core", "config"},
+	{"automation", "stacks"},
+	{"internal/cli/up", "automation"},
+	{"internal/cli/lab", "lab"},
+	{"lab", "lab/aws"},
+	{"cmd/program", "stacks"},
+}
+
+func TestImportAgainstAnArrowFails(t *testing.T) {
+	for _, arrow := range against {
+		t.Run(arrow.from+" to "+arrow.to, func(t *testing.T) {
+			out, err := lint(t, arrow.from, arrow.to)
+			if err == nil || !strings.Contains(out, "(depguard)") {
+				t.Errorf("the linter passes it:\n%s", out)
+			}
+		})
+	}
+}
+
+func TestImportAlongAnArrowPasses(t *testing.T) {
+	for _, arrow := range along {
+		t.Run(arrow.from+" to "+arrow.to, func(t *testing.T) {
+			if out, err := lint(t, arrow.from, arrow.to); err != nil {
+				t.Errorf("the linter refuses it: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// lint runs depguard, as the project configures it, on a module of two empty
+// packages of which one imports the other.
+func lint(t *testing.T, from, to string) (string, error) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "go.mod"), "module tombolo\n\ngo 1.26\n")
+	write(t, filepath.Join(dir, to, "it.go"), "package it\n")
+	write(t, filepath.Join(dir, from, "it.go"), fmt.Sprintf("package it\n\nimport _ %q\n", "tombolo/"+to))
+	cmd := exec.CommandContext(t.Context(), filepath.Join(root, ".tools", "bin", "golangci-lint"),
+		"run", "--config", filepath.Join(root, ".golangci.yml"), "--enable-only", "depguard", "--allow-parallel-runners", "./...")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

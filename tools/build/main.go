@@ -1,0 +1,25 @@
+// Command build builds the pinned tools of the lab, once for each state of
+// their modules, and links them into .tools of the checkout:
+//
+//	go run ./tools/build [-for lab|lint]
+//
+// Built tools stay in the user's cache directory (TOMBOLO_TOOL_CACHE names
+// another), keyed by what they are built from, so that a second checkout or a
+// second run takes none of the time again.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "✗", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/constant"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+type host struct {
+	pulumirpc.UnimplementedLanguageRuntimeServer
+	engine string
+}
+
+func (h *host) Handshake(_ context.Context, r *pulumirpc.LanguageHandshakeRequest) (*pulumirpc.LanguageHandshakeResponse, error) {
+	h.engine = r.GetEngineAddress()
+	return &pulumirpc.LanguageHandshakeResponse{}, nil
+}
+
+func (h *host) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: "3.250.0"}, nil
+}
+
+// The lab puts every provider on PATH, so there is nothing to ask for.
+func (h *host) GetRequiredPackages(context.Context, *pulumirpc.GetRequiredPackagesRequest) (*pulumirpc.GetRequiredPackagesResponse, error) {
+	return &pulumirpc.GetRequiredPackagesResponse{}, nil
+}
+
+// Run runs the program to its end. A program that fails has said why on its
+// own, so the engine is told to stop without another message (Bail).
+func (h *host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.RunResponse, error) {
+	program, done, err := h.program(ctx, r.GetInfo())
+	if err != nil {
+		return &pulumirpc.RunResponse{Error: err.Error()}, nil
+	}
+	defer done()
+	env, err := h.environment(r)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program, r.GetArgs()...)
+	cmd.Dir, cmd.Env = r.GetPwd(), append(os.Environ(), env...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	var exit *exec.ExitError
+	switch err := cmd.Run(); {
+	case err == nil:
+		return &pulumirpc.RunResponse{}, nil
+	case errors.As(err, &exit) && exit.ExitCode() == constant.ExitStatusLoggedError:
+		return &pulumirpc.RunResponse{Bail: true}, nil
+	default:
+		return &pulumirpc.RunResponse{Error: fmt.Sprintf("running %s: %v", program, err)}, nil
+	}
+}
+
+// program is the path of the program to run, and what to call when it ended.
+func (h *host) program(ctx context.Context, info *pulumirpc.ProgramInfo) (string, func(), error) {
+	if binary := info.GetOptions().GetFields()["binary"].GetStringValue(); binary != "" {
+		return filepath.Join(info.GetRootDirectory(), binary), func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "pulumi-go-")
+	if err != nil {
+		return "", nil, err
+	}
+	program := filepath.Join(dir, "program")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, info.GetEntryPoint())
+	cmd.Dir = info.GetProgramDirectory()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("building the program in %s: %w\n%s", cmd.Dir, err, out), os.RemoveAll(dir))
+	}
+	return program, func() { _ = os.RemoveAll(dir) }, nil
+}
+
+// environment is what pulumi.Run reads.
+func (h *host) environment(r *pulumirpc.RunRequest) ([]string, error) {
+	config, err := json.Marshal(r.GetConfig())
+	if err != nil {
+		return nil, err
+	}
+	secretKeys, err := json.Marshal(r.GetConfigSecretKeys())
+	if err != nil {
+		return nil, err
+	}
+	return []string{
+		pulumi.EnvOrganization + "=" + r.GetOrganization(),
+		pulumi.EnvProject + "=" + r.GetProject(),
+		pulumi.EnvStack + "=" + r.GetStack(),
+		pulumi.EnvConfig + "=" + string(config),
+		pulumi.EnvConfigSecretKeys + "=" + string(secretKeys),
+		pulumi.EnvDryRun + "=" + strconv.FormatBool(r.GetDryRun()),
+		pulumi.EnvParallel + "=" + strconv.Itoa(int(r.GetParallel())),
+		pulumi.EnvMonitor + "=" + r.GetMonitorAddress(),
+		pulumi.EnvEngine + "=" + h.engine,
+		pulumi.EnvPulumiRootDirectory + "=" + r.GetInfo().GetRootDirectory(),
+	}, nil
+}
