@@ -1,0 +1,76 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// The functions of this file look at a value that has the wrong shape, and say
+// what was probably meant. They return "" when they cannot tell.
+
+func accountAdvice(s string) string {
+	digits := strings.NewReplacer("-", "", " ", "").Replace(s)
+	if len(digits) == 12 && digits != s {
+		return fmt.Sprintf("write the 12 digits together: %s", quote(digits))
+	}
+	return fmt.Sprintf(`write its 12 digits in quotes, such as "111122223333"; this has %d`, len(s))
+}
+
+var bareIP = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+$`)
+
+func blockAdvice(s string) string {
+	if bareIP.MatchString(s) {
+		return fmt.Sprintf("add the length of the prefix: %s/32 is that one address, %s/16 a network", s, s)
+	}
+	return ""
+}
+
+func keyAdvice(s string) string {
+	switch {
+	case strings.Contains(s, ":alias/"):
+		return "use the key's own ARN (…:key/…): EKS takes no alias"
+	case !strings.HasPrefix(s, "arn:"):
+		return "write the whole ARN, arn:aws:kms:<region>:<account>:key/<id>"
+	}
+	return ""
+}
+
+var assumedRole = regexp.MustCompile(`^arn:([a-z-]+):sts::([0-9]{12}):assumed-role/([^/]+)/`)
+
+func principalAdvice(s string) string {
+	if m := assumedRole.FindStringSubmatch(s); m != nil {
+		return fmt.Sprintf("this is a session: use the role itself, arn:%s:iam::%s:role/%s, with the role's path if it has one",
+			m[1], m[2], m[3])
+	}
+	if strings.HasSuffix(s, ":root") {
+		return "an access entry takes no account: name a role, such as arn:aws:iam::111122223333:role/platform-admin"
+	}
+	return ""
+}
+
+var scpLike = regexp.MustCompile(`^([^@/\s]+@)?([^:/\s]+):([^/].*)$`)
+
+func urlAdvice(s string) string {
+	if m := scpLike.FindStringSubmatch(s); m != nil && !strings.Contains(s, "://") {
+		return fmt.Sprintf("write it as a URL: ssh://%s%s/%s", m[1], m[2], m[3])
+	}
+	return "use https://, ssh:// or, inside a closed network, http://"
+}
+
+func versionAdvice(s string) string {
+	if semver.MatchString("v" + s) {
+		return fmt.Sprintf("start it with a v: %s", quote("v"+s))
+	}
+	return ""
+}
+
+func sumAdvice(s string) string {
+	switch {
+	case len(s) == 64 && strings.ToLower(s) != s:
+		return "write it in lower case"
+	case strings.HasPrefix(s, "sha256:"):
+		return "leave sha256: away"
+	}
+	return fmt.Sprintf("copy the sum that sha256sum prints for the manifest; this has %d characters", len(s))
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// regions of AWS that offer EKS, by the list of regional endpoints of Amazon
+// EKS in the AWS General Reference (December 2025).
+var regions = []string{
+	"af-south-1",
+	"ap-east-1", "ap-east-2",
+	"ap-northeast-1", "ap-northeast-2", "ap-northeast-3",
+	"ap-south-1", "ap-south-2",
+	"ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ap-southeast-4",
+	"ap-southeast-5", "ap-southeast-6", "ap-southeast-7",
+	"ca-central-1", "ca-west-1",
+	"cn-north-1", "cn-northwest-1",
+	"eu-central-1", "eu-central-2",
+	"eu-north-1",
+	"eu-south-1", "eu-south-2",
+	"eu-west-1", "eu-west-2", "eu-west-3",
+	"il-central-1",
+	"me-central-1", "me-south-1",
+	"mx-central-1",
+	"sa-east-1",
+	"us-east-1", "us-east-2",
+	"us-gov-east-1", "us-gov-west-1",
+	"us-west-1", "us-west-2",
+}
+
+// Regions are the AWS regions that a cluster may be in.
+func Regions() []string { return slices.Clone(regions) }
+
+// Partition is the AWS partition of a region, which starts every ARN in it:
+// aws, aws-cn or aws-us-gov.
+func Partition(region string) string {
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return "aws-cn"
+	case strings.HasPrefix(region, "us-gov-"):
+		return "aws-us-gov"
+	}
+	return "aws"
+}
+
+// kubernetesVersions are in standard support on EKS, by the release calendar in
+// the Amazon EKS User Guide, and have been run by this project.
+var kubernetesVersions = []string{"1.32", "1.33", "1.34", "1.35"}
+
+// KubernetesVersions are the versions a cluster file may ask for, oldest first.
+func KubernetesVersions() []string { return slices.Clone(kubernetesVersions) }
+
+// logTypes of the EKS control plane, by the EKS API's LogType.
+var logTypes = []string{"api", "audit", "authenticator", "controllerManager", "scheduler"}
+
+// retentionDays are the values of PutRetentionPolicy in the CloudWatch Logs API.
+var retentionDays = []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
+	1096, 1827, 2192, 2557, 2922, 3288, 3653}
+
+// PodIdentityAgent is the addon that EKS Pod Identity needs on the nodes.
+const PodIdentityAgent = "eks-pod-identity-agent"
+
+// knownAddons are AWS's own EKS addons and the community addons it builds. An
+// addon of another vendor may be named as well.
+var knownAddons = []string{
+	"adot", "amazon-cloudwatch-observability", "amazon-sagemaker-hyperpod-taskgovernance",
+	"aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver", "aws-guardduty-agent",
+	"aws-mountpoint-s3-csi-driver", "aws-network-flow-monitoring-agent",
+	"aws-privateca-connector-for-kubernetes", "aws-secrets-store-csi-driver-provider",
+	"cert-manager", "coredns", "eks-node-monitoring-agent", PodIdentityAgent,
+	"external-dns", "fluent-bit", "kube-proxy", "kube-state-metrics", "metrics-server",
+	"prometheus-node-exporter", "snapshot-controller", "vpc-cni",
+}
+
+// knownEndpoints are the services most clusters reach through VPC endpoints.
+// Others may be named: the list is there to recognise misspelt ones.
+var knownEndpoints = []string{
+	"acm-pca", "aps", "aps-workspaces", "athena", "autoscaling", "cloudformation", "cloudtrail",
+	"codecommit", "dynamodb", "ebs", "ec2", "ec2messages", "ecr.api", "ecr.dkr", "ecs", "ecs-agent",
+	"ecs-telemetry", "eks", "eks-auth", "elasticache", "elasticfilesystem", "elasticloadbalancing",
+	"email-smtp", "events", "execute-api", "fsx", "glue", "grafana", "guardduty-data", "iam",
+	"kafka", "kinesis-firehose", "kinesis-streams", "kms", "lambda", "logs", "monitoring",
+	"rds", "rds-data", "redshift", "s3", "s3express", "sagemaker.api", "sagemaker.runtime",
+	"secretsmanager", "servicequotas", "sns", "sqs", "ssm", "ssmmessages", "states", "sts",
+	"sms", "synthetics", "transfer", "xray", "bedrock", "bedrock-runtime",
+}
+
+// Architecture is the CPU architecture of an instance type, as Kubernetes names
+// it in the label kubernetes.io/arch.
+type Architecture string
+
+// The architectures.
+const (
+	AMD64 Architecture = "amd64"
+	ARM64 Architecture = "arm64"
+)
+
+// graviton families have a g among the letters after the generation (m7g,
+// c7gn, x2gd); in g4dn or g5, the g before it says GPU. a1 came first.
+var graviton = regexp.MustCompile(`^(a1|[a-z]+[0-9]+[a-z]*g[a-z]*)\.`)
+
+// ArchitectureOf is the architecture of an EC2 instance type, by AWS's naming
+// convention of instance types.
+func ArchitectureOf(instanceType string) Architecture {
+	if graviton.MatchString(instanceType) {
+		return ARM64
+	}
+	return AMD64
+}
+
+// Architecture of the group's nodes; validation holds all its instance types to
+// the same one.
+func (g NodeGroup) Architecture() Architecture {
+	if len(g.InstanceTypes) == 0 {
+		return AMD64
+	}
+	return ArchitectureOf(g.InstanceTypes[0])
+}

@@ -1,0 +1,241 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// decoder fills Go values from YAML nodes. It is stricter than yaml.v3's own:
+// it takes no unknown key, no key twice and no value of another type, goes on
+// after a problem, and notes where everything stands.
+type decoder struct {
+	doc     *document
+	open    map[*yaml.Node]bool // being read: an alias to one of them never ends
+	visited int
+}
+
+func newDecoder(doc *document) *decoder {
+	return &decoder{doc: doc, open: map[*yaml.Node]bool{}}
+}
+
+// field is a key of a struct, as its yaml tag says.
+type field struct {
+	name     string
+	index    int
+	required bool
+	rule     rule
+}
+
+// fields of a struct type. A field without omitempty is required.
+func fields(t reflect.Type) []field {
+	var out []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name == "-" {
+			continue
+		}
+		out = append(out, field{
+			name:     name,
+			index:    i,
+			required: options != "omitempty",
+			rule:     rules[t.Name()+"."+f.Name],
+		})
+	}
+	return out
+}
+
+// decode reads n into dst. key is nil for the root and for items of a list.
+func (d *decoder) decode(key, n *yaml.Node, p path, dst reflect.Value, r rule) {
+	d.doc.stood(p, key, n)
+	n = d.resolve(n, p)
+	if n == nil || !d.enter(n, p) {
+		return
+	}
+	defer d.leave(n)
+	if !d.plain(n, p) {
+		return
+	}
+	switch dst.Kind() {
+	case reflect.Pointer:
+		target := reflect.New(dst.Type().Elem())
+		d.value(n, p, target.Elem(), r)
+		dst.Set(target)
+	default:
+		d.value(n, p, dst, r)
+	}
+}
+
+// plain refuses tags that ask for another type, and values that are not there.
+func (d *decoder) plain(n *yaml.Node, p path) bool {
+	if n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!str" {
+		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("has the YAML tag %s", quote(n.Tag)),
+			"remove the tag; the type follows from the key")
+		return false
+	}
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		d.doc.unreadable(positionOf(n), p, "has no value", "give it one, or remove the key")
+		return false
+	}
+	return true
+}
+
+func (d *decoder) value(n *yaml.Node, p path, dst reflect.Value, r rule) {
+	switch dst.Kind() {
+	case reflect.Struct:
+		d.structure(n, p, dst)
+	case reflect.Slice:
+		d.list(n, p, dst, r)
+	case reflect.Map:
+		d.mapping(n, p, dst)
+	case reflect.String:
+		d.text(n, p, dst, r)
+	case reflect.Int:
+		d.integer(n, p, dst, r)
+	case reflect.Bool:
+		d.boolean(n, p, dst)
+	}
+}
+
+// wrong reports a value of another type than the key's.
+func (d *decoder) wrong(n *yaml.Node, p path, want, remedy string) {
+	d.doc.unreadable(positionOf(n), p, fmt.Sprintf("must be %s, but is %s", want, describe(n)), remedy)
+}
+
+func (d *decoder) structure(n *yaml.Node, p path, dst reflect.Value) {
+	known := fields(dst.Type())
+	if n.Kind != yaml.MappingNode {
+		d.wrong(n, p, "a mapping", "write "+someKeys(known)+" below it")
+		return
+	}
+	names := make([]string, len(known))
+	for i, f := range known {
+		names[i] = f.name
+	}
+	seen := map[string]bool{}
+	for _, pr := range d.pairs(n, p) {
+		i := indexOf(names, pr.key.Value)
+		if i < 0 {
+			d.unknown(pr.key, p, names, n)
+			continue
+		}
+		seen[pr.key.Value] = true
+		d.decode(pr.key, pr.value, p.field(pr.key.Value), dst.Field(known[i].index), known[i].rule)
+	}
+	for _, f := range known {
+		if f.required && !seen[f.name] {
+			d.missing(n, p, f)
+		}
+	}
+}
+
+func indexOf(names []string, name string) int {
+	for i, n := range names {
+		if n == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// someKeys names the required keys of a mapping, or the first few of all.
+func someKeys(known []field) string {
+	var names []string
+	for _, f := range known {
+		if f.required {
+			names = append(names, f.name)
+		}
+	}
+	for i := 0; len(names) == 0 && i < min(len(known), 3); i++ {
+		names = append(names, known[i].name)
+	}
+	return strings.Join(names, ", ") + " as keys"
+}
+
+// unknown reports a key that the format does not have. A misspelt key does not
+// also make the key that was meant missing.
+func (d *decoder) unknown(key *yaml.Node, p path, names []string, parent *yaml.Node) {
+	remedy := "remove it; the keys here are " + strings.Join(names, ", ")
+	if near := nearest(key.Value, names); near != "" {
+		remedy = fmt.Sprintf("did you mean %s?", quote(near))
+		if !holds(parent, near) {
+			d.doc.broken[p.field(near)] = true
+		}
+	}
+	d.doc.add(positionOf(key), p.key(key.Value), "is not a known key", remedy)
+}
+
+func holds(mapping *yaml.Node, key string) bool {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return true
+		}
+	}
+	return false
+}
+
+// missing reports a required key at the mapping that should have it.
+func (d *decoder) missing(n *yaml.Node, p path, f field) {
+	at := p.field(f.name)
+	if d.doc.broken[at] {
+		return
+	}
+	position := d.doc.position(p)
+	if p == "" {
+		position = positionOf(n)
+	}
+	remedy := "add it"
+	if f.rule.example != "" {
+		remedy = fmt.Sprintf("add it, for example %s: %s", f.name, f.rule.example)
+	} else if len(f.rule.allowed) > 0 {
+		remedy = fmt.Sprintf("add it: %s", choice(f.rule.allowed))
+	}
+	d.doc.unreadable(position, at, "is required and missing", remedy)
+}
+
+func (d *decoder) list(n *yaml.Node, p path, dst reflect.Value, r rule) {
+	if n.Kind != yaml.SequenceNode {
+		remedy := "write each item on a line of its own, after a dash"
+		if n.Kind == yaml.ScalarNode {
+			remedy = fmt.Sprintf("write [%s]", n.Value)
+		}
+		d.wrong(n, p, "a list", remedy)
+		return
+	}
+	if len(n.Content) < r.minItems {
+		d.doc.unreadable(d.doc.position(p), p,
+			fmt.Sprintf("needs at least %s, and has %d", plural(r.minItems, r.item()), len(n.Content)), "add one")
+	}
+	items := reflect.MakeSlice(dst.Type(), len(n.Content), len(n.Content))
+	for i, item := range n.Content {
+		d.decode(nil, item, p.index(i), items.Index(i), r)
+	}
+	dst.Set(items)
+}
+
+// mapping reads the two kinds of free mapping: text to text, and text to
+// anything that JSON has.
+func (d *decoder) mapping(n *yaml.Node, p path, dst reflect.Value) {
+	if n.Kind != yaml.MappingNode {
+		d.wrong(n, p, "a mapping", "write key: value pairs below it")
+		return
+	}
+	out := reflect.MakeMap(dst.Type())
+	for _, pr := range d.pairs(n, p) {
+		at := p.key(pr.key.Value)
+		value := reflect.New(dst.Type().Elem()).Elem()
+		if value.Kind() == reflect.Interface {
+			d.doc.stood(at, pr.key, pr.value)
+			if v := d.anything(pr.value, at); v != nil {
+				value.Set(reflect.ValueOf(v))
+			}
+		} else {
+			d.decode(pr.key, pr.value, at, value, rule{})
+		}
+		out.SetMapIndex(reflect.ValueOf(pr.key.Value), value)
+	}
+	dst.Set(out)
+}

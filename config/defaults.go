@@ -1,0 +1,108 @@
+package config
+
+import "fmt"
+
+// The defaults that are the same in every file.
+const (
+	defaultLogRetentionDays = 90
+	defaultDiskGiB          = 50
+	defaultMinSize          = 1
+	defaultBranch           = "main"
+	defaultInterval         = "1m"
+	defaultUsername         = "git"
+)
+
+func defaultEndpoints() []string { return []string{"s3"} }
+
+func defaultLogs() []string { return []string{"api", "audit", "authenticator"} }
+
+func defaultAddons() []Addon {
+	return []Addon{{Name: "vpc-cni"}, {Name: "kube-proxy"}, {Name: "coredns"}, {Name: PodIdentityAgent}}
+}
+
+// defaultAddonObjects are the default addons as a file would write them.
+func defaultAddonObjects() []map[string]string {
+	var out []map[string]string
+	for _, a := range defaultAddons() {
+		out = append(out, map[string]string{"name": a.Name})
+	}
+	return out
+}
+
+// setDefaults fills in what the file leaves out. A list that is there and empty
+// stays empty.
+func (c *Cluster) setDefaults() {
+	c.Network.setDefaults()
+	c.Kubernetes.setDefaults()
+	for i := range c.Services {
+		c.Services[i].setDefaults()
+	}
+	c.GitOps.setDefaults()
+}
+
+func (n *Network) setDefaults() {
+	if n.Existing != nil {
+		return
+	}
+	orElse(&n.NAT, NATSingle)
+	if n.Endpoints == nil {
+		n.Endpoints = defaultEndpoints()
+	}
+}
+
+func (k *Kubernetes) setDefaults() {
+	orElsePointer(&k.Endpoint.Private, true)
+	orElsePointer(&k.SecretsEncryption.Enabled, true)
+	orElse(&k.LogRetentionDays, defaultLogRetentionDays)
+	if k.Logs == nil {
+		k.Logs = defaultLogs()
+	}
+	if k.Addons == nil {
+		k.Addons = defaultAddons()
+	}
+	for i := range k.NodeGroups {
+		k.NodeGroups[i].setDefaults()
+	}
+}
+
+func (g *NodeGroup) setDefaults() {
+	orElse(&g.Capacity, OnDemand)
+	orElse(&g.DiskGiB, defaultDiskGiB)
+	orElsePointer(&g.Size.Min, defaultMinSize)
+	orElsePointer(&g.Size.Desired, *g.Size.Min)
+	orElsePointer(&g.Size.Max, max(*g.Size.Min, *g.Size.Desired, 1))
+}
+
+func (s *Service) setDefaults() {
+	if s.Identity == nil {
+		return
+	}
+	orElse(&s.Identity.ServiceAccount, s.Name)
+	orElse(&s.Identity.Mode, IRSA)
+}
+
+func (g *GitOps) setDefaults() {
+	orElse(&g.Branch, defaultBranch)
+	orElse(&g.Interval, defaultInterval)
+	if g.Auth != nil && g.Auth.Type == AuthBasic {
+		orElse(&g.Auth.Username, defaultUsername)
+	}
+	d := &g.Distribution
+	if g.Engine == Flux && d.Path == "" && d.Version != "" {
+		orElse(&d.URL, fmt.Sprintf("https://github.com/fluxcd/flux2/releases/download/%s/install.yaml", d.Version))
+	}
+}
+
+// orElse sets what is still zero.
+func orElse[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func orElsePointer[T any](field **T, value T) {
+	if *field == nil {
+		*field = &value
+	}
+}

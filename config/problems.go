@@ -1,0 +1,73 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Problem is one thing wrong in a cluster file.
+type Problem struct {
+	// File is the path as it was given to Load or LoadDir.
+	File string `json:"file"`
+	// Line and Column start at 1; columns count characters.
+	Line   int `json:"line"`
+	Column int `json:"column"`
+	// Path of the value, such as kubernetes.nodeGroups[1].name; empty when the
+	// problem is the file's as a whole.
+	Path string `json:"path,omitempty"`
+	// Message says what is wrong.
+	Message string `json:"message"`
+	// Remedy says what to do about it.
+	Remedy string `json:"remedy"`
+}
+
+// String is the problem on one line: file:line:column: path: message; remedy.
+func (p Problem) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d:%d: ", p.File, p.Line, p.Column)
+	if p.Path != "" {
+		fmt.Fprintf(&b, "%s: ", p.Path)
+	}
+	b.WriteString(p.Message)
+	if p.Remedy != "" {
+		fmt.Fprintf(&b, "; %s", p.Remedy)
+	}
+	return b.String()
+}
+
+// Problems are all that is wrong with the cluster files that were read, in the
+// order of file, line and column. Load and LoadDir return them as the error;
+// errors.As finds them.
+type Problems []Problem
+
+// Error is one line for each problem.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// err is nil when there are no problems: a nil slice in an error is not nil.
+func (ps Problems) err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}
+
+// inOrder sorts by position, and leaves out what was said twice: an anchor
+// that is used in several places has each of its problems once.
+func (ps Problems) inOrder() Problems {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column),
+		)
+	})
+	return slices.Compact(ps)
+}

@@ -1,0 +1,341 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/invopop/jsonschema"
+	validator5 "github.com/santhosh-tekuri/jsonschema/v5"
+	"gopkg.in/yaml.v3"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+const schemaFile = "schema/cluster.v1.json"
+
+// TestSchema holds the committed schema to the types, comments and rules.
+func TestSchema(t *testing.T) {
+	want := generateSchema(t)
+	if *update {
+		if err := os.WriteFile(schemaFile, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s is not current; run go generate ./config (-want +got):\n%s", schemaFile, diff)
+	}
+}
+
+// generateSchema reflects the types, with their comments as descriptions, and
+// adds the rules.
+func generateSchema(t *testing.T) []byte {
+	t.Helper()
+	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true}
+	if err := r.AddGoComments("tombolo/config", "./", jsonschema.WithFullComment()); err != nil {
+		t.Fatal(err)
+	}
+	s := r.Reflect(&Cluster{})
+	s.Title = "Tombolo cluster file, version " + strconv.Itoa(Version)
+	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
+		addRules(t, s.Definitions[typ.Name()], typ)
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// clusterTypes are the struct types that a type is made of, itself included.
+func clusterTypes(t reflect.Type) map[reflect.Type]bool {
+	found := map[reflect.Type]bool{}
+	var visit func(reflect.Type)
+	visit = func(t reflect.Type) {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			visit(t.Elem())
+		case reflect.Struct:
+			found[t] = true
+			for i := range t.NumField() {
+				visit(t.Field(i).Type)
+			}
+		}
+	}
+	visit(t)
+	return found
+}
+
+// addRules puts the rules of a type's fields, and their comments without line
+// breaks, into its schema.
+func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type) {
+	t.Helper()
+	s.Description = oneLine(s.Description)
+	for i := range typ.NumField() {
+		f := typ.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if name == "-" {
+			continue
+		}
+		property, ok := s.Properties.Get(name)
+		if !ok {
+			t.Fatalf("schema of %s has no %s", typ.Name(), name)
+		}
+		if property.Description == "" {
+			t.Errorf("%s.%s has no comment", typ.Name(), f.Name)
+		}
+		property.Description = oneLine(property.Description)
+		r := rules[typ.Name()+"."+f.Name]
+		property.Default = r.byDefault
+		value := property
+		if f.Type.Kind() == reflect.Slice {
+			property.MinItems = count(r.minItems)
+			value = property.Items
+		}
+		addRule(value, r)
+	}
+}
+
+func addRule(s *jsonschema.Schema, r rule) {
+	for _, a := range r.allowed {
+		s.Enum = append(s.Enum, a)
+	}
+	for _, n := range r.numbers {
+		s.Enum = append(s.Enum, n)
+	}
+	if r.pattern != nil {
+		s.Pattern = r.pattern.String()
+	}
+	s.MaxLength = count(r.maxLength)
+	if r.least != nil {
+		s.Minimum = json.Number(strconv.Itoa(*r.least))
+	}
+	if r.most != nil {
+		s.Maximum = json.Number(strconv.Itoa(*r.most))
+	}
+	if r.example != "" && s.Type == "string" {
+		s.Examples = []any{strings.Trim(r.example, `"`)}
+	}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func count(n int) *uint64 {
+	if n == 0 {
+		return nil
+	}
+	u := uint64(n)
+	return &u
+}
+
+// TestRulesName finds rules of fields that do not exist.
+func TestRulesName(t *testing.T) {
+	fields := map[string]bool{}
+	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
+		for i := range typ.NumField() {
+			fields[typ.Name()+"."+typ.Field(i).Name] = true
+		}
+	}
+	for name := range rules {
+		if !fields[name] {
+			t.Errorf("rules has %s, which is no field", name)
+		}
+	}
+}
+
+// TestSchemaAcceptsGoodFiles and refuses what is structurally wrong.
+func TestSchemaAcceptsGoodFiles(t *testing.T) {
+	compiled := compileSchema(t)
+	for _, file := range goodFiles(t) {
+		if err := compiled.Validate(asJSON(t, file, nil)); err != nil {
+			t.Errorf("%s: %#v", file, err)
+		}
+	}
+	broken := map[string]func(map[string]any){
+		"unknown key":  func(m map[string]any) { m["nmae"] = "demo" },
+		"missing key":  func(m map[string]any) { delete(m, "cloud") },
+		"wrong type":   func(m map[string]any) { m["wave"] = "one" },
+		"bad label":    func(m map[string]any) { m["name"] = "Demo_1" },
+		"bad enum":     func(m map[string]any) { m["gitops"].(map[string]any)["engine"] = "argo" },
+		"out of range": func(m map[string]any) { m["wave"] = 100 },
+	}
+	for name, breakIt := range broken {
+		if compiled.Validate(asJSON(t, "testdata/good/full.yaml", breakIt)) == nil {
+			t.Errorf("%s: the schema accepts it", name)
+		}
+	}
+}
+
+func compileSchema(t *testing.T) *validator5.Schema {
+	t.Helper()
+	content, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := validator5.CompileString("cluster.v1.json", string(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+// asJSON reads a YAML file as a JSON reader would see it.
+func asJSON(t *testing.T, file string, change func(map[string]any)) any {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := yaml.Unmarshal(content, &m); err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(m)
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestSchemaEnums decodes every value that the schema's enums allow, and one
+// that they do not, and expects the decoder to agree.
+func TestSchemaEnums(t *testing.T) {
+	var s jsonschema.Schema
+	content, err := Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(content, &s); err != nil {
+		t.Fatal(err)
+	}
+	enums := 0
+	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
+		for _, f := range fields(typ) {
+			property, _ := s.Definitions[typ.Name()].Properties.Get(f.name)
+			if property.Items != nil {
+				property = property.Items
+			}
+			if len(property.Enum) == 0 {
+				continue
+			}
+			enums++
+			for _, value := range property.Enum {
+				if p := decodeOne(t, f, value); p != "" {
+					t.Errorf("%s.%s: schema allows %v, decoding says %s", typ.Name(), f.name, value, p)
+				}
+			}
+			if p := decodeOne(t, f, wrongLike(property.Enum[0])); p == "" {
+				t.Errorf("%s.%s: decoding allows what the schema does not", typ.Name(), f.name)
+			}
+		}
+	}
+	if enums < 10 {
+		t.Errorf("schema has %d enums; expected 10 or more", enums)
+	}
+}
+
+func wrongLike(value any) any {
+	if _, ok := value.(float64); ok {
+		return 424242.0
+	}
+	return "unheard-of"
+}
+
+// decodeOne holds one value to a field's rule, and returns the problem.
+func decodeOne(t *testing.T, f field, value any) string {
+	t.Helper()
+	if n, ok := value.(float64); ok {
+		message, _ := f.rule.checkNumber(int(n))
+		return message
+	}
+	message, _ := f.rule.checkText(value.(string))
+	return message
+}
+
+// TestSchemaDefaults loads the minimal file and expects the defaults that the
+// schema tells.
+func TestSchemaDefaults(t *testing.T) {
+	c, err := Load("testdata/good/minimal.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	var visit func(v reflect.Value)
+	visit = func(v reflect.Value) {
+		for _, f := range fields(v.Type()) {
+			value := v.Field(f.index)
+			if f.rule.byDefault != nil {
+				checked++
+				if want, got := canonical(t, f.rule.byDefault), canonical(t, plainValue(t, value)); want != got {
+					t.Errorf("%s.%s is %s by default; the schema says %s", v.Type().Name(), f.name, got, want)
+				}
+			}
+			switch {
+			case value.Kind() == reflect.Struct:
+				visit(value)
+			case value.Kind() == reflect.Slice && value.Type().Elem().Kind() == reflect.Struct:
+				for i := range value.Len() {
+					visit(value.Index(i))
+				}
+			}
+		}
+	}
+	visit(reflect.ValueOf(c).Elem())
+	if checked < 14 {
+		t.Errorf("checked %d defaults; expected 14 or more", checked)
+	}
+}
+
+// plainValue is a value as YAML writes it.
+func plainValue(t *testing.T, v reflect.Value) any {
+	t.Helper()
+	text, err := yaml.Marshal(v.Interface())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out any
+	if err := yaml.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func canonical(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func goodFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/good/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no good files: %v", err)
+	}
+	return files
+}

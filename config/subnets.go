@@ -1,0 +1,91 @@
+package config
+
+import (
+	"fmt"
+	"math/bits"
+	"net/netip"
+)
+
+// The sizes AWS sets: a VPC has at most a /16, a subnet at least a /28. Smaller
+// VPCs than /24 leave no room for pods.
+const (
+	largestVPC     = 16
+	smallestVPC    = 24
+	smallestSubnet = 28
+	maxZones       = 7
+)
+
+// SubnetPlan is where one zone's subnets are.
+type SubnetPlan struct {
+	Zone    string
+	Private netip.Prefix
+	Public  netip.Prefix
+}
+
+// Subnets lays out a VPC's block: for each zone one large private subnet, for
+// nodes and pods, and one small public one, for load balancers and NAT.
+//
+// The block is cut into equal parts, four for up to three zones and eight for
+// up to seven. Each zone's private subnet is one part, in the order of zones.
+// The last part holds the public subnets, cut in the same way. A /16 with three
+// zones has private subnets of /18 and public ones of /20. The layout depends on
+// the position of the zones only, so that a third zone added to two leaves the
+// others as they are.
+//
+// It fails when cidr is not an IPv4 block, or too small for the zones.
+func Subnets(cidr string, zones []string) ([]SubnetPlan, error) {
+	vpc, err := netip.ParsePrefix(cidr)
+	if err != nil || !vpc.Addr().Is4() {
+		return nil, fmt.Errorf("lay out subnets: %q is not an IPv4 block; use one such as 10.0.0.0/16", cidr)
+	}
+	if len(zones) == 0 || len(zones) > maxZones {
+		return nil, fmt.Errorf("lay out subnets: %d zones; use 1 to %d", len(zones), maxZones)
+	}
+	step := cut(len(zones))
+	if public := vpc.Bits() + 2*step; public > smallestSubnet {
+		return nil, fmt.Errorf("lay out subnets: %s is too small for %s: public subnets would be /%d, and the smallest subnet of AWS is /%d; use /%d or larger",
+			cidr, plural(len(zones), "zone"), public, smallestSubnet, longestVPC(len(zones)))
+	}
+	parts := 1 << step
+	last := part(vpc.Masked(), step, parts-1)
+	plans := make([]SubnetPlan, len(zones))
+	for i, zone := range zones {
+		plans[i] = SubnetPlan{Zone: zone, Private: part(vpc.Masked(), step, i), Public: part(last, step, i)}
+	}
+	return plans, nil
+}
+
+// cut is how many bits longer than the VPC's prefix a private subnet's is: one
+// part for each zone and one for the public subnets, and room for three zones.
+func cut(zones int) int { return max(bits.Len(uint(zones)), 2) }
+
+// longestVPC is the longest prefix that has room for the zones.
+func longestVPC(zones int) int { return min(smallestSubnet-2*cut(zones), smallestVPC) }
+
+// part i of the 2^step equal parts of a block.
+func part(block netip.Prefix, step, i int) netip.Prefix {
+	length := block.Bits() + step
+	base := block.Addr().As4()
+	n := uint32(base[0])<<24 | uint32(base[1])<<16 | uint32(base[2])<<8 | uint32(base[3])
+	n += uint32(i) << (32 - length)
+	addr := netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
+	return netip.PrefixFrom(addr, length)
+}
+
+// The blocks that EKS chooses from for the addresses of Kubernetes Services.
+const (
+	serviceBlock          = "172.20.0.0/16"
+	alternateServiceBlock = "10.100.0.0/16"
+)
+
+// ServiceCIDR is the block for Kubernetes Services in a cluster whose VPC has
+// the given block: 172.20.0.0/16, or 10.100.0.0/16 when the VPC is in
+// 172.16.0.0/12. It overlaps with no VPC that validation accepts. For an
+// existing network, whose block the file does not give, pass "".
+func ServiceCIDR(vpc string) string {
+	block, err := netip.ParsePrefix(vpc)
+	if err == nil && block.Overlaps(netip.MustParsePrefix("172.16.0.0/12")) {
+		return alternateServiceBlock
+	}
+	return serviceBlock
+}

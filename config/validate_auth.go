@@ -1,0 +1,101 @@
+package config
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+)
+
+// auth checks that each kind of credentials has what it needs and nothing else.
+func (v *validator) auth(a Auth) {
+	at := path("gitops.auth")
+	needs := map[AuthType][]string{
+		AuthBasic: {"password"},
+		AuthSSH:   {"privateKey", "knownHosts"},
+	}
+	excludes := map[AuthType][]string{
+		AuthBasic: {"privateKey", "knownHosts"},
+		AuthSSH:   {"username", "password"},
+	}
+	if !v.sound(at.field("type")) {
+		return
+	}
+	for _, key := range needs[a.Type] {
+		if !v.doc.has(at.field(key)) {
+			v.problem(at.field(key), authRemedy(key), "is required with type %s", a.Type)
+		}
+	}
+	for _, key := range excludes[a.Type] {
+		if v.doc.has(at.field(key)) {
+			v.problem(at.field(key), "remove it", "has no meaning with type %s", a.Type)
+		}
+	}
+	v.secretRef(at.field("password"), a.Password)
+	v.secretRef(at.field("privateKey"), a.PrivateKey)
+	if a.Type == AuthSSH && v.doc.has(at.field("knownHosts")) {
+		v.knownHosts(at.field("knownHosts"), a.KnownHosts)
+	}
+}
+
+func authRemedy(key string) string {
+	if key == "knownHosts" {
+		return "add the lines that ssh-keyscan prints for the host, once you have checked them"
+	}
+	return fmt.Sprintf("add %s with config, env or file, which says where the secret is", key)
+}
+
+// secretRef has exactly one of its fields.
+func (v *validator) secretRef(at path, s *SecretRef) {
+	if s == nil || !v.sound(at) {
+		return
+	}
+	var set []string
+	for _, key := range []string{"config", "env", "file"} {
+		if v.doc.has(at.field(key)) {
+			set = append(set, key)
+		}
+	}
+	switch {
+	case len(set) == 0:
+		v.problem(at, "add config, env or file", "does not say where the secret is")
+	case len(set) > 1:
+		v.problem(at, "keep one of them", "has %s; a secret is in one place", strings.Join(set, " and "))
+	case set[0] == "file" && s.File == "":
+		v.problem(at.field("file"), "write the file's path, relative to the cluster file", "is empty")
+	case strings.HasPrefix(s.File, "~"):
+		v.problem(at.field("file"), "write the path out, relative to the cluster file", "%s has ~, which only a shell understands", quote(s.File))
+	case strings.Contains(s.File, "PRIVATE KEY"):
+		v.problem(at.field("file"), "put the key into a file, and write its path", "holds the key itself, and this file is no place for it")
+	}
+}
+
+// knownHosts has lines of a host, a key type and a key.
+func (v *validator) knownHosts(at path, text string) {
+	found := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		found = true
+		if !knownHost(line) {
+			v.problem(at, authRemedy("knownHosts"), "%s is not a line of a known_hosts file", quote(line))
+			return
+		}
+	}
+	if !found {
+		v.problem(at, authRemedy("knownHosts"), "names no host")
+	}
+}
+
+func knownHost(line string) bool {
+	words := strings.Fields(line)
+	if strings.HasPrefix(line, "@") {
+		words = words[1:]
+	}
+	if len(words) < 3 {
+		return false
+	}
+	_, err := base64.StdEncoding.DecodeString(words[2])
+	return err == nil && strings.Contains(words[1], "-")
+}

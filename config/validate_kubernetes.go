@@ -1,0 +1,127 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// maxAllowedCIDRs is the quota of EKS for the blocks of a public endpoint.
+const maxAllowedCIDRs = 40
+
+func (v *validator) kubernetes() {
+	k := v.c.Kubernetes
+	v.endpointAccess(k.Endpoint)
+	unique(v, "kubernetes.logs", "", k.Logs, itself, "give each log type once")
+	v.encryption(k.SecretsEncryption)
+	v.admins(k.Admins)
+	v.nodeGroups(k.NodeGroups)
+	v.addons(k.Addons)
+}
+
+func (v *validator) endpointAccess(e Endpoint) {
+	at := path("kubernetes.endpoint")
+	blocks := at.field("allowedCidrs")
+	switch {
+	case !e.Public && !*e.Private && v.sound(at.field("private"), at.field("public")):
+		v.problem(at, "set private or public to true", "nothing could reach the Kubernetes API: private and public are both false")
+	case !e.Public && v.doc.has(blocks) && v.sound(at.field("public")):
+		v.problem(blocks, "set public: true, or remove it", "has no effect: the endpoint is not public")
+	case e.Public && len(e.AllowedCIDRs) == 0 && v.sound(blocks):
+		v.problem(blocks, "add allowedCidrs with the blocks that may reach the API, such as your office's",
+			"is required when public is true")
+	}
+	if n := len(e.AllowedCIDRs); n > maxAllowedCIDRs {
+		v.problem(blocks, "join neighbouring blocks", "has %d blocks; EKS allows %d", n, maxAllowedCIDRs)
+	}
+	unique(v, blocks, "", e.AllowedCIDRs, itself, "give each block once")
+	open := false
+	for i, cidr := range e.AllowedCIDRs {
+		open = v.allowedBlock(blocks.index(i), cidr, e.OpenToTheWorld) || open
+	}
+	if e.OpenToTheWorld && !open && v.sound(blocks) {
+		v.problem(at.field("openToTheWorld"), "remove it", "confirms 0.0.0.0/0, which is not in allowedCidrs")
+	}
+}
+
+// allowedBlock checks one block, and says whether it is the whole internet.
+func (v *validator) allowedBlock(at path, cidr string, confirmed bool) bool {
+	block, err := netip.ParsePrefix(cidr)
+	if !v.sound(at) {
+		return false
+	}
+	open := err == nil && block.Bits() == 0
+	switch {
+	case err != nil:
+		v.problem(at, "write it like 203.0.113.0/24", "%s is not an IP block", quote(cidr))
+	case open && !confirmed:
+		v.problem(at, "list the blocks that need access, or confirm with openToTheWorld: true",
+			"%s opens the Kubernetes API to the whole internet", quote(cidr))
+	case block != block.Masked():
+		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", quote(cidr))
+	case block.Addr().Is6():
+		v.problem(at, "use IPv4 blocks", "%s is IPv6, and the endpoint of an IPv4 cluster has none", quote(cidr))
+	case private(block):
+		v.problem(at, "use the public address that the network has outside; inside the VPC, the private endpoint answers",
+			"%s is private, and EKS refuses private blocks here", quote(cidr))
+	}
+	return open
+}
+
+func (v *validator) encryption(s SecretsEncryption) {
+	at := path("kubernetes.secretsEncryption.keyArn")
+	if s.KeyARN == "" || !v.sound(at) {
+		return
+	}
+	if !*s.Enabled {
+		v.problem(at, "remove it, or set enabled: true", "has no effect: encryption is not enabled")
+	}
+	m := kmsKey.FindStringSubmatch(s.KeyARN)
+	if m == nil || !v.sound("cloud.region") {
+		return
+	}
+	if m[2] != v.c.Cloud.Region {
+		v.problem(at, "use a key of the cluster's region, or leave it out for a key that core makes",
+			"the key is in %s, and the cluster in %s", m[2], v.c.Cloud.Region)
+		return
+	}
+	v.partition(at, m[1])
+}
+
+// partition checks that an ARN is of the region's partition.
+func (v *validator) partition(at path, partition string) {
+	if want := Partition(v.c.Cloud.Region); v.sound("cloud.region") && partition != want {
+		v.problem(at, fmt.Sprintf("start it with arn:%s:", want), "is in the partition %s, and the cluster in %s", partition, want)
+	}
+}
+
+func (v *validator) admins(admins []Admin) {
+	list := path("kubernetes.admins")
+	unique(v, list, "name", admins, func(a Admin) string { return a.Name }, "give each admin a name of its own")
+	unique(v, list, "principalArn", admins, func(a Admin) string { return a.PrincipalARN },
+		"a principal has one access entry: give it once")
+	for i, a := range admins {
+		at := list.index(i).field("principalArn")
+		m := principal.FindStringSubmatch(a.PrincipalARN)
+		if m == nil {
+			continue
+		}
+		v.partition(at, m[1])
+		v.sameAccount(at, m[2])
+	}
+}
+
+// sameAccount checks the account in an ARN.
+func (v *validator) sameAccount(at path, account string) {
+	if v.sound("cloud.account") && account != v.c.Cloud.Account {
+		v.problem(at, "use one of the cluster's account",
+			"is in the account %s, and the cluster in %s", account, v.c.Cloud.Account)
+	}
+}
+
+func (v *validator) addons(addons []Addon) {
+	list := path("kubernetes.addons")
+	unique(v, list, "name", addons, func(a Addon) string { return a.Name }, "give each addon once")
+	for i, a := range addons {
+		v.misspelt(list.index(i).field("name"), "an EKS addon that Tombolo knows", a.Name, knownAddons)
+	}
+}

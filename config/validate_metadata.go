@@ -1,0 +1,100 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// maxAnnotations is the size of all annotations of an object together, in
+// bytes (TotalAnnotationSizeLimitB in Kubernetes).
+const maxAnnotations = 256 << 10
+
+// metadata checks what describes the cluster itself.
+func (v *validator) metadata() {
+	v.labels("labels", v.c.Labels)
+	v.annotations("annotations", v.c.Annotations)
+	for _, key := range slices.Sorted(maps.Keys(v.c.Values)) {
+		at := path("values").key(key)
+		switch {
+		case !valueKey.MatchString(key):
+			v.keyProblem(at, "use letters, digits and underscores, and start with no digit",
+				"%s cannot be the name of a variable in manifests", quote(key))
+		case slices.Contains(reservedValueKeys, key):
+			v.keyProblem(at, "use another key", "is published by Tombolo itself")
+		}
+	}
+}
+
+// labels checks Kubernetes labels.
+func (v *validator) labels(p path, labels map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		at, value := p.key(key), labels[key]
+		v.qualifiedKey(at, "a label", key)
+		v.labelValue(at, "a label", value)
+	}
+}
+
+// labelValue checks the value of a label or taint.
+func (v *validator) labelValue(at path, of, value string) {
+	if len(validation.IsValidLabelValue(value)) > 0 {
+		v.problem(at, fmt.Sprintf("use at most %d letters, digits, dashes, dots and underscores, with a letter or digit at both ends",
+			validation.LabelValueMaxLength), "%s cannot be the value of %s", quote(value), of)
+	}
+}
+
+const keyRemedy = "write it as name or example.com/name, with at most 63 letters, digits, dashes, dots and underscores in the name"
+
+// qualifiedKey checks the key of a label or annotation.
+func (v *validator) qualifiedKey(at path, of, key string) {
+	if len(validation.IsQualifiedName(key)) > 0 {
+		v.keyProblem(at, keyRemedy, "%s cannot be the key of %s", quote(key), of)
+	}
+}
+
+func (v *validator) annotations(p path, annotations map[string]string) {
+	size := 0
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		v.qualifiedKey(p.key(key), "an annotation", strings.ToLower(key))
+		size += len(key) + len(annotations[key])
+	}
+	if size > maxAnnotations {
+		v.problem(p, "move long texts elsewhere", "annotations have %d bytes; Kubernetes allows %d", size, maxAnnotations)
+	}
+}
+
+// reservedForNodes says who owns a label or taint key on nodes, or "".
+func reservedForNodes(key string) string {
+	prefix, _, ok := strings.Cut(key, "/")
+	if !ok {
+		return ""
+	}
+	switch {
+	case prefix == "eks.amazonaws.com" || strings.HasSuffix(prefix, ".eks.amazonaws.com"):
+		return "EKS"
+	case prefix == "kubernetes.io" || strings.HasSuffix(prefix, ".kubernetes.io"),
+		prefix == "k8s.io" || strings.HasSuffix(prefix, ".k8s.io"):
+		return "Kubernetes"
+	}
+	return ""
+}
+
+// namespaces checks the namespaces that bootstrap makes.
+func (v *validator) namespaces() {
+	list := path("namespaces")
+	unique(v, list, "name", v.c.Namespaces, func(n Namespace) string { return n.Name }, "give the namespace once")
+	for i, n := range v.c.Namespaces {
+		at := list.index(i)
+		if n.Name == "default" || strings.HasPrefix(n.Name, "kube-") {
+			v.problem(at.field("name"), "use a namespace of your own", "%s belongs to Kubernetes", quote(n.Name))
+		}
+		v.labels(at.field("labels"), n.Labels)
+		if _, ok := n.Labels["kubernetes.io/metadata.name"]; ok {
+			v.keyProblem(at.field("labels").key("kubernetes.io/metadata.name"), "remove it", "is set by Kubernetes")
+		}
+		v.annotations(at.field("annotations"), n.Annotations)
+	}
+}

@@ -1,0 +1,115 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A name in the cluster file grows: it starts the names of things in the cloud,
+// whose own limits are shorter than a DNS label's. Pulumi ends physical names
+// with a dash and seven random characters.
+const (
+	randomEnd = "-1234567"
+
+	// maxRoleName is the limit of an IAM role's name (IAM quotas).
+	maxRoleName = 64
+	// maxNodeGroupName is the limit of a node group's name (EKS CreateNodegroup).
+	maxNodeGroupName = 63
+	// maxClusterName is the limit of a cluster's name (EKS CreateCluster).
+	maxClusterName = 100
+	// maxStackName is the limit of a stack's name (Pulumi).
+	maxStackName = 100
+)
+
+// growth is what a name becomes.
+type growth struct {
+	what  string
+	name  string
+	limit int
+}
+
+// names checks what the cluster's own name grows to.
+func (v *validator) names() {
+	name := v.c.Name
+	v.fits("name", []growth{
+		{"the EKS cluster", name, maxClusterName},
+		{"the stack", name + "-bootstrap", maxStackName},
+		{"the control plane's IAM role", name + "-eksRole-role" + randomEnd, maxRoleName},
+	})
+}
+
+// fits reports the first of the grown names that is too long.
+func (v *validator) fits(p path, grown []growth) {
+	for _, g := range grown {
+		over := len(g.name) - g.limit
+		if over <= 0 {
+			continue
+		}
+		remedy := fmt.Sprintf("shorten it by %d", over)
+		if p != "name" {
+			remedy += ", or the cluster's name"
+		}
+		v.problem(p, remedy, "makes the name of %s %s, which has %d characters; at most %d are allowed",
+			g.what, quote(g.name), len(g.name), g.limit)
+		return
+	}
+}
+
+// The limits of tags, by "Tag naming limits and requirements" in the AWS guide
+// to tagging. Tombolo puts at most five tags of its own on a resource.
+const (
+	maxTags     = 50
+	ownTags     = 5
+	maxTagKey   = 128
+	maxTagValue = 256
+)
+
+var tagText = regexp.MustCompile(`^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$`)
+
+func (v *validator) tags() {
+	if n := len(v.c.Tags); n > maxTags-ownTags {
+		v.problem("tags", fmt.Sprintf("remove %d", n-(maxTags-ownTags)),
+			"has %d tags; AWS allows %d on a resource, and Tombolo sets %d of them", n, maxTags, ownTags)
+	}
+	for _, key := range slices.Sorted(maps.Keys(v.c.Tags)) {
+		at := path("tags").key(key)
+		v.tagKey(at, key)
+		v.tagValue(at, v.c.Tags[key])
+	}
+}
+
+func (v *validator) tagKey(at path, key string) {
+	lower := strings.ToLower(key)
+	switch n := utf8.RuneCountInString(key); {
+	case key == "":
+		v.keyProblem(at, "give it a key", "the key is empty")
+	case n > maxTagKey:
+		v.keyProblem(at, fmt.Sprintf("shorten it by %d", n-maxTagKey),
+			"the key has %d characters; AWS allows %d", n, maxTagKey)
+	case strings.HasPrefix(lower, "aws:"):
+		v.keyProblem(at, "use another prefix", "the prefix aws: is reserved by AWS")
+	case strings.HasPrefix(lower, "tombolo:"):
+		v.keyProblem(at, "use another prefix", "the prefix tombolo: is reserved; Tombolo sets these tags itself")
+	case strings.HasPrefix(key, "kubernetes.io/"):
+		v.keyProblem(at, "use another prefix", "the prefix kubernetes.io/ is reserved; controllers find their subnets by it")
+	case key == "Name":
+		v.keyProblem(at, "use another key", "is set by Tombolo, to another value on each resource")
+	case !tagText.MatchString(key):
+		v.keyProblem(at, "use letters, digits, spaces and _ . : / = + - @", "the key has characters that AWS does not allow")
+	}
+}
+
+func (v *validator) tagValue(at path, value string) {
+	switch n := utf8.RuneCountInString(value); {
+	case n > maxTagValue:
+		v.problem(at, fmt.Sprintf("shorten it by %d", n-maxTagValue),
+			"the value has %d characters; AWS allows %d", n, maxTagValue)
+	case !tagText.MatchString(value):
+		v.problem(at, "use letters, digits, spaces and _ . : / = + - @",
+			"%s has characters that AWS does not allow in a tag", quote(value))
+	}
+}

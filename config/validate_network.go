@@ -1,0 +1,171 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// privateBlocks may be a VPC's: RFC 1918, and RFC 6598 for those who ran out.
+var privateBlocks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"}
+
+// withoutNAT are the endpoints that nodes need when there is no way out of the
+// VPC, by "Deploy private clusters with limited internet access" in the Amazon
+// EKS User Guide.
+var withoutNAT = []string{"ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "s3", "sts"}
+
+func (v *validator) network() {
+	n := v.c.Network
+	made := v.doc.has("network.cidr")
+	switch {
+	case !v.sound("network"):
+	case v.doc.has("network.existing"):
+		v.existingNetwork(n)
+	case !made:
+		v.problem("network", "add cidr for a network that Tombolo makes, or existing for one that is there",
+			"needs cidr or existing")
+	default:
+		v.madeNetwork(n)
+	}
+}
+
+// existingNetwork holds nothing that describes a network of our own.
+func (v *validator) existingNetwork(n Network) {
+	for _, key := range []string{"cidr", "zones", "nat", "endpoints"} {
+		if v.doc.has(path("network").field(key)) {
+			v.problem(path("network").field(key), "remove "+key+", or existing",
+				"does not go with existing: nothing is changed in a network that is there")
+		}
+	}
+	if n.Existing == nil {
+		return
+	}
+	at := path("network.existing")
+	all := slices.Concat(n.Existing.PrivateSubnets, n.Existing.PublicSubnets)
+	where := func(i int) path {
+		if i < len(n.Existing.PrivateSubnets) {
+			return at.field("privateSubnets").index(i)
+		}
+		return at.field("publicSubnets").index(i - len(n.Existing.PrivateSubnets))
+	}
+	repeated(all, itself, func(i, first int) {
+		v.problem(where(i), "give each subnet once: it is private or public",
+			"%s is already used at line %d", quote(all[i]), v.line(where(first)))
+	})
+}
+
+func (v *validator) madeNetwork(n Network) {
+	v.zones(n)
+	if v.block(n.CIDR) {
+		v.room(n)
+	}
+	v.endpoints(n)
+}
+
+// block checks the VPC's block by itself.
+func (v *validator) block(cidr string) bool {
+	at := path("network.cidr")
+	if !v.sound(at) {
+		return false
+	}
+	block, err := netip.ParsePrefix(cidr)
+	switch {
+	case err != nil:
+		v.problem(at, "write four numbers up to 255 and a prefix length, such as 10.0.0.0/16",
+			"%s is not an IPv4 block", quote(cidr))
+	case block != block.Masked():
+		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", quote(cidr))
+	case !private(block):
+		v.problem(at, "use a block inside "+choice(privateBlocks), "%s is not a private block", quote(cidr))
+	case block.Bits() < largestVPC:
+		v.problem(at, fmt.Sprintf("use %s/%d", block.Addr(), largestVPC),
+			"/%d is larger than AWS allows; a VPC has /%d at most", block.Bits(), largestVPC)
+	case block.Bits() > smallestVPC:
+		wider := netip.PrefixFrom(block.Addr(), smallestVPC).Masked()
+		v.problem(at, fmt.Sprintf("use %s or larger", wider),
+			"/%d is too small for a cluster; the smallest is /%d", block.Bits(), smallestVPC)
+	default:
+		return true
+	}
+	return false
+}
+
+func private(block netip.Prefix) bool {
+	return slices.ContainsFunc(privateBlocks, func(s string) bool {
+		outer := netip.MustParsePrefix(s)
+		return outer.Bits() <= block.Bits() && outer.Contains(block.Addr())
+	})
+}
+
+// room checks that the block has space for the subnets of all zones.
+func (v *validator) room(n Network) {
+	if !v.sound("network.zones") || len(n.Zones) == 0 || len(n.Zones) > maxZones {
+		return
+	}
+	if _, err := Subnets(n.CIDR, n.Zones); err == nil {
+		return
+	}
+	block := netip.MustParsePrefix(n.CIDR)
+	wider := netip.PrefixFrom(block.Addr(), longestVPC(len(n.Zones))).Masked()
+	v.problem("network.cidr", fmt.Sprintf("use %s or larger, or fewer zones", wider),
+		"%s is too small for %s, each with a private and a public subnet: public ones would be /%d, and AWS's smallest is /%d",
+		quote(n.CIDR), plural(len(n.Zones), "zone"), block.Bits()+2*cut(len(n.Zones)), smallestSubnet)
+}
+
+func (v *validator) zones(n Network) {
+	at := path("network.zones")
+	if !v.doc.has(at) {
+		v.problem(at, fmt.Sprintf("add at least two zones of the region, such as [%sa, %sb]", v.c.Cloud.Region, v.c.Cloud.Region),
+			"is required with cidr")
+		return
+	}
+	unique(v, at, "", n.Zones, itself, "give each zone once")
+	if len(n.Zones) > maxZones {
+		v.problem(at, fmt.Sprintf("use at most %d", maxZones), "has %d zones", len(n.Zones))
+	}
+	if !v.sound("cloud.region") {
+		return
+	}
+	for i, zone := range n.Zones {
+		m := regionZone.FindStringSubmatch(zone)
+		if m != nil && m[1] != v.c.Cloud.Region {
+			v.problem(at.index(i), fmt.Sprintf("use a zone of it, such as %s%s", v.c.Cloud.Region, m[3]),
+				"%s is not in the region %s", quote(zone), v.c.Cloud.Region)
+		}
+	}
+}
+
+func (v *validator) endpoints(n Network) {
+	at := path("network.endpoints")
+	unique(v, at, "", n.Endpoints, itself, "give each endpoint once")
+	for i, name := range n.Endpoints {
+		v.endpoint(at.index(i), name)
+	}
+	if n.NAT != NATNone || !v.sound(at) {
+		return
+	}
+	var missing []string
+	for _, name := range withoutNAT {
+		if !slices.Contains(n.Endpoints, name) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		v.problem(at, "add them, or use nat: single", "lacks %s, which nodes need when nat is none",
+			strings.Join(missing, ", "))
+	}
+}
+
+func (v *validator) endpoint(at path, name string) {
+	short, full := strings.CutPrefix(name, "com.amazonaws.")
+	switch {
+	case full:
+		_, short, _ = strings.Cut(short, ".")
+		v.problem(at, "use "+short, "%s is the full name of a service; the region is known", quote(name))
+	case name == "ecr":
+		v.problem(at, "use ecr.api and ecr.dkr", `"ecr" has two endpoints`)
+	default:
+		v.misspelt(at, "an AWS service that Tombolo knows", name, knownEndpoints)
+	}
+}

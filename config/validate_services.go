@@ -1,0 +1,117 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// maxPolicies is IAM's default quota of managed policies attached to a role.
+const maxPolicies = 10
+
+// engineNamespace is where the engine runs; it is made with the engine, and may
+// be listed to give it labels.
+const engineNamespace = "flux-system"
+
+func (v *validator) services() {
+	list := path("services")
+	services := v.c.Services
+	unique(v, list, "name", services, func(s Service) string { return s.Name }, "give each service its own name")
+	for i, s := range services {
+		at := list.index(i)
+		v.serviceNamespace(at.field("namespace"), s.Namespace)
+		if s.Identity != nil {
+			v.identity(at, s)
+		}
+	}
+	account := func(s Service) string {
+		if s.Identity == nil || s.Namespace == "" || s.Identity.ServiceAccount == "" {
+			return ""
+		}
+		return s.Namespace + "/" + s.Identity.ServiceAccount
+	}
+	repeated(services, account, func(i, first int) {
+		v.problem(list.index(i).field("identity").field("serviceAccount"), "a service account has one role: give each service its own",
+			"the service account %s has an identity already, by the service %s at line %d",
+			quote(account(services[i])), quote(services[first].Name), v.line(list.index(first).field("name")))
+	})
+}
+
+func (v *validator) serviceNamespace(at path, namespace string) {
+	if !v.sound(at, "namespaces") {
+		return
+	}
+	names := []string{engineNamespace}
+	for _, n := range v.c.Namespaces {
+		names = append(names, n.Name)
+	}
+	if slices.Contains(names, namespace) {
+		return
+	}
+	remedy := "add it to namespaces, so that it is there before the ConfigMap"
+	if near := nearest(namespace, names); near != "" {
+		remedy = fmt.Sprintf("did you mean %s? or add it to namespaces", near)
+	}
+	v.problem(at, remedy, "%s is not among the file's namespaces", quote(namespace))
+}
+
+func (v *validator) identity(service path, s Service) {
+	at := service.field("identity")
+	v.fits(service.field("name"), []growth{
+		{"the service's IAM role", v.c.Name + "-" + s.Name + "-role" + randomEnd, maxRoleName},
+	})
+	agent := func(a Addon) bool { return a.Name == PodIdentityAgent }
+	if s.Identity.Mode == PodIdentity && v.sound("kubernetes.addons") &&
+		!slices.ContainsFunc(v.c.Kubernetes.Addons, agent) {
+		v.problem(at.field("mode"), "add "+PodIdentityAgent+" to kubernetes.addons, or use irsa",
+			"pod-identity needs the addon %s on the nodes", PodIdentityAgent)
+	}
+	v.policies(at.field("policyArns"), s.Identity.PolicyARNs)
+	for i, st := range s.Identity.Statements {
+		v.statement(at.field("statements").index(i), st)
+	}
+}
+
+func (v *validator) policies(list path, arns []string) {
+	unique(v, list, "", arns, itself, "give each policy once")
+	if len(arns) > maxPolicies {
+		v.problem(list, "join them in statements", "has %d policies; IAM allows %d on a role", len(arns), maxPolicies)
+	}
+	for i, arn := range arns {
+		m := policy.FindStringSubmatch(arn)
+		if m == nil {
+			continue
+		}
+		at := list.index(i)
+		v.partition(at, m[1])
+		if m[2] != "aws" {
+			v.sameAccount(at, m[2])
+		}
+		if strings.HasSuffix(arn, ":policy/AdministratorAccess") {
+			v.problem(at, "attach what the service needs, or write statements", "AdministratorAccess allows everything to a pod")
+		}
+	}
+}
+
+// statement refuses what allows more than anyone can mean.
+func (v *validator) statement(at path, s Statement) {
+	for i, action := range s.Actions {
+		service, name, _ := strings.Cut(action, ":")
+		switch {
+		case action == "*" || service == "*":
+			v.problem(at.field("actions").index(i), "name the actions, such as s3:GetObject", "%s allows every action of every service", quote(action))
+		case strings.Trim(name, "*") == "" && name != "":
+			v.problem(at.field("actions").index(i), fmt.Sprintf("name the actions, such as %s:Get*", service),
+				"%s allows every action of %s", quote(action), service)
+		}
+	}
+	if strings.TrimSpace(s.Reason) != "" {
+		return
+	}
+	for i, r := range s.Resources {
+		if r == "*" || strings.Trim(r, "*:") == "arn" {
+			v.problem(at.field("resources").index(i), "name the ARNs, or say in reason why it must be every one",
+				"%s means every resource of the account", quote(r))
+		}
+	}
+}
