@@ -1,0 +1,161 @@
+package automation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/blang/semver"
+	"github.com/pulumi/pulumi/sdk/v3"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+)
+
+// cli runs the Pulumi CLI. The SDK's own implementation searches this
+// process's PATH, and kills the CLI ten seconds after an interruption, which
+// leaves a lock and pending operations whenever a cloud call takes longer.
+type cli struct {
+	path    string
+	version semver.Version
+	grace   time.Duration
+}
+
+// pulumi returns the CLI, which is looked up once per driver.
+func (d *Driver) pulumi(ctx context.Context) (auto.PulumiCommand, error) {
+	d.commandOnce.Do(func() {
+		if d.command == nil {
+			d.command, d.commandErr = findCLI(ctx, d.opts, d.env)
+		}
+	})
+	return d.command, d.commandErr
+}
+
+func findCLI(ctx context.Context, o Options, env map[string]string) (auto.PulumiCommand, error) {
+	remedy := fmt.Sprintf("install Pulumi %s or newer, or build it with `make tools`", sdk.Version)
+	path, err := lookPath("pulumi", o.lookupEnv("PATH"))
+	if err != nil {
+		return nil, &PreconditionError{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}
+	}
+	c := &cli{path: path, grace: o.CancelGrace}
+	stdout, stderr, _, err := c.Run(ctx, o.Root, nil, nil, nil, environ(env), "version")
+	if err != nil {
+		what := fmt.Sprintf("%s does not run: %s", path, firstLine(stderr, err.Error()))
+		return nil, &PreconditionError{What: what, Remedy: remedy, Err: err}
+	}
+	if c.version, err = semver.ParseTolerant(strings.TrimSpace(stdout)); err != nil {
+		what := fmt.Sprintf("%s reports version %q", path, strings.TrimSpace(stdout))
+		return nil, &PreconditionError{What: what, Remedy: remedy, Err: err}
+	}
+	if c.version.Major != sdk.Version.Major || c.version.LT(sdk.Version) {
+		what := fmt.Sprintf("%s is version %s, and %s or newer of the same major version is needed",
+			path, c.version, sdk.Version)
+		return nil, &PreconditionError{What: what, Remedy: remedy}
+	}
+	return c, nil
+}
+
+// lookPath searches a PATH that need not be this process's own.
+func lookPath(name, path string) (string, error) {
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, name)
+		info, err := os.Stat(file)
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return filepath.Abs(file)
+		}
+	}
+	return "", fmt.Errorf("%s: %w", name, exec.ErrNotFound)
+}
+
+// Version of the CLI.
+func (c *cli) Version() semver.Version { return c.version }
+
+// Run runs the CLI to its end. When ctx is cancelled it is interrupted, and
+// given the grace time to release its lock; then it is interrupted again,
+// which makes it terminate at once, and at last killed.
+func (c *cli) Run(ctx context.Context, dir string, stdin io.Reader,
+	outs, errs []io.Writer, env []string, args ...string,
+) (string, string, int, error) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(c.path, nonInteractive(args)...)
+	cmd.Dir, cmd.Stdin = dir, stdin
+	cmd.Env = append(append(os.Environ(), env...), "PULUMI_AUTOMATION_API=true")
+	cmd.Stdout = io.MultiWriter(append(slices.Clone(outs), &stdout)...)
+	cmd.Stderr = io.MultiWriter(append(slices.Clone(errs), &stderr)...)
+	// Ctrl-C in a terminal goes to the whole foreground group: without a
+	// group of its own the CLI would get it twice and terminate at once.
+	ownProcessGroup(cmd)
+	// A plugin that outlives the CLI keeps the pipes open.
+	cmd.WaitDelay = terminateGrace
+	err := c.run(ctx, cmd)
+	code := -1
+	if cmd.ProcessState != nil {
+		code = cmd.ProcessState.ExitCode()
+	}
+	return stdout.String(), stderr.String(), code, err
+}
+
+// terminateGrace is how long the CLI gets after the second interruption, when
+// it only has to write its state and remove its lock.
+const terminateGrace = 15 * time.Second
+
+func (c *cli) run(ctx context.Context, cmd *exec.Cmd) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	select {
+	case err := <-exited:
+		return err
+	case <-ctx.Done():
+	}
+	for _, grace := range []time.Duration{c.grace, terminateGrace} {
+		_ = cmd.Process.Signal(os.Interrupt)
+		timer := time.NewTimer(grace)
+		select {
+		case err := <-exited:
+			timer.Stop()
+			return errors.Join(ctx.Err(), err)
+		case <-timer.C:
+		}
+	}
+	killGroup(cmd)
+	return errors.Join(ctx.Err(), <-exited)
+}
+
+// nonInteractive makes the CLI fail where it would otherwise wait for an answer.
+func nonInteractive(args []string) []string {
+	if slices.Contains(args, "--non-interactive") {
+		return args
+	}
+	return append([]string{"--non-interactive"}, args...)
+}
+
+// environ turns a map into the form that processes take, in a fixed order.
+func environ(env map[string]string) []string {
+	out := make([]string, 0, len(env))
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, k+"="+env[k])
+	}
+	return out
+}
+
+func firstLine(candidates ...string) string {
+	for _, c := range candidates {
+		if line, _, _ := strings.Cut(strings.TrimSpace(c), "\n"); line != "" {
+			return line
+		}
+	}
+	return "no message"
+}

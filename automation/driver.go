@@ -1,0 +1,184 @@
+// Package automation drives a cluster's two stacks through the Pulumi
+// Automation API: core first and bootstrap second, the reverse for teardown,
+// with recovery from interrupted runs before each operation and a check of
+// the hand-over afterwards.
+//
+// A Driver holds no state of its own: everything it knows is in the Pulumi
+// backend. Methods for different clusters may run in parallel; methods for
+// the same cluster are kept apart by the backend's lock.
+//
+// Errors are of four classes: PreconditionError (nothing was started),
+// LockedError (somebody else is working on the stack), DeploymentError (an
+// operation failed part of the way) and VerificationError (everything was
+// deployed, but the platform is not ready). An operation whose context is
+// cancelled returns an error that wraps context.Canceled.
+package automation
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// Observer is told what a driver does. Calls for one stack come in order;
+// calls for different stacks may come from different goroutines.
+type Observer interface {
+	// StackStarted is called before an operation (up, preview, destroy,
+	// refresh) on a stack.
+	StackStarted(stack, operation string)
+	// EngineEvent passes on an event of the Pulumi engine.
+	EngineEvent(stack string, e events.EngineEvent)
+	// StackFinished is called when the operation is over, with the number of
+	// resources by operation (create, update, same, …). The counts are nil
+	// when it failed before it made any.
+	StackFinished(stack string, counts map[string]int, err error)
+	// Note says something that people should know, such as what was
+	// recovered from an interrupted run.
+	Note(stack, message string)
+}
+
+// Options of a Driver. Only Root is required.
+type Options struct {
+	// Root is the project's directory, with Pulumi.yaml and clusters/.
+	Root string
+	// WorkDir is the directory the Pulumi CLI runs in. Default: Root. Another
+	// directory gets a Pulumi.yaml of its own, and stack settings beside it,
+	// so that tracked files stay as they are.
+	WorkDir string
+	// Env is added to this process's environment for the CLI and for the
+	// kubeconfig's exec plugin; its PATH wins.
+	Env map[string]string
+	// BackendURL of the Pulumi state. Default: PULUMI_BACKEND_URL of Env or
+	// of this process, else the backend the CLI is logged in to.
+	BackendURL string
+	// SecretsProvider for new stacks, as in `pulumi stack init
+	// --secrets-provider`. Default: the backend's own.
+	SecretsProvider string
+	// PulumiHome is where the CLI keeps plugins and credentials. Default:
+	// PULUMI_HOME, else ~/.pulumi.
+	PulumiHome string
+	// Observer of what happens. Default: nobody.
+	Observer Observer
+	// Command runs the Pulumi CLI. Default: the pulumi found in PATH.
+	Command auto.PulumiCommand
+	// LockWait is how long to wait for a pulumi process whose driver is gone
+	// before its lock counts as held. Default 30s.
+	LockWait time.Duration
+	// CancelGrace is how long the CLI gets, after SIGINT, to finish the calls
+	// under way and release its lock, before it is told to terminate.
+	// Default 5m, about what the slowest cloud call takes to notice.
+	CancelGrace time.Duration
+}
+
+// Driver runs the stacks' life cycle. Make one with New.
+type Driver struct {
+	opts      Options
+	env       map[string]string
+	processes processTable
+	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
+	tagged    taggedLookup
+	now       func() time.Time
+
+	commandOnce sync.Once
+	command     auto.PulumiCommand
+	commandErr  error
+
+	// selecting serialises what the CLI cannot do in parallel: creating and
+	// selecting stacks.
+	selecting sync.Mutex
+}
+
+// New makes a driver. It looks at nothing but the options: a missing CLI or
+// backend is reported by the first operation, as a PreconditionError.
+func New(o Options) (*Driver, error) {
+	if o.Root == "" {
+		return nil, errors.New("automation: Options.Root is empty: set it to the directory of Pulumi.yaml")
+	}
+	if err := o.setDefaults(); err != nil {
+		return nil, err
+	}
+	d := &Driver{
+		opts:      o,
+		env:       o.environment(),
+		processes: hostProcesses{},
+		program:   stacks.Program,
+		now:       time.Now,
+		command:   o.Command,
+	}
+	d.tagged = d.lookUpByTag
+	return d, nil
+}
+
+func (o *Options) setDefaults() error {
+	root, err := filepath.Abs(o.Root)
+	if err != nil {
+		return fmt.Errorf("resolve project directory %s: %w", o.Root, err)
+	}
+	o.Root = root
+	if o.WorkDir == "" {
+		o.WorkDir = root
+	}
+	if o.WorkDir, err = filepath.Abs(o.WorkDir); err != nil {
+		return fmt.Errorf("resolve working directory %s: %w", o.WorkDir, err)
+	}
+	if o.Observer == nil {
+		o.Observer = nobody{}
+	}
+	if o.LockWait == 0 {
+		o.LockWait = 30 * time.Second
+	}
+	if o.CancelGrace == 0 {
+		o.CancelGrace = 5 * time.Minute
+	}
+	if o.BackendURL == "" {
+		o.BackendURL = o.lookupEnv("PULUMI_BACKEND_URL")
+	}
+	if o.PulumiHome == "" {
+		o.PulumiHome = o.lookupEnv("PULUMI_HOME")
+	}
+	return nil
+}
+
+// lookupEnv reads a variable as the CLI will see it.
+func (o *Options) lookupEnv(key string) string {
+	if v, ok := o.Env[key]; ok {
+		return v
+	}
+	return os.Getenv(key)
+}
+
+// environment is what every call of the CLI gets in addition to this
+// process's own environment.
+func (o *Options) environment() map[string]string {
+	env := maps.Clone(o.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	env["PULUMI_SKIP_UPDATE_CHECK"] = "true"
+	if o.BackendURL != "" {
+		env["PULUMI_BACKEND_URL"] = o.BackendURL
+	}
+	if o.PulumiHome != "" {
+		env["PULUMI_HOME"] = o.PulumiHome
+	}
+	return env
+}
+
+// nobody is the observer of a driver that has none.
+type nobody struct{}
+
+func (nobody) StackStarted(string, string)                 {}
+func (nobody) EngineEvent(string, events.EngineEvent)      {}
+func (nobody) StackFinished(string, map[string]int, error) {}
+func (nobody) Note(string, string)                         {}

@@ -1,0 +1,158 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+)
+
+// failed is a failed call of the SDK.
+type failed struct {
+	stack, operation string
+	// err as the SDK returned it. Its text holds all the CLI wrote, so it
+	// must not reach a reader.
+	err error
+	// record of the engine's events; nil when there were none.
+	record *recorder
+	// program is the error the program itself returned, if it did.
+	program error
+}
+
+// maxReasons is how many of the engine's errors are shown: the first ones are
+// the causes, the rest mostly follow from them.
+const maxReasons = 3
+
+// maxReason bounds the length of one reason, in bytes; providers quote whole
+// documents.
+const maxReason = 1000
+
+// failure turns a failed call into an error for people.
+func (d *Driver) failure(ctx context.Context, f failed) error {
+	if precondition := new(PreconditionError); errors.As(f.err, &precondition) {
+		return precondition
+	}
+	if cause := ctx.Err(); cause != nil {
+		return interrupted(f, cause)
+	}
+	// The SDK's errors have no Unwrap: its tests come before any wrapping.
+	if auto.IsConcurrentUpdateError(f.err) {
+		return lockedBy(f.stack, f.err.Error())
+	}
+	reasons := f.reasons()
+	out := &CommandError{
+		Stack: f.stack, Operation: f.operation, Reasons: reasons,
+		Remedy: remedyFor(strings.Join(reasons, "\n")), Err: f.program,
+	}
+	return out
+}
+
+func interrupted(f failed, cause error) error {
+	reason := "interrupted"
+	if f.record != nil {
+		if names := f.record.underWay(); len(names) > 0 {
+			reason += " during " + strings.Join(names, ", ")
+		}
+	}
+	return &CommandError{
+		Stack: f.stack, Operation: f.operation, Reasons: []string{reason},
+		Remedy: "run the same command again to go on from there", Err: cause,
+	}
+}
+
+// reasons are the engine's first errors; without any, what the CLI itself
+// wrote as an error.
+func (f failed) reasons() []string {
+	var all []string
+	if f.record != nil {
+		all = f.record.errors
+	}
+	if len(all) == 0 {
+		all = cliErrors(f.err.Error())
+	}
+	out := make([]string, 0, maxReasons)
+	for _, r := range all {
+		if len(out) == maxReasons {
+			return append(out, fmt.Sprintf("and %d more", len(all)-maxReasons))
+		}
+		if len(r) > maxReason {
+			r = strings.ToValidUTF8(r[:maxReason], "") + "…"
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// cliErrors picks the error lines out of an SDK error's text.
+func cliErrors(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		if message, ok := strings.CutPrefix(strings.TrimSpace(line), "error: "); ok {
+			out = append(out, message)
+			continue
+		}
+		if _, message, ok := strings.Cut(line, "stderr: error: "); ok {
+			out = append(out, strings.TrimSpace(message))
+		}
+	}
+	if len(out) == 0 {
+		out = []string{firstLine(text)}
+	}
+	return out
+}
+
+// remedies are what to do about failures that people meet often. The first
+// that matches wins.
+var remedies = []struct {
+	match  *regexp.Regexp
+	remedy string
+}{
+	{regexp.MustCompile(`(?i)incorrect passphrase|passphrase must be set`),
+		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with"},
+	{regexp.MustCompile(`(?i)no resource plugin|could not find plugin|failed to load plugin`),
+		"build the plugins with `make tools`, or install them with `pulumi plugin install`"},
+	{regexp.MustCompile(`(?i)ExpiredToken|security token included in the request is expired`),
+		"renew the cloud credentials and run the same command again"},
+	{regexp.MustCompile(`(?i)No valid credential sources|NoCredentialProviders|failed to refresh cached credentials`),
+		"set cloud credentials, for instance by AWS_PROFILE, and run the same command again"},
+	{regexp.MustCompile(`(?i)AccessDenied|UnauthorizedOperation|is not authorized to perform`),
+		"allow the action to the credentials in use, and run the same command again"},
+	{regexp.MustCompile(`(?i)DependencyViolation|DeleteConflict|ResourceInUse`),
+		"remove what still uses the resource, and run the same command again"},
+	{regexp.MustCompile(`(?i)PULUMI_ACCESS_TOKEN|not logged in`),
+		"log in to the state backend with `pulumi login`, or set PULUMI_BACKEND_URL"},
+}
+
+func remedyFor(reason string) string {
+	for _, r := range remedies {
+		if r.match.MatchString(reason) {
+			return r.remedy
+		}
+	}
+	return "resolve the cause and run the same command again: what was done so far is kept"
+}
+
+// lockText is how a self-managed backend reports each lock.
+var lockText = regexp.MustCompile(`created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)`)
+
+// lockedBy reads the lock's owner out of the CLI's message.
+func lockedBy(stack, text string) *LockedError {
+	m := lockText.FindStringSubmatch(text)
+	if m == nil {
+		return &LockedError{Stack: stack, Remedy: fmt.Sprintf(
+			"wait for it to end; if it is dead, run `pulumi cancel --stack %s`", stack)}
+	}
+	pid, _ := strconv.Atoi(m[3])
+	since, _ := time.Parse(time.RFC3339, m[4])
+	return lockedError(stack, LockOwner{User: m[1], Host: m[2], PID: pid, Since: since})
+}
+
+func lockedError(stack string, o LockOwner) *LockedError {
+	return &LockedError{Stack: stack, Owner: &o, Remedy: fmt.Sprintf(
+		"wait for it to end; if process %d on %s is dead, run `pulumi cancel --stack %s`", o.PID, o.Host, stack)}
+}

@@ -1,0 +1,280 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/blang/semver"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// fakeCLI stands in for the Pulumi CLI and its backend. It is of a version
+// that takes a file as event log, so that no server is needed.
+type fakeCLI struct {
+	mu     sync.Mutex
+	states map[string]apitype.DeploymentV3
+	calls  []string
+	env    []string
+	// fail makes an operation such as "up demo-core" fail.
+	fail map[string]failure
+	// during is called in the middle of an operation.
+	during func(operation string)
+}
+
+// failure of the fake CLI.
+type failure struct {
+	diagnostics []apitype.DiagnosticEvent
+	stderr      string
+	once        bool
+}
+
+func newFakeCLI() *fakeCLI {
+	return &fakeCLI{states: map[string]apitype.DeploymentV3{}, fail: map[string]failure{}}
+}
+
+func (f *fakeCLI) Version() semver.Version { return semver.MustParse("3.200.0") }
+
+func (f *fakeCLI) Run(ctx context.Context, _ string, _ io.Reader, _, _ []io.Writer,
+	env []string, args ...string,
+) (string, string, int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.env = env
+	op, stack := args[0], flag(args, "--stack")
+	if op == "stack" {
+		op += " " + args[1]
+	}
+	if stack == "" && len(args) > 2 {
+		stack = args[len(args)-1]
+		if op == "stack rm" {
+			stack = args[3]
+		}
+	}
+	call := op + " " + stack
+	f.calls = append(f.calls, call)
+	if f.during != nil {
+		f.during(call)
+	}
+	if err := ctx.Err(); err != nil {
+		return "", "", -1, err
+	}
+	if fail, ok := f.fail[call]; ok {
+		if fail.once {
+			delete(f.fail, call)
+		}
+		writeEvents(args, fail.diagnostics, nil)
+		return "", fail.stderr, 255, errors.New("exit status 255")
+	}
+	return f.answer(op, stack, args)
+}
+
+func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, error) {
+	deployment, exists := f.states[stack]
+	switch op {
+	case "stack select", "stack export", "stack output":
+		if !exists {
+			return "", fmt.Sprintf("error: no stack named '%s' found", stack), 255, errors.New("exit status 255")
+		}
+	}
+	switch op {
+	case "stack init":
+		f.states[stack] = apitype.DeploymentV3{}
+	case "stack export":
+		if slices.Contains(args, "--show-secrets") {
+			return "", "error: nobody needs the secrets", 1, errors.New("exit status 1")
+		}
+		return export(deployment), "", 0, nil
+	case "stack import":
+		return f.importState(stack, flag(args, "--file"))
+	case "stack output":
+		out, _ := json.Marshal(f.outputs(stack))
+		return string(out), "", 0, nil
+	case "stack ls":
+		return f.list(), "", 0, nil
+	case "stack rm":
+		delete(f.states, stack)
+	case "up":
+		f.states[stack] = deployed(stack)
+		writeEvents(args, nil, map[apitype.OpType]int{"create": 2})
+	case "destroy":
+		f.states[stack] = apitype.DeploymentV3{}
+		writeEvents(args, nil, map[apitype.OpType]int{"delete": 2})
+	case "preview", "refresh":
+		writeEvents(args, nil, map[apitype.OpType]int{"create": 2, "same": 1})
+	}
+	return "", "", 0, nil
+}
+
+func (f *fakeCLI) outputs(stack string) map[string]any {
+	for _, r := range f.states[stack].Resources {
+		if r.Type == rootType && r.Outputs != nil {
+			return r.Outputs
+		}
+	}
+	return map[string]any{}
+}
+
+func (f *fakeCLI) list() string {
+	out := []map[string]any{}
+	for stack, s := range f.states {
+		out = append(out, map[string]any{
+			"name": stack, "lastUpdate": "2026-01-02T03:04:05.000Z", "resourceCount": len(s.Resources),
+		})
+	}
+	raw, _ := json.Marshal(out)
+	return string(raw)
+}
+
+func (f *fakeCLI) importState(stack, file string) (string, string, int, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return "", err.Error(), 1, err
+	}
+	var d apitype.UntypedDeployment
+	var v3 apitype.DeploymentV3
+	if err := errors.Join(json.Unmarshal(raw, &d), json.Unmarshal(d.Deployment, &v3)); err != nil {
+		return "", err.Error(), 1, err
+	}
+	f.states[stack] = v3
+	return "", "", 0, nil
+}
+
+// operations are the calls that do something, in order.
+func (f *fakeCLI) operations() []string {
+	var out []string
+	for _, c := range f.calls {
+		op, _, _ := strings.Cut(c, " ")
+		if op != "stack" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func flag(args []string, name string) string {
+	if i := slices.Index(args, name); i >= 0 && i+1 < len(args) {
+		return args[i+1]
+	}
+	return ""
+}
+
+func export(d apitype.DeploymentV3) string {
+	inner, _ := json.Marshal(d)
+	out, _ := json.Marshal(apitype.UntypedDeployment{Version: 3, Deployment: inner})
+	return string(out)
+}
+
+// deployed is the state of a stack after up: the stack itself, a provider,
+// and one resource.
+func deployed(stack string) apitype.DeploymentV3 {
+	return apitype.DeploymentV3{Resources: []apitype.ResourceV3{
+		{URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::s", Type: rootType,
+			Outputs: map[string]any{"vpcId": "vpc-1", "stack": stack}},
+		{URN: "urn:pulumi:s::tombolo::pulumi:providers:aws::p", Type: "pulumi:providers:aws", Custom: true, ID: "p"},
+		{URN: "urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v", Type: "aws:ec2/vpc:Vpc", Custom: true, ID: "vpc-1"},
+	}}
+}
+
+func writeEvents(args []string, diagnostics []apitype.DiagnosticEvent, changes map[apitype.OpType]int) {
+	file := flag(args, "--event-log")
+	if file == "" {
+		return
+	}
+	var all []apitype.EngineEvent
+	for _, d := range diagnostics {
+		all = append(all, apitype.EngineEvent{DiagnosticEvent: &d})
+	}
+	if changes != nil {
+		all = append(all, apitype.EngineEvent{SummaryEvent: &apitype.SummaryEvent{ResourceChanges: changes}})
+	}
+	var b strings.Builder
+	for _, e := range all {
+		line, _ := json.Marshal(e)
+		b.Write(append(line, '\n'))
+	}
+	_ = os.WriteFile(file, []byte(b.String()), 0o600)
+}
+
+// witness is an observer that writes down what it is told.
+type witness struct {
+	mu    sync.Mutex
+	lines []string
+	seen  int
+}
+
+func (w *witness) add(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, fmt.Sprintf(format, args...))
+}
+
+func (w *witness) StackStarted(stack, op string) { w.add("started %s %s", op, stack) }
+func (w *witness) StackFinished(stack string, counts map[string]int, err error) {
+	w.add("finished %s %v %t", stack, counts, err == nil)
+}
+func (w *witness) Note(stack, message string) { w.add("note %s: %s", stack, message) }
+func (w *witness) EngineEvent(string, events.EngineEvent) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen++
+}
+
+func (w *witness) notes() []string {
+	var out []string
+	for _, l := range w.lines {
+		if strings.HasPrefix(l, "note ") {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// bench is a driver with a fake CLI and a local backend.
+type bench struct {
+	*Driver
+	cli     *fakeCLI
+	seen    *witness
+	backend string
+	// placeholders are the stacks opened with placeholders.
+	placeholders []string
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir()}
+	d, err := New(Options{
+		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
+		BackendURL: "file://" + b.backend, Env: map[string]string{"AWS_REGION": "eu-central-1"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.program = func(c *config.Cluster, k stacks.Kind, o stacks.Options) (pulumi.RunFunc, error) {
+		if o.Placeholders {
+			b.placeholders = append(b.placeholders, stacks.Name(c.Name, k))
+		}
+		return func(*pulumi.Context) error { return nil }, nil
+	}
+	b.Driver = d
+	return b
+}
+
+func demo() *config.Cluster {
+	return &config.Cluster{
+		Name:  "demo",
+		Cloud: config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
+	}
+}

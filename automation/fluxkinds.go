@@ -1,0 +1,111 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+)
+
+// The groups of Flux's API.
+const (
+	sourceGroup    = "source.toolkit.fluxcd.io"
+	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
+	helmGroup      = "helm.toolkit.fluxcd.io"
+)
+
+// fluxKinds are the kinds that verify looks at, causes before effects.
+var fluxKinds = []schema.GroupKind{
+	{Group: sourceGroup, Kind: "GitRepository"},
+	{Group: sourceGroup, Kind: "OCIRepository"},
+	{Group: sourceGroup, Kind: "Bucket"},
+	{Group: sourceGroup, Kind: "HelmRepository"},
+	{Group: sourceGroup, Kind: "HelmChart"},
+	{Group: kustomizeGroup, Kind: "Kustomization"},
+	{Group: helmGroup, Kind: "HelmRelease"},
+}
+
+// ref names a Flux object.
+type ref struct {
+	Kind, Namespace, Name string
+}
+
+func refOf(o *unstructured.Unstructured) ref {
+	return ref{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
+}
+
+func (r ref) String() string { return r.Kind + " " + r.Namespace + "/" + r.Name }
+
+// platform is the Flux objects of a cluster at one moment.
+type platform struct {
+	objects map[ref]*unstructured.Unstructured
+	// order of the objects: by kind as in fluxKinds, then by name.
+	order []ref
+}
+
+func newPlatform(objects []unstructured.Unstructured) *platform {
+	p := &platform{objects: map[ref]*unstructured.Unstructured{}}
+	for i := range objects {
+		r := refOf(&objects[i])
+		p.objects[r] = &objects[i]
+		p.order = append(p.order, r)
+	}
+	return p
+}
+
+// cluster is what verify needs of a Kubernetes API.
+type cluster struct {
+	dynamic dynamic.Interface
+	// mapper finds a kind's resource; it is made again for each look, for
+	// kinds that come with the platform.
+	mapper func() (meta.RESTMapper, error)
+}
+
+// platform lists all Flux objects. Kinds whose CRD is missing are skipped.
+func (k cluster) platform(ctx context.Context) (*platform, error) {
+	mapper, err := k.mapper()
+	if err != nil {
+		return nil, fmt.Errorf("ask the Kubernetes API for its kinds: %w", err)
+	}
+	var objects []unstructured.Unstructured
+	for _, kind := range fluxKinds {
+		mapping, err := mapper.RESTMapping(kind)
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("find kind %s: %w", kind, err)
+		}
+		list, err := k.dynamic.Resource(mapping.Resource).List(ctx, metav1.ListOptions{})
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", mapping.Resource.GroupResource(), err)
+		}
+		objects = append(objects, list.Items...)
+	}
+	return newPlatform(objects), nil
+}
+
+// configMap reads a ConfigMap's data; nil when it does not exist.
+func (k cluster) configMap(ctx context.Context, namespace, name string) (map[string]string, error) {
+	gvr := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	o, err := k.dynamic.Resource(gvr).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, name, err)
+	}
+	data, _, err := unstructured.NestedStringMap(o.Object, "data")
+	if err != nil {
+		return nil, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, name, err)
+	}
+	return data, nil
+}

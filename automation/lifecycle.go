@@ -1,0 +1,253 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// order in which the stacks are made; teardown is the reverse.
+func order() []stacks.Kind { return []stacks.Kind{stacks.Core, stacks.Bootstrap} }
+
+// UpOptions of an up.
+type UpOptions struct {
+	// Preview first, and change nothing if a stack's preview fails.
+	Preview bool
+	// Refresh the state from the cloud before comparing.
+	Refresh bool
+}
+
+// Up makes the cluster what its file says: core, then bootstrap, which takes
+// core's outputs. It stops at the first failure and can simply be run again.
+// Placeholders are never used: bootstrap refuses to run without core's
+// outputs.
+func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
+	if o.Preview {
+		if _, err := d.Preview(ctx, c, PreviewOptions{Refresh: o.Refresh}); err != nil {
+			return Result{Cluster: c.Name}, err
+		}
+	}
+	return d.each(c, order(), func(k stacks.Kind) (StackResult, error) {
+		return d.upStack(ctx, c, k, o)
+	})
+}
+
+func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions) (StackResult, error) {
+	st, err := d.recover(ctx, c, k)
+	if err != nil {
+		return StackResult{}, err
+	}
+	s, err := d.open(ctx, c, k, stacks.Options{}, st != nil)
+	if err != nil {
+		return StackResult{}, err
+	}
+	var outputs map[string]any
+	result, err := s.run(ctx, "up", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		opts := []optup.Option{optup.EventStreams(ch), optup.SuppressProgress(), optup.SuppressOutputs()}
+		if o.Refresh {
+			opts = append(opts, optup.Refresh())
+		}
+		res, err := s.stack.Up(ctx, opts...)
+		outputs = map[string]any{}
+		for key, v := range res.Outputs {
+			outputs[key] = v.Value
+		}
+		return err
+	})
+	result.Outputs = outputs
+	return result, err
+}
+
+// PreviewOptions of a preview.
+type PreviewOptions struct {
+	// Refresh compares with the cloud, not only with the state.
+	Refresh bool
+}
+
+// Preview shows what Up would do. Without core's outputs, bootstrap runs on
+// typed unknowns, which no Up accepts. It changes no resource; a stack that
+// did not exist exists, empty, afterwards.
+func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
+	hasCore := false
+	return d.each(c, order(), func(k stacks.Kind) (StackResult, error) {
+		st, err := d.state(ctx, stacks.Name(c.Name, k))
+		if err != nil {
+			return StackResult{}, err
+		}
+		d.noteInterrupted(c, k, st)
+		if k == stacks.Core {
+			hasCore = len(st.outputs()) > 0
+		}
+		return d.previewStack(ctx, c, k, o, stacks.Options{Placeholders: k == stacks.Bootstrap && !hasCore}, st != nil)
+	})
+}
+
+func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.Kind,
+	o PreviewOptions, so stacks.Options, exists bool,
+) (StackResult, error) {
+	s, err := d.open(ctx, c, k, so, exists)
+	if err != nil {
+		return StackResult{}, err
+	}
+	if so.Placeholders {
+		d.opts.Observer.Note(s.name, "core has no outputs yet: what depends on them is shown as unknown")
+	}
+	result, err := s.run(ctx, "preview", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		opts := []optpreview.Option{optpreview.EventStreams(ch), optpreview.SuppressProgress()}
+		if o.Refresh {
+			opts = append(opts, optpreview.Refresh())
+		}
+		_, err := s.stack.Preview(ctx, opts...)
+		return err
+	})
+	result.Placeholders = so.Placeholders
+	return result, err
+}
+
+// DestroyOptions of a destroy.
+type DestroyOptions struct {
+	// Only this stack; both when empty. Core alone is refused while bootstrap
+	// has resources.
+	Only stacks.Kind
+	// Remove the empty stacks from the backend too, with their history.
+	Remove bool
+	// Refresh the state from the cloud first.
+	Refresh bool
+}
+
+// Destroy takes the cluster down: bootstrap, then core. When bootstrap could
+// not be destroyed, core is kept: what is left in the cluster would otherwise
+// be lost with it, and what it made in the cloud left behind. Stacks that do
+// not exist are left out of the result.
+func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOptions) (Result, error) {
+	kinds := slices.Clone(order())
+	slices.Reverse(kinds)
+	if o.Only != "" {
+		kinds = []stacks.Kind{o.Only}
+	}
+	return d.each(c, kinds, func(k stacks.Kind) (StackResult, error) {
+		if k == stacks.Core {
+			if err := d.refuseWhileBootstrapped(ctx, c); err != nil {
+				return StackResult{}, err
+			}
+		}
+		result, err := d.destroyStack(ctx, c, k, o)
+		if err != nil && k == stacks.Bootstrap && o.Only == "" {
+			return result, keptCore(c, err)
+		}
+		return result, err
+	})
+}
+
+// keptCore says what a failed teardown of bootstrap left alone.
+func keptCore(c *config.Cluster, err error) error {
+	if command := new(CommandError); !errors.As(err, &command) {
+		return err // nothing was started
+	}
+	return &DeploymentError{
+		Cluster:     c.Name,
+		Consequence: fmt.Sprintf("stack %s was kept", stacks.Name(c.Name, stacks.Core)),
+		Err:         err,
+	}
+}
+
+// refuseWhileBootstrapped keeps core alive as long as bootstrap has resources.
+func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster) error {
+	bootstrap := stacks.Name(c.Name, stacks.Bootstrap)
+	st, err := d.state(ctx, bootstrap)
+	if err != nil {
+		return err
+	}
+	n := st.resources()
+	if st != nil {
+		n += len(st.deployment.PendingOperations)
+	}
+	if n == 0 {
+		return nil
+	}
+	return &PreconditionError{
+		What: fmt.Sprintf("stack %s cannot be destroyed: stack %s still has %d resources",
+			stacks.Name(c.Name, stacks.Core), bootstrap, n),
+		Remedy: fmt.Sprintf("destroy both with `tombolo destroy %s`", c.Name),
+	}
+}
+
+func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o DestroyOptions) (StackResult, error) {
+	st, err := d.recover(ctx, c, k)
+	if err != nil || st == nil {
+		return StackResult{}, err
+	}
+	s, err := d.open(ctx, c, k, stacks.Options{}, true)
+	if err != nil {
+		return StackResult{}, err
+	}
+	result := StackResult{Stack: s.name, Kind: k, Operation: "destroy", Changes: Changes{}}
+	if len(st.deployment.Resources) > 0 {
+		result, err = s.run(ctx, "destroy", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+			opts := []optdestroy.Option{optdestroy.EventStreams(ch), optdestroy.SuppressProgress()}
+			if o.Refresh {
+				opts = append(opts, optdestroy.Refresh())
+			}
+			_, err := s.stack.Destroy(ctx, opts...)
+			return err
+		})
+	}
+	if err != nil || !o.Remove {
+		return result, err
+	}
+	if err := s.remove(ctx); err != nil {
+		return result, err
+	}
+	result.Removed = true
+	return result, nil
+}
+
+// remove takes the empty stack out of the backend. Its settings file stays
+// where it is the user's: secrets in it are needed when the cluster is made
+// again.
+func (s *session) remove(ctx context.Context) error {
+	s.command.preserveConfig = true
+	err := s.stack.Workspace().RemoveStack(ctx, s.name)
+	if err != nil {
+		return s.driver.failure(ctx, failed{stack: s.name, operation: "remove", err: err})
+	}
+	return nil
+}
+
+// each works on the stacks one after the other and stops at the first
+// failure, which it puts into its class.
+func (d *Driver) each(c *config.Cluster, kinds []stacks.Kind, work func(stacks.Kind) (StackResult, error)) (Result, error) {
+	start := d.now()
+	result := Result{Cluster: c.Name}
+	for _, k := range kinds {
+		r, err := work(k)
+		if r.Stack != "" {
+			result.Stacks = append(result.Stacks, r)
+		}
+		if err != nil {
+			result.Duration = d.now().Sub(start)
+			return result, classify(c, err)
+		}
+	}
+	result.Duration = d.now().Sub(start)
+	return result, nil
+}
+
+// classify makes a DeploymentError of a failed command; other classes stay.
+func classify(c *config.Cluster, err error) error {
+	var deployment *DeploymentError
+	var command *CommandError
+	if errors.As(err, &deployment) || !errors.As(err, &command) {
+		return err
+	}
+	return &DeploymentError{Cluster: c.Name, Err: err}
+}

@@ -1,0 +1,263 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/stacks"
+)
+
+func TestUpRunsCoreThenBootstrap(t *testing.T) {
+	b := newBench(t)
+	result, err := b.Up(t.Context(), demo(), UpOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"up demo-core", "up demo-bootstrap"}, b.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	core, ok := result.Stack(stacks.Core)
+	if !ok || core.Changes["create"] != 2 || core.Outputs["vpcId"] != "vpc-1" {
+		t.Errorf("core's result is %+v", core)
+	}
+	want := []string{
+		"started up demo-core", "finished demo-core map[create:2] true",
+		"started up demo-bootstrap", "finished demo-bootstrap map[create:2] true",
+	}
+	if diff := cmp.Diff(want, b.seen.lines); diff != "" {
+		t.Errorf("observer was told (-want +got):\n%s", diff)
+	}
+	if len(b.placeholders) > 0 {
+		t.Errorf("up used placeholders for %v", b.placeholders)
+	}
+}
+
+func TestUpStartsNoNeedlessProcess(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.cli.calls = nil
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"stack export demo-core", "up demo-core", "stack output demo-core",
+		"stack export demo-bootstrap", "up demo-bootstrap", "stack output demo-bootstrap",
+	}
+	if diff := cmp.Diff(want, b.cli.calls); diff != "" {
+		t.Errorf("calls of the CLI (-want +got):\n%s", diff)
+	}
+}
+
+func TestUpStopsAtFirstFailure(t *testing.T) {
+	b := newBench(t)
+	b.cli.fail["up demo-core"] = failure{stderr: "a whole log\nerror: update failed", diagnostics: []apitype.DiagnosticEvent{
+		{Severity: "info", Message: "never mind"},
+		{
+			Severity: "error", URN: "urn:pulumi:demo-core::tombolo::aws:ec2/vpc:Vpc::demo-vpc",
+			Message: "<{%fg 1%}>error: <{%reset%}>VpcLimitExceeded: The maximum number of VPCs has been reached.\n",
+		},
+		{Severity: "error", Message: "update failed"},
+	}}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	var deployment *DeploymentError
+	if !errors.As(err, &deployment) {
+		t.Fatalf("error is %T: %v", err, err)
+	}
+	want := "up demo-core: aws:ec2/vpc:Vpc demo-vpc: VpcLimitExceeded: The maximum number of VPCs has been reached.; " +
+		"resolve the cause and run the same command again: what was done so far is kept"
+	if err.Error() != want {
+		t.Errorf("error is\n%q, want\n%q", err, want)
+	}
+	if slices.Contains(b.cli.calls, "up demo-bootstrap") {
+		t.Error("bootstrap was started after core failed")
+	}
+}
+
+func TestUpReportsMissingPassphrase(t *testing.T) {
+	b := newBench(t)
+	b.cli.fail["stack init demo-core"] = failure{
+		stderr: "error: could not create stack: passphrase must be set with PULUMI_CONFIG_PASSPHRASE",
+	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	want := "open demo-core: could not create stack: passphrase must be set with PULUMI_CONFIG_PASSPHRASE; " +
+		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is\n%v, want\n%s", err, want)
+	}
+}
+
+func TestPreviewUsesPlaceholdersOnlyWithoutCore(t *testing.T) {
+	b := newBench(t)
+	result, err := b.Preview(t.Context(), demo(), PreviewOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"demo-bootstrap"}, b.placeholders); diff != "" {
+		t.Errorf("placeholders (-want +got):\n%s", diff)
+	}
+	if r, _ := result.Stack(stacks.Bootstrap); !r.Placeholders {
+		t.Error("the result does not say that bootstrap ran on placeholders")
+	}
+	if diff := cmp.Diff([]string{"preview demo-core", "preview demo-bootstrap"}, b.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	b.placeholders = nil
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.placeholders) > 0 {
+		t.Errorf("placeholders for %v although core has outputs", b.placeholders)
+	}
+}
+
+func TestDestroyInReverse(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.cli.calls = nil
+	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"destroy demo-bootstrap", "destroy demo-core"}, b.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	if core, _ := result.Stack(stacks.Core); !core.Removed || core.Changes["delete"] != 2 {
+		t.Errorf("core's result is %+v", core)
+	}
+	if len(b.cli.states) > 0 {
+		t.Errorf("stacks left: %v", b.cli.states)
+	}
+}
+
+func TestDestroyOfNothing(t *testing.T) {
+	b := newBench(t)
+	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
+	if err != nil || len(result.Stacks) > 0 {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+}
+
+func TestDestroyKeepsCoreWhenBootstrapFails(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.cli.calls = nil
+	b.cli.fail["destroy demo-bootstrap"] = failure{diagnostics: []apitype.DiagnosticEvent{
+		{Severity: "error", Message: "timed out waiting for finalizers"},
+	}}
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
+	want := "destroy demo-bootstrap: timed out waiting for finalizers; resolve the cause and run the same command again: " +
+		"what was done so far is kept (stack demo-core was kept)"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is\n%v, want\n%s", err, want)
+	}
+	if diff := cmp.Diff([]string{"destroy demo-bootstrap"}, b.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+}
+
+func TestDestroyOfCoreIsRefusedWhileBootstrapHasResources(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.cli.calls = nil
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Only: stacks.Core})
+	var refused *PreconditionError
+	if !errors.As(err, &refused) {
+		t.Fatalf("error is %T: %v", err, err)
+	}
+	want := "stack demo-core cannot be destroyed: stack demo-bootstrap still has 1 resources; " +
+		"destroy both with `tombolo destroy demo`"
+	if err.Error() != want {
+		t.Errorf("error is\n%q, want\n%q", err, want)
+	}
+	if len(b.cli.operations()) > 0 {
+		t.Errorf("operations were started: %v", b.cli.operations())
+	}
+}
+
+func TestInterruptionWrapsContextCanceled(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.cli.during = func(op string) {
+		if op == "up demo-core" {
+			cancel()
+		}
+	}
+	_, err := b.Up(ctx, demo(), UpOptions{})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error is %T: %v", err, err)
+	}
+	if want := "up demo-core: interrupted; run the same command again to go on from there"; err.Error() != want {
+		t.Errorf("error is %q, want %q", err, want)
+	}
+}
+
+func TestMissingCLI(t *testing.T) {
+	d, err := New(Options{Root: t.TempDir(), WorkDir: t.TempDir(), Env: map[string]string{"PATH": t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Up(t.Context(), demo(), UpOptions{})
+	var missing *PreconditionError
+	if !errors.As(err, &missing) {
+		t.Fatalf("error is %T: %v", err, err)
+	}
+	want := "the Pulumi CLI is not in PATH; install Pulumi 3.250.0 or newer, or build it with `make tools`"
+	if err.Error() != want {
+		t.Errorf("error is %q, want %q", err, want)
+	}
+}
+
+func TestMissingProject(t *testing.T) {
+	d, err := New(Options{Root: t.TempDir(), Command: newFakeCLI()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Up(t.Context(), demo(), UpOptions{})
+	if err == nil || !strings.HasSuffix(err.Error(), "has no Pulumi.yaml; run tombolo in the project's directory") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestOutputsOfWhatWasNotDeployed(t *testing.T) {
+	b := newBench(t)
+	_, err := b.Outputs(t.Context(), demo())
+	want := "stack demo-core has no outputs: it was not deployed yet; run `tombolo up demo`"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}
+
+func TestStackInfos(t *testing.T) {
+	b := newBench(t)
+	infos, err := b.stackInfos(t.Context())
+	if err != nil || len(infos) > 0 {
+		t.Fatalf("an empty backend lists %v, error %v", infos, err)
+	}
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.cli.states["other"] = apitype.DeploymentV3{}
+	if infos, err = b.stackInfos(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(infos) != 1 || len(infos["demo"]) != 2 || infos["demo"][0].Kind != stacks.Core || infos["demo"][0].Resources != 3 {
+		t.Errorf("stacks are %+v", infos)
+	}
+}

@@ -1,0 +1,175 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/diag/colors"
+)
+
+// engineCall is an operation of the SDK that reports on a channel.
+type engineCall func(ctx context.Context, ch chan<- events.EngineEvent) error
+
+// run runs one operation on the stack: it tells the observer, gathers what
+// the engine reports, and turns a failure into an error of ours. A lock whose
+// owner is gone is released, and the operation tried once more.
+func (s *session) run(ctx context.Context, operation string, call engineCall) (StackResult, error) {
+	result := StackResult{Stack: s.name, Kind: s.kind, Operation: operation}
+	start := s.driver.now()
+	s.driver.opts.Observer.StackStarted(s.name, operation)
+	rec, err := s.attempt(ctx, operation, call)
+	var locked *LockedError
+	if errors.As(err, &locked) && locked.Owner != nil && s.releaseStale(ctx, *locked.Owner) == nil {
+		rec, err = s.attempt(ctx, operation, call)
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(err, s.unlockAfterCancel(ctx))
+	}
+	result.Changes = rec.changes()
+	result.Duration = s.driver.now().Sub(start)
+	s.driver.opts.Observer.StackFinished(s.name, result.Changes, err)
+	return result, err
+}
+
+func (s *session) attempt(ctx context.Context, operation string, call engineCall) (*recorder, error) {
+	rec := &recorder{running: map[string]string{}}
+	s.programErr = nil
+	err := observed(rec.observer(s.name, s.driver.opts.Observer), func(ch chan<- events.EngineEvent) error {
+		return call(ctx, ch)
+	})
+	if err == nil {
+		return rec, nil
+	}
+	return rec, s.driver.failure(ctx, failed{
+		stack: s.name, operation: operation, err: err, record: rec, program: s.programErr,
+	})
+}
+
+// observed gives call a channel of its own and hands what comes through it to
+// handle. The SDK closes the channel, but not when the CLI dies before it
+// connects: so the end of the call ends it as well.
+func observed(handle func(events.EngineEvent), call func(chan<- events.EngineEvent) error) error {
+	ch := make(chan events.EngineEvent)
+	returned := make(chan struct{})
+	var consumer sync.WaitGroup
+	consumer.Go(func() {
+		for {
+			select {
+			case e, ok := <-ch:
+				if !ok {
+					return
+				}
+				handle(e)
+			case <-returned:
+				return
+			}
+		}
+	})
+	err := call(ch)
+	close(returned)
+	consumer.Wait()
+	return err
+}
+
+// recorder gathers what a result or an error needs from an engine's events.
+type recorder struct {
+	summary *apitype.SummaryEvent
+	errors  []string
+	// running maps the URN of each resource being worked on to its operation.
+	running map[string]string
+}
+
+func (r *recorder) observer(stack string, o Observer) func(events.EngineEvent) {
+	return func(e events.EngineEvent) {
+		r.record(e)
+		o.EngineEvent(stack, e)
+	}
+}
+
+func (r *recorder) record(e events.EngineEvent) {
+	switch {
+	case e.SummaryEvent != nil:
+		r.summary = e.SummaryEvent
+	case e.ResourcePreEvent != nil:
+		m := e.ResourcePreEvent.Metadata
+		if m.Op != apitype.OpSame {
+			r.running[m.URN] = string(m.Op)
+		}
+	case e.ResOutputsEvent != nil:
+		delete(r.running, e.ResOutputsEvent.Metadata.URN)
+	case e.ResOpFailedEvent != nil:
+		delete(r.running, e.ResOpFailedEvent.Metadata.URN)
+	case e.DiagnosticEvent != nil && e.DiagnosticEvent.Severity == "error":
+		r.addError(e.DiagnosticEvent)
+	}
+}
+
+// addError keeps a diagnostic, but for the engine's closing remark that
+// something failed.
+func (r *recorder) addError(d *apitype.DiagnosticEvent) {
+	message := strings.TrimSpace(colors.Never.Colorize(d.Message))
+	message = strings.TrimPrefix(message, "error: ")
+	switch message {
+	case "", "update failed", "preview failed", "destroy failed", "refresh failed":
+		return
+	}
+	if name := resourceName(d.URN); name != "" {
+		message = name + ": " + message
+	}
+	if !slices.Contains(r.errors, message) {
+		r.errors = append(r.errors, message)
+	}
+}
+
+func (r *recorder) changes() Changes {
+	if r.summary == nil {
+		return nil
+	}
+	out := Changes{}
+	for op, n := range r.summary.ResourceChanges {
+		out[string(op)] = n
+	}
+	return out
+}
+
+// underWay lists what was being worked on, as "create eks.Cluster demo".
+func (r *recorder) underWay() []string {
+	out := make([]string, 0, len(r.running))
+	for _, u := range slices.Sorted(maps.Keys(r.running)) {
+		if name := resourceName(u); name != "" {
+			out = append(out, r.running[u]+" "+name)
+		}
+	}
+	return out
+}
+
+// resourceName is "type name" of a URN, without what does not help a reader;
+// empty for the stack itself.
+func resourceName(u string) string {
+	parts := strings.Split(u, "::")
+	if len(parts) < 4 {
+		return ""
+	}
+	types := strings.Split(parts[2], "$")
+	if t := types[len(types)-1]; t != "pulumi:pulumi:Stack" {
+		return t + " " + strings.Join(parts[3:], "::")
+	}
+	return ""
+}
+
+// unlockGrace bounds the look for a lock left behind by a cancelled operation.
+const unlockGrace = 30 * time.Second
+
+// unlockAfterCancel makes sure that a cancelled operation left no lock.
+func (s *session) unlockAfterCancel(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
+	defer cancel()
+	return s.driver.releaseLocks(ctx, s.cluster, s.kind)
+}

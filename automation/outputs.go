@@ -1,0 +1,185 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+
+	"tombolo/config"
+	"tombolo/stacks"
+	"tombolo/stacks/handoff"
+)
+
+// Outputs returns what core hands off. It is a PreconditionError when the
+// cluster has no core yet.
+func (d *Driver) Outputs(ctx context.Context, c *config.Cluster) (handoff.Values, error) {
+	outputs, err := d.StackOutputs(ctx, c, stacks.Core)
+	if err != nil {
+		return handoff.Values{}, err
+	}
+	plain := map[string]any{}
+	for k, o := range outputs {
+		plain[k] = o.Value
+	}
+	values, err := handoff.FromOutputs(plain)
+	if err != nil {
+		return handoff.Values{}, &PreconditionError{
+			What:   fmt.Sprintf("outputs of stack %s: %v", stacks.Name(c.Name, stacks.Core), err),
+			Remedy: fmt.Sprintf("run `tombolo up %s` with this version of tombolo", c.Name),
+			Err:    err,
+		}
+	}
+	return values, nil
+}
+
+// Output is one output of a stack.
+type Output struct {
+	// Value in plain text, secrets too.
+	Value any
+	// Secret says that the value must not be shown unasked.
+	Secret bool
+}
+
+// StackOutputs returns all outputs of one of the cluster's stacks.
+func (d *Driver) StackOutputs(ctx context.Context, c *config.Cluster, k stacks.Kind) (map[string]Output, error) {
+	stack := stacks.Name(c.Name, k)
+	ws, err := d.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	outputs, err := ws.StackOutputs(ctx, stack)
+	if err != nil && !auto.IsSelectStack404Error(err) {
+		return nil, d.failure(ctx, failed{stack: stack, operation: "read the outputs of", err: err})
+	}
+	if len(outputs) == 0 {
+		return nil, &PreconditionError{
+			What:   fmt.Sprintf("stack %s has no outputs: it was not deployed yet", stack),
+			Remedy: fmt.Sprintf("run `tombolo up %s`", c.Name),
+			Err:    err,
+		}
+	}
+	out := make(map[string]Output, len(outputs))
+	for key, v := range outputs {
+		out[key] = Output{Value: v.Value, Secret: v.Secret}
+	}
+	return out, nil
+}
+
+// Kubeconfig returns a kubeconfig for the cluster. It holds no credentials:
+// an exec plugin gets a token each time.
+func (d *Driver) Kubeconfig(ctx context.Context, c *config.Cluster) ([]byte, error) {
+	values, err := d.Outputs(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	kubeconfig, err := values.Kubeconfig()
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig of cluster %s: %w", c.Name, err)
+	}
+	return kubeconfig, nil
+}
+
+// ClusterInfo is a cluster file with what the backend knows of its stacks.
+type ClusterInfo struct {
+	// Name of the cluster.
+	Name string `json:"name"`
+	// Environment, Region and Wave as in the file.
+	Environment string `json:"environment,omitempty"`
+	Region      string `json:"region,omitempty"`
+	Wave        int    `json:"wave"`
+	// File is empty for stacks that no cluster file accounts for.
+	File string `json:"file,omitempty"`
+	// Stacks that exist, in the order they are made.
+	Stacks []StackInfo `json:"stacks"`
+}
+
+// StackInfo is what the backend knows of a stack.
+type StackInfo struct {
+	// Name and Kind of the stack.
+	Name string      `json:"name"`
+	Kind stacks.Kind `json:"kind"`
+	// LastUpdate is when it was last changed; zero if never.
+	LastUpdate time.Time `json:"lastUpdate,omitzero"`
+	// Resources in the state, the stack itself and providers included.
+	Resources int `json:"resources"`
+	// Updating says that an update runs.
+	Updating bool `json:"updating,omitempty"`
+}
+
+// List returns the clusters of a directory of cluster files, with their
+// stacks, and after them clusters that have stacks but no file. An empty
+// backend, or one that never was used, is no error.
+func (d *Driver) List(ctx context.Context, dir string) ([]ClusterInfo, error) {
+	files, err := config.LoadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.stackInfos(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ClusterInfo, 0, len(files))
+	for _, c := range files {
+		out = append(out, ClusterInfo{
+			Name: c.Name, Environment: c.Environment, Region: c.Cloud.Region,
+			Wave: c.Wave, File: c.File, Stacks: found[c.Name],
+		})
+		delete(found, c.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, ClusterInfo{Name: name, Stacks: found[name]})
+	}
+	return out, nil
+}
+
+// stackInfos lists the backend's stacks by cluster.
+func (d *Driver) stackInfos(ctx context.Context) (map[string][]StackInfo, error) {
+	ws, err := d.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	summaries, err := ws.ListStacks(ctx)
+	if err != nil {
+		return nil, d.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
+	}
+	out := map[string][]StackInfo{}
+	for _, s := range summaries {
+		cluster, kind, err := stacks.Parse(s.Name)
+		if err != nil {
+			continue // somebody else's stack in the same backend
+		}
+		out[cluster] = append(out[cluster], stackInfo(s, kind))
+	}
+	for _, infos := range out {
+		slices.SortFunc(infos, func(a, b StackInfo) int {
+			return slices.Index(order(), a.Kind) - slices.Index(order(), b.Kind)
+		})
+	}
+	return out, nil
+}
+
+func stackInfo(s auto.StackSummary, kind stacks.Kind) StackInfo {
+	info := StackInfo{Name: s.Name, Kind: kind, Updating: s.UpdateInProgress}
+	if s.ResourceCount != nil {
+		info.Resources = *s.ResourceCount
+	}
+	if t, err := time.Parse(time.RFC3339, s.LastUpdate); err == nil {
+		info.LastUpdate = t
+	}
+	return info
+}
+
+// Deployed says whether core of the cluster has outputs.
+func (d *Driver) Deployed(ctx context.Context, c *config.Cluster) (bool, error) {
+	_, err := d.StackOutputs(ctx, c, stacks.Core)
+	var missing *PreconditionError
+	if errors.As(err, &missing) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,272 @@
+package automation
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+)
+
+// recovery is the plan for the operations an interrupted run left pending.
+type recovery struct {
+	// creations that may have happened.
+	creations []creation
+	// others are resources whose update, deletion or the like was
+	// interrupted: a refresh tells what became of them.
+	others []resource.URN
+	// gone counts interrupted operations on nothing that a cloud keeps, such
+	// as components and providers: they start again.
+	gone int
+	// known are the ids in the state, by type, which are nobody's candidates.
+	known map[string]bool
+}
+
+// creation is one interrupted creation.
+type creation struct {
+	resource apitype.ResourceV3
+	// id the resource has if it was made; empty when not known (yet).
+	id string
+	// tags to look it up by, with its kind in ARNs; nil when id was derived.
+	lookup *finder
+	// replaces says that the state has an older resource with this URN.
+	replaces bool
+	// ambiguous holds the candidates when there are several.
+	ambiguous []string
+}
+
+// planRecovery sorts the pending operations of a state.
+func planRecovery(st *state, in scope) recovery {
+	plan := recovery{known: map[string]bool{}}
+	present := map[resource.URN]bool{}
+	for _, r := range st.deployment.Resources {
+		present[r.URN] = true
+		plan.known[string(r.Type)+"/"+string(r.ID)] = true
+	}
+	seen := map[resource.URN]bool{}
+	for _, op := range st.deployment.PendingOperations {
+		r := op.Resource
+		switch {
+		case seen[r.URN]:
+		case op.Type == apitype.OperationTypeCreating:
+			plan.addCreation(r, present, in)
+		case present[r.URN] && r.Custom:
+			plan.others = append(plan.others, r.URN)
+		default:
+			plan.gone++
+		}
+		seen[r.URN] = true
+	}
+	return plan
+}
+
+// addCreation plans for a creation. One whose parents are not in the state
+// cannot be put there, and one that nothing identifies cannot be found.
+func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bool, in scope) {
+	f, ok := finderFor(string(r.Type))
+	if !ok || !r.Custom || !supported(r, present) {
+		p.gone++
+		return
+	}
+	c := creation{resource: r, replaces: present[r.URN]}
+	if f.arn != "" {
+		c.lookup = &f
+	} else {
+		c.id = f.id(inputs(r.Inputs), in)
+	}
+	// An id derived from inputs proves nothing: it must not push a resource
+	// out that the state knows.
+	if c.replaces && c.lookup == nil {
+		p.gone++
+		return
+	}
+	p.creations = append(p.creations, c)
+}
+
+// supported says whether everything the resource refers to is in the state.
+func supported(r apitype.ResourceV3, present map[resource.URN]bool) bool {
+	if r.Parent != "" && !present[r.Parent] {
+		return false
+	}
+	if provider, _, ok := cutLast(r.Provider, "::"); ok && !present[resource.URN(provider)] {
+		return false
+	}
+	for _, dep := range r.Dependencies {
+		if !present[dep] {
+			return false
+		}
+	}
+	return true
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+func (p *recovery) creates() bool { return len(p.creations) > 0 || p.gone > 0 }
+
+func (p *recovery) needsLookup() bool {
+	return slices.ContainsFunc(p.creations, func(c creation) bool { return c.lookup != nil })
+}
+
+// match gives each creation that is looked up by tag the id of the one
+// resource found for it that the state does not know. Several candidates are
+// left for people to decide about.
+func (p *recovery) match(found []taggedResource) {
+	for i := range p.creations {
+		c := &p.creations[i]
+		if c.lookup == nil {
+			continue
+		}
+		var ids []string
+		for _, f := range found {
+			id, ok := c.lookup.match(f, inputs(c.resource.Inputs))
+			if ok && !p.known[string(c.resource.Type)+"/"+id] {
+				ids = append(ids, id)
+			}
+		}
+		switch len(ids) {
+		case 0:
+		case 1:
+			c.id = ids[0]
+			p.known[string(c.resource.Type)+"/"+c.id] = true
+		default:
+			c.ambiguous = ids
+		}
+	}
+}
+
+// adoptions maps the URN of each creation with an id to that id.
+func (p *recovery) adoptions() map[resource.URN]string {
+	out := map[resource.URN]string{}
+	for _, c := range p.creations {
+		if c.id != "" {
+			out[c.resource.URN] = c.id
+		}
+	}
+	return out
+}
+
+// refresh lists the URNs that have to be compared with the cloud.
+func (p *recovery) refresh() []string {
+	urns := append(slices.Collect(maps.Keys(p.adoptions())), p.others...)
+	out := make([]string, 0, len(urns))
+	for _, u := range urns {
+		out = append(out, string(u))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// report says what was recovered, given the state after the refresh.
+func (p *recovery) report(after *state) string {
+	var adopted, ambiguous []string
+	missing := p.gone
+	for _, c := range p.creations {
+		r, ok := apitype.ResourceV3{}, false
+		if c.id != "" && after != nil {
+			r, ok = after.find(c.resource.URN)
+		}
+		switch {
+		case ok:
+			adopted = append(adopted, fmt.Sprintf("%s %s", resourceName(string(r.URN)), r.ID))
+		case len(c.ambiguous) > 0:
+			ambiguous = append(ambiguous, fmt.Sprintf("%s may be any of %s: delete what is not needed",
+				resourceName(string(c.resource.URN)), strings.Join(c.ambiguous, ", ")))
+		default:
+			missing++
+		}
+	}
+	total := len(p.creations) + p.gone + len(p.others)
+	parts := []string{fmt.Sprintf("recovered: %s interrupted", count(total, "operation was", "operations were"))}
+	if len(adopted) > 0 {
+		parts = append(parts, "adopted "+strings.Join(adopted, ", "))
+	}
+	if missing > 0 {
+		parts = append(parts, count(missing, "creation", "creations")+" had not happened")
+	}
+	if len(p.others) > 0 {
+		parts = append(parts, count(len(p.others), "resource", "resources")+" compared with the cloud")
+	}
+	return strings.Join(append(parts, ambiguous...), "; ")
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// adopt moves pending creations into the resources of an exported state. It
+// works on the bare JSON, so that nothing it does not know is lost; all other
+// pending operations are dropped, as the CLI does on import.
+func adopt(raw apitype.UntypedDeployment, ids map[resource.URN]string) (apitype.UntypedDeployment, error) {
+	var deployment map[string]json.RawMessage
+	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
+		return raw, fmt.Errorf("read deployment: %w", err)
+	}
+	var resources []map[string]json.RawMessage
+	var pending []struct {
+		Resource map[string]json.RawMessage `json:"resource"`
+		Type     apitype.OperationType      `json:"type"`
+	}
+	if err := unmarshalAll(deployment, map[string]any{"resources": &resources, "pending_operations": &pending}); err != nil {
+		return raw, err
+	}
+	for _, op := range pending {
+		urn := stringOf(op.Resource["urn"])
+		id, ok := ids[resource.URN(urn)]
+		if !ok || op.Type != apitype.OperationTypeCreating {
+			continue
+		}
+		for _, r := range resources {
+			if stringOf(r["urn"]) == urn {
+				r["delete"] = json.RawMessage("true") // the one it replaces
+			}
+		}
+		op.Resource["id"] = mustJSON(id)
+		resources = append(resources, op.Resource)
+		delete(ids, resource.URN(urn))
+	}
+	deployment["resources"] = mustJSON(resources)
+	delete(deployment, "pending_operations")
+	raw.Deployment = mustJSON(deployment)
+	return raw, nil
+}
+
+func unmarshalAll(from map[string]json.RawMessage, into map[string]any) error {
+	for key, target := range into {
+		if len(from[key]) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(from[key], target); err != nil {
+			return fmt.Errorf("read %s of the deployment: %w", key, err)
+		}
+	}
+	return nil
+}
+
+func stringOf(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// mustJSON encodes strings, and JSON that was decoded before: that cannot fail.
+func mustJSON(v any) json.RawMessage {
+	out, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("automation: encode %T: %v", v, err))
+	}
+	return out
+}

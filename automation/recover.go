@@ -1,0 +1,166 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// recover makes a stack ready for an operation: it releases a dead process's
+// lock, finds out what became of operations that were interrupted, and
+// returns the state; nil when the stack does not exist.
+func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind) (*state, error) {
+	if err := d.releaseLocks(ctx, c, k); err != nil {
+		return nil, err
+	}
+	st, err := d.state(ctx, stacks.Name(c.Name, k))
+	if err != nil || st == nil || len(st.deployment.PendingOperations) == 0 {
+		return st, err
+	}
+	if err := d.settlePending(ctx, c, k, st); err != nil {
+		return nil, err
+	}
+	return d.state(ctx, stacks.Name(c.Name, k))
+}
+
+// noteInterrupted says before a preview what the next up will look into.
+func (d *Driver) noteInterrupted(c *config.Cluster, k stacks.Kind, st *state) {
+	if st == nil || len(st.deployment.PendingOperations) == 0 {
+		return
+	}
+	d.opts.Observer.Note(stacks.Name(c.Name, k), fmt.Sprintf(
+		"%d operations were interrupted: the next up finds out what became of them",
+		len(st.deployment.PendingOperations)))
+}
+
+// settlePending finds out what became of the operations that an interrupted
+// run left behind, and brings the state in line.
+//
+// Creations that may have happened are put into the state under the id that
+// they have in that case, and a refresh of just these drops the ones that do
+// not exist. `pulumi refresh --import-pending-creates` would be the CLI's own
+// way, but it only relabels the operation in the state, and the engine of
+// v3.250.0 then forgets it: the resource is neither read nor kept.
+func (d *Driver) settlePending(ctx context.Context, c *config.Cluster, k stacks.Kind, st *state) error {
+	plan := planRecovery(st, scopeOf(c))
+	if err := d.findTagged(ctx, c, &plan); err != nil {
+		return err
+	}
+	s, err := d.open(ctx, c, k, stacks.Options{}, true)
+	if err != nil {
+		return err
+	}
+	if plan.creates() {
+		edited, err := adopt(st.raw, plan.adoptions())
+		if err != nil {
+			return fmt.Errorf("recover stack %s: %w", s.name, err)
+		}
+		if err := s.stack.Import(ctx, edited); err != nil {
+			return d.failure(ctx, failed{stack: s.name, operation: "recover", err: err})
+		}
+	}
+	after, err := s.refreshSettled(ctx, plan.refresh())
+	if err != nil {
+		return err
+	}
+	d.opts.Observer.Note(s.name, plan.report(after))
+	return nil
+}
+
+// settleTimeout bounds the wait for an adopted resource that the cloud is
+// still making; the slowest, an EKS control plane, takes 10 to 15 minutes.
+const settleTimeout = 30 * time.Minute
+
+// settlePoll is how often such a resource is looked at.
+const settlePoll = 5 * time.Second
+
+// refreshSettled refreshes the resources, again as long as the cloud is still
+// working on one of them, and returns the state.
+func (s *session) refreshSettled(ctx context.Context, urns []string) (*state, error) {
+	deadline := s.driver.now().Add(settleTimeout)
+	tick := time.NewTicker(settlePoll)
+	defer tick.Stop()
+	for {
+		if len(urns) > 0 {
+			if err := s.refresh(ctx, urns); err != nil {
+				return nil, err
+			}
+		}
+		st, err := s.driver.state(ctx, s.name)
+		if err != nil {
+			return nil, err
+		}
+		busy := st.unsettled(urns)
+		if busy == "" {
+			return st, nil
+		}
+		if s.driver.now().After(deadline) {
+			return nil, &CommandError{
+				Stack: s.name, Operation: "recover",
+				Reasons: []string{fmt.Sprintf("%s is still being made after %s", busy, settleTimeout)},
+				Remedy:  "look at it in the cloud's console and run the same command again",
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, interrupted(failed{stack: s.name, operation: "recover"}, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *session) refresh(ctx context.Context, urns []string) error {
+	_, err := s.run(ctx, "refresh", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		_, err := s.stack.Refresh(ctx,
+			optrefresh.Target(urns), optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
+		return err
+	})
+	return err
+}
+
+// unsettled names the first of the resources that the cloud is still making
+// or deleting; empty when there is none.
+func (s *state) unsettled(urns []string) string {
+	if s == nil {
+		return ""
+	}
+	for _, u := range urns {
+		r, ok := s.find(resource.URN(u))
+		if !ok {
+			continue
+		}
+		for _, key := range []string{"status", "state"} {
+			switch status, _ := r.Outputs[key].(string); strings.ToUpper(status) {
+			case "CREATING", "PENDING", "DELETING":
+				return resourceName(u)
+			}
+		}
+	}
+	return ""
+}
+
+// findTagged looks for the resources of the plan whose ids the cloud chose.
+func (d *Driver) findTagged(ctx context.Context, c *config.Cluster, plan *recovery) error {
+	if !plan.needsLookup() {
+		return nil
+	}
+	found, err := d.tagged(ctx, c)
+	if err != nil {
+		var command *CommandError
+		if errors.As(err, &command) && ctx.Err() == nil {
+			command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"
+		}
+		return err
+	}
+	plan.match(found)
+	return nil
+}

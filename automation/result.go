@@ -1,0 +1,63 @@
+package automation
+
+import (
+	"time"
+
+	"tombolo/stacks"
+)
+
+// Result is what an operation on a cluster did.
+type Result struct {
+	// Cluster is the cluster's name.
+	Cluster string `json:"cluster"`
+	// Stacks in the order they were worked on.
+	Stacks []StackResult `json:"stacks"`
+	// Duration of the whole operation, checks and recovery included.
+	Duration time.Duration `json:"duration"`
+}
+
+// StackResult is what an operation on one stack did.
+type StackResult struct {
+	// Stack is the stack's name, such as demo-core.
+	Stack string `json:"stack"`
+	// Kind of the stack.
+	Kind stacks.Kind `json:"kind"`
+	// Operation: up, preview or destroy.
+	Operation string `json:"operation"`
+	// Changes counts the stack's resources by what happened to them.
+	Changes Changes `json:"changes"`
+	// Duration of the engine's operation.
+	Duration time.Duration `json:"duration"`
+	// Outputs of the stack after up; secrets are shown as "[secret]".
+	Outputs map[string]any `json:"outputs,omitempty"`
+	// Placeholders says that a preview ran with typed unknowns in the place
+	// of core's outputs.
+	Placeholders bool `json:"placeholders,omitempty"`
+	// Removed says that the stack itself was removed from the backend.
+	Removed bool `json:"removed,omitempty"`
+}
+
+// Changes counts resources by operation, with the Pulumi engine's words:
+// create, update, delete, replace, same and so on.
+type Changes map[string]int
+
+// Total is the number of resources that changed, or would change.
+func (c Changes) Total() int {
+	n := 0
+	for op, count := range c {
+		if op != "same" && op != "read" {
+			n += count
+		}
+	}
+	return n
+}
+
+// Stack returns the result of the stack of the given kind.
+func (r Result) Stack(k stacks.Kind) (StackResult, bool) {
+	for _, s := range r.Stacks {
+		if s.Kind == k {
+			return s, true
+		}
+	}
+	return StackResult{}, false
+}

@@ -1,0 +1,86 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+)
+
+// rootType is the type of the resource that stands for the stack itself.
+const rootType = "pulumi:pulumi:Stack"
+
+// state is a stack's deployment as the backend has it.
+type state struct {
+	raw        apitype.UntypedDeployment
+	deployment apitype.DeploymentV3
+}
+
+// state reads a stack's state; nil when the stack does not exist.
+func (d *Driver) state(ctx context.Context, stack string) (*state, error) {
+	ws, err := d.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := ws.ExportStack(ctx, stack)
+	if auto.IsSelectStack404Error(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, d.failure(ctx, failed{stack: stack, operation: "read the state of", err: err})
+	}
+	return parseState(stack, raw)
+}
+
+func parseState(stack string, raw apitype.UntypedDeployment) (*state, error) {
+	s := &state{raw: raw}
+	if len(raw.Deployment) == 0 {
+		return s, nil
+	}
+	if err := json.Unmarshal(raw.Deployment, &s.deployment); err != nil {
+		return nil, fmt.Errorf("read the state of stack %s, version %d: %w", stack, raw.Version, err)
+	}
+	return s, nil
+}
+
+// resources counts what the stack manages: everything but the stack itself
+// and providers, which are nothing in the world.
+func (s *state) resources() int {
+	if s == nil {
+		return 0
+	}
+	n := 0
+	for _, r := range s.deployment.Resources {
+		if r.Type != rootType && !strings.HasPrefix(string(r.Type), "pulumi:providers:") {
+			n++
+		}
+	}
+	return n
+}
+
+// outputs of the stack; secrets among them are still encrypted.
+func (s *state) outputs() map[string]any {
+	if s == nil {
+		return nil
+	}
+	for _, r := range s.deployment.Resources {
+		if r.Type == rootType {
+			return r.Outputs
+		}
+	}
+	return nil
+}
+
+// find returns the live resource with the URN.
+func (s *state) find(urn resource.URN) (apitype.ResourceV3, bool) {
+	for _, r := range s.deployment.Resources {
+		if r.URN == urn && !r.Delete {
+			return r, true
+		}
+	}
+	return apitype.ResourceV3{}, false
+}

@@ -1,0 +1,190 @@
+package automation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// project is the Pulumi.yaml of a working directory apart from the project's
+// own: the same project name, so that the same stacks, and settings beside it.
+const project = `name: ` + stacks.Project + `
+runtime: go
+description: A cluster from nothing to GitOps, in two stacks, core and bootstrap
+stackConfigDir: ` + stackConfigDir + `
+`
+
+// stackConfigDir holds the stacks' settings, Pulumi.<stack>.yaml.
+const stackConfigDir = "clusters"
+
+// session is one stack, opened for operations.
+type session struct {
+	driver  *Driver
+	cluster *config.Cluster
+	kind    stacks.Kind
+	name    string
+	stack   auto.Stack
+	command *answering
+	// programErr is what the program itself returned, which the engine
+	// reports only as text.
+	programErr error
+}
+
+// open opens a stack, and creates it if it does not exist. exists spares the
+// CLI a call when the caller knows that it does.
+func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o stacks.Options, exists bool) (*session, error) {
+	program, err := d.program(c, k, o)
+	if err != nil {
+		return nil, fmt.Errorf("program of stack %s: %w", stacks.Name(c.Name, k), err)
+	}
+	s := &session{driver: d, cluster: c, kind: k, name: stacks.Name(c.Name, k)}
+	command, err := d.pulumi(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.command = &answering{PulumiCommand: command, exists: exists}
+	ws, err := d.workspace(ctx, s.command, s.watched(program))
+	if err != nil {
+		return nil, err
+	}
+	d.selecting.Lock()
+	defer d.selecting.Unlock()
+	s.stack, err = auto.UpsertStack(ctx, s.name, ws)
+	if err != nil {
+		return nil, d.failure(ctx, failed{stack: s.name, operation: "open", err: err})
+	}
+	return s, nil
+}
+
+// watched keeps the program's own error.
+func (s *session) watched(program pulumi.RunFunc) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error {
+		s.programErr = program(ctx)
+		return s.programErr
+	}
+}
+
+// reading is a workspace for looking at stacks, without a program.
+func (d *Driver) reading(ctx context.Context) (auto.Workspace, error) {
+	command, err := d.pulumi(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.workspace(ctx, sealed{command}, nil)
+}
+
+// workspace is a workspace for one operation; each has its own.
+func (d *Driver) workspace(ctx context.Context, command auto.PulumiCommand, program pulumi.RunFunc) (auto.Workspace, error) {
+	if err := d.prepareWorkDir(); err != nil {
+		return nil, err
+	}
+	opts := []auto.LocalWorkspaceOption{
+		auto.WorkDir(d.opts.WorkDir),
+		auto.Pulumi(command),
+		auto.EnvVars(d.env),
+		auto.PulumiHome(d.opts.PulumiHome),
+		auto.SecretsProvider(d.opts.SecretsProvider),
+	}
+	if program != nil {
+		opts = append(opts, auto.Program(program))
+	}
+	ws, err := auto.NewLocalWorkspace(ctx, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("open Pulumi workspace in %s: %w", d.opts.WorkDir, err)
+	}
+	return ws, nil
+}
+
+// prepareWorkDir writes the Pulumi.yaml of a working directory apart from the
+// project's own, and checks that the project's own is there.
+func (d *Driver) prepareWorkDir() error {
+	file := filepath.Join(d.opts.WorkDir, "Pulumi.yaml")
+	if d.opts.WorkDir == d.opts.Root {
+		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+			return &PreconditionError{
+				What:   fmt.Sprintf("%s has no Pulumi.yaml", d.opts.Root),
+				Remedy: "run tombolo in the project's directory",
+				Err:    err,
+			}
+		}
+		return nil
+	}
+	d.selecting.Lock()
+	defer d.selecting.Unlock()
+	if err := os.MkdirAll(filepath.Join(d.opts.WorkDir, stackConfigDir), 0o755); err != nil {
+		return fmt.Errorf("make working directory: %w", err)
+	}
+	if have, err := os.ReadFile(file); err == nil && bytes.Equal(have, []byte(project)) {
+		return nil
+	}
+	if err := os.WriteFile(file, []byte(project), 0o644); err != nil {
+		return fmt.Errorf("write project file: %w", err)
+	}
+	return nil
+}
+
+// answering answers what the SDK asks around every operation and what is
+// known already, so that no process is started for it: 0.2 to 0.4 s each.
+type answering struct {
+	auto.PulumiCommand
+	// exists says that the stack is known to exist, so that selecting it,
+	// which changes nothing for commands that name their stack, is needless.
+	exists bool
+	// outputs is the last answer to `stack output`, with secrets masked.
+	outputs string
+	// preserveConfig keeps a stack's settings file when the stack is removed,
+	// for which the SDK has no option.
+	preserveConfig bool
+}
+
+// Run answers `stack select`, `stack history` and `stack output
+// --show-secrets`, and passes on everything else. Secrets stay masked: a
+// result never needs them.
+func (a *answering) Run(ctx context.Context, dir string, stdin io.Reader,
+	outs, errs []io.Writer, env []string, args ...string,
+) (string, string, int, error) {
+	switch {
+	case a.exists && hasPrefix(args, "stack", "select"):
+		return "", "", 0, nil
+	case hasPrefix(args, "stack", "history"):
+		return "[]", "", 0, nil
+	case hasPrefix(args, "stack", "output") && slices.Contains(args, "--show-secrets"):
+		return a.outputs, "", 0, nil
+	case a.preserveConfig && hasPrefix(args, "stack", "rm"):
+		args = append(slices.Clone(args), "--preserve-config")
+	}
+	stdout, stderr, code, err := a.PulumiCommand.Run(ctx, dir, stdin, outs, errs, env, args...)
+	if hasPrefix(args, "stack", "output") {
+		a.outputs = stdout
+	}
+	return stdout, stderr, code, err
+}
+
+func hasPrefix(args []string, words ...string) bool {
+	return len(args) >= len(words) && slices.Equal(args[:len(words)], words)
+}
+
+// sealed leaves secrets encrypted when the SDK exports a stack: nobody here
+// needs them, and they must not reach a temporary file on their way back.
+type sealed struct{ auto.PulumiCommand }
+
+// Run runs the CLI, without --show-secrets for an export.
+func (c sealed) Run(ctx context.Context, dir string, stdin io.Reader,
+	outs, errs []io.Writer, env []string, args ...string,
+) (string, string, int, error) {
+	if hasPrefix(args, "stack", "export") {
+		args = slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "--show-secrets" })
+	}
+	return c.PulumiCommand.Run(ctx, dir, stdin, outs, errs, env, args...)
+}
