@@ -1,0 +1,36 @@
+package lab
+
+import (
+	"context"
+
+	"tombolo/lab/aws"
+	"tombolo/lab/controllers"
+	"tombolo/lab/controlplane"
+)
+
+// clusters is what the AWS stand-in has behind its EKS: a control plane, and
+// an agent that runs the GitOps controllers its Deployments ask for.
+type clusters struct {
+	planes *controlplane.Manager
+	agent  *controllers.Agent
+}
+
+// Start brings a cluster up, or back.
+func (c *clusters) Start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
+	info, err := c.planes.Start(ctx, spec)
+	if err != nil {
+		return info, err
+	}
+	return info, c.agent.Watch(spec.Name, c.planes.AdminKubeconfig(spec.Name))
+}
+
+// Stop takes a cluster away: its controllers first, then the API they use.
+func (c *clusters) Stop(ctx context.Context, name string) error {
+	c.agent.Forget(name)
+	return c.planes.Stop(ctx, name)
+}
+
+// SetNodes makes the nodes of a group exactly these.
+func (c *clusters) SetNodes(ctx context.Context, cluster, group string, nodes []aws.Node) error {
+	return c.planes.SetNodes(ctx, cluster, group, nodes)
+}

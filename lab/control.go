@@ -1,0 +1,182 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tombolo/lab/process"
+)
+
+// longestSocketPath that every system takes, in bytes (sun_path has 104 on
+// some and 108 on others, with a final zero).
+const longestSocketPath = 103
+
+// daemonFile says how to reach the daemon, and tells whether a pid still is it.
+type daemonFile struct {
+	PID      int    `json:"pid"`
+	Identity string `json:"identity"`
+	Socket   string `json:"socket"`
+}
+
+// readDaemonFile returns what the last daemon left; false when there is none.
+func readDaemonFile(path string) (daemonFile, bool, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return daemonFile{}, false, nil
+	}
+	if err != nil {
+		return daemonFile{}, false, fmt.Errorf("read %s: %w", path, err)
+	}
+	var f daemonFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return daemonFile{}, false, nil // cut short by a crash: no daemon wrote it to its end
+	}
+	return f, true, nil
+}
+
+func (f daemonFile) alive() bool { return f.Identity != "" && process.Identity(f.PID) == f.Identity }
+
+// The control protocol: JSON over HTTP on a unix socket that only the owner
+// may open.
+type (
+	tokenRequest struct {
+		Cluster string `json:"cluster"`
+	}
+	tokenAnswer struct {
+		Token   string    `json:"token"`
+		Expires time.Time `json:"expires"`
+	}
+)
+
+// serveControl opens the control socket and records how to reach it; close
+// takes both away.
+func (d *daemon) serveControl(failed chan<- error) (close func(), _ error) {
+	socket, err := socketPath(d.lab.paths().in("lab.sock"))
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(socket) // of a daemon that was killed
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, fmt.Errorf("listen on the control socket: %w", err)
+	}
+	if err := os.Chmod(socket, 0o600); err != nil {
+		return nil, fmt.Errorf("protect the control socket: %w", err)
+	}
+	file, err := json.Marshal(daemonFile{PID: os.Getpid(), Identity: process.Identity(os.Getpid()), Socket: socket})
+	if err != nil {
+		return nil, fmt.Errorf("encode the daemon's address: %w", err)
+	}
+	if err := os.WriteFile(d.lab.paths().daemon(), file, 0o600); err != nil {
+		return nil, fmt.Errorf("write the daemon's address: %w", err)
+	}
+	server := &http.Server{Handler: d.control(), ReadHeaderTimeout: 10 * time.Second}
+	go func() { failed <- server.Serve(listener) }()
+	return func() {
+		server.Close()
+		os.Remove(d.lab.paths().daemon())
+		if filepath.Dir(socket) != d.lab.paths().dir() {
+			os.RemoveAll(filepath.Dir(socket))
+		}
+	}, nil
+}
+
+// socketPath is the wanted path, or one in a fresh temporary directory when
+// that is longer than a socket's may be.
+func socketPath(wanted string) (string, error) {
+	if len(wanted) <= longestSocketPath {
+		return wanted, nil
+	}
+	dir, err := os.MkdirTemp("", "tombolo-lab-")
+	if err != nil {
+		return "", fmt.Errorf("make a directory for the control socket: %w", err)
+	}
+	return filepath.Join(dir, "lab.sock"), nil
+}
+
+// control answers the CLI.
+func (d *daemon) control() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, d.status()) })
+	mux.HandleFunc("POST /heal", func(w http.ResponseWriter, r *http.Request) {
+		if err := d.heal(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		answer(w, d.status())
+	})
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
+		var request tokenRequest
+		if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+			http.Error(w, "read the request: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		token, expires, err := d.cloud.GetToken(request.Cluster)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		answer(w, tokenAnswer{token, expires})
+	})
+	mux.HandleFunc("POST /shutdown", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, struct{}{})
+		d.stop()
+	})
+	return mux
+}
+
+func answer(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(value) // the client went away
+}
+
+// call asks the daemon; out may be nil. Without a daemon it fails with
+// ErrNotRunning.
+func (l *Lab) call(ctx context.Context, method, path string, in, out any) error {
+	file, found, err := readDaemonFile(l.paths().daemon())
+	if err != nil {
+		return err
+	}
+	if !found || !file.alive() {
+		return ErrNotRunning
+	}
+	body, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encode the request: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://lab"+path, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("make the request: %w", err)
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", file.Socket)
+	}
+	client := &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
+	resp, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the lab's daemon (pid %d): %w", file.PID, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+		return errors.New(strings.TrimSpace(string(text)))
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("read the daemon's answer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+const (
+	tokenLifetime = time.Hour
+	// renewBefore the end of a token's life. The controllers read the file
+	// again every minute.
+	renewBefore = 15 * time.Minute
+)
+
+// writeCredentials writes the kubeconfig of a controller: its service
+// account's token, as a pod would have, in a file that is renewed.
+func (w *watch) writeCredentials(ctx context.Context, p plan, dir string) (expires time.Time, _ error) {
+	token := filepath.Join(dir, "token")
+	expires, err := w.writeToken(ctx, p, token)
+	if err != nil {
+		return time.Time{}, err
+	}
+	config := api.NewConfig()
+	config.Clusters["lab"] = &api.Cluster{Server: w.config.Host, CertificateAuthorityData: w.config.CAData}
+	config.AuthInfos["lab"] = &api.AuthInfo{TokenFile: token}
+	config.Contexts["lab"] = &api.Context{Cluster: "lab", AuthInfo: "lab", Namespace: p.namespace}
+	config.CurrentContext = "lab"
+	data, err := clientcmd.Write(*config)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("encode a kubeconfig: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kubeconfig"), data, 0o600); err != nil {
+		return time.Time{}, fmt.Errorf("write a kubeconfig: %w", err)
+	}
+	return expires, nil
+}
+
+// writeToken asks for a token and puts it in place in one step.
+func (w *watch) writeToken(ctx context.Context, p plan, file string) (expires time.Time, _ error) {
+	seconds := int64(tokenLifetime.Seconds())
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	answer, err := w.client.CoreV1().ServiceAccounts(p.namespace).CreateToken(ctx, p.serviceAccount, request, metav1.CreateOptions{})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("get a token of service account %s/%s: %w", p.namespace, p.serviceAccount, err)
+	}
+	next := file + ".next"
+	if err := os.WriteFile(next, []byte(answer.Status.Token), 0o600); err != nil {
+		return time.Time{}, fmt.Errorf("write a token: %w", err)
+	}
+	if err := os.Rename(next, file); err != nil {
+		return time.Time{}, fmt.Errorf("write a token: %w", err)
+	}
+	return answer.Status.ExpirationTimestamp.Time, nil
+}
+
+// renew keeps a controller's token fresh. It looks at the wall clock once a
+// minute: a timer does not run while a laptop sleeps.
+func (w *watch) renew(ctx context.Context, p plan, dir string, expires time.Time) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if now.Round(0).Before(expires.Add(-renewBefore)) {
+				continue
+			}
+		}
+		renewed, err := w.writeToken(ctx, p, filepath.Join(dir, "token"))
+		if err != nil {
+			w.log.Warn("token not renewed, next try in a minute", "process", p.process, "error", err)
+			continue
+		}
+		expires = renewed
+	}
+}

@@ -1,0 +1,107 @@
+package controlplane
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// etcdArgs: one member, TLS on every listener, and no wait for the disk: a lab
+// that loses power is started anew.
+func (c *cluster) etcdArgs() []string {
+	client, peer := local("https", c.ports.etcd), local("https", c.ports.etcdPeer)
+	crt, key, ca := c.ca.CertFile(servingCert), c.ca.KeyFile(servingCert), c.ca.CertFile("ca")
+	return []string{
+		"--name=lab", "--data-dir=" + c.file("etcd"),
+		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
+		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=lab=" + peer,
+		"--cert-file=" + crt, "--key-file=" + key, "--trusted-ca-file=" + ca, "--client-cert-auth=true",
+		"--peer-cert-file=" + crt, "--peer-key-file=" + key, "--peer-trusted-ca-file=" + ca, "--peer-client-cert-auth=true",
+		"--unsafe-no-fsync=true", "--log-level=warn",
+	}
+}
+
+func (c *cluster) apiServerArgs() []string {
+	args := []string{
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + strconv.Itoa(c.ports.api),
+		// The kubernetes Service cannot have a loopback endpoint.
+		"--endpoint-reconciler-type=none",
+		"--etcd-servers=" + local("https", c.ports.etcd), "--etcd-cafile=" + c.ca.CertFile("ca"),
+		"--etcd-certfile=" + c.ca.CertFile(etcdClientCert), "--etcd-keyfile=" + c.ca.KeyFile(etcdClientCert),
+		"--tls-cert-file=" + c.ca.CertFile(servingCert), "--tls-private-key-file=" + c.ca.KeyFile(servingCert),
+		"--client-ca-file=" + c.ca.CertFile("ca"),
+		"--service-account-issuer=" + c.issuer(),
+		"--service-account-key-file=" + c.ca.CertFile(serviceAccountKey),
+		"--service-account-signing-key-file=" + c.ca.KeyFile(serviceAccountKey),
+		"--service-cluster-ip-range=" + c.serviceCIDR(),
+		"--authorization-mode=Node,RBAC",
+		"--authentication-token-webhook-config-file=" + c.file("token-review.kubeconfig"),
+		"--authentication-token-webhook-version=v1",
+		// Short, so that a removed access entry takes effect at once.
+		"--authentication-token-webhook-cache-ttl=10s",
+		"--allow-privileged=true",
+		// One user on one machine: no fair queuing, no profiling.
+		"--enable-priority-and-fairness=false", "--profiling=false", "--v=0",
+	}
+	return append(args, c.emulation()...)
+}
+
+func (c *cluster) controllerManagerArgs() []string {
+	args := []string{
+		"--kubeconfig=" + c.file("kube-controller-manager.kubeconfig"),
+		"--authentication-kubeconfig=" + c.file("kube-controller-manager.kubeconfig"),
+		"--authorization-kubeconfig=" + c.file("kube-controller-manager.kubeconfig"),
+		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(c.ports.controllers),
+		"--tls-cert-file=" + c.ca.CertFile(servingCert), "--tls-private-key-file=" + c.ca.KeyFile(servingCert),
+		"--client-ca-file=" + c.ca.CertFile("ca"), "--root-ca-file=" + c.ca.CertFile("ca"),
+		"--service-account-private-key-file=" + c.ca.KeyFile(serviceAccountKey),
+		"--use-service-account-credentials=true",
+		"--cluster-name=" + c.spec.Name,
+		// What has nothing to do here: no cloud, no volumes to attach, no
+		// node networks, nobody who asks for certificates.
+		"--controllers=*,-node-ipam-controller,-node-route-controller,-service-lb-controller,-cloud-node-lifecycle-controller," +
+			"-persistentvolume-attach-detach-controller,-persistentvolume-expander-controller,-certificatesigningrequest-signing-controller",
+		"--leader-elect=false", "--profiling=false",
+		"--kube-api-qps=200", "--kube-api-burst=400",
+	}
+	return append(args, c.emulation()...)
+}
+
+func (c *cluster) schedulerArgs() []string {
+	args := []string{
+		"--kubeconfig=" + c.file("kube-scheduler.kubeconfig"),
+		"--authentication-kubeconfig=" + c.file("kube-scheduler.kubeconfig"),
+		"--authorization-kubeconfig=" + c.file("kube-scheduler.kubeconfig"),
+		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(c.ports.scheduler),
+		"--tls-cert-file=" + c.ca.CertFile(servingCert), "--tls-private-key-file=" + c.ca.KeyFile(servingCert),
+		"--client-ca-file=" + c.ca.CertFile("ca"),
+		"--leader-elect=false", "--profiling=false",
+		"--kube-api-qps=200", "--kube-api-burst=400",
+	}
+	return append(args, c.emulation()...)
+}
+
+// kwokArgs: kwok's built-in stages make nodes and pods ready at once.
+func (c *cluster) kwokArgs() []string {
+	return []string{
+		"--kubeconfig=" + c.file("admin.kubeconfig"),
+		"--manage-all-nodes=true",
+		"--node-ip=127.0.0.1",
+		"--node-lease-duration-seconds=40",
+		fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok),
+	}
+}
+
+// emulation has the binaries behave as an older minor version.
+func (c *cluster) emulation() []string {
+	if version := olderMinor(c.spec.Version); version != "" {
+		return []string{"--emulated-version=" + version}
+	}
+	return nil
+}
+
+func (c *cluster) serviceCIDR() string {
+	if c.spec.ServiceCIDR != "" {
+		return c.spec.ServiceCIDR
+	}
+	return "172.20.0.0/16" // what EKS takes for a VPC in 10.0.0.0/8
+}

@@ -1,0 +1,151 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"tombolo/lab/aws"
+	"tombolo/lab/pki"
+	"tombolo/lab/ports"
+	"tombolo/lab/process"
+)
+
+// cluster is one control plane's files and ports.
+type cluster struct {
+	spec  aws.ClusterSpec
+	dir   string
+	tools string
+	home  string
+	ca    *pki.Authority
+	ports clusterPorts
+}
+
+type clusterPorts struct {
+	api, etcd, etcdPeer, controllers, scheduler, kwok int
+}
+
+func (c *cluster) choosePorts(book *ports.Book) error {
+	for name, port := range map[string]*int{
+		"kube-apiserver": &c.ports.api, "etcd": &c.ports.etcd, "etcd-peer": &c.ports.etcdPeer,
+		"kube-controller-manager": &c.ports.controllers, "kube-scheduler": &c.ports.scheduler, "kwok": &c.ports.kwok,
+	} {
+		chosen, err := book.Get(c.spec.Name + "-" + name)
+		if err != nil {
+			return err
+		}
+		*port = chosen
+	}
+	return nil
+}
+
+func (c *cluster) endpoint() string { return local("https", c.ports.api) }
+
+func local(scheme string, port int) string {
+	return scheme + "://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+}
+
+// The names of the certificates and keys in a cluster's pki directory.
+const (
+	servingCert       = "serving" // every server of the control plane
+	etcdClientCert    = "etcd-client"
+	adminCert         = "admin"
+	controllersCert   = "kube-controller-manager"
+	schedulerCert     = "kube-scheduler"
+	serviceAccountKey = "service-account"
+)
+
+func (c *cluster) issueCertificates() (err error) {
+	if c.ca, err = pki.Open(filepath.Join(c.dir, "pki"), "lab cluster "+c.spec.Name); err != nil {
+		return err
+	}
+	serving := pki.Subject{
+		CommonName: "kube-apiserver",
+		DNSNames:   []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
+		IPs:        []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+	}
+	if services, err := netip.ParsePrefix(c.spec.ServiceCIDR); err == nil {
+		serving.IPs = append(serving.IPs, services.Masked().Addr().Next().AsSlice())
+	}
+	for name, subject := range map[string]pki.Subject{
+		servingCert:     serving,
+		etcdClientCert:  {CommonName: "kube-apiserver"},
+		adminCert:       {CommonName: "lab", Organizations: []string{"system:masters"}},
+		controllersCert: {CommonName: "system:kube-controller-manager"},
+		schedulerCert:   {CommonName: "system:kube-scheduler"},
+	} {
+		if err := c.ca.Issue(name, subject); err != nil {
+			return err
+		}
+	}
+	return c.ca.IssueKey(serviceAccountKey)
+}
+
+// run starts the processes: the API on its store, then what needs the API, all
+// at once.
+func (c *cluster) run(ctx context.Context, s *process.Supervisor) error {
+	trust, err := c.ca.TLS(etcdClientCert)
+	if err != nil {
+		return err
+	}
+	etcd := c.process("etcd", c.etcdArgs(), c.ports.etcd, c.ports.etcdPeer)
+	etcd.Healthy = process.HTTPHealthy(local("https", c.ports.etcd)+"/readyz", trust)
+	if err := s.Start(ctx, etcd); err != nil {
+		return err
+	}
+	admin, err := c.ca.TLS(adminCert)
+	if err != nil {
+		return err
+	}
+	api := c.process("kube-apiserver", c.apiServerArgs(), c.ports.api)
+	api.Healthy = process.HTTPHealthy(c.endpoint()+"/readyz?verbose", admin)
+	if err := s.Start(ctx, api); err != nil {
+		return err
+	}
+	controllers := c.process("kube-controller-manager", c.controllerManagerArgs(), c.ports.controllers)
+	controllers.Healthy = process.HTTPHealthy(local("https", c.ports.controllers)+"/healthz", admin)
+	scheduler := c.process("kube-scheduler", c.schedulerArgs(), c.ports.scheduler)
+	scheduler.Healthy = process.HTTPHealthy(local("https", c.ports.scheduler)+"/healthz", admin)
+	kwok := c.process("kwok", c.kwokArgs(), c.ports.kwok)
+	kwok.Healthy = process.HTTPHealthy(local("http", c.ports.kwok)+"/healthz", nil)
+	g, ctx := errgroup.WithContext(ctx)
+	for _, spec := range []process.Spec{controllers, scheduler, kwok} {
+		g.Go(func() error { return s.Start(ctx, spec) })
+	}
+	return g.Wait()
+}
+
+// process is what the cluster's processes have in common.
+func (c *cluster) process(tool string, args []string, listens ...int) process.Spec {
+	return process.Spec{
+		Name: c.spec.Name + "-" + tool,
+		Path: filepath.Join(c.tools, tool),
+		Args: args,
+		Dir:  c.dir,
+		Env: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + c.home, "TMPDIR=" + c.home,
+		},
+		Ports:   listens,
+		Restart: true,
+		// etcd has what matters; nobody waits for open watches to drain.
+		StopGrace: 3 * time.Second,
+	}
+}
+
+func (c *cluster) file(name string) string { return filepath.Join(c.dir, name) }
+
+// issuer of service account tokens. The cluster's stand-in publishes it as the
+// OIDC issuer.
+func (c *cluster) issuer() string {
+	if c.spec.Issuer != "" {
+		return c.spec.Issuer
+	}
+	return fmt.Sprintf("https://oidc.eks.%s.amazonaws.com/id/%s", c.spec.Region, c.spec.Name)
+}

@@ -1,0 +1,210 @@
+//go:build lab
+
+package controlplane
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"tombolo/lab/aws"
+	"tombolo/lab/ports"
+	"tombolo/lab/process"
+)
+
+// TestCluster runs one real control plane through its life: nodes, workloads,
+// tokens, namespaces, a restart with the same data, and its end.
+func TestCluster(t *testing.T) {
+	reviewer := tokenReviewer(t)
+	dir := t.TempDir()
+	m, s := manager(t, dir, reviewer)
+	spec := aws.ClusterSpec{Name: "demo", Version: "1.34", Region: "eu-central-1", ServiceCIDR: "172.20.0.0/16"}
+	began := time.Now()
+	info, err := m.Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("ready after %v at %s", time.Since(began).Round(10*time.Millisecond), info.Endpoint)
+	client, err := m.client("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	t.Run("version", func(t *testing.T) {
+		v, err := client.Discovery().ServerVersion()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.EmulationMajor+"."+v.EmulationMinor != "1.34" {
+			t.Errorf("emulates %s.%s, want 1.34", v.EmulationMajor, v.EmulationMinor)
+		}
+	})
+	t.Run("nodes", func(t *testing.T) { testNodes(t, m, client) })
+	t.Run("deployment", func(t *testing.T) { testDeployment(t, client) })
+	t.Run("token", func(t *testing.T) { testToken(t, info) })
+	t.Run("namespace", func(t *testing.T) { testNamespace(t, client) })
+	t.Run("restart", func(t *testing.T) {
+		s.Close()
+		again, _ := manager(t, dir, reviewer)
+		back, err := again.Start(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back.Endpoint != info.Endpoint {
+			t.Errorf("endpoint %s after the restart, was %s", back.Endpoint, info.Endpoint)
+		}
+		if _, err := client.CoreV1().Nodes().Get(t.Context(), "ip-10-0-1-10", metav1.GetOptions{}); err != nil {
+			t.Errorf("the node is lost: %v", err)
+		}
+		if err := again.Stop(t.Context(), "demo"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "clusters", "demo")); !os.IsNotExist(err) {
+			t.Errorf("data is left after the stop: %v", err)
+		}
+	})
+}
+
+func manager(t *testing.T, dir string, reviewer *httptest.Server) (*Manager, *process.Supervisor) {
+	t.Helper()
+	tools, err := filepath.Abs("../../.tools/bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := process.NewSupervisor(filepath.Join(dir, "logs"), filepath.Join(dir, "run"))
+	t.Cleanup(s.Close)
+	book, err := ports.Open(filepath.Join(dir, "ports.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: reviewer.Certificate().Raw})
+	return New(Options{
+		Dir: filepath.Join(dir, "clusters"), Tools: tools, Home: dir, Supervisor: s, Ports: book,
+		TokenReviewURL: func(cluster string) string { return reviewer.URL + "/" + cluster }, TokenReviewCA: ca,
+	}), s
+}
+
+// tokenReviewer accepts one token, as the AWS stand-in would.
+func tokenReviewer(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review authenticationv1.TokenReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		if r.URL.Path == "/demo" && review.Spec.Token == "right" {
+			review.Status = authenticationv1.TokenReviewStatus{
+				Authenticated: true,
+				User:          authenticationv1.UserInfo{Username: "admin", Groups: []string{"system:masters"}},
+			}
+		}
+		_ = json.NewEncoder(w).Encode(review)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func testNodes(t *testing.T, m *Manager, client kubernetes.Interface) {
+	nodes := []aws.Node{
+		{Name: "ip-10-0-1-10", InstanceType: "m7i.large", Zone: "eu-central-1a", ProviderID: "aws:///eu-central-1a/i-1", Labels: map[string]string{"pool": "a"}},
+		{Name: "ip-10-0-1-11", InstanceType: "m7i.large", Zone: "eu-central-1b", ProviderID: "aws:///eu-central-1b/i-2", Taints: []aws.Taint{{Key: "gpu", Effect: "NO_SCHEDULE"}}},
+	}
+	if err := m.SetNodes(t.Context(), "demo", "a", nodes); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the node is ready", func(ctx context.Context) (bool, error) {
+		n, err := client.CoreV1().Nodes().Get(ctx, "ip-10-0-1-10", metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		for _, c := range n.Status.Conditions {
+			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+				return n.Labels["topology.kubernetes.io/zone"] == "eu-central-1a", nil
+			}
+		}
+		return false, nil
+	})
+	if err := m.SetNodes(t.Context(), "demo", "a", nodes[:1]); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the surplus node is gone", func(ctx context.Context) (bool, error) {
+		_, err := client.CoreV1().Nodes().Get(ctx, "ip-10-0-1-11", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+}
+
+func testDeployment(t *testing.T, client kubernetes.Interface) {
+	labels := map[string]string{"app": "web"}
+	replicas := int32(2)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "apps"}}
+	if _, err := client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	web := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web:1"}}},
+			},
+		},
+	}
+	if _, err := client.AppsV1().Deployments("apps").Create(t.Context(), web, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the deployment is ready", func(ctx context.Context) (bool, error) {
+		d, err := client.AppsV1().Deployments("apps").Get(ctx, "web", metav1.GetOptions{})
+		return err == nil && d.Status.ReadyReplicas == replicas, err
+	})
+}
+
+func testToken(t *testing.T, info aws.ClusterInfo) {
+	for token, want := range map[string]bool{"right": true, "wrong": false} {
+		client, err := kubernetes.NewForConfig(&rest.Config{Host: info.Endpoint, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAData: info.CA}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
+		if (err == nil) != want || err != nil && !apierrors.IsUnauthorized(err) {
+			t.Errorf("token %q: %v", token, err)
+		}
+	}
+}
+
+func testNamespace(t *testing.T, client kubernetes.Interface) {
+	if err := client.CoreV1().Namespaces().Delete(t.Context(), "apps", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
+		_, err := client.CoreV1().Namespaces().Get(ctx, "apps", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+}
+
+// eventually waits for a condition, at most 30 s.
+func eventually(t *testing.T, what string, condition func(context.Context) (bool, error)) {
+	t.Helper()
+	began := time.Now()
+	if err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, condition); err != nil {
+		t.Fatalf("wait until %s: %v", what, err)
+	}
+	t.Logf("%s after %v", what, time.Since(began).Round(10*time.Millisecond))
+}

@@ -1,0 +1,160 @@
+// Package controlplane runs Kubernetes control planes as host processes: etcd,
+// kube-apiserver, kube-controller-manager, kube-scheduler, and kwok, which
+// plays the nodes. It is what stands behind the lab's EKS.
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"tombolo/lab/aws"
+	"tombolo/lab/ports"
+	"tombolo/lab/process"
+)
+
+// Version of the control plane's binaries; older minor versions are emulated.
+const Version = "1.35"
+
+// Options of a Manager; all are required.
+type Options struct {
+	// Dir holds a directory per cluster: certificates, data, admin kubeconfig.
+	Dir string
+	// Tools is the directory of the binaries.
+	Tools string
+	// Home is HOME of the processes.
+	Home string
+	// Supervisor runs the processes.
+	Supervisor *process.Supervisor
+	// Ports are remembered here.
+	Ports *ports.Book
+	// TokenReviewURL returns where a cluster's API server has bearer tokens
+	// reviewed, an https URL.
+	TokenReviewURL func(cluster string) string
+	// TokenReviewCA is the authority of that URL, PEM.
+	TokenReviewCA []byte
+}
+
+// Manager runs control planes, one per cluster.
+type Manager struct {
+	o Options
+
+	mu    sync.Mutex
+	locks map[string]*sync.Mutex // one operation at a time on each cluster
+}
+
+// The manager is what the AWS stand-in needs behind its EKS.
+var _ aws.Clusters = (*Manager)(nil)
+
+// New returns a manager. It starts nothing.
+func New(o Options) *Manager { return &Manager{o: o, locks: map[string]*sync.Mutex{}} }
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+// Start brings a control plane up and returns when its API serves and its
+// controllers run. One that runs is left alone; one that was stopped with the
+// lab comes back with its data, on the same endpoint.
+func (m *Manager) Start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
+	defer m.lock(spec.Name)()
+	info, err := m.start(ctx, spec)
+	if err != nil {
+		return aws.ClusterInfo{}, fmt.Errorf("start the control plane of %s: %w", spec.Name, err)
+	}
+	return info, nil
+}
+
+func (m *Manager) start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
+	if !validName.MatchString(spec.Name) {
+		return aws.ClusterInfo{}, fmt.Errorf("%q is no name for a cluster", spec.Name)
+	}
+	c, err := m.prepare(spec)
+	if err != nil {
+		return aws.ClusterInfo{}, err
+	}
+	if err := c.run(ctx, m.o.Supervisor); err != nil {
+		m.o.Supervisor.Stop(processNames(spec.Name)...)
+		return aws.ClusterInfo{}, err
+	}
+	return aws.ClusterInfo{Endpoint: c.endpoint(), CA: c.ca.PEM()}, nil
+}
+
+// Stop ends a control plane and removes its data. One that does not exist is
+// no error.
+func (m *Manager) Stop(_ context.Context, name string) error {
+	defer m.lock(name)()
+	if !validName.MatchString(name) {
+		return fmt.Errorf("stop the control plane of %q: no cluster has such a name", name)
+	}
+	m.o.Supervisor.Stop(processNames(name)...)
+	if err := os.RemoveAll(m.dir(name)); err != nil {
+		return fmt.Errorf("remove the data of cluster %s: %w", name, err)
+	}
+	return nil
+}
+
+// AdminKubeconfig is the path of a cluster's kubeconfig for the lab itself. It
+// has a client key of the group system:masters.
+func (m *Manager) AdminKubeconfig(cluster string) string {
+	return filepath.Join(m.dir(cluster), "admin.kubeconfig")
+}
+
+// exists says whether a cluster has been started and not stopped.
+func (m *Manager) exists(cluster string) (bool, error) {
+	_, err := os.Stat(m.AdminKubeconfig(cluster))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (m *Manager) dir(cluster string) string { return filepath.Join(m.o.Dir, cluster) }
+
+func (m *Manager) lock(cluster string) (unlock func()) {
+	m.mu.Lock()
+	l := m.locks[cluster]
+	if l == nil {
+		l = &sync.Mutex{}
+		m.locks[cluster] = l
+	}
+	m.mu.Unlock()
+	l.Lock()
+	return l.Unlock
+}
+
+// prepare makes the files that the processes start from.
+func (m *Manager) prepare(spec aws.ClusterSpec) (*cluster, error) {
+	c := &cluster{spec: spec, dir: m.dir(spec.Name), tools: m.o.Tools, home: m.o.Home}
+	if err := c.choosePorts(m.o.Ports); err != nil {
+		return nil, err
+	}
+	if err := c.issueCertificates(); err != nil {
+		return nil, err
+	}
+	if err := c.writeKubeconfigs(m.o.TokenReviewURL(spec.Name), m.o.TokenReviewCA); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// processNames are a cluster's processes in the order to stop them: clients
+// before servers.
+func processNames(cluster string) []string {
+	return []string{
+		cluster + "-kwok", cluster + "-kube-scheduler", cluster + "-kube-controller-manager",
+		cluster + "-kube-apiserver", cluster + "-etcd",
+	}
+}
+
+// olderMinor is the version to emulate, or "" for the binaries' own.
+func olderMinor(version string) string {
+	if version == Version || version == "" {
+		return ""
+	}
+	return strings.TrimPrefix(version, "v")
+}

@@ -1,0 +1,137 @@
+package controlplane
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"tombolo/lab/aws"
+)
+
+// groupLabel says which node group a node was made for.
+const groupLabel = "lab.tombolo/node-group"
+
+// SetNodes makes the nodes of a group exactly these: it adds, relabels and
+// deletes. With no nodes it succeeds on a cluster that does not exist.
+func (m *Manager) SetNodes(ctx context.Context, cluster, group string, nodes []aws.Node) error {
+	if err := m.setNodes(ctx, cluster, group, nodes); err != nil {
+		return fmt.Errorf("set the nodes of %s in cluster %s: %w", group, cluster, err)
+	}
+	return nil
+}
+
+func (m *Manager) setNodes(ctx context.Context, cluster, group string, nodes []aws.Node) error {
+	there, err := m.exists(cluster)
+	if err != nil {
+		return err
+	}
+	if !there && len(nodes) == 0 {
+		return nil
+	}
+	client, err := m.client(cluster)
+	if err != nil {
+		return err
+	}
+	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: groupLabel + "=" + group})
+	if err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	surplus := map[string]corev1.Node{}
+	for _, node := range list.Items {
+		surplus[node.Name] = node
+	}
+	for _, n := range nodes {
+		want := node(n, group)
+		have, exists := surplus[want.Name]
+		delete(surplus, want.Name)
+		if err := putNode(ctx, client, want, have, exists); err != nil {
+			return err
+		}
+	}
+	for name := range surplus {
+		if err := client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete node %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// putNode creates a node, or updates the labels and taints of one there is.
+// Labels that others added stay.
+func putNode(ctx context.Context, client kubernetes.Interface, want *corev1.Node, have corev1.Node, exists bool) error {
+	if !exists {
+		if _, err := client.CoreV1().Nodes().Create(ctx, want, metav1.CreateOptions{}); err != nil {
+			return fmt.Errorf("create node %s: %w", want.Name, err)
+		}
+		return nil
+	}
+	updated := have.DeepCopy()
+	maps.Copy(updated.Labels, want.Labels)
+	updated.Spec.Taints = want.Spec.Taints
+	if reflect.DeepEqual(updated, &have) {
+		return nil
+	}
+	updated.ResourceVersion = "" // kwok writes the status all the time
+	if _, err := client.CoreV1().Nodes().Update(ctx, updated, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("update node %s: %w", want.Name, err)
+	}
+	return nil
+}
+
+// node is the Kubernetes object of an EC2 instance, with the labels that the
+// kubelet and the cloud's controller give it.
+func node(n aws.Node, group string) *corev1.Node {
+	labels := map[string]string{
+		"kubernetes.io/hostname": n.Name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
+	}
+	for label, value := range map[string]string{
+		"node.kubernetes.io/instance-type": n.InstanceType,
+		"topology.kubernetes.io/zone":      n.Zone,
+	} {
+		if value != "" {
+			labels[label] = value
+		}
+	}
+	maps.Copy(labels, n.Labels)
+	labels[groupLabel] = group
+	object := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: labels},
+		Spec:       corev1.NodeSpec{ProviderID: n.ProviderID},
+	}
+	for _, t := range n.Taints {
+		object.Spec.Taints = append(object.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: taintEffect(t.Effect)})
+	}
+	return object
+}
+
+// taintEffect turns EKS's spelling into Kubernetes' own.
+func taintEffect(effect string) corev1.TaintEffect {
+	kubernetes := map[string]corev1.TaintEffect{
+		"NO_SCHEDULE":        corev1.TaintEffectNoSchedule,
+		"PREFER_NO_SCHEDULE": corev1.TaintEffectPreferNoSchedule,
+		"NO_EXECUTE":         corev1.TaintEffectNoExecute,
+	}
+	return cmp.Or(kubernetes[effect], corev1.TaintEffect(effect))
+}
+
+func (m *Manager) client(cluster string) (kubernetes.Interface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", m.AdminKubeconfig(cluster))
+	if err != nil {
+		return nil, fmt.Errorf("read the admin kubeconfig: %w", err)
+	}
+	config.Timeout, config.QPS, config.Burst = 30*time.Second, 100, 200
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return client, nil
+}

@@ -1,0 +1,224 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/proto/go/pulumirpc"
+	"google.golang.org/grpc"
+
+	"tombolo/lab/aws"
+	"tombolo/lab/charts"
+	"tombolo/lab/controllers"
+	"tombolo/lab/controlplane"
+	"tombolo/lab/git"
+	"tombolo/lab/pki"
+	"tombolo/lab/ports"
+	"tombolo/lab/process"
+	"tombolo/lab/proxy"
+)
+
+// The host names of the lab, known to its proxy alone.
+const (
+	GitHost    = "git.lab.test"
+	ChartsHost = "charts.lab.test"
+	gitUser    = "lab"
+	repository = "platform.git"
+)
+
+// maxMessage of the provider protocol, in bytes; Pulumi's own limit.
+const maxMessage = 400 << 20
+
+// daemon is everything that runs while the lab is up.
+type daemon struct {
+	lab        *Lab
+	log        *slog.Logger
+	started    time.Time
+	supervisor *process.Supervisor
+	planes     *controlplane.Manager
+	agent      *controllers.Agent
+	cloud      *aws.Cloud
+	repository *git.Repository
+	authority  *pki.Authority
+	token      string // of the Git server
+	ports      servicePorts
+	stop       context.CancelFunc
+
+	mu    sync.Mutex
+	notes []string
+}
+
+// servicePorts are the ports of the daemon's own servers.
+type servicePorts struct{ provider, reviews, proxy int }
+
+// Serve is the lab's daemon for the checkout at root. It runs until ctx ends,
+// it is told to shut down, or it gets SIGTERM; then it ends every process that
+// it started.
+func Serve(ctx context.Context, root string) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	d, err := newDaemon(Open(root), cancel)
+	if err != nil {
+		return fmt.Errorf("start the lab: %w", err)
+	}
+	defer d.supervisor.Close()
+	defer d.agent.Close()
+	if err := d.serve(ctx); err != nil {
+		return fmt.Errorf("run the lab: %w", err)
+	}
+	return nil
+}
+
+// newDaemon puts the parts together. Nothing listens yet.
+func newDaemon(l *Lab, stop context.CancelFunc) (*daemon, error) {
+	p := l.paths()
+	d := &daemon{lab: l, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), started: time.Now(), stop: stop}
+	book, err := ports.Open(p.ports())
+	if err != nil {
+		return nil, err
+	}
+	if err := d.choosePorts(book); err != nil {
+		return nil, err
+	}
+	if d.token, err = secret(p.gitToken()); err != nil {
+		return nil, err
+	}
+	if d.authority, err = reviewAuthority(p.pki()); err != nil {
+		return nil, err
+	}
+	d.repository = git.Open(p.repository(), p.home())
+	d.supervisor = process.NewSupervisor(p.logs(), p.run())
+	d.planes = controlplane.New(controlplane.Options{
+		Dir: p.clusters(), Tools: p.tools(), Home: p.home(), Supervisor: d.supervisor, Ports: book,
+		TokenReviewURL: func(cluster string) string { return d.reviewURL() + "/" + cluster },
+		TokenReviewCA:  d.authority.PEM(),
+	})
+	d.agent = controllers.New(controllers.Options{
+		Dir: p.controllers(), Tools: p.tools(), Home: p.home(), Proxy: d.proxyURL(),
+		Supervisor: d.supervisor, Ports: book, Log: d.log,
+	})
+	clusters := &clusters{planes: d.planes, agent: d.agent}
+	d.cloud, err = aws.Open(p.cloud(), aws.Options{Clusters: clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})
+	return d, err
+}
+
+func (d *daemon) choosePorts(book *ports.Book) error {
+	for name, port := range map[string]*int{
+		"aws-provider": &d.ports.provider, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy,
+	} {
+		chosen, err := book.Get(name)
+		if err != nil {
+			return err
+		}
+		if err := process.PortFree(chosen); err != nil {
+			return fmt.Errorf("listen for %s: %w", name, err)
+		}
+		*port = chosen
+	}
+	return nil
+}
+
+// reviewAuthority signs the certificate of the token review endpoint.
+func reviewAuthority(dir string) (*pki.Authority, error) {
+	authority, err := pki.Open(dir, "lab")
+	if err != nil {
+		return nil, err
+	}
+	return authority, authority.Issue("token-reviews", pki.Subject{
+		CommonName: "token-reviews", IPs: []net.IP{net.IPv4(127, 0, 0, 1)},
+	})
+}
+
+// latencyScale of the stand-in's typical AWS durations: TOMBOLO_LAB_LATENCY,
+// 0 (no waiting) by default.
+func latencyScale() float64 {
+	scale, err := strconv.ParseFloat(os.Getenv("TOMBOLO_LAB_LATENCY"), 64)
+	if err != nil || scale < 0 {
+		return 0
+	}
+	return scale
+}
+
+// serve opens every server, brings the clusters back, and waits for the end.
+func (d *daemon) serve(ctx context.Context) error {
+	failed := make(chan error, 4)
+	provider := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
+	pulumirpc.RegisterResourceProviderServer(provider, d.cloud.Provider())
+	listener, err := net.Listen("tcp", loopback(d.ports.provider))
+	if err != nil {
+		return fmt.Errorf("listen for the AWS provider: %w", err)
+	}
+	go func() { failed <- provider.Serve(listener) }()
+	defer provider.Stop()
+
+	trust, err := d.authority.TLS("token-reviews")
+	if err != nil {
+		return err
+	}
+	reviews := &http.Server{Addr: loopback(d.ports.reviews), Handler: reviewHandler(d.cloud), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
+	go func() { failed <- reviews.ListenAndServeTLS("", "") }()
+	defer reviews.Close()
+
+	hosts := &http.Server{Addr: loopback(d.ports.proxy), Handler: d.hosts(), ReadHeaderTimeout: 10 * time.Second}
+	go func() { failed <- hosts.ListenAndServe() }()
+	defer hosts.Close()
+
+	control, err := d.serveControl(failed)
+	if err != nil {
+		return err
+	}
+	defer control()
+	d.log.Info("the lab is up", "pid", os.Getpid())
+	select {
+	case <-ctx.Done():
+		d.log.Info("the lab goes down")
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+// hosts are the lab's host names, behind its proxy.
+func (d *daemon) hosts() http.Handler {
+	return proxy.Handler(map[string]http.Handler{
+		GitHost:    d.repository.Handler(gitUser, d.token),
+		ChartsHost: charts.Handler(d.lab.paths().charts()),
+	})
+}
+
+// heal brings back what should run and does not, and lets the Git repository
+// follow the platform tree. Up asks for it, at every start and afterwards.
+func (d *daemon) heal(ctx context.Context) error {
+	resumed := d.cloud.Resume(ctx)
+	seeding, err := d.repository.Seed(ctx, d.lab.paths().platform())
+	if errors.Is(err, os.ErrNotExist) {
+		seeding.Note, err = "there is no platform tree at platform/flux, so the lab's Git repository is empty", nil
+	}
+	d.mu.Lock()
+	d.notes = nil
+	if seeding.Note != "" {
+		d.notes = []string{seeding.Note}
+	}
+	d.mu.Unlock()
+	if seeding.Changed {
+		d.log.Info("the Git repository follows platform/flux", "commit", seeding.Commit)
+	}
+	return errors.Join(resumed, err)
+}
+
+func (d *daemon) reviewURL() string { return "https://" + loopback(d.ports.reviews) }
+func (d *daemon) proxyURL() string  { return "http://" + loopback(d.ports.proxy) }
+
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -1,0 +1,63 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"tombolo/lab/ports"
+)
+
+// Env is the environment, to be put over the process's own, in which Pulumi,
+// kubectl and the driver work with the lab instead of the cloud.
+func (l *Lab) Env() (map[string]string, error) {
+	p := l.paths()
+	file, found, err := readDaemonFile(p.daemon())
+	if err != nil {
+		return nil, err
+	}
+	if !found || !file.alive() {
+		return nil, ErrNotRunning
+	}
+	book, err := ports.Open(p.ports())
+	if err != nil {
+		return nil, err
+	}
+	provider, err := book.Get("aws-provider")
+	if err != nil {
+		return nil, err
+	}
+	token, err := secret(p.gitToken())
+	if err != nil {
+		return nil, err
+	}
+	passphrase, err := secret(p.passphrase())
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{p.state(), p.pulumiHome()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make the lab's directories: %w", err)
+		}
+	}
+	list := string(filepath.ListSeparator)
+	return map[string]string{
+		"PATH":                     p.bin() + list + p.tools() + list + os.Getenv("PATH"),
+		"PULUMI_HOME":              p.pulumiHome(),
+		"PULUMI_BACKEND_URL":       "file://" + filepath.ToSlash(p.state()),
+		"PULUMI_CONFIG_PASSPHRASE": passphrase,
+		"PULUMI_DEBUG_PROVIDERS":   "aws:" + strconv.Itoa(provider),
+		"PULUMI_SKIP_UPDATE_CHECK": "true",
+		"AWS_REGION":               Region,
+		"AWS_DEFAULT_REGION":       Region,
+		// The stand-in takes any; nothing of the user's own may be used.
+		"AWS_ACCESS_KEY_ID":           "lab",
+		"AWS_SECRET_ACCESS_KEY":       "lab",
+		"AWS_EC2_METADATA_DISABLED":   "true",
+		"AWS_CONFIG_FILE":             p.in("aws-config"),
+		"AWS_SHARED_CREDENTIALS_FILE": p.in("aws-credentials"),
+		"TOMBOLO_GIT_TOKEN":           token,
+		"TOMBOLO_LAB":                 "1",
+	}, nil
+}

@@ -1,0 +1,169 @@
+// Package git serves one bare Git repository over HTTP, by git's own
+// http-backend, and seeds it from a directory of the checkout.
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Branch that the repository's content is on.
+const Branch = "main"
+
+// seedRef remembers the last commit that Seed made, so that it never moves the
+// branch away from a commit of the user's.
+const seedRef = "refs/lab/seed"
+
+// Repository is a bare repository.
+type Repository struct {
+	dir  string // the repository itself, …/platform.git
+	home string // HOME for git: the user's settings do not reach the lab
+}
+
+// Open returns the repository at dir, a path that ends in .git. home is the
+// directory that git may take for the user's.
+func Open(dir, home string) *Repository { return &Repository{dir: dir, home: home} }
+
+// Seeding is what Seed did.
+type Seeding struct {
+	// Commit is the branch's head.
+	Commit string
+	// Changed says that Seed made that commit.
+	Changed bool
+	// Note says why the branch was left alone although the directory changed.
+	Note string
+}
+
+// Seed makes the repository if it does not exist, and commits the content of
+// tree to the branch when it differs. A branch with commits of somebody else
+// on top is left as it is, and the Note says so.
+func (r *Repository) Seed(ctx context.Context, tree string) (Seeding, error) {
+	s, err := r.seed(ctx, tree)
+	if err != nil {
+		return Seeding{}, fmt.Errorf("seed the lab's Git repository from %s: %w", tree, err)
+	}
+	return s, nil
+}
+
+func (r *Repository) seed(ctx context.Context, tree string) (Seeding, error) {
+	if _, err := os.Stat(tree); err != nil {
+		return Seeding{}, err
+	}
+	if err := r.create(ctx); err != nil {
+		return Seeding{}, err
+	}
+	id, err := r.writeTree(ctx, tree)
+	if err != nil {
+		return Seeding{}, err
+	}
+	head, seeded := r.resolve(ctx, "refs/heads/"+Branch), r.resolve(ctx, seedRef)
+	switch {
+	case head == "":
+		return r.commit(ctx, id, "", "Seed the platform tree")
+	case r.resolve(ctx, head+"^{tree}") == id, r.resolve(ctx, seeded+"^{tree}") == id:
+		return Seeding{Commit: head}, nil
+	case head != seeded:
+		return Seeding{Commit: head, Note: "the lab's Git repository has commits of its own, so the changes in " +
+			tree + " were not added; push them to it, or run `tombolo lab down` to start over"}, nil
+	}
+	return r.commit(ctx, id, head, "Follow the platform tree")
+}
+
+// create makes the bare repository, unless it exists.
+func (r *Repository) create(ctx context.Context) error {
+	if _, err := os.Stat(filepath.Join(r.dir, "HEAD")); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(r.home, 0o755); err != nil {
+		return err
+	}
+	if _, err := r.git(ctx, nil, "init", "--quiet", "--bare", "--initial-branch="+Branch, r.dir); err != nil {
+		return err
+	}
+	for _, setting := range [][2]string{
+		{"http.receivepack", "true"}, // the user may push, to see the controllers follow
+		{"transfer.hideRefs", "refs/lab"},
+		{"gc.auto", "0"},
+	} {
+		if _, err := r.git(ctx, nil, "-C", r.dir, "config", setting[0], setting[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeTree stores the content of a directory and returns its tree's id. The
+// index is a fresh one each time, so that nothing of an earlier run remains.
+func (r *Repository) writeTree(ctx context.Context, tree string) (string, error) {
+	scratch, err := os.MkdirTemp(r.dir, "seed-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(scratch)
+	env := []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + tree, "GIT_INDEX_FILE=" + filepath.Join(scratch, "index")}
+	if _, err := r.git(ctx, env, "-C", tree, "-c", "core.bare=false", "add", "--all", "--force", "."); err != nil {
+		return "", err
+	}
+	return r.git(ctx, env, "-C", tree, "-c", "core.bare=false", "write-tree")
+}
+
+// commit puts a tree on the branch, on top of parent if there is one.
+func (r *Repository) commit(ctx context.Context, tree, parent, message string) (Seeding, error) {
+	args := []string{"--git-dir=" + r.dir, "commit-tree", tree, "-m", message}
+	if parent != "" {
+		args = append(args, "-p", parent)
+	}
+	id, err := r.git(ctx, nil, args...)
+	if err != nil {
+		return Seeding{}, err
+	}
+	// The seed ref goes first: if the second update is lost, the next Seed
+	// finds the branch empty or refuses to move it; it never overwrites.
+	for _, ref := range []string{seedRef, "refs/heads/" + Branch} {
+		if _, err := r.git(ctx, nil, "--git-dir="+r.dir, "update-ref", ref, id); err != nil {
+			return Seeding{}, err
+		}
+	}
+	return Seeding{Commit: id, Changed: true}, nil
+}
+
+// resolve returns the id of a revision, or "" when there is none.
+func (r *Repository) resolve(ctx context.Context, revision string) string {
+	id, err := r.git(ctx, nil, "--git-dir="+r.dir, "rev-parse", "--quiet", "--verify", revision)
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// git runs git with the lab's identity and none of the user's settings.
+func (r *Repository) git(ctx context.Context, env []string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Env = append(r.environment(), env...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", errors.New("git is missing; install it")
+	}
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func (r *Repository) environment() []string {
+	const name, email = "Tombolo lab", "lab@git.lab.test"
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + r.home,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email,
+		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email,
+	}
+}

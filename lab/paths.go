@@ -1,0 +1,30 @@
+package lab
+
+import "path/filepath"
+
+// paths are the lab's files, all below the checkout.
+type paths struct{ root string }
+
+func (l *Lab) paths() paths { return paths{l.root} }
+
+func (p paths) dir() string           { return filepath.Join(p.root, ".lab") }
+func (p paths) in(name string) string { return filepath.Join(p.dir(), name) }
+func (p paths) tools() string         { return filepath.Join(p.root, ".tools", "bin") }
+func (p paths) bin() string           { return p.in("bin") }
+func (p paths) logs() string          { return p.in("logs") }
+func (p paths) run() string           { return p.in("run") }         // pid files
+func (p paths) home() string          { return p.in("home") }        // HOME of the child processes
+func (p paths) daemon() string        { return p.in("daemon.json") } // how to reach the daemon
+func (p paths) ports() string         { return p.in("ports.json") }
+func (p paths) pki() string           { return p.in("pki") }
+func (p paths) cloud() string         { return p.in("aws") }
+func (p paths) clusters() string      { return p.in("clusters") }
+func (p paths) controllers() string   { return p.in("controllers") }
+func (p paths) repository() string    { return filepath.Join(p.in("git"), "platform.git") }
+func (p paths) gitToken() string      { return p.in("git-token") }
+func (p paths) passphrase() string    { return p.in("passphrase") }
+func (p paths) state() string         { return p.in("state") } // Pulumi's state backend
+func (p paths) pulumiHome() string    { return p.in("pulumi") }
+func (p paths) daemonLog() string     { return filepath.Join(p.logs(), "daemon.log") }
+func (p paths) platform() string      { return filepath.Join(p.root, "platform", "flux") }
+func (p paths) charts() string        { return filepath.Join(p.root, "lab", "charts") }

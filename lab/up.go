@@ -1,0 +1,152 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"tombolo/lab/process"
+)
+
+// startTimeout is how long the daemon may take to answer.
+const startTimeout = 30 * time.Second
+
+// requiredTools are the binaries that the lab cannot do without.
+var requiredTools = []string{
+	"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok",
+	"source-controller", "kustomize-controller", "helm-controller",
+}
+
+// Up starts the lab, or brings back the parts of a running one that died. It
+// clears away what a killed lab left behind, and returns when everything that
+// was there before is healthy again.
+func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
+	file, found, err := readDaemonFile(l.paths().daemon())
+	if err != nil {
+		return err
+	}
+	if !found || !file.alive() {
+		if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.checkTools() }); err != nil {
+			return err
+		}
+		if err := l.clear(progress); err != nil {
+			return err
+		}
+		if err := step(progress, "start the lab", func() (string, error) { return "", l.spawn(ctx) }); err != nil {
+			return err
+		}
+	}
+	var s Status
+	err = step(progress, "bring the lab's parts up", func() (string, error) {
+		if err := l.writeShim(); err != nil {
+			return "", err
+		}
+		err := l.call(ctx, http.MethodPost, "/heal", nil, &s)
+		return fmt.Sprintf("%d processes", len(s.Processes)), err
+	})
+	for _, note := range s.Notes {
+		progress(Step{Name: note, State: StepNote})
+	}
+	return err
+}
+
+// step reports the beginning and the end of a piece of work.
+func step(progress func(Step), name string, do func() (detail string, err error)) error {
+	began := time.Now()
+	progress(Step{Name: name, State: StepDoing})
+	detail, err := do()
+	if err != nil {
+		progress(Step{Name: name, State: StepFailed, Elapsed: time.Since(began)})
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	progress(Step{Name: name, State: StepDone, Detail: detail, Elapsed: time.Since(began)})
+	return nil
+}
+
+// checkTools names every missing tool at once.
+func (l *Lab) checkTools() error {
+	var missing []string
+	for _, tool := range requiredTools {
+		if _, err := os.Stat(filepath.Join(l.paths().tools(), tool)); err != nil {
+			missing = append(missing, tool)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().tools())
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return errors.New("git is missing; install it")
+	}
+	return nil
+}
+
+// clear ends what a killed daemon left running.
+func (l *Lab) clear(progress func(Step)) error {
+	ended, err := process.Reap(l.paths().run())
+	if err != nil {
+		return fmt.Errorf("clear what an earlier lab left: %w", err)
+	}
+	if len(ended) > 0 {
+		progress(Step{Name: "an earlier lab was killed; ended what it left running", State: StepNote, Detail: strings.Join(ended, ", ")})
+	}
+	return os.RemoveAll(l.paths().daemon())
+}
+
+// spawn starts the daemon in a session of its own and waits until it answers.
+func (l *Lab) spawn(ctx context.Context) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program's file: %w", err)
+	}
+	p := l.paths()
+	for _, dir := range []string{p.logs(), p.home(), p.bin(), p.run()} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("make the lab's directories: %w", err)
+		}
+	}
+	log, err := os.OpenFile(p.daemonLog(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the daemon's log: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(self, "lab", "serve", "--root", l.root)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = l.root, log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the daemon: %w", err)
+	}
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	return l.awaitDaemon(ctx, cmd, exited)
+}
+
+// awaitDaemon waits for the daemon's answer, its exit and the timeout,
+// whichever comes first.
+func (l *Lab) awaitDaemon(ctx context.Context, cmd *exec.Cmd, exited <-chan error) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	log := l.paths().daemonLog()
+	for {
+		last := l.call(ctx, http.MethodGet, "/status", nil, nil)
+		if last == nil {
+			return nil
+		}
+		select {
+		case <-exited:
+			return fmt.Errorf("the daemon exited with code %d; the end of %s:\n%s", cmd.ProcessState.ExitCode(), log, process.Tail(log, 15))
+		case <-ctx.Done():
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			return fmt.Errorf("the daemon did not answer in %v (%w); the end of %s:\n%s", startTimeout, last, log, process.Tail(log, 15))
+		case <-tick.C:
+		}
+	}
+}
