@@ -1,0 +1,93 @@
+package eks
+
+import (
+	"encoding/json"
+	"fmt"
+
+	awseks "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/identity"
+)
+
+// early tells the addons that nodes need to become ready. They are DaemonSets,
+// which EKS calls active without a node; the others wait for nodes.
+func early(addon string) bool {
+	switch addon {
+	case cniAddon, "kube-proxy", "eks-pod-identity-agent":
+		return true
+	default:
+		return false
+	}
+}
+
+func (b *builder) makeEarlyAddons() error {
+	for _, a := range b.args.Addons {
+		if !early(a.Name) {
+			continue
+		}
+		addon, err := b.addon(a)
+		if err != nil {
+			return err
+		}
+		b.earlyAddons = append(b.earlyAddons, addon)
+	}
+	return nil
+}
+
+func (b *builder) makeLateAddons() error {
+	for _, a := range b.args.Addons {
+		if early(a.Name) {
+			continue
+		}
+		addon, err := b.addon(a, pulumi.DependsOn(b.complete))
+		if err != nil {
+			return err
+		}
+		b.complete = append(b.complete, addon)
+	}
+	return nil
+}
+
+func (b *builder) addon(a Addon, opts ...pulumi.ResourceOption) (*awseks.Addon, error) {
+	args := &awseks.AddonArgs{
+		ClusterName: b.cluster.Name(),
+		AddonName:   pulumi.String(a.Name),
+		// On creation EKS may find its self-managed predecessor; later on,
+		// what somebody set by hand stays.
+		ResolveConflictsOnCreate: pulumi.String("OVERWRITE"),
+		ResolveConflictsOnUpdate: pulumi.String("PRESERVE"),
+	}
+	if a.Version != "" {
+		args.AddonVersion = pulumi.String(a.Version)
+	}
+	if len(a.Configuration) > 0 {
+		values, err := json.Marshal(a.Configuration)
+		if err != nil {
+			return nil, fmt.Errorf("render configuration of addon %s: %w", a.Name, err)
+		}
+		args.ConfigurationValues = pulumi.String(string(values))
+	}
+	if a.Name == cniAddon {
+		role, err := b.cniRole()
+		if err != nil {
+			return nil, err
+		}
+		args.ServiceAccountRoleArn = role.ARN
+	}
+	return awseks.NewAddon(b.ctx, b.name+"-addon-"+a.Name, args, append(opts, b.parent)...)
+}
+
+// cniRole keeps the right to change network interfaces with the CNI's service
+// account, where otherwise every pod on the node's network would have it.
+func (b *builder) cniRole() (*identity.Role, error) {
+	return identity.NewRole(b.ctx, b.name+"-cni", &identity.RoleArgs{
+		RoleName:        b.args.Name + "-cni",
+		Mode:            identity.IRSA,
+		Namespace:       "kube-system",
+		ServiceAccount:  "aws-node",
+		PolicyARNs:      []string{"arn:" + b.args.Partition + ":iam::aws:policy/AmazonEKS_CNI_Policy"},
+		OIDCProviderARN: b.oidc.Arn,
+		OIDCIssuer:      b.issuer(),
+	}, b.parent)
+}

@@ -1,0 +1,152 @@
+package eks
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// ClusterArgs are the arguments of a Cluster.
+type ClusterArgs struct {
+	// Name of the cluster in EKS, at most 100 characters. Roles, the key's
+	// alias and the log group are named after it.
+	Name string
+	// Version of Kubernetes, major.minor.
+	Version string
+	// Partition of AWS, such as aws or aws-cn, for the ARNs of AWS's policies.
+	Partition string
+	// Profile is the AWS profile to use, "" for the environment's credentials.
+	Profile string
+	// PrivateEndpoint makes the API reachable inside the VPC, PublicEndpoint
+	// from PublicCIDRs on the internet. At least one is required.
+	PrivateEndpoint, PublicEndpoint bool
+	PublicCIDRs                     []string
+	// ServiceCIDR is the block for Kubernetes Services; "" lets EKS choose.
+	ServiceCIDR string
+	// LogTypes of the control plane that go to CloudWatch, kept for
+	// LogRetentionDays.
+	LogTypes         []string
+	LogRetentionDays int
+	// EncryptSecrets by the KMS key KeyARN; "" makes a key.
+	EncryptSecrets bool
+	KeyARN         string
+	// Admins with the rights of cluster-admin. The identity that creates the
+	// cluster must not be among them: EKS has made it one already, and
+	// refuses a second entry.
+	Admins []Admin
+	// NodeGroups, at least one.
+	NodeGroups []NodeGroup
+	// Addons managed by EKS.
+	Addons []Addon
+	// Tags for instances and volumes, which the provider's default tags do
+	// not reach because Auto Scaling makes them.
+	Tags map[string]string
+
+	// VPCID and SubnetIDs (private) of the cluster and its nodes.
+	VPCID     pulumi.StringInput
+	SubnetIDs pulumi.StringArrayInput
+}
+
+// Admin is an IAM principal that administers the cluster.
+type Admin struct {
+	// Name, unique among the admins.
+	Name string
+	// PrincipalARN of a role or user.
+	PrincipalARN string
+}
+
+// NodeGroup is a managed node group.
+type NodeGroup struct {
+	// Name, unique among the groups. The group's name in EKS is Name and a
+	// suffix that changes whenever EKS has to replace the group.
+	Name          string
+	InstanceTypes []string
+	// Min, Max and Desired numbers of nodes; Desired only counts at creation.
+	Min, Max, Desired int
+	// Spot instead of on-demand capacity.
+	Spot bool
+	// DiskGiB of the encrypted root volume, in GiB.
+	DiskGiB int
+	Labels  map[string]string
+	Taints  []Taint
+}
+
+// Taint of a group's nodes. Effect is spelled as Kubernetes does: NoSchedule,
+// PreferNoSchedule or NoExecute.
+type Taint struct {
+	Key, Value, Effect string
+}
+
+// Addon is an EKS addon.
+type Addon struct {
+	// Name, such as coredns.
+	Name string
+	// Version of the addon; "" takes EKS's default for the cluster's version.
+	Version string
+	// Configuration by the addon's own schema; nil for none.
+	Configuration map[string]any
+}
+
+func (a *ClusterArgs) validate() error {
+	if a == nil {
+		return errors.New("arguments are missing")
+	}
+	var problems []error
+	add := func(format string, v ...any) { problems = append(problems, fmt.Errorf(format, v...)) }
+	if a.Name == "" || a.Version == "" || a.Partition == "" {
+		add("name, version and partition are required")
+	}
+	if a.VPCID == nil || a.SubnetIDs == nil {
+		add("VPC and subnets are required")
+	}
+	if !a.PrivateEndpoint && !a.PublicEndpoint {
+		add("the API has neither a private nor a public endpoint; nodes could not join")
+	}
+	if a.PublicEndpoint && len(a.PublicCIDRs) == 0 {
+		add("a public endpoint needs CIDR blocks that may reach it; EKS would open it to the world")
+	}
+	if len(a.NodeGroups) == 0 {
+		add("at least one node group is required")
+	}
+	var groups, admins, addons []string
+	for _, g := range a.NodeGroups {
+		groups = append(groups, g.Name)
+		if err := g.validate(); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	for _, x := range a.Admins {
+		admins = append(admins, x.Name)
+	}
+	for _, x := range a.Addons {
+		addons = append(addons, x.Name)
+	}
+	for what, names := range map[string][]string{"node group": groups, "admin": admins, "addon": addons} {
+		if name, twice := repeated(names); twice {
+			add("%s %q is given twice", what, name)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (g NodeGroup) validate() error {
+	if g.Name == "" || len(g.InstanceTypes) == 0 || g.DiskGiB <= 0 {
+		return fmt.Errorf("node group %q needs a name, instance types and a disk size", g.Name)
+	}
+	if g.Min < 0 || g.Max < 1 || g.Desired < g.Min || g.Desired > g.Max {
+		return fmt.Errorf("node group %q: 0 <= min <= desired <= max and max >= 1 do not hold for %d, %d, %d", g.Name, g.Min, g.Desired, g.Max)
+	}
+	return nil
+}
+
+func repeated(names []string) (string, bool) {
+	slices.Sort(names)
+	for i := 1; i < len(names); i++ {
+		if names[i] == names[i-1] {
+			return names[i], true
+		}
+	}
+	return "", false
+}

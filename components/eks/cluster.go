@@ -1,0 +1,180 @@
+// Package eks makes an EKS cluster: the control plane by the pulumi-eks
+// component, and around it the encryption key, log group, roles, OIDC
+// provider, access entries, node groups and addons.
+package eks
+
+import (
+	"fmt"
+
+	awseks "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
+	pulumieks "github.com/pulumi/pulumi-eks/sdk/v2/go/eks"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+const clusterType = "tombolo:eks:Cluster"
+
+// Cluster is an EKS cluster with its nodes.
+//
+// The identity that creates it is made a cluster administrator by EKS, as an
+// access entry of EKS's own: bootstrap runs as that identity right afterwards.
+type Cluster struct {
+	pulumi.ResourceState
+
+	// Name, ARN and Version of the cluster.
+	Name, ARN, Version pulumi.StringOutput
+	// Endpoint of the Kubernetes API, and CA, its certificate authority as
+	// base64 of PEM.
+	Endpoint, CA pulumi.StringOutput
+	// OIDCIssuer is the issuer's URL, OIDCProviderARN the IAM provider for it.
+	OIDCIssuer, OIDCProviderARN pulumi.StringOutput
+	// SecurityGroupID of the group that EKS makes for control plane and nodes.
+	SecurityGroupID pulumi.StringOutput
+	// NodeRoleARN is the role of all node groups.
+	NodeRoleARN pulumi.StringOutput
+}
+
+// NewCluster makes a cluster. Its outputs, the endpoint among them, resolve
+// when node groups and addons are there.
+func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pulumi.ResourceOption) (*Cluster, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", name, err)
+	}
+	c := &Cluster{}
+	inputs := pulumi.Map{"name": pulumi.String(args.Name), "version": pulumi.String(args.Version)}
+	if err := ctx.RegisterComponentResourceV2(clusterType, name, inputs, c, opts...); err != nil {
+		return nil, fmt.Errorf("register cluster %s: %w", name, err)
+	}
+	b := &builder{ctx: ctx, name: name, args: args, component: c, parent: pulumi.Parent(c)}
+	for _, step := range []func() error{
+		b.makeRoles, b.makeKey, b.makeLogGroup, b.makeControlPlane, b.makeOIDCProvider,
+		b.makeAccess, b.makeEarlyAddons, b.makeNodeGroups, b.makeLateAddons,
+	} {
+		if err := step(); err != nil {
+			return nil, fmt.Errorf("cluster %s: %w", name, err)
+		}
+	}
+	b.setOutputs()
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{
+		"name": c.Name, "arn": c.ARN, "version": c.Version, "endpoint": c.Endpoint,
+		"oidcIssuer": c.OIDCIssuer, "oidcProviderArn": c.OIDCProviderARN,
+		"securityGroupId": c.SecurityGroupID, "nodeRoleArn": c.NodeRoleARN,
+	})
+}
+
+// builder holds what the steps of making a cluster hand to each other.
+type builder struct {
+	ctx       *pulumi.Context
+	name      string
+	args      *ClusterArgs
+	component *Cluster
+	parent    pulumi.ResourceOption
+
+	clusterRole, nodeRole         *iam.Role
+	clusterPolicies, nodePolicies []pulumi.Resource
+	keyARN                        pulumi.StringPtrInput
+	logs                          pulumi.Resource
+	cluster                       awseks.ClusterOutput
+	oidc                          *iam.OpenIdConnectProvider
+	earlyAddons                   []pulumi.Resource
+	// complete is all that a usable cluster consists of.
+	complete []pulumi.Resource
+}
+
+// makeControlPlane runs the pulumi-eks component for the control plane only:
+// no nodes, no OIDC provider and no CNI of its own. Of its outputs only the
+// cluster is used; its kubeconfig is left where it is.
+func (b *builder) makeControlPlane() error {
+	mode := pulumieks.AuthenticationModeApi
+	args := &pulumieks.ClusterArgs{
+		Name:                   pulumi.String(b.args.Name),
+		Version:                pulumi.String(b.args.Version),
+		VpcId:                  b.args.VPCID.ToStringOutput(),
+		SubnetIds:              b.args.SubnetIDs,
+		AuthenticationMode:     &mode,
+		ServiceRole:            b.clusterRole,
+		InstanceRoles:          iam.RoleArray{},
+		SkipDefaultNodeGroup:   new(true),
+		UseDefaultVpcCni:       new(true),
+		CreateOidcProvider:     pulumi.Bool(false),
+		EndpointPrivateAccess:  pulumi.Bool(b.args.PrivateEndpoint),
+		EndpointPublicAccess:   pulumi.Bool(b.args.PublicEndpoint),
+		EnabledClusterLogTypes: pulumi.ToStringArray(b.args.LogTypes),
+		EncryptionConfigKeyArn: b.keyARN,
+	}
+	if b.args.PublicEndpoint {
+		args.PublicAccessCidrs = pulumi.ToStringArray(b.args.PublicCIDRs)
+	}
+	if b.args.ServiceCIDR != "" {
+		args.KubernetesServiceIpAddressRange = pulumi.String(b.args.ServiceCIDR)
+	}
+	if b.args.Profile != "" {
+		args.ProviderCredentialOpts = pulumieks.KubeconfigOptionsArgs{ProfileName: pulumi.String(b.args.Profile)}
+	}
+	before := append([]pulumi.Resource{b.logs}, b.clusterPolicies...)
+	control, err := pulumieks.NewCluster(b.ctx, b.name+"-control-plane", args, b.parent, pulumi.DependsOn(before))
+	if err != nil {
+		return err
+	}
+	b.cluster = control.EksCluster
+	b.complete = append(b.complete, control)
+	return nil
+}
+
+// makeOIDCProvider gives no thumbprints: IAM checks EKS's issuers against its
+// own store of certificate authorities.
+func (b *builder) makeOIDCProvider() error {
+	var err error
+	b.oidc, err = iam.NewOpenIdConnectProvider(b.ctx, b.name+"-oidc", &iam.OpenIdConnectProviderArgs{
+		Url:           b.issuer(),
+		ClientIdLists: pulumi.ToStringArray([]string{"sts.amazonaws.com"}),
+	}, b.parent)
+	return err
+}
+
+func (b *builder) issuer() pulumi.StringOutput {
+	return b.cluster.Identities().Index(pulumi.Int(0)).Oidcs().Index(pulumi.Int(0)).Issuer().Elem()
+}
+
+// makeAccess gives each admin an access entry, and by an EKS access policy the
+// rights of cluster-admin.
+func (b *builder) makeAccess() error {
+	for _, admin := range b.args.Admins {
+		entry, err := awseks.NewAccessEntry(b.ctx, b.name+"-admin-"+admin.Name, &awseks.AccessEntryArgs{
+			ClusterName:  b.cluster.Name(),
+			PrincipalArn: pulumi.String(admin.PrincipalARN),
+			Type:         pulumi.String("STANDARD"),
+		}, b.parent)
+		if err != nil {
+			return err
+		}
+		policy, err := awseks.NewAccessPolicyAssociation(b.ctx, b.name+"-admin-"+admin.Name, &awseks.AccessPolicyAssociationArgs{
+			ClusterName:  b.cluster.Name(),
+			PrincipalArn: entry.PrincipalArn,
+			PolicyArn:    pulumi.Sprintf("arn:%s:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", b.args.Partition),
+			AccessScope:  awseks.AccessPolicyAssociationAccessScopeArgs{Type: pulumi.String("cluster")},
+		}, b.parent)
+		if err != nil {
+			return err
+		}
+		b.complete = append(b.complete, policy)
+	}
+	return nil
+}
+
+func (b *builder) setOutputs() {
+	c := b.component
+	c.Name = b.cluster.Name()
+	c.ARN = b.cluster.Arn()
+	c.Version = b.cluster.Version()
+	c.CA = b.cluster.CertificateAuthority().Data().Elem()
+	c.OIDCIssuer = b.issuer()
+	c.OIDCProviderARN = b.oidc.Arn
+	c.SecurityGroupID = b.cluster.VpcConfig().ClusterSecurityGroupId().Elem()
+	c.NodeRoleARN = b.nodeRole.Arn
+	values := []any{b.cluster.Endpoint()}
+	for _, r := range b.complete {
+		values = append(values, r.URN())
+	}
+	c.Endpoint = pulumi.All(values...).ApplyT(func(v []any) string { return v[0].(string) }).(pulumi.StringOutput)
+}

@@ -1,0 +1,106 @@
+package eks
+
+import (
+	"slices"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/kms"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/identity"
+)
+
+const (
+	// keyDeletionDays is how long a deleted key can be brought back, the
+	// longest that KMS offers: with the key gone, so are etcd's backups.
+	keyDeletionDays = 30
+	cniAddon        = "vpc-cni"
+)
+
+func (b *builder) makeRoles() error {
+	var err error
+	b.clusterRole, b.clusterPolicies, err = b.serviceRole("cluster", "eks.amazonaws.com", "AmazonEKSClusterPolicy")
+	if err != nil {
+		return err
+	}
+	policies := []string{"AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly"}
+	if !b.hasAddon(cniAddon) {
+		// A CNI that is not the managed addon gets its rights from the node;
+		// the addon has a role of its own.
+		policies = append(policies, "AmazonEKS_CNI_Policy")
+	}
+	b.nodeRole, b.nodePolicies, err = b.serviceRole("node", "ec2.amazonaws.com", policies...)
+	return err
+}
+
+func (b *builder) hasAddon(name string) bool {
+	return slices.ContainsFunc(b.args.Addons, func(a Addon) bool { return a.Name == name })
+}
+
+// serviceRole makes the role <cluster>-<suffix> that an AWS service assumes.
+func (b *builder) serviceRole(suffix, service string, policies ...string) (*iam.Role, []pulumi.Resource, error) {
+	trust, err := identity.ServiceTrust(service)
+	if err != nil {
+		return nil, nil, err
+	}
+	role, err := iam.NewRole(b.ctx, b.name+"-"+suffix+"-role", &iam.RoleArgs{
+		Name:             pulumi.String(b.args.Name + "-" + suffix),
+		Description:      pulumi.Sprintf("EKS cluster %s: %s", b.args.Name, suffix),
+		AssumeRolePolicy: pulumi.String(trust),
+	}, b.parent)
+	if err != nil {
+		return nil, nil, err
+	}
+	var attached []pulumi.Resource
+	for _, policy := range policies {
+		a, err := iam.NewRolePolicyAttachment(b.ctx, b.name+"-"+suffix+"-"+policy, &iam.RolePolicyAttachmentArgs{
+			Role:      role.Name,
+			PolicyArn: b.managedPolicy(policy),
+		}, b.parent)
+		if err != nil {
+			return nil, nil, err
+		}
+		attached = append(attached, a)
+	}
+	return role, attached, nil
+}
+
+func (b *builder) managedPolicy(name string) pulumi.StringOutput {
+	return pulumi.Sprintf("arn:%s:iam::aws:policy/%s", b.args.Partition, name)
+}
+
+func (b *builder) makeKey() error {
+	if !b.args.EncryptSecrets {
+		return nil
+	}
+	if b.args.KeyARN != "" {
+		b.keyARN = pulumi.String(b.args.KeyARN)
+		return nil
+	}
+	key, err := kms.NewKey(b.ctx, b.name+"-secrets", &kms.KeyArgs{
+		Description:          pulumi.Sprintf("Kubernetes Secrets of EKS cluster %s", b.args.Name),
+		EnableKeyRotation:    pulumi.Bool(true),
+		DeletionWindowInDays: pulumi.Int(keyDeletionDays),
+	}, b.parent)
+	if err != nil {
+		return err
+	}
+	b.keyARN = key.Arn
+	_, err = kms.NewAlias(b.ctx, b.name+"-secrets", &kms.AliasArgs{
+		Name:        pulumi.Sprintf("alias/%s-secrets", b.args.Name),
+		TargetKeyId: key.KeyId,
+	}, b.parent)
+	return err
+}
+
+// makeLogGroup comes before the cluster: otherwise EKS makes the group itself,
+// without an end to its retention, and leaves it behind.
+func (b *builder) makeLogGroup() error {
+	group, err := cloudwatch.NewLogGroup(b.ctx, b.name+"-logs", &cloudwatch.LogGroupArgs{
+		Name:            pulumi.Sprintf("/aws/eks/%s/cluster", b.args.Name),
+		RetentionInDays: pulumi.Int(b.args.LogRetentionDays),
+	}, b.parent)
+	b.logs = group
+	return err
+}

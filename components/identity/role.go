@@ -1,0 +1,193 @@
+// Package identity makes IAM roles that one Kubernetes service account may
+// assume, by IRSA or by EKS Pod Identity.
+package identity
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+const roleType = "tombolo:identity:Role"
+
+// maxRoleName is IAM's limit for the name of a role, in characters.
+const maxRoleName = 64
+
+// Mode is how a pod gets the role's credentials.
+type Mode string
+
+// The modes.
+const (
+	// IRSA trusts tokens of the cluster's OIDC provider.
+	IRSA Mode = "irsa"
+	// PodIdentity trusts the EKS Pod Identity service, for one association.
+	PodIdentity Mode = "pod-identity"
+)
+
+// Statement allows actions on resources.
+type Statement struct {
+	// Actions, such as s3:GetObject.
+	Actions []string
+	// Resources as ARNs.
+	Resources []string
+}
+
+// RoleArgs are the arguments of a Role.
+type RoleArgs struct {
+	// RoleName is the role's name in IAM, at most 64 characters.
+	RoleName string
+	// Mode of trust.
+	Mode Mode
+	// Namespace and ServiceAccount that may assume the role, and no other.
+	Namespace, ServiceAccount string
+	// PolicyARNs of managed policies to attach.
+	PolicyARNs []string
+	// Statements of the role's own policy; none makes no policy.
+	Statements []Statement
+	// AccountID of the cluster, for Pod Identity.
+	AccountID string
+
+	// OIDCProviderARN and OIDCIssuer of the cluster, for IRSA.
+	OIDCProviderARN, OIDCIssuer pulumi.StringInput
+	// ClusterName and ClusterARN, for Pod Identity.
+	ClusterName, ClusterARN pulumi.StringInput
+}
+
+// Role is an IAM role for one service account.
+type Role struct {
+	pulumi.ResourceState
+
+	// ARN of the role. It resolves when the policies are attached, so that
+	// whoever uses it does not start without its rights.
+	ARN pulumi.StringOutput
+}
+
+// NewRole makes a role, its policies and, for Pod Identity, the association.
+func NewRole(ctx *pulumi.Context, name string, args *RoleArgs, opts ...pulumi.ResourceOption) (*Role, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("identity %s: %w", name, err)
+	}
+	c := &Role{}
+	inputs := pulumi.Map{
+		"mode": pulumi.String(args.Mode), "namespace": pulumi.String(args.Namespace),
+		"serviceAccount": pulumi.String(args.ServiceAccount),
+	}
+	if err := ctx.RegisterComponentResourceV2(roleType, name, inputs, c, opts...); err != nil {
+		return nil, fmt.Errorf("register identity %s: %w", name, err)
+	}
+	parent := pulumi.Parent(c)
+	role, err := iam.NewRole(ctx, name+"-role", &iam.RoleArgs{
+		Name:             pulumi.String(args.RoleName),
+		Description:      pulumi.Sprintf("Service account %s/%s by %s", args.Namespace, args.ServiceAccount, string(args.Mode)),
+		AssumeRolePolicy: args.trust(),
+	}, parent)
+	if err != nil {
+		return nil, fmt.Errorf("identity %s: %w", name, err)
+	}
+	policies, err := attach(ctx, name, role, args, parent)
+	if err != nil {
+		return nil, fmt.Errorf("identity %s: %w", name, err)
+	}
+	if args.Mode == PodIdentity {
+		if err := associate(ctx, name, role, args, parent, policies); err != nil {
+			return nil, fmt.Errorf("identity %s: %w", name, err)
+		}
+	}
+	c.ARN = after(role.Arn, policies)
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"arn": c.ARN})
+}
+
+func (a *RoleArgs) validate() error {
+	if a == nil {
+		return errors.New("arguments are missing")
+	}
+	var problems []error
+	if a.RoleName == "" || len(a.RoleName) > maxRoleName {
+		problems = append(problems, fmt.Errorf("role name %q has %d characters; IAM allows 1 to %d", a.RoleName, len(a.RoleName), maxRoleName))
+	}
+	if a.Namespace == "" || a.ServiceAccount == "" {
+		problems = append(problems, errors.New("namespace and service account are required"))
+	}
+	switch a.Mode {
+	case IRSA:
+		if a.OIDCProviderARN == nil || a.OIDCIssuer == nil {
+			problems = append(problems, errors.New("irsa needs the OIDC provider's ARN and the issuer"))
+		}
+	case PodIdentity:
+		if a.ClusterName == nil || a.ClusterARN == nil || a.AccountID == "" {
+			problems = append(problems, errors.New("pod-identity needs the cluster's name and ARN and the account"))
+		}
+	default:
+		problems = append(problems, fmt.Errorf("mode %q is none of irsa, pod-identity", a.Mode))
+	}
+	for i, s := range a.Statements {
+		if len(s.Actions) == 0 || len(s.Resources) == 0 {
+			problems = append(problems, fmt.Errorf("statement %d needs actions and resources", i+1))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// trust is the role's trust policy for the mode.
+func (a *RoleArgs) trust() pulumi.StringOutput {
+	if a.Mode == IRSA {
+		return pulumi.All(a.OIDCProviderARN, a.OIDCIssuer).ApplyT(func(v []any) (string, error) {
+			return webIdentityTrust(v[0].(string), v[1].(string), a.Namespace, a.ServiceAccount)
+		}).(pulumi.StringOutput)
+	}
+	return a.ClusterARN.ToStringOutput().ApplyT(func(arn string) (string, error) {
+		return podIdentityTrust(a.AccountID, arn)
+	}).(pulumi.StringOutput)
+}
+
+func attach(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs, parent pulumi.ResourceOption) ([]pulumi.Resource, error) {
+	var made []pulumi.Resource
+	for _, arn := range args.PolicyARNs {
+		a, err := iam.NewRolePolicyAttachment(ctx, name+"-"+policyName(arn), &iam.RolePolicyAttachmentArgs{
+			Role:      role.Name,
+			PolicyArn: pulumi.String(arn),
+		}, parent)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, a)
+	}
+	if len(args.Statements) == 0 {
+		return made, nil
+	}
+	document, err := permissions(args.Statements)
+	if err != nil {
+		return nil, err
+	}
+	p, err := iam.NewRolePolicy(ctx, name+"-policy", &iam.RolePolicyArgs{
+		Name:   pulumi.String(args.RoleName),
+		Role:   role.Name,
+		Policy: pulumi.String(document),
+	}, parent)
+	if err != nil {
+		return nil, err
+	}
+	return append(made, p), nil
+}
+
+func associate(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs, parent pulumi.ResourceOption, policies []pulumi.Resource) error {
+	_, err := eks.NewPodIdentityAssociation(ctx, name+"-association", &eks.PodIdentityAssociationArgs{
+		ClusterName:    args.ClusterName,
+		Namespace:      pulumi.String(args.Namespace),
+		ServiceAccount: pulumi.String(args.ServiceAccount),
+		RoleArn:        role.Arn,
+	}, parent, pulumi.DependsOn(policies))
+	return err
+}
+
+// after is arn once the resources exist.
+func after(arn pulumi.StringOutput, resources []pulumi.Resource) pulumi.StringOutput {
+	values := []any{arn}
+	for _, r := range resources {
+		values = append(values, r.URN())
+	}
+	return pulumi.All(values...).ApplyT(func(v []any) string { return v[0].(string) }).(pulumi.StringOutput)
+}

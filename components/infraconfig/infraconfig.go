@@ -1,0 +1,138 @@
+// Package infraconfig publishes values of the infrastructure to the GitOps
+// tree: one general ConfigMap for variables in manifests, and one ConfigMap of
+// Helm values for each service.
+package infraconfig
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+const infraConfigType = "tombolo:infraconfig:InfraConfig"
+
+// Name of the general ConfigMap.
+const Name = "infra-config"
+
+// ValuesKey is the key of a service's ConfigMap that holds its Helm values.
+const ValuesKey = "values.yaml"
+
+// InfraConfigArgs are the arguments of an InfraConfig.
+type InfraConfigArgs struct {
+	// Namespace of the general ConfigMap.
+	Namespace string
+	// Facts about the infrastructure; all are required.
+	Facts Facts
+	// Extra keys of the general ConfigMap.
+	Extra map[string]string
+	// Labels and Annotations that describe the cluster, put on the general
+	// ConfigMap.
+	Labels, Annotations map[string]string
+	// Services that get Helm values.
+	Services []Service
+}
+
+// InfraConfig is the ConfigMaps. Their names are fixed and they are updated in
+// place, provided that the Kubernetes provider has enableConfigMapMutable:
+// consumers never find one missing.
+type InfraConfig struct {
+	pulumi.ResourceState
+
+	// Data of the general ConfigMap.
+	Data pulumi.StringMapOutput
+	// General is the general ConfigMap.
+	General *corev1.ConfigMap
+}
+
+// NewInfraConfig makes the ConfigMaps.
+func NewInfraConfig(ctx *pulumi.Context, name string, args *InfraConfigArgs, opts ...pulumi.ResourceOption) (*InfraConfig, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("infra config %s: %w", name, err)
+	}
+	c := &InfraConfig{}
+	if err := ctx.RegisterComponentResourceV2(infraConfigType, name, pulumi.Map{"namespace": pulumi.String(args.Namespace)}, c, opts...); err != nil {
+		return nil, fmt.Errorf("register infra config %s: %w", name, err)
+	}
+	var err error
+	general := metadata(args.Namespace, Name, args.Labels, args.Annotations)
+	c.General, err = configMap(ctx, name+"-general", general, args.data(), c)
+	if err != nil {
+		return nil, fmt.Errorf("infra config %s: %w", name, err)
+	}
+	for _, s := range args.Services {
+		data := pulumi.StringMap{ValuesKey: s.render(args.Facts)}
+		if _, err := configMap(ctx, name+"-"+s.Name, metadata(s.Namespace, s.Name+"-values", nil, nil), data, c); err != nil {
+			return nil, fmt.Errorf("values of service %s: %w", s.Name, err)
+		}
+	}
+	c.Data = c.General.Data
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"data": c.Data})
+}
+
+func configMap(ctx *pulumi.Context, resource string, meta metav1.ObjectMetaArgs, data pulumi.StringMap, parent pulumi.Resource) (*corev1.ConfigMap, error) {
+	return corev1.NewConfigMap(ctx, resource, &corev1.ConfigMapArgs{Metadata: meta, Data: data}, pulumi.Parent(parent))
+}
+
+// metadata labels the object so that Flux's controllers look again at once
+// when it changes.
+func metadata(namespace, name string, labels, annotations map[string]string) metav1.ObjectMetaArgs {
+	all := pulumi.StringMap{"reconcile.fluxcd.io/watch": pulumi.String("Enabled")}
+	for k, v := range labels {
+		all[k] = pulumi.String(v)
+	}
+	meta := metav1.ObjectMetaArgs{Name: pulumi.String(name), Namespace: pulumi.String(namespace), Labels: all}
+	if len(annotations) > 0 {
+		meta.Annotations = pulumi.ToStringMap(annotations)
+	}
+	return meta
+}
+
+func (a *InfraConfigArgs) data() pulumi.StringMap {
+	data := pulumi.ToStringMap(a.Extra)
+	if data == nil {
+		data = pulumi.StringMap{}
+	}
+	for _, k := range Keys() {
+		data[k.Name] = k.value(a.Facts)
+	}
+	return data
+}
+
+// variable is what Flux accepts between ${ and }.
+var variable = regexp.MustCompile(`^[_a-zA-Z][_a-zA-Z0-9]*$`)
+
+func (a *InfraConfigArgs) validate() error {
+	if a == nil || a.Namespace == "" {
+		return errors.New("a namespace is required")
+	}
+	problems := a.Facts.validate()
+	published := map[string]bool{}
+	for _, k := range Keys() {
+		published[k.Name] = true
+	}
+	for key := range a.Extra {
+		if published[key] {
+			problems = append(problems, fmt.Errorf("key %s is published from the infrastructure; choose another name", key))
+		}
+		if !variable.MatchString(key) {
+			problems = append(problems, fmt.Errorf("key %q cannot be a variable; use letters, digits and _", key))
+		}
+	}
+	var places []string
+	for _, s := range a.Services {
+		if s.Name == "" || s.Namespace == "" {
+			problems = append(problems, errors.New("a service needs a name and a namespace"))
+		}
+		places = append(places, s.Name)
+	}
+	slices.Sort(places)
+	if len(slices.Compact(slices.Clone(places))) != len(places) {
+		problems = append(problems, errors.New("a service is given twice"))
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,125 @@
+// Package namespaces makes the namespaces that exist before the GitOps engine
+// starts, so that what is put into them never races with it.
+package namespaces
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+const namespacesType = "tombolo:namespaces:Namespaces"
+
+// OwnerLabel is on every namespace made here; its value is the owner. A
+// namespace without it belongs to somebody else.
+const OwnerLabel = "tombolo/cluster"
+
+// Namespace is one namespace.
+type Namespace struct {
+	// Name of the namespace.
+	Name string
+	// Labels and Annotations to set. Others on the namespace are left alone.
+	Labels, Annotations map[string]string
+}
+
+// NamespacesArgs are the arguments of Namespaces.
+type NamespacesArgs struct {
+	// Owner is the value of OwnerLabel, a label value: the cluster's name.
+	Owner string
+	// Namespaces to make.
+	Namespaces []Namespace
+	// Existing holds the namespaces that the cluster has already, each with
+	// the value of its OwnerLabel, "" for none. Server-side apply would adopt
+	// a namespace of somebody else without a word, and a later destroy would
+	// delete it; with Existing it is refused. Nil checks nothing.
+	Existing pulumi.StringMapInput
+}
+
+// Namespaces is a set of namespaces.
+//
+// They are applied on the server's side under a field manager of their own:
+// only the labels and annotations given here are owned. What GitOps adds to a
+// namespace's metadata is neither diffed nor removed.
+type Namespaces struct {
+	pulumi.ResourceState
+
+	// Names of the namespaces, in the order of the arguments.
+	Names pulumi.StringArrayOutput
+	// ByName finds a namespace, for resources that go into it.
+	ByName map[string]*corev1.Namespace
+}
+
+// NewNamespaces makes the namespaces. The run fails when one of them exists
+// already and is not Owner's.
+func NewNamespaces(ctx *pulumi.Context, name string, args *NamespacesArgs, opts ...pulumi.ResourceOption) (*Namespaces, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("namespaces %s: %w", name, err)
+	}
+	c := &Namespaces{ByName: map[string]*corev1.Namespace{}}
+	if err := ctx.RegisterComponentResourceV2(namespacesType, name, pulumi.Map{"owner": pulumi.String(args.Owner)}, c, opts...); err != nil {
+		return nil, fmt.Errorf("register namespaces %s: %w", name, err)
+	}
+	var names pulumi.StringArray
+	for _, n := range args.Namespaces {
+		meta := metav1.ObjectMetaArgs{Name: pulumi.String(n.Name), Labels: args.labels(n)}
+		if len(n.Annotations) > 0 {
+			meta.Annotations = pulumi.ToStringMap(n.Annotations)
+		}
+		made, err := corev1.NewNamespace(ctx, name+"-"+n.Name, &corev1.NamespaceArgs{Metadata: meta}, pulumi.Parent(c))
+		if err != nil {
+			return nil, fmt.Errorf("namespace %s: %w", n.Name, err)
+		}
+		c.ByName[n.Name] = made
+		names = append(names, made.Metadata.Name().Elem())
+	}
+	c.Names = names.ToStringArrayOutput()
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"names": c.Names})
+}
+
+func (a *NamespacesArgs) validate() error {
+	if a == nil || a.Owner == "" {
+		return errors.New("an owner is required")
+	}
+	seen := map[string]bool{}
+	for _, n := range a.Namespaces {
+		if n.Name == "" {
+			return errors.New("a namespace has no name")
+		}
+		if seen[n.Name] {
+			return fmt.Errorf("namespace %s is given twice", n.Name)
+		}
+		seen[n.Name] = true
+		if _, taken := n.Labels[OwnerLabel]; taken {
+			return fmt.Errorf("namespace %s: the label %s is set by tombolo; remove it", n.Name, OwnerLabel)
+		}
+	}
+	return nil
+}
+
+func (a *NamespacesArgs) labels(n Namespace) pulumi.StringMap {
+	labels := pulumi.ToStringMap(n.Labels)
+	if labels == nil {
+		labels = pulumi.StringMap{}
+	}
+	labels[OwnerLabel] = a.owner(n.Name)
+	return labels
+}
+
+// owner is the value of OwnerLabel, once it is sure that no other owns the
+// namespace.
+func (a *NamespacesArgs) owner(namespace string) pulumi.StringInput {
+	if a.Existing == nil {
+		return pulumi.String(a.Owner)
+	}
+	return a.Existing.ToStringMapOutput().ApplyT(func(existing map[string]string) (string, error) {
+		owner, found := existing[namespace]
+		if found && owner != a.Owner {
+			return "", fmt.Errorf("namespace %s exists already and is not of cluster %s: take it out of the cluster file, "+
+				"or hand it over with `kubectl label namespace %s %s=%s --overwrite`", namespace, a.Owner, namespace, OwnerLabel, a.Owner)
+		}
+		return a.Owner, nil
+	}).(pulumi.StringOutput)
+}

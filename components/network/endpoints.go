@@ -1,0 +1,103 @@
+package network
+
+import (
+	"strings"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/vpc"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// gatewayService tells the two services that AWS offers as gateway endpoints.
+func gatewayService(service string) bool { return service == "s3" || service == "dynamodb" }
+
+func (b *vpcBuilder) serviceName(service string) pulumi.StringInput {
+	return pulumi.String("com.amazonaws." + b.args.Region + "." + service)
+}
+
+func (b *vpcBuilder) endpointName(service string) string {
+	return "endpoint-" + strings.ReplaceAll(service, ".", "-")
+}
+
+func (b *vpcBuilder) makeGatewayEndpoints() error {
+	var tables pulumi.StringArray
+	for _, t := range b.privateTables {
+		tables = append(tables, t.ID().ToStringOutput())
+	}
+	for _, service := range b.args.Endpoints {
+		if !gatewayService(service) {
+			continue
+		}
+		e, err := ec2.NewVpcEndpoint(b.ctx, b.name+"-"+b.endpointName(service), &ec2.VpcEndpointArgs{
+			VpcId:           b.vpc.ID(),
+			ServiceName:     b.serviceName(service),
+			VpcEndpointType: pulumi.String("Gateway"),
+			RouteTableIds:   tables,
+			Tags:            b.tags(b.endpointName(service)),
+		}, b.parent)
+		if err != nil {
+			return err
+		}
+		b.routing = append(b.routing, e)
+	}
+	return nil
+}
+
+func (b *vpcBuilder) makeInterfaceEndpoints() error {
+	var group *ec2.SecurityGroup
+	var subnets pulumi.StringArray
+	for _, s := range b.private {
+		subnets = append(subnets, s.ID().ToStringOutput())
+	}
+	for _, service := range b.args.Endpoints {
+		if gatewayService(service) {
+			continue
+		}
+		if group == nil {
+			var err error
+			if group, err = b.endpointGroup(); err != nil {
+				return err
+			}
+		}
+		e, err := ec2.NewVpcEndpoint(b.ctx, b.name+"-"+b.endpointName(service), &ec2.VpcEndpointArgs{
+			VpcId:             b.vpc.ID(),
+			ServiceName:       b.serviceName(service),
+			VpcEndpointType:   pulumi.String("Interface"),
+			PrivateDnsEnabled: pulumi.Bool(true),
+			SubnetIds:         subnets,
+			SecurityGroupIds:  pulumi.StringArray{group.ID().ToStringOutput()},
+			Tags:              b.tags(b.endpointName(service)),
+		}, b.parent)
+		if err != nil {
+			return err
+		}
+		b.routing = append(b.routing, e)
+	}
+	return nil
+}
+
+// endpointGroup lets the VPC, and nobody else, talk HTTPS to the endpoints.
+func (b *vpcBuilder) endpointGroup() (*ec2.SecurityGroup, error) {
+	group, err := ec2.NewSecurityGroup(b.ctx, b.name+"-endpoints", &ec2.SecurityGroupArgs{
+		Name:        pulumi.String(b.name + "-endpoints"),
+		Description: pulumi.String("HTTPS from the VPC to its interface endpoints"),
+		VpcId:       b.vpc.ID(),
+		Tags:        b.tags("endpoints"),
+	}, b.parent)
+	if err != nil {
+		return nil, err
+	}
+	rule, err := vpc.NewSecurityGroupIngressRule(b.ctx, b.name+"-endpoints-https", &vpc.SecurityGroupIngressRuleArgs{
+		SecurityGroupId: group.ID(),
+		Description:     pulumi.String("HTTPS from the VPC"),
+		CidrIpv4:        pulumi.String(b.args.CIDR),
+		IpProtocol:      pulumi.String("tcp"),
+		FromPort:        pulumi.Int(443),
+		ToPort:          pulumi.Int(443),
+	}, b.parent)
+	if err != nil {
+		return nil, err
+	}
+	b.routing = append(b.routing, rule)
+	return group, nil
+}

@@ -1,0 +1,99 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+const existingType = "tombolo:network:Existing"
+
+// ExistingArgs name a network that somebody else owns.
+type ExistingArgs struct {
+	// VPCID of the network.
+	VPCID string
+	// PrivateSubnetIDs for nodes and control plane: at least two, in
+	// different zones.
+	PrivateSubnetIDs []string
+	// PublicSubnetIDs for public load balancers; may be empty.
+	PublicSubnetIDs []string
+}
+
+// Existing is a network that was looked up. Nothing in it is made or changed,
+// not even a tag; destroying the component leaves the network as it is.
+type Existing struct {
+	pulumi.ResourceState
+
+	// VPCID and CIDR of the VPC.
+	VPCID pulumi.StringOutput
+	CIDR  pulumi.StringOutput
+	// PrivateSubnetIDs and PublicSubnetIDs, as given.
+	PrivateSubnetIDs pulumi.StringArrayOutput
+	PublicSubnetIDs  pulumi.StringArrayOutput
+}
+
+// NewExisting looks a network up. It fails when the VPC or a subnet does not
+// exist, when a subnet is of another VPC, and when the private subnets are in
+// fewer than two zones.
+func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...pulumi.ResourceOption) (*Existing, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("existing network %s: %w", name, err)
+	}
+	c := &Existing{}
+	if err := ctx.RegisterComponentResourceV2(existingType, name, pulumi.Map{"vpcId": pulumi.String(args.VPCID)}, c, opts...); err != nil {
+		return nil, fmt.Errorf("register existing network %s: %w", name, err)
+	}
+	vpc, err := ec2.LookupVpc(ctx, &ec2.LookupVpcArgs{Id: &args.VPCID}, pulumi.Parent(c))
+	if err != nil {
+		return nil, fmt.Errorf("look up existing VPC %s: %w", args.VPCID, err)
+	}
+	if err := checkSubnets(ctx, args, pulumi.Parent(c)); err != nil {
+		return nil, fmt.Errorf("existing network %s: %w", name, err)
+	}
+	c.VPCID = pulumi.String(args.VPCID).ToStringOutput()
+	c.CIDR = pulumi.String(vpc.CidrBlock).ToStringOutput()
+	c.PrivateSubnetIDs = pulumi.ToStringArray(args.PrivateSubnetIDs).ToStringArrayOutput()
+	c.PublicSubnetIDs = pulumi.ToStringArray(args.PublicSubnetIDs).ToStringArrayOutput()
+	err = ctx.RegisterResourceOutputs(c, pulumi.Map{
+		"vpcId": c.VPCID, "cidr": c.CIDR,
+		"privateSubnetIds": c.PrivateSubnetIDs, "publicSubnetIds": c.PublicSubnetIDs,
+	})
+	return c, err
+}
+
+func (a *ExistingArgs) validate() error {
+	if a == nil || a.VPCID == "" {
+		return errors.New("the VPC's id is missing")
+	}
+	if len(a.PrivateSubnetIDs) < 2 {
+		return fmt.Errorf("a managed cluster needs at least 2 private subnets, there are %d", len(a.PrivateSubnetIDs))
+	}
+	all := slices.Sorted(slices.Values(slices.Concat(a.PrivateSubnetIDs, a.PublicSubnetIDs)))
+	if len(slices.Compact(slices.Clone(all))) != len(all) {
+		return errors.New("a subnet is given twice")
+	}
+	return nil
+}
+
+func checkSubnets(ctx *pulumi.Context, args *ExistingArgs, opt pulumi.InvokeOption) error {
+	zones := map[string]bool{}
+	for i, id := range slices.Concat(args.PrivateSubnetIDs, args.PublicSubnetIDs) {
+		subnet, err := ec2.LookupSubnet(ctx, &ec2.LookupSubnetArgs{Id: &id}, opt)
+		if err != nil {
+			return fmt.Errorf("look up subnet %s: %w", id, err)
+		}
+		if subnet.VpcId != args.VPCID {
+			return fmt.Errorf("subnet %s belongs to %s, not to %s; give subnets of one VPC", id, subnet.VpcId, args.VPCID)
+		}
+		if i < len(args.PrivateSubnetIDs) {
+			zones[subnet.AvailabilityZone] = true
+		}
+	}
+	if len(zones) < 2 {
+		return errors.New("the private subnets are all in one zone; give subnets in at least 2 zones")
+	}
+	return nil
+}

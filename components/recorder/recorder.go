@@ -1,0 +1,152 @@
+// Package recorder is a Pulumi resource monitor for tests: it answers every
+// registration and invoke from memory and keeps what was registered.
+package recorder
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// Resource is one registration.
+type Resource struct {
+	Type, Name, Parent string
+	Inputs             resource.PropertyMap
+	Provider           string
+	DependsOn          []string
+	IgnoreChanges      []string
+	Custom             bool
+}
+
+// Recorder implements pulumi.MockResourceMonitor. The zero value answers
+// registrations with their inputs and refuses every invoke.
+type Recorder struct {
+	// Outputs adds properties to a registered resource's state, by type token.
+	Outputs map[string]resource.PropertyMap
+	// Invokes answers invokes, by token.
+	Invokes map[string]func(resource.PropertyMap) (resource.PropertyMap, error)
+
+	mu        sync.Mutex
+	resources []Resource
+}
+
+// NewResource implements pulumi.MockResourceMonitor.
+func (r *Recorder) NewResource(a pulumi.MockResourceArgs) (string, resource.PropertyMap, error) {
+	res := Resource{Type: a.TypeToken, Name: a.Name, Inputs: a.Inputs, Provider: a.Provider, Custom: a.Custom}
+	if rpc := a.RegisterRPC; rpc != nil {
+		res.Parent = rpc.GetParent()
+		res.DependsOn = rpc.GetDependencies()
+		res.IgnoreChanges = rpc.GetIgnoreChanges()
+	}
+	r.mu.Lock()
+	r.resources = append(r.resources, res)
+	r.mu.Unlock()
+
+	state := a.Inputs.Copy()
+	for k, v := range r.Outputs[a.TypeToken] {
+		state[k] = v
+	}
+	if _, ok := state["arn"]; !ok && strings.HasPrefix(a.TypeToken, "aws:") {
+		state["arn"] = resource.NewProperty("arn:aws:test:eu-central-1:111122223333:" + a.Name)
+	}
+	if !a.Custom && a.ID == "" {
+		return "", state, nil
+	}
+	if a.ID != "" {
+		return a.ID, state, nil
+	}
+	return a.Name + "-id", state, nil
+}
+
+// Call implements pulumi.MockResourceMonitor.
+func (r *Recorder) Call(a pulumi.MockCallArgs) (resource.PropertyMap, error) {
+	if f, ok := r.Invokes[a.Token]; ok {
+		return f(a.Args)
+	}
+	return nil, fmt.Errorf("no answer recorded for the invoke %s", a.Token)
+}
+
+// Run executes a program against the recorder as stack of project tombolo.
+func (r *Recorder) Run(stack string, program pulumi.RunFunc, opts ...pulumi.RunOption) error {
+	return pulumi.RunErr(program, append(opts, pulumi.WithMocks("tombolo", stack, r))...)
+}
+
+// Preview is a pulumi.RunOption that makes the run a preview.
+func Preview(info *pulumi.RunInfo) { info.DryRun = true }
+
+// All lists the registrations in the order of their arrival.
+func (r *Recorder) All() []Resource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.resources)
+}
+
+// OfType lists the registrations of one type, by name.
+func (r *Recorder) OfType(token string) []Resource {
+	var found []Resource
+	for _, res := range r.All() {
+		if res.Type == token {
+			found = append(found, res)
+		}
+	}
+	slices.SortFunc(found, func(a, b Resource) int { return strings.Compare(a.Name, b.Name) })
+	return found
+}
+
+// Named finds a registration by type and name.
+func (r *Recorder) Named(token, name string) (Resource, bool) {
+	for _, res := range r.OfType(token) {
+		if res.Name == name {
+			return res, true
+		}
+	}
+	return Resource{}, false
+}
+
+// String reads a property as text, "" when it is absent. Path elements are
+// separated by dots; numbers index arrays.
+func (res Resource) String(path string) string {
+	v, ok := res.Value(path)
+	if !ok {
+		return ""
+	}
+	if v.IsSecret() {
+		v = v.SecretValue().Element
+	}
+	if v.IsString() {
+		return v.StringValue()
+	}
+	return fmt.Sprint(v.V)
+}
+
+// Value reads a property by path, such as "vpcConfig.subnetIds".
+func (res Resource) Value(path string) (resource.PropertyValue, bool) {
+	p, err := resource.ParsePropertyPath(path)
+	if err != nil {
+		return resource.PropertyValue{}, false
+	}
+	return p.Get(resource.NewProperty(res.Inputs))
+}
+
+// Problems lists what breaks the rules for components among the registered
+// resources: names used twice for one type, and custom resources, other than
+// providers, without a component of ours above them.
+func (r *Recorder) Problems() []string {
+	var problems []string
+	seen := map[string]bool{}
+	for _, res := range r.All() {
+		key := res.Type + " " + res.Name
+		if seen[key] {
+			problems = append(problems, "registered twice: "+key)
+		}
+		seen[key] = true
+		if res.Custom && !strings.HasPrefix(res.Type, "pulumi:") && !strings.Contains(res.Parent, "tombolo:") {
+			problems = append(problems, fmt.Sprintf("%s has no component as parent, but %q", key, res.Parent))
+		}
+	}
+	return problems
+}

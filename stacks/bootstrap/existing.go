@@ -1,0 +1,75 @@
+package bootstrap
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"tombolo/components/namespaces"
+)
+
+// listTimeout bounds the listing of namespaces, token included.
+const listTimeout = 30 * time.Second
+
+// existingNamespaces are the cluster's namespaces, each with its owner. In a
+// preview without a cluster they are unknown.
+func existingNamespaces(ctx *pulumi.Context, kubeconfig pulumi.StringOutput, env map[string]string) pulumi.StringMapOutput {
+	return kubeconfig.ApplyT(func(text string) (map[string]string, error) {
+		return listNamespaces(ctx.Context(), text, env)
+	}).(pulumi.StringMapOutput)
+}
+
+func listNamespaces(ctx context.Context, kubeconfig string, env map[string]string) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	cfg, err := clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig))
+	if err != nil {
+		return nil, fmt.Errorf("read kubeconfig: %w", err)
+	}
+	inEnvironment(cfg, env)
+	client, err := metadata.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make Kubernetes client: %w", err)
+	}
+	list, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list the cluster's namespaces: %w; check that %s is reachable from here and that this identity is among kubernetes.admins", err, cfg.Host)
+	}
+	owners := make(map[string]string, len(list.Items))
+	for _, n := range list.Items {
+		owners[n.Name] = n.Labels[namespaces.OwnerLabel]
+	}
+	return owners, nil
+}
+
+// inEnvironment has the credentials plugin run in env: client-go looks for it
+// in this process's PATH and starts it in this process's environment.
+func inEnvironment(cfg *rest.Config, env map[string]string) {
+	plugin := cfg.ExecProvider
+	if plugin == nil {
+		return
+	}
+	for name, value := range env {
+		// The state's passphrase and the like are no business of the plugin's.
+		if !strings.HasPrefix(name, "PULUMI_") {
+			plugin.Env = append(plugin.Env, api.ExecEnvVar{Name: name, Value: value})
+		}
+	}
+	for _, dir := range filepath.SplitList(env["PATH"]) {
+		if path, err := exec.LookPath(filepath.Join(dir, plugin.Command)); err == nil {
+			plugin.Command = path
+			return
+		}
+	}
+}

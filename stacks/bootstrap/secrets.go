@@ -1,0 +1,100 @@
+package bootstrap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	pulumiconfig "github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
+
+	"tombolo/components/flux"
+	"tombolo/config"
+)
+
+// secrets resolves the cluster file's references to secrets. What it returns is
+// always a Pulumi secret: state holds it encrypted, and no output shows it.
+type secrets struct {
+	ctx     *pulumi.Context
+	cluster *config.Cluster
+	env     map[string]string
+}
+
+func (s secrets) auth(a config.Auth) (*flux.Auth, error) {
+	switch a.Type {
+	case config.AuthBasic:
+		password, err := s.resolve("gitops.auth.password", a.Password)
+		if err != nil {
+			return nil, err
+		}
+		return &flux.Auth{Username: pulumi.String(a.Username), Password: password}, nil
+	case config.AuthSSH:
+		key, err := s.resolve("gitops.auth.privateKey", a.PrivateKey)
+		if err != nil {
+			return nil, err
+		}
+		return &flux.Auth{PrivateKey: key, KnownHosts: pulumi.String(a.KnownHosts)}, nil
+	default:
+		return nil, fmt.Errorf("gitops.auth.type: %q is none of basic, ssh", a.Type)
+	}
+}
+
+// resolve reads the secret that ref refers to; path is where ref is in the
+// cluster file, for errors. No error holds the secret.
+func (s secrets) resolve(path string, ref *config.SecretRef) (pulumi.StringInput, error) {
+	switch {
+	case ref == nil:
+		return nil, fmt.Errorf("%s is required", path)
+	case ref.Config != "":
+		value, err := pulumiconfig.New(s.ctx, "").TrySecret(ref.Config)
+		if err != nil {
+			return nil, fmt.Errorf("%s: stack %s has no secret %s; set it: pulumi config set --secret %s -s %s",
+				path, s.ctx.Stack(), ref.Config, ref.Config, s.ctx.Stack())
+		}
+		return value, nil
+	case ref.Env != "":
+		value := s.lookup(ref.Env)
+		if value == "" {
+			return nil, fmt.Errorf("%s: the environment variable %s is not set", path, ref.Env)
+		}
+		return secret(value), nil
+	case ref.File != "":
+		return s.file(path, ref.File)
+	default:
+		return nil, fmt.Errorf("%s says neither config nor env nor file", path)
+	}
+}
+
+func (s secrets) lookup(name string) string {
+	if value, ok := s.env[name]; ok {
+		return value
+	}
+	return os.Getenv(name)
+}
+
+// file reads a secret; the line's end that editors add belongs to the file.
+func (s secrets) file(path, name string) (pulumi.StringInput, error) {
+	name = besideFile(s.cluster, name)
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: the file %s does not exist; paths are relative to the cluster file", path, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	text := string(content)
+	if !strings.Contains(text, "-----BEGIN ") {
+		// A PEM key keeps its last line's end; ssh wants it.
+		text = strings.TrimRight(text, "\r\n")
+	}
+	if text == "" {
+		return nil, fmt.Errorf("%s: the file %s is empty", path, name)
+	}
+	return secret(text), nil
+}
+
+func secret(value string) pulumi.StringInput {
+	return pulumi.ToSecret(pulumi.String(value)).(pulumi.StringOutput)
+}

@@ -1,0 +1,131 @@
+package core
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/eks"
+	"tombolo/components/identity"
+	"tombolo/components/network"
+	"tombolo/config"
+)
+
+// This file translates the cluster file into the components' arguments.
+
+func vpcArgs(c *config.Cluster) (*network.VPCArgs, error) {
+	plans, err := config.Subnets(c.Network.CIDR, c.Network.Zones)
+	if err != nil {
+		return nil, err
+	}
+	args := &network.VPCArgs{
+		Region:    c.Cloud.Region,
+		CIDR:      c.Network.CIDR,
+		NAT:       network.NAT(c.Network.NAT),
+		Endpoints: c.Network.Endpoints,
+	}
+	for _, p := range plans {
+		args.Subnets = append(args.Subnets, network.Subnet{
+			Zone: p.Zone, Private: p.Private.String(), Public: p.Public.String(),
+		})
+	}
+	return args, nil
+}
+
+func existingArgs(e *config.ExistingNetwork) *network.ExistingArgs {
+	return &network.ExistingArgs{VPCID: e.VPC, PrivateSubnetIDs: e.PrivateSubnets, PublicSubnetIDs: e.PublicSubnets}
+}
+
+func clusterArgs(c *config.Cluster, partition string, net networkOutputs) *eks.ClusterArgs {
+	k := c.Kubernetes
+	args := &eks.ClusterArgs{
+		Name:             c.Name,
+		Version:          k.Version,
+		Partition:        partition,
+		Profile:          c.Cloud.Profile,
+		PrivateEndpoint:  valueOr(k.Endpoint.Private, true),
+		PublicEndpoint:   k.Endpoint.Public,
+		PublicCIDRs:      k.Endpoint.AllowedCIDRs,
+		LogTypes:         k.Logs,
+		LogRetentionDays: k.LogRetentionDays,
+		EncryptSecrets:   valueOr(k.SecretsEncryption.Enabled, true),
+		KeyARN:           k.SecretsEncryption.KeyARN,
+		Tags:             tags(c),
+		VPCID:            net.id,
+		SubnetIDs:        net.private,
+	}
+	if c.Network.Existing == nil {
+		// In a network whose block only AWS knows, AWS chooses.
+		args.ServiceCIDR = config.ServiceCIDR(c.Network.CIDR)
+	}
+	for _, a := range k.Admins {
+		args.Admins = append(args.Admins, eks.Admin(a))
+	}
+	for _, g := range k.NodeGroups {
+		args.NodeGroups = append(args.NodeGroups, nodeGroup(g))
+	}
+	for _, a := range k.Addons {
+		args.Addons = append(args.Addons, eks.Addon(a))
+	}
+	return args
+}
+
+func nodeGroup(g config.NodeGroup) eks.NodeGroup {
+	smallest := valueOr(g.Size.Min, 1)
+	desired := valueOr(g.Size.Desired, smallest)
+	out := eks.NodeGroup{
+		Name:          g.Name,
+		InstanceTypes: g.InstanceTypes,
+		Min:           smallest,
+		Max:           valueOr(g.Size.Max, max(smallest, desired)),
+		Desired:       desired,
+		Spot:          g.Capacity == config.Spot,
+		DiskGiB:       g.DiskGiB,
+		Labels:        g.Labels,
+	}
+	for _, t := range g.Taints {
+		out.Taints = append(out.Taints, eks.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
+	}
+	return out
+}
+
+func valueOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+// makeIdentities makes a role for each service that asks for one, and returns
+// the roles' ARNs by service.
+func makeIdentities(ctx *pulumi.Context, c *config.Cluster, cluster *eks.Cluster, opts ...pulumi.ResourceOption) (pulumi.StringMap, error) {
+	arns := pulumi.StringMap{}
+	for _, s := range c.Services {
+		if s.Identity == nil {
+			continue
+		}
+		role, err := identity.NewRole(ctx, c.Name+"-service-"+s.Name, roleArgs(c, s, cluster), opts...)
+		if err != nil {
+			return nil, err
+		}
+		arns[s.Name] = role.ARN
+	}
+	return arns, nil
+}
+
+func roleArgs(c *config.Cluster, s config.Service, cluster *eks.Cluster) *identity.RoleArgs {
+	args := &identity.RoleArgs{
+		RoleName:        c.Name + "-service-" + s.Name,
+		Mode:            identity.Mode(s.Identity.Mode),
+		Namespace:       s.Namespace,
+		ServiceAccount:  s.Identity.ServiceAccount,
+		PolicyARNs:      s.Identity.PolicyARNs,
+		AccountID:       c.Cloud.Account,
+		OIDCProviderARN: cluster.OIDCProviderARN,
+		OIDCIssuer:      cluster.OIDCIssuer,
+		ClusterName:     cluster.Name,
+		ClusterARN:      cluster.ARN,
+	}
+	for _, st := range s.Identity.Statements {
+		args.Statements = append(args.Statements, identity.Statement{Actions: st.Actions, Resources: st.Resources})
+	}
+	return args
+}

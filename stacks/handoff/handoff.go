@@ -1,0 +1,142 @@
+// Package handoff is the contract between the core and the bootstrap stack: the
+// outputs that core exports and bootstrap imports, and nobody else reads by
+// name.
+package handoff
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// SchemaVersion is the version of the contract. It goes up when a field is
+// added, removed or changes its meaning.
+const SchemaVersion = 1
+
+// versionKey is the stack output that holds the contract's version.
+const versionKey = "schemaVersion"
+
+// Handoff is what core tells bootstrap. The tag of a field names the stack
+// output; a field's type is one of StringOutput, StringArrayOutput and
+// StringMapOutput.
+type Handoff struct {
+	// ClusterName, ClusterARN and ClusterVersion of the cluster.
+	ClusterName    pulumi.StringOutput `output:"clusterName"`
+	ClusterARN     pulumi.StringOutput `output:"clusterArn"`
+	ClusterVersion pulumi.StringOutput `output:"clusterVersion"`
+	// ClusterEndpoint is the URL of the Kubernetes API, ClusterCA its
+	// certificate authority, base64 of PEM.
+	ClusterEndpoint pulumi.StringOutput `output:"clusterEndpoint"`
+	ClusterCA       pulumi.StringOutput `output:"clusterCa"`
+	// Region, AccountID and Partition the cluster is in.
+	Region    pulumi.StringOutput `output:"region"`
+	AccountID pulumi.StringOutput `output:"accountId"`
+	Partition pulumi.StringOutput `output:"partition"`
+	// OIDCIssuer is the issuer of service account tokens, OIDCProviderARN the
+	// IAM provider for it.
+	OIDCIssuer      pulumi.StringOutput `output:"oidcIssuer"`
+	OIDCProviderARN pulumi.StringOutput `output:"oidcProviderArn"`
+	// VPCID and VPCCIDR of the network, and its subnets in the order of zones.
+	VPCID            pulumi.StringOutput      `output:"vpcId"`
+	VPCCIDR          pulumi.StringOutput      `output:"vpcCidr"`
+	PrivateSubnetIDs pulumi.StringArrayOutput `output:"privateSubnetIds"`
+	PublicSubnetIDs  pulumi.StringArrayOutput `output:"publicSubnetIds"`
+	// ClusterSecurityGroupID is the group of control plane and nodes.
+	ClusterSecurityGroupID pulumi.StringOutput `output:"clusterSecurityGroupId"`
+	// NodeRoleARN is the role of the nodes.
+	NodeRoleARN pulumi.StringOutput `output:"nodeRoleArn"`
+	// ServiceRoleARNs are the roles of services with an identity, by service.
+	ServiceRoleARNs pulumi.StringMapOutput `output:"serviceRoleArns"`
+}
+
+// Export makes the hand-off the outputs of the stack.
+func Export(ctx *pulumi.Context, h Handoff) error {
+	var missing []string
+	each(&h, func(key string, field reflect.Value) {
+		output := field.Interface().(pulumi.Output)
+		if field.IsZero() {
+			missing = append(missing, key)
+			return
+		}
+		ctx.Export(key, output)
+	})
+	if len(missing) > 0 {
+		return fmt.Errorf("export hand-off: no value for %s", strings.Join(missing, ", "))
+	}
+	ctx.Export(versionKey, pulumi.Int(SchemaVersion))
+	return nil
+}
+
+// Import reads the hand-off of coreStack, a stack of the same project and
+// organization, such as demo-core. With placeholders it reads nothing and
+// every field is an unknown of its type, which only a preview may have: any
+// other run is refused.
+func Import(ctx *pulumi.Context, coreStack string, placeholders bool) (Handoff, error) {
+	if placeholders {
+		return placeholder(ctx)
+	}
+	ref, err := pulumi.NewStackReference(ctx, strings.Join([]string{ctx.Organization(), ctx.Project(), coreStack}, "/"), nil)
+	if err != nil {
+		return Handoff{}, fmt.Errorf("read outputs of stack %s: %w", coreStack, err)
+	}
+	version, err := ref.GetOutputDetails(versionKey)
+	if err != nil {
+		return Handoff{}, fmt.Errorf("read outputs of stack %s: %w; deploy core first: pulumi up -s %s", coreStack, err, coreStack)
+	}
+	if err := checkVersion(coreStack, version.Value); err != nil {
+		return Handoff{}, err
+	}
+	var h Handoff
+	each(&h, func(key string, field reflect.Value) {
+		field.Set(reflect.ValueOf(convert(ref.GetOutput(pulumi.String(key)), field.Type(), func(v any) (any, error) {
+			return decode(coreStack, key, v, field.Type())
+		})))
+	})
+	return h, nil
+}
+
+// placeholder is a hand-off of typed unknowns.
+func placeholder(ctx *pulumi.Context) (Handoff, error) {
+	if !ctx.DryRun() {
+		return Handoff{}, errors.New("import hand-off: placeholders stand for outputs that core does not have yet, " +
+			"and cannot be applied: deploy core first, then run without placeholders")
+	}
+	var h Handoff
+	each(&h, func(_ string, field reflect.Value) {
+		unknown := pulumi.UnsafeUnknownOutput(nil)
+		field.Set(reflect.ValueOf(convert(unknown, field.Type(), func(any) (any, error) {
+			return reflect.Zero(plain(field.Type())).Interface(), nil
+		})))
+	})
+	return h, nil
+}
+
+// checkVersion compares core's contract with ours; v is a JSON number.
+func checkVersion(coreStack string, v any) error {
+	if v == nil {
+		return fmt.Errorf("stack %s has no hand-off: it was never deployed, or it is destroyed; "+
+			"deploy core first: pulumi up -s %s", coreStack, coreStack)
+	}
+	version, ok := v.(float64)
+	if !ok {
+		return fmt.Errorf("stack %s has the hand-off version %v, which is no number: run up for core again", coreStack, v)
+	}
+	switch {
+	case int(version) < SchemaVersion:
+		return fmt.Errorf("stack %s has hand-off version %d, this tombolo needs %d: run up for core with this tombolo first", coreStack, int(version), SchemaVersion)
+	case int(version) > SchemaVersion:
+		return fmt.Errorf("stack %s has hand-off version %d, this tombolo knows %d: use the newer tombolo that deployed core", coreStack, int(version), SchemaVersion)
+	}
+	return nil
+}
+
+// each visits the fields of h with their output keys.
+func each(h *Handoff, visit func(key string, field reflect.Value)) {
+	v := reflect.ValueOf(h).Elem()
+	for i := range v.NumField() {
+		visit(v.Type().Field(i).Tag.Get("output"), v.Field(i))
+	}
+}

@@ -1,0 +1,82 @@
+package handoff
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+)
+
+type kubeconfig struct {
+	APIVersion     string         `json:"apiVersion"`
+	Kind           string         `json:"kind"`
+	CurrentContext string         `json:"current-context"`
+	Clusters       []namedCluster `json:"clusters"`
+	Contexts       []namedContext `json:"contexts"`
+	Users          []namedUser    `json:"users"`
+}
+
+type namedCluster struct {
+	Name    string `json:"name"`
+	Cluster struct {
+		Server string `json:"server"`
+		CA     string `json:"certificate-authority-data"`
+	} `json:"cluster"`
+}
+
+type namedContext struct {
+	Name    string `json:"name"`
+	Context struct {
+		Cluster string `json:"cluster"`
+		User    string `json:"user"`
+	} `json:"context"`
+}
+
+type namedUser struct {
+	Name string `json:"name"`
+	User struct {
+		Exec exec `json:"exec"`
+	} `json:"user"`
+}
+
+type exec struct {
+	APIVersion      string            `json:"apiVersion"`
+	Command         string            `json:"command"`
+	Args            []string          `json:"args"`
+	Env             []environmentPair `json:"env,omitempty"`
+	InteractiveMode string            `json:"interactiveMode"`
+}
+
+type environmentPair struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Kubeconfig renders a kubeconfig whose credentials come from `aws eks
+// get-token`. The certificate authority is base64 of PEM; profile may be "".
+func Kubeconfig(cluster, region, endpoint, ca, profile string) ([]byte, error) {
+	if cluster == "" || region == "" || endpoint == "" || ca == "" {
+		return nil, fmt.Errorf("kubeconfig of cluster %q: name, region, endpoint and certificate authority are required", cluster)
+	}
+	c := namedCluster{Name: cluster}
+	c.Cluster.Server, c.Cluster.CA = endpoint, ca
+	x := namedContext{Name: cluster}
+	x.Context.Cluster, x.Context.User = cluster, cluster
+	u := namedUser{Name: cluster}
+	u.User.Exec = exec{
+		APIVersion:      "client.authentication.k8s.io/v1beta1",
+		Command:         "aws",
+		Args:            []string{"eks", "get-token", "--cluster-name", cluster, "--region", region, "--output", "json"},
+		InteractiveMode: "Never",
+	}
+	if profile != "" {
+		u.User.Exec.Env = []environmentPair{{Name: "AWS_PROFILE", Value: profile}}
+	}
+	text, err := yaml.Marshal(kubeconfig{
+		APIVersion: "v1", Kind: "Config", CurrentContext: cluster,
+		Clusters: []namedCluster{c}, Contexts: []namedContext{x}, Users: []namedUser{u},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render kubeconfig of cluster %s: %w", cluster, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,36 @@
+package stacks
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/config"
+)
+
+// ClustersVariable names the environment variable with the directory of the
+// cluster files, for plain `pulumi up`. Default: clusters, beside Pulumi.yaml.
+const ClustersVariable = "TOMBOLO_CLUSTERS"
+
+// Plain is the program for plain `pulumi up -s <cluster>-<kind>`: it finds the
+// cluster file by the stack's name and runs the stack's program, the one that
+// the driver runs.
+func Plain(ctx *pulumi.Context) error {
+	name, kind, err := Parse(ctx.Stack())
+	if err != nil {
+		return err
+	}
+	dir := cmp.Or(os.Getenv(ClustersVariable), filepath.Join(ctx.RootDirectory(), "clusters"))
+	cluster, err := config.Load(filepath.Join(dir, name+".yaml"))
+	if err != nil {
+		return fmt.Errorf("stack %s: %w", ctx.Stack(), err)
+	}
+	program, err := Program(cluster, kind, Options{})
+	if err != nil {
+		return err
+	}
+	return program(ctx)
+}

@@ -1,0 +1,86 @@
+// Package stacks knows the two stacks of a cluster and the program of each.
+package stacks
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/config"
+	"tombolo/stacks/bootstrap"
+	"tombolo/stacks/core"
+)
+
+// Project is the name of the Pulumi project that all stacks are in.
+const Project = "tombolo"
+
+// Kind is a kind of stack.
+type Kind string
+
+// The kinds. Core builds the network and the cluster; Bootstrap prepares the
+// cluster and hands it to the GitOps engine.
+const (
+	Core      Kind = "core"
+	Bootstrap Kind = "bootstrap"
+)
+
+// Options of a program.
+type Options struct {
+	// Placeholders stand for core's outputs in a preview of bootstrap, when
+	// core does not have them yet. They cannot be applied.
+	Placeholders bool
+	// Env is the environment of the run, before the process's own: secrets
+	// are read from it, and the AWS CLI runs in it. May be nil.
+	Env map[string]string
+}
+
+// registry holds the programs by kind.
+func registry() map[Kind]func(*pulumi.Context, *config.Cluster, Options) error {
+	return map[Kind]func(*pulumi.Context, *config.Cluster, Options) error{
+		Core: func(ctx *pulumi.Context, c *config.Cluster, _ Options) error {
+			return core.Run(ctx, c)
+		},
+		Bootstrap: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
+			return bootstrap.Run(ctx, c, bootstrap.Options{
+				CoreStack: Name(c.Name, Core), Placeholders: o.Placeholders, Env: o.Env,
+			})
+		},
+	}
+}
+
+// Kinds lists the kinds in the order of deployment.
+func Kinds() []Kind { return []Kind{Core, Bootstrap} }
+
+// Name is the name of a cluster's stack, such as demo-core.
+func Name(cluster string, k Kind) string { return cluster + "-" + string(k) }
+
+// Parse splits the name of a stack. Cluster names may contain dashes.
+func Parse(stack string) (cluster string, k Kind, err error) {
+	for kind := range registry() {
+		if name, ok := strings.CutSuffix(stack, "-"+string(kind)); ok && name != "" {
+			return name, kind, nil
+		}
+	}
+	return "", "", fmt.Errorf("stack %q is not named after a cluster and a kind: expected <cluster>-%s", stack, allowed())
+}
+
+// Program is the program of a cluster's stack. It fails for an unknown kind.
+func Program(c *config.Cluster, k Kind, o Options) (pulumi.RunFunc, error) {
+	program, ok := registry()[k]
+	if !ok {
+		return nil, fmt.Errorf("no program for the kind of stack %q: expected %s", k, allowed())
+	}
+	return func(ctx *pulumi.Context) error { return program(ctx, c, o) }, nil
+}
+
+func allowed() string {
+	kinds := slices.Sorted(maps.Keys(registry()))
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	return strings.Join(names, " or ")
+}
