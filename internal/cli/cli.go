@@ -1,0 +1,144 @@
+// Package cli is tombolo's command line: the commands, what they share, and
+// the exit codes.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+)
+
+// Main runs the command line of this process and returns its exit code.
+func Main() int {
+	f := factory.System()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	return supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, os.Args[1:]) })
+}
+
+// supervise runs the command. The first signal cancels its context, and the
+// command ends in good order; the second ends it at once.
+func supervise(f *factory.Factory, signals <-chan os.Signal, command func(context.Context) int) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan int, 1)
+	go func() { done <- command(ctx) }()
+	interrupted := false
+	for {
+		select {
+		case code := <-done:
+			return code
+		case <-signals:
+			if interrupted {
+				f.Announce("ended at once: a stack may stay locked; the next command on it finds that nobody holds the lock and recovers")
+				return 130
+			}
+			interrupted = true
+			f.Announce("interrupted: ending what is under way in good order; interrupt again to end at once")
+			cancel()
+		}
+	}
+}
+
+// run parses and runs a command line and returns its exit code.
+func run(ctx context.Context, f *factory.Factory, args []string) int {
+	started := false
+	root := newRoot(f, &started)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return 0
+	}
+	var own *fault.Error
+	if !started && !errors.As(err, &own) {
+		err = usage(cmd, err)
+	}
+	if ctx.Err() != nil && !errors.Is(err, context.Canceled) {
+		err = &interruption{err}
+	}
+	class := classify(err)
+	report(f, class, err)
+	return class.code
+}
+
+// interruption is whatever error a command ended with after it was interrupted.
+type interruption struct{ err error }
+
+func (i *interruption) Error() string   { return i.err.Error() }
+func (i *interruption) Unwrap() []error { return []error{i.err, context.Canceled} }
+
+// failure is the last document in the JSON format when a command failed.
+type failure struct {
+	Type     string          `json:"type"`
+	Class    string          `json:"class"`
+	ExitCode int             `json:"exitCode"`
+	Message  string          `json:"message"`
+	Problems config.Problems `json:"problems,omitempty"`
+}
+
+// report says why a command failed: to people always, to machines on request.
+func report(f *factory.Factory, class exitClass, err error) {
+	var problems config.Problems
+	errors.As(err, &problems)
+	if f.JSON() {
+		d := failure{Type: "error", Class: class.name, ExitCode: class.code, Message: err.Error(), Problems: problems}
+		if problems != nil {
+			d.Message = counted(problems)
+		}
+		_ = render.WriteJSON(f.Streams.Out, d) // people are told below
+	}
+	if problems != nil {
+		reportProblems(f, problems)
+		return
+	}
+	people(f).Failed("%s", err)
+}
+
+// people returns the status for messages that no format holds back.
+func people(f *factory.Factory) render.Status {
+	s := f.Status()
+	s.Quiet = false
+	return s
+}
+
+func reportProblems(f *factory.Factory, problems config.Problems) {
+	render.Problems(f.Streams.ErrOut, problems, render.ProblemOptions{
+		Style:    f.Style(f.Streams.ErrIsTerminal()),
+		Terminal: f.Streams.ErrIsTerminal() && f.Globals.Output == render.Text,
+		Width:    f.Streams.ErrWidth(),
+	})
+	blank(f.Streams.ErrOut, f.Streams.ErrIsTerminal())
+	people(f).Failed("%s; nothing was started", counted(problems))
+}
+
+func blank(w io.Writer, terminal bool) {
+	if terminal {
+		fmt.Fprintln(w)
+	}
+}
+
+// counted is "3 problems in clusters/demo.yaml" or "3 problems in 2 files".
+func counted(problems config.Problems) string {
+	files := map[string]bool{}
+	for _, p := range problems {
+		files[p.File] = true
+	}
+	what := fmt.Sprintf("%d problems", len(problems))
+	if len(problems) == 1 {
+		what = "1 problem"
+	}
+	if len(files) == 1 {
+		return fmt.Sprintf("%s in %s", what, problems[0].File)
+	}
+	return fmt.Sprintf("%s in %d files", what, len(files))
+}

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+	"tombolo/lab"
+)
+
+func testFactory(t *testing.T) (f *factory.Factory, out, errOut *bytes.Buffer) {
+	t.Helper()
+	s, _, out, errOut := streams.Test()
+	return &factory.Factory{
+		Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: t.TempDir(),
+		Lookup: func(string) (string, bool) { return "", false },
+		Setenv: func(string, string) error { return nil },
+	}, out, errOut
+}
+
+func TestClassify(t *testing.T) {
+	command := &automation.CommandError{Stack: "demo-core", Operation: "up", Reasons: []string{"no"}}
+	for _, test := range []struct {
+		err  error
+		want int
+	}{
+		{errors.New("anything"), 1},
+		{fault.NewUsage("a", "b"), 2},
+		{config.Problems{{File: "f"}}, 3},
+		{fault.NewPrecondition("a", "b", nil), 4},
+		{&automation.PreconditionError{What: "a"}, 4},
+		{fmt.Errorf("up: %w", lab.ErrNotRunning), 4},
+		{command, 5},
+		{&automation.DeploymentError{Cluster: "demo", Err: command}, 5},
+		{&automation.VerificationError{Cluster: "demo"}, 6},
+		{&automation.LockedError{Stack: "demo-core"}, 7},
+		{context.Canceled, 130},
+		{&fault.Error{Class: fault.Declined, Problem: "no"}, 130},
+		{&automation.DeploymentError{Err: fmt.Errorf("up: %w", context.Canceled)}, 130},
+		{&interruption{errors.New("killed")}, 130},
+	} {
+		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
+			if got := classify(err).code; got != test.want {
+				t.Errorf("%T %v: got %d, want %d", err, err, got, test.want)
+			}
+		}
+	}
+}
+
+func TestExitCodesAreUnique(t *testing.T) {
+	seen := map[int]string{0: "ok"}
+	for _, c := range append(exitClasses(), unexpected()) {
+		if other, ok := seen[c.code]; ok {
+			t.Errorf("%s and %s share the exit code %d", c.name, other, c.code)
+		}
+		seen[c.code] = c.name
+	}
+}
+
+func TestSupervise(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		signals int
+		// obedient commands end when their context does.
+		obedient bool
+		want     int
+		says     string
+	}{
+		{"no signal", 0, false, 9, ""},
+		{"one signal", 1, true, 9, "in good order"},
+		{"two signals", 2, false, 130, "a stack may stay locked"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f, _, errOut := testFactory(t)
+			signals := make(chan os.Signal, 2)
+			for range test.signals {
+				signals <- syscall.SIGINT
+			}
+			code := supervise(f, signals, func(ctx context.Context) int {
+				if test.signals > 0 {
+					<-ctx.Done()
+				}
+				if test.signals > 0 && !test.obedient {
+					<-t.Context().Done() // hangs
+				}
+				return 9
+			})
+			if code != test.want || !strings.Contains(errOut.String(), test.says) {
+				t.Errorf("got %d and %q, want %d and %q", code, errOut, test.want, test.says)
+			}
+		})
+	}
+}
+
+func TestInterruptedCommand(t *testing.T) {
+	f, _, errOut := testFactory(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code := run(ctx, f, []string{"list"}); code != 130 {
+		t.Errorf("got %d, want 130: %s", code, errOut)
+	}
+}
+
+func TestErrorDocument(t *testing.T) {
+	f, out, errOut := testFactory(t)
+	if code := run(t.Context(), f, []string{"validate", "--output", "json"}); code != 4 {
+		t.Errorf("got %d, want 4", code)
+	}
+	var d failure
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Type != "error" || d.Class != "precondition" || d.ExitCode != 4 || !strings.Contains(d.Message, "no project found") {
+		t.Errorf("got %+v", d)
+	}
+	if !strings.HasPrefix(errOut.String(), "✗ no project found") {
+		t.Errorf("people read %q", errOut)
+	}
+}
+
+func TestLabFromEnvironment(t *testing.T) {
+	for _, test := range []struct {
+		value string
+		args  []string
+		want  bool
+		err   string
+	}{
+		{value: "", want: false},
+		{value: "1", want: true},
+		{value: "0", want: false},
+		{value: "1", args: []string{"--lab=false"}, want: false},
+		{value: "0", args: []string{"--lab"}, want: true},
+		{value: "maybe", err: `TOMBOLO_LAB is "maybe"; set it to 1 or 0, or unset it`},
+	} {
+		f, _, errOut := testFactory(t)
+		f.Lookup = func(name string) (string, bool) { return test.value, name == "TOMBOLO_LAB" }
+		code := run(t.Context(), f, append([]string{"version"}, test.args...))
+		if f.Globals.Lab != test.want || (code == 0) != (test.err == "") || !strings.Contains(errOut.String(), test.err) {
+			t.Errorf("%q %v: lab %v, exit code %d, %s", test.value, test.args, f.Globals.Lab, code, errOut)
+		}
+	}
+}
+
+func TestCounted(t *testing.T) {
+	for want, problems := range map[string]config.Problems{
+		"1 problem in a.yaml":   {{File: "a.yaml"}},
+		"2 problems in a.yaml":  {{File: "a.yaml"}, {File: "a.yaml"}},
+		"2 problems in 2 files": {{File: "a.yaml"}, {File: "b.yaml"}},
+	} {
+		if got := counted(problems); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package clusters
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tombolo/config"
+	"tombolo/internal/cli/fault"
+)
+
+// Load reads cluster files. The error, if any, is config.Problems with
+// everything that is wrong in any of them. The clusters come in the order in
+// which a fleet operation reaches them: by wave, then by name.
+func Load(files []string) ([]*config.Cluster, error) {
+	var (
+		loaded   []*config.Cluster
+		problems config.Problems
+	)
+	for _, file := range files {
+		c, err := config.Load(file)
+		var found config.Problems
+		switch {
+		case errors.As(err, &found):
+			problems = append(problems, found...)
+		case err != nil:
+			return nil, err
+		default:
+			loaded = append(loaded, c)
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	slices.SortStableFunc(loaded, func(a, b *config.Cluster) int {
+		return cmp.Or(cmp.Compare(a.Wave, b.Wave), cmp.Compare(a.Name, b.Name))
+	})
+	return loaded, unique(loaded)
+}
+
+// unique refuses two files for one name: they would share their stacks.
+func unique(loaded []*config.Cluster) error {
+	files := map[string]string{}
+	for _, c := range loaded {
+		if other, taken := files[c.Name]; taken {
+			return fault.NewUsage(fmt.Sprintf("%s and %s both describe cluster %s", other, c.File, c.Name),
+				"give one of them another name")
+		}
+		files[c.Name] = c.File
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+// Package destroy is the command tombolo destroy.
+package destroy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/flags"
+	"tombolo/internal/cli/result"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+// Driver is what the command needs of automation.Driver.
+type Driver interface {
+	Destroy(context.Context, *config.Cluster, automation.DestroyOptions) (automation.Result, error)
+}
+
+// only is one of a cluster's stacks.
+type only string
+
+// Options of the command.
+type Options struct {
+	Streams  *streams.Streams
+	Status   func() render.Status
+	Progress func() *render.Progress
+	Clusters func([]string) ([]*config.Cluster, error)
+	Driver   func(context.Context, automation.Observer) (Driver, error)
+	JSON     func() bool
+
+	Names   []string
+	Yes     bool
+	Only    string
+	Refresh bool
+	Remove  bool
+}
+
+// NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
+func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	opts := &Options{
+		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON,
+		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+	}
+	var which only
+	cmd := &cobra.Command{
+		Use:   "destroy <cluster>...",
+		Short: "Take clusters down",
+		Long: strings.TrimSpace(`
+Destroy both stacks of each cluster: bootstrap, then core. When bootstrap could
+not be destroyed, core is kept. Several clusters go in the reverse order of
+their waves.
+
+On a terminal you are asked for the cluster's name; --yes goes ahead without.
+Without a terminal --yes is required.`),
+		Example: strings.TrimSpace(`
+  tombolo destroy demo --lab
+  tombolo destroy demo --only bootstrap --yes`),
+		Args: factory.SomeClusters,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Names, opts.Only = args, string(which)
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return destroyRun(cmd.Context(), opts)
+		},
+	}
+	stack := flags.NewEnum(&which, "core", "bootstrap")
+	cmd.Flags().Var(stack, "only", "destroy only this stack; core is refused while bootstrap has resources")
+	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
+	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
+	cmd.Flags().BoolVar(&opts.Remove, "remove", false, "remove the empty stacks too, with their history")
+	factory.CompleteFlag(cmd, "only", stack.Values())
+	return cmd
+}
+
+func destroyRun(ctx context.Context, o *Options) error {
+	all, err := o.Clusters(o.Names)
+	if err != nil {
+		return err
+	}
+	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {
+		return fault.NewUsage("nobody can be asked before destroy takes something away", "give --yes to go ahead")
+	}
+	slices.Reverse(all)
+	progress := o.Progress()
+	defer progress.Close()
+	driver, err := o.Driver(ctx, progress)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if err := o.one(ctx, driver, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) error {
+	if err := o.ask(ctx, c); err != nil {
+		return err
+	}
+	do := automation.DestroyOptions{Refresh: o.Refresh, Remove: o.Remove}
+	switch o.Only {
+	case "core":
+		do.Only = "core"
+	case "bootstrap":
+		do.Only = "bootstrap"
+	}
+	r, err := driver.Destroy(ctx, c, do)
+	if err != nil {
+		return err
+	}
+	if len(r.Stacks) == 0 {
+		o.Status().Done("%s: nothing to destroy", c.Name)
+	}
+	if o.JSON() {
+		return result.Write(o.Streams.Out, "destroy", r)
+	}
+	return nil
+}
+
+// ask has the cluster's name typed, as there is no way back.
+func (o *Options) ask(ctx context.Context, c *config.Cluster) error {
+	if o.Yes {
+		return nil
+	}
+	what := "core and bootstrap"
+	if o.Only != "" {
+		what = o.Only
+	}
+	answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Type %s to destroy its %s for good:", c.Name, what))
+	if err != nil {
+		return err
+	}
+	if answer != c.Name {
+		return &fault.Error{Class: fault.Declined, Problem: fmt.Sprintf("%s was left as it is", c.Name)}
+	}
+	return nil
+}

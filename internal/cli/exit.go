@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/fault"
+	"tombolo/lab"
+)
+
+// exitClass is a class of outcomes with an exit code of its own.
+type exitClass struct {
+	code int
+	// name of the class in the JSON format.
+	name string
+	// meaning and remedy are for the reference.
+	meaning, remedy string
+	// matches recognises the class's errors.
+	matches func(error) bool
+}
+
+// exitClasses are all classes. The first whose errors match decides: a
+// deployment that was interrupted is an interruption, not a failure.
+func exitClasses() []exitClass {
+	return []exitClass{
+		{
+			code: 130, name: "interrupted",
+			meaning: "Interrupted by Ctrl-C or SIGTERM, or declined at the prompt",
+			remedy:  "Run the command again; what was under way is recovered first",
+			matches: func(err error) bool { return errors.Is(err, context.Canceled) || isFault(err, fault.Declined) },
+		},
+		{
+			code: 2, name: "usage",
+			meaning: "The command line is wrong; nothing was started",
+			remedy:  "See `tombolo <command> --help`",
+			matches: func(err error) bool { return isFault(err, fault.Usage) },
+		},
+		{
+			code: 3, name: "invalid",
+			meaning: "A cluster file is invalid; nothing was started",
+			remedy:  "Correct every problem listed; `tombolo validate` checks again",
+			matches: isA[config.Problems],
+		},
+		{
+			code: 7, name: "locked",
+			meaning: "Somebody else is working on the stack",
+			remedy:  "Wait for the owner that the message names",
+			matches: isA[*automation.LockedError],
+		},
+		{
+			code: 6, name: "verification",
+			meaning: "Everything was deployed, and not everything became ready in time",
+			remedy:  "Look at the first cause that the message names",
+			matches: func(err error) bool {
+				return isA[*automation.VerificationError](err) || isFault(err, fault.Verification)
+			},
+		},
+		{
+			code: 4, name: "precondition",
+			meaning: "Something must be set up first: a tool, the lab, the account, core",
+			remedy:  "Do what the message says",
+			matches: func(err error) bool {
+				return isA[*automation.PreconditionError](err) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning)
+			},
+		},
+		{
+			code: 5, name: "deployment",
+			meaning: "A deployment failed part of the way",
+			remedy:  "Resolve the cause and run the command again; it goes on where it stopped",
+			matches: func(err error) bool {
+				return isA[*automation.DeploymentError](err) || isA[*automation.CommandError](err)
+			},
+		},
+	}
+}
+
+// unexpected is the class of all other errors.
+func unexpected() exitClass {
+	return exitClass{
+		code: 1, name: "unexpected",
+		meaning: "An error of no other class",
+		remedy:  "Read the message; if it is a defect of tombolo, report it",
+	}
+}
+
+// classify returns the class of an error.
+func classify(err error) exitClass {
+	for _, class := range exitClasses() {
+		if class.matches(err) {
+			return class
+		}
+	}
+	return unexpected()
+}
+
+func isFault(err error, class fault.Class) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Class == class
+}
+
+func isA[T error](err error) bool {
+	var target T
+	return errors.As(err, &target)
+}

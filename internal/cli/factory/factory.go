@@ -1,0 +1,295 @@
+// Package factory makes what commands need from the global flags: the streams,
+// the project, the lab and the driver. It is the one place where commands meet
+// the real ones; tests give a command fakes instead.
+package factory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"gopkg.in/yaml.v3"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/clusters"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+	"tombolo/lab"
+)
+
+// project is the name in the Pulumi.yaml that marks a project's root.
+const project = "tombolo"
+
+// refreshEvery is the time between two drawings of the live view: quick enough
+// for a clock that counts seconds.
+const refreshEvery = 200 * time.Millisecond
+
+// Globals are the flags that every command has.
+type Globals struct {
+	// Lab runs everything in the lab.
+	Lab bool
+	// Output is how progress and results are written.
+	Output render.Format
+	// NoColor forbids colours.
+	NoColor bool
+	// Root is the project's directory. Default: the first one upwards from
+	// the working directory whose Pulumi.yaml names the project.
+	Root string
+	// Backend is the URL of the Pulumi state.
+	Backend string
+	// SecretsProvider encrypts the secrets of new stacks.
+	SecretsProvider string
+}
+
+// Factory makes what commands need.
+type Factory struct {
+	Streams *streams.Streams
+	Globals *Globals
+	// Dir is the working directory.
+	Dir string
+	// Lookup reads an environment variable.
+	Lookup func(string) (string, bool)
+	// Setenv sets one for this process and those it starts.
+	Setenv func(name, value string) error
+
+	mu sync.Mutex
+	// view is the progress that was last asked for: it owns the terminal.
+	view *render.Progress
+}
+
+// System returns the factory of the real process.
+func System() *Factory {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	return &Factory{
+		Streams: streams.System(os.LookupEnv),
+		Globals: &Globals{Output: render.Text},
+		Dir:     dir,
+		Lookup:  os.LookupEnv,
+		Setenv:  os.Setenv,
+	}
+}
+
+// ApplyEnv takes defaults of flags from the environment: TOMBOLO_LAB for
+// --lab. A flag on the command line wins.
+func (f *Factory) ApplyEnv(labFlagGiven bool) error {
+	value, ok := f.Lookup("TOMBOLO_LAB")
+	if !ok || value == "" || labFlagGiven {
+		return nil
+	}
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return fault.NewUsage(fmt.Sprintf("TOMBOLO_LAB is %q", value), "set it to 1 or 0, or unset it")
+	}
+	f.Globals.Lab = on
+	return nil
+}
+
+// Style is how text on a terminal, or not on one, may be dressed.
+func (f *Factory) Style(terminal bool) render.Style {
+	plain := f.Globals.NoColor || f.Streams.NoColor || !terminal || f.Globals.Output != render.Text
+	return render.Style{Color: !plain, Unicode: f.Streams.Unicode}
+}
+
+// JSON says whether results are written as JSON documents.
+func (f *Factory) JSON() bool { return f.Globals.Output == render.JSON }
+
+// Status returns where a command says what it does.
+func (f *Factory) Status() render.Status {
+	return render.Status{W: f.Streams.ErrOut, Style: f.Style(f.Streams.ErrIsTerminal()), Quiet: f.JSON()}
+}
+
+// Table returns how tables are written to standard output.
+func (f *Factory) Table() render.TableOptions {
+	return render.TableOptions{Style: f.Style(f.Streams.OutIsTerminal()), Width: f.Streams.OutWidth()}
+}
+
+// Progress returns a view of the operations to come. Close it after them.
+func (f *Factory) Progress() *render.Progress {
+	progress := render.New(render.Options{
+		Out: f.Streams.Out, Err: f.Streams.ErrOut, Format: f.Globals.Output,
+		Terminal: f.Streams.ErrIsTerminal(), Width: f.Streams.ErrWidth,
+		Style: f.Style(f.Streams.ErrIsTerminal()), Refresh: refreshEvery,
+	})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.view = progress
+	return progress
+}
+
+// Announce says something that did not come from the command itself, without
+// disturbing the view that is on the terminal.
+func (f *Factory) Announce(message string) {
+	f.mu.Lock()
+	view := f.view
+	f.mu.Unlock()
+	if view == nil {
+		f.Status().Doing("%s", message)
+		return
+	}
+	view.Note("", message)
+}
+
+// Root returns the project's directory.
+func (f *Factory) Root() (string, error) {
+	if f.Globals.Root != "" {
+		return f.givenRoot()
+	}
+	for dir := f.Dir; ; dir = filepath.Dir(dir) {
+		switch is, err := isProject(dir); {
+		case err != nil:
+			return "", err
+		case is:
+			return dir, nil
+		case dir == filepath.Dir(dir):
+			return "", fault.NewPrecondition(
+				fmt.Sprintf("no project found: neither %s nor a directory above it has a Pulumi.yaml with name %s", f.Dir, project),
+				"change into a checkout, or name it with --root", nil)
+		}
+	}
+}
+
+func (f *Factory) givenRoot() (string, error) {
+	dir := f.Globals.Root
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(f.Dir, dir)
+	}
+	is, err := isProject(dir)
+	if err == nil && !is {
+		err = fault.NewUsage(fmt.Sprintf("--root %s is no project: it has no Pulumi.yaml with name %s", f.Globals.Root, project),
+			"name the directory of a checkout")
+	}
+	return dir, err
+}
+
+func isProject(dir string) (bool, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "Pulumi.yaml"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("looking for the project: %w", err)
+	}
+	var file struct {
+		Name string `yaml:"name"`
+	}
+	if yaml.Unmarshal(text, &file) != nil {
+		return false, nil // somebody else's, or none: not for us to judge
+	}
+	return file.Name == project, nil
+}
+
+// Clusters loads the clusters that the arguments name, in the order of their
+// waves. Nothing is started when one of them has a problem.
+func (f *Factory) Clusters(args []string) ([]*config.Cluster, error) {
+	files, err := clusters.Files(f.Root, args)
+	if err != nil {
+		return nil, err
+	}
+	return clusters.Load(files)
+}
+
+// CompleteClusters offers the names of the known clusters to the shell.
+func (f *Factory) CompleteClusters() []string {
+	root, err := f.Root()
+	if err != nil {
+		return nil
+	}
+	names, err := clusters.Known(root)
+	if err != nil {
+		return nil
+	}
+	return names
+}
+
+// Lab returns the lab of the project. Nothing is started.
+func (f *Factory) Lab() (*lab.Lab, error) {
+	root, err := f.Root()
+	if err != nil {
+		return nil, err
+	}
+	return lab.Open(root), nil
+}
+
+// Driver returns the driver that tells the observer what it does. With --lab
+// it starts the lab if need be, and everything runs there.
+func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*automation.Driver, error) {
+	root, err := f.Root()
+	if err != nil {
+		return nil, err
+	}
+	o := automation.Options{
+		Root: root, Observer: observer,
+		BackendURL: f.Globals.Backend, SecretsProvider: f.Globals.SecretsProvider,
+	}
+	if f.Globals.Lab {
+		if o.Env, err = f.enterLab(ctx, root); err != nil {
+			return nil, err
+		}
+		o.WorkDir = filepath.Join(root, ".lab", "work")
+	}
+	return automation.New(o)
+}
+
+// enterLab makes this process one of the lab, as `eval "$(tombolo lab env)"`
+// does for a shell: the program that runs inside the driver, and the exec
+// plugin of a kubeconfig, look at the process's environment.
+func (f *Factory) enterLab(ctx context.Context, root string) (map[string]string, error) {
+	l := lab.Open(root)
+	status, err := l.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !status.Running {
+		if err := l.Up(ctx, f.LabSteps()); err != nil {
+			return nil, LabFailed(err)
+		}
+	}
+	env, err := l.Env()
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range env {
+		if err := f.Setenv(name, value); err != nil {
+			return nil, fmt.Errorf("entering the lab: setting %s: %w", name, err)
+		}
+	}
+	return env, nil
+}
+
+// LabFailed puts an error of the lab's start into its class: whatever the
+// command was to do has not begun.
+func LabFailed(err error) error {
+	return fault.NewPrecondition("the lab did not come up", "", err)
+}
+
+// LabSteps returns what shows the steps of the lab's start and end.
+func (f *Factory) LabSteps() func(lab.Step) {
+	status := f.Status()
+	return func(s lab.Step) {
+		text := "lab: " + s.Name
+		if s.Detail != "" {
+			text += ": " + s.Detail
+		}
+		switch s.State {
+		case lab.StepDoing:
+			status.Doing("%s", text)
+		case lab.StepDone:
+			status.Done("%s (%s)", text, s.Elapsed.Round(100*time.Millisecond))
+		case lab.StepFailed:
+			status.Failed("%s", text)
+		default:
+			status.Plain("  %s", text)
+		}
+	}
+}

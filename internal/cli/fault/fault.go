@@ -1,0 +1,57 @@
+// Package fault holds the errors that commands themselves find. Each is of a
+// class, and each class has an exit code; the table is in package cli.
+package fault
+
+import "strings"
+
+// Class groups errors by what the caller can do about them.
+type Class string
+
+// The classes that commands find themselves.
+const (
+	// Usage: the command line is wrong; nothing was started.
+	Usage Class = "usage"
+	// Precondition: something must be set up or started first.
+	Precondition Class = "precondition"
+	// Verification: what was deployed is not as it should be.
+	Verification Class = "verification"
+	// Declined: the person at the terminal said no.
+	Declined Class = "declined"
+)
+
+// Error is a problem and what to do about it.
+type Error struct {
+	Class   Class
+	Problem string
+	// Remedy is what to do, in the imperative. It may be empty.
+	Remedy string
+	// Err is the cause, if another error was.
+	Err error
+}
+
+// Error returns problem, cause and remedy on one line.
+func (e *Error) Error() string {
+	parts := make([]string, 0, 2)
+	problem := e.Problem
+	if e.Err != nil {
+		problem = strings.TrimPrefix(problem+": "+e.Err.Error(), ": ")
+	}
+	parts = append(parts, problem)
+	if e.Remedy != "" {
+		parts = append(parts, e.Remedy)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// NewUsage returns an error in the command line.
+func NewUsage(problem, remedy string) error {
+	return &Error{Class: Usage, Problem: problem, Remedy: remedy}
+}
+
+// NewPrecondition returns an error about something that must come first.
+func NewPrecondition(problem, remedy string, cause error) error {
+	return &Error{Class: Precondition, Problem: problem, Remedy: remedy, Err: cause}
+}

@@ -1,0 +1,72 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/render"
+)
+
+// EnvOptions are the options of lab env.
+type EnvOptions struct {
+	Lab  func() (Lab, error)
+	Out  io.Writer
+	JSON func() bool
+}
+
+// NewCmdEnv returns the command lab env; runF, if not nil, runs in place of it.
+func NewCmdEnv(f *factory.Factory, runF func(*EnvOptions) error) *cobra.Command {
+	opts := &EnvOptions{Lab: open(f), Out: f.Streams.Out, JSON: f.JSON}
+	return &cobra.Command{
+		Use:   "env",
+		Short: "Print the lab's environment for a shell",
+		Long: strings.TrimSpace(`
+Print what a shell needs to use the lab with pulumi, kubectl and aws themselves.
+It holds the lab's passphrase and Git token, which open nothing but the lab.`),
+		Example: `  eval "$(tombolo lab env)"`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if runF != nil {
+				return runF(opts)
+			}
+			return envRun(opts)
+		},
+	}
+}
+
+// envDocument is the result in the JSON format.
+type envDocument struct {
+	Type string            `json:"type"`
+	Env  map[string]string `json:"env"`
+}
+
+func envRun(o *EnvOptions) error {
+	l, err := o.Lab()
+	if err != nil {
+		return err
+	}
+	env, err := l.Env()
+	if err != nil {
+		return err
+	}
+	if o.JSON() {
+		return render.WriteJSON(o.Out, envDocument{Type: "lab-env", Env: env})
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if _, err := fmt.Fprintf(o.Out, "export %s=%s\n", name, quote(env[name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quote makes one word of a value in any POSIX shell.
+func quote(value string) string {
+	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+}

@@ -1,0 +1,144 @@
+// Package lab is the group of commands tombolo lab.
+package lab
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+	"tombolo/lab"
+)
+
+// Lab is what the commands need of lab.Lab.
+type Lab interface {
+	Up(ctx context.Context, progress func(lab.Step)) error
+	Down(ctx context.Context) error
+	Status(ctx context.Context) (lab.Status, error)
+	Env() (map[string]string, error)
+	Processes() ([]string, error)
+	LogFile(process string) (string, error)
+}
+
+// NewCmdLab returns the group of commands.
+func NewCmdLab(f *factory.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab <command>",
+		Short: "Start, stop and look into the lab",
+		Long: strings.TrimSpace(`
+The lab runs everything on this machine, without a cloud account: the Pulumi
+engine, Kubernetes control planes and the GitOps controllers are real, and the
+cloud's API is a stand-in. Its state is in .lab/ of the project.`),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return fault.NewUsage(fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()),
+				fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil),
+		NewCmdServe(f), NewCmdAWS(f),
+	)
+	return cmd
+}
+
+// open adapts the factory to the commands' own interface.
+func open(f *factory.Factory) func() (Lab, error) {
+	return func() (Lab, error) { return f.Lab() }
+}
+
+// UpOptions are the options of lab up.
+type UpOptions struct {
+	Lab    func() (Lab, error)
+	Steps  func() func(lab.Step)
+	Status func() render.Status
+}
+
+// NewCmdUp returns the command lab up; runF, if not nil, runs in place of it.
+func NewCmdUp(f *factory.Factory, runF func(context.Context, *UpOptions) error) *cobra.Command {
+	opts := &UpOptions{Lab: open(f), Steps: f.LabSteps, Status: f.Status}
+	return &cobra.Command{
+		Use:   "up",
+		Short: "Start the lab, or what is missing of it",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return upRun(cmd.Context(), opts)
+		},
+	}
+}
+
+func upRun(ctx context.Context, o *UpOptions) error {
+	l, err := o.Lab()
+	if err != nil {
+		return err
+	}
+	if err := l.Up(ctx, o.Steps()); err != nil {
+		return factory.LabFailed(err)
+	}
+	o.Status().Done("the lab is running")
+	return nil
+}
+
+// DownOptions are the options of lab down.
+type DownOptions struct {
+	Lab    func() (Lab, error)
+	Status func() render.Status
+}
+
+// NewCmdDown returns the command lab down; runF, if not nil, runs in place of it.
+func NewCmdDown(f *factory.Factory, runF func(context.Context, *DownOptions) error) *cobra.Command {
+	opts := &DownOptions{Lab: open(f), Status: f.Status}
+	return &cobra.Command{
+		Use:   "down",
+		Short: "Stop the lab and remove everything of it",
+		Long: strings.TrimSpace(`
+Stop every process of the lab and remove .lab/: what was deployed there, the
+state of its stacks and its logs. Nothing outside the lab is touched.`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return downRun(cmd.Context(), opts)
+		},
+	}
+}
+
+func downRun(ctx context.Context, o *DownOptions) error {
+	l, err := o.Lab()
+	if err != nil {
+		return err
+	}
+	if err := l.Down(ctx); err != nil {
+		return err
+	}
+	o.Status().Done("the lab is gone")
+	return nil
+}
+
+// NewCmdServe returns the hidden command that is the lab's daemon.
+func NewCmdServe(f *factory.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use:    "serve",
+		Short:  "Run the lab's daemon in the foreground",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root, err := f.Root()
+			if err != nil {
+				return err
+			}
+			return lab.Serve(cmd.Context(), root)
+		},
+	}
+}

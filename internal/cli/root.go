@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/internal/cli/destroy"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/flags"
+	"tombolo/internal/cli/kubeconfig"
+	"tombolo/internal/cli/lab"
+	"tombolo/internal/cli/list"
+	"tombolo/internal/cli/outputs"
+	"tombolo/internal/cli/preview"
+	"tombolo/internal/cli/up"
+	"tombolo/internal/cli/validate"
+	"tombolo/internal/cli/verify"
+	"tombolo/internal/cli/version"
+	"tombolo/internal/render"
+)
+
+// newRoot returns the command tombolo with all commands below it. The flag
+// that started is set when the command line was understood: an error before
+// that is one of usage.
+func newRoot(f *factory.Factory, started *bool) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tombolo",
+		Short: "From nothing to GitOps in one command",
+		Long: strings.TrimSpace(`
+Tombolo takes a cluster from nothing to GitOps. A core stack builds the network
+and the managed cluster, a bootstrap stack prepares the cluster with what core
+put out and hands it over to Git.
+
+One file describes a cluster: clusters/<name>.yaml. Commands take the cluster's
+name, or the path of its file.`),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.ApplyEnv(cmd.Flags().Changed("lab")); err != nil {
+				return err
+			}
+			*started = true
+			return nil
+		},
+	}
+	root.SetIn(f.Streams.In)
+	root.SetOut(f.Streams.Out)
+	root.SetErr(f.Streams.ErrOut)
+	addGlobals(root, f)
+	addCommands(root, f)
+	return root
+}
+
+func addGlobals(root *cobra.Command, f *factory.Factory) {
+	g := f.Globals
+	output := flags.NewEnum(&g.Output, render.Formats()...)
+	pf := root.PersistentFlags()
+	pf.BoolVar(&g.Lab, "lab", false, "run everything in the lab, which is started if need be (TOMBOLO_LAB=1)")
+	pf.VarP(output, "output", "o", "text is live on a terminal and plain elsewhere; json is one document per line")
+	pf.BoolVar(&g.NoColor, "no-color", false, "no colours (NO_COLOR)")
+	pf.StringVar(&g.Root, "root", "", "the project's `directory` (default: upwards from here)")
+	pf.StringVar(&g.Backend, "backend", "", "`URL` of the Pulumi state (default: PULUMI_BACKEND_URL, or where pulumi is logged in)")
+	pf.StringVar(&g.SecretsProvider, "secrets-provider", "", "what encrypts the secrets of new stacks (default: the backend's own)")
+	factory.CompleteFlag(root, "output", output.Values())
+}
+
+func addCommands(root *cobra.Command, f *factory.Factory) {
+	const clusters, other = "clusters", "other"
+	root.AddGroup(&cobra.Group{ID: clusters, Title: "Clusters:"}, &cobra.Group{ID: other, Title: "Other:"})
+	for _, cmd := range []*cobra.Command{
+		up.NewCmdUp(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil),
+		outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
+		validate.NewCmdValidate(f, nil), list.NewCmdList(f, nil),
+	} {
+		cmd.GroupID = clusters
+		if cmd.ValidArgsFunction == nil {
+			cmd.ValidArgsFunction = completeClusters(f, cmd.Name())
+		}
+		root.AddCommand(cmd)
+	}
+	for _, cmd := range []*cobra.Command{lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
+		cmd.GroupID = other
+		root.AddCommand(cmd)
+	}
+	root.SetHelpCommandGroupID(other)
+	root.SetCompletionCommandGroupID(other)
+}
+
+// completeClusters offers clusters' names. Paths are left to the shell.
+func completeClusters(f *factory.Factory, command string) cobra.CompletionFunc {
+	one := command == "outputs" || command == "kubeconfig"
+	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		if command == "list" || (one && len(args) > 0) {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		var names []string
+		for _, name := range f.CompleteClusters() {
+			if strings.HasPrefix(name, prefix) {
+				names = append(names, name)
+			}
+		}
+		return names, cobra.ShellCompDirectiveDefault
+	}
+}
+
+// usage makes an error of cobra's one of usage.
+func usage(cmd *cobra.Command, err error) error {
+	path := "tombolo"
+	if cmd != nil {
+		path = cmd.CommandPath()
+	}
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return fault.NewUsage(text, "see `"+path+" --help`")
+}

@@ -1,0 +1,137 @@
+// Package streams holds a command's standard streams and what is known of the
+// terminals behind them. Everything a command writes goes through it.
+package streams
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Streams are the standard streams of a command: data goes to Out, status to
+// ErrOut.
+type Streams struct {
+	In     io.Reader
+	Out    io.Writer
+	ErrOut io.Writer
+	// NoColor forbids colours, whatever the terminal can do.
+	NoColor bool
+	// Unicode says that the locale can show symbols beyond ASCII.
+	Unicode bool
+
+	inTerminal       bool
+	outSize, errSize func() (width int, terminal bool)
+}
+
+// System returns the process's own streams; lookup reads an environment
+// variable, as os.LookupEnv does.
+func System(lookup func(string) (string, bool)) *Streams {
+	noColor, set := lookup("NO_COLOR")
+	dumb, _ := lookup("TERM")
+	return &Streams{
+		In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr,
+		NoColor:    (set && noColor != "") || dumb == "dumb",
+		Unicode:    utf8Locale(lookup),
+		inTerminal: term.IsTerminal(int(os.Stdin.Fd())),
+		outSize:    sizeOf(os.Stdout),
+		errSize:    sizeOf(os.Stderr),
+	}
+}
+
+// Test returns streams over buffers, and the buffers: nothing is a terminal.
+func Test() (s *Streams, in, out, errOut *bytes.Buffer) {
+	in, out, errOut = &bytes.Buffer{}, &bytes.Buffer{}, &bytes.Buffer{}
+	none := func() (int, bool) { return 0, false }
+	return &Streams{In: in, Out: out, ErrOut: errOut, Unicode: true, outSize: none, errSize: none}, in, out, errOut
+}
+
+// SetTerminal makes all three streams a terminal of a width, for tests.
+func (s *Streams) SetTerminal(width int) {
+	size := func() (int, bool) { return width, true }
+	s.inTerminal, s.outSize, s.errSize = true, size, size
+}
+
+// sizeOf asks for the size again each time, as people resize windows.
+func sizeOf(f *os.File) func() (int, bool) {
+	terminal := term.IsTerminal(int(f.Fd()))
+	return func() (int, bool) {
+		if !terminal {
+			return 0, false
+		}
+		width, _, err := term.GetSize(int(f.Fd()))
+		if err != nil || width <= 0 {
+			width = 80
+		}
+		return width, true
+	}
+}
+
+// utf8Locale looks at the variables in the order in which the C library does.
+func utf8Locale(lookup func(string) (string, bool)) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v, ok := lookup(name); ok && v != "" {
+			v = strings.ToLower(v)
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}
+
+// OutWidth is the width of the terminal behind Out, or 0 when there is none.
+func (s *Streams) OutWidth() int {
+	width, _ := s.outSize()
+	return width
+}
+
+// ErrWidth is the width of the terminal behind ErrOut, or 0 when there is none.
+func (s *Streams) ErrWidth() int {
+	width, _ := s.errSize()
+	return width
+}
+
+// OutIsTerminal says whether a person reads Out as it is written.
+func (s *Streams) OutIsTerminal() bool {
+	_, terminal := s.outSize()
+	return terminal
+}
+
+// ErrIsTerminal says whether a person reads ErrOut as it is written.
+func (s *Streams) ErrIsTerminal() bool {
+	_, terminal := s.errSize()
+	return terminal
+}
+
+// CanPrompt says whether a person can be asked, and can answer.
+func (s *Streams) CanPrompt() bool { return s.inTerminal && s.ErrIsTerminal() }
+
+// Ask writes a question to ErrOut and returns the line that answers it, without
+// spaces around it. It returns the context's error when that ends first, and
+// io.EOF when no more input comes.
+func (s *Streams) Ask(ctx context.Context, question string) (string, error) {
+	fmt.Fprint(s.ErrOut, question+" ")
+	type answer struct {
+		line string
+		err  error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		line, err := bufio.NewReader(s.In).ReadString('\n')
+		answers <- answer{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(s.ErrOut)
+		return "", ctx.Err()
+	case a := <-answers:
+		if a.err != nil && (a.err != io.EOF || a.line == "") {
+			return "", fmt.Errorf("reading the answer: %w", a.err)
+		}
+		return strings.TrimSpace(a.line), nil
+	}
+}

@@ -1,0 +1,72 @@
+package streams
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+)
+
+func TestUTF8Locale(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		env  map[string]string
+		want bool
+	}{
+		{"nothing set", nil, false},
+		{"lang", map[string]string{"LANG": "de_DE.UTF-8"}, true},
+		{"lang without dash", map[string]string{"LANG": "C.utf8"}, true},
+		{"ctype before lang", map[string]string{"LC_CTYPE": "C", "LANG": "en_US.UTF-8"}, false},
+		{"all before ctype", map[string]string{"LC_ALL": "C.UTF-8", "LC_CTYPE": "C"}, true},
+		{"empty is not set", map[string]string{"LC_ALL": "", "LANG": "en_US.UTF-8"}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			lookup := func(name string) (string, bool) { v, ok := test.env[name]; return v, ok }
+			if got := utf8Locale(lookup); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAsk(t *testing.T) {
+	s, in, _, errOut := Test()
+	in.WriteString("  yes \nmore\n")
+	answer, err := s.Ask(t.Context(), "go on?")
+	if err != nil || answer != "yes" {
+		t.Errorf("got %q, %v", answer, err)
+	}
+	if got, want := errOut.String(), "go on? "; got != want {
+		t.Errorf("asked %q, want %q", got, want)
+	}
+}
+
+func TestAskWithoutAnswer(t *testing.T) {
+	s, _, _, _ := Test()
+	if _, err := s.Ask(t.Context(), "go on?"); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v, want EOF", err)
+	}
+}
+
+func TestAskEndsWithContext(t *testing.T) {
+	s, _, _, _ := Test()
+	reader, writer := io.Pipe()
+	defer writer.Close()
+	s.In = reader
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Ask(ctx, "go on?"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestTerminal(t *testing.T) {
+	s, _, _, _ := Test()
+	if s.CanPrompt() || s.OutIsTerminal() || s.ErrIsTerminal() || s.OutWidth() != 0 {
+		t.Error("buffers are taken for a terminal")
+	}
+	s.SetTerminal(72)
+	if !s.CanPrompt() || !s.OutIsTerminal() || s.OutWidth() != 72 || s.ErrWidth() != 72 {
+		t.Error("the terminal is not seen")
+	}
+}

@@ -1,0 +1,112 @@
+// Package validate is the command tombolo validate.
+package validate
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/config"
+	"tombolo/internal/cli/clusters"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+)
+
+// Options of the command.
+type Options struct {
+	Out    io.Writer
+	Status func() render.Status
+	JSON   func() bool
+	Root   func() (string, error)
+	Schema func() ([]byte, error)
+
+	Names       []string
+	PrintSchema bool
+}
+
+// NewCmdValidate returns the command; runF, if not nil, runs in place of it.
+func NewCmdValidate(f *factory.Factory, runF func(*Options) error) *cobra.Command {
+	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Root: f.Root, Schema: config.Schema}
+	cmd := &cobra.Command{
+		Use:   "validate [<cluster or file>...]",
+		Short: "Check cluster files",
+		Long: strings.TrimSpace(`
+Check cluster files, all of the project's when none is named. All problems are
+reported together, each with its place in the file and its remedy. Nothing is
+started.`),
+		Example: strings.TrimSpace(`
+  tombolo validate
+  tombolo validate demo ./other/cluster.yaml
+  tombolo validate --schema >cluster.schema.json`),
+		RunE: func(_ *cobra.Command, args []string) error {
+			opts.Names = args
+			if runF != nil {
+				return runF(opts)
+			}
+			return validateRun(opts)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.PrintSchema, "schema", false, "print the JSON schema of the cluster file, for editors")
+	return cmd
+}
+
+func validateRun(o *Options) error {
+	if o.PrintSchema {
+		return o.printSchema()
+	}
+	files, err := o.files()
+	if err != nil {
+		return err
+	}
+	loaded, err := clusters.Load(files)
+	if err != nil {
+		return err
+	}
+	for _, c := range loaded {
+		if o.JSON() {
+			d := valid{Type: "valid", File: c.File, Cluster: c.Name}
+			if err := render.WriteJSON(o.Out, d); err != nil {
+				return err
+			}
+		}
+		o.Status().Done("%s: cluster %s", c.File, c.Name)
+	}
+	return nil
+}
+
+// valid is the document of a good file in the JSON format.
+type valid struct {
+	Type    string `json:"type"`
+	File    string `json:"file"`
+	Cluster string `json:"cluster"`
+}
+
+func (o *Options) files() ([]string, error) {
+	if len(o.Names) > 0 {
+		return clusters.Files(o.Root, o.Names)
+	}
+	root, err := o.Root()
+	if err != nil {
+		return nil, err
+	}
+	files, err := clusters.All(root)
+	if err == nil && len(files) == 0 {
+		err = fault.NewUsage("there is no cluster file in clusters/", "write clusters/<name>.yaml, or give the path of a cluster file")
+	}
+	return files, err
+}
+
+func (o *Options) printSchema() error {
+	if len(o.Names) > 0 {
+		return fault.NewUsage("--schema takes no cluster", "give one or the other")
+	}
+	schema, err := o.Schema()
+	if err != nil {
+		return fmt.Errorf("making the schema of the cluster file: %w", err)
+	}
+	_, err = fmt.Fprintf(o.Out, "%s\n", strings.TrimSpace(string(schema)))
+	return err
+}

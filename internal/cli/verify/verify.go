@@ -1,0 +1,158 @@
+// Package verify is the command tombolo verify.
+package verify
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+)
+
+// DefaultTimeout is the longest wait when none is given: a platform of a few
+// dozen releases is ready well before.
+const DefaultTimeout = 10 * time.Minute
+
+// Driver is what the command needs of automation.Driver.
+type Driver interface {
+	Verify(context.Context, *config.Cluster, automation.VerifyOptions) (automation.Verification, error)
+}
+
+// Options of the command.
+type Options struct {
+	Out      io.Writer
+	Status   func() render.Status
+	Progress func() *render.Progress
+	Clusters func([]string) ([]*config.Cluster, error)
+	Driver   func(context.Context, automation.Observer) (Driver, error)
+	JSON     func() bool
+	Table    func() render.TableOptions
+
+	Names    []string
+	Timeout  time.Duration
+	Revision string
+}
+
+// NewCmdVerify returns the command; runF, if not nil, runs in place of it.
+func NewCmdVerify(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	opts := &Options{
+		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters,
+		JSON: f.JSON, Table: f.Table,
+		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+	}
+	cmd := &cobra.Command{
+		Use:   "verify <cluster>...",
+		Short: "Wait until everything that Git declares is ready",
+		Long: strings.TrimSpace(`
+Wait until every source, Kustomization and HelmRelease in each cluster is ready
+at the expected revision, and show them. When the time is over, the first cause
+is named.`),
+		Example: strings.TrimSpace(`
+  tombolo verify demo --lab
+  tombolo verify demo --timeout 30s --output json`),
+		Args: factory.SomeClusters,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Names = args
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return verifyRun(cmd.Context(), opts)
+		},
+	}
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", DefaultTimeout, "longest wait for each cluster")
+	cmd.Flags().StringVar(&opts.Revision, "revision", "", "`commit` that the repository must be at (default: what its source has fetched)")
+	return cmd
+}
+
+func verifyRun(ctx context.Context, o *Options) error {
+	if o.Timeout <= 0 {
+		return fault.NewUsage(fmt.Sprintf("--timeout is %s", o.Timeout), "give a duration such as 30s or 5m")
+	}
+	all, err := o.Clusters(o.Names)
+	if err != nil {
+		return err
+	}
+	progress := o.Progress()
+	defer progress.Close()
+	driver, err := o.Driver(ctx, progress)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		out := Output{
+			Out: o.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Revision: o.Revision,
+		}
+		if err := Cluster(ctx, driver, c, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Output says how one cluster is verified, and where the result goes.
+type Output struct {
+	Out      io.Writer
+	Status   render.Status
+	Table    render.TableOptions
+	JSON     bool
+	Timeout  time.Duration
+	Revision string
+}
+
+// document is the result in the JSON format.
+type document struct {
+	Type    string             `json:"type"`
+	Cluster string             `json:"cluster"`
+	Ready   bool               `json:"ready"`
+	Checks  []automation.Check `json:"checks"`
+	Cause   *automation.Check  `json:"cause,omitempty"`
+	Seconds float64            `json:"seconds"`
+}
+
+// Cluster verifies one cluster and writes what was found, ready or not.
+func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) error {
+	v, err := driver.Verify(ctx, c, automation.VerifyOptions{Timeout: o.Timeout, Revision: o.Revision})
+	if len(v.Checks) == 0 && err != nil {
+		return err
+	}
+	if wErr := o.write(c.Name, v, err == nil); wErr != nil {
+		return wErr
+	}
+	if err == nil {
+		o.Status.Done("%s: %d objects are ready, after %s", c.Name, len(v.Checks), v.Waited.Round(time.Second))
+	}
+	return err
+}
+
+func (o Output) write(cluster string, v automation.Verification, ready bool) error {
+	if o.JSON {
+		return render.WriteJSON(o.Out, document{
+			Type: "verification", Cluster: cluster, Ready: ready, Checks: v.Checks, Cause: v.Cause,
+			Seconds: v.Waited.Seconds(),
+		})
+	}
+	rows := make([][]string, len(v.Checks))
+	for i, c := range v.Checks {
+		state := "no"
+		if c.Ready {
+			state = "yes"
+		}
+		rows[i] = []string{c.Kind, qualified(c), state, c.Revision, c.Message}
+	}
+	return render.Table(o.Out, o.Table, []string{"KIND", "NAME", "READY", "REVISION", "MESSAGE"}, rows)
+}
+
+func qualified(c automation.Check) string {
+	if c.Namespace == "" {
+		return c.Name
+	}
+	return c.Namespace + "/" + c.Name
+}

@@ -1,0 +1,92 @@
+package render
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// event is a document of the JSON format that tells of progress. Fields that
+// do not apply are left out.
+type event struct {
+	Type      string         `json:"type"`
+	Time      string         `json:"time,omitempty"`
+	Stack     string         `json:"stack,omitempty"`
+	Operation string         `json:"operation,omitempty"`
+	Op        string         `json:"op,omitempty"`
+	Status    string         `json:"status,omitempty"`
+	Resource  string         `json:"resource,omitempty"`
+	Name      string         `json:"name,omitempty"`
+	URN       string         `json:"urn,omitempty"`
+	Severity  string         `json:"severity,omitempty"`
+	Message   string         `json:"message,omitempty"`
+	Seconds   *float64       `json:"seconds,omitempty"`
+	Changes   map[string]int `json:"changes,omitempty"`
+	Failed    int            `json:"failed,omitempty"`
+}
+
+// jsonView writes one document per event.
+type jsonView struct {
+	enc *json.Encoder
+	now func() time.Time
+}
+
+func newEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// WriteJSON writes one document on one line.
+func WriteJSON(w io.Writer, document any) error {
+	return newEncoder(w).Encode(document)
+}
+
+func (v *jsonView) started(op *operation) {
+	v.write(event{Type: "stack-started", Stack: op.stack, Operation: op.name})
+}
+
+func (v *jsonView) resource(op *operation, c change) {
+	e := event{
+		Type: "resource", Stack: op.stack, Operation: op.name, Op: c.op, Status: string(c.phase),
+		Resource: c.typ, Name: c.name, URN: c.urn,
+	}
+	if c.phase != phaseStarted {
+		e.Seconds = seconds(c.elapsed)
+	}
+	v.write(e)
+}
+
+func (v *jsonView) message(op *operation, d diagnostic) {
+	v.write(event{Type: "diagnostic", Stack: op.stack, Severity: d.severity, Name: d.name, Message: d.text})
+}
+
+func (v *jsonView) finished(op *operation) {
+	e := event{
+		Type: "stack-finished", Stack: op.stack, Operation: op.name, Status: string(phaseDone),
+		Changes: op.changes, Failed: op.failed, Seconds: seconds(op.elapsed(op.ended)),
+	}
+	if op.err != nil {
+		e.Status = string(phaseFailed)
+	}
+	v.write(e)
+}
+
+func (v *jsonView) note(stack, message string) {
+	v.write(event{Type: "note", Stack: stack, Message: message})
+}
+
+func (v *jsonView) tick()  {}
+func (v *jsonView) close() {}
+
+// write drops an error: when nobody reads standard output any more, the
+// operation goes on, as its stack matters more than the report of it.
+func (v *jsonView) write(e event) {
+	e.Time = v.now().UTC().Format(time.RFC3339Nano)
+	_ = v.enc.Encode(e)
+}
+
+func seconds(d time.Duration) *float64 {
+	s := d.Round(time.Millisecond).Seconds()
+	return &s
+}

@@ -1,0 +1,108 @@
+package render
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// record is a line of a recording: what the observer was told, and when.
+type record struct {
+	At     float64              `json:"at"`
+	Stack  string               `json:"stack"`
+	Start  string               `json:"start"`
+	Event  *apitype.EngineEvent `json:"event"`
+	Finish map[string]int       `json:"finish"`
+	Error  string               `json:"error"`
+	Note   string               `json:"note"`
+}
+
+// clock is set by the recording.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func readRecords(t *testing.T, path string) []record {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var records []record
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		var r record
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatalf("%s: line %d: %v", path, len(records)+1, err)
+		}
+		records = append(records, r)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// replay tells a recording to a Progress; after runs behind each record.
+func replay(t *testing.T, path string, o Options, after func()) *Progress {
+	t.Helper()
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	c := &clock{at: start}
+	o.Now = c.now
+	p := New(o)
+	for _, r := range readRecords(t, path) {
+		c.at = start.Add(time.Duration(r.At * float64(time.Second)))
+		tell(p, r)
+		if after != nil {
+			after()
+		}
+	}
+	return p
+}
+
+func tell(p *Progress, r record) {
+	switch {
+	case r.Start != "":
+		p.StackStarted(r.Stack, r.Start)
+	case r.Event != nil:
+		p.EngineEvent(r.Stack, events.EngineEvent{EngineEvent: *r.Event})
+	case r.Finish != nil:
+		var err error
+		if r.Error != "" {
+			err = errors.New(r.Error)
+		}
+		p.StackFinished(r.Stack, r.Finish, err)
+	case r.Note != "":
+		p.Note(r.Stack, r.Note)
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got); run with -update when it should:\n%s", path, diff)
+	}
+}

@@ -1,0 +1,51 @@
+package render
+
+import (
+	"fmt"
+	"io"
+)
+
+// Status writes one-line messages for people, each with its symbol: what is
+// being done, waited for, done or failed.
+type Status struct {
+	// W takes the lines: standard error.
+	W io.Writer
+	// Style of the lines.
+	Style Style
+	// Quiet drops everything: the reader is a machine, and reads standard
+	// output.
+	Quiet bool
+}
+
+// Doing says what is being done now.
+func (s Status) Doing(format string, args ...any) {
+	s.line(s.Style.symbols().doing, format, args...)
+}
+
+// Waiting says what is being waited for.
+func (s Status) Waiting(format string, args ...any) {
+	s.line(s.Style.symbols().waiting, format, args...)
+}
+
+// Done says what was done.
+func (s Status) Done(format string, args ...any) {
+	s.line(s.Style.symbols().done, format, args...)
+}
+
+// Failed says what failed.
+func (s Status) Failed(format string, args ...any) {
+	s.line(s.Style.symbols().failed, format, args...)
+}
+
+// Plain writes a line without a symbol.
+func (s Status) Plain(format string, args ...any) {
+	if !s.Quiet {
+		fmt.Fprintf(s.W, format+"\n", args...)
+	}
+}
+
+func (s Status) line(symbol, format string, args ...any) {
+	if !s.Quiet {
+		fmt.Fprintf(s.W, "%s %s\n", s.Style.symbol(symbol), fmt.Sprintf(format, args...))
+	}
+}
