@@ -26,6 +26,17 @@ func blockAdvice(s string) string {
 	return ""
 }
 
+// kubernetesAdvice does not look for the nearest version: 1.27 is no 1.32
+// misspelt.
+func kubernetesAdvice(s string) string {
+	for _, version := range kubernetesVersions {
+		if strings.TrimPrefix(s, "v") == version || strings.HasPrefix(strings.TrimPrefix(s, "v"), version+".") {
+			return fmt.Sprintf("use %s: EKS chooses the patch", quote(version))
+		}
+	}
+	return "use " + choice(kubernetesVersions)
+}
+
 func keyAdvice(s string) string {
 	switch {
 	case strings.Contains(s, ":alias/"):
@@ -52,7 +63,7 @@ func principalAdvice(s string) string {
 var scpLike = regexp.MustCompile(`^([^@/\s]+@)?([^:/\s]+):([^/].*)$`)
 
 func urlAdvice(s string) string {
-	if m := scpLike.FindStringSubmatch(s); m != nil && !strings.Contains(s, "://") {
+	if m := scpLike.FindStringSubmatch(s); m != nil && !strings.Contains(s, "://") && strings.Count(s, ":") == 1 {
 		return fmt.Sprintf("write it as a URL: ssh://%s%s/%s", m[1], m[2], m[3])
 	}
 	return "use https://, ssh:// or, inside a closed network, http://"

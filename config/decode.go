@@ -26,6 +26,7 @@ type field struct {
 	name     string
 	index    int
 	required bool
+	typ      reflect.Type
 	rule     rule
 }
 
@@ -42,6 +43,7 @@ func fields(t reflect.Type) []field {
 			name:     name,
 			index:    i,
 			required: options != "omitempty",
+			typ:      f.Type,
 			rule:     rules[t.Name()+"."+f.Name],
 		})
 	}
@@ -108,7 +110,7 @@ func (d *decoder) wrong(n *yaml.Node, p path, want, remedy string) {
 func (d *decoder) structure(n *yaml.Node, p path, dst reflect.Value) {
 	known := fields(dst.Type())
 	if n.Kind != yaml.MappingNode {
-		d.wrong(n, p, "a mapping", "write "+someKeys(known)+" below it")
+		d.notMapping(n, p, dst.Type(), known)
 		return
 	}
 	names := make([]string, len(known))
@@ -132,6 +134,19 @@ func (d *decoder) structure(n *yaml.Node, p path, dst reflect.Value) {
 	}
 }
 
+// notMapping reports a value where a struct belongs. Where a secret's place
+// belongs, the value is probably the secret.
+func (d *decoder) notMapping(n *yaml.Node, p path, t reflect.Type, known []field) {
+	remedy := "write " + someKeys(known) + " below it"
+	if t == reflect.TypeFor[SecretRef]() {
+		d.doc.unreadable(positionOf(n), p, "must say where the secret is; the secret itself does not belong here",
+			"write config, env or file as a key below it")
+		d.doc.conceal()
+		return
+	}
+	d.wrong(n, p, "a mapping", remedy)
+}
+
 func indexOf(names []string, name string) int {
 	for i, n := range names {
 		if n == name {
@@ -149,8 +164,10 @@ func someKeys(known []field) string {
 			names = append(names, f.name)
 		}
 	}
-	for i := 0; len(names) == 0 && i < min(len(known), 3); i++ {
-		names = append(names, known[i].name)
+	if len(names) == 0 {
+		for _, f := range known[:min(len(known), 3)] {
+			names = append(names, f.name)
+		}
 	}
 	return strings.Join(names, ", ") + " as keys"
 }
@@ -187,13 +204,22 @@ func (d *decoder) missing(n *yaml.Node, p path, f field) {
 	if p == "" {
 		position = positionOf(n)
 	}
-	remedy := "add it"
-	if f.rule.example != "" {
-		remedy = fmt.Sprintf("add it, for example %s: %s", f.name, f.rule.example)
-	} else if len(f.rule.allowed) > 0 {
-		remedy = fmt.Sprintf("add it: %s", choice(f.rule.allowed))
+	d.doc.unreadable(position, at, "is required and missing", f.howToAdd())
+}
+
+// howToAdd shows what a missing key looks like.
+func (f field) howToAdd() string {
+	switch {
+	case f.typ.Kind() == reflect.Struct:
+		return "add it, with " + someKeys(fields(f.typ)) + " below it"
+	case f.typ.Kind() == reflect.Slice && f.rule.example != "":
+		return fmt.Sprintf("add it, for example %s: [%s]", f.name, f.rule.example)
+	case f.rule.example != "":
+		return fmt.Sprintf("add it, for example %s: %s", f.name, f.rule.example)
+	case len(f.rule.allowed) > 0:
+		return "add it: " + choice(f.rule.allowed)
 	}
-	d.doc.unreadable(position, at, "is required and missing", remedy)
+	return "add it"
 }
 
 func (d *decoder) list(n *yaml.Node, p path, dst reflect.Value, r rule) {

@@ -14,7 +14,11 @@ import (
 // and 1.30 may have become 1.3.
 func (d *decoder) text(n *yaml.Node, p path, dst reflect.Value, r rule) {
 	if n.Kind != yaml.ScalarNode {
-		d.wrong(n, p, "text", "write one value after the colon")
+		remedy := "write one value after the colon"
+		if n.Style&yaml.FlowStyle != 0 {
+			remedy = "put it in quotes, if the brackets belong to it"
+		}
+		d.wrong(n, p, "text", remedy)
 		return
 	}
 	if n.ShortTag() != "!!str" {
@@ -24,6 +28,9 @@ func (d *decoder) text(n *yaml.Node, p path, dst reflect.Value, r rule) {
 	dst.SetString(n.Value)
 	if message, remedy := r.checkText(n.Value); message != "" {
 		d.doc.unreadable(positionOf(n), p, message, remedy)
+		if r.secret {
+			d.doc.conceal()
+		}
 	}
 }
 

@@ -121,6 +121,9 @@ func (d *document) add(at position, p path, message, remedy string) {
 	})
 }
 
+// conceal marks the last problem: its line may hold a secret.
+func (d *document) conceal() { d.problems[len(d.problems)-1].Secret = true }
+
 // unreadable reports a value that decoding cannot use.
 func (d *document) unreadable(at position, p path, message, remedy string) {
 	d.add(at, p, message, remedy)

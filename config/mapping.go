@@ -33,9 +33,10 @@ func (d *decoder) enter(n *yaml.Node, p path) bool {
 	d.visited++
 	if d.visited > maxValues {
 		if d.visited == maxValues+1 {
-			d.doc.unreadable(positionOf(n), p,
+			d.doc.add(positionOf(n), p,
 				fmt.Sprintf("aliases expand the file to more than %d values", maxValues),
 				"use fewer aliases of aliases")
+			d.doc.broken[""] = true
 		}
 		return false
 	}
@@ -118,11 +119,11 @@ func describe(n *yaml.Node) string {
 	case "!!null":
 		return "empty"
 	case "!!bool":
-		return fmt.Sprintf("the boolean %s", n.Value)
+		return "the boolean " + n.Value
 	case "!!int", "!!float":
-		return fmt.Sprintf("the number %s", n.Value)
+		return "the number " + n.Value
 	case "!!timestamp":
-		return fmt.Sprintf("the date %s", n.Value)
+		return "the date " + n.Value
 	}
-	return fmt.Sprintf("the text %s", quote(n.Value))
+	return "the text " + quote(n.Value)
 }

@@ -21,6 +21,9 @@ type Problem struct {
 	Message string `json:"message"`
 	// Remedy says what to do about it.
 	Remedy string `json:"remedy"`
+	// Secret says that the line may hold a secret by mistake, and must not be
+	// shown beside the problem. The message never repeats it.
+	Secret bool `json:"secret,omitempty"`
 }
 
 // String is the problem on one line: file:line:column: path: message; remedy.

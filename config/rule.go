@@ -24,7 +24,8 @@ type rule struct {
 	least     *int
 	most      *int
 	minItems  int
-	byDefault any // for the schema; defaults.go sets it
+	secret    bool // the value may be a secret by mistake: messages do not repeat it
+	byDefault any  // for the schema; defaults.go sets it
 }
 
 func (r rule) item() string {
@@ -38,18 +39,33 @@ func (r rule) checkText(s string) (message, remedy string) {
 	length := utf8.RuneCountInString(s)
 	switch {
 	case r.allowed != nil && !slices.Contains(r.allowed, s):
-		return fmt.Sprintf("%s is not %s", quote(s), r.kind()), pick(s, r.allowed)
+		return fmt.Sprintf("%s is not %s", quote(s), r.kind()), r.pick(s)
 	case r.pattern == nil:
 		return "", ""
 	case s == "":
-		return "is empty", "give it a value, or remove the key"
+		return "is empty", "write it like " + r.example
 	case r.maxLength > 0 && length > r.maxLength:
 		return fmt.Sprintf("%s is too long: %s has at most %d", quote(s), r.kind(), r.maxLength),
 			fmt.Sprintf("shorten it by %d", length-r.maxLength)
 	case !r.pattern.MatchString(s):
-		return fmt.Sprintf("%s is not %s", quote(s), r.kind()), r.remedy(s)
+		return r.subject(s) + "is not " + r.kind(), r.remedy(s)
 	}
 	return "", ""
+}
+
+// subject starts a sentence about a value.
+func (r rule) subject(s string) string {
+	if r.secret {
+		return ""
+	}
+	return quote(s) + " "
+}
+
+func (r rule) pick(s string) string {
+	if r.advice != nil {
+		return r.advice(s)
+	}
+	return pick(s, r.allowed)
 }
 
 func (r rule) kind() string {

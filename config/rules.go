@@ -53,7 +53,7 @@ var rules = map[string]rule{
 	"ExistingNetwork.PublicSubnets":  subnetIDs(0),
 
 	"Kubernetes.Version": {what: "a version of Kubernetes that EKS offers and Tombolo supports",
-		example: `"1.35"`, allowed: KubernetesVersions()},
+		example: `"1.35"`, allowed: KubernetesVersions(), advice: kubernetesAdvice},
 	"Kubernetes.Logs": {what: "a log type of the EKS control plane", noun: "log type",
 		allowed: logTypes, byDefault: defaultLogs()},
 	"Kubernetes.LogRetentionDays": {what: "a retention that CloudWatch offers",
@@ -104,21 +104,21 @@ var rules = map[string]rule{
 
 	"GitOps.Engine": {what: "a GitOps engine that this tombolo knows", allowed: texts(Flux)},
 	"GitOps.URL": {what: "a Git URL", example: "https://git.example.com/platform.git",
-		pattern: regexp.MustCompile(`^(https?|ssh)://\S+$`), advice: urlAdvice},
+		pattern: regexp.MustCompile(`^(https?|ssh)://\S+$`), advice: urlAdvice, secret: true},
 	"GitOps.Branch":   {byDefault: defaultBranch},
 	"GitOps.Path":     {example: "clusters/dev"},
 	"GitOps.Interval": {byDefault: defaultInterval},
 	"Distribution.Version": {what: "a version", example: "v2.7.5", pattern: semver,
 		advice: versionAdvice},
 	"Distribution.URL": {what: "the URL of a manifest", example: "https://example.com/flux/v2.7.5/install.yaml",
-		pattern: regexp.MustCompile(`^https?://\S+$`)},
+		pattern: regexp.MustCompile(`^https?://\S+$`), secret: true},
 	"Distribution.SHA256": {what: "a SHA-256 sum in 64 lower-case hexadecimal digits",
 		pattern: regexp.MustCompile(`^[0-9a-f]{64}$`), advice: sumAdvice},
 	"Auth.Type":     {what: "a kind of Git credentials", allowed: texts(AuthBasic, AuthSSH)},
 	"Auth.Username": {byDefault: defaultUsername},
 	"SecretRef.Config": {what: "a key of the stack's config", example: "gitToken",
-		pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+:)?[A-Za-z0-9_.-]+$`)},
-	"SecretRef.Env": {what: "the name of an environment variable", example: "GIT_TOKEN", pattern: environment},
+		pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+:)?[A-Za-z0-9_.-]+$`), secret: true},
+	"SecretRef.Env": {what: "the name of an environment variable", example: "GIT_TOKEN", pattern: environment, secret: true},
 }
 
 func subnetIDs(minItems int) rule {

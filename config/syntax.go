@@ -112,12 +112,17 @@ func firstBadLine(lines []string) int {
 	return 1
 }
 
-var tabIndented = regexp.MustCompile(`^ *\t`)
+var (
+	tabIndented  = regexp.MustCompile(`^ *\t`)
+	conflictMark = regexp.MustCompile(`^(<<<<<<<|=======|>>>>>>>)`)
+)
 
 // explain says what the parser means, in words for the line at hand.
 func explain(message, line string) (explained, remedy string) {
 	trimmed := strings.TrimLeft(line, " \t-")
 	switch {
+	case conflictMark.MatchString(line):
+		return "a merge conflict is not resolved", "choose one side, and remove the marks"
 	case tabIndented.MatchString(line):
 		return "the line is indented with a tab", "indent with spaces"
 	case strings.Contains(message, "cannot start any token"):

@@ -86,9 +86,11 @@ const (
 
 // Network is either made by core (CIDR, Zones, NAT, Endpoints) or Existing.
 type Network struct {
-	// CIDR of the VPC, an IPv4 block from /16 to /24.
+	// CIDR of the VPC, a private IPv4 block from /16 to /24; more than three
+	// zones need /22.
 	CIDR string `yaml:"cidr,omitempty"`
 	// Zones to use, at least two, all of the region, such as eu-central-1a.
+	// Their order decides which addresses each gets: add new ones at the end.
 	Zones []string `yaml:"zones,omitempty"`
 	// NAT is none, single or per-zone. Default single.
 	NAT NAT `yaml:"nat,omitempty"`
@@ -195,7 +197,7 @@ type NodeGroup struct {
 type Size struct {
 	// Min is the smallest size. Default 1.
 	Min *int `yaml:"min,omitempty"`
-	// Max is the largest size. Default: the larger of Min and Desired.
+	// Max is the largest size, at least 1. Default: the larger of Min and Desired.
 	Max *int `yaml:"max,omitempty"`
 	// Desired is the size to start with; an autoscaler owns it afterwards.
 	// Default: Min.
@@ -249,7 +251,8 @@ type Namespace struct {
 type Service struct {
 	// Name, a DNS label, unique in the file.
 	Name string `yaml:"name"`
-	// Namespace of the ConfigMap and the service account; one of Namespaces.
+	// Namespace of the ConfigMap and the service account; one of Namespaces, or
+	// flux-system.
 	Namespace string `yaml:"namespace"`
 	// Identity is an IAM role for the service's service account. Default: none.
 	Identity *Identity `yaml:"identity,omitempty"`
@@ -282,85 +285,10 @@ type Identity struct {
 
 // Statement allows actions on resources.
 type Statement struct {
-	// Actions, such as s3:GetObject. A bare * is refused.
+	// Actions, such as s3:GetObject or s3:Get*. A bare * and s3:* are refused.
 	Actions []string `yaml:"actions"`
 	// Resources as ARNs. A bare * needs Reason.
 	Resources []string `yaml:"resources"`
 	// Reason explains a * in Resources.
 	Reason string `yaml:"reason,omitempty"`
-}
-
-// Engine is a GitOps engine.
-type Engine string
-
-// The engines of version 1.
-const (
-	Flux Engine = "flux"
-)
-
-// GitOps is the engine and the repository it follows.
-type GitOps struct {
-	// Engine: flux.
-	Engine Engine `yaml:"engine"`
-	// URL of the Git repository: https://, http:// or ssh://.
-	URL string `yaml:"url"`
-	// Branch to follow. Default main.
-	Branch string `yaml:"branch,omitempty"`
-	// Path in the repository, relative to its root, such as clusters/dev.
-	Path string `yaml:"path"`
-	// Interval between looks at the repository, a Go duration of at least 1s
-	// such as 1m or 5m. Default 1m.
-	Interval string `yaml:"interval,omitempty"`
-	// Auth is how the engine reads the repository. Default: anonymously.
-	Auth *Auth `yaml:"auth,omitempty"`
-	// Distribution is the engine's install manifest.
-	Distribution Distribution `yaml:"distribution"`
-}
-
-// Distribution is an install manifest: a pinned and checksummed URL, or a
-// local file.
-type Distribution struct {
-	// Version of the engine, such as v2.7.5.
-	Version string `yaml:"version"`
-	// URL of the manifest. Default for flux: the release of Version.
-	URL string `yaml:"url,omitempty"`
-	// SHA256 of the manifest, 64 hexadecimal digits; required unless Path is set.
-	SHA256 string `yaml:"sha256,omitempty"`
-	// Path of a local manifest, relative to the cluster file. Excludes URL.
-	Path string `yaml:"path,omitempty"`
-}
-
-// AuthType is how the engine reads the Git repository.
-type AuthType string
-
-// The kinds of Git credentials.
-const (
-	// AuthBasic is a user name and a password or token over HTTPS.
-	AuthBasic AuthType = "basic"
-	// AuthSSH is a private key and the host's known keys.
-	AuthSSH AuthType = "ssh"
-)
-
-// Auth refers to the secrets for the Git repository; it never holds them.
-type Auth struct {
-	// Type is basic or ssh.
-	Type AuthType `yaml:"type"`
-	// Username for basic. Default git.
-	Username string `yaml:"username,omitempty"`
-	// Password (basic): where the password or token is.
-	Password *SecretRef `yaml:"password,omitempty"`
-	// PrivateKey (ssh): where the PEM private key is.
-	PrivateKey *SecretRef `yaml:"privateKey,omitempty"`
-	// KnownHosts (ssh): the host's public keys, as in a known_hosts file.
-	KnownHosts string `yaml:"knownHosts,omitempty"`
-}
-
-// SecretRef says where a secret is; exactly one field is set.
-type SecretRef struct {
-	// Config is a key of the bootstrap stack's encrypted Pulumi config.
-	Config string `yaml:"config,omitempty"`
-	// Env is an environment variable.
-	Env string `yaml:"env,omitempty"`
-	// File is a file's path, relative to the cluster file.
-	File string `yaml:"file,omitempty"`
 }

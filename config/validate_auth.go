@@ -66,6 +66,7 @@ func (v *validator) secretRef(at path, s *SecretRef) {
 		v.problem(at.field("file"), "write the path out, relative to the cluster file", "%s has ~, which only a shell understands", quote(s.File))
 	case strings.Contains(s.File, "PRIVATE KEY"):
 		v.problem(at.field("file"), "put the key into a file, and write its path", "holds the key itself, and this file is no place for it")
+		v.doc.conceal()
 	}
 }
 

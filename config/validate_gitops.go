@@ -38,15 +38,19 @@ func (v *validator) repository(raw string) *url.URL {
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Hostname() == "":
-		v.problem(at, "write it like https://git.example.com/platform.git", "%s is not a URL with a host", quote(raw))
+		v.problem(at, "write it like https://git.example.com/platform.git", "names no host")
+		v.doc.conceal()
 	case strings.Trim(u.Path, "/") == "":
-		v.problem(at, "add the repository's path", "%s names a host and no repository", quote(raw))
+		v.problem(at, "add the repository's path", "names a host and no repository")
+		v.doc.conceal()
 	case hasPassword(u) || u.User != nil && u.Scheme != "ssh":
 		u.User = nil
 		v.problem(at, "remove them, and refer to the secret in gitops.auth; the URL alone is "+u.String(),
 			"holds credentials, and this file is no place for them")
+		v.doc.conceal()
 	case u.RawQuery != "" || u.Fragment != "":
-		v.problem(at, "remove what follows the path; the branch is gitops.branch", "%s has a query or fragment", quote(raw))
+		v.problem(at, "remove what follows the path; the branch is gitops.branch", "has a query or fragment")
+		v.doc.conceal()
 	default:
 		return u
 	}
@@ -162,9 +166,11 @@ func (v *validator) distribution(d Distribution) {
 	if u, err := url.Parse(d.URL); d.URL != "" && v.sound(at.field("url")) {
 		switch {
 		case err != nil || u.Hostname() == "":
-			v.problem(at.field("url"), "write it like https://example.com/install.yaml", "%s is not a URL with a host", quote(d.URL))
+			v.problem(at.field("url"), "write it like https://example.com/install.yaml", "names no host")
+			v.doc.conceal()
 		case u.User != nil:
 			v.problem(at.field("url"), "remove them", "holds credentials, and this file is no place for them")
+			v.doc.conceal()
 		}
 	}
 }

@@ -10,20 +10,20 @@ import (
 )
 
 // A name in the cluster file grows: it starts the names of things in the cloud,
-// whose own limits are shorter than a DNS label's. Pulumi ends physical names
-// with a dash and seven random characters.
+// which have limits of their own.
 const (
-	randomEnd = "-1234567"
-
 	// maxRoleName is the limit of an IAM role's name (IAM quotas).
 	maxRoleName = 64
 	// maxNodeGroupName is the limit of a node group's name (EKS CreateNodegroup).
 	maxNodeGroupName = 63
-	// maxClusterName is the limit of a cluster's name (EKS CreateCluster).
-	maxClusterName = 100
-	// maxStackName is the limit of a stack's name (Pulumi).
-	maxStackName = 100
+	// nodeGroupEnd is what a node group's name in the cloud ends with: it changes
+	// when the group has to be replaced.
+	nodeGroupEnd = "-01234567"
 )
+
+// ownRoles end the names of the roles of the cluster itself; a service of such
+// a name would claim the same role.
+var ownRoles = []string{"cluster", "cni", "node"}
 
 // growth is what a name becomes.
 type growth struct {
@@ -35,28 +35,21 @@ type growth struct {
 // names checks what the cluster's own name grows to.
 func (v *validator) names() {
 	name := v.c.Name
-	v.fits("name", []growth{
-		{"the EKS cluster", name, maxClusterName},
-		{"the stack", name + "-bootstrap", maxStackName},
-		{"the control plane's IAM role", name + "-eksRole-role" + randomEnd, maxRoleName},
-	})
+	v.fits("name", growth{"the control plane's IAM role", name + "-" + ownRoles[0], maxRoleName})
 }
 
-// fits reports the first of the grown names that is too long.
-func (v *validator) fits(p path, grown []growth) {
-	for _, g := range grown {
-		over := len(g.name) - g.limit
-		if over <= 0 {
-			continue
-		}
-		remedy := fmt.Sprintf("shorten it by %d", over)
-		if p != "name" {
-			remedy += ", or the cluster's name"
-		}
-		v.problem(p, remedy, "makes the name of %s %s, which has %d characters; at most %d are allowed",
-			g.what, quote(g.name), len(g.name), g.limit)
+// fits reports a name that has grown too long.
+func (v *validator) fits(p path, g growth) {
+	over := len(g.name) - g.limit
+	if over <= 0 {
 		return
 	}
+	remedy := fmt.Sprintf("shorten it by %d", over)
+	if p != "name" && strings.HasPrefix(g.name, v.c.Name) {
+		remedy += ", or the cluster's name"
+	}
+	v.problem(p, remedy, "makes the name of %s %s, which has %d characters; at most %d are allowed",
+		g.what, quote(g.name), len(g.name), g.limit)
 }
 
 // The limits of tags, by "Tag naming limits and requirements" in the AWS guide

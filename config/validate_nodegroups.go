@@ -19,9 +19,7 @@ func (v *validator) nodeGroups(groups []NodeGroup) {
 	unique(v, list, "name", groups, func(g NodeGroup) string { return g.Name }, "give each node group its own name")
 	for i, g := range groups {
 		at := list.index(i)
-		v.fits(at.field("name"), []growth{
-			{"the node group", v.c.Name + "-" + g.Name + randomEnd, maxNodeGroupName},
-		})
+		v.fits(at.field("name"), growth{"the node group", g.Name + nodeGroupEnd, maxNodeGroupName})
 		v.instanceTypes(at.field("instanceTypes"), g.InstanceTypes)
 		v.size(at.field("size"), g.Size)
 		v.nodeLabels(at.field("labels"), g.Labels)

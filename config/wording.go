@@ -13,6 +13,9 @@ import (
 // quotedRunes is how much of a value a message repeats.
 const quotedRunes = 80
 
+// manyWords are too many to list when one of them is near.
+const manyWords = 12
+
 // quote is s in quotes, on one line and never long.
 func quote(s string) string {
 	n := utf8.RuneCountInString(s)
@@ -41,12 +44,12 @@ func choice(words []string) string {
 }
 
 // nearest is the allowed word that s was probably meant to be, or "". A word
-// is near when less than half of its letters differ, and at most three.
+// is near when at most half of its letters differ, and at most three.
 func nearest(s string, allowed []string) string {
 	best, distance := "", 4
 	for _, word := range allowed {
 		d := levenshtein.Distance(strings.ToLower(s), strings.ToLower(word), nil)
-		if d < distance && 2*d < max(utf8.RuneCountInString(word), 2) {
+		if d < distance && 2*d <= utf8.RuneCountInString(word) {
 			best, distance = word, d
 		}
 	}
@@ -61,6 +64,8 @@ func pick(s string, allowed []string) string {
 		return "use " + allowed[0]
 	case near == "":
 		return "use " + choice(allowed)
+	case len(allowed) > manyWords:
+		return fmt.Sprintf("did you mean %s?", near)
 	default:
 		return fmt.Sprintf("did you mean %s? allowed are %s", near, strings.Join(allowed, ", "))
 	}

@@ -1,0 +1,268 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestBadFiles reads every file in testdata/bad and compares the problems with
+// the golden file beside it.
+func TestBadFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 75 {
+		t.Errorf("testdata/bad has %d files; expected 75 or more", len(files))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			_, err := Load(file)
+			var problems Problems
+			if !errors.As(err, &problems) {
+				t.Fatalf("Load = %v; expected Problems", err)
+			}
+			checkComplete(t, problems)
+			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", problems.Error()+"\n")
+		})
+	}
+}
+
+// checkComplete expects every problem to have a place and a remedy.
+func checkComplete(t *testing.T, problems Problems) {
+	t.Helper()
+	for _, p := range problems {
+		if p.File == "" || p.Line < 1 || p.Column < 1 || p.Message == "" || p.Remedy == "" {
+			t.Errorf("problem lacks something: %#v", p)
+		}
+	}
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; run go test ./config -update", err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("problems differ from %s (-want +got):\n%s", file, diff)
+	}
+}
+
+func TestGoodFiles(t *testing.T) {
+	for _, file := range goodFiles(t) {
+		c, err := Load(file)
+		if err != nil {
+			t.Errorf("Load(%s): %v", file, err)
+			continue
+		}
+		if c.File != file {
+			t.Errorf("File = %q; expected %q", c.File, file)
+		}
+	}
+}
+
+func TestLoadFull(t *testing.T) {
+	c, err := Load("testdata/good/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	velero := c.Services[1].Identity
+	if velero.ServiceAccount != "velero-server" || velero.Mode != PodIdentity {
+		t.Errorf("velero's identity = %+v", velero)
+	}
+	wantValues := map[string]any{
+		"policy": "upsert-only", "domainFilters": []any{"example.com"},
+		"interval": "1m", "since": "2025-11-01", "serviceMonitor": nil,
+	}
+	if diff := cmp.Diff(wantValues, c.Services[0].Values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	wantLabels := map[string]string{"example.com/pool": "batch", "example.com/team": "storage"}
+	if diff := cmp.Diff(wantLabels, c.Namespaces[2].Labels); diff != "" {
+		t.Errorf("merged labels (-want +got):\n%s", diff)
+	}
+	wantEnv := map[string]any{"env": map[string]any{"ENABLE_PREFIX_DELEGATION": "true", "WARM_PREFIX_TARGET": int64(1)}}
+	if diff := cmp.Diff(wantEnv, c.Kubernetes.Addons[0].Configuration); diff != "" {
+		t.Errorf("addon configuration (-want +got):\n%s", diff)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	c, err := Load("testdata/good/minimal.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := c.Kubernetes.NodeGroups[0].Size
+	if *size.Min != 1 || *size.Max != 1 || *size.Desired != 1 {
+		t.Errorf("size = %d, %d, %d; expected 1, 1, 1", *size.Min, *size.Max, *size.Desired)
+	}
+	if want := "https://github.com/fluxcd/flux2/releases/download/v2.7.5/install.yaml"; c.GitOps.Distribution.URL != want {
+		t.Errorf("distribution url = %q; expected %q", c.GitOps.Distribution.URL, want)
+	}
+	c, err = Load("testdata/good/ssh-auth.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	size = c.Kubernetes.NodeGroups[0].Size
+	if *size.Min != 1 || *size.Max != 3 || *size.Desired != 3 {
+		t.Errorf("size with desired: 3 = %d, %d, %d; expected 1, 3, 3", *size.Min, *size.Max, *size.Desired)
+	}
+	c, err = Load("testdata/good/private-only.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Kubernetes.Logs == nil || len(c.Kubernetes.Logs) != 0 {
+		t.Errorf("logs: [] = %v; an empty list must stay empty", c.Kubernetes.Logs)
+	}
+	c, err = Load("testdata/good/existing-network.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Network.NAT != "" || c.Network.Endpoints != nil || c.GitOps.Distribution.URL != "" {
+		t.Errorf("defaults that do not apply are set: %+v, %+v", c.Network, c.GitOps.Distribution)
+	}
+	if c.GitOps.Auth.Username != "git" {
+		t.Errorf("username = %q; expected git", c.GitOps.Auth.Username)
+	}
+}
+
+func TestByteOrderMark(t *testing.T) {
+	content, err := os.ReadFile("testdata/good/minimal.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "minimal.yaml")
+	if err := os.WriteFile(file, append([]byte("\xef\xbb\xbf"), content...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(file); err != nil {
+		t.Errorf("Load with a byte order mark: %v", err)
+	}
+}
+
+func TestLoadMissingFile(t *testing.T) {
+	_, err := Load("testdata/nowhere.yaml")
+	want := "read cluster file testdata/nowhere.yaml: file does not exist; check the path, or name the cluster"
+	if err == nil || err.Error() != want || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load = %v; expected %s", err, want)
+	}
+}
+
+func TestLoadHugeFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "huge.yaml")
+	if err := os.WriteFile(file, make([]byte, maxFileSize+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(file)
+	want := file + ":1:1: has 1048577 bytes; a cluster file has at most 1048576; move what is long into the GitOps repository"
+	if err == nil || err.Error() != want {
+		t.Errorf("Load = %v; expected %s", err, want)
+	}
+}
+
+func TestLoadDir(t *testing.T) {
+	dir := t.TempDir()
+	minimal := readGood(t, "minimal.yaml")
+	write(t, dir, "b.yaml", strings.Replace(minimal, "name: minimal", "name: b", 1))
+	write(t, dir, "a.yaml", strings.Replace(minimal, "name: minimal", "name: a", 1))
+	write(t, dir, "Pulumi.a-core.yaml", "encryptionsalt: v1")
+	write(t, dir, "README.md", "cluster files")
+	clusters, err := LoadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range clusters {
+		names = append(names, c.Name)
+	}
+	if !reflect.DeepEqual(names, []string{"a", "b"}) {
+		t.Errorf("names = %v; expected a, b", names)
+	}
+}
+
+func TestLoadDirFileNames(t *testing.T) {
+	dir := t.TempDir()
+	minimal := readGood(t, "minimal.yaml")
+	write(t, dir, "minimal.yaml", minimal)
+	write(t, dir, "copy.yaml", minimal)
+	write(t, dir, "old.yaml", strings.Replace(minimal, "name: minimal", "name: new", 1))
+	write(t, dir, "short.yml", strings.Replace(minimal, "name: minimal", "name: short", 1))
+	write(t, dir, "wrong.yaml", strings.Replace(minimal, "name: minimal", "name: wrong\nnmae: wrong", 1))
+	_, err := LoadDir(dir)
+	if err == nil {
+		t.Fatal("LoadDir accepts it")
+	}
+	got := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
+	golden(t, "testdata/dir.golden", got+"\n")
+}
+
+func TestLoadDirMissing(t *testing.T) {
+	_, err := LoadDir("testdata/nowhere")
+	if !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "read directory of cluster files testdata/nowhere: ") {
+		t.Errorf("LoadDir = %v", err)
+	}
+	if clusters, err := LoadDir(t.TempDir()); err != nil || len(clusters) != 0 {
+		t.Errorf("LoadDir of an empty directory = %v, %v; expected nothing", clusters, err)
+	}
+}
+
+func readGood(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata/good", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func write(t *testing.T, dir, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// FuzzLoad expects any content to be read or refused with complete problems.
+func FuzzLoad(f *testing.F) {
+	for _, pattern := range []string{"testdata/good/*.yaml", "testdata/bad/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(content)
+		}
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		doc := newDocument("fuzz.yaml")
+		c := parse(doc, content)
+		problems := doc.problems.inOrder()
+		if c == nil && len(problems) == 0 {
+			t.Error("no cluster and no problem")
+		}
+		checkComplete(t, problems)
+		for _, line := range strings.Split(problems.Error(), "\n") {
+			if len(problems) > 0 && !strings.HasPrefix(line, "fuzz.yaml:") {
+				t.Errorf("a problem is not on one line: %q", line)
+			}
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+)
+
+func TestSubnets(t *testing.T) {
+	zones := []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}
+	plans, err := Subnets("10.0.0.0/16", zones)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"eu-central-1a 10.0.0.0/18 10.0.192.0/20",
+		"eu-central-1b 10.0.64.0/18 10.0.208.0/20",
+		"eu-central-1c 10.0.128.0/18 10.0.224.0/20",
+	}
+	for i, p := range plans {
+		if got := fmt.Sprint(p.Zone, " ", p.Private, " ", p.Public); got != want[i] {
+			t.Errorf("subnets of zone %d = %s; expected %s", i, got, want[i])
+		}
+	}
+	two, err := Subnets("10.0.0.0/16", zones[:2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if two[0] != plans[0] || two[1] != plans[1] {
+		t.Errorf("a third zone moved the others: %v, %v", two, plans)
+	}
+}
+
+// TestSubnetsApart lays out every size for every number of zones.
+func TestSubnetsApart(t *testing.T) {
+	for length := largestVPC; length <= smallestVPC; length++ {
+		for n := 1; n <= maxZones; n++ {
+			vpc := netip.MustParsePrefix(fmt.Sprintf("192.168.0.0/%d", length))
+			zones := make([]string, n)
+			for i := range zones {
+				zones[i] = fmt.Sprintf("z%d", i)
+			}
+			plans, err := Subnets(vpc.String(), zones)
+			if fits := length <= longestVPC(n); fits != (err == nil) {
+				t.Errorf("Subnets(%s, %d zones) = %v; fits is %t", vpc, n, err, fits)
+			}
+			checkApart(t, vpc, plans)
+		}
+	}
+}
+
+func checkApart(t *testing.T, vpc netip.Prefix, plans []SubnetPlan) {
+	t.Helper()
+	var all []netip.Prefix
+	for _, p := range plans {
+		all = append(all, p.Private, p.Public)
+	}
+	for i, a := range all {
+		if a != a.Masked() || a.Bits() > smallestSubnet || !vpc.Contains(a.Addr()) {
+			t.Errorf("%s is no subnet of %s", a, vpc)
+		}
+		for _, b := range all[:i] {
+			if a.Overlaps(b) {
+				t.Errorf("%s overlaps %s in %s", a, b, vpc)
+			}
+		}
+	}
+}
+
+func TestSubnetsErrors(t *testing.T) {
+	tests := []struct {
+		cidr  string
+		zones int
+		want  string
+	}{
+		{"10.0.0.0", 2, `lay out subnets: "10.0.0.0" is not an IPv4 block; use one such as 10.0.0.0/16`},
+		{"fd00::/64", 2, `lay out subnets: "fd00::/64" is not an IPv4 block; use one such as 10.0.0.0/16`},
+		{"10.0.0.0/16", 0, "lay out subnets: 0 zones; use 1 to 7"},
+		{"10.0.0.0/16", 8, "lay out subnets: 8 zones; use 1 to 7"},
+		{"10.0.0.0/23", 4, "lay out subnets: 10.0.0.0/23 is too small for 4 zones: public subnets would be /29, and the smallest subnet of AWS is /28; use /22 or larger"},
+		{"10.0.0.0/32", 2, "lay out subnets: 10.0.0.0/32 is too small for 2 zones: public subnets would be /36, and the smallest subnet of AWS is /28; use /24 or larger"},
+	}
+	for _, tt := range tests {
+		if _, err := Subnets(tt.cidr, make([]string, tt.zones)); err == nil || err.Error() != tt.want {
+			t.Errorf("Subnets(%s, %d zones) = %v; expected %s", tt.cidr, tt.zones, err, tt.want)
+		}
+	}
+}
+
+// TestServiceCIDR expects no overlap with any VPC that validation accepts.
+func TestServiceCIDR(t *testing.T) {
+	for vpc, want := range map[string]string{
+		"10.0.0.0/16":     "172.20.0.0/16",
+		"10.100.0.0/16":   "172.20.0.0/16",
+		"172.16.0.0/16":   "10.100.0.0/16",
+		"172.20.128.0/20": "10.100.0.0/16",
+		"192.168.0.0/16":  "172.20.0.0/16",
+		"100.64.0.0/16":   "172.20.0.0/16",
+		"":                "172.20.0.0/16",
+	} {
+		if got := ServiceCIDR(vpc); got != want {
+			t.Errorf("ServiceCIDR(%q) = %s; expected %s", vpc, got, want)
+		}
+	}
+	for _, outer := range privateBlocks {
+		block := netip.MustParsePrefix(outer)
+		if services := netip.MustParsePrefix(ServiceCIDR(outer)); services.Overlaps(block) {
+			t.Errorf("services of a VPC in %s are in %s, which overlaps", outer, services)
+		}
+	}
+}
