@@ -21,9 +21,8 @@ const (
 	nodeGroupEnd = "-01234567"
 )
 
-// ownRoles end the names of the roles of the cluster itself; a service of such
-// a name would claim the same role.
-var ownRoles = []string{"cluster", "cni", "node"}
+// ServiceRoleName is the name of the IAM role of a service with an identity.
+func ServiceRoleName(cluster, service string) string { return cluster + "-service-" + service }
 
 // growth is what a name becomes.
 type growth struct {
@@ -35,7 +34,7 @@ type growth struct {
 // names checks what the cluster's own name grows to.
 func (v *validator) names() {
 	name := v.c.Name
-	v.fits("name", growth{"the control plane's IAM role", name + "-" + ownRoles[0], maxRoleName})
+	v.fits("name", growth{"the control plane's IAM role", name + "-cluster", maxRoleName})
 }
 
 // fits reports a name that has grown too long.

@@ -57,11 +57,7 @@ func (v *validator) serviceNamespace(at path, namespace string) {
 
 func (v *validator) identity(service path, s Service) {
 	at := service.field("identity")
-	v.fits(service.field("name"), growth{"the service's IAM role", v.c.Name + "-" + s.Name, maxRoleName})
-	if slices.Contains(ownRoles, s.Name) {
-		v.problem(service.field("name"), "give the service another name",
-			"makes the name of its IAM role %s, which is one of the cluster's own", quote(v.c.Name+"-"+s.Name))
-	}
+	v.fits(service.field("name"), growth{"the service's IAM role", ServiceRoleName(v.c.Name, s.Name), maxRoleName})
 	agent := func(a Addon) bool { return a.Name == PodIdentityAgent }
 	if s.Identity.Mode == PodIdentity && v.sound("kubernetes.addons") &&
 		!slices.ContainsFunc(v.c.Kubernetes.Addons, agent) {
