@@ -35,9 +35,9 @@ tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum
 	@$(GO) run ./tools/build
 
 .PHONY: build
-build: ## Build bin/tombolo
-	@echo "► building $(TOMBOLO)" >&2
-	@$(GO) build -o $(TOMBOLO) ./cmd/tombolo
+build: ## Build bin/tombolo, and bin/program for plain pulumi
+	@echo "► building bin/tombolo and bin/program" >&2
+	@$(GO) build -o bin/ ./cmd/tombolo ./cmd/program
 
 ##@ Work on it
 

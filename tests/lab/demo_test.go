@@ -1,0 +1,225 @@
+//go:build lab
+
+package lab
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+// TestDemo is the way of the demo cluster, from an empty lab to an empty lab.
+// Its parts build on each other.
+func TestDemo(t *testing.T) {
+	p := newProject(t)
+	steps := []struct {
+		name string
+		run  func(*testing.T, project)
+	}{
+		{"preview before core exists lists both stacks", previewOnEmptyLab},
+		{"preview leaves nothing", nothingExists},
+		{"up", upFromNothing},
+		{"verify", verifyIsGreen},
+		{"values reach what Git declares", valuesReachGit},
+		{"state holds no secret", stateHoldsNoSecret},
+		{"a second up changes nothing", secondUp},
+		{"plain pulumi sees the same stacks", plainPulumi},
+		{"core is kept while bootstrap has resources", coreIsKept},
+		{"destroy leaves an empty cloud", destroyLeavesNothing},
+		{"lab down leaves no process", labDownLeavesNothing},
+	}
+	for _, s := range steps {
+		if !t.Run(s.name, func(t *testing.T) { s.run(t, p) }) {
+			t.Fatal("what follows needs this")
+		}
+	}
+}
+
+func previewOnEmptyLab(t *testing.T, p project) {
+	o := p.run(t, "preview", "demo")
+	if o.code != 0 {
+		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	}
+	for _, want := range []string{"demo-core", "demo-bootstrap", "Vpc", "GitRepository", "infra-config"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("the preview does not show %q:\n%s", want, o.stdout)
+		}
+	}
+}
+
+func nothingExists(t *testing.T, p project) {
+	if items := p.inventory(t); len(items) != 0 {
+		t.Errorf("the stand-in holds %v", items)
+	}
+}
+
+func upFromNothing(t *testing.T, p project) {
+	r := p.up(t, "demo")
+	for _, s := range r.Stacks {
+		if s.Changes["create"] == 0 {
+			t.Errorf("%s created nothing: %v", s.Stack, s.Changes)
+		}
+	}
+}
+
+func verifyIsGreen(t *testing.T, p project) {
+	out := p.must(t, "verify", "demo")
+	for _, want := range []string{"platform", "infrastructure", "apps", "cluster-reporter"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("verify does not list %q:\n%s", want, out)
+		}
+	}
+}
+
+// valuesReachGit follows the VPC's id from the cloud to a manifest and to a
+// chart in Git.
+func valuesReachGit(t *testing.T, p project) {
+	var vpc string
+	for _, item := range p.inventory(t) {
+		if item.Type == "aws:ec2/vpc:Vpc" {
+			vpc = item.ID
+		}
+	}
+	if vpc == "" {
+		t.Fatal("the stand-in holds no VPC")
+	}
+	for what, args := range map[string][]string{
+		"the general ConfigMap":           {"-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.vpc_id}"},
+		"the object that Flux reconciled": {"-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.vpcId}"},
+	} {
+		if got := p.kubectl(t, "demo", args...); got != vpc {
+			t.Errorf("%s says %q, want %s", what, got, vpc)
+		}
+	}
+	received := p.kubectl(t, "demo", "-n", "reporting", "get", "configmap", "-l", "app.kubernetes.io/name=cluster-reporter",
+		"-o", "jsonpath={.items[*].data}")
+	if !strings.Contains(received, vpc) {
+		t.Errorf("the chart received no VPC id: %s", received)
+	}
+	account := p.kubectl(t, "demo", "-n", "reporting", "get", "serviceaccount", "cluster-reporter", "-o", "json")
+	if !strings.Contains(account, "arn:aws:iam::111122223333:role/") {
+		t.Errorf("the service account carries no role:\n%s", account)
+	}
+}
+
+var credential = regexp.MustCompile(`k8s-aws-v1\.|-----BEGIN [A-Z ]*PRIVATE KEY|client-key-data|client-certificate-data`)
+
+func stateHoldsNoSecret(t *testing.T, p project) {
+	env := map[string]string{}
+	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	token := env["TOMBOLO_GIT_TOKEN"]
+	if len(token) < 16 {
+		t.Fatalf("the lab's Git token is %q: too short to search for", token)
+	}
+	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
+		state := p.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", p.workdir())
+		if !strings.Contains(state, `"urn:pulumi:`) {
+			t.Fatalf("%s: the export holds no resources", stack)
+		}
+		if found := credential.FindString(state); found != "" {
+			t.Errorf("%s: the state holds %q", stack, found)
+		}
+		if strings.Contains(state, token) {
+			t.Errorf("%s: the state holds the Git token in plaintext", stack)
+		}
+		for _, encoded := range encodings(token) {
+			if strings.Contains(state, encoded) {
+				t.Errorf("%s: the state holds the Git token, encoded", stack)
+			}
+		}
+	}
+	if out := p.must(t, "outputs", "demo", "--output", "json"); strings.Contains(out, token) || credential.MatchString(out) {
+		t.Error("the outputs hold a credential")
+	}
+}
+
+func secondUp(t *testing.T, p project) {
+	for _, s := range p.up(t, "demo").Stacks {
+		if s.Changed != 0 {
+			t.Errorf("%s changed: %v", s.Stack, s.Changes)
+		}
+	}
+}
+
+// plainPulumi runs the plain program on the driver's state: it must see what
+// the driver sees.
+func plainPulumi(t *testing.T, p project) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TOMBOLO_CLUSTERS", filepath.Join(p.dir, "clusters"))
+	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
+		o := p.tool(t, "pulumi", "preview", "--stack", stack, "--cwd", root, "--non-interactive", "--expect-no-changes",
+			"--config-file", filepath.Join(t.TempDir(), "Pulumi."+stack+".yaml"))
+		if o.code != 0 {
+			t.Errorf("%s: exit code %d\n%s\n%s", stack, o.code, o.stdout, o.stderr)
+		}
+	}
+}
+
+func coreIsKept(t *testing.T, p project) {
+	before := len(p.inventory(t))
+	o := p.run(t, "destroy", "demo", "--only", "core", "--yes")
+	if o.code != 4 {
+		t.Errorf("exit code %d, want 4\n%s", o.code, o.stderr)
+	}
+	if !strings.Contains(o.stderr, "bootstrap") {
+		t.Errorf("the refusal does not name bootstrap:\n%s", o.stderr)
+	}
+	if after := len(p.inventory(t)); after != before {
+		t.Errorf("the stand-in held %d resources, and %d after the refusal", before, after)
+	}
+}
+
+func destroyLeavesNothing(t *testing.T, p project) {
+	p.must(t, "destroy", "demo", "--yes")
+	nothingExists(t, p)
+	if locks := p.locks(t); len(locks) != 0 {
+		t.Errorf("locks stay: %v", locks)
+	}
+}
+
+func labDownLeavesNothing(t *testing.T, p project) {
+	p.must(t, "lab", "down")
+	if _, err := os.Stat(filepath.Join(p.dir, ".lab")); !os.IsNotExist(err) {
+		t.Errorf(".lab stays: %v", err)
+	}
+	for _, pid := range processesIn(t, p.dir) {
+		t.Errorf("process %s stays", pid)
+	}
+}
+
+func (p project) workdir() string { return filepath.Join(p.dir, ".lab", "work") }
+
+// TestUpRefusesABadFile shows that nothing starts, not even the lab.
+func TestUpRefusesABadFile(t *testing.T) {
+	p := newProject(t)
+	text := p.read(t, "clusters/demo.yaml")
+	p.write(t, "clusters/demo.yaml", strings.Replace(text, "nat: single", "nat: doubel", 1))
+	o := p.run(t, "up", "demo", "--yes")
+	if o.code != 3 || !strings.Contains(o.stderr, "clusters/demo.yaml:") {
+		t.Errorf("exit code %d, want 3\n%s", o.code, o.stderr)
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, ".lab")); !os.IsNotExist(err) {
+		t.Errorf("the lab was started: %v", err)
+	}
+}
+
+// encodings are the forms in which a Kubernetes object holds a text.
+func encodings(secret string) []string {
+	text, err := json.Marshal([]byte(secret)) // base64, in quotes
+	if err != nil {
+		return nil
+	}
+	var encoded string
+	if yaml.Unmarshal(text, &encoded) != nil {
+		return nil
+	}
+	return []string{strings.TrimRight(encoded, "=")}
+}

@@ -1,0 +1,131 @@
+//go:build lab
+
+package lab
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestKilledInTheMiddle kills the driver and its Pulumi CLI while core is under
+// way, twice at different moments, beside a healthy cluster in the same lab.
+// The next up must recover, say so, and leave nothing twice.
+func TestKilledInTheMiddle(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up")
+	for _, moment := range []string{"aws:ec2/vpc:Vpc", "aws:eks/cluster:Cluster"} {
+		cmd := p.command(t.Context(), "up", "demo", "--yes")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, 3*time.Minute, func() string {
+			for _, item := range p.inventory(t) {
+				if item.Type == moment {
+					return ""
+				}
+			}
+			return fmt.Sprintf("the stand-in has no %s\n%s", moment, out.String())
+		})
+		killGroup(t, cmd)
+	}
+
+	o := p.run(t, "up", "demo", "--yes", "--verify")
+	if o.code != 0 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	if !strings.Contains(o.stderr, "recovered") {
+		t.Errorf("it does not say what it recovered:\n%s", o.stderr)
+	}
+	count := map[string]int{}
+	for _, item := range p.inventory(t) {
+		count[item.Type]++
+	}
+	for what, want := range map[string]int{
+		"aws:ec2/vpc:Vpc": 1, "aws:ec2/subnet:Subnet": 4, "aws:eks/cluster:Cluster": 1,
+		"aws:kms/key:Key": 1, "aws:ec2/natGateway:NatGateway": 1,
+	} {
+		if count[what] != want {
+			t.Errorf("the stand-in has %d of %s, want %d", count[what], what, want)
+		}
+	}
+	p.must(t, "destroy", "demo", "--yes")
+	nothingExists(t, p)
+}
+
+// TestInterrupted shows that Ctrl-C ends the operation in order: exit code 130,
+// no lock, and the next up goes on.
+func TestInterrupted(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up")
+	cmd := p.command(t.Context(), "up", "demo", "--yes")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 3*time.Minute, func() string {
+		if len(p.inventory(t)) > 0 {
+			return ""
+		}
+		return "nothing was made\n" + out.String()
+	})
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit code %d, want 130\n%s", code, out.String())
+	}
+	if locks := p.locks(t); len(locks) != 0 {
+		t.Errorf("locks stay: %v", locks)
+	}
+	p.up(t, "demo")
+	p.must(t, "destroy", "demo", "--yes")
+	nothingExists(t, p)
+}
+
+// TestTwoClusters shows two clusters in one lab, and that taking one down
+// leaves the other.
+func TestTwoClusters(t *testing.T) {
+	p := newProject(t)
+	p.secondCluster(t, "edge", "10.30.0.0/16")
+	for _, name := range []string{"demo", "edge"} {
+		p.up(t, name)
+	}
+	p.must(t, "verify", "demo")
+	p.must(t, "verify", "edge")
+	p.must(t, "destroy", "demo", "--yes")
+	p.must(t, "verify", "edge")
+	if got := p.kubectl(t, "edge", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.cluster}"); got != "edge" {
+		t.Errorf("the second cluster says it is %q", got)
+	}
+}
+
+// TestLabDaemonKilled kills the lab with SIGKILL: `lab up` brings it back, with
+// the same clusters on the same ports.
+func TestLabDaemonKilled(t *testing.T) {
+	p := newProject(t)
+	p.up(t, "demo")
+	if out, err := exec.Command("pkill", "-KILL", "-f", "lab serve --root "+p.dir).CombinedOutput(); err != nil {
+		t.Fatalf("killing the daemon: %v\n%s", err, out)
+	}
+	o := p.run(t, "lab", "up")
+	if o.code != 0 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	p.must(t, "verify", "demo")
+	for _, s := range p.up(t, "demo").Stacks {
+		if s.Changed != 0 {
+			t.Errorf("%s changed after the lab came back: %v", s.Stack, s.Changes)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+//go:build lab
+
+// Package lab tests Tombolo from end to end in the lab: the built binary, the
+// real Pulumi engine, control planes and controllers. Every test of a scenario
+// runs in a project of its own, so a lab that somebody is using is left alone.
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// project is a copy of the checkout's data (cluster files, platform tree,
+// charts), with the checkout's tools, and a lab of its own.
+type project struct {
+	dir     string
+	tombolo string
+}
+
+// newProject makes a project whose lab is down again when the test ends.
+func newProject(t *testing.T) project {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".tools", "bin", "controlplane")); err != nil {
+		t.Fatalf("the lab's tools are missing: %v; run `make setup`", err)
+	}
+	// The path of a socket in it must stay short, so not in t.TempDir().
+	dir, err := os.MkdirTemp("", "tombolo-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := project{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo")}
+	for _, part := range []string{"clusters", "platform", "lab/charts"} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(root, part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(filepath.Join(root, "Pulumi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, "Pulumi.yaml", string(content))
+	if err := os.Symlink(filepath.Join(root, ".tools"), filepath.Join(dir, ".tools")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.remove(t) })
+	return p
+}
+
+// remove ends the lab. The logs of a failed test are kept for who looks into it.
+func (p project) remove(t *testing.T) {
+	if t.Failed() {
+		kept := p.dir + "-logs"
+		if err := os.CopyFS(kept, os.DirFS(filepath.Join(p.dir, ".lab", "logs"))); err == nil {
+			t.Logf("the lab's logs are in %s", kept)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.tombolo, "lab", "down")
+	cmd.Dir = p.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("ending the lab: %v\n%s", err, out)
+	}
+	if err := os.RemoveAll(p.dir); err != nil {
+		t.Errorf("removing the project: %v", err)
+	}
+}
+
+func (p project) write(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p project) read(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(p.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// secondCluster writes a cluster file like the demo's, with another name and
+// network.
+func (p project) secondCluster(t *testing.T, name, cidr string) {
+	t.Helper()
+	text := p.read(t, "clusters/demo.yaml")
+	text = strings.Replace(text, "name: demo\n", "name: "+name+"\n", 1)
+	text = strings.Replace(text, "10.20.0.0/16", cidr, 1)
+	p.write(t, "clusters/"+name+".yaml", text)
+}
+
+// outcome is how a command ended.
+type outcome struct {
+	stdout, stderr string
+	code           int
+}
+
+func (p project) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.tombolo, args...)
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")
+	return cmd
+}
+
+// run runs tombolo and takes any exit code.
+func (p project) run(t *testing.T, args ...string) outcome {
+	t.Helper()
+	return end(t, p.command(t.Context(), args...))
+}
+
+func end(t *testing.T, cmd *exec.Cmd) outcome {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s: %v", strings.Join(cmd.Args, " "), err)
+	}
+	return outcome{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+}
+
+// must runs tombolo, which must end well, and returns its standard output.
+func (p project) must(t *testing.T, args ...string) string {
+	t.Helper()
+	o := p.run(t, args...)
+	if o.code != 0 {
+		t.Fatalf("tombolo %s: exit code %d\n%s\n%s", strings.Join(args, " "), o.code, o.stdout, o.stderr)
+	}
+	return o.stdout
+}
+
+// tool runs a tool in the lab's environment, as `eval "$(tombolo lab env)"`
+// gives it to a shell.
+func (p project) tool(t *testing.T, name string, args ...string) outcome {
+	t.Helper()
+	env := map[string]string{}
+	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	path := name
+	if !strings.Contains(name, "/") {
+		path = filepath.Join(p.dir, ".tools", "bin", name)
+	}
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Dir, cmd.Env = p.dir, os.Environ()
+	for k, v := range env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	return end(t, cmd)
+}
+
+func (p project) mustTool(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	o := p.tool(t, name, args...)
+	if o.code != 0 {
+		t.Fatalf("%s %s: exit code %d\n%s\n%s", name, strings.Join(args, " "), o.code, o.stdout, o.stderr)
+	}
+	return o.stdout
+}
+
+// kubectl asks the cluster through the kubeconfig that tombolo writes.
+func (p project) kubectl(t *testing.T, cluster string, args ...string) string {
+	t.Helper()
+	file := strings.TrimSpace(p.must(t, "kubeconfig", cluster, "--file", filepath.Join(p.dir, ".lab", cluster+".kubeconfig")))
+	return p.mustTool(t, "kubectl", append([]string{"--kubeconfig", file}, args...)...)
+}
+
+// result is the last document of a command with --output json.
+type result struct {
+	Type   string
+	Stacks []struct {
+		Stack, Operation string
+		Changes          map[string]int
+		Changed          int
+	}
+}
+
+func (p project) up(t *testing.T, cluster string) result {
+	t.Helper()
+	return lastResult(t, p.must(t, "up", cluster, "--yes", "--output", "json"))
+}
+
+func lastResult(t *testing.T, stdout string) result {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	var r result
+	decode(t, lines[len(lines)-1], &r)
+	if r.Type != "result" || len(r.Stacks) != 2 {
+		t.Fatalf("the last document is no result of two stacks: %s", lines[len(lines)-1])
+	}
+	return r
+}
+
+// inventory is what exists in the AWS stand-in.
+func (p project) inventory(t *testing.T) []struct{ Type, ID, Name string } {
+	t.Helper()
+	var status struct {
+		Inventory []struct{ Type, ID, Name string }
+	}
+	decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
+	return status.Inventory
+}
+
+func decode(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("decoding: %v\n%s", err, text)
+	}
+}
+
+// locks are the lock files of the lab's state backend.
+func (p project) locks(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(filepath.Join(p.dir, ".lab", "state"), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.Contains(path, "/locks/") {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// eventually waits until a condition holds; why says what it still waits for.
+func eventually(t *testing.T, within time.Duration, why func() string) {
+	t.Helper()
+	deadline, tick := time.After(within), time.NewTicker(200*time.Millisecond)
+	defer tick.Stop()
+	for {
+		reason := why()
+		if reason == "" {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("not after %s: %s", within, reason)
+		case <-tick.C:
+		}
+	}
+}
+
+// killGroup ends a command and the Pulumi CLI it runs, as a machine does that
+// goes down: nobody gets to clean up.
+func killGroup(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+}
