@@ -22,6 +22,9 @@ import (
 // some and 108 on others, with a final zero).
 const longestSocketPath = 103
 
+// socketDir begins the name of a temporary directory for the socket.
+const socketDir = "tombolo-lab-"
+
 // daemonFile says how to reach the daemon, and tells whether a pid still is it.
 type daemonFile struct {
 	PID      int    `json:"pid"`
@@ -85,11 +88,28 @@ func (d *daemon) serveControl(failed chan<- error) (close func(), _ error) {
 	go func() { failed <- server.Serve(listener) }()
 	return func() {
 		server.Close()
-		os.Remove(d.lab.paths().daemon())
-		if filepath.Dir(socket) != d.lab.paths().dir() {
-			os.RemoveAll(filepath.Dir(socket))
+		if err := d.lab.forgetDaemon(); err != nil {
+			d.log.Warn("the daemon's address is left", "error", err)
 		}
 	}, nil
+}
+
+// forgetDaemon removes the record of a daemon that has ended, and the
+// directory of its socket if that is not the lab's own.
+func (l *Lab) forgetDaemon() error {
+	file, found, err := readDaemonFile(l.paths().daemon())
+	if err != nil || !found {
+		return err
+	}
+	if dir := filepath.Dir(file.Socket); strings.HasPrefix(filepath.Base(dir), socketDir) {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("remove the control socket: %w", err)
+		}
+	}
+	if err := os.Remove(l.paths().daemon()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the daemon's address: %w", err)
+	}
+	return nil
 }
 
 // socketPath is the wanted path, or one in a fresh temporary directory when
@@ -98,7 +118,7 @@ func socketPath(wanted string) (string, error) {
 	if len(wanted) <= longestSocketPath {
 		return wanted, nil
 	}
-	dir, err := os.MkdirTemp("", "tombolo-lab-")
+	dir, err := os.MkdirTemp("", socketDir)
 	if err != nil {
 		return "", fmt.Errorf("make a directory for the control socket: %w", err)
 	}

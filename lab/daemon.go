@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/proto/go/pulumirpc"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
 	"tombolo/lab/aws"
@@ -45,8 +45,7 @@ type daemon struct {
 	log        *slog.Logger
 	started    time.Time
 	supervisor *process.Supervisor
-	planes     *controlplane.Manager
-	agent      *controllers.Agent
+	clusters   *clusters
 	cloud      *aws.Cloud
 	repository *git.Repository
 	authority  *pki.Authority
@@ -73,12 +72,18 @@ func Serve(ctx context.Context, root string) error {
 	if err != nil {
 		return fmt.Errorf("start the lab: %w", err)
 	}
-	defer d.supervisor.Close()
-	defer d.agent.Close()
+	defer d.close()
 	if err := d.serve(ctx); err != nil {
 		return fmt.Errorf("run the lab: %w", err)
 	}
 	return nil
+}
+
+// close ends what runs below the daemon, once nobody can ask for more.
+func (d *daemon) close() {
+	d.clusters.agent.Close()
+	d.supervisor.Close()
+	d.cloud.Close()
 }
 
 // newDaemon puts the parts together. Nothing listens yet.
@@ -100,17 +105,17 @@ func newDaemon(l *Lab, stop context.CancelFunc) (*daemon, error) {
 	}
 	d.repository = git.Open(p.repository(), p.home())
 	d.supervisor = process.NewSupervisor(p.logs(), p.run())
-	d.planes = controlplane.New(controlplane.Options{
+	planes := controlplane.New(controlplane.Options{
 		Dir: p.clusters(), Tools: p.tools(), Home: p.home(), Supervisor: d.supervisor, Ports: book,
 		TokenReviewURL: func(cluster string) string { return d.reviewURL() + "/" + cluster },
 		TokenReviewCA:  d.authority.PEM(),
 	})
-	d.agent = controllers.New(controllers.Options{
+	agent := controllers.New(controllers.Options{
 		Dir: p.controllers(), Tools: p.tools(), Home: p.home(), Proxy: d.proxyURL(),
 		Supervisor: d.supervisor, Ports: book, Log: d.log,
 	})
-	clusters := &clusters{planes: d.planes, agent: d.agent}
-	d.cloud, err = aws.Open(p.cloud(), aws.Options{Clusters: clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})
+	d.clusters = &clusters{planes: planes, agent: agent}
+	d.cloud, err = aws.Open(p.cloud(), aws.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})
 	return d, err
 }
 

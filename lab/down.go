@@ -26,6 +26,9 @@ func (l *Lab) Down(ctx context.Context) error {
 	if _, err := process.Reap(l.paths().run()); err != nil {
 		return fmt.Errorf("take the lab down: %w", err)
 	}
+	if err := l.forgetDaemon(); err != nil {
+		return fmt.Errorf("take the lab down: %w", err)
+	}
 	survivors, err := process.Recorded(l.paths().run())
 	if err != nil {
 		return fmt.Errorf("take the lab down: %w", err)

@@ -96,7 +96,7 @@ func (l *Lab) clear(progress func(Step)) error {
 	if len(ended) > 0 {
 		progress(Step{Name: "an earlier lab was killed; ended what it left running", State: StepNote, Detail: strings.Join(ended, ", ")})
 	}
-	return os.RemoveAll(l.paths().daemon())
+	return l.forgetDaemon()
 }
 
 // spawn starts the daemon in a session of its own and waits until it answers.

@@ -53,12 +53,14 @@ type Agent struct {
 // New returns an agent that watches nothing yet.
 func New(o Options) *Agent { return &Agent{o: o, watches: map[string]*watch{}} }
 
-// Watch runs what the Deployments of a cluster ask for, until Forget. A
-// cluster that is watched already stays watched. kubeconfig is an admin's.
+// Watch runs what the Deployments of a cluster ask for, until Forget. Where a
+// cluster is watched already, controllers that were given up are tried again.
+// kubeconfig is an admin's.
 func (a *Agent) Watch(cluster, kubeconfig string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.watches[cluster] != nil {
+	if w := a.watches[cluster]; w != nil {
+		w.lookAgain()
 		return nil
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -69,11 +71,7 @@ func (a *Agent) Watch(cluster, kubeconfig string) error {
 	if err != nil {
 		return fmt.Errorf("watch the deployments of %s: %w", cluster, err)
 	}
-	w := &watch{
-		o: a.o, cluster: cluster, config: config, client: client,
-		running: map[string]*running{}, log: a.o.Log.With("cluster", cluster),
-		done: make(chan struct{}),
-	}
+	w := newWatch(a.o, cluster, config, client)
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
 	a.watches[cluster] = w
@@ -117,6 +115,9 @@ type watch struct {
 	log     *slog.Logger
 	cancel  context.CancelFunc
 	done    chan struct{}
+	factory informers.SharedInformerFactory
+	store   cache.SharedIndexInformer // the cluster's Deployments
+	queue   workqueue.TypedRateLimitingInterface[string]
 
 	running map[string]*running // by the Deployment's namespace/name
 }
@@ -125,6 +126,25 @@ type watch struct {
 type running struct {
 	plan   plan
 	cancel context.CancelFunc // ends the renewal of its token
+}
+
+func newWatch(o Options, cluster string, config *rest.Config, client kubernetes.Interface) *watch {
+	w := &watch{
+		o: o, cluster: cluster, config: config, client: client, log: o.Log.With("cluster", cluster),
+		done: make(chan struct{}), running: map[string]*running{},
+		factory: informers.NewSharedInformerFactory(client, 0),
+		queue: workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[string](500*time.Millisecond, 30*time.Second)),
+	}
+	w.store = w.factory.Apps().V1().Deployments().Informer()
+	return w
+}
+
+// lookAgain has every Deployment reconciled, as if each had changed.
+func (w *watch) lookAgain() {
+	for _, key := range w.store.GetStore().ListKeys() {
+		w.queue.Add(key)
+	}
 }
 
 func (w *watch) end() {
@@ -138,44 +158,48 @@ func (w *watch) end() {
 // run reconciles Deployments, one at a time, until ctx ends.
 func (w *watch) run(ctx context.Context) {
 	defer close(w.done)
-	queue := workqueue.NewTypedRateLimitingQueue(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[string](500*time.Millisecond, 30*time.Second))
-	factory := informers.NewSharedInformerFactory(w.client, 0)
-	deployments := factory.Apps().V1().Deployments()
 	enqueue := func(object any) {
 		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
-			queue.Add(key)
+			w.queue.Add(key)
 		}
 	}
-	_, err := deployments.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, err := w.store.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: enqueue, DeleteFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
 	})
 	if err != nil {
 		w.log.Error("cannot watch deployments", "error", err)
 		return
 	}
-	factory.Start(ctx.Done())
-	factory.WaitForCacheSync(ctx.Done())
-	context.AfterFunc(ctx, queue.ShutDown)
-	for {
-		key, shutdown := queue.Get()
-		if shutdown || ctx.Err() != nil {
-			break
-		}
-		if err := w.reconcile(ctx, key, deployments.Informer().GetIndexer()); err != nil && ctx.Err() == nil {
-			w.log.Warn("controller cannot run yet", "deployment", key, "error", err)
-			queue.AddRateLimited(key)
-		} else {
-			queue.Forget(key)
-		}
-		queue.Done(key)
+	w.factory.Start(ctx.Done())
+	w.factory.WaitForCacheSync(ctx.Done())
+	context.AfterFunc(ctx, w.queue.ShutDown)
+	for w.next(ctx) {
 	}
-	factory.Shutdown()
+	w.factory.Shutdown()
+}
+
+// next reconciles the next Deployment; false when ctx has ended.
+func (w *watch) next(ctx context.Context) bool {
+	key, shutdown := w.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer w.queue.Done(key)
+	switch err := w.reconcile(ctx, key); {
+	case ctx.Err() != nil:
+		return false
+	case err != nil:
+		w.log.Warn("controller cannot run yet", "deployment", key, "error", err)
+		w.queue.AddRateLimited(key)
+	default:
+		w.queue.Forget(key)
+	}
+	return true
 }
 
 // reconcile has the process of a Deployment run, or not, as it asks.
-func (w *watch) reconcile(ctx context.Context, key string, store cache.Indexer) error {
-	object, exists, err := store.GetByKey(key)
+func (w *watch) reconcile(ctx context.Context, key string) error {
+	object, exists, err := w.store.GetStore().GetByKey(key)
 	if err != nil {
 		return fmt.Errorf("look up deployment %s: %w", key, err)
 	}
@@ -189,10 +213,10 @@ func (w *watch) reconcile(ctx context.Context, key string, store cache.Indexer) 
 	case !wanted:
 		w.remove(key)
 		return nil
-	case r != nil && r.plan.equal(want):
+	case r != nil && r.plan.equal(want) && w.o.Supervisor.Keeps(want.process):
 		return nil
 	case r != nil:
-		w.log.Info("deployment changed, controller starts anew", "process", want.process)
+		w.log.Info("controller starts anew", "process", want.process)
 		w.stop(key)
 	}
 	return w.start(ctx, key, want)

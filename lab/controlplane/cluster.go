@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net"
 	"net/netip"
@@ -141,11 +142,9 @@ func (c *cluster) process(tool string, args []string, listens ...int) process.Sp
 
 func (c *cluster) file(name string) string { return filepath.Join(c.dir, name) }
 
-// issuer of service account tokens. The cluster's stand-in publishes it as the
-// OIDC issuer.
-func (c *cluster) issuer() string {
-	if c.spec.Issuer != "" {
-		return c.spec.Issuer
-	}
-	return fmt.Sprintf("https://oidc.eks.%s.amazonaws.com/id/%s", c.spec.Region, c.spec.Name)
+// Issuer of a cluster's service account tokens, in the form of EKS's own: what
+// follows /id/ is made of the ARN.
+func Issuer(spec aws.ClusterSpec) string {
+	sum := sha256.Sum256([]byte(spec.ARN))
+	return fmt.Sprintf("https://oidc.eks.%s.amazonaws.com/id/%X", spec.Region, sum[:16])
 }

@@ -93,6 +93,7 @@ func (s *Supervisor) keeper(spec Spec) (_ *keeper, started bool, _ error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	k := &keeper{spec: spec, pause: s.firstPause, cancel: cancel, first: make(chan error, 1), done: make(chan struct{})}
+	k.set(Starting, 0, "")
 	s.keepers[spec.Name] = k
 	go k.keep(ctx)
 	return k, true, nil
@@ -125,6 +126,14 @@ func (s *Supervisor) Close() {
 	for _, k := range keepers {
 		<-k.done
 	}
+}
+
+// Keeps says whether a process is being kept: it runs, or will be tried again.
+func (s *Supervisor) Keeps(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.keepers[name]
+	return k != nil && k.kept()
 }
 
 // List returns the status of every process, by name.

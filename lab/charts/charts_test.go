@@ -1,0 +1,137 @@
+package charts
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+func chart(modified time.Time) fstest.MapFS {
+	return fstest.MapFS{
+		"demo/Chart.yaml":          {Data: []byte("apiVersion: v2\nname: demo\nversion: 1.2.3\n"), ModTime: modified, Mode: 0o600},
+		"demo/values.yaml":         {Data: []byte("replicas: 1\n"), ModTime: modified},
+		"demo/templates/note.yaml": {Data: []byte("kind: ConfigMap\n"), ModTime: modified},
+	}
+}
+
+func TestPackagingIsDeterministic(t *testing.T) {
+	var digests []string
+	for _, modified := range []time.Time{time.Unix(1, 0), time.Now()} {
+		list, err := Load(chart(modified))
+		if err != nil || len(list) != 1 {
+			t.Fatal(list, err)
+		}
+		digests = append(digests, list[0].Digest())
+	}
+	if digests[0] != digests[1] {
+		t.Errorf("the same content gave %v", digests)
+	}
+	edited := chart(time.Now())
+	edited["demo/values.yaml"].Data = []byte("replicas: 2\n")
+	if list, err := Load(edited); err != nil || list[0].Digest() == digests[0] {
+		t.Errorf("another content gave the same digest, or %v", err)
+	}
+}
+
+func TestArchive(t *testing.T) {
+	list, err := Load(chart(time.Now()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(list[0].Archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for in := tar.NewReader(zip); ; {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, h.Name)
+	}
+	if want := []string{"demo/Chart.yaml", "demo/templates/note.yaml", "demo/values.yaml"}; !slices.Equal(names, want) {
+		t.Errorf("files %v, want %v", names, want)
+	}
+}
+
+func TestPackageNeedsNameAndVersion(t *testing.T) {
+	_, err := Load(fstest.MapFS{"x/Chart.yaml": {Data: []byte("name: x\n")}})
+	if err == nil || err.Error() != "x: read Chart.yaml: it needs name and version" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestHandler serves the lab's own charts: every entry of the index can be
+// fetched and has the digest that it says.
+func TestHandler(t *testing.T) {
+	h := Handler(".")
+	get := func(path string) (int, []byte) {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("GET", "http://charts.lab.test"+path, nil))
+		return w.Code, w.Body.Bytes()
+	}
+	code, body := get("/index.yaml")
+	var index struct {
+		APIVersion string
+		Entries    map[string][]struct {
+			Name, Version, Digest string
+			URLs                  []string
+		}
+	}
+	if err := yaml.Unmarshal(body, &index); err != nil || code != 200 {
+		t.Fatalf("%d %s: %v", code, body, err)
+	}
+	if len(index.Entries["cluster-reporter"]) != 1 {
+		t.Fatalf("index: %s", body)
+	}
+	for _, entries := range index.Entries {
+		e := entries[0]
+		code, archive := get("/" + e.URLs[0])
+		if got := (Chart{Archive: archive}).Digest(); code != 200 || got != e.Digest {
+			t.Errorf("%s: %d, digest %s, index says %s", e.URLs[0], code, got, e.Digest)
+		}
+	}
+	if code, body := get("/nothing-1.0.0.tgz"); code != 404 || !strings.Contains(string(body), "no /nothing-1.0.0.tgz") {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
+// TestSchema holds cluster-reporter's schema closed: a value it does not know
+// is an error, as with a real chart.
+func TestSchema(t *testing.T) {
+	data, err := os.ReadFile("cluster-reporter/values.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		AdditionalProperties *bool
+		Properties           map[string]any
+	}
+	if err := json.Unmarshal(data, &schema); err != nil {
+		t.Fatal(err)
+	}
+	if schema.AdditionalProperties == nil || *schema.AdditionalProperties {
+		t.Error("the schema is open")
+	}
+	for _, key := range []string{"clusterName", "region", "accountId", "vpcId", "serviceAccount", "replicas", "global"} {
+		if schema.Properties[key] == nil {
+			t.Errorf("the schema has no %s", key)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func deployment(image string, edit func(*appsv1.Deployment)) *appsv1.Deployment {
+	d := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "source-controller", Namespace: "flux-system"},
+		Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			ServiceAccountName: "source-controller",
+			Containers: []corev1.Container{{
+				Name: "manager", Image: image,
+				Args: []string{"--log-level=info", "--storage-adv-addr=source-controller.$(RUNTIME_NAMESPACE).svc."},
+				Env: []corev1.EnvVar{
+					{Name: "RUNTIME_NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}},
+					{Name: "TUF_ROOT", Value: "/tmp/.sigstore"},
+					{Name: "MODE", Value: "test"},
+				},
+			}},
+		}}},
+	}
+	if edit != nil {
+		edit(d)
+	}
+	return d
+}
+
+func TestPlanFor(t *testing.T) {
+	const image = "registry.test:5000/fluxcd/source-controller:v1.7.3@sha256:abc"
+	zero := int32(0)
+	base := plan{
+		process: "demo-source-controller", tool: "source-controller", namespace: "flux-system", serviceAccount: "source-controller",
+		args: []string{"--log-level=info", "--storage-adv-addr=source-controller.flux-system.svc."}, env: []string{"MODE=test"},
+	}
+	elsewhere := base
+	elsewhere.process, elsewhere.namespace = "demo-gitops-source-controller", "gitops"
+	elsewhere.args = []string{"--log-level=info", "--storage-adv-addr=source-controller.gitops.svc."}
+	nobody := base
+	nobody.serviceAccount = "default"
+	tests := map[string]struct {
+		d      *appsv1.Deployment
+		want   plan
+		wanted bool
+	}{
+		"flux's own":      {deployment(image, nil), base, true},
+		"other namespace": {deployment(image, func(d *appsv1.Deployment) { d.Namespace = "gitops" }), elsewhere, true},
+		"default account": {deployment(image, func(d *appsv1.Deployment) { d.Spec.Template.Spec.ServiceAccountName = "" }), nobody, true},
+		"command is dropped": {deployment(image, func(d *appsv1.Deployment) {
+			d.Spec.Template.Spec.Containers[0].Command = []string{"/manager"}
+		}), base, true},
+		"no replicas":   {deployment(image, func(d *appsv1.Deployment) { d.Spec.Replicas = &zero }), plan{}, false},
+		"going":         {deployment(image, func(d *appsv1.Deployment) { d.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), plan{}, false},
+		"another image": {deployment("nginx:1", nil), plan{}, false},
+		"longer name":   {deployment("fluxcd/my-source-controller", nil), plan{}, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, wanted := planFor("demo", test.d)
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(plan{})); diff != "" || wanted != test.wanted {
+				t.Errorf("wanted %t:\n%s", wanted, diff)
+			}
+		})
+	}
+}
+
+func TestAdapt(t *testing.T) {
+	l := listeners{metrics: 1, health: 2, source: 3}
+	always := []string{"--enable-leader-election=false", "--metrics-addr=127.0.0.1:1", "--health-addr=127.0.0.1:2"}
+	storage := []string{"--storage-path=/lab/data", "--storage-addr=127.0.0.1:3", "--storage-adv-addr=127.0.0.1:3"}
+	tests := map[string]struct {
+		tool string
+		args []string
+		want []string
+	}{
+		"source-controller": {
+			"source-controller",
+			[]string{"--events-addr=", "--watch-all-namespaces=true", "--enable-leader-election", "--storage-path=/data", "--storage-adv-addr=x.svc."},
+			append(append([]string{"--watch-all-namespaces=true"}, always...), storage...),
+		},
+		"values apart": {
+			"kustomize-controller",
+			[]string{"--events-addr", "http://notification-controller.flux-system.svc/", "--log-level", "debug", "--enable-leader-election", "--health-addr", ":9440"},
+			append([]string{"--log-level", "debug"}, always...),
+		},
+		"feature gates stay": {
+			"kustomize-controller",
+			[]string{"--feature-gates=StrictPostBuildSubstitutions=true"},
+			append([]string{"--feature-gates=StrictPostBuildSubstitutions=true"}, always...),
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, adapt(test.args, test.tool, "/lab/data", l)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package git
+
+import (
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func repository(t *testing.T) *Repository {
+	t.Helper()
+	dir := t.TempDir()
+	return Open(filepath.Join(dir, "git", "platform.git"), filepath.Join(dir, "home"))
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func seed(t *testing.T, r *Repository, tree string) Seeding {
+	t.Helper()
+	s, err := r.Seed(t.Context(), tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSeedFollowsTheTree(t *testing.T) {
+	r, tree := repository(t), t.TempDir()
+	write(t, filepath.Join(tree, "apps", "a.yaml"), "a: 1\n")
+	write(t, filepath.Join(tree, ".gitignore"), "*.yaml\n") // of the user's; the tree is taken whole
+	first := seed(t, r, tree)
+	if !first.Changed || first.Commit == "" {
+		t.Errorf("first seed: %+v", first)
+	}
+	if again := seed(t, r, tree); again.Changed || again.Commit != first.Commit {
+		t.Errorf("a second seed made %+v, was at %s", again, first.Commit)
+	}
+	if err := os.Remove(filepath.Join(tree, "apps", "a.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(tree, "apps", "b.yaml"), "b: 1\n")
+	second := seed(t, r, tree)
+	files, err := r.git(t.Context(), nil, "--git-dir="+r.dir, "ls-tree", "-r", "--name-only", Branch)
+	if err != nil || files != ".gitignore\napps/b.yaml" || !second.Changed {
+		t.Errorf("after an edit: %q, %v, %+v", files, err, second)
+	}
+	if parent := r.resolve(t.Context(), Branch+"^"); parent != first.Commit {
+		t.Errorf("the second commit is on %s, want %s", parent, first.Commit)
+	}
+}
+
+func TestSeedNeedsATree(t *testing.T) {
+	_, err := repository(t).Seed(t.Context(), "/nowhere/flux")
+	if err == nil || err.Error() != "seed the lab's Git repository from /nowhere/flux: stat /nowhere/flux: no such file or directory" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestHTTP clones and pushes as a user does, and sees that the next seed keeps
+// what was pushed.
+func TestHTTP(t *testing.T) {
+	r, tree := repository(t), t.TempDir()
+	write(t, filepath.Join(tree, "a.yaml"), "a: 1\n")
+	seed(t, r, tree)
+	s := httptest.NewServer(r.Handler("lab", "secret"))
+	defer s.Close()
+	address := strings.Replace(s.URL, "http://", "http://lab:secret@", 1) + "/platform.git"
+	clone := filepath.Join(t.TempDir(), "clone")
+	user := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Env = append(r.environment(), "GIT_TERMINAL_PROMPT=0")
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	must := func(args ...string) {
+		t.Helper()
+		if out, err := user(args...); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	must("clone", "-q", address, clone)
+	if data, err := os.ReadFile(filepath.Join(clone, "a.yaml")); err != nil || string(data) != "a: 1\n" {
+		t.Errorf("cloned %q, %v", data, err)
+	}
+	write(t, filepath.Join(clone, "mine.yaml"), strings.Repeat("mine: 1\n", 10))
+	must("-C", clone, "add", "mine.yaml")
+	must("-C", clone, "commit", "-q", "-m", "mine")
+	must("-C", clone, "-c", "http.postBuffer=1", "push", "-q", "origin", Branch) // chunked
+
+	if s := seed(t, r, tree); s.Changed || s.Note != "" {
+		t.Errorf("an unchanged tree after a push: %+v", s)
+	}
+	pushed := r.resolve(t.Context(), Branch)
+	write(t, filepath.Join(tree, "a.yaml"), "a: 2\n")
+	left := seed(t, r, tree)
+	if left.Changed || left.Commit != pushed || !strings.Contains(left.Note, "has commits of its own") {
+		t.Errorf("a changed tree after a push: %+v", left)
+	}
+
+	for _, wrong := range []string{s.URL + "/platform.git", strings.Replace(address, "secret", "guess", 1)} {
+		if out, err := user("ls-remote", wrong); err == nil {
+			t.Errorf("%s was served: %s", wrong, out)
+		}
+	}
+	if out, err := user("ls-remote", address); err != nil || strings.Contains(out, "refs/lab") {
+		t.Errorf("ls-remote: %s, %v", out, err)
+	}
+}

@@ -1,0 +1,143 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLogFile(t *testing.T) {
+	l := Open(t.TempDir())
+	if _, err := l.LogFile("daemon"); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("without a lab: %v", err)
+	}
+	for _, name := range []string{"daemon.log", "demo-etcd.log", "demo-etcd.log.1"} {
+		file := filepath.Join(l.paths().logs(), name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names, err := l.Processes()
+	if diff := cmp.Diff([]string{"daemon", "demo-etcd"}, names); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if file, err := l.LogFile("demo-etcd"); err != nil || filepath.Base(file) != "demo-etcd.log" {
+		t.Errorf("%s, %v", file, err)
+	}
+	_, err = l.LogFile("etcd")
+	if want := `find the log of "etcd": there is none; use one of daemon, demo-etcd`; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestDownIsNotRunning(t *testing.T) {
+	l := Open(t.TempDir())
+	if s, err := l.Status(t.Context()); err != nil || s.Running {
+		t.Errorf("status %+v, %v", s, err)
+	}
+	if _, _, err := l.EKSToken(t.Context(), "demo"); err == nil || err.Error() != "get a token for cluster demo: the lab is not running; run `tombolo lab up`" {
+		t.Errorf("token: %v", err)
+	}
+	// A daemon that was killed: its pid is somebody else's by now.
+	stale := fmt.Sprintf(`{"pid":%d,"identity":"1","socket":"/nowhere"}`, os.Getpid())
+	if err := errors.Join(os.MkdirAll(l.paths().dir(), 0o755), os.WriteFile(l.paths().daemon(), []byte(stale), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Env(); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("env: %v", err)
+	}
+	if err := l.Down(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUpNamesMissingTools(t *testing.T) {
+	l := Open(t.TempDir())
+	var steps []string
+	err := l.Up(t.Context(), func(s Step) { steps = append(steps, string(s.State)+" "+s.Name) })
+	want := "check the lab's tools: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, source-controller, " +
+		"kustomize-controller, helm-controller missing in " + l.paths().tools() + "; run `make tools`"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v\nwant  %s", err, want)
+	}
+	if diff := cmp.Diff([]string{"doing check the lab's tools", "failed check the lab's tools"}, steps); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestShim(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "it's a checkout")
+	l := Open(root)
+	if err := l.writeShim(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(l.paths().bin(), "aws"), "eks", "get-token", "--cluster-name", "a b")
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if want := root + " [eks get-token --cluster-name a b]\n"; err != nil || string(out) != want {
+		t.Errorf("%q, %v; want %q", out, err, want)
+	}
+}
+
+func TestSocketPath(t *testing.T) {
+	if got, err := socketPath("/short/lab.sock"); err != nil || got != "/short/lab.sock" {
+		t.Errorf("%s, %v", got, err)
+	}
+	got, err := socketPath("/" + strings.Repeat("long", 30) + "/lab.sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(filepath.Dir(got))
+	if len(got) > longestSocketPath || !strings.HasPrefix(filepath.Base(filepath.Dir(got)), socketDir) {
+		t.Errorf("socket at %s", got)
+	}
+}
+
+func TestSecretIsKept(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "lab", "token")
+	first, err := secret(file)
+	if err != nil || len(first) < 20 {
+		t.Fatal(first, err)
+	}
+	if again, err := secret(file); err != nil || again != first {
+		t.Errorf("%s, %v; was %s", again, err, first)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+type oneUser struct{}
+
+func (oneUser) Authenticate(cluster, token string) (string, []string, error) {
+	if cluster != "demo" || token != "right" {
+		return "", nil, errors.New("no such token")
+	}
+	return "arn:aws:iam::111122223333:role/admin", []string{"system:masters"}, nil
+}
+
+func TestReviewHandler(t *testing.T) {
+	h := reviewHandler(oneUser{})
+	for _, test := range []struct {
+		path, body, want string
+		code             int
+	}{
+		{"/demo", `{"spec":{"token":"right"}}`, `"status":{"authenticated":true,"user":{"username":"arn:aws:iam::111122223333:role/admin","groups":["system:masters"]}}`, 200},
+		{"/demo", `{"spec":{"token":"wrong"}}`, `"status":{"user":{},"error":"no such token"}`, 200},
+		{"/other", `{"spec":{"token":"right"}}`, `"status":{"user":{},"error":"no such token"}`, 200},
+		{"/demo", `{`, "read the token review", 400},
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest("POST", test.path, strings.NewReader(test.body)))
+		if body := w.Body.String(); w.Code != test.code || !strings.Contains(body, test.want) || strings.Contains(body, "right") {
+			t.Errorf("%s %s: %d %s, want %s", test.path, test.body, w.Code, body, test.want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+//go:build lab
+
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"tombolo/lab/process"
+)
+
+// TestLife takes a lab without clusters through its life: up, up again, a
+// killed daemon, and down.
+func TestLife(t *testing.T) {
+	root := checkout(t, map[string]string{"settings.yaml": settings})
+	l := Open(root)
+	t.Cleanup(func() { _ = l.Down(context.Background()) })
+
+	up := func() (steps []string) {
+		t.Helper()
+		err := l.Up(t.Context(), func(s Step) { steps = append(steps, string(s.State)+": "+s.Name) })
+		if err != nil {
+			log, _ := os.ReadFile(l.paths().daemonLog())
+			t.Fatalf("%v\n%s", err, log)
+		}
+		return steps
+	}
+	status := func() Status {
+		t.Helper()
+		s, err := l.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if s := status(); s.Running {
+		t.Fatal("it runs before it was started")
+	}
+	if _, err := l.Env(); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("env of a lab that is down: %v", err)
+	}
+	up()
+	first := status()
+	if !first.Running || len(first.Endpoints) == 0 {
+		t.Fatalf("status after up: %+v", first)
+	}
+	up()
+	if again := status(); again.PID != first.PID {
+		t.Errorf("up replaced the daemon: pid %d, was %d", again.PID, first.PID)
+	}
+
+	env, err := l.Env()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shim := exec.CommandContext(t.Context(), "sh", "-c", "aws --version")
+	shim.Env = []string{"PATH=" + env["PATH"]}
+	out, err := shim.CombinedOutput()
+	if want := root + " [--version]"; err != nil || strings.TrimSpace(string(out)) != want {
+		t.Errorf("the aws shim ran with %q (%v), want %q", out, err, want)
+	}
+
+	if err := syscall.Kill(first.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the killed daemon is gone", func() bool { return process.Identity(first.PID) == "" })
+	up()
+	second := status()
+	if second.PID == first.PID || !second.Running {
+		t.Errorf("after the kill: %+v", second)
+	}
+	if endpointsOf(second) != endpointsOf(first) {
+		t.Errorf("endpoints moved from %s to %s", endpointsOf(first), endpointsOf(second))
+	}
+
+	if err := l.Down(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if process.Identity(second.PID) != "" {
+		t.Errorf("daemon %d survived", second.PID)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".lab")); !os.IsNotExist(err) {
+		t.Errorf(".lab is left: %v", err)
+	}
+	if err := l.Down(t.Context()); err != nil {
+		t.Errorf("down twice: %v", err)
+	}
+}
+
+func endpointsOf(s Status) string {
+	var all []string
+	for _, e := range s.Endpoints {
+		all = append(all, e.URL)
+	}
+	return strings.Join(all, " ")
+}
+
+func await(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true,
+		func(context.Context) (bool, error) { return condition(), nil })
+	if err != nil {
+		t.Fatalf("wait until %s: %v", what, err)
+	}
+}

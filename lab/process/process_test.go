@@ -1,0 +1,209 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary play the child processes.
+func TestMain(m *testing.M) {
+	role, ok := os.LookupEnv("PROCESS_TEST_ROLE")
+	if !ok {
+		os.Exit(m.Run())
+	}
+	os.Exit(play(role))
+}
+
+func play(role string) (code int) {
+	switch role {
+	case "exit":
+		fmt.Println("first line")
+		fmt.Println("cannot find the flux compensator")
+		return 3
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+	}
+	fmt.Println("ready")
+	forever := make(chan os.Signal, 1)
+	signal.Notify(forever, syscall.SIGUSR2)
+	<-forever
+	return 0
+}
+
+func spec(t *testing.T, role string) Spec {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Spec{Name: role, Path: self, Env: []string{"PROCESS_TEST_ROLE=" + role}, LogDir: t.TempDir()}
+	s.Healthy = func(context.Context) error {
+		if !strings.Contains(Tail(s.LogFile(), 5), "ready") {
+			return errors.New("no ready in the log")
+		}
+		return nil
+	}
+	return s
+}
+
+func TestStart(t *testing.T) {
+	s := spec(t, "healthy")
+	s.PIDFile = filepath.Join(t.TempDir(), "run", "healthy.json")
+	p, err := Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Err() != nil || Identity(p.PID()) == "" {
+		t.Errorf("a running process has error %v and identity %q", p.Err(), Identity(p.PID()))
+	}
+	if names, err := Recorded(filepath.Dir(s.PIDFile)); err != nil || len(names) != 1 {
+		t.Errorf("recorded %v, %v", names, err)
+	}
+	p.Stop()
+	if got, want := p.Err().Error(), "killed by signal 15 (terminated)"; got != want {
+		t.Errorf("ended by %q, want %q", got, want)
+	}
+	if _, err := os.Stat(s.PIDFile); !os.IsNotExist(err) {
+		t.Errorf("the pid file is left: %v", err)
+	}
+	p.Stop() // a second time does nothing
+}
+
+func TestStartFails(t *testing.T) {
+	tests := map[string]struct {
+		role string
+		edit func(*Spec)
+		want []string
+	}{
+		"exits early": {
+			role: "exit",
+			want: []string{"start exit: exited with code 3; the end of ", "exit.log:\n  first line\n  cannot find the flux compensator"},
+		},
+		"never healthy": {
+			role: "healthy",
+			edit: func(s *Spec) {
+				s.StartTimeout = 200 * time.Millisecond
+				s.Healthy = func(context.Context) error { return errors.New("connection refused") }
+			},
+			want: []string{"start healthy: not healthy after 200ms: connection refused; the end of ", "  ready"},
+		},
+		"missing binary": {
+			role: "healthy",
+			edit: func(s *Spec) { s.Path = "/nowhere/kwok" },
+			want: []string{"start healthy: kwok is missing (/nowhere/kwok); run `make tools`"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := spec(t, test.role)
+			if test.edit != nil {
+				test.edit(&s)
+			}
+			_, err := Start(t.Context(), s)
+			if err == nil {
+				t.Fatal("it started")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestStartFailsOnTakenPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := spec(t, "healthy")
+	s.Ports = []int{l.Addr().(*net.TCPAddr).Port}
+	_, err = Start(t.Context(), s)
+	want := fmt.Sprintf("start healthy: port %d is taken by ", s.Ports[0])
+	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), fmt.Sprintf("(pid %d); stop that process, then run it again", os.Getpid())) {
+		t.Errorf("error %v, want it to begin with %q and to name this process", err, want)
+	}
+}
+
+func TestStartEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := spec(t, "healthy")
+	s.Healthy = func(context.Context) error { cancel(); return errors.New("not yet") }
+	if _, err := Start(ctx, s); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+func TestStopKillsTheStubborn(t *testing.T) {
+	s := spec(t, "stubborn")
+	s.StopGrace = 100 * time.Millisecond
+	p, err := Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Stop()
+	if got, want := p.Err().Error(), "killed by signal 9 (killed)"; got != want {
+		t.Errorf("ended by %q, want %q", got, want)
+	}
+}
+
+func TestLogOfTheRunBeforeIsKept(t *testing.T) {
+	s := spec(t, "exit")
+	s.Healthy = nil
+	for range 2 {
+		p, err := Start(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-p.Done()
+	}
+	for _, file := range []string{s.LogFile(), s.LogFile() + ".1"} {
+		if got := Tail(file, 1); got != "cannot find the flux compensator" {
+			t.Errorf("%s ends with %q", filepath.Base(file), got)
+		}
+	}
+}
+
+func TestReap(t *testing.T) {
+	dir := t.TempDir()
+	s := spec(t, "healthy")
+	p, err := Start(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Stop()
+	if err := writePIDFile(filepath.Join(dir, "left.json"), "left", p.PID()); err != nil {
+		t.Fatal(err)
+	}
+	// This very process has the pid of the second record, but was started at
+	// another time.
+	other := fmt.Sprintf(`{"name":"other","pid":%d,"identity":"1"}`, os.Getpid())
+	for name, content := range map[string]string{"other.json": other, "cut.json": `{"na`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended, err := Reap(dir)
+	if err != nil || len(ended) != 1 || ended[0] != "left" {
+		t.Errorf("ended %v, %v; want the one that was left", ended, err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
+		t.Errorf("records are left: %v", entries)
+	}
+	select {
+	case <-p.Done():
+	case <-time.After(5 * time.Second):
+		t.Error("the process still runs")
+	}
+}
