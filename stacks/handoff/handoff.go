@@ -52,22 +52,33 @@ type Handoff struct {
 	ServiceRoleARNs pulumi.StringMapOutput `output:"serviceRoleArns"`
 }
 
-// Export makes the hand-off the outputs of the stack.
+// Export makes the hand-off the outputs of the stack. It fails when a field has
+// no value.
 func Export(ctx *pulumi.Context, h Handoff) error {
+	outputs, err := exports(h)
+	if err != nil {
+		return err
+	}
+	for key, output := range outputs {
+		ctx.Export(key, output)
+	}
+	return nil
+}
+
+func exports(h Handoff) (pulumi.Map, error) {
 	var missing []string
+	outputs := pulumi.Map{versionKey: pulumi.Int(SchemaVersion)}
 	each(&h, func(key string, field reflect.Value) {
-		output := field.Interface().(pulumi.Output)
 		if field.IsZero() {
 			missing = append(missing, key)
 			return
 		}
-		ctx.Export(key, output)
+		outputs[key] = field.Interface().(pulumi.Input)
 	})
 	if len(missing) > 0 {
-		return fmt.Errorf("export hand-off: no value for %s", strings.Join(missing, ", "))
+		return nil, fmt.Errorf("export hand-off: no value for %s", strings.Join(missing, ", "))
 	}
-	ctx.Export(versionKey, pulumi.Int(SchemaVersion))
-	return nil
+	return outputs, nil
 }
 
 // Import reads the hand-off of coreStack, a stack of the same project and
@@ -84,7 +95,10 @@ func Import(ctx *pulumi.Context, coreStack string, placeholders bool) (Handoff, 
 	}
 	version, err := ref.GetOutputDetails(versionKey)
 	if err != nil {
-		return Handoff{}, fmt.Errorf("read outputs of stack %s: %w; deploy core first: pulumi up -s %s", coreStack, err, coreStack)
+		err = fmt.Errorf("read outputs of stack %s: %w; deploy core first: pulumi up -s %s", coreStack, err, coreStack)
+		// The SDK shows the engine's bare "unknown stack" in place of what the
+		// program returns, so say it here too.
+		return Handoff{}, errors.Join(err, ctx.Log.Error(err.Error(), nil))
 	}
 	if err := checkVersion(coreStack, version.Value); err != nil {
 		return Handoff{}, err

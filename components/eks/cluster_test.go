@@ -1,0 +1,229 @@
+package eks
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+)
+
+const controlPlane = "eks:index:Cluster"
+
+func clusterArgs() *ClusterArgs {
+	return &ClusterArgs{
+		Name: "demo", Version: "1.35", Partition: "aws",
+		PrivateEndpoint: true, PublicEndpoint: true, PublicCIDRs: []string{"192.0.2.0/24"},
+		LogTypes: []string{"audit"}, LogRetentionDays: 90, EncryptSecrets: true, ServiceCIDR: "172.20.0.0/16",
+		Admins: []Admin{{Name: "ops", PrincipalARN: "arn:aws:iam::111122223333:role/ops"}},
+		NodeGroups: []NodeGroup{{
+			Name: "default", InstanceTypes: []string{"m7i.large"}, Min: 1, Desired: 2, Max: 3, DiskGiB: 50,
+			Labels: map[string]string{"pool": "default"}, Taints: []Taint{{Key: "dedicated", Value: "x", Effect: "NoSchedule"}},
+		}},
+		Addons: []Addon{{Name: "vpc-cni"}, {Name: "kube-proxy"}, {Name: "eks-pod-identity-agent"},
+			{Name: "coredns", Version: "v1.12.3-eksbuild.1", Configuration: map[string]any{"replicaCount": 2}}},
+		Tags:  map[string]string{"tombolo:cluster": "demo"},
+		VPCID: pulumi.String("vpc-1"), SubnetIDs: pulumi.ToStringArray([]string{"subnet-1", "subnet-2"}),
+	}
+}
+
+// awsCluster is the cluster as AWS describes it.
+func awsCluster() resource.PropertyMap {
+	return resource.PropertyMap{"eksCluster": resource.NewProperty(resource.ResourceReference{
+		URN: "urn:pulumi:demo-core::tombolo::aws:eks/cluster:Cluster::demo", ID: resource.NewProperty("demo"),
+	})}
+}
+
+func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
+	t.Helper()
+	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
+		controlPlane: awsCluster(),
+		"aws:eks/cluster:Cluster": resource.NewPropertyMapFromMap(map[string]any{
+			"name": "demo", "arn": "arn:aws:eks:eu-central-1:111122223333:cluster/demo", "endpoint": "https://k8s.example", "version": "1.35",
+			"certificateAuthority": map[string]any{"data": "Q0E="},
+			"identities":           []any{map[string]any{"oidcs": []any{map[string]any{"issuer": "https://oidc.example/id/ABC"}}}},
+			"vpcConfig":            map[string]any{"clusterSecurityGroupId": "sg-1", "subnetIds": []any{"subnet-1"}},
+		}),
+	}}
+	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+		if err := ctx.RegisterResource("aws:eks/cluster:Cluster", "demo", pulumi.Map{}, &pulumi.CustomResourceState{}); err != nil {
+			return err
+		}
+		c, err := NewCluster(ctx, "demo", args)
+		if err != nil {
+			return err
+		}
+		pulumi.All(c.Name, c.ARN, c.Version, c.Endpoint, c.CA, c.OIDCIssuer, c.SecurityGroupID).ApplyT(func(v []any) []any {
+			want := []any{"demo", "arn:aws:eks:eu-central-1:111122223333:cluster/demo", "1.35", "https://k8s.example", "Q0E=", "https://oidc.example/id/ABC", "sg-1"}
+			if !slices.Equal(v, want) {
+				t.Errorf("outputs are %v, expected %v", v, want)
+			}
+			return v
+		})
+		return nil
+	})
+	return r, err
+}
+
+func built(t *testing.T, change func(*ClusterArgs)) *recorder.Recorder {
+	t.Helper()
+	args := clusterArgs()
+	if change != nil {
+		change(args)
+	}
+	r, err := run(t, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func expect(t *testing.T, res recorder.Resource, want map[string]string) {
+	t.Helper()
+	for path, value := range want {
+		if got := res.String(path); got != value {
+			t.Errorf("%s %s: %s is %q, expected %q", res.Type, res.Name, path, got, value)
+		}
+	}
+}
+
+func TestClusterHasParentsAndUniqueNames(t *testing.T) {
+	r := built(t, nil)
+	problems := slices.DeleteFunc(r.Problems(), func(p string) bool {
+		return strings.HasPrefix(p, "aws:eks/cluster:Cluster demo ") // the test's own
+	})
+	if len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+}
+
+func TestControlPlane(t *testing.T) {
+	r := built(t, nil)
+	cluster := r.OfType(controlPlane)[0]
+	expect(t, cluster, map[string]string{
+		"name": "demo", "version": "1.35", "authenticationMode": "API", "skipDefaultNodeGroup": "true", "useDefaultVpcCni": "true",
+		"createOidcProvider": "false", "endpointPrivateAccess": "true", "endpointPublicAccess": "true",
+		"publicAccessCidrs[0]": "192.0.2.0/24", "enabledClusterLogTypes[0]": "audit",
+		"kubernetesServiceIpAddressRange": "172.20.0.0/16",
+	})
+	if got := cluster.String("encryptionConfigKeyArn"); !strings.HasSuffix(got, "demo-secrets") {
+		t.Errorf("encryption key %q", got)
+	}
+	roles, ok := cluster.Value("instanceRoles")
+	if !ok || len(roles.ArrayValue()) != 0 {
+		t.Errorf("instance roles are %v, expected none, so that the component makes none", roles)
+	}
+	for _, before := range []string{"logGroup:LogGroup::demo-logs", "AmazonEKSClusterPolicy"} {
+		if !slices.ContainsFunc(cluster.DependsOn, func(urn string) bool { return strings.Contains(urn, before) }) {
+			t.Errorf("the cluster does not wait for %s: %v", before, cluster.DependsOn)
+		}
+	}
+}
+
+func TestKeyAndLogs(t *testing.T) {
+	r := built(t, nil)
+	expect(t, r.OfType("aws:kms/key:Key")[0], map[string]string{"enableKeyRotation": "true", "deletionWindowInDays": "30"})
+	expect(t, r.OfType("aws:kms/alias:Alias")[0], map[string]string{"name": "alias/demo-secrets"})
+	expect(t, r.OfType("aws:cloudwatch/logGroup:LogGroup")[0], map[string]string{"name": "/aws/eks/demo/cluster", "retentionInDays": "90"})
+
+	r = built(t, func(a *ClusterArgs) { a.KeyARN = "arn:aws:kms:eu-central-1:111122223333:key/1" })
+	if len(r.OfType("aws:kms/key:Key")) != 0 {
+		t.Error("a key was made beside the given one")
+	}
+	expect(t, r.OfType(controlPlane)[0], map[string]string{"encryptionConfigKeyArn": "arn:aws:kms:eu-central-1:111122223333:key/1"})
+}
+
+func TestNodes(t *testing.T) {
+	r := built(t, nil)
+	expect(t, r.OfType("aws:ec2/launchTemplate:LaunchTemplate")[0], map[string]string{
+		"metadataOptions.httpTokens": "required", "metadataOptions.httpPutResponseHopLimit": "1",
+		"blockDeviceMappings[0].ebs.encrypted": "true", "blockDeviceMappings[0].ebs.volumeType": "gp3", "blockDeviceMappings[0].ebs.volumeSize": "50",
+		`tagSpecifications[0].tags["tombolo:cluster"]`: "demo", "tagSpecifications[1].resourceType": "volume",
+	})
+	group := r.OfType("aws:eks/nodeGroup:NodeGroup")[0]
+	expect(t, group, map[string]string{
+		"capacityType": "ON_DEMAND", "scalingConfig.desiredSize": "2", "taints[0].effect": "NO_SCHEDULE", "labels.pool": "default",
+		"updateConfig.maxUnavailablePercentage": "33",
+	})
+	if !slices.Equal(group.IgnoreChanges, []string{"scalingConfig.desiredSize"}) {
+		t.Errorf("ignored changes are %v", group.IgnoreChanges)
+	}
+	for _, before := range []string{"addon-vpc-cni", "addon-eks-pod-identity-agent", "AmazonEKSWorkerNodePolicy"} {
+		if !slices.ContainsFunc(group.DependsOn, func(urn string) bool { return strings.Contains(urn, before) }) {
+			t.Errorf("the node group does not wait for %s", before)
+		}
+	}
+}
+
+func TestNodeGroupNameChangesWithReplacement(t *testing.T) {
+	g := clusterArgs().NodeGroups[0]
+	before := g.physicalName()
+	g.Max, g.Labels = 9, nil
+	if g.physicalName() != before {
+		t.Error("the name changes although EKS changes the group in place")
+	}
+	g.Spot = true
+	if g.physicalName() == before {
+		t.Error("the name stays although EKS replaces the group")
+	}
+}
+
+func TestCNIPolicyIsWithTheServiceAccount(t *testing.T) {
+	policies := func(r *recorder.Recorder, role string) (names []string) {
+		for _, a := range r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment") {
+			if strings.HasPrefix(a.Name, role) {
+				names = append(names, a.String("policyArn"))
+			}
+		}
+		return names
+	}
+	r := built(t, nil)
+	if got := policies(r, "demo-node-"); slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CNI") }) {
+		t.Errorf("nodes have %v", got)
+	}
+	if got := policies(r, "demo-cni-"); len(got) != 1 {
+		t.Errorf("the CNI's role has %v", got)
+	}
+	r = built(t, func(a *ClusterArgs) { a.Addons = nil })
+	if got := policies(r, "demo-node-"); !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CNI") }) {
+		t.Errorf("without the addon, nodes have %v", got)
+	}
+}
+
+func TestAddonsAndAccess(t *testing.T) {
+	r := built(t, nil)
+	coredns, _ := r.Named("aws:eks/addon:Addon", "demo-addon-coredns")
+	expect(t, coredns, map[string]string{"addonVersion": "v1.12.3-eksbuild.1", "configurationValues": `{"replicaCount":2}`})
+	if !slices.ContainsFunc(coredns.DependsOn, func(urn string) bool { return strings.Contains(urn, "nodeGroup") }) {
+		t.Error("coredns does not wait for nodes")
+	}
+	expect(t, r.OfType("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")[0], map[string]string{
+		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", "accessScope.type": "cluster",
+		"principalArn": "arn:aws:iam::111122223333:role/ops",
+	})
+	expect(t, r.OfType("aws:iam/openIdConnectProvider:OpenIdConnectProvider")[0], map[string]string{
+		"url": "https://oidc.example/id/ABC", "clientIdLists[0]": "sts.amazonaws.com",
+	})
+}
+
+func TestClusterValidate(t *testing.T) {
+	for want, change := range map[string]func(*ClusterArgs){
+		"name, version and partition are required":                                              func(a *ClusterArgs) { a.Version = "" },
+		"VPC and subnets are required":                                                          func(a *ClusterArgs) { a.VPCID = nil },
+		"the API has neither a private nor a public endpoint; nodes could not join":             func(a *ClusterArgs) { a.PrivateEndpoint, a.PublicEndpoint = false, false },
+		"a public endpoint needs CIDR blocks that may reach it; EKS would open it to the world": func(a *ClusterArgs) { a.PublicCIDRs = nil },
+		"at least one node group is required":                                                   func(a *ClusterArgs) { a.NodeGroups = nil },
+		`node group "default" is given twice`:                                                   func(a *ClusterArgs) { a.NodeGroups = append(a.NodeGroups, a.NodeGroups[0]) },
+		`node group "default": 0 <= min <= desired <= max and max >= 1 do not hold for 1, 9, 3`: func(a *ClusterArgs) { a.NodeGroups[0].Desired = 9 },
+	} {
+		args := clusterArgs()
+		change(args)
+		_, err := run(t, args)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}

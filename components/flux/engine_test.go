@@ -1,0 +1,186 @@
+package flux
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+)
+
+const (
+	deployment    = "kubernetes:apps/v1:Deployment"
+	crd           = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+	repository    = "kubernetes:source.toolkit.fluxcd.io/v1:GitRepository"
+	kustomization = "kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization"
+	secretType    = "kubernetes:core/v1:Secret"
+)
+
+func engineArgs(t *testing.T) *EngineArgs {
+	t.Helper()
+	manifest, err := os.ReadFile("testdata/install.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &EngineArgs{
+		Manifest: manifest, StrictSubstitution: true, URL: "https://git.example.com/platform.git", Branch: "main",
+		Path: "clusters/demo", Interval: time.Minute, SubstituteFrom: "infra-config",
+		Auth: &Auth{Username: pulumi.String("git"), Password: pulumi.ToSecret(pulumi.String("hunter2")).(pulumi.StringOutput)},
+	}
+}
+
+func run(args *EngineArgs) (*recorder.Recorder, error) {
+	r := &recorder.Recorder{}
+	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		_, err := NewEngine(ctx, "demo", args)
+		return err
+	})
+}
+
+func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
+	t.Helper()
+	r, err := run(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	return r
+}
+
+func waitsFor(r recorder.Resource, part string) bool {
+	return slices.ContainsFunc(r.DependsOn, func(urn string) bool { return strings.Contains(urn, part) })
+}
+
+func TestInstallInStages(t *testing.T) {
+	r := built(t, engineArgs(t))
+	if n := len(r.OfType("kubernetes:core/v1:Namespace")); n != 0 {
+		t.Errorf("%d namespaces were made; flux-system is made before the engine", n)
+	}
+	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
+	if !waitsFor(role, crd) {
+		t.Errorf("rights do not wait for definitions: %v", role.DependsOn)
+	}
+	for _, d := range r.OfType(deployment) {
+		if !waitsFor(d, "ClusterRole::") || !waitsFor(d, "ServiceAccount::") {
+			t.Errorf("%s does not wait for its rights: %v", d.Name, d.DependsOn)
+		}
+	}
+	sync := r.OfType(kustomization)[0]
+	for _, before := range []string{deployment, crd, repository, secretType} {
+		if !waitsFor(sync, before) {
+			t.Errorf("the Kustomization does not wait for %s, and would be deleted after it", before)
+		}
+	}
+	definition := r.OfType(crd)[0]
+	for _, absent := range []string{"status", "metadata.creationTimestamp"} {
+		if v, ok := definition.Value(absent); ok {
+			t.Errorf("%s is sent: %v", absent, v)
+		}
+	}
+}
+
+func TestDistributionIsHandedOverAndSyncIsNot(t *testing.T) {
+	for _, res := range built(t, engineArgs(t)).All() {
+		if !res.Custom {
+			continue
+		}
+		ignored := slices.Contains(res.IgnoreChanges, "*")
+		ours := slices.Contains([]string{repository, kustomization, secretType}, res.Type)
+		if ignored == ours {
+			t.Errorf("%s %s: changes ignored: %t", res.Type, res.Name, ignored)
+		}
+	}
+}
+
+func TestStrictSubstitution(t *testing.T) {
+	args := engineArgs(t)
+	flags := func() string {
+		d, _ := built(t, args).Named(deployment, "demo-deployment-kustomize-controller")
+		return d.String("spec.template.spec.containers[0].args[1]")
+	}
+	if got := flags(); got != "--feature-gates=StrictPostBuildSubstitutions=true" {
+		t.Errorf("the controller's second flag is %q", got)
+	}
+	args.Manifest = []byte(strings.Replace(string(args.Manifest), "- --log-level=info", "- --log-level=info\n        - --feature-gates=Other=true", 1))
+	if got := flags(); got != "--feature-gates=Other=true,StrictPostBuildSubstitutions=true" {
+		t.Errorf("the controller's second flag is %q", got)
+	}
+	args.StrictSubstitution = false
+	if got := flags(); got != "--feature-gates=Other=true" {
+		t.Errorf("without strict substitution the second flag is %q", got)
+	}
+}
+
+func TestSyncObjects(t *testing.T) {
+	r := built(t, engineArgs(t))
+	for token, want := range map[string]map[string]string{
+		repository: {
+			"metadata.name": "platform", "metadata.namespace": "flux-system", "spec.url": "https://git.example.com/platform.git",
+			"spec.ref.branch": "main", "spec.secretRef.name": "platform-auth", "spec.interval": "1m0s",
+		},
+		kustomization: {
+			"metadata.name": "platform", "spec.path": "./clusters/demo", "spec.prune": "true", "spec.wait": "true",
+			"spec.deletionPolicy": "WaitForTermination", "spec.sourceRef.name": "platform",
+			"spec.postBuild.substituteFrom[0].kind": "ConfigMap", "spec.postBuild.substituteFrom[0].name": "infra-config",
+		},
+	} {
+		for path, value := range want {
+			if got := r.OfType(token)[0].String(path); got != value {
+				t.Errorf("%s: %s is %q, expected %q", token, path, got, value)
+			}
+		}
+	}
+}
+
+func TestCredentialsAreSecret(t *testing.T) {
+	secret := built(t, engineArgs(t)).OfType(secretType)[0]
+	data, ok := secret.Value("data")
+	if !ok {
+		t.Fatal("the Secret has no data")
+	}
+	password := data
+	if !data.IsSecret() {
+		password = data.ObjectValue()["password"]
+	}
+	if !password.IsSecret() {
+		t.Errorf("the password is no Pulumi secret: state would show it")
+	}
+	args := engineArgs(t)
+	args.Auth = nil
+	r := built(t, args)
+	if len(r.OfType(secretType)) != 0 {
+		t.Error("a Secret was made without credentials")
+	}
+	if got := r.OfType(repository)[0].String("spec.secretRef.name"); got != "" {
+		t.Errorf("the repository refers to the Secret %q, which does not exist", got)
+	}
+}
+
+func TestEngineRefuses(t *testing.T) {
+	for want, change := range map[string]func(*EngineArgs){
+		"URL is required":                 func(a *EngineArgs) { a.URL = "" },
+		"interval 1ms is shorter than 1s": func(a *EngineArgs) { a.Interval = time.Millisecond },
+		"auth needs user name and password, or private key and known hosts":                 func(a *EngineArgs) { a.Auth.Password = nil },
+		"the distribution has no Deployment; is it a Flux install manifest?":                func(a *EngineArgs) { a.Manifest = []byte("") },
+		"document 1 of the distribution is no Kubernetes object: it needs apiVersion, kind": func(a *EngineArgs) { a.Manifest = []byte("message: not found") },
+		"document 1 of the distribution: yaml":                                              func(a *EngineArgs) { a.Manifest = []byte("<html>: [") },
+		"the distribution has no kustomize-controller; strict substitution needs it": func(a *EngineArgs) {
+			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "kustomize-controller", "x"))
+		},
+		"deployment kustomize-controller has no container named manager": func(a *EngineArgs) {
+			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "name: manager", "name: x"))
+		},
+	} {
+		args := engineArgs(t)
+		change(args)
+		if _, err := run(args); err == nil || !strings.Contains(err.Error(), "flux demo: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package identity
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func args(mode Mode) *RoleArgs {
+	return &RoleArgs{
+		RoleName: "demo-service-dns", Mode: mode, Namespace: "dns", ServiceAccount: "external-dns",
+		AccountID: "111122223333",
+		PolicyARNs: []string{
+			"arn:aws:iam::aws:policy/AmazonRoute53ReadOnlyAccess",
+		},
+		Statements: []Statement{
+			{Actions: []string{"route53:ChangeResourceRecordSets"}, Resources: []string{"arn:aws:route53:::hostedzone/Z1"}},
+		},
+		OIDCProviderARN: pulumi.String("arn:aws:iam::111122223333:oidc-provider/oidc.eks.eu-central-1.amazonaws.com/id/ABC"),
+		OIDCIssuer:      pulumi.String("https://oidc.eks.eu-central-1.amazonaws.com/id/ABC"),
+		ClusterName:     pulumi.String("demo"),
+		ClusterARN:      pulumi.String("arn:aws:eks:eu-central-1:111122223333:cluster/demo"),
+	}
+}
+
+func run(t *testing.T, a *RoleArgs) *recorder.Recorder {
+	t.Helper()
+	r := &recorder.Recorder{}
+	arn := make(chan string, 1)
+	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+		role, err := NewRole(ctx, "demo-dns", a)
+		if err != nil {
+			return err
+		}
+		role.ARN.ApplyT(func(s string) string { arn <- s; return s })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := <-arn; !strings.HasSuffix(got, "demo-dns-role") {
+		t.Errorf("ARN %s", got)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	return r
+}
+
+func TestTrustAndPolicy(t *testing.T) {
+	for _, mode := range []Mode{IRSA, PodIdentity} {
+		r := run(t, args(mode))
+		golden(t, string(mode)+"-trust.json", r.OfType("aws:iam/role:Role")[0].String("assumeRolePolicy"))
+		golden(t, "policy.json", r.OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy"))
+		if got := len(r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment")); got != 1 {
+			t.Errorf("%s: %d managed policies attached, expected 1", mode, got)
+		}
+	}
+}
+
+func TestAssociationOnlyForPodIdentity(t *testing.T) {
+	const token = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+	if n := len(run(t, args(IRSA)).OfType(token)); n != 0 {
+		t.Errorf("irsa made %d associations", n)
+	}
+	r := run(t, args(PodIdentity))
+	associations := r.OfType(token)
+	if len(associations) != 1 {
+		t.Fatalf("pod-identity made %d associations, expected 1", len(associations))
+	}
+	for path, want := range map[string]string{"clusterName": "demo", "namespace": "dns", "serviceAccount": "external-dns"} {
+		if got := associations[0].String(path); got != want {
+			t.Errorf("association's %s is %q, expected %q", path, got, want)
+		}
+	}
+}
+
+func TestServiceTrust(t *testing.T) {
+	trust, err := ServiceTrust("eks.amazonaws.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "service-trust.json", trust)
+}
+
+func TestRoleValidate(t *testing.T) {
+	for want, change := range map[string]func(*RoleArgs){
+		"has 65 characters; IAM allows 1 to 64":                         func(a *RoleArgs) { a.RoleName = strings.Repeat("x", 65) },
+		"namespace and service account are required":                    func(a *RoleArgs) { a.ServiceAccount = "" },
+		`mode "kiam" is none of irsa, pod-identity`:                     func(a *RoleArgs) { a.Mode = "kiam" },
+		"irsa needs the OIDC provider's ARN and the issuer":             func(a *RoleArgs) { a.OIDCIssuer = nil },
+		"pod-identity needs the cluster's name and ARN and the account": func(a *RoleArgs) { a.Mode, a.ClusterARN = PodIdentity, nil },
+		"statement 1 needs actions and resources":                       func(a *RoleArgs) { a.Statements[0].Actions = nil },
+	} {
+		a := args(IRSA)
+		change(a)
+		r := &recorder.Recorder{}
+		err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+			_, err := NewRole(ctx, "demo-dns", a)
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), "identity demo-dns: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}
+
+// golden compares JSON, indented, with a file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, []byte(got), "", "  "); err != nil {
+		t.Fatalf("%s is no JSON: %v", name, err)
+	}
+	indented.WriteByte('\n')
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, indented.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if indented.String() != string(want) {
+		t.Errorf("%s is\n%s\nexpected\n%s", name, indented.String(), want)
+	}
+}

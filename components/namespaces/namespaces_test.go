@@ -1,0 +1,81 @@
+package namespaces
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+)
+
+const token = "kubernetes:core/v1:Namespace"
+
+func run(t *testing.T, args *NamespacesArgs) (*recorder.Recorder, error) {
+	t.Helper()
+	r := &recorder.Recorder{}
+	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		_, err := NewNamespaces(ctx, "demo", args)
+		return err
+	})
+}
+
+func TestNamespaces(t *testing.T) {
+	r, err := run(t, &NamespacesArgs{
+		Owner: "demo",
+		Namespaces: []Namespace{
+			{Name: "flux-system"},
+			{Name: "dns", Labels: map[string]string{"team": "net"}, Annotations: map[string]string{"a": "b"}},
+		},
+		Existing: pulumi.StringMap{"default": pulumi.String(""), "dns": pulumi.String("demo")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	dns, ok := r.Named(token, "demo-dns")
+	if !ok {
+		t.Fatal("no namespace demo-dns")
+	}
+	for path, want := range map[string]string{
+		"metadata.name": "dns", "metadata.labels.team": "net", `metadata.labels["tombolo/cluster"]`: "demo", "metadata.annotations.a": "b",
+	} {
+		if got := dns.String(path); got != want {
+			t.Errorf("%s is %q, expected %q", path, got, want)
+		}
+	}
+	if len(dns.IgnoreChanges) > 0 {
+		t.Errorf("ignored changes %v: labels of the cluster file would not arrive", dns.IgnoreChanges)
+	}
+}
+
+func TestForeignNamespaceIsRefused(t *testing.T) {
+	for _, owner := range []string{"", "other"} {
+		_, err := run(t, &NamespacesArgs{
+			Owner: "demo", Namespaces: []Namespace{{Name: "dns"}},
+			Existing: pulumi.StringMap{"dns": pulumi.String(owner)},
+		})
+		want := "namespace dns exists already and is not of cluster demo: take it out of the cluster file, " +
+			"or hand it over with `kubectl label namespace dns tombolo/cluster=demo --overwrite`"
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("owner %q: error %v, expected %q", owner, err, want)
+		}
+	}
+}
+
+func TestNamespacesValidate(t *testing.T) {
+	for want, args := range map[string]*NamespacesArgs{
+		"an owner is required":         {},
+		"a namespace has no name":      {Owner: "demo", Namespaces: []Namespace{{}}},
+		"namespace dns is given twice": {Owner: "demo", Namespaces: []Namespace{{Name: "dns"}, {Name: "dns"}}},
+		"namespace dns: the label tombolo/cluster is set by tombolo; remove it": {
+			Owner: "demo", Namespaces: []Namespace{{Name: "dns", Labels: map[string]string{OwnerLabel: "x"}}},
+		},
+	} {
+		if _, err := run(t, args); err == nil || !strings.Contains(err.Error(), "namespaces demo: "+want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}

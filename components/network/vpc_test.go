@@ -1,0 +1,221 @@
+package network
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+)
+
+func threeZones() *VPCArgs {
+	return &VPCArgs{
+		Region: "eu-central-1", CIDR: "10.0.0.0/16", NAT: NATSingle,
+		Subnets: []Subnet{
+			{Zone: "eu-central-1a", Private: "10.0.0.0/18", Public: "10.0.192.0/20"},
+			{Zone: "eu-central-1b", Private: "10.0.64.0/18", Public: "10.0.208.0/20"},
+			{Zone: "eu-central-1c", Private: "10.0.128.0/18", Public: "10.0.224.0/20"},
+		},
+		Endpoints: []string{"s3", "dynamodb", "ecr.api"},
+	}
+}
+
+func build(t *testing.T, args *VPCArgs) (*recorder.Recorder, *VPC, []string) {
+	t.Helper()
+	r := &recorder.Recorder{}
+	var made *VPC
+	private := make(chan []string, 1)
+	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+		var err error
+		if made, err = NewVPC(ctx, "demo", args); err != nil {
+			return err
+		}
+		made.PrivateSubnetIDs.ApplyT(func(ids []string) []string { private <- ids; return ids })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, made, <-private
+}
+
+func TestVPCResources(t *testing.T) {
+	r, _, private := build(t, threeZones())
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	want := map[string]int{
+		"aws:ec2/vpc:Vpc": 1, "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": 1,
+		"aws:ec2/internetGateway:InternetGateway": 1, "aws:ec2/subnet:Subnet": 6,
+		"aws:ec2/eip:Eip": 1, "aws:ec2/natGateway:NatGateway": 1, "aws:ec2/routeTable:RouteTable": 4,
+		"aws:ec2/route:Route": 4, "aws:ec2/routeTableAssociation:RouteTableAssociation": 6,
+		"aws:ec2/vpcEndpoint:VpcEndpoint": 3, "aws:ec2/securityGroup:SecurityGroup": 1,
+		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": 1,
+	}
+	for token, n := range want {
+		if got := len(r.OfType(token)); got != n {
+			t.Errorf("%d of %s, expected %d", got, token, n)
+		}
+	}
+	if got := strings.Join(private, " "); got != "demo-private-eu-central-1a-id demo-private-eu-central-1b-id demo-private-eu-central-1c-id" {
+		t.Errorf("private subnets %s", got)
+	}
+}
+
+func TestVPCIsClosed(t *testing.T) {
+	r, _, _ := build(t, threeZones())
+	group := r.OfType("aws:ec2/defaultSecurityGroup:DefaultSecurityGroup")[0]
+	for _, rules := range []string{"ingress", "egress"} {
+		if v, ok := group.Value(rules); ok && len(v.ArrayValue()) > 0 {
+			t.Errorf("default security group has %s rules", rules)
+		}
+	}
+	rule := r.OfType("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")[0]
+	for path, want := range map[string]string{"cidrIpv4": "10.0.0.0/16", "fromPort": "443", "toPort": "443", "ipProtocol": "tcp"} {
+		if got := rule.String(path); got != want {
+			t.Errorf("endpoint rule %s is %q, expected %q", path, got, want)
+		}
+	}
+	for _, s := range r.OfType("aws:ec2/subnet:Subnet") {
+		if s.String("mapPublicIpOnLaunch") != "false" {
+			t.Errorf("subnet %s gives public addresses", s.Name)
+		}
+		tag := "kubernetes.io/role/elb"
+		if strings.Contains(s.Name, "private") {
+			tag = "kubernetes.io/role/internal-elb"
+		}
+		if s.String(`tags["`+tag+`"]`) != "1" {
+			t.Errorf("subnet %s lacks the tag %s", s.Name, tag)
+		}
+	}
+}
+
+func TestEndpoints(t *testing.T) {
+	r, _, _ := build(t, threeZones())
+	for name, kind := range map[string]string{
+		"demo-endpoint-s3": "Gateway", "demo-endpoint-dynamodb": "Gateway", "demo-endpoint-ecr-api": "Interface",
+	} {
+		e, ok := r.Named("aws:ec2/vpcEndpoint:VpcEndpoint", name)
+		if !ok || e.String("vpcEndpointType") != kind {
+			t.Errorf("endpoint %s is %q, expected %s", name, e.String("vpcEndpointType"), kind)
+		}
+	}
+	e, _ := r.Named("aws:ec2/vpcEndpoint:VpcEndpoint", "demo-endpoint-ecr-api")
+	if got := e.String("serviceName"); got != "com.amazonaws.eu-central-1.ecr.api" {
+		t.Errorf("service name %s", got)
+	}
+	if e.String("privateDnsEnabled") != "true" {
+		t.Error("an interface endpoint without private DNS is not used")
+	}
+}
+
+func TestNAT(t *testing.T) {
+	for nat, want := range map[NAT][]string{
+		NATNone:    {},
+		NATSingle:  {"demo-nat-eu-central-1a-id", "demo-nat-eu-central-1a-id", "demo-nat-eu-central-1a-id"},
+		NATPerZone: {"demo-nat-eu-central-1a-id", "demo-nat-eu-central-1b-id", "demo-nat-eu-central-1c-id"},
+	} {
+		t.Run(string(nat), func(t *testing.T) {
+			args := threeZones()
+			args.NAT = nat
+			r, _, _ := build(t, args)
+			var got []string
+			for _, route := range r.OfType("aws:ec2/route:Route") {
+				if id := route.String("natGatewayId"); id != "" {
+					got = append(got, id)
+				}
+			}
+			if strings.Join(got, " ") != strings.Join(want, " ") {
+				t.Errorf("routes to NAT gateways %v, expected %v", got, want)
+			}
+		})
+	}
+}
+
+func TestVPCValidate(t *testing.T) {
+	for want, change := range map[string]func(*VPCArgs){
+		"network demo: region and CIDR are required":                                     func(a *VPCArgs) { a.CIDR = "" },
+		"network demo: a managed cluster needs subnets in at least 2 zones, there are 1": func(a *VPCArgs) { a.Subnets = a.Subnets[:1] },
+		"network demo: zone eu-central-1a is given twice":                                func(a *VPCArgs) { a.Subnets[1].Zone = "eu-central-1a" },
+		`network demo: NAT "sometimes" is none of none, single, per-zone`:                func(a *VPCArgs) { a.NAT = "sometimes" },
+	} {
+		args := threeZones()
+		change(args)
+		r := &recorder.Recorder{}
+		err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+			_, err := NewVPC(ctx, "demo", args)
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+		if len(r.All()) > 0 {
+			t.Errorf("%q: something was registered", want)
+		}
+	}
+}
+
+// lookups answers for subnet-1 to subnet-3 of vpc-1 in zones a, b and b, and
+// subnet-other of another VPC.
+func lookups() *recorder.Recorder {
+	zones := map[string]string{"subnet-1": "a", "subnet-2": "b", "subnet-3": "b", "subnet-other": "c"}
+	return &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
+		"aws:ec2/getVpc:getVpc": func(args resource.PropertyMap) (resource.PropertyMap, error) {
+			args["cidrBlock"] = resource.NewProperty("10.1.0.0/16")
+			return args, nil
+		},
+		"aws:ec2/getSubnet:getSubnet": func(args resource.PropertyMap) (resource.PropertyMap, error) {
+			id := args["id"].StringValue()
+			args["vpcId"] = resource.NewProperty("vpc-1")
+			if id == "subnet-other" {
+				args["vpcId"] = resource.NewProperty("vpc-2")
+			}
+			args["availabilityZone"] = resource.NewProperty(zones[id])
+			return args, nil
+		},
+	}}
+}
+
+func TestExistingMakesNothing(t *testing.T) {
+	r := lookups()
+	cidr := make(chan string, 1)
+	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+		n, err := NewExisting(ctx, "demo", &ExistingArgs{VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1", "subnet-2"}, PublicSubnetIDs: []string{"subnet-3"}})
+		if err != nil {
+			return err
+		}
+		n.CIDR.ApplyT(func(s string) string { cidr <- s; return s })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := <-cidr; got != "10.1.0.0/16" {
+		t.Errorf("CIDR %s", got)
+	}
+	for _, res := range r.All() {
+		if res.Custom {
+			t.Errorf("%s %s was registered in somebody else's network", res.Type, res.Name)
+		}
+	}
+}
+
+func TestExistingRefuses(t *testing.T) {
+	for want, args := range map[string]*ExistingArgs{
+		"subnet subnet-other belongs to vpc-2, not to vpc-1; give subnets of one VPC": {VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1", "subnet-other"}},
+		"the private subnets are all in one zone; give subnets in at least 2 zones":   {VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-2", "subnet-3"}},
+		"a managed cluster needs at least 2 private subnets, there are 1":             {VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1"}},
+		"a subnet is given twice": {VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1", "subnet-1"}},
+		"the VPC's id is missing": {},
+	} {
+		err := lookups().Run("demo-core", func(ctx *pulumi.Context) error {
+			_, err := NewExisting(ctx, "demo", args)
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package bootstrap
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+const list = `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [
+{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "default"}},
+{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "dns", "labels": {"tombolo/cluster": "demo"}}}]}`
+
+func kubeconfig(t *testing.T, handler http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return fmt.Sprintf(`{"apiVersion": "v1", "kind": "Config", "current-context": "x",
+"clusters": [{"name": "x", "cluster": {"server": %q}}], "contexts": [{"name": "x", "context": {"cluster": "x"}}]}`, s.URL)
+}
+
+func TestListNamespaces(t *testing.T) {
+	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if _, err := w.Write([]byte(list)); err != nil {
+			t.Error(err)
+		}
+	})
+	got, err := listNamespaces(t.Context(), text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]string{"default": "", "dns": "demo"}; !maps.Equal(got, want) {
+		t.Errorf("namespaces %v, expected %v", got, want)
+	}
+}
+
+func TestListNamespacesRefused(t *testing.T) {
+	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	_, err := listNamespaces(t.Context(), text, nil)
+	if err == nil || !strings.Contains(err.Error(), "list the cluster's namespaces: ") ||
+		!strings.Contains(err.Error(), "this identity is among kubernetes.admins") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := listNamespaces(t.Context(), "{", nil); err == nil || !strings.Contains(err.Error(), "read kubeconfig: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPluginRunsInTheEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cfg := &rest.Config{ExecProvider: &api.ExecConfig{Command: "aws"}}
+	inEnvironment(cfg, map[string]string{"PATH": dir, "AWS_REGION": "eu-central-1", "PULUMI_CONFIG_PASSPHRASE": "secret"})
+	if cfg.ExecProvider.Command != filepath.Join(dir, "aws") {
+		t.Errorf("command %s", cfg.ExecProvider.Command)
+	}
+	names := map[string]bool{}
+	for _, e := range cfg.ExecProvider.Env {
+		names[e.Name] = true
+	}
+	if !names["AWS_REGION"] || names["PULUMI_CONFIG_PASSPHRASE"] {
+		t.Errorf("environment %v", cfg.ExecProvider.Env)
+	}
+	inEnvironment(&rest.Config{}, nil)
+}

@@ -1,0 +1,48 @@
+package bootstrap
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+
+	"tombolo/components/recorder"
+	"tombolo/config"
+)
+
+func TestSecretsAreSecret(t *testing.T) {
+	dir := t.TempDir()
+	const pem = "-----BEGIN KEY-----\nx\n-----END KEY-----\n"
+	for name, content := range map[string]string{"token": "hunter2\n", "key": pem} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for want, ref := range map[string]config.SecretRef{
+		"from-env":    {Env: "TOKEN"},
+		"hunter2":     {File: "token"},
+		pem:           {File: filepath.Join(dir, "key")},
+		"from-config": {Config: "gitToken"},
+	} {
+		err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+			s := secrets{ctx: ctx, cluster: &config.Cluster{File: filepath.Join(dir, "demo.yaml")}, env: map[string]string{"TOKEN": "from-env"}}
+			value, err := s.resolve("x", &ref)
+			if err != nil {
+				return err
+			}
+			got, err := internals.UnsafeAwaitOutput(ctx.Context(), value.ToStringOutput())
+			if err != nil {
+				return err
+			}
+			if got.Value != want || !got.Secret {
+				t.Errorf("%+v: %q, secret %t; expected %q as a secret", ref, got.Value, got.Secret, want)
+			}
+			return nil
+		}, func(info *pulumi.RunInfo) { info.Config = map[string]string{"tombolo:gitToken": "from-config"} })
+		if err != nil {
+			t.Errorf("%+v: %v", ref, err)
+		}
+	}
+}

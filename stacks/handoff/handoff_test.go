@@ -1,0 +1,319 @@
+package handoff
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+
+	"tombolo/components/recorder"
+)
+
+const reference = "pulumi:pulumi:StackReference"
+
+// sample is a hand-off with another value in every field.
+func sample(secret bool) (Handoff, map[string]any) {
+	var h Handoff
+	values := map[string]any{}
+	each(&h, func(key string, field reflect.Value) {
+		var in pulumi.Input
+		switch plain(field.Type()).Kind() {
+		case reflect.Slice:
+			in, values[key] = pulumi.ToStringArray([]string{key + "-1", key + "-2"}), []any{key + "-1", key + "-2"}
+		case reflect.Map:
+			in, values[key] = pulumi.ToStringMap(map[string]string{"k": key}), map[string]any{"k": key}
+		default:
+			in, values[key] = pulumi.String(key), key
+		}
+		o := pulumi.ToOutput(in)
+		if secret {
+			o = pulumi.ToSecret(in)
+		}
+		field.Set(reflect.ValueOf(o))
+	})
+	values[versionKey] = float64(SchemaVersion)
+	return h, values
+}
+
+// core is a recorder whose core stack has the outputs.
+func core(outputs resource.PropertyMap) *recorder.Recorder {
+	return &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
+		reference: {"outputs": resource.NewProperty(outputs)},
+	}}
+}
+
+// await reads an output: its value, whether it is known and whether secret.
+func await(ctx *pulumi.Context, o pulumi.Output) (value any, known, secret bool, err error) {
+	r, err := internals.UnsafeAwaitOutput(ctx.Context(), o)
+	return r.Value, r.Known, r.Secret, err
+}
+
+func TestFieldsHaveKeysAndTypes(t *testing.T) {
+	handoff, values := reflect.TypeFor[Handoff](), reflect.TypeFor[Values]()
+	if handoff.NumField() != values.NumField() {
+		t.Fatalf("Handoff has %d fields, Values %d", handoff.NumField(), values.NumField())
+	}
+	keys := map[string]bool{}
+	for i := range handoff.NumField() {
+		f, v := handoff.Field(i), values.Field(i)
+		key := f.Tag.Get("output")
+		if key == "" || keys[key] || strings.ToLower(key[:1]) != key[:1] {
+			t.Errorf("%s: output key %q is missing, taken, or not in camelCase", f.Name, key)
+		}
+		keys[key] = true
+		if v.Name != f.Name || v.Tag != f.Tag || v.Type != plain(f.Type) {
+			t.Errorf("Values.%s %s `%s` is not the plain Handoff.%s %s `%s`", v.Name, v.Type, v.Tag, f.Name, f.Type, f.Tag)
+		}
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for _, secret := range []bool{false, true} {
+		exported := resource.PropertyMap{}
+		err := (&recorder.Recorder{}).Run("demo-core", func(ctx *pulumi.Context) error {
+			h, _ := sample(secret)
+			outputs, err := exports(h)
+			if err != nil {
+				return err
+			}
+			for key, in := range outputs {
+				value, _, isSecret, err := await(ctx, pulumi.ToOutput(in))
+				if err != nil {
+					return err
+				}
+				exported[resource.PropertyKey(key)] = property(value)
+				if isSecret {
+					exported[resource.PropertyKey(key)] = resource.MakeSecret(property(value))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = core(exported).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+			got, err := Import(ctx, "demo-core", false)
+			if err != nil {
+				return err
+			}
+			want, _ := sample(secret)
+			wanted := map[string]any{}
+			each(&want, func(key string, field reflect.Value) {
+				wanted[key], _, _, _ = await(ctx, field.Interface().(pulumi.Output))
+			})
+			each(&got, func(key string, field reflect.Value) {
+				value, known, isSecret, err := await(ctx, field.Interface().(pulumi.Output))
+				if err != nil || !known || isSecret != secret || !reflect.DeepEqual(value, wanted[key]) {
+					t.Errorf("%s came back as %v (known %t, secret %t, %v), expected %v (secret %t)", key, value, known, isSecret, err, wanted[key], secret)
+				}
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// property is a value as the engine hands it over.
+func property(v any) resource.PropertyValue {
+	switch v := v.(type) {
+	case []string:
+		var list []resource.PropertyValue
+		for _, s := range v {
+			list = append(list, resource.NewProperty(s))
+		}
+		return resource.NewProperty(list)
+	case map[string]string:
+		m := resource.PropertyMap{}
+		for k, s := range v {
+			m[resource.PropertyKey(k)] = resource.NewProperty(s)
+		}
+		return resource.NewProperty(m)
+	case int:
+		return resource.NewProperty(float64(v))
+	default:
+		return resource.NewProperty(v.(string))
+	}
+}
+
+func TestExportMissing(t *testing.T) {
+	h, _ := sample(false)
+	h.VPCID = pulumi.StringOutput{}
+	if _, err := exports(h); err == nil || err.Error() != "export hand-off: no value for vpcId" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPlaceholdersAreTypedUnknowns(t *testing.T) {
+	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		h, err := Import(ctx, "demo-core", true)
+		if err != nil {
+			return err
+		}
+		each(&h, func(key string, field reflect.Value) {
+			_, known, _, err := await(ctx, field.Interface().(pulumi.Output))
+			if known || err != nil {
+				t.Errorf("%s is known: %v", key, err)
+			}
+		})
+		return nil
+	}, recorder.Preview)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPlaceholdersCannotBeApplied(t *testing.T) {
+	r := &recorder.Recorder{}
+	err := r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		_, err := Import(ctx, "demo-core", true)
+		return err
+	})
+	want := "import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied: " +
+		"deploy core first, then run without placeholders"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected %q", err, want)
+	}
+	if len(r.All()) > 0 {
+		t.Error("something was registered")
+	}
+}
+
+func TestImportVersions(t *testing.T) {
+	for want, outputs := range map[string]resource.PropertyMap{
+		"stack demo-core has no hand-off: it was never deployed, or it is destroyed; deploy core first: pulumi up -s demo-core": {},
+		"stack demo-core has hand-off version 0, this tombolo needs 1: run up for core with this tombolo first":                 {versionKey: resource.NewProperty(0.0)},
+		"stack demo-core has hand-off version 2, this tombolo knows 1: use the newer tombolo that deployed core":                {versionKey: resource.NewProperty(2.0)},
+		"stack demo-core has the hand-off version x, which is no number: run up for core again":                                 {versionKey: resource.NewProperty("x")},
+	} {
+		err := core(outputs).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+			_, err := Import(ctx, "demo-core", false)
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}
+
+// noStack answers like an engine that knows no such stack.
+type noStack struct{ recorder.Recorder }
+
+func (*noStack) NewResource(pulumi.MockResourceArgs) (string, resource.PropertyMap, error) {
+	return "", nil, errors.New("unknown stack")
+}
+
+func TestImportWithoutCore(t *testing.T) {
+	var err error
+	failed := pulumi.RunErr(func(ctx *pulumi.Context) error {
+		_, err = Import(ctx, "demo-core", false)
+		return err
+	}, pulumi.WithMocks("tombolo", "demo-bootstrap", &noStack{}))
+	if failed == nil {
+		t.Error("the run did not fail")
+	}
+	if want := "deploy core first: pulumi up -s demo-core"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected %q", err, want)
+	}
+}
+
+func TestImportAsksForTheFullName(t *testing.T) {
+	_, values := sample(false)
+	outputs := resource.PropertyMap{}
+	for k, v := range values {
+		outputs[resource.PropertyKey(k)] = resource.NewPropertyValue(v)
+	}
+	r := core(outputs)
+	err := r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		_, err := Import(ctx, "demo-core", false)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.OfType(reference)[0].Name; got != "organization/tombolo/demo-core" {
+		t.Errorf("reference to %s", got)
+	}
+}
+
+func TestFromOutputs(t *testing.T) {
+	_, outputs := sample(false)
+	text, err := json.Marshal(outputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded map[string]any
+	if err := json.Unmarshal(text, &decoded); err != nil {
+		t.Fatal(err)
+	}
+	values, err := FromOutputs(decoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := reflect.ValueOf(values)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			t.Errorf("%s was not read", v.Type().Field(i).Name)
+		}
+	}
+	for want, change := range map[string]func(){
+		"read hand-off: output vpcId of stack core is <nil>, expected string: run up for core again": func() { delete(decoded, "vpcId") },
+		"stack core has no hand-off": func() { delete(decoded, versionKey) },
+	} {
+		change()
+		if _, err := FromOutputs(decoded); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+		decoded["vpcId"] = "vpc-1"
+	}
+}
+
+func TestKubeconfigHoldsNoCredentials(t *testing.T) {
+	v := Values{ClusterName: "demo", Region: "eu-central-1", ClusterEndpoint: "https://k8s.example", ClusterCA: "Q0E="}
+	got, err := v.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `apiVersion: v1
+clusters:
+- cluster:
+    certificate-authority-data: Q0E=
+    server: https://k8s.example
+  name: demo
+contexts:
+- context:
+    cluster: demo
+    user: demo
+  name: demo
+current-context: demo
+kind: Config
+users:
+- name: demo
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1beta1
+      args:
+      - eks
+      - get-token
+      - --cluster-name
+      - demo
+      - --region
+      - eu-central-1
+      - --output
+      - json
+      command: aws
+      interactiveMode: Never
+`
+	if string(got) != want {
+		t.Errorf("kubeconfig is\n%s\nexpected\n%s", got, want)
+	}
+	if _, err := (Values{}).Kubeconfig(); err == nil || !strings.Contains(err.Error(), "name, region, endpoint and certificate authority are required") {
+		t.Errorf("error %v for no values", err)
+	}
+}

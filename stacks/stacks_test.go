@@ -1,0 +1,254 @@
+package stacks
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/infraconfig"
+	"tombolo/components/recorder"
+	"tombolo/config"
+)
+
+const tokenVariable = "TOMBOLO_TEST_GIT_TOKEN"
+
+func load(t *testing.T, name string) *config.Cluster {
+	t.Helper()
+	c, err := config.Load(filepath.Join("testdata", "clusters", name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// account answers like AWS for the credentials of an account.
+func account(id string) *recorder.Recorder {
+	answer := func(m map[string]any) func(resource.PropertyMap) (resource.PropertyMap, error) {
+		return func(resource.PropertyMap) (resource.PropertyMap, error) {
+			return resource.NewPropertyMapFromMap(m), nil
+		}
+	}
+	zone := map[string]string{"0": "eu-central-1a", "1": "eu-central-1b"}
+	return &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
+		"aws:index/getCallerIdentity:getCallerIdentity": answer(map[string]any{
+			"accountId": id, "arn": "arn:aws:sts::" + id + ":assumed-role/ops/someone", "id": id, "userId": "x",
+		}),
+		"aws:index/getPartition:getPartition": answer(map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws", "reverseDnsPrefix": "com.amazonaws"}),
+		"aws:ec2/getVpc:getVpc":               answer(map[string]any{"id": "vpc-0123456789abcdef0", "cidrBlock": "10.9.0.0/16"}),
+		"aws:ec2/getSubnet:getSubnet": func(args resource.PropertyMap) (resource.PropertyMap, error) {
+			id := args["id"].StringValue()
+			return resource.NewPropertyMapFromMap(map[string]any{
+				"id": id, "vpcId": "vpc-0123456789abcdef0", "availabilityZone": zone[id[len(id)-1:]],
+			}), nil
+		},
+	}}
+}
+
+func run(t *testing.T, r *recorder.Recorder, c *config.Cluster, k Kind, o Options, opts ...pulumi.RunOption) error {
+	t.Helper()
+	program, err := Program(c, k, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Run(Name(c.Name, k), program, opts...)
+}
+
+func TestNameAndParse(t *testing.T) {
+	for _, k := range Kinds() {
+		cluster, kind, err := Parse(Name("my-core-demo", k))
+		if cluster != "my-core-demo" || kind != k || err != nil {
+			t.Errorf("%s: %s, %s, %v", k, cluster, kind, err)
+		}
+	}
+	for _, bad := range []string{"demo", "-core", "demo-other", ""} {
+		_, _, err := Parse(bad)
+		want := fmt.Sprintf("stack %q is not named after a cluster and a kind: expected <cluster>-bootstrap or core", bad)
+		if err == nil || err.Error() != want {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+	if _, err := Program(&config.Cluster{}, "other", Options{}); err == nil || err.Error() != `no program for the kind of stack "other": expected bootstrap or core` {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestReservedKeysAreThePublishedOnes(t *testing.T) {
+	var published []string
+	for _, k := range infraconfig.Keys() {
+		published = append(published, k.Name)
+	}
+	reserved := config.ReservedValueKeys()
+	slices.Sort(published)
+	slices.Sort(reserved)
+	if !slices.Equal(published, reserved) {
+		t.Errorf("published are %v, reserved %v", published, reserved)
+	}
+}
+
+func TestCore(t *testing.T) {
+	c := load(t, "full")
+	r := account(c.Cloud.Account)
+	if err := run(t, r, c, Core, Options{}, recorder.Preview); err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	provider := r.OfType("pulumi:providers:aws")
+	if len(provider) != 1 {
+		t.Fatalf("%d AWS providers, expected 1", len(provider))
+	}
+	for path, want := range map[string]string{
+		"region": "eu-central-1", "profile": "platform", "allowedAccountIds[0]": "111122223333",
+		"defaultTags.tags.team": "platform", `defaultTags.tags["tombolo:cluster"]`: "full", `defaultTags.tags["tombolo:environment"]`: "dev",
+	} {
+		if got := provider[0].String(path); got != want {
+			t.Errorf("provider's %s is %s, expected %s", path, got, want)
+		}
+	}
+	for _, res := range r.All() {
+		if strings.HasPrefix(res.Type, "aws:") && !strings.Contains(res.Provider, "pulumi:providers:aws::aws") {
+			t.Errorf("%s %s uses the provider %q, not ours", res.Type, res.Name, res.Provider)
+		}
+	}
+	if _, ok := r.Named("aws:iam/role:Role", "full-service-external-dns-role"); !ok {
+		t.Error("no role for external-dns")
+	}
+	if n := len(r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation")); n != 1 {
+		t.Errorf("%d Pod Identity associations, expected 1", n)
+	}
+}
+
+func TestCoreInAnExistingNetwork(t *testing.T) {
+	c := load(t, "adopted")
+	r := account(c.Cloud.Account)
+	if err := run(t, r, c, Core, Options{}, recorder.Preview); err != nil {
+		t.Fatal(err)
+	}
+	for _, res := range r.All() {
+		if strings.HasPrefix(res.Type, "aws:vpc/") || strings.HasPrefix(res.Type, "aws:ec2/") && res.Type != "aws:ec2/launchTemplate:LaunchTemplate" {
+			t.Errorf("%s %s was made in somebody else's network", res.Type, res.Name)
+		}
+	}
+}
+
+func TestCoreRefusesAnotherAccount(t *testing.T) {
+	c := load(t, "full")
+	r := account("999988887777")
+	err := run(t, r, c, Core, Options{})
+	want := "core of full: the AWS credentials are of account 999988887777, but the cluster file allows 111122223333 only; " +
+		"use credentials of 111122223333 or correct cloud.account"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected %q", err, want)
+	}
+	for _, res := range r.All() {
+		if res.Type != "pulumi:providers:aws" {
+			t.Errorf("%s %s was registered", res.Type, res.Name)
+		}
+	}
+}
+
+func TestBootstrapIsSmall(t *testing.T) {
+	t.Setenv(tokenVariable, "hunter2")
+	c := load(t, "full")
+	r := &recorder.Recorder{}
+	if err := run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview); err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	var objects []string
+	for _, res := range r.All() {
+		distribution := slices.Contains(res.IgnoreChanges, "*")
+		if res.Custom && strings.HasPrefix(res.Type, "kubernetes:") && !distribution {
+			objects = append(objects, res.Type+" "+res.Name)
+		}
+	}
+	if len(objects) < 10 || len(objects) > 20 {
+		t.Errorf("bootstrap has %d objects besides the distribution, allowed are 20:\n%s", len(objects), strings.Join(objects, "\n"))
+	}
+	for _, want := range []string{
+		"kubernetes:core/v1:Namespace full-flux-system", "kubernetes:core/v1:Namespace full-dns",
+		"kubernetes:core/v1:ConfigMap full-general", "kubernetes:core/v1:ConfigMap full-external-dns",
+		"kubernetes:core/v1:Secret full-auth", "kubernetes:source.toolkit.fluxcd.io/v1:GitRepository full-repository",
+		"kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization full-kustomization",
+	} {
+		if !slices.Contains(objects, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestBootstrapProvider(t *testing.T) {
+	c := load(t, "full")
+	r := &recorder.Recorder{}
+	if err := run(t, r, c, Bootstrap, Options{Placeholders: true, Env: map[string]string{tokenVariable: "hunter2"}}, recorder.Preview); err != nil {
+		t.Fatal(err)
+	}
+	provider := r.OfType("pulumi:providers:kubernetes")
+	if len(provider) != 1 {
+		t.Fatalf("%d Kubernetes providers, expected 1", len(provider))
+	}
+	for _, option := range []string{"enableServerSideApply", "enableConfigMapMutable", "enableSecretMutable"} {
+		if got := provider[0].String(option); got != "true" {
+			t.Errorf("%s is %q", option, got)
+		}
+	}
+	for _, res := range r.All() {
+		if strings.HasPrefix(res.Type, "kubernetes:") && !strings.Contains(res.Provider, "pulumi:providers:kubernetes::kubernetes") {
+			t.Errorf("%s %s uses the provider %q, not ours", res.Type, res.Name, res.Provider)
+		}
+	}
+}
+
+func TestPlaceholdersAreNotApplied(t *testing.T) {
+	r := &recorder.Recorder{}
+	err := run(t, r, load(t, "full"), Bootstrap, Options{Placeholders: true})
+	if err == nil || !strings.Contains(err.Error(), "bootstrap of full: import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied") {
+		t.Errorf("error %v", err)
+	}
+	if len(r.All()) > 0 {
+		t.Error("something was registered")
+	}
+}
+
+func TestMissingSecret(t *testing.T) {
+	for want, ref := range map[string]config.SecretRef{
+		"gitops.auth.password: the environment variable TOMBOLO_TEST_ABSENT is not set":                                                    {Env: "TOMBOLO_TEST_ABSENT"},
+		"gitops.auth.password: stack full-bootstrap has no secret gitToken; set it: pulumi config set --secret gitToken -s full-bootstrap": {Config: "gitToken"},
+		"gitops.auth.password: the file testdata/clusters/absent does not exist; paths are relative to the cluster file":                   {File: "absent"},
+		"gitops.auth.password says neither config nor env nor file":                                                                        {},
+	} {
+		c := load(t, "full")
+		c.GitOps.Auth.Password = &ref
+		err := run(t, &recorder.Recorder{}, c, Bootstrap, Options{Placeholders: true}, recorder.Preview)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}
+
+func TestPlain(t *testing.T) {
+	t.Setenv(ClustersVariable, filepath.Join("testdata", "clusters"))
+	r := account("111122223333")
+	if err := r.Run("full-core", Plain, recorder.Preview); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.OfType("aws:ec2/vpc:Vpc")) != 1 {
+		t.Error("the core program did not run")
+	}
+	for stack, want := range map[string]string{
+		"absent-core": "stack absent-core: read cluster file testdata/clusters/absent.yaml",
+		"full":        `stack "full" is not named after a cluster and a kind`,
+	} {
+		if err := account("111122223333").Run(stack, Plain); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}
