@@ -44,12 +44,16 @@ func (d *Driver) failure(ctx context.Context, f failed) error {
 	if auto.IsConcurrentUpdateError(f.err) {
 		return lockedBy(f.stack, f.err.Error())
 	}
+	// A program that gives up before anything was made found that something
+	// it needs is missing: the right account, core's outputs, a secret.
+	if f.program != nil && (f.record == nil || !f.record.touched) {
+		return &PreconditionError{What: f.program.Error(), Err: f.program}
+	}
 	reasons := f.reasons()
-	out := &CommandError{
+	return &CommandError{
 		Stack: f.stack, Operation: f.operation, Reasons: reasons,
 		Remedy: remedyFor(strings.Join(reasons, "\n")), Err: f.program,
 	}
-	return out
 }
 
 func interrupted(f failed, cause error) error {

@@ -16,13 +16,16 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"tombolo/config"
 	"tombolo/stacks"
 )
 
-// fakeCLI stands in for the Pulumi CLI and its backend. It is of a version
-// that takes a file as event log, so that no server is needed.
+// fakeCLI stands in for the Pulumi CLI and its backend. It sends its events as
+// the CLI does.
 type fakeCLI struct {
 	mu     sync.Mutex
 	states map[string]apitype.DeploymentV3
@@ -45,7 +48,7 @@ func newFakeCLI() *fakeCLI {
 	return &fakeCLI{states: map[string]apitype.DeploymentV3{}, fail: map[string]failure{}}
 }
 
-func (f *fakeCLI) Version() semver.Version { return semver.MustParse("3.200.0") }
+func (f *fakeCLI) Version() semver.Version { return semver.MustParse("3.250.0") }
 
 func (f *fakeCLI) Run(ctx context.Context, _ string, _ io.Reader, _, _ []io.Writer,
 	env []string, args ...string,
@@ -189,8 +192,8 @@ func deployed(stack string) apitype.DeploymentV3 {
 }
 
 func writeEvents(args []string, diagnostics []apitype.DiagnosticEvent, changes map[apitype.OpType]int) {
-	file := flag(args, "--event-log")
-	if file == "" {
+	address := flag(args, "--event-log")
+	if address == "" {
 		return
 	}
 	var all []apitype.EngineEvent
@@ -200,12 +203,32 @@ func writeEvents(args []string, diagnostics []apitype.DiagnosticEvent, changes m
 	if changes != nil {
 		all = append(all, apitype.EngineEvent{SummaryEvent: &apitype.SummaryEvent{ResourceChanges: changes}})
 	}
-	var b strings.Builder
-	for _, e := range all {
-		line, _ := json.Marshal(e)
-		b.Write(append(line, '\n'))
+	if err := sendEvents(strings.TrimPrefix(address, "tcp://"), all); err != nil {
+		panic(err)
 	}
-	_ = os.WriteFile(file, []byte(b.String()), 0o600)
+}
+
+func sendEvents(address string, all []apitype.EngineEvent) error {
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stream, err := pulumirpc.NewEventsClient(conn).StreamEvents(context.Background())
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if err := stream.Send(&pulumirpc.EventRequest{Event: string(line)}); err != nil {
+			return err
+		}
+	}
+	_, err = stream.CloseAndRecv()
+	return err
 }
 
 // witness is an observer that writes down what it is told.

@@ -15,9 +15,6 @@ import (
 	"tombolo/stacks"
 )
 
-// order in which the stacks are made; teardown is the reverse.
-func order() []stacks.Kind { return []stacks.Kind{stacks.Core, stacks.Bootstrap} }
-
 // UpOptions of an up.
 type UpOptions struct {
 	// Preview first, and change nothing if a stack's preview fails.
@@ -36,7 +33,7 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 			return Result{Cluster: c.Name}, err
 		}
 	}
-	return d.each(c, order(), func(k stacks.Kind) (StackResult, error) {
+	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		return d.upStack(ctx, c, k, o)
 	})
 }
@@ -78,7 +75,7 @@ type PreviewOptions struct {
 // did not exist exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
 	hasCore := false
-	return d.each(c, order(), func(k stacks.Kind) (StackResult, error) {
+	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		st, err := d.state(ctx, stacks.Name(c.Name, k))
 		if err != nil {
 			return StackResult{}, err
@@ -129,7 +126,7 @@ type DestroyOptions struct {
 // be lost with it, and what it made in the cloud left behind. Stacks that do
 // not exist are left out of the result.
 func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOptions) (Result, error) {
-	kinds := slices.Clone(order())
+	kinds := stacks.Kinds()
 	slices.Reverse(kinds)
 	if o.Only != "" {
 		kinds = []stacks.Kind{o.Only}

@@ -84,6 +84,9 @@ type recorder struct {
 	errors  []string
 	// running maps the URN of each resource being worked on to its operation.
 	running map[string]string
+	// touched says that a resource of the world was worked on, whatever came
+	// of it.
+	touched bool
 }
 
 func (r *recorder) observer(stack string, o Observer) func(events.EngineEvent) {
@@ -101,6 +104,7 @@ func (r *recorder) record(e events.EngineEvent) {
 		m := e.ResourcePreEvent.Metadata
 		if m.Op != apitype.OpSame {
 			r.running[m.URN] = string(m.Op)
+			r.touched = r.touched || worldly(m)
 		}
 	case e.ResOutputsEvent != nil:
 		delete(r.running, e.ResOutputsEvent.Metadata.URN)
@@ -109,6 +113,17 @@ func (r *recorder) record(e events.EngineEvent) {
 	case e.DiagnosticEvent != nil && e.DiagnosticEvent.Severity == "error":
 		r.addError(e.DiagnosticEvent)
 	}
+}
+
+// worldly says that the step is about something that exists outside the
+// state: no component, no provider, and nothing that is only read.
+func worldly(m apitype.StepEventMetadata) bool {
+	state := m.New
+	if state == nil {
+		state = m.Old
+	}
+	return state != nil && state.Custom && m.Op != apitype.OpRead &&
+		!strings.HasPrefix(m.Type, "pulumi:providers:")
 }
 
 // addError keeps a diagnostic, but for the engine's closing remark that

@@ -157,7 +157,7 @@ func (d *Driver) stackInfos(ctx context.Context) (map[string][]StackInfo, error)
 	}
 	for _, infos := range out {
 		slices.SortFunc(infos, func(a, b StackInfo) int {
-			return slices.Index(order(), a.Kind) - slices.Index(order(), b.Kind)
+			return slices.Index(stacks.Kinds(), a.Kind) - slices.Index(stacks.Kinds(), b.Kind)
 		})
 	}
 	return out, nil

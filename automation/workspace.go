@@ -44,6 +44,7 @@ type session struct {
 // open opens a stack, and creates it if it does not exist. exists spares the
 // CLI a call when the caller knows that it does.
 func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o stacks.Options, exists bool) (*session, error) {
+	o.Env = d.opts.Env
 	program, err := d.program(c, k, o)
 	if err != nil {
 		return nil, fmt.Errorf("program of stack %s: %w", stacks.Name(c.Name, k), err)

@@ -1,0 +1,103 @@
+//go:build !windows
+
+package automation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// script installs a pulumi of our own, and returns a driver that finds it.
+func script(t *testing.T, body string) *Driver {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "pulumi"), []byte("#!/bin/sh\n"+body), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(Options{
+		Root: t.TempDir(), CancelGrace: 5 * time.Second,
+		Env: map[string]string{"PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestCLIIsFoundInTheDriversPath(t *testing.T) {
+	command, err := script(t, "echo v3.999.0").pulumi(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := command.Version().String(); got != "3.999.0" {
+		t.Errorf("version is %s", got)
+	}
+}
+
+func TestUnfitCLI(t *testing.T) {
+	tests := []struct{ name, body, want string }{
+		{"too old", "echo v3.1.0", "is version 3.1.0, and 3.250.0 or newer of the same major version is needed"},
+		{"another major version", "echo v4.0.0", "is version 4.0.0, and 3.250.0 or newer of the same major version is needed"},
+		{"no version", "echo hello", `reports version "hello"`},
+		{"broken", "echo no such library >&2; exit 127", "does not run: no such library"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := script(t, tt.body).pulumi(t.Context())
+			var precondition *PreconditionError
+			if !errors.As(err, &precondition) || !strings.HasSuffix(precondition.What, tt.want) {
+				t.Errorf("error is %T: %v", err, err)
+			}
+		})
+	}
+}
+
+func TestCLIIsInterruptedAndMayFinish(t *testing.T) {
+	d := script(t, `if [ "$2" = version ]; then echo v3.250.0; exit; fi
+trap 'kill $!; echo released; exit 3' INT
+sleep 60 & echo ready; wait $!
+`)
+	command, err := d.pulumi(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ready := writerFunc(func(p []byte) {
+		if bytes.Contains(p, []byte("ready")) {
+			cancel()
+		}
+	})
+	stdout, _, _, err := command.Run(ctx, t.TempDir(), nil, []io.Writer{ready}, nil, nil, "up")
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+	if !strings.Contains(stdout, "released") {
+		t.Errorf("the CLI could not finish; it wrote %q", stdout)
+	}
+}
+
+type writerFunc func(p []byte)
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f(p)
+	return len(p), nil
+}
+
+func TestCLIErrors(t *testing.T) {
+	text := "failed to run update: exit status 255\ncode: 255\nstdout: Updating (demo)\n lots\n" +
+		"stderr: error: it broke\nwarning: never mind\nerror: it broke again\n"
+	got := strings.Join(cliErrors(text), "|")
+	if want := "it broke|it broke again"; got != want {
+		t.Errorf("errors are %q, want %q", got, want)
+	}
+	if got := strings.Join(cliErrors("exit status 1\nstdout: secrets"), "|"); got != "exit status 1" {
+		t.Errorf("errors are %q", got)
+	}
+}

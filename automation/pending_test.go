@@ -1,0 +1,222 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/config"
+)
+
+const demoURN = "urn:pulumi:demo-core::tombolo::"
+
+func interruptedState(t *testing.T) *state {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/interrupted.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := parseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// inTheCloud is what a look by tag finds.
+func inTheCloud() []taggedResource {
+	ec2 := "arn:aws:ec2:eu-central-1:111122223333:"
+	return []taggedResource{
+		{ARN: ec2 + "vpc/vpc-0old", Tags: map[string]string{"Name": "demo-vpc"}},
+		{ARN: ec2 + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}},
+		{ARN: ec2 + "vpc/vpc-0other", Tags: map[string]string{"Name": "other"}},
+		{ARN: ec2 + "elastic-ip/eipalloc-1", Tags: map[string]string{"Name": "demo-nat"}},
+		{ARN: ec2 + "elastic-ip/eipalloc-2", Tags: map[string]string{"Name": "demo-nat"}},
+	}
+}
+
+func TestPlanRecovery(t *testing.T) {
+	plan := planRecovery(interruptedState(t), scopeOf(demo()))
+	if !plan.needsLookup() {
+		t.Fatal("nothing is looked up by tag")
+	}
+	plan.match(inTheCloud())
+	want := map[resource.URN]string{
+		demoURN + "aws:ec2/vpc:Vpc::demo-vpc":  "vpc-0new",
+		demoURN + "aws:iam/role:Role::cluster": "demo-cluster",
+	}
+	if diff := cmp.Diff(want, plan.adoptions()); diff != "" {
+		t.Errorf("adoptions (-want +got):\n%s", diff)
+	}
+	refresh := []string{
+		demoURN + "aws:ec2/vpc:Vpc::demo-vpc", demoURN + "aws:iam/role:Role::cluster", demoURN + "aws:iam/role:Role::nodes",
+	}
+	if diff := cmp.Diff(refresh, plan.refresh()); diff != "" {
+		t.Errorf("refresh (-want +got):\n%s", diff)
+	}
+	if plan.gone != 2 {
+		t.Errorf("gone = %d, want the bucket, which nothing finds, and the role without its parent", plan.gone)
+	}
+}
+
+func TestRecoveryReport(t *testing.T) {
+	st := interruptedState(t)
+	plan := planRecovery(st, scopeOf(demo()))
+	plan.match(inTheCloud())
+	after := &state{deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
+		{URN: demoURN + "aws:ec2/vpc:Vpc::demo-vpc", ID: "vpc-0new"},
+	}}}
+	want := "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new; " +
+		"4 creations had not happened; 1 resource compared with the cloud; " +
+		"aws:ec2/eip:Eip nat may be any of eipalloc-1, eipalloc-2: delete what is not needed"
+	if got := plan.report(after); got != want {
+		t.Errorf("report is\n%s, want\n%s", got, want)
+	}
+}
+
+func TestAdoptKeepsWhatItDoesNotKnow(t *testing.T) {
+	st := interruptedState(t)
+	urn := resource.URN(demoURN + "aws:ec2/vpc:Vpc::demo-vpc")
+	edited, err := adopt(st.raw, map[resource.URN]string{urn: "vpc-0new"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(edited.Deployment)
+	for _, part := range []string{`12345678901234567890`, `"salt":"v1:salt"`, `"id":"vpc-0new"`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s is missing in %s", part, text)
+		}
+	}
+	after, err := parseState("demo-core", edited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after.deployment.PendingOperations) > 0 || len(after.deployment.Resources) != 5 {
+		t.Errorf("%d pending operations and %d resources, want 0 and 5",
+			len(after.deployment.PendingOperations), len(after.deployment.Resources))
+	}
+	if r, ok := after.find(urn); !ok || r.Inputs["cidrBlock"] != "10.0.0.0/16" || r.Provider == "" {
+		t.Errorf("adopted resource is %+v", r)
+	}
+}
+
+func TestAdoptReplacement(t *testing.T) {
+	const urn = demoURN + "aws:ec2/vpc:Vpc::v"
+	raw := json.RawMessage(`{"resources":[{"urn":"` + urn + `","id":"vpc-1","type":"aws:ec2/vpc:Vpc","custom":true}],
+		"pending_operations":[{"type":"creating","resource":{"urn":"` + urn + `","type":"aws:ec2/vpc:Vpc","custom":true}}]}`)
+	edited, err := adopt(apitype.UntypedDeployment{Deployment: raw}, map[resource.URN]string{urn: "vpc-2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := parseState("demo-core", edited)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, _ := after.find(urn)
+	if live.ID != "vpc-2" || !after.deployment.Resources[0].Delete {
+		t.Errorf("resources are %+v", after.deployment.Resources)
+	}
+}
+
+func TestDerivedIDs(t *testing.T) {
+	tests := []struct {
+		token string
+		in    inputs
+		want  string
+	}{
+		{"aws:eks/cluster:Cluster", inputs{"name": "demo"}, "demo"},
+		{"aws:eks/nodeGroup:NodeGroup", inputs{"clusterName": "demo", "nodeGroupName": "ng"}, "demo:ng"},
+		{"aws:eks/addon:Addon", inputs{"clusterName": "demo", "addonName": "vpc-cni"}, "demo:vpc-cni"},
+		{"aws:eks/accessEntry:AccessEntry", inputs{"clusterName": "demo", "principalArn": "arn:x"}, "demo:arn:x"},
+		{"aws:iam/openIdConnectProvider:OpenIdConnectProvider", inputs{"url": "https://oidc.example/id/1"},
+			"arn:aws:iam::111122223333:oidc-provider/oidc.example/id/1"},
+		{"aws:iam/policy:Policy", inputs{"name": "p"}, "arn:aws:iam::111122223333:policy/p"},
+		{"aws:iam/role:Role", inputs{}, ""},
+		{"aws:iam/role:Role", inputs{"name": map[string]any{"ciphertext": "x"}}, ""},
+		{"kubernetes:core/v1:ConfigMap", inputs{"metadata": map[string]any{"name": "c", "namespace": "n"}}, "n/c"},
+		{"kubernetes:core/v1:Namespace", inputs{"metadata": map[string]any{"name": "n"}}, "n"},
+		{"kubernetes:core/v1:Namespace", inputs{}, ""},
+	}
+	for _, tt := range tests {
+		f, ok := finderFor(tt.token)
+		if !ok || f.id == nil {
+			t.Errorf("%s has no derived id", tt.token)
+			continue
+		}
+		if got := f.id(tt.in, scopeOf(demo())); got != tt.want {
+			t.Errorf("id of %s from %v is %q, want %q", tt.token, tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestEveryFinderFinds(t *testing.T) {
+	for token, f := range finders {
+		if (f.id == nil) == (f.arn == "") {
+			t.Errorf("%s must have either a derived id or a kind of ARN", token)
+		}
+		if f.arn != "" && !strings.Contains(f.arn, ":") {
+			t.Errorf("%s: %q is not service:type", token, f.arn)
+		}
+	}
+}
+
+func TestPartitions(t *testing.T) {
+	for region, want := range map[string]string{
+		"eu-central-1": "aws", "cn-north-1": "aws-cn", "us-gov-west-1": "aws-us-gov",
+	} {
+		c := &config.Cluster{Cloud: config.Cloud{Region: region}}
+		if got := scopeOf(c).partition; got != want {
+			t.Errorf("partition of %s is %s, want %s", region, got, want)
+		}
+	}
+}
+
+func TestUpRecoversInterruptedCreations(t *testing.T) {
+	b := newBench(t)
+	b.cli.states["demo-core"] = interruptedState(t).deployment
+	b.tagged = func(context.Context, *config.Cluster) ([]taggedResource, error) { return inTheCloud(), nil }
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"refresh demo-core", "up demo-core", "up demo-bootstrap"}
+	if diff := cmp.Diff(want, b.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	notes := strings.Join(b.seen.notes(), "\n")
+	if !strings.Contains(notes, "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new") {
+		t.Errorf("notes are %s", notes)
+	}
+}
+
+func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {
+	b := newBench(t)
+	b.cli.states["demo-core"] = interruptedState(t).deployment
+	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "note demo-core: 7 operations were interrupted: the next up finds out what became of them"
+	if notes := b.seen.notes(); len(notes) == 0 || notes[0] != want {
+		t.Errorf("notes are %q", notes)
+	}
+	if got := b.cli.operations(); strings.Contains(strings.Join(got, " "), "refresh") {
+		t.Errorf("operations are %v", got)
+	}
+}
+
+func TestUnsettled(t *testing.T) {
+	const urn = demoURN + "aws:eks/cluster:Cluster::c"
+	for status, want := range map[string]string{"CREATING": "aws:eks/cluster:Cluster c", "ACTIVE": "", "pending": "aws:eks/cluster:Cluster c"} {
+		st := &state{deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
+			{URN: urn, Outputs: map[string]any{"status": status}},
+		}}}
+		if got := st.unsettled([]string{urn}); got != want {
+			t.Errorf("status %s: unsettled = %q, want %q", status, got, want)
+		}
+	}
+}

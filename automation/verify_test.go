@@ -1,0 +1,253 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+	"sigs.k8s.io/yaml"
+
+	"tombolo/stacks/handoff"
+)
+
+const (
+	infra = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {namespace: flux-system, name: infra-config}
+data: {vpc_id: vpc-1}
+`
+	repository = `
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {namespace: flux-system, name: platform, generation: 1}
+status:
+  observedGeneration: 1
+  artifact: {revision: main@sha1:abc}
+  conditions: [{type: Ready, status: "True", reason: Succeeded, message: stored artifact, observedGeneration: 1}]
+`
+	platformYAML = `
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {namespace: flux-system, name: platform, generation: 2}
+spec: {sourceRef: {kind: GitRepository, name: platform}}
+status:
+  observedGeneration: 2
+  lastAppliedRevision: main@sha1:abc
+  inventory: {entries: [{id: flux-system_apps_kustomize.toolkit.fluxcd.io_Kustomization, v: v1}]}
+  conditions: [{type: Ready, status: "True", message: applied, lastTransitionTime: "2026-01-02T03:04:05Z"}]
+`
+	chart = `
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmChart
+metadata: {namespace: flux-system, name: reporter, generation: 1}
+spec: {sourceRef: {kind: HelmRepository, name: charts}}
+status:
+  observedGeneration: 1
+  artifact: {revision: 1.2.3}
+  conditions: [{type: Ready, status: "True"}]
+`
+	release = `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {namespace: reporter, name: reporter, generation: 1}
+spec: {chart: {spec: {sourceRef: {kind: HelmRepository, name: charts, namespace: flux-system}}}}
+status:
+  observedGeneration: 1
+  helmChart: flux-system/reporter
+  lastAttemptedRevision: 1.2.3
+  conditions: [{type: Ready, status: "True", message: installed}]
+`
+	charts = `
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {namespace: flux-system, name: charts, generation: 1}
+spec: {type: oci}
+`
+)
+
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.UnmarshalJSON(raw); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// fakeCluster has the objects, and Flux's CRDs but for the missing kinds.
+func fakeCluster(t *testing.T, missing []string, texts ...string) cluster {
+	t.Helper()
+	var objects []runtime.Object
+	for _, text := range texts {
+		objects = append(objects, object(t, text))
+	}
+	versions := map[string]string{sourceGroup: "v1", kustomizeGroup: "v1", helmGroup: "v2"}
+	lists := map[schema.GroupVersionResource]string{{Version: "v1", Resource: "configmaps"}: "ConfigMapList"}
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{
+		{Group: sourceGroup, Version: "v1"}, {Group: kustomizeGroup, Version: "v1"}, {Group: helmGroup, Version: "v2"},
+	})
+	for _, k := range fluxKinds {
+		gvk := k.WithVersion(versions[k.Group])
+		gvr, _ := meta.UnsafeGuessKindToResource(gvk)
+		lists[gvr] = k.Kind + "List"
+		if !strings.Contains(strings.Join(missing, " "), k.Kind) {
+			mapper.Add(gvk, meta.RESTScopeNamespace)
+		}
+	}
+	return cluster{
+		dynamic: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
+		mapper:  func() (meta.RESTMapper, error) { return mapper, nil },
+	}
+}
+
+var core = handoff.Values{VPCID: "vpc-1"}
+
+func TestVerifyReady(t *testing.T) {
+	b := newBench(t)
+	k := fakeCluster(t, []string{"Bucket", "OCIRepository"}, infra, repository, platformYAML, chart, charts, release)
+	v, err := b.verify(t.Context(), demo(), k, core, VerifyOptions{Timeout: 10 * time.Second, Revision: "abc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range v.Checks {
+		got = append(got, fmt.Sprintf("%s %s/%s %t %s", c.Kind, c.Namespace, c.Name, c.Ready, c.Revision))
+	}
+	want := []string{
+		"ConfigMap flux-system/infra-config true ",
+		"GitRepository flux-system/platform true main@sha1:abc",
+		"HelmRepository flux-system/charts true ",
+		"HelmChart flux-system/reporter true 1.2.3",
+		"Kustomization flux-system/platform true main@sha1:abc",
+		"HelmRelease reporter/reporter true 1.2.3",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+	if since := v.Checks[4].Since.Format(time.DateOnly); since != "2026-01-02" {
+		t.Errorf("ready since %s", since)
+	}
+}
+
+func TestVerifyNamesTheFirstCause(t *testing.T) {
+	broken := func(text, reason, message string) string {
+		return strings.NewReplacer(`status: "True"`, `status: "False", reason: `+reason+`, message: "`+message+`"`,
+			", message: applied", "", ", reason: Succeeded, message: stored artifact", "").Replace(text)
+	}
+	apps := strings.NewReplacer("name: platform, gen", "name: apps, gen", "flux-system_apps_", "x_y_").Replace(platformYAML)
+	dependent := strings.Replace(apps, "spec: {", "spec: {dependsOn: [{name: infrastructure}], ", 1)
+	infrastructure := strings.Replace(apps, "name: apps", "name: infrastructure", 1)
+	tests := []struct {
+		name    string
+		objects []string
+		want    string
+	}{
+		{"no ConfigMap", []string{repository, platformYAML}, "ConfigMap flux-system/infra-config: does not exist"},
+		{"another VPC", []string{strings.Replace(infra, "vpc-1", "vpc-2", 1), repository, platformYAML},
+			`ConfigMap flux-system/infra-config: vpc_id is "vpc-2", and core's VPC is vpc-1`},
+		{"no Kustomization", []string{infra, repository}, "Kustomization flux-system/platform: there is no Kustomization"},
+		{"source fails, and so does what is made from it", []string{
+			infra, broken(repository, "GitOperationFailed", "authentication required"),
+			broken(platformYAML, "ArtifactFailed", "source is not ready"),
+		}, "GitRepository flux-system/platform: GitOperationFailed: authentication required"},
+		{"a Kustomization waits for another", []string{
+			infra, repository, broken(platformYAML, "HealthCheckFailed", "timeout"),
+			broken(dependent, "DependencyNotReady", "dependency not ready"),
+			broken(infrastructure, "BuildFailed", "variable not set: vpc_idd"),
+		}, "Kustomization flux-system/infrastructure: BuildFailed: variable not set: vpc_idd"},
+		{"a Kustomization waits for what it applied", []string{
+			infra, repository, broken(platformYAML, "HealthCheckFailed", "timeout"),
+			broken(apps, "BuildFailed", "no such file"),
+		}, "Kustomization flux-system/apps: BuildFailed: no such file"},
+		{"an older revision", []string{infra, repository,
+			strings.Replace(platformYAML, "lastAppliedRevision: main@sha1:abc", "lastAppliedRevision: main@sha1:old", 1)},
+			"Kustomization flux-system/platform: is at revision main@sha1:old, and its source at main@sha1:abc"},
+		{"an older generation", []string{infra, repository,
+			strings.Replace(platformYAML, "generation: 2", "generation: 3", 1)},
+			"Kustomization flux-system/platform: its latest change is not reconciled yet"},
+		{"suspended", []string{infra, repository, strings.Replace(platformYAML, "spec: {", "spec: {suspend: true, ", 1)},
+			"Kustomization flux-system/platform: is suspended: resume it"},
+		{"no status", []string{infra, repository, platformYAML, strings.Split(release, "status:")[0]},
+			"HelmRelease reporter/reporter: not reconciled yet: is its controller running?"},
+		{"an older chart", []string{infra, repository, platformYAML, chart, strings.Replace(release, "Revision: 1.2.3", "Revision: 1.2.2", 1)},
+			"HelmRelease reporter/reporter: is at revision 1.2.2, and its source at 1.2.3"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			b := newBench(t)
+			v, err := b.verify(t.Context(), demo(), fakeCluster(t, nil, tt.objects...), core, VerifyOptions{Timeout: time.Millisecond})
+			var failed *VerificationError
+			if !errors.As(err, &failed) {
+				t.Fatalf("error is %T: %v", err, err)
+			}
+			if got := v.Cause.String(); got != tt.want {
+				t.Errorf("cause is\n%s, want\n%s", got, tt.want)
+			}
+			if !strings.Contains(err.Error(), "first cause: "+tt.want) {
+				t.Errorf("error is %v", err)
+			}
+		})
+	}
+}
+
+func TestVerifyErrorText(t *testing.T) {
+	err := &VerificationError{
+		Cluster: "demo", Pending: 2, Waited: 90 * time.Second,
+		Cause: Check{Kind: "GitRepository", Namespace: "flux-system", Name: "platform", Message: "authentication required"},
+	}
+	want := "verify cluster demo: 2 of the checks not passed after 1m30s; first cause: " +
+		"GitRepository flux-system/platform: authentication required; " +
+		"check the repository's URL, branch and credentials in the cluster file"
+	if err.Error() != want {
+		t.Errorf("error is\n%s, want\n%s", err, want)
+	}
+}
+
+func TestVerifyWaitsForARevision(t *testing.T) {
+	b := newBench(t)
+	k := fakeCluster(t, nil, infra, repository, platformYAML)
+	v, err := b.verify(t.Context(), demo(), k, core, VerifyOptions{Timeout: time.Millisecond, Revision: "def"})
+	want := "GitRepository flux-system/platform: is at revision main@sha1:abc, and def is expected"
+	if err == nil || v.Cause.String() != want {
+		t.Errorf("cause is %v, error %v", v.Cause, err)
+	}
+}
+
+func TestVerifyInterrupted(t *testing.T) {
+	b := newBench(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	k := fakeCluster(t, nil, infra)
+	mapper := k.mapper
+	k.mapper = func() (meta.RESTMapper, error) {
+		cancel()
+		return mapper()
+	}
+	_, err := b.verify(ctx, demo(), k, core, VerifyOptions{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %T: %v", err, err)
+	}
+}
+
+func TestVerifyWithoutAPI(t *testing.T) {
+	b := newBench(t)
+	k := fakeCluster(t, nil, infra)
+	k.mapper = func() (meta.RESTMapper, error) { return nil, errors.New("connection refused") }
+	_, err := b.verify(t.Context(), demo(), k, core, VerifyOptions{Timeout: time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "first cause: Kubernetes API: ask the Kubernetes API for its kinds: connection refused") {
+		t.Errorf("error is %v", err)
+	}
+}
