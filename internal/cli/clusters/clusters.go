@@ -59,11 +59,18 @@ func Files(root func() (string, error), args []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(files, file) {
+		if !slices.ContainsFunc(files, func(other string) bool { return same(other, file) }) {
 			files = append(files, file)
 		}
 	}
 	return files, nil
+}
+
+// same says whether two paths name one file.
+func same(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 func find(root func() (string, error), arg string) (string, error) {

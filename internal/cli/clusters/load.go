@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"tombolo/config"
@@ -23,7 +25,10 @@ func Load(files []string) ([]*config.Cluster, error) {
 		var found config.Problems
 		switch {
 		case errors.As(err, &found):
-			problems = append(problems, found...)
+			for _, p := range found {
+				p.File = Short(p.File)
+				problems = append(problems, p)
+			}
 		case err != nil:
 			return nil, err
 		default:
@@ -44,10 +49,23 @@ func unique(loaded []*config.Cluster) error {
 	files := map[string]string{}
 	for _, c := range loaded {
 		if other, taken := files[c.Name]; taken {
-			return fault.NewUsage(fmt.Sprintf("%s and %s both describe cluster %s", other, c.File, c.Name),
+			return fault.NewUsage(fmt.Sprintf("%s and %s both describe cluster %s", Short(other), Short(c.File), c.Name),
 				"give one of them another name")
 		}
 		files[c.Name] = c.File
 	}
 	return nil
+}
+
+// Short is a path as people want to read it: relative to the working directory
+// where it is below that.
+func Short(path string) string {
+	dir, err := os.Getwd()
+	if err != nil || !filepath.IsAbs(path) {
+		return path
+	}
+	if relative, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(relative) {
+		return relative
+	}
+	return path
 }

@@ -44,7 +44,7 @@ cloud's API is a stand-in. Its state is in .lab/ of the project.`),
 	}
 	cmd.AddCommand(
 		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil),
-		NewCmdServe(f), NewCmdAWS(f),
+		NewCmdServe(f), NewCmdAWS(f, nil),
 	)
 	return cmd
 }

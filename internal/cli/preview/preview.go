@@ -101,7 +101,10 @@ type plan struct {
 func (o *Options) write(r automation.Result, plans []render.Plan) error {
 	for i, p := range plans {
 		if o.JSON() {
-			d := plan{Type: "plan", Stack: p.Stack, Placeholders: p.Placeholders, Changes: p.Changes, Steps: p.Steps}
+			d := plan{
+				Type: "plan", Stack: p.Stack, Placeholders: p.Placeholders, Changes: p.Changes,
+				Steps: append([]render.PlanStep{}, p.Steps...),
+			}
 			if err := render.WriteJSON(o.Streams.Out, d); err != nil {
 				return err
 			}

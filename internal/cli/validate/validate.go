@@ -67,12 +67,12 @@ func validateRun(o *Options) error {
 	}
 	for _, c := range loaded {
 		if o.JSON() {
-			d := valid{Type: "valid", File: c.File, Cluster: c.Name}
+			d := valid{Type: "valid", File: clusters.Short(c.File), Cluster: c.Name}
 			if err := render.WriteJSON(o.Out, d); err != nil {
 				return err
 			}
 		}
-		o.Status().Done("%s: cluster %s", c.File, c.Name)
+		o.Status().Done("%s: cluster %s", clusters.Short(c.File), c.Name)
 	}
 	return nil
 }

@@ -1,0 +1,122 @@
+package destroy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+type driver struct {
+	calls []string
+	empty bool
+}
+
+func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.DestroyOptions) (automation.Result, error) {
+	d.calls = append(d.calls, fmt.Sprintf("%s only=%q remove=%v", c.Name, o.Only, o.Remove))
+	r := automation.Result{Cluster: c.Name}
+	if !d.empty {
+		r.Stacks = []automation.StackResult{{Stack: c.Name + "-bootstrap", Operation: "destroy", Changes: automation.Changes{"delete": 2}}}
+	}
+	return r, nil
+}
+
+func parse(t *testing.T, args ...string) (o *Options, d *driver, in, errOut *bytes.Buffer, err error) {
+	t.Helper()
+	s, in, _, errOut := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	cmd := NewCmdDestroy(f, func(_ context.Context, parsed *Options) error { o = parsed; return nil })
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	d = &driver{}
+	o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+	o.Clusters = func(names []string) (all []*config.Cluster, _ error) {
+		for _, name := range names {
+			all = append(all, &config.Cluster{Name: name})
+		}
+		return all, nil
+	}
+	return o, d, in, errOut, nil
+}
+
+func TestDestroy(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		args     []string
+		terminal bool
+		answer   string
+		calls    []string
+		err      string
+		says     string
+	}{
+		{name: "yes", args: []string{"demo", "--yes", "--remove"}, calls: []string{`demo only="" remove=true`}},
+		{
+			name: "the reverse of the waves", args: []string{"canary", "prod", "--yes"},
+			calls: []string{`prod only="" remove=false`, `canary only="" remove=false`},
+		},
+		{name: "one stack", args: []string{"demo", "--yes", "--only", "bootstrap"}, calls: []string{`demo only="bootstrap" remove=false`}},
+		{name: "no terminal", args: []string{"demo"}, err: "nobody can be asked before destroy takes something away; give --yes to go ahead"},
+		{
+			name: "named", args: []string{"demo"}, terminal: true, answer: "demo\n",
+			calls: []string{`demo only="" remove=false`}, says: "Type demo to destroy its core and bootstrap for good:",
+		},
+		{
+			name: "a plain yes is not enough", args: []string{"demo", "--only", "core"}, terminal: true, answer: "yes\n",
+			err: "demo was left as it is", says: "Type demo to destroy its core for good:",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o, d, in, errOut, err := parse(t, test.args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.terminal {
+				o.Streams.SetTerminal(100)
+			}
+			in.WriteString(test.answer)
+			err = destroyRun(t.Context(), o)
+			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
+				t.Errorf("got the error %v, want %q", err, test.err)
+			}
+			if !slices.Equal(d.calls, test.calls) {
+				t.Errorf("got the calls %q, want %q", d.calls, test.calls)
+			}
+			if !strings.Contains(errOut.String(), test.says) {
+				t.Errorf("people read %q, want %q in it", errOut, test.says)
+			}
+		})
+	}
+}
+
+func TestDestroyNothing(t *testing.T) {
+	o, d, _, errOut, err := parse(t, "demo", "--yes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.empty = true
+	if err := destroyRun(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := errOut.String(), "✔ demo: nothing to destroy\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestDestroyUnknownStack(t *testing.T) {
+	_, _, _, _, err := parse(t, "demo", "--only", "everything")
+	want := `invalid argument "everything" for "--only" flag: must be one of: core, bootstrap`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

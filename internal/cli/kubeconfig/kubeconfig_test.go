@@ -1,0 +1,84 @@
+package kubeconfig
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+const content = "apiVersion: v1\nkind: Config\n"
+
+type driver struct{}
+
+func (driver) Kubeconfig(context.Context, *config.Cluster) ([]byte, error) {
+	return []byte(content), nil
+}
+
+func run(t *testing.T, json bool, args ...string) (string, error) {
+	t.Helper()
+	s, _, out, _ := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	cmd := NewCmdKubeconfig(f, func(ctx context.Context, o *Options) error {
+		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
+		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver{}, nil }
+		o.JSON = func() bool { return json }
+		return kubeconfigRun(ctx, o)
+	})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestKubeconfigOnStandardOutput(t *testing.T) {
+	if got, err := run(t, false, "demo"); err != nil || got != content {
+		t.Errorf("got %q, %v", got, err)
+	}
+	want := `{"type":"kubeconfig","cluster":"demo","kubeconfig":"apiVersion: v1\nkind: Config\n"}` + "\n"
+	if got, err := run(t, true, "demo"); err != nil || got != want {
+		t.Errorf("got %q, %v; want %q", got, err, want)
+	}
+}
+
+func TestKubeconfigFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("config", []byte("old and longer than the new content of the file"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := run(t, false, "demo", "--file", "config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimSuffix(got, "\n")
+	if !filepath.IsAbs(path) {
+		t.Errorf("the path %q is not absolute", path)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); mode != 0o600 {
+		t.Errorf("the file has mode %o, want 600", mode)
+	}
+	if written, err := os.ReadFile(path); err != nil || string(written) != content {
+		t.Errorf("the file holds %q, %v", written, err)
+	}
+	if left, _ := filepath.Glob(".kubeconfig-*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestKubeconfigFileInMissingDirectory(t *testing.T) {
+	_, err := run(t, false, "demo", "--file", filepath.Join(t.TempDir(), "missing", "config"))
+	if err == nil || !strings.HasPrefix(err.Error(), "writing the kubeconfig: ") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,227 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tombolo/internal/render"
+	"tombolo/lab"
+)
+
+// fake is a lab that runs in the test's mind only.
+type fake struct {
+	status lab.Status
+	env    map[string]string
+	log    string
+	err    error
+	calls  []string
+}
+
+func (f *fake) Up(_ context.Context, progress func(lab.Step)) error {
+	f.calls = append(f.calls, "up")
+	progress(lab.Step{Name: "start the lab", State: lab.StepDone})
+	return f.err
+}
+
+func (f *fake) Down(context.Context) error {
+	f.calls = append(f.calls, "down")
+	return f.err
+}
+
+func (f *fake) Status(context.Context) (lab.Status, error) { return f.status, f.err }
+func (f *fake) Env() (map[string]string, error)            { return f.env, f.err }
+func (f *fake) Processes() ([]string, error)               { return []string{"daemon", "etcd"}, nil }
+
+func (f *fake) LogFile(process string) (string, error) {
+	if process != "etcd" {
+		return "", fmt.Errorf("find the log of %q: there is none; use one of daemon, etcd", process)
+	}
+	return f.log, f.err
+}
+
+func (f *fake) open() (Lab, error) { return f, nil }
+
+func no() bool                   { return false }
+func yes() bool                  { return true }
+func plain() render.TableOptions { return render.TableOptions{} }
+func to(b *bytes.Buffer) func() render.Status {
+	return func() render.Status { return render.Status{W: b, Style: render.Style{Unicode: true}} }
+}
+
+func TestUpAndDown(t *testing.T) {
+	f, errOut, steps := &fake{}, &bytes.Buffer{}, 0
+	up := &UpOptions{Lab: f.open, Status: to(errOut), Steps: func() func(lab.Step) { return func(lab.Step) { steps++ } }}
+	if err := upRun(t.Context(), up); err != nil {
+		t.Fatal(err)
+	}
+	if err := downRun(t.Context(), &DownOptions{Lab: f.open, Status: to(errOut)}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := errOut.String(), "✔ the lab is running\n✔ the lab is gone\n"; got != want || steps != 1 {
+		t.Errorf("people read %q after %d steps, want %q", got, steps, want)
+	}
+}
+
+func TestUpFails(t *testing.T) {
+	f := &fake{err: errors.New("etcd missing in .tools/bin; run `make tools`")}
+	err := upRun(t.Context(), &UpOptions{Lab: f.open, Steps: func() func(lab.Step) { return func(lab.Step) {} }})
+	if want := "the lab did not come up: etcd missing in .tools/bin; run `make tools`"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestStatus(t *testing.T) {
+	running := lab.Status{
+		Running: true, PID: 7, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local),
+		Endpoints: []lab.Endpoint{{Name: "git", URL: "http://git.lab.test/platform.git"}},
+		Processes: []lab.Process{
+			{Name: "demo-etcd", State: "running", PID: 8},
+			{Name: "demo-kwok", State: "failed", Restarts: 5, Detail: "exited with code 1\nand more"},
+		},
+		Inventory: []lab.Item{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1", Name: "demo", Region: "eu-central-1"}},
+		Notes:     []string{"the platform repository has commits of its own"},
+	}
+	empty := running
+	empty.Processes, empty.Inventory, empty.Notes = nil, nil, nil
+	for _, test := range []struct {
+		name      string
+		status    lab.Status
+		out, says string
+	}{
+		{"running", running, `Processes: 2
+NAME        STATE     PID   RESTARTS   DETAIL
+demo-etcd   running   8     0
+demo-kwok   failed          5          exited with code 1
+Endpoints: 1
+NAME   URL
+git    http://git.lab.test/platform.git
+Cloud: 1
+TYPE              ID      NAME   REGION
+aws:ec2/vpc:Vpc   vpc-1   demo   eu-central-1
+`, "✔ the lab is running since 2026-01-02 03:04:05 (process 7)\n  the platform repository has commits of its own\n"},
+		{"nothing in the cloud", empty, `Endpoints: 1
+NAME   URL
+git    http://git.lab.test/platform.git
+Cloud: 0
+`, "✔ the lab is running since 2026-01-02 03:04:05 (process 7)\n"},
+		{"down", lab.Status{}, "Cloud: 0\n", "the lab is not running; start it with `tombolo lab up`\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out, errOut bytes.Buffer
+			f := &fake{status: test.status}
+			err := statusRun(t.Context(), &StatusOptions{Lab: f.open, Out: &out, Status: to(&errOut), JSON: no, Table: plain})
+			if err != nil || out.String() != test.out || errOut.String() != test.says {
+				t.Errorf("got %v\n%s%s\nwant:\n%s%s", err, &errOut, &out, test.says, test.out)
+			}
+		})
+	}
+}
+
+func TestStatusDocument(t *testing.T) {
+	var out, errOut bytes.Buffer
+	err := statusRun(t.Context(), &StatusOptions{Lab: (&fake{}).open, Out: &out, Status: to(&errOut), JSON: yes, Table: plain})
+	if err != nil || !strings.HasPrefix(out.String(), `{"type":"lab-status","running":false,`) {
+		t.Errorf("got %q, %v", &out, err)
+	}
+}
+
+func TestEnv(t *testing.T) {
+	f := &fake{env: map[string]string{"PATH": "/a dir:/bin", "PASSPHRASE": `it's "$x"`}}
+	var out bytes.Buffer
+	if err := envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: no}); err != nil {
+		t.Fatal(err)
+	}
+	want := "export PASSPHRASE='it'\\''s \"$x\"'\nexport PATH='/a dir:/bin'\n"
+	if out.String() != want {
+		t.Errorf("got %q, want %q", &out, want)
+	}
+	out.Reset()
+	if err := envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: yes}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"type":"lab-env","env":{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}}` + "\n"; out.String() != want {
+		t.Errorf("got %q, want %q", &out, want)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	f := &fake{log: filepath.Join(t.TempDir(), "etcd.log")}
+	if err := os.WriteFile(f.log, []byte("one\ntwo\nthree\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name      string
+		o         LogsOptions
+		want, err string
+	}{
+		{name: "all", o: LogsOptions{Process: "etcd"}, want: "one\ntwo\nthree\n"},
+		{name: "last", o: LogsOptions{Process: "etcd", Lines: 2}, want: "two\nthree\n"},
+		{name: "more than there are", o: LogsOptions{Process: "etcd", Lines: 9}, want: "one\ntwo\nthree\n"},
+		{name: "names", want: "daemon\netcd\n"},
+		{name: "unknown", o: LogsOptions{Process: "etdc"}, err: `find the log of "etdc": there is none; use one of daemon, etcd`},
+		{name: "negative", o: LogsOptions{Lines: -1}, err: "--lines is -1; give 0 for all, or how many"},
+		{name: "follow nothing", o: LogsOptions{Follow: true}, err: "no process is named; name one; `tombolo lab logs` lists them"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out bytes.Buffer
+			test.o.Lab, test.o.Out = f.open, &out
+			err := logsRun(t.Context(), &test.o)
+			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
+				t.Errorf("got the error %v, want %q", err, test.err)
+			}
+			if out.String() != test.want {
+				t.Errorf("got %q, want %q", &out, test.want)
+			}
+		})
+	}
+}
+
+// signalling tells when something was written.
+type signalling struct {
+	text    strings.Builder
+	written chan string
+}
+
+func (s *signalling) Write(p []byte) (int, error) {
+	s.text.Write(p)
+	s.written <- s.text.String()
+	return len(p), nil
+}
+
+func TestFollow(t *testing.T) {
+	f := &fake{log: filepath.Join(t.TempDir(), "etcd.log")}
+	if err := os.WriteFile(f.log, []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	out := &signalling{written: make(chan string, 8)}
+	done := make(chan error, 1)
+	go func() {
+		done <- logsRun(ctx, &LogsOptions{Lab: f.open, Out: out, Process: "etcd", Follow: true, Every: time.Millisecond})
+	}()
+	if got := <-out.written; got != "one\n" {
+		t.Errorf("got %q first", got)
+	}
+	file, err := os.OpenFile(f.log, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteString("two\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-out.written; got != "one\ntwo\n" {
+		t.Errorf("got %q then", got)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Errorf("an interrupt ended following with %v", err)
+	}
+}

@@ -1,0 +1,82 @@
+package preview
+
+import (
+	"context"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+// driver announces one new ConfigMap in bootstrap, as the engine would.
+type driver struct{ observer automation.Observer }
+
+func (d driver) Preview(_ context.Context, c *config.Cluster, _ automation.PreviewOptions) (automation.Result, error) {
+	stack, changes := c.Name+"-bootstrap", automation.Changes{"create": 1}
+	d.observer.StackStarted(stack, "preview")
+	d.observer.EngineEvent(stack, events.EngineEvent{EngineEvent: apitype.EngineEvent{
+		ResourcePreEvent: &apitype.ResourcePreEvent{Planning: true, Metadata: apitype.StepEventMetadata{
+			Op: apitype.OpCreate, Type: "kubernetes:core/v1:ConfigMap", URN: "urn:pulumi:s::p::kubernetes:core/v1:ConfigMap::infra-config",
+			New: &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{
+				"data": map[string]any{"vpc_id": "04da6b54-80e4-46f7-96ec-b56ff0331ba9", "region": "eu-central-1"},
+			}},
+		}},
+	}})
+	d.observer.StackFinished(stack, changes, nil)
+	return automation.Result{Cluster: c.Name, Stacks: []automation.StackResult{
+		{Stack: c.Name + "-core", Operation: "preview", Changes: automation.Changes{"same": 9}},
+		{Stack: stack, Operation: "preview", Changes: changes, Placeholders: true},
+	}}, nil
+}
+
+func TestPreview(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		args   []string
+		format render.Format
+		want   string
+	}{
+		{"text", []string{"demo"}, render.Text, `demo-core: 0 changes, 9 unchanged
+
+demo-bootstrap: 1 to create
+  previewed without core's outputs: what comes from them is unknown until core exists
+  +  kubernetes:core/v1:ConfigMap  infra-config  (1 unknown)
+`},
+		{"details", []string{"demo", "--details"}, render.Text, `demo-core: 0 changes, 9 unchanged
+
+demo-bootstrap: 1 to create
+  previewed without core's outputs: what comes from them is unknown until core exists
+  +  kubernetes:core/v1:ConfigMap  infra-config
+       data.region: "eu-central-1"
+       data.vpc_id: <unknown until core exists>
+`},
+		{"json", []string{"demo"}, render.JSON, `{"type":"plan","stack":"demo-core","placeholders":false,"changes":{"same":9},"steps":[]}
+{"type":"plan","stack":"demo-bootstrap","placeholders":true,"changes":{"create":1},"steps":[{"op":"create","resource":"kubernetes:core/v1:ConfigMap","name":"infra-config","urn":"urn:pulumi:s::p::kubernetes:core/v1:ConfigMap::infra-config","unknown":["data.vpc_id"]}]}
+{"type":"result","command":"preview","cluster":"demo","stacks":[{"stack":"demo-core","operation":"preview","changes":{"same":9},"changed":0,"seconds":0},{"stack":"demo-bootstrap","operation":"preview","changes":{"create":1},"changed":1,"seconds":0,"placeholders":true}],"seconds":0}
+`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, _, out, _ := streams.Test()
+			f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+			cmd := NewCmdPreview(f, func(ctx context.Context, o *Options) error {
+				o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
+				o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) { return driver{observer}, nil }
+				o.JSON = func() bool { return test.format == render.JSON }
+				return previewRun(ctx, o)
+			})
+			cmd.SetArgs(test.args)
+			if err := cmd.ExecuteContext(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := out.String(); got != test.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
+			}
+		})
+	}
+}

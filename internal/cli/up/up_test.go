@@ -1,0 +1,199 @@
+package up
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+// driver records what it is asked for and answers as it is told to.
+type driver struct {
+	calls   []string
+	planned automation.Changes
+	preview automation.StackResult
+	err     error
+}
+
+func (d *driver) Preview(_ context.Context, c *config.Cluster, _ automation.PreviewOptions) (automation.Result, error) {
+	d.calls = append(d.calls, "preview "+c.Name)
+	return automation.Result{Cluster: c.Name, Stacks: []automation.StackResult{
+		{Stack: c.Name + "-core", Operation: "preview", Changes: d.planned},
+		{Stack: c.Name + "-bootstrap", Operation: "preview", Changes: d.planned, Placeholders: d.preview.Placeholders},
+	}}, d.err
+}
+
+func (d *driver) Up(_ context.Context, c *config.Cluster, o automation.UpOptions) (automation.Result, error) {
+	call := "up " + c.Name
+	if o.Refresh {
+		call += " refresh"
+	}
+	d.calls = append(d.calls, call)
+	return automation.Result{Cluster: c.Name, Duration: 2 * time.Second, Stacks: []automation.StackResult{
+		{Stack: c.Name + "-core", Operation: "up", Changes: d.planned, Outputs: map[string]any{"token": "s3cr3t"}},
+	}}, d.err
+}
+
+func (d *driver) Verify(_ context.Context, c *config.Cluster, o automation.VerifyOptions) (automation.Verification, error) {
+	d.calls = append(d.calls, "verify "+c.Name+" "+o.Timeout.String())
+	return automation.Verification{Cluster: c.Name, Checks: []automation.Check{{Kind: "Kustomization", Name: "apps", Ready: true}}}, nil
+}
+
+// fixture is a command over a fake driver.
+type fixture struct {
+	opts        *Options
+	driver      *driver
+	in          *bytes.Buffer
+	out, errOut *bytes.Buffer
+}
+
+func newFixture(t *testing.T, args ...string) *fixture {
+	t.Helper()
+	s, in, out, errOut := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	fx := &fixture{driver: &driver{planned: automation.Changes{"create": 3}}, in: in, out: out, errOut: errOut}
+	cmd := NewCmdUp(f, func(_ context.Context, o *Options) error { fx.opts = o; return nil })
+	cmd.SetArgs(args)
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fx.opts.Clusters = func(names []string) ([]*config.Cluster, error) {
+		var all []*config.Cluster
+		for _, name := range names {
+			all = append(all, &config.Cluster{Name: name})
+		}
+		return all, nil
+	}
+	fx.opts.Driver = func(context.Context, automation.Observer) (Driver, error) { return fx.driver, nil }
+	return fx
+}
+
+func (fx *fixture) json() { fx.opts.JSON = func() bool { return true } }
+
+func TestUp(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		args     []string
+		terminal bool
+		answer   string
+		setup    func(*fixture)
+		calls    []string
+		err      string
+		says     string
+	}{
+		{name: "yes", args: []string{"demo", "--yes"}, calls: []string{"up demo"}},
+		{name: "several", args: []string{"demo", "prod", "-y", "--refresh"}, calls: []string{"up demo refresh", "up prod refresh"}},
+		{
+			name: "verify", args: []string{"demo", "--yes", "--verify", "--timeout", "30s"},
+			calls: []string{"up demo", "verify demo 30s"}, says: "✔ demo: 1 objects are ready",
+		},
+		{
+			name: "no terminal", args: []string{"demo"},
+			err: "nobody can be asked before up changes something; give --yes to go ahead",
+		},
+		{
+			name: "json on a terminal", args: []string{"demo"}, terminal: true, setup: (*fixture).json,
+			err: "nobody can be asked before up changes something; give --yes to go ahead",
+		},
+		{
+			name: "agreed", args: []string{"demo"}, terminal: true, answer: "Yes\n",
+			calls: []string{"preview demo", "up demo"}, says: "demo-core: 3 to create",
+		},
+		{
+			name: "declined", args: []string{"demo"}, terminal: true, answer: "\n",
+			calls: []string{"preview demo"}, err: "demo was left as it is", says: "Change demo as planned? [y/N]",
+		},
+		{
+			name: "nothing to change", args: []string{"demo", "--verify"}, terminal: true,
+			setup: func(fx *fixture) { fx.driver.planned = automation.Changes{"same": 30} },
+			calls: []string{"preview demo", "verify demo 10m0s"}, says: "✔ demo: nothing to change",
+		},
+		{
+			name: "placeholders are a change", args: []string{"demo"}, terminal: true, answer: "y\n",
+			setup: func(fx *fixture) { fx.driver.planned, fx.driver.preview.Placeholders = nil, true },
+			calls: []string{"preview demo", "up demo"}, says: "unknown until core exists",
+		},
+		{
+			name: "first failure stops", args: []string{"demo", "prod", "--yes"},
+			setup: func(fx *fixture) { fx.driver.err = errors.New("quota exceeded") },
+			calls: []string{"up demo"}, err: "quota exceeded",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			fx := newFixture(t, test.args...)
+			if test.terminal {
+				fx.opts.Streams.SetTerminal(100)
+			}
+			fx.in.WriteString(test.answer)
+			if test.setup != nil {
+				test.setup(fx)
+			}
+			err := upRun(t.Context(), fx.opts)
+			if got := text(err); got != test.err {
+				t.Errorf("got the error %q, want %q", got, test.err)
+			}
+			if !slices.Equal(fx.driver.calls, test.calls) {
+				t.Errorf("got the calls %q, want %q", fx.driver.calls, test.calls)
+			}
+			if !strings.Contains(fx.errOut.String(), test.says) {
+				t.Errorf("people read %q, want %q in it", fx.errOut, test.says)
+			}
+		})
+	}
+}
+
+func TestUpBadFileStartsNothing(t *testing.T) {
+	fx := newFixture(t, "demo", "--yes")
+	bad := config.Problems{{File: "demo.yaml", Line: 1, Column: 1, Message: "bad"}}
+	fx.opts.Clusters = func([]string) ([]*config.Cluster, error) { return nil, bad }
+	fx.opts.Driver = func(context.Context, automation.Observer) (Driver, error) {
+		t.Error("a driver was made, which starts the lab")
+		return nil, errors.New("unreachable")
+	}
+	if err := upRun(t.Context(), fx.opts); text(err) != bad.Error() {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestUpResultDocument(t *testing.T) {
+	fx := newFixture(t, "demo", "--yes")
+	fx.json()
+	if err := upRun(t.Context(), fx.opts); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"type":"result","command":"up","cluster":"demo","stacks":[{"stack":"demo-core","operation":"up",` +
+		`"changes":{"create":3},"changed":3,"seconds":0}],"seconds":2}` + "\n"
+	if got := fx.out.String(); got != want {
+		t.Errorf("got  %swant %s", got, want)
+	}
+}
+
+func TestUpWithoutCluster(t *testing.T) {
+	s, _, _, _ := streams.Test()
+	cmd := NewCmdUp(&factory.Factory{Streams: s, Globals: &factory.Globals{}}, nil)
+	cmd.SetArgs(nil)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{})
+	err := cmd.ExecuteContext(t.Context())
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Class != fault.Usage || f.Problem != "no cluster is named" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,110 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+type driver struct {
+	v   automation.Verification
+	err error
+	got automation.VerifyOptions
+}
+
+func (d *driver) Verify(_ context.Context, _ *config.Cluster, o automation.VerifyOptions) (automation.Verification, error) {
+	d.got = o
+	return d.v, d.err
+}
+
+func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string, err error) {
+	t.Helper()
+	s, _, stdout, stderr := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	cmd := NewCmdVerify(f, func(ctx context.Context, o *Options) error {
+		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
+		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		o.JSON = func() bool { return json }
+		return verifyRun(ctx, o)
+	})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(args)
+	err = cmd.ExecuteContext(t.Context())
+	return stdout.String(), stderr.String(), err
+}
+
+func failing() *driver {
+	cause := automation.Check{Kind: "Kustomization", Namespace: "flux-system", Name: "apps", Revision: "main@sha1:abc", Message: "no such variable"}
+	return &driver{
+		v: automation.Verification{
+			Checks: []automation.Check{
+				{Kind: "GitRepository", Namespace: "flux-system", Name: "platform", Ready: true, Revision: "main@sha1:abc", Message: "stored artifact"},
+				cause,
+			},
+			Cause: &cause, Waited: 3 * time.Second,
+		},
+		err: errors.New("first cause: no such variable"),
+	}
+}
+
+func TestVerifyReady(t *testing.T) {
+	d := &driver{v: automation.Verification{Checks: []automation.Check{{Kind: "ConfigMap", Name: "infra-config", Ready: true}}, Waited: time.Second}}
+	out, errOut, err := run(t, d, false, "demo", "--timeout", "30s", "--revision", "abc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.got.Timeout != 30*time.Second || d.got.Revision != "abc" {
+		t.Errorf("the driver was asked for %+v", d.got)
+	}
+	if want := "✔ demo: 1 objects are ready, after 1s\n"; errOut != want {
+		t.Errorf("people read %q, want %q", errOut, want)
+	}
+	if !strings.Contains(out, "ConfigMap   infra-config   yes") {
+		t.Errorf("the table is %q", out)
+	}
+}
+
+func TestVerifyShowsWhatFailed(t *testing.T) {
+	d := failing()
+	out, _, err := run(t, d, false, "demo")
+	if !errors.Is(err, d.err) {
+		t.Errorf("got %v, want %v", err, d.err)
+	}
+	want := `KIND            NAME                   READY   REVISION        MESSAGE
+GitRepository   flux-system/platform   yes     main@sha1:abc   stored artifact
+Kustomization   flux-system/apps       no      main@sha1:abc   no such variable
+`
+	if out != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out, want)
+	}
+}
+
+func TestVerifyDocument(t *testing.T) {
+	out, errOut, err := run(t, failing(), true, "demo")
+	if err == nil || strings.Count(out, "\n") != 1 {
+		t.Errorf("got %v and %q", err, out)
+	}
+	for _, want := range []string{`"type":"verification"`, `"ready":false`, `"cause":{"kind":"Kustomization"`, `"seconds":3`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the document lacks %s: %s", want, out)
+		}
+	}
+	if errOut != "" {
+		t.Errorf("people read %q", errOut)
+	}
+}
+
+func TestVerifyTimeout(t *testing.T) {
+	_, _, err := run(t, &driver{}, false, "demo", "--timeout", "0s")
+	if want := "--timeout is 0s; give a duration such as 30s or 5m"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

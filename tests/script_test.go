@@ -1,0 +1,78 @@
+// Package tests runs scenarios of the whole command line, without network,
+// tools and lab. The scenarios are in testdata/script; run with -update to
+// rewrite the output that they expect.
+package tests
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"tombolo/internal/cli"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in the scenarios")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"tombolo": func() { os.Exit(cli.Main()) }})
+}
+
+func TestScript(t *testing.T) {
+	cluster, err := os.ReadFile("../config/testdata/good/minimal.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               func(env *testscript.Env) error { return project(env, string(cluster)) },
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// project makes a project in the scenario's directory: two clusters, demo and
+// staging. The only program in PATH is tombolo.
+func project(env *testscript.Env, cluster string) error {
+	path, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))
+	env.Setenv("PATH", path)
+	env.Setenv("LANG", "C.UTF-8")
+	env.Setenv("TZ", "UTC")
+	files := map[string]string{"Pulumi.yaml": "name: tombolo\nruntime: go\n"}
+	for _, name := range []string{"demo", "staging"} {
+		files["clusters/"+name+".yaml"] = strings.ReplaceAll(cluster, "minimal", name)
+	}
+	for name, text := range files {
+		path := filepath.Join(env.WorkDir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exits runs a command and wants an exit code: exits 3 tombolo validate.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits <code> <command>...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	if got := exitCode(err); got != args[0] {
+		ts.Fatalf("%s exits with %s, want %s\n%s", strings.Join(args[1:], " "), got, args[0], ts.ReadFile("stderr"))
+	}
+}
+
+func exitCode(err error) string {
+	if err == nil {
+		return "0"
+	}
+	return strings.TrimPrefix(err.Error(), "exit status ")
+}
