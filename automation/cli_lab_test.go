@@ -1,0 +1,159 @@
+//go:build lab
+
+package automation
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// realBench is a driver with the real CLI and programs of our own, which need
+// no provider.
+func realBench(t *testing.T, program pulumi.RunFunc) (*Driver, *witness) {
+	t.Helper()
+	tools, err := filepath.Abs("../.tools/bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, seen := t.TempDir(), &witness{}
+	state := filepath.Join(dir, "state")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(Options{
+		Root: dir, WorkDir: filepath.Join(dir, "work"), BackendURL: "file://" + state,
+		PulumiHome: filepath.Join(dir, "home"), Observer: seen, SecretsProvider: "passphrase",
+		Env: map[string]string{
+			"PATH": tools + string(os.PathListSeparator) + os.Getenv("PATH"), "PULUMI_CONFIG_PASSPHRASE": "lab",
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return program, nil }
+	return d, seen
+}
+
+func exporting(p *pulumi.Context) error {
+	p.Export("plain", pulumi.String("shown"))
+	p.Export("secret", pulumi.ToSecret(pulumi.String("hidden")))
+	return nil
+}
+
+func TestLifecycleWithTheRealCLI(t *testing.T) {
+	d, seen := realBench(t, exporting)
+	if infos, err := d.stackInfos(t.Context()); err != nil || len(infos) > 0 {
+		t.Fatalf("an empty backend lists %v, error %v", infos, err)
+	}
+	if _, err := d.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		result, err := d.Up(t.Context(), demo(), UpOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		core, _ := result.Stack(stacks.Core)
+		if core.Outputs["plain"] != "shown" || core.Outputs["secret"] != "[secret]" {
+			t.Errorf("outputs are %v", core.Outputs)
+		}
+		t.Logf("up took %s, changes %v", result.Duration, core.Changes)
+	}
+	outputs, err := d.StackOutputs(t.Context(), demo(), stacks.Core)
+	if err != nil || outputs["secret"] != (Output{Value: "hidden", Secret: true}) {
+		t.Errorf("outputs are %v, error %v", outputs, err)
+	}
+	if _, err := d.Destroy(t.Context(), demo(), DestroyOptions{Remove: true}); err != nil {
+		t.Fatal(err)
+	}
+	if infos, err := d.stackInfos(t.Context()); err != nil || len(infos) > 0 {
+		t.Errorf("after destroy the backend lists %v, error %v", infos, err)
+	}
+	if seen.seen == 0 {
+		t.Error("no engine events")
+	}
+}
+
+func TestProgramErrorWithTheRealCLI(t *testing.T) {
+	d, _ := realBench(t, func(*pulumi.Context) error { return errors.New("wrong account; use the right one") })
+	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	var precondition *PreconditionError
+	if !errors.As(err, &precondition) || err.Error() != "wrong account; use the right one" {
+		t.Errorf("error is %T: %v", err, err)
+	}
+}
+
+func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	d, _ := realBench(t, func(p *pulumi.Context) error {
+		cancel()
+		<-p.Context().Done()
+		return p.Context().Err()
+	})
+	start := time.Now()
+	_, err := d.Up(ctx, demo(), UpOptions{})
+	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "up demo-core: interrupted") {
+		t.Errorf("error is %T: %v", err, err)
+	}
+	if owners, err := d.lockOwners("demo-core"); err != nil || len(owners) > 0 {
+		t.Errorf("locks left: %v, error %v", owners, err)
+	}
+	t.Logf("took %s", time.Since(start))
+}
+
+// The CLI is killed while one role is being made that comes to exist and one
+// that does not. The next up adopts the first and makes the second.
+func TestRecoveryFromAKilledRealCLI(t *testing.T) {
+	d, seen := realBench(t, roles("made", "lost", "quick"))
+	c, attach := serveCloud(t)
+	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
+	both := make(chan struct{}, 2)
+	c.hang["made"] = func(made func()) { made(); both <- struct{}{} }
+	c.hang["lost"] = func(func()) { both <- struct{}{} }
+	killed := make(chan error, 1)
+	go func() {
+		<-both
+		<-both
+		owners, err := d.lockOwners("demo-core")
+		if err == nil && len(owners) == 1 {
+			err = syscall.Kill(owners[0].PID, syscall.SIGKILL)
+		}
+		killed <- err
+	}()
+	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	if killed := <-killed; err == nil || killed != nil {
+		t.Fatalf("up: %v, kill: %v", err, killed)
+	}
+	t.Log(err)
+	c.hang = nil
+	if _, err := d.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	notes := strings.Join(seen.notes(), "\n")
+	for _, want := range []string{
+		"recovered: removed the lock of ",
+		"adopted aws:iam/role:Role made made; 1 creation had not happened",
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes lack %q:\n%s", want, notes)
+		}
+	}
+	result, err := d.Up(t.Context(), demo(), UpOptions{})
+	if err != nil || result.Stacks[0].Changes.Total() > 0 {
+		t.Errorf("another up changes %v, error %v", result.Stacks, err)
+	}
+	if _, err := d.Destroy(t.Context(), demo(), DestroyOptions{}); err != nil || len(c.roles) > 0 {
+		t.Errorf("after destroy there are %v, error %v", c.roles, err)
+	}
+}

@@ -1,0 +1,113 @@
+package automation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+)
+
+func pre(op apitype.OpType, token, name string, custom bool) events.EngineEvent {
+	e := apitype.EngineEvent{ResourcePreEvent: &apitype.ResourcePreEvent{Metadata: apitype.StepEventMetadata{
+		Op: op, URN: demoURN + token + "::" + name, Type: token,
+		New: &apitype.StepEventStateMetadata{Type: token, Custom: custom},
+	}}}
+	return events.EngineEvent{EngineEvent: e}
+}
+
+func TestProgramThatGivesUpBeforeAnythingIsMade(t *testing.T) {
+	d := newBench(t).Driver
+	guard := errors.New("the AWS credentials are of account 1, but the cluster file allows 2 only; use credentials of 2")
+	rec := &recorder{running: map[string]string{}}
+	rec.record(pre(apitype.OpCreate, rootType, "s", false))
+	rec.record(pre(apitype.OpCreate, "pulumi:providers:aws", "aws", true))
+	f := failed{stack: "demo-core", operation: "up", err: errors.New("exit status 255"), record: rec, program: guard}
+
+	err := d.failure(t.Context(), f)
+	var precondition *PreconditionError
+	if !errors.As(err, &precondition) || !errors.Is(err, guard) || err.Error() != guard.Error() {
+		t.Errorf("error is %T: %v", err, err)
+	}
+
+	rec.record(pre(apitype.OpCreate, "aws:ec2/vpc:Vpc", "demo-vpc", true))
+	var command *CommandError
+	if err := d.failure(t.Context(), f); !errors.As(err, &command) {
+		t.Errorf("error after a creation is %T: %v", err, err)
+	}
+}
+
+func TestReasonsAreFewAndShort(t *testing.T) {
+	rec := &recorder{}
+	for i := range 5 {
+		rec.addError(&apitype.DiagnosticEvent{Message: fmt.Sprintf("error %d %s", i, strings.Repeat("x", 2*maxReason))})
+	}
+	rec.addError(&apitype.DiagnosticEvent{Message: "update failed"})
+	got := failed{record: rec}.reasons()
+	if len(got) != maxReasons+1 || got[maxReasons] != "and 2 more" {
+		t.Errorf("%d reasons, the last is %q", len(got), got[len(got)-1])
+	}
+	if len(got[0]) > maxReason+len("…") {
+		t.Errorf("a reason is %d bytes long", len(got[0]))
+	}
+}
+
+func TestInterruptedNamesWhatWasUnderWay(t *testing.T) {
+	rec := &recorder{running: map[string]string{}}
+	rec.record(pre(apitype.OpCreate, "aws:eks/cluster:Cluster", "demo", true))
+	err := interrupted(failed{stack: "demo-core", operation: "up", record: rec}, errors.New("stop"))
+	want := "up demo-core: interrupted during create aws:eks/cluster:Cluster demo; run the same command again to go on from there"
+	if err.Error() != want {
+		t.Errorf("error is %q, want %q", err, want)
+	}
+}
+
+func TestRemedies(t *testing.T) {
+	for reason, want := range map[string]string{
+		"api error ExpiredToken: x":             "renew the cloud credentials",
+		"AccessDenied: not you":                 "allow the action",
+		"DependencyViolation: vpc-1 has a user": "remove what still uses the resource",
+		"no resource plugin 'aws' found":        "build the plugins",
+		"something else":                        "resolve the cause",
+	} {
+		if got := remedyFor(reason); !strings.HasPrefix(got, want) {
+			t.Errorf("remedy for %q is %q, want %s…", reason, got, want)
+		}
+	}
+}
+
+func TestRestConfigUsesTheDriversEnvironment(t *testing.T) {
+	d := script(t, "") // puts a program called pulumi into the driver's PATH alone
+	d.env["AWS_PROFILE"], d.env["PULUMI_CONFIG_PASSPHRASE"] = "dev", "secret"
+	kubeconfig := func(command string) []byte {
+		return []byte(`
+apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users:
+- name: u
+  user:
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: ` + command + `, interactiveMode: Never}
+`)
+	}
+	cfg, err := d.restConfig(kubeconfig("pulumi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(cfg.ExecProvider.Command, "/pulumi") {
+		t.Errorf("command is %s", cfg.ExecProvider.Command)
+	}
+	env := fmt.Sprint(cfg.ExecProvider.Env)
+	if !strings.Contains(env, "{AWS_PROFILE dev}") || strings.Contains(env, "PULUMI_") {
+		t.Errorf("environment is %s", env)
+	}
+	_, err = d.restConfig(kubeconfig("no-such-program"))
+	want := "no-such-program, which gets tokens for the cluster, is not in PATH; install no-such-program, or set PATH"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}

@@ -1,0 +1,116 @@
+//go:build lab
+
+package automation
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// cloud is the least of an AWS provider: roles, whose creation can hang.
+type cloud struct {
+	pulumirpc.UnimplementedResourceProviderServer
+	mu    sync.Mutex
+	roles map[string]*pulumirpc.CreateRequest
+	// hang blocks the creation of a role, after it was made or before.
+	hang map[string]func(made func())
+}
+
+func serveCloud(t *testing.T) (*cloud, string) {
+	t.Helper()
+	c := &cloud{roles: map[string]*pulumirpc.CreateRequest{}, hang: map[string]func(func()){}}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	pulumirpc.RegisterResourceProviderServer(server, c)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return c, fmt.Sprintf("aws:%d", listener.Addr().(*net.TCPAddr).Port)
+}
+
+func (c *cloud) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, nil
+}
+
+func (c *cloud) CheckConfig(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	return &pulumirpc.CheckResponse{Inputs: r.GetNews()}, nil
+}
+
+func (c *cloud) DiffConfig(context.Context, *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+	return &pulumirpc.DiffResponse{Changes: pulumirpc.DiffResponse_DIFF_NONE}, nil
+}
+
+func (c *cloud) Configure(context.Context, *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
+	return &pulumirpc.ConfigureResponse{SupportsPreview: true}, nil
+}
+
+func (c *cloud) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: "6.83.2"}, nil
+}
+
+func (c *cloud) Check(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	return &pulumirpc.CheckResponse{Inputs: r.GetNews()}, nil
+}
+
+func (c *cloud) Diff(context.Context, *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+	return &pulumirpc.DiffResponse{Changes: pulumirpc.DiffResponse_DIFF_NONE}, nil
+}
+
+func (c *cloud) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
+	name := r.GetProperties().AsMap()["name"].(string)
+	made := func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.roles[name] = r
+	}
+	if hang, ok := c.hang[name]; ok && !r.GetPreview() {
+		hang(made)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	if !r.GetPreview() {
+		made()
+	}
+	return &pulumirpc.CreateResponse{Id: name, Properties: r.GetProperties()}, nil
+}
+
+func (c *cloud) Read(_ context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	made, ok := c.roles[r.GetId()]
+	if !ok {
+		return &pulumirpc.ReadResponse{}, nil
+	}
+	return &pulumirpc.ReadResponse{Id: r.GetId(), Properties: made.GetProperties(), Inputs: made.GetProperties()}, nil
+}
+
+func (c *cloud) Delete(_ context.Context, r *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.roles, r.GetId())
+	return &emptypb.Empty{}, nil
+}
+
+func roles(names ...string) pulumi.RunFunc {
+	return func(p *pulumi.Context) error {
+		for _, name := range names {
+			var r pulumi.CustomResourceState
+			err := p.RegisterResource("aws:iam/role:Role", name, pulumi.Map{"name": pulumi.String(name)}, &r)
+			if err != nil {
+				return err
+			}
+		}
+		p.Export("done", pulumi.Bool(true))
+		return nil
+	}
+}
