@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/lab/aws"
+	"tombolo/lab/process"
 )
 
 // checkout makes a directory that looks like a checkout with built tools, and a
@@ -161,11 +163,9 @@ func TestFlux(t *testing.T) {
 	k.run("", "delete", "kustomization,gitrepository,helmrepository", "--all", "-n", "flux-system", "--timeout=60s")
 	k.await("", "get", "configmap", "settings", "-n", "default", "--ignore-not-found")
 	k.run("", "delete", "namespace", "flux-system", "--timeout=60s")
-	for _, p := range d.supervisor.List() {
-		if strings.HasSuffix(p.Name, "-controller") {
-			t.Errorf("%s still runs without its Deployment", p.Name)
-		}
-	}
+	await(t, "no controller runs without its Deployment", func() bool {
+		return !slices.ContainsFunc(d.supervisor.List(), func(p process.Status) bool { return strings.HasSuffix(p.Name, "-controller") })
+	})
 }
 
 // kubectl runs kubectl against one cluster.

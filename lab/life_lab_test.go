@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -73,6 +74,12 @@ func TestLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the killed daemon is gone", func() bool { return process.Identity(first.PID) == "" })
+	if runtime.GOOS == "linux" { // elsewhere the next up ends them
+		await(t, "its processes died with it", func() bool {
+			left, err := process.Recorded(l.paths().run())
+			return err == nil && len(left) == 0
+		})
+	}
 	up()
 	second := status()
 	if second.PID == first.PID || !second.Running {

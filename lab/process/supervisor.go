@@ -59,14 +59,18 @@ func NewSupervisor(logDir, pidDir string) *Supervisor {
 }
 
 // Start starts a process and waits until it is healthy; one that runs already
-// by that name is left as it is. Afterwards it is kept running, if its Spec
-// asks for that, until Stop.
+// by that name is left as it is, and one that waits for its next try is tried
+// at once. Afterwards it is kept running, if its Spec asks for that, until
+// Stop.
 func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	spec.LogDir = s.logDir
 	spec.PIDFile = filepath.Join(s.pidDir, spec.Name+".json")
 	k, started, err := s.keeper(spec)
-	if err != nil || !started {
+	if err != nil {
 		return err
+	}
+	if !started {
+		return k.awaitRunning(ctx)
 	}
 	select {
 	case err := <-k.first:
@@ -92,7 +96,7 @@ func (s *Supervisor) keeper(spec Spec) (_ *keeper, started bool, _ error) {
 		return k, false, nil
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	k := &keeper{spec: spec, pause: s.firstPause, cancel: cancel, first: make(chan error, 1), done: make(chan struct{})}
+	k := &keeper{spec: spec, pause: s.firstPause, cancel: cancel, hurry: make(chan struct{}, 1), first: make(chan error, 1), done: make(chan struct{})}
 	k.set(Starting, 0, "")
 	s.keepers[spec.Name] = k
 	go k.keep(ctx)
@@ -153,6 +157,7 @@ type keeper struct {
 	spec   Spec
 	pause  time.Duration
 	cancel context.CancelFunc
+	hurry  chan struct{} // cuts a pause between two tries short
 	first  chan error    // the outcome of the first start
 	done   chan struct{} // closed when the keeper has ended
 
@@ -171,7 +176,7 @@ func (k *keeper) keep(ctx context.Context) {
 		case ctx.Err() != nil:
 			k.set(Stopped, 0, "")
 			return
-		case !healthy && k.started() || !k.spec.Restart:
+		case !healthy && k.firstTry() || !k.spec.Restart:
 			k.set(Failed, 0, err.Error())
 			return
 		}
@@ -183,18 +188,49 @@ func (k *keeper) keep(ctx context.Context) {
 			return
 		}
 		k.set(Restarting, 0, err.Error())
-		wait := time.NewTimer(min(k.pause<<(failures-1), longestWait))
+		k.await(ctx, min(k.pause<<(failures-1), longestWait))
+	}
+}
+
+// await is the pause before the next try.
+func (k *keeper) await(ctx context.Context, pause time.Duration) {
+	over := time.NewTimer(pause)
+	defer over.Stop()
+	select {
+	case <-ctx.Done():
+	case <-k.hurry:
+	case <-over.C:
+	}
+	k.countRestart()
+}
+
+// awaitRunning waits until a process that is kept runs again, without its
+// pause, or is given up.
+func (k *keeper) awaitRunning(ctx context.Context) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		switch s := k.snapshot(); s.State {
+		case Running:
+			return nil
+		case Failed, Stopped:
+			return fmt.Errorf("start %s: %s", s.Name, cmp.Or(s.Detail, "it was stopped"))
+		case Restarting:
+			select {
+			case k.hurry <- struct{}{}:
+			default:
+			}
+		}
 		select {
 		case <-ctx.Done():
-			wait.Stop()
-		case <-wait.C:
-			k.countRestart()
+			return fmt.Errorf("start %s: %w", k.spec.Name, ctx.Err())
+		case <-tick.C:
 		}
 	}
 }
 
-// started says whether this is still the first start; see once.
-func (k *keeper) started() bool {
+// firstTry says whether the process has not been tried again yet.
+func (k *keeper) firstTry() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.status.Restarts == 0

@@ -58,6 +58,26 @@ func TestSupervisorRestartsWhatDies(t *testing.T) {
 	}
 }
 
+func TestStartCutsThePauseShort(t *testing.T) {
+	s := supervisor(t)
+	s.firstPause = time.Hour
+	p := spec(t, "healthy")
+	p.Healthy, p.Restart = nil, true
+	if err := s.Start(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(s.List()[0].PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	awaitStatus(t, s, "restarting", func(st Status) bool { return st.State == Restarting })
+	if err := s.Start(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.List()[0]; st.State != Running || st.Restarts != 1 {
+		t.Errorf("status %+v", st)
+	}
+}
+
 func TestSupervisorGivesUp(t *testing.T) {
 	s := supervisor(t)
 	p := spec(t, "exit")
