@@ -12,13 +12,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"tombolo/internal/cli"
+	"tombolo/tests/scenario"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in the scenarios")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tombolo": func() { os.Exit(cli.Main()) }})
+	scenario.Main(m)
 }
 
 func TestScript(t *testing.T) {
@@ -32,7 +32,7 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               func(env *testscript.Env) error { return project(env, string(cluster)) },
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:                scenario.Commands(),
 	})
 }
 
@@ -57,22 +57,4 @@ func project(env *testscript.Env, cluster string) error {
 		}
 	}
 	return nil
-}
-
-// exits runs a command and wants an exit code: exits 3 tombolo validate.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits <code> <command>...")
-	}
-	err := ts.Exec(args[1], args[2:]...)
-	if got := exitCode(err); got != args[0] {
-		ts.Fatalf("%s exits with %s, want %s\n%s", strings.Join(args[1:], " "), got, args[0], ts.ReadFile("stderr"))
-	}
-}
-
-func exitCode(err error) string {
-	if err == nil {
-		return "0"
-	}
-	return strings.TrimPrefix(err.Error(), "exit status ")
 }

@@ -1,0 +1,148 @@
+package factory
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+	"tombolo/lab"
+)
+
+// checkout makes a directory with a Pulumi.yaml and returns it.
+func checkout(t *testing.T, yaml string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(yaml), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestRoot(t *testing.T) {
+	ours := checkout(t, "name: tombolo\nruntime: go\n")
+	below := filepath.Join(ours, "a", "b")
+	if err := os.MkdirAll(below, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(below, "Pulumi.yaml"), []byte("name: other\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	broken := checkout(t, "name: [tombolo\n")
+	for _, test := range []struct {
+		name, dir, flag string
+		want, err       string
+	}{
+		{name: "here", dir: ours, want: ours},
+		{name: "above, past another project", dir: below, want: ours},
+		{name: "given", dir: "/", flag: ours, want: ours},
+		{name: "given relative", dir: below, flag: "../..", want: ours},
+		{
+			name: "given, another project", dir: ours, flag: "a/b",
+			err: "--root a/b is no project: it has no Pulumi.yaml with name tombolo; name the directory of a checkout",
+		},
+		{
+			name: "not readable as YAML", dir: broken,
+			err: "no project found: neither " + broken + " nor a directory above it has a Pulumi.yaml with name tombolo; change into a checkout, or name it with --root",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &Factory{Globals: &Globals{Root: test.flag}, Dir: test.dir}
+			got, err := f.Root()
+			if test.err != "" {
+				if err == nil || err.Error() != test.err {
+					t.Errorf("got %v, want %s", err, test.err)
+				}
+				return
+			}
+			if err != nil || got != test.want {
+				t.Errorf("got %q, %v; want %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestStyle(t *testing.T) {
+	s, _, _, _ := streams.Test()
+	for _, test := range []struct {
+		name     string
+		globals  Globals
+		noColor  bool
+		terminal bool
+		want     bool
+	}{
+		{"terminal", Globals{Output: render.Text}, false, true, true},
+		{"no terminal", Globals{Output: render.Text}, false, false, false},
+		{"plain", Globals{Output: render.Plain}, false, true, false},
+		{"--no-color", Globals{Output: render.Text, NoColor: true}, false, true, false},
+		{"NO_COLOR", Globals{Output: render.Text}, true, true, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s.NoColor = test.noColor
+			f := &Factory{Streams: s, Globals: &test.globals}
+			if got := f.Style(test.terminal); got.Color != test.want || !got.Unicode {
+				t.Errorf("got %+v, want colours %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestLabSteps(t *testing.T) {
+	s, _, _, errOut := streams.Test()
+	f := &Factory{Streams: s, Globals: &Globals{Output: render.Text}}
+	show := f.LabSteps()
+	for _, step := range []lab.Step{
+		{Name: "start the lab", State: lab.StepDoing},
+		{Name: "start the lab", State: lab.StepDone, Detail: "4 processes", Elapsed: 1234 * time.Millisecond},
+		{Name: "ended what an earlier lab left", State: lab.StepNote},
+		{Name: "check the tools", State: lab.StepFailed},
+	} {
+		show(step)
+	}
+	want := "► lab: start the lab\n✔ lab: start the lab: 4 processes (1.2s)\n" +
+		"  lab: ended what an earlier lab left\n✗ lab: check the tools\n"
+	if got := errOut.String(); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestLabStepsAreNoDocuments(t *testing.T) {
+	s, _, out, errOut := streams.Test()
+	f := &Factory{Streams: s, Globals: &Globals{Output: render.JSON}}
+	f.LabSteps()(lab.Step{Name: "start the lab", State: lab.StepDoing})
+	if out.Len()+errOut.Len() > 0 {
+		t.Errorf("got %q and %q", out, errOut)
+	}
+}
+
+func TestAnnounce(t *testing.T) {
+	s, _, _, errOut := streams.Test()
+	f := &Factory{Streams: s, Globals: &Globals{Output: render.Text}}
+	f.Announce("before")
+	progress := f.Progress()
+	f.Announce("during")
+	progress.Close()
+	f.Announce("after")
+	if got, want := errOut.String(), "► before\n► during\n► after\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEnterLabNeedsTools(t *testing.T) {
+	root := checkout(t, "name: tombolo\n")
+	s, _, _, _ := streams.Test()
+	f := &Factory{
+		Streams: s, Globals: &Globals{Lab: true, Output: render.Text}, Dir: root,
+		Setenv: func(string, string) error { return errors.New("the environment is changed") },
+	}
+	_, err := f.Driver(t.Context(), nil)
+	if err == nil || err.Error()[:len("the lab did not come up: ")] != "the lab did not come up: " {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".lab")); !os.IsNotExist(err) {
+		t.Errorf("a failed start left .lab behind: %v", err)
+	}
+}

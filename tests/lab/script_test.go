@@ -1,0 +1,100 @@
+//go:build lab
+
+package lab
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"tombolo/lab"
+	"tombolo/tests/scenario"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected output in the scenarios")
+
+// downTimeout is how long a lab may take to end after its scenario.
+const downTimeout = time.Minute
+
+// TestMain makes tombolo a command of the scenarios.
+func TestMain(m *testing.M) { scenario.Main(m) }
+
+// TestScript runs the scenarios, each in a project with a lab of its own.
+func TestScript(t *testing.T) {
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               func(env *testscript.Env) error { return scenarioProject(env, checkout) },
+		Cmds:                scenario.Commands(),
+	})
+}
+
+// scenarioProject makes a checkout in the scenario's directory, with the real one's
+// tools, cluster file, platform tree and charts, and ends its lab afterwards.
+func scenarioProject(env *testscript.Env, checkout string) error {
+	for _, name := range []string{"Pulumi.yaml", "clusters", "platform", "lab/charts"} {
+		if err := copyAll(filepath.Join(env.WorkDir, name), filepath.Join(checkout, name)); err != nil {
+			return fmt.Errorf("making a checkout for the scenario: %w", err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(checkout, ".tools"), filepath.Join(env.WorkDir, ".tools")); err != nil {
+		return fmt.Errorf("making a checkout for the scenario: %w", err)
+	}
+	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("LANG", "C.UTF-8")
+	env.Setenv("TZ", "UTC")
+	env.Setenv("TOMBOLO_LAB", "1")
+	env.Defer(func() { endLab(env) })
+	return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
+}
+
+func endLab(env *testscript.Env) {
+	ctx, cancel := context.WithTimeout(context.Background(), downTimeout)
+	defer cancel()
+	if err := lab.Open(env.WorkDir).Down(ctx); err != nil {
+		env.T().Log(err)
+		env.T().FailNow()
+	}
+}
+
+// copyAll copies a file, or a directory with all that is in it. Settings of
+// stacks in clusters/ are the user's own, and stay behind.
+func copyAll(to, from string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, relative)
+		if entry.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		if own, _ := filepath.Match("Pulumi.*-*.yaml", entry.Name()); own {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(target, text, 0o644)
+	})
+}

@@ -1,0 +1,52 @@
+// Package scenario is what the scenarios of the command line share.
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"tombolo/internal/cli"
+)
+
+// Main runs a package's tests with tombolo as a command of its scenarios. It is
+// what a TestMain does, and does not return.
+func Main(m testscript.TestingM) {
+	testscript.Main(m, map[string]func(){"tombolo": func() { os.Exit(cli.Main()) }})
+}
+
+// Commands are the scenarios' own commands:
+//
+//	exits <code> <command>...   runs a command that must end with the exit code
+func Commands() map[string]func(*testscript.TestScript, bool, []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits <code> <command>...")
+	}
+	got, err := code(ts.Exec(args[1], args[2:]...))
+	if err != nil {
+		ts.Fatalf("%s: %v", strings.Join(args[1:], " "), err)
+	}
+	if got != args[0] {
+		ts.Fatalf("%s ends with exit code %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+// code returns the exit code of a command, or why it has none.
+func code(err error) (string, error) {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return "0", nil
+	case errors.As(err, &exit):
+		return fmt.Sprint(exit.ExitCode()), nil
+	}
+	return "", err
+}
