@@ -1,0 +1,149 @@
+package controlplane
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"tombolo/lab/aws"
+	"tombolo/lab/ports"
+	"tombolo/lab/process"
+)
+
+func prepared(t *testing.T, version string) *cluster {
+	t.Helper()
+	dir := t.TempDir()
+	book, err := ports.Open(filepath.Join(dir, "ports.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(Options{
+		Dir: dir, Tools: "/tools", Home: dir, Ports: book, Supervisor: process.NewSupervisor(dir, dir),
+		TokenReviewURL: func(cluster string) string { return "https://127.0.0.1:1/" + cluster },
+	})
+	c, err := m.prepare(aws.ClusterSpec{
+		Name: "demo", ARN: "arn:aws:eks:eu-central-1:111122223333:cluster/demo",
+		Version: version, Region: "eu-central-1", ServiceCIDR: "10.100.0.0/16",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestEmulation gives every part of the control plane the cluster's version,
+// unless it is the binaries' own.
+func TestEmulation(t *testing.T) {
+	for version, want := range map[string]int{"1.34": 1, "1.35": 0} {
+		c := prepared(t, version)
+		for part, args := range map[string][]string{
+			"api server": c.apiServerArgs(), "controller manager": c.controllerManagerArgs(), "scheduler": c.schedulerArgs(),
+		} {
+			got := 0
+			for _, arg := range args {
+				if strings.HasPrefix(arg, "--emulated-version=") {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("%s of %s: %d emulation flags, want %d", part, version, got, want)
+			}
+		}
+	}
+}
+
+// TestNothingListensOnTheNetwork holds every address at loopback, and every
+// server of the control plane behind certificates.
+func TestNothingListensOnTheNetwork(t *testing.T) {
+	c := prepared(t, "1.35")
+	for part, want := range map[string]struct {
+		args  []string
+		flags []string
+	}{
+		"etcd":               {c.etcdArgs(), []string{"--client-cert-auth=true", "--peer-client-cert-auth=true"}},
+		"api server":         {c.apiServerArgs(), []string{"--bind-address=127.0.0.1", "--authorization-mode=Node,RBAC", "--service-cluster-ip-range=10.100.0.0/16"}},
+		"controller manager": {c.controllerManagerArgs(), []string{"--bind-address=127.0.0.1"}},
+		"scheduler":          {c.schedulerArgs(), []string{"--bind-address=127.0.0.1"}},
+	} {
+		for _, flag := range want.flags {
+			if !slices.Contains(want.args, flag) {
+				t.Errorf("%s runs without %s: %v", part, flag, want.args)
+			}
+		}
+	}
+	for _, arg := range slices.Concat(c.etcdArgs(), c.apiServerArgs(), c.controllerManagerArgs(), c.schedulerArgs(), c.kwokArgs()) {
+		if strings.Contains(arg, "0.0.0.0") {
+			t.Errorf("%s listens on every address", arg)
+		}
+	}
+}
+
+func TestAdminKubeconfig(t *testing.T) {
+	c := prepared(t, "1.35")
+	config, err := clientcmd.BuildConfigFromFlags("", c.file("admin.kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.Host != c.endpoint() || len(config.CertData) == 0 || string(config.CAData) != string(c.ca.PEM()) {
+		t.Errorf("host %s, %d bytes of certificate", config.Host, len(config.CertData))
+	}
+}
+
+func TestIssuer(t *testing.T) {
+	spec := aws.ClusterSpec{Name: "demo", ARN: "arn:aws:eks:eu-central-1:111122223333:cluster/demo", Region: "eu-central-1"}
+	const prefix = "https://oidc.eks.eu-central-1.amazonaws.com/id/"
+	id, ok := strings.CutPrefix(Issuer(spec), prefix)
+	if !ok || len(id) != 32 || strings.ToUpper(id) != id {
+		t.Errorf("issuer %s", Issuer(spec))
+	}
+}
+
+func TestStartRefusesBadNames(t *testing.T) {
+	m := New(Options{Dir: t.TempDir()})
+	for _, name := range []string{"", "../x", "a/b", "-a"} {
+		if _, err := m.Start(t.Context(), aws.ClusterSpec{Name: name}); err == nil || !strings.HasSuffix(err.Error(), "is no name for a cluster") {
+			t.Errorf("start of %q: %v", name, err)
+		}
+		if err := m.Stop(t.Context(), name); err == nil {
+			t.Errorf("stop of %q removed something", name)
+		}
+	}
+}
+
+func TestNode(t *testing.T) {
+	got := node(aws.Node{
+		Name: "ip-10-0-1-10", InstanceType: "m7g.large", Zone: "eu-central-1a", ProviderID: "aws:///eu-central-1a/i-1",
+		Labels: map[string]string{"kubernetes.io/arch": "arm64", "pool": "a"},
+		Taints: []aws.Taint{{Key: "gpu", Value: "yes", Effect: "NO_SCHEDULE"}, {Key: "x", Effect: "NoExecute"}},
+	}, "a")
+	labels := map[string]string{
+		"kubernetes.io/hostname": "ip-10-0-1-10", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64",
+		"node.kubernetes.io/instance-type": "m7g.large", "topology.kubernetes.io/zone": "eu-central-1a",
+		"pool": "a", groupLabel: "a",
+	}
+	if diff := cmp.Diff(labels, got.Labels); diff != "" {
+		t.Error(diff)
+	}
+	spec := corev1.NodeSpec{ProviderID: "aws:///eu-central-1a/i-1", Taints: []corev1.Taint{
+		{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}, {Key: "x", Effect: corev1.TaintEffectNoExecute},
+	}}
+	if diff := cmp.Diff(spec, got.Spec); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSetNodesOnAClusterThatIsGone(t *testing.T) {
+	m := New(Options{Dir: t.TempDir()})
+	if err := m.SetNodes(t.Context(), "demo", "a", nil); err != nil {
+		t.Errorf("no nodes: %v", err)
+	}
+	err := m.SetNodes(t.Context(), "demo", "a", []aws.Node{{Name: "n"}})
+	if err == nil || !strings.HasPrefix(err.Error(), "set the nodes of a in cluster demo: ") {
+		t.Errorf("a node: %v", err)
+	}
+}
