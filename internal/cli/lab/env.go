@@ -28,7 +28,8 @@ func NewCmdEnv(f *factory.Factory, runF func(*EnvOptions) error) *cobra.Command 
 		Short: "Print the lab's environment for a shell",
 		Long: strings.TrimSpace(`
 Print what a shell needs to use the lab with pulumi, kubectl and aws themselves.
-It holds the lab's passphrase and Git token, which open nothing but the lab.`),
+It holds the lab's passphrase and Git token, which open nothing but the lab. As
+JSON it is one object of names and values.`),
 		Example: `  eval "$(tombolo lab env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -38,12 +39,6 @@ It holds the lab's passphrase and Git token, which open nothing but the lab.`),
 			return envRun(opts)
 		},
 	}
-}
-
-// envDocument is the result in the JSON format.
-type envDocument struct {
-	Type string            `json:"type"`
-	Env  map[string]string `json:"env"`
 }
 
 func envRun(o *EnvOptions) error {
@@ -56,7 +51,7 @@ func envRun(o *EnvOptions) error {
 		return err
 	}
 	if o.JSON() {
-		return render.WriteJSON(o.Out, envDocument{Type: "lab-env", Env: env})
+		return render.WriteJSON(o.Out, env)
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if _, err := fmt.Fprintf(o.Out, "export %s=%s\n", name, quote(env[name])); err != nil {

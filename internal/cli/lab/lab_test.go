@@ -146,7 +146,7 @@ func TestEnv(t *testing.T) {
 	if err := envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: yes}); err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"type":"lab-env","env":{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}}` + "\n"; out.String() != want {
+	if want := `{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}` + "\n"; out.String() != want {
 		t.Errorf("got %q, want %q", &out, want)
 	}
 }
