@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/config"
@@ -115,7 +116,7 @@ func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
 // The CLI is killed while one role is being made that comes to exist and one
 // that does not. The next up adopts the first and makes the second.
 func TestRecoveryFromAKilledRealCLI(t *testing.T) {
-	d, seen := realBench(t, roles("made", "lost", "quick"))
+	d, seen := realBench(t, roles("made", "lost"))
 	c, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	both := make(chan struct{}, 2)
@@ -143,7 +144,8 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 	notes := strings.Join(seen.notes(), "\n")
 	for _, want := range []string{
 		"recovered: removed the lock of ",
-		"adopted aws:iam/role:Role made made; 1 creation had not happened",
+		"adopted aws:iam/role:Role made made",
+		"1 creation had not happened",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes lack %q:\n%s", want, notes)
@@ -155,5 +157,22 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 	}
 	if _, err := d.Destroy(t.Context(), demo(), DestroyOptions{}); err != nil || len(c.roles) > 0 {
 		t.Errorf("after destroy there are %v, error %v", c.roles, err)
+	}
+}
+
+func TestLookUpByTagWithTheRealCLI(t *testing.T) {
+	d, _ := realBench(t, exporting)
+	_, attach := serveCloud(t)
+	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
+	found, err := d.lookUpByTag(t.Context(), demo())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []taggedResource{{
+		ARN:  "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
+		Tags: map[string]string{"asked": "[map[key:tombolo:cluster values:[demo]]]"},
+	}}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
 	}
 }

@@ -97,7 +97,7 @@ func TestCLIErrors(t *testing.T) {
 	if want := "it broke|it broke again"; got != want {
 		t.Errorf("errors are %q, want %q", got, want)
 	}
-	if got := strings.Join(cliErrors("exit status 1\nstdout: secrets"), "|"); got != "exit status 1" {
+	if got := strings.Join(cliErrors("failed to run update: signal: killed\nstdout: secrets"), "|"); got != "the Pulumi CLI ended with signal: killed" {
 		t.Errorf("errors are %q", got)
 	}
 }

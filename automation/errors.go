@@ -106,15 +106,15 @@ type VerificationError struct {
 	Cluster string
 	// Cause is the first cause: the object that waits for no other.
 	Cause Check
-	// Pending is how many checks had not passed.
-	Pending int
+	// Pending is how many of the Total checks had not passed.
+	Pending, Total int
 	// Waited is how long the driver waited.
 	Waited time.Duration
 }
 
 func (e *VerificationError) Error() string {
-	what := fmt.Sprintf("verify cluster %s: %d of the checks not passed after %s; first cause: %s",
-		e.Cluster, e.Pending, e.Waited.Round(time.Second), e.Cause)
+	what := fmt.Sprintf("verify cluster %s: %d of %s not passed after %s; first cause: %s",
+		e.Cluster, e.Pending, count(e.Total, "check", "checks"), e.Waited.Round(time.Second), e.Cause)
 	return withRemedy(what, e.Cause.remedy())
 }
 

@@ -105,6 +105,10 @@ func cliErrors(text string) []string {
 		}
 	}
 	if len(out) == 0 {
+		_, status, _ := cutLast(firstLine(text), "failed to ")
+		if _, cause, ok := strings.Cut(status, ": "); ok {
+			return []string{"the Pulumi CLI ended with " + cause}
+		}
 		out = []string{firstLine(text)}
 	}
 	return out
@@ -116,20 +120,34 @@ var remedies = []struct {
 	match  *regexp.Regexp
 	remedy string
 }{
-	{regexp.MustCompile(`(?i)incorrect passphrase|passphrase must be set`),
-		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with"},
-	{regexp.MustCompile(`(?i)no resource plugin|could not find plugin|failed to load plugin`),
-		"build the plugins with `make tools`, or install them with `pulumi plugin install`"},
-	{regexp.MustCompile(`(?i)ExpiredToken|security token included in the request is expired`),
-		"renew the cloud credentials and run the same command again"},
-	{regexp.MustCompile(`(?i)No valid credential sources|NoCredentialProviders|failed to refresh cached credentials`),
-		"set cloud credentials, for instance by AWS_PROFILE, and run the same command again"},
-	{regexp.MustCompile(`(?i)AccessDenied|UnauthorizedOperation|is not authorized to perform`),
-		"allow the action to the credentials in use, and run the same command again"},
-	{regexp.MustCompile(`(?i)DependencyViolation|DeleteConflict|ResourceInUse`),
-		"remove what still uses the resource, and run the same command again"},
-	{regexp.MustCompile(`(?i)PULUMI_ACCESS_TOKEN|not logged in`),
-		"log in to the state backend with `pulumi login`, or set PULUMI_BACKEND_URL"},
+	{
+		regexp.MustCompile(`(?i)incorrect passphrase|passphrase must be set`),
+		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with",
+	},
+	{
+		regexp.MustCompile(`(?i)no resource plugin|could not find plugin|failed to load plugin`),
+		"build the plugins with `make tools`, or install them with `pulumi plugin install`",
+	},
+	{
+		regexp.MustCompile(`(?i)ExpiredToken|security token included in the request is expired`),
+		"renew the cloud credentials and run the same command again",
+	},
+	{
+		regexp.MustCompile(`(?i)No valid credential sources|NoCredentialProviders|failed to refresh cached credentials`),
+		"set cloud credentials, for instance by AWS_PROFILE, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`(?i)AccessDenied|UnauthorizedOperation|is not authorized to perform`),
+		"allow the action to the credentials in use, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`(?i)DependencyViolation|DeleteConflict|ResourceInUse`),
+		"remove what still uses the resource, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`(?i)PULUMI_ACCESS_TOKEN|not logged in`),
+		"log in to the state backend with `pulumi login`, or set PULUMI_BACKEND_URL",
+	},
 }
 
 func remedyFor(reason string) string {

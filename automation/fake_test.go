@@ -184,8 +184,10 @@ func export(d apitype.DeploymentV3) string {
 // and one resource.
 func deployed(stack string) apitype.DeploymentV3 {
 	return apitype.DeploymentV3{Resources: []apitype.ResourceV3{
-		{URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::s", Type: rootType,
-			Outputs: map[string]any{"vpcId": "vpc-1", "stack": stack}},
+		{
+			URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::s", Type: rootType,
+			Outputs: map[string]any{"vpcId": "vpc-1", "stack": stack},
+		},
 		{URN: "urn:pulumi:s::tombolo::pulumi:providers:aws::p", Type: "pulumi:providers:aws", Custom: true, ID: "p"},
 		{URN: "urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v", Type: "aws:ec2/vpc:Vpc", Custom: true, ID: "vpc-1"},
 	}}

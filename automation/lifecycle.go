@@ -172,8 +172,8 @@ func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster)
 		return nil
 	}
 	return &PreconditionError{
-		What: fmt.Sprintf("stack %s cannot be destroyed: stack %s still has %d resources",
-			stacks.Name(c.Name, stacks.Core), bootstrap, n),
+		What: fmt.Sprintf("stack %s cannot be destroyed: stack %s still has %s",
+			stacks.Name(c.Name, stacks.Core), bootstrap, count(n, "resource", "resources")),
 		Remedy: fmt.Sprintf("destroy both with `tombolo destroy %s`", c.Name),
 	}
 }

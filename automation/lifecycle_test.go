@@ -181,7 +181,7 @@ func TestDestroyOfCoreIsRefusedWhileBootstrapHasResources(t *testing.T) {
 	if !errors.As(err, &refused) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
-	want := "stack demo-core cannot be destroyed: stack demo-bootstrap still has 1 resources; " +
+	want := "stack demo-core cannot be destroyed: stack demo-bootstrap still has 1 resource; " +
 		"destroy both with `tombolo destroy demo`"
 	if err.Error() != want {
 		t.Errorf("error is\n%q, want\n%q", err, want)

@@ -134,8 +134,11 @@ func TestDerivedIDs(t *testing.T) {
 		{"aws:eks/nodeGroup:NodeGroup", inputs{"clusterName": "demo", "nodeGroupName": "ng"}, "demo:ng"},
 		{"aws:eks/addon:Addon", inputs{"clusterName": "demo", "addonName": "vpc-cni"}, "demo:vpc-cni"},
 		{"aws:eks/accessEntry:AccessEntry", inputs{"clusterName": "demo", "principalArn": "arn:x"}, "demo:arn:x"},
-		{"aws:iam/openIdConnectProvider:OpenIdConnectProvider", inputs{"url": "https://oidc.example/id/1"},
-			"arn:aws:iam::111122223333:oidc-provider/oidc.example/id/1"},
+		{
+			"aws:iam/openIdConnectProvider:OpenIdConnectProvider",
+			inputs{"url": "https://oidc.example/id/1"},
+			"arn:aws:iam::111122223333:oidc-provider/oidc.example/id/1",
+		},
 		{"aws:iam/policy:Policy", inputs{"name": "p"}, "arn:aws:iam::111122223333:policy/p"},
 		{"aws:iam/role:Role", inputs{}, ""},
 		{"aws:iam/role:Role", inputs{"name": map[string]any{"ciphertext": "x"}}, ""},

@@ -102,7 +102,9 @@ func (v *Verification) err() error {
 			pending++
 		}
 	}
-	return &VerificationError{Cluster: v.Cluster, Cause: *v.Cause, Pending: pending, Waited: v.Waited}
+	return &VerificationError{
+		Cluster: v.Cluster, Cause: *v.Cause, Pending: pending, Total: len(v.Checks), Waited: v.Waited,
+	}
 }
 
 // look checks everything once. An API that does not answer is a failed check:

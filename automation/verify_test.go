@@ -157,8 +157,11 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 		want    string
 	}{
 		{"no ConfigMap", []string{repository, platformYAML}, "ConfigMap flux-system/infra-config: does not exist"},
-		{"another VPC", []string{strings.Replace(infra, "vpc-1", "vpc-2", 1), repository, platformYAML},
-			`ConfigMap flux-system/infra-config: vpc_id is "vpc-2", and core's VPC is vpc-1`},
+		{
+			"another VPC",
+			[]string{strings.Replace(infra, "vpc-1", "vpc-2", 1), repository, platformYAML},
+			`ConfigMap flux-system/infra-config: vpc_id is "vpc-2", and core's VPC is vpc-1`,
+		},
 		{"no Kustomization", []string{infra, repository}, "Kustomization flux-system/platform: there is no Kustomization"},
 		{"source fails, and so does what is made from it", []string{
 			infra, broken(repository, "GitOperationFailed", "authentication required"),
@@ -173,18 +176,37 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 			infra, repository, broken(platformYAML, "HealthCheckFailed", "timeout"),
 			broken(apps, "BuildFailed", "no such file"),
 		}, "Kustomization flux-system/apps: BuildFailed: no such file"},
-		{"an older revision", []string{infra, repository,
-			strings.Replace(platformYAML, "lastAppliedRevision: main@sha1:abc", "lastAppliedRevision: main@sha1:old", 1)},
-			"Kustomization flux-system/platform: is at revision main@sha1:old, and its source at main@sha1:abc"},
-		{"an older generation", []string{infra, repository,
-			strings.Replace(platformYAML, "generation: 2", "generation: 3", 1)},
-			"Kustomization flux-system/platform: its latest change is not reconciled yet"},
-		{"suspended", []string{infra, repository, strings.Replace(platformYAML, "spec: {", "spec: {suspend: true, ", 1)},
-			"Kustomization flux-system/platform: is suspended: resume it"},
-		{"no status", []string{infra, repository, platformYAML, strings.Split(release, "status:")[0]},
-			"HelmRelease reporter/reporter: not reconciled yet: is its controller running?"},
-		{"an older chart", []string{infra, repository, platformYAML, chart, strings.Replace(release, "Revision: 1.2.3", "Revision: 1.2.2", 1)},
-			"HelmRelease reporter/reporter: is at revision 1.2.2, and its source at 1.2.3"},
+		{
+			"an older revision",
+			[]string{
+				infra, repository,
+				strings.Replace(platformYAML, "lastAppliedRevision: main@sha1:abc", "lastAppliedRevision: main@sha1:old", 1),
+			},
+			"Kustomization flux-system/platform: is at revision main@sha1:old, and its source at main@sha1:abc",
+		},
+		{
+			"an older generation",
+			[]string{
+				infra, repository,
+				strings.Replace(platformYAML, "generation: 2", "generation: 3", 1),
+			},
+			"Kustomization flux-system/platform: its latest change is not reconciled yet",
+		},
+		{
+			"suspended",
+			[]string{infra, repository, strings.Replace(platformYAML, "spec: {", "spec: {suspend: true, ", 1)},
+			"Kustomization flux-system/platform: is suspended: resume it",
+		},
+		{
+			"no status",
+			[]string{infra, repository, platformYAML, strings.Split(release, "status:")[0]},
+			"HelmRelease reporter/reporter: not reconciled yet: is its controller running?",
+		},
+		{
+			"an older chart",
+			[]string{infra, repository, platformYAML, chart, strings.Replace(release, "Revision: 1.2.3", "Revision: 1.2.2", 1)},
+			"HelmRelease reporter/reporter: is at revision 1.2.2, and its source at 1.2.3",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -206,10 +228,10 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 
 func TestVerifyErrorText(t *testing.T) {
 	err := &VerificationError{
-		Cluster: "demo", Pending: 2, Waited: 90 * time.Second,
+		Cluster: "demo", Pending: 2, Total: 7, Waited: 90 * time.Second,
 		Cause: Check{Kind: "GitRepository", Namespace: "flux-system", Name: "platform", Message: "authentication required"},
 	}
-	want := "verify cluster demo: 2 of the checks not passed after 1m30s; first cause: " +
+	want := "verify cluster demo: 2 of 7 checks not passed after 1m30s; first cause: " +
 		"GitRepository flux-system/platform: authentication required; " +
 		"check the repository's URL, branch and credentials in the cluster file"
 	if err.Error() != want {
