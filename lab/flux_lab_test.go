@@ -139,7 +139,7 @@ func TestFlux(t *testing.T) {
 	if _, err := d.repository.Seed(ctx, d.lab.paths().platform()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.clusters.Start(ctx, aws.ClusterSpec{Name: "demo", Version: "1.35", Region: Region}); err != nil {
+	if _, err := d.clusters.Start(ctx, aws.ClusterSpec{Name: "demo", Version: "1.35", Region: Region, Issuer: "https://oidc.test/id/1"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.clusters.SetNodes(ctx, "demo", "a", []aws.Node{{Name: "ip-10-0-1-10"}}); err != nil {

@@ -29,7 +29,7 @@ func (c *cluster) apiServerArgs() []string {
 		"--etcd-certfile=" + c.ca.CertFile(etcdClientCert), "--etcd-keyfile=" + c.ca.KeyFile(etcdClientCert),
 		"--tls-cert-file=" + c.ca.CertFile(servingCert), "--tls-private-key-file=" + c.ca.KeyFile(servingCert),
 		"--client-ca-file=" + c.ca.CertFile("ca"),
-		"--service-account-issuer=" + Issuer(c.spec),
+		"--service-account-issuer=" + c.spec.Issuer,
 		"--service-account-key-file=" + c.ca.CertFile(serviceAccountKey),
 		"--service-account-signing-key-file=" + c.ca.KeyFile(serviceAccountKey),
 		"--service-cluster-ip-range=" + c.serviceCIDR(),

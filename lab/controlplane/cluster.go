@@ -2,8 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -141,10 +139,3 @@ func (c *cluster) process(tool string, args []string, listens ...int) process.Sp
 }
 
 func (c *cluster) file(name string) string { return filepath.Join(c.dir, name) }
-
-// Issuer of a cluster's service account tokens, in the form of EKS's own: what
-// follows /id/ is made of the ARN.
-func Issuer(spec aws.ClusterSpec) string {
-	sum := sha256.Sum256([]byte(spec.ARN))
-	return fmt.Sprintf("https://oidc.eks.%s.amazonaws.com/id/%X", spec.Region, sum[:16])
-}

@@ -33,7 +33,7 @@ func TestCluster(t *testing.T) {
 	reviewer := tokenReviewer(t)
 	dir := t.TempDir()
 	m, s := manager(t, dir, reviewer)
-	spec := aws.ClusterSpec{Name: "demo", Version: "1.34", Region: "eu-central-1", ServiceCIDR: "172.20.0.0/16"}
+	spec := aws.ClusterSpec{Name: "demo", Version: "1.34", Region: "eu-central-1", ServiceCIDR: "172.20.0.0/16", Issuer: "https://oidc.test/id/1"}
 	began := time.Now()
 	info, err := m.Start(t.Context(), spec)
 	if err != nil {
@@ -58,6 +58,16 @@ func TestCluster(t *testing.T) {
 	t.Run("deployment", func(t *testing.T) { testDeployment(t, client) })
 	t.Run("token", func(t *testing.T) { testToken(t, info) })
 	t.Run("namespace", func(t *testing.T) { testNamespace(t, client) })
+	t.Run("upgrade", func(t *testing.T) {
+		spec.Version = "1.35"
+		if again, err := m.Start(t.Context(), spec); err != nil || again.Endpoint != info.Endpoint {
+			t.Fatal(again.Endpoint, err)
+		}
+		v, err := client.Discovery().ServerVersion()
+		if err != nil || v.Minor != "35" || v.EmulationMinor != "35" {
+			t.Errorf("version %+v, %v", v, err)
+		}
+	})
 	t.Run("restart", func(t *testing.T) {
 		s.Close()
 		again, _ := manager(t, dir, reviewer)

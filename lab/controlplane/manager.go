@@ -46,20 +46,24 @@ type Manager struct {
 	o Options
 
 	mu    sync.Mutex
-	locks map[string]*sync.Mutex // one operation at a time on each cluster
+	locks map[string]*sync.Mutex     // one operation at a time on each cluster
+	specs map[string]aws.ClusterSpec // what the running clusters were started as
 }
 
 // The manager is what the AWS stand-in needs behind its EKS.
 var _ aws.Clusters = (*Manager)(nil)
 
 // New returns a manager. It starts nothing.
-func New(o Options) *Manager { return &Manager{o: o, locks: map[string]*sync.Mutex{}} }
+func New(o Options) *Manager {
+	return &Manager{o: o, locks: map[string]*sync.Mutex{}, specs: map[string]aws.ClusterSpec{}}
+}
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
 // Start brings a control plane up and returns when its API serves and its
-// controllers run. One that runs is left alone; one that was stopped with the
-// lab comes back with its data, on the same endpoint.
+// controllers run. One that runs is left alone, unless its spec changed, such
+// as its version: then it starts anew. One that was stopped with the lab comes
+// back with its data, on the same endpoint.
 func (m *Manager) Start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
 	defer m.lock(spec.Name)()
 	info, err := m.start(ctx, spec)
@@ -77,6 +81,9 @@ func (m *Manager) start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterI
 	if err != nil {
 		return aws.ClusterInfo{}, err
 	}
+	if before := m.setSpec(spec); before != spec {
+		m.o.Supervisor.Stop(processNames(spec.Name)...)
+	}
 	if err := c.run(ctx, m.o.Supervisor); err != nil {
 		m.o.Supervisor.Stop(processNames(spec.Name)...)
 		return aws.ClusterInfo{}, err
@@ -92,6 +99,7 @@ func (m *Manager) Stop(_ context.Context, name string) error {
 		return fmt.Errorf("stop the control plane of %q: no cluster has such a name", name)
 	}
 	m.o.Supervisor.Stop(processNames(name)...)
+	m.setSpec(aws.ClusterSpec{Name: name})
 	if err := os.RemoveAll(m.dir(name)); err != nil {
 		return fmt.Errorf("remove the data of cluster %s: %w", name, err)
 	}
@@ -111,6 +119,14 @@ func (m *Manager) exists(cluster string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// setSpec remembers what a cluster runs as, and returns what it was before.
+func (m *Manager) setSpec(spec aws.ClusterSpec) (before aws.ClusterSpec) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, m.specs[spec.Name] = m.specs[spec.Name], spec
+	return before
 }
 
 func (m *Manager) dir(cluster string) string { return filepath.Join(m.o.Dir, cluster) }
