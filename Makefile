@@ -10,7 +10,7 @@ TOMBOLO := bin/tombolo
 
 .PHONY: demo
 demo: setup ## Build everything, start the lab, deploy clusters/demo.yaml, verify it
-	@$(TOMBOLO) up demo --lab --yes --verify --next-steps
+	@$(TOMBOLO) up demo --lab --yes --verify
 
 .PHONY: test
 test: setup ## Run every test: unit, command line, and end to end in the lab
@@ -23,7 +23,8 @@ test: setup ## Run every test: unit, command line, and end to end in the lab
 
 .PHONY: demo-down
 demo-down: build ## Destroy the demo cluster and remove the lab, all of it
-	@$(TOMBOLO) lab down --destroy
+	@if [ -e .lab ]; then $(TOMBOLO) destroy demo --lab --yes; fi
+	@$(TOMBOLO) lab down
 
 ##@ Build
 

@@ -67,6 +67,9 @@ type NodeGroup struct {
 	Min, Max, Desired int
 	// Spot instead of on-demand capacity.
 	Spot bool
+	// ARM64 says that the instance types are of that architecture, and not
+	// x86-64: EKS does not find out by itself which image they need.
+	ARM64 bool
 	// DiskGiB of the encrypted root volume, in GiB.
 	DiskGiB int
 	Labels  map[string]string

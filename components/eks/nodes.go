@@ -85,6 +85,7 @@ func (b *builder) nodeGroup(g NodeGroup, template *ec2.LaunchTemplate) (*awseks.
 		SubnetIds:     b.args.SubnetIDs,
 		Version:       pulumi.String(b.args.Version),
 		InstanceTypes: pulumi.ToStringArray(g.InstanceTypes),
+		AmiType:       pulumi.String(g.amiType()),
 		CapacityType:  pulumi.String(capacity),
 		ScalingConfig: awseks.NodeGroupScalingConfigArgs{
 			MinSize: pulumi.Int(g.Min), MaxSize: pulumi.Int(g.Max), DesiredSize: pulumi.Int(g.Desired),
@@ -97,6 +98,15 @@ func (b *builder) nodeGroup(g NodeGroup, template *ec2.LaunchTemplate) (*awseks.
 			Version: pulumi.Sprintf("%d", template.LatestVersion),
 		},
 	}, b.parent, pulumi.DependsOn(before), pulumi.IgnoreChanges([]string{"scalingConfig.desiredSize"}))
+}
+
+// amiType is the group's image: Amazon Linux 2023, as Amazon Linux 2 has none
+// for Kubernetes 1.33 and later.
+func (g NodeGroup) amiType() string {
+	if g.ARM64 {
+		return "AL2023_ARM_64_STANDARD"
+	}
+	return "AL2023_x86_64_STANDARD"
 }
 
 // physicalName changes with all that EKS cannot change in place, so that the

@@ -78,6 +78,7 @@ func nodeGroup(g config.NodeGroup) eks.NodeGroup {
 		Max:           valueOr(g.Size.Max, max(smallest, desired)),
 		Desired:       desired,
 		Spot:          g.Capacity == config.Spot,
+		ARM64:         g.Architecture() == config.ARM64,
 		DiskGiB:       g.DiskGiB,
 		Labels:        g.Labels,
 	}
@@ -113,7 +114,7 @@ func makeIdentities(ctx *pulumi.Context, c *config.Cluster, cluster *eks.Cluster
 
 func roleArgs(c *config.Cluster, s config.Service, cluster *eks.Cluster) *identity.RoleArgs {
 	args := &identity.RoleArgs{
-		RoleName:        c.Name + "-service-" + s.Name,
+		RoleName:        config.ServiceRoleName(c.Name, s.Name),
 		Mode:            identity.Mode(s.Identity.Mode),
 		Namespace:       s.Namespace,
 		ServiceAccount:  s.Identity.ServiceAccount,

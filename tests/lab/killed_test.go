@@ -8,20 +8,25 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
 
-// TestKilledInTheMiddle kills the driver and its Pulumi CLI while core is under
-// way, twice at different moments, beside a healthy cluster in the same lab.
-// The next up must recover, say so, and leave nothing twice.
+// TestKilledInTheMiddle kills the driver, alone and together with the Pulumi
+// CLI that it runs, while core is under way. The next up must recover, say so,
+// and leave nothing twice.
 func TestKilledInTheMiddle(t *testing.T) {
 	p := newProject(t)
 	p.must(t, "lab", "up")
-	for _, moment := range []string{"aws:ec2/vpc:Vpc", "aws:eks/cluster:Cluster"} {
+	for _, c := range []struct {
+		moment string
+		kill   func(*testing.T, *exec.Cmd, project)
+	}{
+		{"aws:ec2/vpc:Vpc", killAll},
+		{"aws:ec2/natGateway:NatGateway", killDriver},
+		{"aws:eks/cluster:Cluster", killAll},
+	} {
 		cmd := p.command(t.Context(), "up", "demo", "--yes")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {
@@ -29,13 +34,13 @@ func TestKilledInTheMiddle(t *testing.T) {
 		}
 		eventually(t, 3*time.Minute, func() string {
 			for _, item := range p.inventory(t) {
-				if item.Type == moment {
+				if item.Type == c.moment {
 					return ""
 				}
 			}
-			return fmt.Sprintf("the stand-in has no %s\n%s", moment, out.String())
+			return fmt.Sprintf("the stand-in has no %s\n%s", c.moment, out.String())
 		})
-		killGroup(t, cmd)
+		c.kill(t, cmd, p)
 	}
 
 	o := p.run(t, "up", "demo", "--yes", "--verify")

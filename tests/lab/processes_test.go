@@ -5,6 +5,7 @@ package lab
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,32 @@ func processesIn(t *testing.T, dir string) []string {
 		}
 		pid := filepath.Base(filepath.Dir(file))
 		found = append(found, pid+" "+strings.ReplaceAll(string(content), "\x00", " "))
+	}
+	return found
+}
+
+// pulumiIn lists the Pulumi CLIs whose working directory is below dir.
+func pulumiIn(t *testing.T, dir string) []int {
+	t.Helper()
+	links, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []int
+	for _, link := range links {
+		cwd, err := os.Readlink(link)
+		if err != nil || !strings.HasPrefix(cwd, dir) {
+			continue
+		}
+		name, err := os.ReadFile(filepath.Join(filepath.Dir(link), "comm"))
+		if err != nil || strings.TrimSpace(string(name)) != "pulumi" {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, pid)
 	}
 	return found
 }

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in the scen
 const downTimeout = time.Minute
 
 // TestMain makes tombolo a command of the scenarios.
-func TestMain(m *testing.M) { scenario.Main(m) }
+func TestMain(m *testing.M) { scenario.Main(m, os.Exit) }
 
 // TestScript runs the scenarios, each in a project with a lab of its own.
 func TestScript(t *testing.T) {

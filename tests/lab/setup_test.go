@@ -258,12 +258,24 @@ func eventually(t *testing.T, within time.Duration, why func() string) {
 	}
 }
 
-// killGroup ends a command and the Pulumi CLI it runs, as a machine does that
-// goes down: nobody gets to clean up.
-func killGroup(t *testing.T, cmd *exec.Cmd) {
+// killDriver ends the driver so that it can do nothing more.
+func killDriver(t *testing.T, cmd *exec.Cmd, _ project) {
 	t.Helper()
-	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil {
+	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+}
+
+// killAll ends the driver and the Pulumi CLI that it runs, as a machine does
+// that goes down.
+func killAll(t *testing.T, cmd *exec.Cmd, p project) {
+	t.Helper()
+	clis := pulumiIn(t, p.dir)
+	for _, pid := range append(clis, cmd.Process.Pid) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
 	}
 	_ = cmd.Wait()
 }

@@ -103,7 +103,7 @@ func (p *progress) run(ctx context.Context, dir, name string, args ...string) er
 	var read sync.WaitGroup
 	read.Go(func() { last = p.read(reader) })
 	err := cmd.Run()
-	writer.Close()
+	_ = writer.Close() // never fails, by its documentation
 	read.Wait()
 	switch {
 	case err == nil:

@@ -34,6 +34,7 @@ type Options struct {
 	Clusters func([]string) ([]*config.Cluster, error)
 	Driver   func(context.Context, automation.Observer) (Driver, error)
 	JSON     func() bool
+	Lab      func() bool
 	Style    func(terminal bool) render.Style
 	Table    func() render.TableOptions
 
@@ -49,6 +50,7 @@ func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *c
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters,
 		JSON: f.JSON, Style: f.Style, Table: f.Table,
+		Lab:    func() bool { return f.Globals.Lab },
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
@@ -111,25 +113,30 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 			return err
 		}
 	}
+	var done automation.Result
 	if wanted {
-		if err := o.up(ctx, driver, c); err != nil {
+		var err error
+		if done, err = o.up(ctx, driver, c); err != nil {
 			return err
 		}
 	}
-	if !o.Verify {
-		return nil
+	if o.Verify {
+		if err := verify.Cluster(ctx, driver, c, verify.Output{
+			Out: o.Streams.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout,
+		}); err != nil {
+			return err
+		}
 	}
-	return verify.Cluster(ctx, driver, c, verify.Output{
-		Out: o.Streams.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout,
-	})
+	summarize(o.Status(), c, done, o.Lab())
+	return nil
 }
 
-func (o *Options) up(ctx context.Context, driver Driver, c *config.Cluster) error {
+func (o *Options) up(ctx context.Context, driver Driver, c *config.Cluster) (automation.Result, error) {
 	r, err := driver.Up(ctx, c, automation.UpOptions{Refresh: o.Refresh})
 	if err != nil || !o.JSON() {
-		return err
+		return r, err
 	}
-	return result.Write(o.Streams.Out, "up", r)
+	return r, result.Write(o.Streams.Out, "up", r)
 }
 
 // ask shows the plan and asks whether to go on. There is nothing to ask, and
