@@ -18,7 +18,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected output in the scenarios")
 
 func TestMain(m *testing.M) {
-	scenario.Main(m)
+	scenario.Main(m, os.Exit)
 }
 
 func TestScript(t *testing.T) {

@@ -4,7 +4,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 
@@ -14,9 +13,9 @@ import (
 )
 
 // Main runs a package's tests with tombolo as a command of its scenarios. It is
-// what a TestMain does, and does not return.
-func Main(m testscript.TestingM) {
-	testscript.Main(m, map[string]func(){"tombolo": func() { os.Exit(cli.Main()) }})
+// what a TestMain does, and does not return; exit is os.Exit.
+func Main(m testscript.TestingM, exit func(code int)) {
+	testscript.Main(m, map[string]func(){"tombolo": func() { exit(cli.Main()) }})
 }
 
 // Commands are the scenarios' own commands:

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,10 +34,10 @@ type Streams struct {
 // variable, as os.LookupEnv does.
 func System(lookup func(string) (string, bool)) *Streams {
 	noColor, set := lookup("NO_COLOR")
-	dumb, _ := lookup("TERM")
+	kind, _ := lookup("TERM")
 	return &Streams{
 		In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr,
-		NoColor:    (set && noColor != "") || dumb == "dumb",
+		NoColor:    (set && noColor != "") || kind == "dumb",
 		Unicode:    utf8Locale(lookup),
 		inTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		outSize:    sizeOf(os.Stdout),
@@ -129,7 +130,7 @@ func (s *Streams) Ask(ctx context.Context, question string) (string, error) {
 		fmt.Fprintln(s.ErrOut)
 		return "", ctx.Err()
 	case a := <-answers:
-		if a.err != nil && (a.err != io.EOF || a.line == "") {
+		if a.err != nil && (!errors.Is(a.err, io.EOF) || a.line == "") {
 			return "", fmt.Errorf("reading the answer: %w", a.err)
 		}
 		return strings.TrimSpace(a.line), nil
