@@ -1,0 +1,39 @@
+package aws
+
+import (
+	"fmt"
+	"maps"
+)
+
+// catalogue lists the types and functions that the stand-in knows. A type is
+// added by an entry in its service's file.
+func catalogue() (map[string]*resourceType, map[string]*function, error) {
+	types := map[string]*resourceType{}
+	for _, service := range []map[string]*resourceType{
+		networkTypes(), routingTypes(), endpointTypes(), firewallTypes(), computeTypes(),
+		iamTypes(), oidcTypes(), eksClusterTypes(), eksNodeTypes(), eksAddonTypes(), eksAccessTypes(),
+		kmsTypes(), logTypes(),
+	} {
+		maps.Copy(types, service)
+	}
+	for token, typ := range types {
+		var err error
+		if typ.schema, err = resourceSchema(typ.constructor); err != nil {
+			return nil, nil, fmt.Errorf("derive the schema of %s: %w", token, err)
+		}
+		typ.token = token
+	}
+	functions := map[string]*function{}
+	for _, service := range []map[string]*function{
+		accountFunctions(), networkFunctions(), iamFunctions(), eksFunctions(), taggingFunctions(),
+	} {
+		maps.Copy(functions, service)
+	}
+	for token, f := range functions {
+		var err error
+		if f.schema, err = functionSchema(f.sdk); err != nil {
+			return nil, nil, fmt.Errorf("derive the schema of %s: %w", token, err)
+		}
+	}
+	return types, functions, nil
+}

@@ -1,0 +1,116 @@
+package aws
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
+)
+
+const (
+	launchTemplateType = "aws:ec2/launchTemplate:LaunchTemplate"
+	tagType            = "aws:ec2/tag:Tag"
+)
+
+func computeTypes() map[string]*resourceType {
+	return map[string]*resourceType{
+		launchTemplateType: {
+			constructor: ec2.NewLaunchTemplate,
+			noun:        "EC2 Launch Template",
+			api:         api{service: "EC2", create: "CreateLaunchTemplate", update: "CreateLaunchTemplateVersion", remove: "DeleteLaunchTemplate"},
+			// internal/service/ec2/ec2_launch_template.go
+			forceNew: []string{"name", "namePrefix"},
+			autoname: autoname{property: "name", max: 128},
+			renewed:  []string{"latestVersion"},
+			references: []reference{
+				{path: []string{"vpcSecurityGroupIds"}, to: securityGroupType, missing: missingGroup(), weak: true},
+			},
+			validate: validateLaunchTemplate,
+			create:   createLaunchTemplate,
+			update:   updateLaunchTemplate,
+			takes:    timing{create: 2 * time.Second, remove: time.Second},
+		},
+		tagType: {
+			constructor: ec2.NewTag,
+			noun:        "EC2 Tag",
+			api:         api{service: "EC2", create: "CreateTags", update: "CreateTags", remove: "DeleteTags"},
+			// internal/tags/tag_gen.go
+			forceNew: []string{"key", "resourceId"},
+			create:   createTag,
+		},
+	}
+}
+
+var launchTemplateName = regexp.MustCompile(`^[0-9A-Za-z()./_\-]{3,128}$`)
+
+func validateLaunchTemplate(in props) []problem {
+	name := in.str("name")
+	if name != "" && !launchTemplateName.MatchString(name) {
+		return []problem{{"name", "expected length of name to be in the range (3 - 128), of letters, digits and ().-/_, got " + name}}
+	}
+	return nil
+}
+
+func createLaunchTemplate(c *call) (string, error) {
+	name := c.in().str("name")
+	for r := range c.others() {
+		if r.Outputs.str("name") == name {
+			return "", c.refusef("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")
+		}
+	}
+	if err := checkLaunchTemplate(c); err != nil {
+		return "", err
+	}
+	id, out := newID("lt"), c.out()
+	out["arn"] = c.arn("ec2", "launch-template/"+id)
+	out["latestVersion"], out["defaultVersion"] = 1, 1
+	out.setDefault("metadataOptions", map[string]any{})
+	return id, nil
+}
+
+// updateLaunchTemplate makes a new version: versions do not change.
+func updateLaunchTemplate(c *call) error {
+	if err := checkLaunchTemplate(c); err != nil {
+		return err
+	}
+	latest := c.old.Outputs.integer("latestVersion") + 1
+	c.out()["latestVersion"] = latest
+	switch {
+	case c.in().boolean("updateDefaultVersion"):
+		c.out()["defaultVersion"] = latest
+	case c.in().has("defaultVersion"):
+		c.out()["defaultVersion"] = c.in()["defaultVersion"]
+	}
+	return nil
+}
+
+func checkLaunchTemplate(c *call) error {
+	if typ := c.in().str("instanceType"); typ != "" && !knownInstance(typ) {
+		return c.refusef("InvalidParameterValue", "The following supplied instance types do not exist: [%s]", typ)
+	}
+	options := c.in().sub("metadataOptions")
+	if tokens := options.str("httpTokens"); tokens != "" && tokens != "required" && tokens != "optional" {
+		return c.refusef("InvalidParameterValue", "Invalid value '%s' for HttpTokens.", tokens)
+	}
+	if hops := options.integer("httpPutResponseHopLimit"); options.has("httpPutResponseHopLimit") && (hops < 1 || hops > 64) {
+		return c.refusef("InvalidParameterValue", "Invalid value '%d' for HttpPutResponseHopLimit. It must be between 1 and 64.", hops)
+	}
+	for _, mapping := range c.in().objects("blockDeviceMappings") {
+		disk := mapping.sub("ebs")
+		if size := disk.integer("volumeSize"); disk.has("volumeSize") && (size < 1 || size > 65536) {
+			return c.refusef("InvalidParameterValue", "Volume of %dGiB is outside of the allowed range of 1GiB to 65536GiB", size)
+		}
+	}
+	return nil
+}
+
+// createTag tags a resource that something else owns.
+func createTag(c *call) (string, error) {
+	id := c.in().str("resourceId")
+	for _, r := range c.cloud.store.all() {
+		if r.ID == id && r.Region == c.region && !r.gone() {
+			return id + "," + c.in().str("key"), nil
+		}
+	}
+	return "", c.refusef("InvalidID", "The ID '%s' is not valid", id)
+}

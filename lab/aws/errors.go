@@ -1,0 +1,60 @@
+package aws
+
+import (
+	"crypto/rand"
+	"fmt"
+)
+
+// apiError is a refusal by AWS, in the words of the AWS provider.
+type apiError struct {
+	doing     string // creating EC2 VPC
+	service   string
+	operation string
+	status    int
+	code      string
+	message   string
+}
+
+// Error is what a user of the AWS provider sees: AWS's SDK prints errors that
+// the service's model knows by their name, and others as "api error". EC2's
+// model knows none.
+func (e *apiError) Error() string {
+	prefix := ""
+	if e.service == "EC2" || e.code == "ValidationException" || e.code == "ValidationError" {
+		prefix = "api error "
+	}
+	return fmt.Sprintf("%s: operation error %s: %s, https response error StatusCode: %d, RequestID: %s, %s%s: %s",
+		e.doing, e.service, e.operation, e.status, requestID(), prefix, e.code, e.message)
+}
+
+func requestID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// refuse makes the error of a call that AWS refuses.
+func (c *call) refuse(r refusal, args ...any) error {
+	message := r.message
+	if len(args) > 0 {
+		message = fmt.Sprintf(message, args...)
+	}
+	status := r.status
+	if status == 0 {
+		status = 400
+	}
+	operation := map[string]string{
+		"creating": c.typ.api.create, "updating": c.typ.api.update, "deleting": c.typ.api.remove,
+	}[c.action]
+	doing := c.action + " " + c.typ.noun
+	if name := c.name(); name != "" {
+		doing += " (" + name + ")"
+	}
+	return &apiError{doing: doing, service: c.typ.api.service, operation: operation,
+		status: status, code: r.code, message: message}
+}
+
+// refusef is refuse with a message of its own.
+func (c *call) refusef(code, format string, args ...any) error {
+	return c.refuse(refusal{code: code, message: fmt.Sprintf(format, args...)})
+}

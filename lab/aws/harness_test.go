@@ -1,0 +1,286 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/protobuf/types/known/structpb"
+)
+
+// fakeClusters remembers which control planes run and which nodes they have.
+type fakeClusters struct {
+	mu      sync.Mutex
+	running map[string]ClusterSpec
+	nodes   map[string][]Node
+	// block, when set, is waited for before a control plane starts.
+	block chan struct{}
+	fail  error
+}
+
+func newFake() *fakeClusters {
+	return &fakeClusters{running: map[string]ClusterSpec{}, nodes: map[string][]Node{}}
+}
+
+func (f *fakeClusters) Start(_ context.Context, spec ClusterSpec) (ClusterInfo, error) {
+	if f.block != nil {
+		<-f.block
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fail != nil {
+		return ClusterInfo{}, f.fail
+	}
+	f.running[spec.Name] = spec
+	return ClusterInfo{Endpoint: "https://127.0.0.1:6443/" + spec.Name, CA: []byte("PEM")}, nil
+}
+
+func (f *fakeClusters) Stop(_ context.Context, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.running, name)
+	return nil
+}
+
+func (f *fakeClusters) SetNodes(_ context.Context, cluster, group string, nodes []Node) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.nodes[cluster+"/"+group] = slices.Clone(nodes)
+	return nil
+}
+
+// account drives a stand-in as an engine would.
+type account struct {
+	t      *testing.T
+	cloud  *Cloud
+	fake   *fakeClusters
+	server pulumirpc.ResourceProviderServer
+	dir    string
+}
+
+func newAccount(t *testing.T) *account {
+	t.Helper()
+	a := &account{t: t, fake: newFake(), dir: t.TempDir()}
+	a.open(Options{})
+	a.configure(props{"region": "eu-central-1"})
+	return a
+}
+
+func (a *account) open(o Options) {
+	a.t.Helper()
+	o.Clusters = a.fake
+	cloud, err := Open(a.dir, o)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.cloud, a.server = cloud, cloud.Provider()
+	a.t.Cleanup(cloud.Close)
+}
+
+func (a *account) configure(config props) {
+	a.t.Helper()
+	if _, err := a.server.Configure(a.t.Context(), &pulumirpc.ConfigureRequest{Args: a.wire(config)}); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *account) wire(p props) *structpb.Struct {
+	a.t.Helper()
+	s, err := marshal(normal(map[string]any(p.clone())).(map[string]any), "test")
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return s
+}
+
+func (a *account) plain(s *structpb.Struct) props {
+	a.t.Helper()
+	p, err := unmarshal(s, "test")
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return p
+}
+
+func urnOf(token, name string) string { return "urn:pulumi:demo::tombolo::" + token + "::" + name }
+
+// thing is a resource that was made.
+type thing struct {
+	token, name, id string
+	in, out         props
+}
+
+func (a *account) check(token, name string, olds, in props) (props, string) {
+	a.t.Helper()
+	res, err := a.server.Check(a.t.Context(), &pulumirpc.CheckRequest{
+		Urn: urnOf(token, name), Olds: a.wire(olds), News: a.wire(in), RandomSeed: []byte(name),
+	})
+	if err != nil {
+		return nil, err.Error()
+	}
+	var reasons []string
+	for _, f := range res.Failures {
+		reasons = append(reasons, f.Property+": "+f.Reason)
+	}
+	return a.plain(res.Inputs), strings.Join(reasons, "\n")
+}
+
+func (a *account) try(token, name string, in props) (*thing, error) {
+	a.t.Helper()
+	inputs, failures := a.check(token, name, nil, in)
+	if failures != "" {
+		return nil, errors.New(failures)
+	}
+	res, err := a.server.Create(a.t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(token, name), Properties: a.wire(inputs)})
+	if err != nil {
+		return nil, err
+	}
+	made := &thing{token: token, name: name, id: res.Id, in: inputs, out: a.plain(res.Properties)}
+	for key := range made.out {
+		if _, known := a.cloud.types[token].schema.outputs.fields[key]; !known {
+			if _, input := a.cloud.types[token].schema.inputs.fields[key]; !input {
+				a.t.Errorf("%s returns %s, which the SDK does not know", token, key)
+			}
+		}
+	}
+	return made, nil
+}
+
+func (a *account) make(token, name string, in props) *thing {
+	a.t.Helper()
+	made, err := a.try(token, name, in)
+	if err != nil {
+		a.t.Fatalf("make %s %s: %v", token, name, err)
+	}
+	return made
+}
+
+func (a *account) delete(x *thing) error {
+	_, err := a.server.Delete(a.t.Context(), &pulumirpc.DeleteRequest{Urn: urnOf(x.token, x.name), Id: x.id, Properties: a.wire(x.out)})
+	return err
+}
+
+func (a *account) diff(x *thing, change props) *pulumirpc.DiffResponse {
+	a.t.Helper()
+	in := x.in.clone()
+	maps.Copy(in, change)
+	news, failures := a.check(x.token, x.name, x.in, in)
+	if failures != "" {
+		a.t.Fatal(failures)
+	}
+	res, err := a.server.Diff(a.t.Context(), &pulumirpc.DiffRequest{
+		Urn: urnOf(x.token, x.name), Id: x.id, Olds: a.wire(x.out), OldInputs: a.wire(x.in), News: a.wire(news),
+	})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return res
+}
+
+func (a *account) update(x *thing, change props) error {
+	a.t.Helper()
+	in := x.in.clone()
+	maps.Copy(in, change)
+	res, err := a.server.Update(a.t.Context(), &pulumirpc.UpdateRequest{
+		Urn: urnOf(x.token, x.name), Id: x.id, Olds: a.wire(x.out), OldInputs: a.wire(x.in), News: a.wire(in),
+	})
+	if err == nil {
+		x.in, x.out = in, a.plain(res.Properties)
+	}
+	return err
+}
+
+func (a *account) invoke(token string, args props) (props, error) {
+	a.t.Helper()
+	res, err := a.server.Invoke(a.t.Context(), &pulumirpc.InvokeRequest{Tok: token, Args: a.wire(args)})
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Failures) > 0 {
+		return nil, errors.New(res.Failures[0].Reason)
+	}
+	return a.plain(res.Return), nil
+}
+
+const (
+	clusterTrust = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"]}]}`
+	nodeTrust    = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
+	podTrust     = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"]}]}`
+	readBuckets  = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::x/*"}]}`
+)
+
+// world is a network with a cluster and its nodes.
+type world struct {
+	*account
+	made                          []*thing
+	vpc, subnetA, subnetB         *thing
+	gateway, address, nat         *thing
+	table, link, group            *thing
+	clusterRole, nodeRole, policy *thing
+	key, cluster, nodes           *thing
+}
+
+func (w *world) add(token, name string, in props) *thing {
+	w.t.Helper()
+	x := w.make(token, name, in)
+	w.made = append(w.made, x)
+	return x
+}
+
+func newNetwork(t *testing.T) *world {
+	t.Helper()
+	w := &world{account: newAccount(t)}
+	w.vpc = w.add(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16", "enableDnsHostnames": true, "tags": map[string]any{"Name": "net"}})
+	w.add(defaultGroupType, "default", props{"vpcId": w.vpc.id})
+	for i, x := range []**thing{&w.subnetA, &w.subnetB} {
+		zone := string(rune('a' + i))
+		*x = w.add(subnetType, "subnet-"+zone, props{"vpcId": w.vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i), "availabilityZone": "eu-central-1" + zone})
+	}
+	w.gateway = w.add(gatewayType, "igw", props{"vpcId": w.vpc.id})
+	w.address = w.add(eipType, "eip", props{"domain": "vpc"})
+	w.nat = w.add(natType, "nat", props{"allocationId": w.address.id, "subnetId": w.subnetA.id})
+	w.table = w.add(routeTableType, "table", props{"vpcId": w.vpc.id})
+	w.add(routeType, "route", props{"routeTableId": w.table.id, "destinationCidrBlock": "0.0.0.0/0", "natGatewayId": w.nat.id})
+	w.link = w.add(tableLinkType, "link", props{"routeTableId": w.table.id, "subnetId": w.subnetB.id})
+	w.group = w.add(securityGroupType, "group", props{"vpcId": w.vpc.id})
+	return w
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := newNetwork(t)
+	w.clusterRole = w.add(roleType, "cluster-role", props{"assumeRolePolicy": clusterTrust})
+	w.add(attachmentType, "cluster-policy", props{"role": w.clusterRole.id, "policyArn": "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"})
+	w.nodeRole = w.add(roleType, "node-role", props{"assumeRolePolicy": nodeTrust})
+	w.policy = w.add(attachmentType, "node-policy", props{"role": w.nodeRole.id, "policyArn": "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"})
+	w.key = w.add(keyType, "key", props{"description": "secrets"})
+	w.add(logGroupType, "logs", props{"name": "/aws/eks/demo/cluster", "retentionInDays": 90})
+	w.cluster = w.add(clusterType, "cluster", w.clusterArgs(props{"name": "demo"}))
+	w.nodes = w.add(nodeGroupType, "nodes", w.nodeArgs(nil))
+	return w
+}
+
+func (w *world) clusterArgs(change props) props {
+	in := props{
+		"roleArn": w.clusterRole.out["arn"], "version": "1.34", "enabledClusterLogTypes": []any{"api"},
+		"vpcConfig":        map[string]any{"subnetIds": []any{w.subnetA.id, w.subnetB.id}, "securityGroupIds": []any{w.group.id}},
+		"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": w.key.out["arn"]}, "resources": []any{"secrets"}},
+		"accessConfig":     map[string]any{"authenticationMode": "API"},
+	}
+	return merged(in, change)
+}
+
+func (w *world) nodeArgs(change props) props {
+	in := props{
+		"clusterName": "demo", "nodeRoleArn": w.nodeRole.out["arn"], "subnetIds": []any{w.subnetA.id, w.subnetB.id},
+		"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 2, "maxSize": 3}, "instanceTypes": []any{"m7i.large"},
+		"labels": map[string]any{"workload": "system"}, "taints": []any{map[string]any{"key": "dedicated", "value": "x", "effect": "NO_SCHEDULE"}},
+	}
+	return merged(in, change)
+}

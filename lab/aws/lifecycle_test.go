@@ -1,0 +1,260 @@
+package aws
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+func TestLifecycle(t *testing.T) {
+	w := newWorld(t)
+	if spec := w.fake.running["demo"]; spec.ServiceCIDR != "172.20.0.0/16" || spec.Version != "1.34" || spec.ARN != w.cluster.out.str("arn") {
+		t.Errorf("control plane started with %+v", spec)
+	}
+	if got := w.cluster.out.sub("certificateAuthority").str("data"); got != "UEVN" {
+		t.Errorf("certificate authority is %q", got)
+	}
+	for _, key := range []string{"endpoint", "arn", "createdAt", "platformVersion"} {
+		if w.cluster.out.str(key) == "" {
+			t.Errorf("cluster has no %s", key)
+		}
+	}
+	if issuers := w.cluster.out.at("identities", "oidcs", "issuer"); len(issuers) != 1 || !strings.HasPrefix(issuers[0], "https://oidc.eks.eu-central-1.amazonaws.com/id/") {
+		t.Errorf("issuers are %v", issuers)
+	}
+	group := w.nodes.in.str("nodeGroupName")
+	nodes := w.fake.nodes["demo/"+group]
+	if len(nodes) != 2 || nodes[0].Zone == nodes[1].Zone {
+		t.Fatalf("nodes are %+v", nodes)
+	}
+	if n := nodes[0]; n.Labels["eks.amazonaws.com/nodegroup"] != group || n.Labels["workload"] != "system" || n.Taints[0].Effect != "NoSchedule" {
+		t.Errorf("node is %+v", n)
+	}
+	for _, x := range slices.Backward(w.made) {
+		if err := w.delete(x); err != nil {
+			t.Fatalf("delete %s: %v", x.name, err)
+		}
+	}
+	if items := w.cloud.Inventory(); len(items) != 0 {
+		t.Errorf("left over: %+v", items)
+	}
+	if len(w.fake.running) != 0 || len(w.fake.nodes["demo/"+group]) != 0 {
+		t.Errorf("still running: %v %v", w.fake.running, w.fake.nodes)
+	}
+}
+
+func TestNodesFollowTheSize(t *testing.T) {
+	w := newWorld(t)
+	before := w.fake.nodes["demo/"+w.nodes.in.str("nodeGroupName")]
+	err := w.update(w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := w.fake.nodes["demo/"+w.nodes.in.str("nodeGroupName")]
+	if len(after) != 3 || after[0].Name != before[0].Name {
+		t.Errorf("nodes were %v and are %v", before, after)
+	}
+}
+
+func TestReopen(t *testing.T) {
+	w := newWorld(t)
+	before := w.cloud.Inventory()
+	token, _, err := w.cloud.GetToken("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.fake.running, w.fake.nodes = map[string]ClusterSpec{}, map[string][]Node{}
+	w.open(Options{})
+	w.configure(props{"region": "eu-central-1"})
+	if diff := cmp.Diff(before, w.cloud.Inventory()); diff != "" {
+		t.Error(diff)
+	}
+	if err := w.cloud.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.fake.running) != 1 || len(w.fake.nodes["demo/"+w.nodes.in.str("nodeGroupName")]) != 2 {
+		t.Errorf("after resume: %v %v", w.fake.running, w.fake.nodes)
+	}
+	if _, groups, err := w.cloud.Authenticate("demo", token); err != nil || !slices.Contains(groups, "system:masters") {
+		t.Errorf("the old token gives %v, %v", groups, err)
+	}
+	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(vpcType, "vpc"), Id: w.vpc.id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(w.vpc.out, w.plain(res.Properties)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadByImportForm(t *testing.T) {
+	w := newWorld(t)
+	role := w.make(roleType, "pod", props{"assumeRolePolicy": podTrust})
+	pod := w.make(podIdentityType, "pod", props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.out["arn"]})
+	for token, id := range map[string]string{
+		routeType:       w.table.id + "_0.0.0.0/0",
+		tableLinkType:   w.subnetB.id + "/" + w.table.id,
+		attachmentType:  w.nodeRole.id + "/arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy",
+		podIdentityType: "demo," + pod.id,
+		nodeGroupType:   "demo:" + w.nodes.in.str("nodeGroupName"),
+	} {
+		res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(token, "x"), Id: id})
+		if err != nil || res.Id == "" || len(res.Inputs.GetFields()) == 0 {
+			t.Errorf("read %s %s: %v, %v", token, id, res, err)
+		}
+	}
+	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(vpcType, "x"), Id: "vpc-0"})
+	if err != nil || res.Id != "" {
+		t.Errorf("read of nothing: %v, %v", res, err)
+	}
+}
+
+func TestVanishedCallerLeavesTheResource(t *testing.T) {
+	w := newWorld(t)
+	w.fake.block = make(chan struct{})
+	made := make(chan error)
+	in := w.clusterArgs(props{"name": "second"})
+	go func() {
+		_, err := w.try(clusterType, "second", in)
+		made <- err
+	}()
+	for !slices.ContainsFunc(w.cloud.Inventory(), func(i Item) bool { return i.ID == "second" }) {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := w.server.Cancel(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-made; err == nil || !strings.Contains(err.Error(), "stopped waiting for aws:eks/cluster:Cluster second, which goes on: the operation was cancelled") {
+		t.Errorf("the caller got %v", err)
+	}
+	close(w.fake.block)
+	w.cloud.work.Wait()
+	if r := w.cloud.clusterNamed("second"); r == nil || r.Status != statusActive || r.Outputs.str("endpoint") == "" {
+		t.Errorf("the cluster is %+v", r)
+	}
+}
+
+func TestFailedStartCanBeTriedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.fake.fail = errors.New("etcd: port 2379 is taken")
+	in := w.clusterArgs(props{"name": "second"})
+	if _, err := w.try(clusterType, "second", in); err == nil || !strings.Contains(err.Error(), "waiting for EKS Cluster (second): etcd: port 2379 is taken") {
+		t.Errorf("got %v", err)
+	}
+	w.fake.fail = nil
+	w.make(clusterType, "second", in)
+}
+
+func TestLatencyEndsWithTheCaller(t *testing.T) {
+	a := newAccount(t)
+	a.open(Options{LatencyScale: 1000})
+	a.configure(props{})
+	done := make(chan error)
+	go func() { _, err := a.try(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
+	for len(a.cloud.Inventory()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := a.server.Cancel(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "the operation was cancelled") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestConcurrentCreates(t *testing.T) {
+	a := newAccount(t)
+	vpc := a.make(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
+	var wg sync.WaitGroup
+	errs := make(chan error, 40)
+	for i := range 40 {
+		wg.Go(func() { // twenty blocks, each asked for twice
+			_, err := a.try(subnetType, fmt.Sprint("s", i), props{"vpcId": vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i%20)})
+			errs <- err
+		})
+	}
+	wg.Wait()
+	close(errs)
+	refused := 0
+	for err := range errs {
+		if err != nil {
+			refused++
+		}
+	}
+	if refused != 20 || len(a.cloud.Inventory()) != 21 {
+		t.Errorf("%d refused, %d resources", refused, len(a.cloud.Inventory()))
+	}
+}
+
+func TestDiskFullIsNamed(t *testing.T) {
+	err := explainDisk(&os.PathError{Op: "write", Path: "x.json", Err: syscall.ENOSPC})
+	if got := err.Error(); got != "the disk is full: write x.json: no space left on device; free some space and run again" {
+		t.Error(got)
+	}
+}
+
+func TestUnwritableStateMakesNothing(t *testing.T) {
+	a := newAccount(t)
+	if err := os.RemoveAll(a.dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(a.dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := a.try(eipType, "eip", props{"domain": "vpc"})
+	if err == nil || !strings.Contains(err.Error(), "record aws:ec2/eip:Eip eipalloc-0") {
+		t.Errorf("got %v", err)
+	}
+	if items := a.cloud.Inventory(); len(items) != 0 {
+		t.Errorf("made %v", items)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	w := newWorld(t)
+	token, expires, err := w.cloud.GetToken("demo")
+	if err != nil || !strings.HasPrefix(token, "k8s-aws-v1.") || time.Until(expires) > 15*time.Minute {
+		t.Fatal(token, expires, err)
+	}
+	user, groups, err := w.cloud.Authenticate("demo", token)
+	if err != nil || user != "arn:aws:iam::111122223333:user/tombolo" || !slices.Equal(groups, []string{"system:masters"}) {
+		t.Errorf("got %s %v %v", user, groups, err)
+	}
+	stranger := w.cloud.sign(claims{Cluster: "demo", ARN: "arn:aws:iam::111122223333:user/x", Expires: expires})
+	for token, want := range map[string]string{
+		stranger:                      "authenticate with cluster demo: arn:aws:iam::111122223333:user/x has no access entry",
+		"k8s-aws-v1.x":                "authenticate with cluster demo: the token is not one of EKS's",
+		token[:len(token)-4] + "AAAA": "authenticate with cluster demo: the token's signature is wrong",
+		w.cloud.sign(claims{Cluster: "other", Expires: expires}): "authenticate with cluster demo: the token is for cluster other",
+	} {
+		if _, _, err := w.cloud.Authenticate("demo", token); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	w.cloud.now = func() time.Time { return expires }
+	if _, _, err := w.cloud.Authenticate("demo", token); err == nil || !strings.Contains(err.Error(), "the token expired at") {
+		t.Errorf("an expired token gives %v", err)
+	}
+}
+
+func TestEntriesGiveGroups(t *testing.T) {
+	w := newWorld(t)
+	arn := "arn:aws:iam::111122223333:role/team/reader"
+	w.make(accessEntryType, "reader", props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
+	w.make(accessPolicyType, "reader", props{"clusterName": "demo", "principalArn": arn,
+		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"web"}}})
+	token := w.cloud.sign(claims{Cluster: "demo", ARN: arn, Expires: time.Now().Add(time.Minute)})
+	user, groups, err := w.cloud.Authenticate("demo", token)
+	if err != nil || user != "arn:aws:sts::111122223333:assumed-role/reader/tombolo" || !slices.Equal(groups, []string{"eks:access-policy:AmazonEKSViewPolicy:web", "readers"}) {
+		t.Errorf("got %s %v %v", user, groups, err)
+	}
+}
