@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
@@ -206,6 +207,21 @@ func (a *account) invoke(token string, args props) (props, error) {
 		return nil, errors.New(res.Failures[0].Reason)
 	}
 	return a.plain(res.Return), nil
+}
+
+// eventually waits for a condition, at most ten seconds.
+func (a *account) eventually(what string, condition func() bool) {
+	a.t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for !condition() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			a.t.Fatalf("waited ten seconds until %s", what)
+		}
+	}
 }
 
 const (

@@ -127,9 +127,9 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 		_, err := w.try(clusterType, "second", in)
 		made <- err
 	}()
-	for !slices.ContainsFunc(w.cloud.Inventory(), func(i Item) bool { return i.ID == "second" }) {
-		time.Sleep(time.Millisecond)
-	}
+	w.eventually("the cluster is recorded", func() bool {
+		return slices.ContainsFunc(w.cloud.Inventory(), func(i Item) bool { return i.ID == "second" })
+	})
 	if _, err := w.server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -160,9 +160,7 @@ func TestLatencyEndsWithTheCaller(t *testing.T) {
 	a.configure(props{})
 	done := make(chan error)
 	go func() { _, err := a.try(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
-	for len(a.cloud.Inventory()) == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	a.eventually("the VPC is recorded", func() bool { return len(a.cloud.Inventory()) == 1 })
 	if _, err := a.server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,227 @@
+package aws
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+func TestUnknownType(t *testing.T) {
+	a := newAccount(t)
+	_, failures := a.check("aws:s3/bucketV2:BucketV2", "x", nil, props{})
+	if !strings.Contains(failures, "the AWS stand-in does not know the resource type aws:s3/bucketV2:BucketV2") {
+		t.Error(failures)
+	}
+	if _, err := a.invoke("aws:s3/getBucket:getBucket", nil); err == nil || !strings.Contains(err.Error(), "the AWS stand-in does not know the function aws:s3/getBucket:getBucket") {
+		t.Error(err)
+	}
+}
+
+func TestConfigurationIsRefused(t *testing.T) {
+	a := newAccount(t)
+	for _, tc := range []struct {
+		config props
+		want   string
+	}{
+		{props{"region": "eu-central-9"}, "invalid AWS Region: eu-central-9"},
+		{props{"allowedAccountIds": `["444455556666"]`}, "AWS account ID not allowed: 111122223333 (allowedAccountIds: 444455556666)"},
+		{props{"allowedAccountIds": []any{"444455556666"}}, "AWS account ID not allowed: 111122223333"},
+		{props{"regions": "x"}, `Invalid or unknown key; did you mean "region"?`},
+	} {
+		res, err := a.server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.wire(tc.config)})
+		if err != nil || len(res.Failures) != 1 || !strings.Contains(res.Failures[0].Reason, tc.want) {
+			t.Errorf("check of %v gives %v, %v", tc.config, res, err)
+		}
+		if _, err := a.server.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: a.wire(tc.config)}); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("configuration %v gives %v", tc.config, err)
+		}
+	}
+}
+
+func TestDefaultTags(t *testing.T) {
+	a := newAccount(t)
+	a.configure(props{"defaultTags": `{"tags":{"tombolo:cluster":"demo","team":"a"}}`, "allowedAccountIds": `["111122223333"]`})
+	vpc := a.make(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"team": "b"}})
+	want := props{"tombolo:cluster": "demo", "team": "b"}
+	if diff := cmp.Diff(want, vpc.out.sub("tagsAll")); diff != "" {
+		t.Error(diff)
+	}
+	a.make(roleType, "role", props{"assumeRolePolicy": nodeTrust})
+	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
+		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := found.objects("resourceTagMappingLists")
+	if len(list) != 1 || list[0].str("resourceArn") != vpc.out.str("arn") || list[0].sub("tags").str("team") != "b" {
+		t.Errorf("found %v", list)
+	}
+	if d := a.diff(vpc, nil); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+		t.Errorf("diff without a change: %v", d)
+	}
+}
+
+func TestNames(t *testing.T) {
+	a := newAccount(t)
+	in, _ := a.check(roleType, "web", nil, props{"assumeRolePolicy": nodeTrust})
+	name := in.str("name")
+	if !madeName.MatchString(name) || !strings.HasPrefix(name, "web-") {
+		t.Errorf("made up the name %s", name)
+	}
+	if again, _ := a.check(roleType, "web", in, props{"assumeRolePolicy": nodeTrust}); again.str("name") != name {
+		t.Errorf("the name was %s and is %s", name, again.str("name"))
+	}
+	if alias, _ := a.check(aliasType, "web", nil, props{"targetKeyId": "x"}); !strings.HasPrefix(alias.str("name"), "alias/web-") {
+		t.Errorf("made up the alias %s", alias.str("name"))
+	}
+}
+
+func TestReplacements(t *testing.T) {
+	w := newWorld(t)
+	template := w.make(launchTemplateType, "lt", props{"name": "nodes", "instanceType": "m7i.large", "updateDefaultVersion": true})
+	for _, tc := range []struct {
+		what     *thing
+		change   props
+		replaces []string
+		first    bool // the old one goes first
+	}{
+		{w.vpc, props{"cidrBlock": "10.1.0.0/16"}, []string{"cidrBlock"}, false},
+		{w.vpc, props{"enableDnsHostnames": false}, nil, false},
+		{w.subnetA, props{"availabilityZone": "eu-central-1c"}, []string{"availabilityZone"}, false},
+		{w.subnetA, props{"mapPublicIpOnLaunch": true}, nil, false},
+		{w.nat, props{"subnetId": w.subnetB.id}, []string{"subnetId"}, false},
+		{w.nodeRole, props{"name": "other"}, []string{"name"}, false},
+		{w.nodeRole, props{"description": "other"}, nil, false},
+		{w.cluster, props{"version": "1.35"}, nil, false},
+		{w.cluster, props{"roleArn": "other"}, []string{"roleArn"}, true},
+		{w.cluster, props{"vpcConfig": merged(w.cluster.in.sub("vpcConfig"), props{"endpointPrivateAccess": true})}, nil, false},
+		{w.nodes, props{"instanceTypes": []any{"m7i.xlarge"}}, []string{"instanceTypes"}, false},
+		{w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}}, nil, false},
+		{template, props{"instanceType": "m7i.xlarge"}, nil, false},
+	} {
+		d := w.diff(tc.what, tc.change)
+		if d.Changes != pulumirpc.DiffResponse_DIFF_SOME || !slices.Equal(d.Replaces, tc.replaces) || d.DeleteBeforeReplace != tc.first {
+			t.Errorf("%s with %v: %v", tc.what.name, tc.change, d)
+		}
+	}
+	if d := w.diff(w.cluster, props{"vpcConfig": merged(w.cluster.in.sub("vpcConfig"), props{"endpointPrivateAccess": true})}); !slices.Equal(slices.Collect(maps.Keys(d.DetailedDiff)), []string{"vpcConfig.endpointPrivateAccess"}) {
+		t.Errorf("detailed diff is %v", d.DetailedDiff)
+	}
+	if err := w.update(template, props{"instanceType": "m7i.xlarge"}); err != nil || template.out.integer("latestVersion") != 2 || template.out.integer("defaultVersion") != 2 {
+		t.Errorf("after an update the template is %v, %v", template.out, err)
+	}
+}
+
+func TestSameDocumentIsNoChange(t *testing.T) {
+	w := newWorld(t)
+	other := `{"Statement":[{"Action":["sts:AssumeRole"],"Principal":{"Service":["ec2.amazonaws.com"]},"Effect":"Allow"}],"Version":"2012-10-17"}`
+	if d := w.diff(w.nodeRole, props{"assumeRolePolicy": other}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+		t.Errorf("got %v", d)
+	}
+	reversed := props{"vpcConfig": merged(w.cluster.in.sub("vpcConfig"), props{"subnetIds": []any{w.subnetB.id, w.subnetA.id}})}
+	if d := w.diff(w.cluster, reversed); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+		t.Errorf("got %v", d)
+	}
+}
+
+func TestPreview(t *testing.T) {
+	a := newAccount(t)
+	in, failures := a.check(subnetType, "s", nil, props{"vpcId": unknown{}, "cidrBlock": "10.0.0.0/24"})
+	if failures != "" {
+		t.Fatal(failures)
+	}
+	res, err := a.server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(subnetType, "s"), Properties: a.wire(in), Preview: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := a.plain(res.Properties)
+	if out["arn"] != (unknown{}) || out["vpcId"] != (unknown{}) || out.str("cidrBlock") != "10.0.0.0/24" || res.Id != "" {
+		t.Errorf("preview is %v", out)
+	}
+	if _, err := a.server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(subnetType, "s"), Properties: a.wire(in)}); err == nil || err.Error() != "creating EC2 Subnet: an input is still unknown" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRegionsAreApart(t *testing.T) {
+	a := newAccount(t)
+	vpc := a.make(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
+	a.configure(props{"region": "us-east-1"})
+	if _, err := a.try(subnetType, "s", props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"}); err == nil || !strings.Contains(err.Error(), "InvalidVpcID.NotFound") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFunctions(t *testing.T) {
+	w := newWorld(t)
+	for _, tc := range []struct {
+		token string
+		args  props
+		key   string
+		want  any
+	}{
+		{"aws:index/getCallerIdentity:getCallerIdentity", nil, "arn", "arn:aws:iam::111122223333:user/tombolo"},
+		{"aws:index/getPartition:getPartition", nil, "reverseDnsPrefix", "com.amazonaws"},
+		{"aws:index/getRegion:getRegion", nil, "name", "eu-central-1"},
+		{"aws:index/getAvailabilityZones:getAvailabilityZones", props{"state": "available"}, "zoneIds", anys("euc1-az1", "euc1-az2", "euc1-az3")},
+		{"aws:ec2/getVpc:getVpc", props{"id": w.vpc.id}, "cidrBlock", "10.0.0.0/16"},
+		{"aws:ec2/getVpc:getVpc", props{"tags": map[string]any{"Name": "net"}}, "id", w.vpc.id},
+		{"aws:ec2/getSubnet:getSubnet", props{"id": w.subnetB.id}, "availabilityZone", "eu-central-1b"},
+		{"aws:ec2/getSubnets:getSubnets", props{"filters": []any{map[string]any{"name": "vpc-id", "values": []any{w.vpc.id}}}}, "ids", anys(w.subnetA.id, w.subnetB.id)},
+		{"aws:ec2/getInstanceType:getInstanceType", props{"instanceType": "m7g.xlarge"}, "supportedArchitectures", anys("arm64")},
+		{"aws:eks/getCluster:getCluster", props{"name": "demo"}, "version", "1.34"},
+		{"aws:eks/getAddonVersion:getAddonVersion", props{"addonName": "kube-proxy", "kubernetesVersion": "1.34"}, "version", "v1.34.0-eksbuild.2"},
+		{"aws:iam/getPolicyDocument:getPolicyDocument", props{"statements": []any{map[string]any{"actions": []any{"s3:GetObject"}, "resources": []any{"*"}}}},
+			"minifiedJson", `{"Statement":[{"Action":"s3:GetObject","Effect":"Allow","Resource":"*"}],"Version":"2012-10-17"}`},
+		{"aws:ssm/getParameter:getParameter", props{"name": "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/release_version"}, "value", "1.34.0-20260101"},
+	} {
+		got, err := w.invoke(tc.token, tc.args)
+		if err != nil {
+			t.Errorf("%s: %v", tc.token, err)
+		} else if diff := cmp.Diff(tc.want, got[tc.key]); diff != "" {
+			t.Errorf("%s: %s", tc.token, diff)
+		}
+	}
+	for token, tc := range map[string]struct {
+		args props
+		want string
+	}{
+		"aws:ec2/getVpc:getVpc":         {props{"id": "vpc-1"}, "no matching EC2 VPC found"},
+		"aws:ec2/getSubnet:getSubnet":   {props{"vpcId": w.vpc.id}, "multiple EC2 Subnets matched"},
+		"aws:eks/getCluster:getCluster": {props{}, "Missing required argument"},
+	} {
+		if _, err := w.invoke(token, tc.args); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v", token, err)
+		}
+	}
+}
+
+func TestSchemaComesFromTheSDK(t *testing.T) {
+	a := newAccount(t)
+	for token, want := range map[string][]string{
+		vpcType:         nil,
+		nodeGroupType:   {"clusterName", "nodeRoleArn", "scalingConfig", "subnetIds"},
+		clusterType:     {"roleArn", "vpcConfig"},
+		attachmentType:  {"policyArn", "role"},
+		groupRuleType:   {"fromPort", "protocol", "securityGroupId", "toPort", "type"},
+		podIdentityType: {"clusterName", "namespace", "roleArn", "serviceAccount"},
+	} {
+		if got := sortedKeys(a.cloud.types[token].schema.required); !slices.Equal(got, want) {
+			t.Errorf("%s requires %v", token, got)
+		}
+	}
+	for token, typ := range a.cloud.types {
+		for _, list := range [][]string{typ.forceNew, typ.ordered, typ.documents} {
+			for _, path := range list {
+				top, _, _ := strings.Cut(path, ".")
+				if _, known := typ.schema.inputs.fields[top]; !known {
+					t.Errorf("%s has no input %s", token, path)
+				}
+			}
+		}
+	}
+}
