@@ -48,6 +48,7 @@ func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
 			"vpcConfig":            map[string]any{"clusterSecurityGroupId": "sg-1", "subnetIds": []any{"subnet-1"}},
 		}),
 	}}
+	checked := make(chan struct{}, 1)
 	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
 		if err := ctx.RegisterResource("aws:eks/cluster:Cluster", "demo", pulumi.Map{}, &pulumi.CustomResourceState{}); err != nil {
 			return err
@@ -61,10 +62,14 @@ func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
 			if !slices.Equal(v, want) {
 				t.Errorf("outputs are %v, expected %v", v, want)
 			}
+			checked <- struct{}{}
 			return v
 		})
 		return nil
 	})
+	if err == nil && len(checked) == 0 {
+		t.Error("the outputs did not resolve")
+	}
 	return r, err
 }
 

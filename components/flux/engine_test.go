@@ -98,6 +98,14 @@ func TestDistributionIsHandedOverAndSyncIsNot(t *testing.T) {
 	}
 }
 
+func TestControllersAreNotAwaited(t *testing.T) {
+	for _, d := range built(t, engineArgs(t)).OfType(deployment) {
+		if got := d.String(`metadata.annotations["pulumi.com/skipAwait"]`); got != "true" {
+			t.Errorf("%s: skipAwait is %q; after a refresh, up could revert what Flux did", d.Name, got)
+		}
+	}
+}
+
 func TestStrictSubstitution(t *testing.T) {
 	args := engineArgs(t)
 	flags := func() string {

@@ -17,6 +17,7 @@ func install(ctx *pulumi.Context, name string, objects []object, parent pulumi.R
 		var made []pulumi.Resource
 		for _, o := range stage {
 			r := &pulumi.CustomResourceState{}
+			skipAwait(o)
 			err := ctx.RegisterResource(o.token(), name+"-"+o.resourceName(), inputs(o), r,
 				pulumi.Parent(parent), pulumi.DependsOn(before), handedOver())
 			if err != nil {
@@ -30,6 +31,22 @@ func install(ctx *pulumi.Context, name string, objects []object, parent pulumi.R
 		}
 	}
 	return all, nil
+}
+
+// skipAwait has Pulumi not look whether a controller is well. Readiness belongs
+// to whoever verifies the cluster; here, a refresh that met an ill controller
+// would have the next up apply its first manifest again, over Flux's changes.
+func skipAwait(o object) {
+	if kind := o.kind(); kind != "Deployment" && kind != "Service" {
+		return
+	}
+	meta, _ := o["metadata"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	if annotations == nil {
+		annotations = map[string]any{}
+		meta["annotations"] = annotations
+	}
+	annotations["pulumi.com/skipAwait"] = "true"
 }
 
 func inputs(o object) pulumi.Map {
