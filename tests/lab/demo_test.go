@@ -41,11 +41,11 @@ func TestDemo(t *testing.T) {
 }
 
 func previewOnEmptyLab(t *testing.T, p project) {
-	o := p.run(t, "preview", "demo")
+	o := p.run(t, "preview", "demo", "--details")
 	if o.code != 0 {
 		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	}
-	for _, want := range []string{"demo-core", "demo-bootstrap", "Vpc", "GitRepository", "infra-config"} {
+	for _, want := range []string{"demo-core", "demo-bootstrap", "Vpc", "GitRepository", "infra-config", "vpc_id: <unknown until core exists>"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("the preview does not show %q:\n%s", want, o.stdout)
 		}
