@@ -21,7 +21,9 @@ func computeTypes() map[string]*resourceType {
 			// internal/service/ec2/ec2_launch_template.go
 			forceNew: []string{"name", "namePrefix"},
 			autoname: autoname{property: "name", max: 128},
-			renewed:  []string{"latestVersion"},
+			// Tags are the template's, not a version's.
+			renewed:      []string{"latestVersion"},
+			renewedNotBy: []string{"defaultVersion", "tags", "updateDefaultVersion"},
 			references: []reference{
 				{path: []string{"vpcSecurityGroupIds"}, to: securityGroupType, missing: missingGroup(), weak: true},
 			},
@@ -68,12 +70,16 @@ func createLaunchTemplate(c *call) (string, error) {
 	return id, nil
 }
 
-// updateLaunchTemplate makes a new version: versions do not change.
+// updateLaunchTemplate makes a new version where one is due: versions do not
+// change.
 func updateLaunchTemplate(c *call) error {
 	if err := checkLaunchTemplate(c); err != nil {
 		return err
 	}
-	latest := c.old.Outputs.integer("latestVersion") + 1
+	latest := c.old.Outputs.integer("latestVersion")
+	if c.typ.renews(c.old.Inputs, c.in()) {
+		latest++
+	}
 	c.out()["latestVersion"] = latest
 	switch {
 	case c.in().boolean("updateDefaultVersion"):

@@ -34,7 +34,6 @@ func eksClusterTypes() map[string]*resourceType {
 				"kubernetesNetworkConfig.ipFamily", "kubernetesNetworkConfig.serviceIpv4Cidr", "name", "outpostConfig", "roleArn"},
 			autoname: autoname{property: "name", max: 100},
 			defaults: props{"bootstrapSelfManagedAddons": true},
-			renewed:  []string{"platformVersion"},
 			references: []reference{
 				{path: []string{"vpcConfig", "subnetIds"}, to: subnetType, missing: refusal{code: "InvalidParameterException",
 					message: "The subnet ID '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidSubnetID.NotFound)"}},

@@ -215,8 +215,14 @@ func (t *resourceType) previewUpdate(req *pulumirpc.UpdateRequest, in props) (*p
 	if t.taggable() {
 		out["tagsAll"] = cloneValue(in["tags"])
 	}
-	for _, name := range t.renewed {
-		out[name] = unknown{}
+	oldInputs, err := unmarshal(req.OldInputs, "the old inputs")
+	if err != nil {
+		return nil, err
+	}
+	if t.renews(oldInputs, in) {
+		for _, name := range t.renewed {
+			out[name] = unknown{}
+		}
 	}
 	properties, err := marshal(out, "the outputs")
 	return &pulumirpc.UpdateResponse{Properties: properties}, err

@@ -116,6 +116,20 @@ func TestReplacements(t *testing.T) {
 	}
 }
 
+func TestTagsMakeNoVersion(t *testing.T) {
+	a := newAccount(t)
+	template := a.make(launchTemplateType, "lt", props{"instanceType": "m7i.large"})
+	in := merged(template.in, props{"tags": map[string]any{"a": "b"}})
+	res, err := a.server.Update(t.Context(), &pulumirpc.UpdateRequest{Urn: urnOf(launchTemplateType, "lt"), Id: template.id,
+		Olds: a.wire(template.out), OldInputs: a.wire(template.in), News: a.wire(in), Preview: true})
+	if err != nil || a.plain(res.Properties).integer("latestVersion") != 1 {
+		t.Errorf("preview gives %v, %v", res, err)
+	}
+	if err := a.update(template, in); err != nil || template.out.integer("latestVersion") != 1 || template.out.sub("tagsAll").str("a") != "b" {
+		t.Errorf("update gives %v, %v", template.out, err)
+	}
+}
+
 func TestSameDocumentIsNoChange(t *testing.T) {
 	w := newWorld(t)
 	other := `{"Statement":[{"Action":["sts:AssumeRole"],"Principal":{"Service":["ec2.amazonaws.com"]},"Effect":"Allow"}],"Version":"2012-10-17"}`

@@ -30,8 +30,9 @@ type resourceType struct {
 	ordered []string
 	// documents are JSON documents that are equal when they mean the same.
 	documents []string
-	// renewed are outputs that change with any update.
-	renewed []string
+	// renewed are outputs that an update changes, unless only inputs among
+	// renewedNotBy change.
+	renewed, renewedNotBy []string
 	// autoname makes a name when none is given.
 	autoname autoname
 	// defaults for inputs that are not given.
@@ -119,6 +120,17 @@ const (
 	statusDeleting        = "DELETING"
 	statusPendingDeletion = "PendingDeletion"
 )
+
+// renews reports whether an update from one set of inputs to another changes
+// the renewed outputs.
+func (t *resourceType) renews(olds, news props) bool {
+	for _, key := range unionKeys(olds, news) {
+		if !slices.Contains(t.renewedNotBy, key) && !t.same(key, olds[key], news[key]) {
+			return true
+		}
+	}
+	return false
+}
 
 // call is one operation on one resource.
 type call struct {
