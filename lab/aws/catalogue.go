@@ -29,11 +29,8 @@ func catalogue() (map[string]*resourceType, map[string]*function, error) {
 	} {
 		maps.Copy(functions, service)
 	}
-	for token, f := range functions {
-		var err error
-		if f.schema, err = functionSchema(f.sdk); err != nil {
-			return nil, nil, fmt.Errorf("derive the schema of %s: %w", token, err)
-		}
+	for _, f := range functions {
+		f.schema = functionSchema(f.sdk)
 	}
 	return types, functions, nil
 }

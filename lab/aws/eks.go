@@ -30,15 +30,21 @@ func eksClusterTypes() map[string]*resourceType {
 			api:         api{service: "EKS", create: "CreateCluster", update: "UpdateClusterConfig", remove: "DeleteCluster"},
 			// internal/service/eks/cluster.go. Encryption can be turned on
 			// later, but neither changed nor turned off.
-			forceNew: []string{"accessConfig.bootstrapClusterCreatorAdminPermissions", "bootstrapSelfManagedAddons", "encryptionConfig",
-				"kubernetesNetworkConfig.ipFamily", "kubernetesNetworkConfig.serviceIpv4Cidr", "name", "outpostConfig", "roleArn"},
+			forceNew: []string{
+				"accessConfig.bootstrapClusterCreatorAdminPermissions", "bootstrapSelfManagedAddons", "encryptionConfig",
+				"kubernetesNetworkConfig.ipFamily", "kubernetesNetworkConfig.serviceIpv4Cidr", "name", "outpostConfig", "roleArn",
+			},
 			autoname: autoname{property: "name", max: 100},
 			defaults: props{"bootstrapSelfManagedAddons": true},
 			references: []reference{
-				{path: []string{"vpcConfig", "subnetIds"}, to: subnetType, missing: refusal{code: "InvalidParameterException",
-					message: "The subnet ID '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidSubnetID.NotFound)"}},
-				{path: []string{"vpcConfig", "securityGroupIds"}, to: securityGroupType, missing: refusal{code: "InvalidParameterException",
-					message: "The security group '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidGroup.NotFound)"}},
+				{path: []string{"vpcConfig", "subnetIds"}, to: subnetType, missing: refusal{
+					code:    "InvalidParameterException",
+					message: "The subnet ID '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidSubnetID.NotFound)",
+				}},
+				{path: []string{"vpcConfig", "securityGroupIds"}, to: securityGroupType, missing: refusal{
+					code:    "InvalidParameterException",
+					message: "The security group '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidGroup.NotFound)",
+				}},
 			},
 			inUse:    refusal{code: "ResourceInUseException", status: 409, message: "Cluster has nodegroups attached"},
 			validate: validateCluster,
@@ -170,7 +176,8 @@ func checkClusterKey(c *call) error {
 
 // afterCode is the message of an AWS error.
 func afterCode(err error) string {
-	if e, ok := err.(*apiError); ok {
+	var e *apiError
+	if errors.As(err, &e) {
 		return e.code + ": " + e.message
 	}
 	return err.Error()
@@ -249,9 +256,11 @@ func implyWithCluster(c *call, vpc, group string) error {
 	if len(c.in().list("enabledClusterLogTypes")) == 0 || c.find(logGroupType, logs) != nil {
 		return nil
 	}
-	return c.cloud.store.put(&record{Type: logGroupType, ID: logs, Region: c.region, Created: c.r.Created,
+	return c.cloud.store.put(&record{
+		Type: logGroupType, ID: logs, Region: c.region, Created: c.r.Created,
 		Inputs:  props{"name": logs, "retentionInDays": 0.0},
-		Outputs: props{"name": logs, "retentionInDays": 0.0, "arn": c.arn("logs", "log-group:"+logs), "logGroupClass": "STANDARD"}})
+		Outputs: props{"name": logs, "retentionInDays": 0.0, "arn": c.arn("logs", "log-group:"+logs), "logGroupClass": "STANDARD"},
+	})
 }
 
 // issuer of a cluster's service account tokens.

@@ -31,12 +31,18 @@ func endpointTypes() map[string]*resourceType {
 			defaults:  props{"vpcEndpointType": "Gateway"},
 			references: []reference{
 				toVpc(),
-				{path: []string{"routeTableIds"}, to: routeTableType, weak: true,
-					missing: refusal{code: "InvalidRouteTableId.NotFound", message: "The routeTable ID '%s' does not exist"}},
-				{path: []string{"subnetIds"}, to: subnetType,
-					missing: refusal{code: "InvalidSubnetId.NotFound", message: "The subnet ID '%s' does not exist"}},
-				{path: []string{"securityGroupIds"}, to: securityGroupType,
-					missing: refusal{code: "InvalidSecurityGroupId.NotFound", message: "The security group ID '%s' does not exist"}},
+				{
+					path: []string{"routeTableIds"}, to: routeTableType, weak: true,
+					missing: refusal{code: "InvalidRouteTableId.NotFound", message: "The routeTable ID '%s' does not exist"},
+				},
+				{
+					path: []string{"subnetIds"}, to: subnetType,
+					missing: refusal{code: "InvalidSubnetId.NotFound", message: "The subnet ID '%s' does not exist"},
+				},
+				{
+					path: []string{"securityGroupIds"}, to: securityGroupType,
+					missing: refusal{code: "InvalidSecurityGroupId.NotFound", message: "The security group ID '%s' does not exist"},
+				},
 			},
 			create: createEndpoint,
 			update: checkEndpoint,

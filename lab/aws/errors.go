@@ -29,7 +29,7 @@ func (e *apiError) Error() string {
 
 func requestID() string {
 	var b [16]byte
-	rand.Read(b[:]) // never fails
+	_, _ = rand.Read(b[:]) // never fails
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
@@ -50,8 +50,10 @@ func (c *call) refuse(r refusal, args ...any) error {
 	if name := c.name(); name != "" {
 		doing += " (" + name + ")"
 	}
-	return &apiError{doing: doing, service: c.typ.api.service, operation: operation,
-		status: status, code: r.code, message: message}
+	return &apiError{
+		doing: doing, service: c.typ.api.service, operation: operation,
+		status: status, code: r.code, message: message,
+	}
 }
 
 // refusef is refuse with a message of its own.

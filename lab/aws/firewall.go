@@ -50,8 +50,10 @@ func firewallTypes() map[string]*resourceType {
 			noun:        "Security Group Rule",
 			api:         api{service: "EC2", create: "AuthorizeSecurityGroupIngress", update: "UpdateSecurityGroupRuleDescriptionsIngress", remove: "RevokeSecurityGroupIngress"},
 			// internal/service/ec2/vpc_security_group_rule.go
-			forceNew: []string{"cidrBlocks", "fromPort", "ipv6CidrBlocks", "prefixListIds", "protocol",
-				"securityGroupId", "self", "sourceSecurityGroupId", "toPort", "type"},
+			forceNew: []string{
+				"cidrBlocks", "fromPort", "ipv6CidrBlocks", "prefixListIds", "protocol",
+				"securityGroupId", "self", "sourceSecurityGroupId", "toPort", "type",
+			},
 			defaults:   props{"self": false},
 			references: append(ruleOf(), ruleFrom("sourceSecurityGroupId")),
 			validate:   validateGroupRule,
@@ -88,8 +90,10 @@ func vpcRule(constructor any, noun, direction string) *resourceType {
 	return &resourceType{
 		constructor: constructor,
 		noun:        noun,
-		api: api{service: "EC2", create: "AuthorizeSecurityGroup" + direction,
-			update: "ModifySecurityGroupRules", remove: "RevokeSecurityGroup" + direction},
+		api: api{
+			service: "EC2", create: "AuthorizeSecurityGroup" + direction,
+			update: "ModifySecurityGroupRules", remove: "RevokeSecurityGroup" + direction,
+		},
 		// internal/service/ec2/vpc_security_group_ingress_rule.go
 		forceNew:   []string{"securityGroupId"},
 		references: append(ruleOf(), ruleFrom("referencedSecurityGroupId")),

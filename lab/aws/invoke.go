@@ -31,8 +31,10 @@ type query struct {
 func (c *Cloud) invoke(s *session, f *function, args props) (props, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q := &query{args: args, call: &call{cloud: c, session: s, action: "reading",
-		typ: &resourceType{schema: &schema{inputs: &shape{}, outputs: &shape{}}}, r: &record{Inputs: args, Region: s.region}}}
+	q := &query{args: args, call: &call{
+		cloud: c, session: s, action: "reading",
+		typ: &resourceType{schema: &schema{inputs: &shape{}, outputs: &shape{}}}, r: &record{Inputs: args, Region: s.region},
+	}}
 	found, err := f.run(q)
 	if err != nil {
 		return nil, err

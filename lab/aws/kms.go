@@ -24,8 +24,10 @@ func kmsTypes() map[string]*resourceType {
 			// internal/service/kms/key.go
 			forceNew:  []string{"customKeyStoreId", "customerMasterKeySpec", "keyUsage", "multiRegion", "xksKeyId"},
 			documents: []string{"policy"},
-			defaults: props{"customerMasterKeySpec": "SYMMETRIC_DEFAULT", "keyUsage": "ENCRYPT_DECRYPT",
-				"isEnabled": true, "enableKeyRotation": false, "bypassPolicyLockoutSafetyCheck": false},
+			defaults: props{
+				"customerMasterKeySpec": "SYMMETRIC_DEFAULT", "keyUsage": "ENCRYPT_DECRYPT",
+				"isEnabled": true, "enableKeyRotation": false, "bypassPolicyLockoutSafetyCheck": false,
+			},
 			validate: validateKey,
 			create:   createKey,
 			update:   checkKeyPolicy,

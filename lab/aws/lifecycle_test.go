@@ -248,8 +248,10 @@ func TestEntriesGiveGroups(t *testing.T) {
 	w := newWorld(t)
 	arn := "arn:aws:iam::111122223333:role/team/reader"
 	w.make(accessEntryType, "reader", props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
-	w.make(accessPolicyType, "reader", props{"clusterName": "demo", "principalArn": arn,
-		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"web"}}})
+	w.make(accessPolicyType, "reader", props{
+		"clusterName": "demo", "principalArn": arn,
+		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"web"}},
+	})
 	token := w.cloud.sign(claims{Cluster: "demo", ARN: arn, Expires: time.Now().Add(time.Minute)})
 	user, groups, err := w.cloud.Authenticate("demo", token)
 	if err != nil || user != "arn:aws:sts::111122223333:assumed-role/reader/tombolo" || !slices.Equal(groups, []string{"eks:access-policy:AmazonEKSViewPolicy:web", "readers"}) {

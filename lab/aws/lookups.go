@@ -21,9 +21,13 @@ func networkFunctions() map[string]*function {
 			if err != nil {
 				return nil, err
 			}
-			return merged(withID(r), props{"state": "available", "default": false, "ipv6CidrBlock": "", "ipv6AssociationId": "",
-				"cidrBlockAssociations": []any{map[string]any{"associationId": "vpc-cidr-assoc-0" + r.ID[len(r.ID)-16:],
-					"cidrBlock": r.Outputs["cidrBlock"], "state": "associated"}}}), nil
+			return merged(withID(r), props{
+				"state": "available", "default": false, "ipv6CidrBlock": "", "ipv6AssociationId": "",
+				"cidrBlockAssociations": []any{map[string]any{
+					"associationId": "vpc-cidr-assoc-0" + r.ID[len(r.ID)-16:],
+					"cidrBlock":     r.Outputs["cidrBlock"], "state": "associated",
+				}},
+			}), nil
 		}},
 		"aws:ec2/getSubnet:getSubnet":   {sdk: ec2.LookupSubnet, run: getSubnet},
 		"aws:ec2/getSubnets:getSubnets": {sdk: ec2.GetSubnets, run: getSubnets},
@@ -45,9 +49,11 @@ func getSubnet(q *query) (props, error) {
 	if err != nil {
 		return nil, err
 	}
-	return merged(withID(r), props{"state": "available", "defaultForAz": false, "availableIpAddressCount": 251,
+	return merged(withID(r), props{
+		"state": "available", "defaultForAz": false, "availableIpAddressCount": 251,
 		"ipv6CidrBlock": "", "ipv6CidrBlockAssociationId": "", "customerOwnedIpv4Pool": "", "outpostArn": "",
-		"enableLniAtDeviceIndex": 0, "mapCustomerOwnedIpOnLaunch": false}), nil
+		"enableLniAtDeviceIndex": 0, "mapCustomerOwnedIpOnLaunch": false,
+	}), nil
 }
 
 func getSubnets(q *query) (props, error) {
@@ -67,8 +73,10 @@ func getInstanceType(q *query) (props, error) {
 	}
 	vcpus, memory := instanceCapacity(name)
 	arch := map[string]string{"amd64": "x86_64", "arm64": "arm64"}[instanceArch(name)]
-	return props{"id": name, "instanceType": name, "defaultVcpus": vcpus, "memorySize": memory,
-		"currentGeneration": true, "hypervisor": "nitro", "supportedArchitectures": []any{arch}}, nil
+	return props{
+		"id": name, "instanceType": name, "defaultVcpus": vcpus, "memorySize": memory,
+		"currentGeneration": true, "hypervisor": "nitro", "supportedArchitectures": []any{arch},
+	}, nil
 }
 
 var (
@@ -95,8 +103,10 @@ func getParameter(q *query) (props, error) {
 	case strings.HasSuffix(name, "/recommended"):
 		value = fmt.Sprintf(`{"image_id":%q,"schema_version":"2"}`, image)
 	}
-	return props{"id": name, "name": name, "arn": fmt.Sprintf("arn:%s:ssm:%s::parameter%s", partition(q.region), q.region, name),
-		"type": "String", "value": value, "insecureValue": value, "version": 1}, nil
+	return props{
+		"id": name, "name": name, "arn": fmt.Sprintf("arn:%s:ssm:%s::parameter%s", partition(q.region), q.region, name),
+		"type": "String", "value": value, "insecureValue": value, "version": 1,
+	}, nil
 }
 
 func getKey(q *query) (props, error) {
@@ -108,9 +118,11 @@ func getKey(q *query) (props, error) {
 	if key == nil {
 		return nil, fmt.Errorf("reading KMS Key (%s): operation error KMS: DescribeKey, NotFoundException: Key '%s' does not exist", id, id)
 	}
-	return merged(withID(key), props{"awsAccountId": q.cloud.options.Account, "enabled": true, "keyState": "Enabled",
+	return merged(withID(key), props{
+		"awsAccountId": q.cloud.options.Account, "enabled": true, "keyState": "Enabled",
 		"keyManager": "CUSTOMER", "keySpec": key.Outputs["customerMasterKeySpec"], "origin": "AWS_KMS",
-		"creationDate": key.Created.UTC().Format("2006-01-02T15:04:05Z")}), nil
+		"creationDate": key.Created.UTC().Format("2006-01-02T15:04:05Z"),
+	}), nil
 }
 
 func iamFunctions() map[string]*function {

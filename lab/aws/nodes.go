@@ -28,17 +28,23 @@ func eksNodeTypes() map[string]*resourceType {
 			noun:        "EKS Node Group",
 			api:         api{service: "EKS", create: "CreateNodegroup", update: "UpdateNodegroupConfig", remove: "DeleteNodegroup"},
 			// internal/service/eks/node_group.go
-			forceNew: []string{"amiType", "capacityType", "clusterName", "diskSize", "instanceTypes", "launchTemplate.id", "launchTemplate.name",
-				"nodeGroupName", "nodeGroupNamePrefix", "nodeRoleArn", "remoteAccess", "subnetIds"},
+			forceNew: []string{
+				"amiType", "capacityType", "clusterName", "diskSize", "instanceTypes", "launchTemplate.id", "launchTemplate.name",
+				"nodeGroupName", "nodeGroupNamePrefix", "nodeRoleArn", "remoteAccess", "subnetIds",
+			},
 			ordered:  []string{"instanceTypes"},
 			autoname: autoname{property: "nodeGroupName", max: 63},
 			defaults: props{"capacityType": "ON_DEMAND"},
 			references: []reference{
 				toCluster(false),
-				{path: []string{"subnetIds"}, to: subnetType, missing: refusal{code: "InvalidParameterException",
-					message: "The subnet ID '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidSubnetID.NotFound)"}},
-				{path: []string{"launchTemplate", "id"}, to: launchTemplateType, weak: true, missing: refusal{code: "InvalidRequestException",
-					message: "The specified launch template, with template ID %s, does not exist."}},
+				{path: []string{"subnetIds"}, to: subnetType, missing: refusal{
+					code:    "InvalidParameterException",
+					message: "The subnet ID '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidSubnetID.NotFound)",
+				}},
+				{path: []string{"launchTemplate", "id"}, to: launchTemplateType, weak: true, missing: refusal{
+					code:    "InvalidRequestException",
+					message: "The specified launch template, with template ID %s, does not exist.",
+				}},
 			},
 			validate: validateNodeGroup,
 			create:   createNodeGroup,

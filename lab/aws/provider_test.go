@@ -52,7 +52,8 @@ func TestDefaultTags(t *testing.T) {
 	}
 	a.make(roleType, "role", props{"assumeRolePolicy": nodeTrust})
 	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
-		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}}})
+		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +121,10 @@ func TestTagsMakeNoVersion(t *testing.T) {
 	a := newAccount(t)
 	template := a.make(launchTemplateType, "lt", props{"instanceType": "m7i.large"})
 	in := merged(template.in, props{"tags": map[string]any{"a": "b"}})
-	res, err := a.server.Update(t.Context(), &pulumirpc.UpdateRequest{Urn: urnOf(launchTemplateType, "lt"), Id: template.id,
-		Olds: a.wire(template.out), OldInputs: a.wire(template.in), News: a.wire(in), Preview: true})
+	res, err := a.server.Update(t.Context(), &pulumirpc.UpdateRequest{
+		Urn: urnOf(launchTemplateType, "lt"), Id: template.id,
+		Olds: a.wire(template.out), OldInputs: a.wire(template.in), News: a.wire(in), Preview: true,
+	})
 	if err != nil || a.plain(res.Properties).integer("latestVersion") != 1 {
 		t.Errorf("preview gives %v, %v", res, err)
 	}
@@ -189,8 +192,11 @@ func TestFunctions(t *testing.T) {
 		{"aws:ec2/getInstanceType:getInstanceType", props{"instanceType": "m7g.xlarge"}, "supportedArchitectures", anys("arm64")},
 		{"aws:eks/getCluster:getCluster", props{"name": "demo"}, "version", "1.34"},
 		{"aws:eks/getAddonVersion:getAddonVersion", props{"addonName": "kube-proxy", "kubernetesVersion": "1.34"}, "version", "v1.34.0-eksbuild.2"},
-		{"aws:iam/getPolicyDocument:getPolicyDocument", props{"statements": []any{map[string]any{"actions": []any{"s3:GetObject"}, "resources": []any{"*"}}}},
-			"minifiedJson", `{"Statement":[{"Action":"s3:GetObject","Effect":"Allow","Resource":"*"}],"Version":"2012-10-17"}`},
+		{
+			"aws:iam/getPolicyDocument:getPolicyDocument",
+			props{"statements": []any{map[string]any{"actions": []any{"s3:GetObject"}, "resources": []any{"*"}}}},
+			"minifiedJson", `{"Statement":[{"Action":"s3:GetObject","Effect":"Allow","Resource":"*"}],"Version":"2012-10-17"}`,
+		},
 		{"aws:ssm/getParameter:getParameter", props{"name": "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/release_version"}, "value", "1.34.0-20260101"},
 	} {
 		got, err := w.invoke(tc.token, tc.args)

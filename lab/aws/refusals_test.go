@@ -17,62 +17,96 @@ var refusals = []struct {
 	in    func(w *world) props
 	want  string
 }{
-	{"unknown property", vpcType, func(*world) props { return props{"cidrBlok": "10.0.0.0/16"} },
-		`cidrBlok: Invalid or unknown key; did you mean "cidrBlock"?. Examine values at 'x.cidrBlok'.`},
-	{"missing property", subnetType, func(*world) props { return props{"cidrBlock": "10.0.9.0/24"} },
-		`vpcId: Missing required argument. The argument "vpcId" is required, but no definition was found.. Examine values at 'x.vpcId'.`},
-	{"missing list", nodeGroupType, func(w *world) props { in := w.nodeArgs(nil); delete(in, "subnetIds"); return in },
-		`subnetIds: Missing required argument.`},
+	{
+		"unknown property", vpcType, func(*world) props { return props{"cidrBlok": "10.0.0.0/16"} },
+		`cidrBlok: Invalid or unknown key; did you mean "cidrBlock"?. Examine values at 'x.cidrBlok'.`,
+	},
+	{
+		"missing property", subnetType, func(*world) props { return props{"cidrBlock": "10.0.9.0/24"} },
+		`vpcId: Missing required argument. The argument "vpcId" is required, but no definition was found.. Examine values at 'x.vpcId'.`,
+	},
+	{
+		"missing list", nodeGroupType, func(w *world) props { in := w.nodeArgs(nil); delete(in, "subnetIds"); return in },
+		`subnetIds: Missing required argument.`,
+	},
 	{"missing nested property", nodeGroupType, func(w *world) props {
 		return w.nodeArgs(props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 1}})
 	}, `scalingConfig.maxSize: Missing required argument.`},
 	{"unknown nested property", clusterType, func(w *world) props {
 		return w.clusterArgs(props{"vpcConfig": map[string]any{"subnetIds": []any{}, "publicAccessCIDRs": []any{}}})
 	}, `vpcConfig.publicAccessCIDRs: Invalid or unknown key; did you mean "publicAccessCidrs"?`},
-	{"wrong type", vpcType, func(*world) props { return props{"cidrBlock": []any{"10.0.0.0/16"}} },
-		`cidrBlock: expected a string, received a list`},
-	{"reserved tag", vpcType, func(*world) props {
-		return props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"aws:x": "y"}}
+	{
+		"wrong type", vpcType, func(*world) props { return props{"cidrBlock": []any{"10.0.0.0/16"}} },
+		`cidrBlock: expected a string, received a list`,
 	},
-		`tags: a tag's key must not begin with aws: aws:x`},
+	{
+		"reserved tag", vpcType, func(*world) props {
+			return props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"aws:x": "y"}}
+		},
+		`tags: a tag's key must not begin with aws: aws:x`,
+	},
 
-	{"VPC too large", vpcType, func(*world) props { return props{"cidrBlock": "10.0.0.0/8"} },
-		"operation error EC2: CreateVpc, https response error StatusCode: 400, RequestID: "},
-	{"VPC too small", vpcType, func(*world) props { return props{"cidrBlock": "10.0.0.0/29"} },
-		"api error InvalidVpc.Range: The CIDR '10.0.0.0/29' is invalid."},
-	{"no VPC", subnetType, func(*world) props { return props{"vpcId": "vpc-1", "cidrBlock": "10.0.9.0/24"} },
-		"creating EC2 Subnet: operation error EC2: CreateSubnet"},
-	{"no VPC code", subnetType, func(*world) props { return props{"vpcId": "vpc-1", "cidrBlock": "10.0.9.0/24"} },
-		"api error InvalidVpcID.NotFound: The vpc ID 'vpc-1' does not exist"},
-	{"subnet outside", subnetType, func(w *world) props { return props{"vpcId": w.vpc.id, "cidrBlock": "10.1.0.0/24"} },
-		"api error InvalidSubnet.Range: The CIDR '10.1.0.0/24' is invalid."},
-	{"subnet overlaps", subnetType, func(w *world) props { return props{"vpcId": w.vpc.id, "cidrBlock": "10.0.0.128/25"} },
-		"api error InvalidSubnet.Conflict: The CIDR '10.0.0.128/25' conflicts with another subnet"},
+	{
+		"VPC too large", vpcType, func(*world) props { return props{"cidrBlock": "10.0.0.0/8"} },
+		"operation error EC2: CreateVpc, https response error StatusCode: 400, RequestID: ",
+	},
+	{
+		"VPC too small", vpcType, func(*world) props { return props{"cidrBlock": "10.0.0.0/29"} },
+		"api error InvalidVpc.Range: The CIDR '10.0.0.0/29' is invalid.",
+	},
+	{
+		"no VPC", subnetType, func(*world) props { return props{"vpcId": "vpc-1", "cidrBlock": "10.0.9.0/24"} },
+		"creating EC2 Subnet: operation error EC2: CreateSubnet",
+	},
+	{
+		"no VPC code", subnetType, func(*world) props { return props{"vpcId": "vpc-1", "cidrBlock": "10.0.9.0/24"} },
+		"api error InvalidVpcID.NotFound: The vpc ID 'vpc-1' does not exist",
+	},
+	{
+		"subnet outside", subnetType, func(w *world) props { return props{"vpcId": w.vpc.id, "cidrBlock": "10.1.0.0/24"} },
+		"api error InvalidSubnet.Range: The CIDR '10.1.0.0/24' is invalid.",
+	},
+	{
+		"subnet overlaps", subnetType, func(w *world) props { return props{"vpcId": w.vpc.id, "cidrBlock": "10.0.0.128/25"} },
+		"api error InvalidSubnet.Conflict: The CIDR '10.0.0.128/25' conflicts with another subnet",
+	},
 	{"zone of another region", subnetType, func(w *world) props {
 		return props{"vpcId": w.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "us-east-1a"}
 	}, "Value (us-east-1a) for parameter availabilityZone is invalid. Subnets can currently only be created in the following availability zones: eu-central-1a, eu-central-1b, eu-central-1c."},
-	{"second gateway", gatewayType, func(w *world) props { return props{"vpcId": w.vpc.id} },
-		"api error Resource.AlreadyAssociated: resource igw-0"},
-	{"address in use", natType, func(w *world) props { return props{"allocationId": w.address.id, "subnetId": w.subnetB.id} },
-		"] is already associated"},
-	{"no subnet", natType, func(w *world) props { return props{"allocationId": w.address.id, "subnetId": "subnet-1"} },
-		"api error InvalidSubnetID.NotFound: The subnet ID 'subnet-1' does not exist"},
-	{"NAT without address", natType, func(w *world) props { return props{"subnetId": w.subnetA.id} },
-		"api error MissingParameter"},
+	{
+		"second gateway", gatewayType, func(w *world) props { return props{"vpcId": w.vpc.id} },
+		"api error Resource.AlreadyAssociated: resource igw-0",
+	},
+	{
+		"address in use", natType, func(w *world) props { return props{"allocationId": w.address.id, "subnetId": w.subnetB.id} },
+		"] is already associated",
+	},
+	{
+		"no subnet", natType, func(w *world) props { return props{"allocationId": w.address.id, "subnetId": "subnet-1"} },
+		"api error InvalidSubnetID.NotFound: The subnet ID 'subnet-1' does not exist",
+	},
+	{
+		"NAT without address", natType, func(w *world) props { return props{"subnetId": w.subnetA.id} },
+		"api error MissingParameter",
+	},
 	{"route twice", routeType, func(w *world) props {
 		return props{"routeTableId": w.table.id, "destinationCidrBlock": "0.0.0.0/0", "gatewayId": w.gateway.id}
 	}, "api error RouteAlreadyExists: The route identified by 0.0.0.0/0 already exists."},
-	{"route to nowhere", routeType, func(w *world) props {
-		return props{"routeTableId": w.table.id, "destinationCidrBlock": "0.0.0.0/0"}
+	{
+		"route to nowhere", routeType, func(w *world) props {
+			return props{"routeTableId": w.table.id, "destinationCidrBlock": "0.0.0.0/0"}
+		},
+		"Invalid combination of arguments",
 	},
-		"Invalid combination of arguments"},
 	{"route to no NAT", routeType, func(w *world) props {
 		return props{"routeTableId": w.table.id, "destinationCidrBlock": "10.9.0.0/16", "natGatewayId": "nat-1"}
 	}, "api error InvalidNatGatewayID.NotFound: NatGateway nat-1 was not found"},
-	{"subnet with two tables", tableLinkType, func(w *world) props {
-		return props{"routeTableId": w.table.id, "subnetId": w.subnetB.id}
+	{
+		"subnet with two tables", tableLinkType, func(w *world) props {
+			return props{"routeTableId": w.table.id, "subnetId": w.subnetB.id}
+		},
+		"api error Resource.AlreadyAssociated",
 	},
-		"api error Resource.AlreadyAssociated"},
 	{"no endpoint service", endpointType, func(w *world) props {
 		return props{"vpcId": w.vpc.id, "serviceName": "com.amazonaws.eu-central-1.nothing"}
 	}, "api error InvalidServiceName: The Vpc Endpoint Service 'com.amazonaws.eu-central-1.nothing' does not exist"},
@@ -80,10 +114,12 @@ var refusals = []struct {
 		return props{"vpcId": w.vpc.id, "serviceName": "com.amazonaws.eu-central-1.ecr.api"}
 	}, "api error InvalidParameter: Endpoint type (Gateway) does not match available service types ([Interface])."},
 
-	{"group name taken", securityGroupType, func(w *world) props {
-		return props{"vpcId": w.vpc.id, "name": w.group.in.str("name")}
+	{
+		"group name taken", securityGroupType, func(w *world) props {
+			return props{"vpcId": w.vpc.id, "name": w.group.in.str("name")}
+		},
+		"api error InvalidGroup.Duplicate: The security group 'group-",
 	},
-		"api error InvalidGroup.Duplicate: The security group 'group-"},
 	{"no group", ingressRuleType, func(*world) props {
 		return props{"securityGroupId": "sg-1", "cidrIpv4": "10.0.0.0/16", "ipProtocol": "tcp", "fromPort": 443, "toPort": 443}
 	}, "api error InvalidGroup.NotFound: The security group 'sg-1' does not exist"},
@@ -95,21 +131,33 @@ var refusals = []struct {
 		w.make(launchTemplateType, "first", props{"name": "nodes"})
 		return props{"name": "nodes"}
 	}, "api error InvalidLaunchTemplateName.AlreadyExistsException: Launch template name already in use."},
-	{"tag on nothing", tagType, func(*world) props { return props{"resourceId": "vpc-1", "key": "a", "value": "b"} },
-		"api error InvalidID: The ID 'vpc-1' is not valid"},
-
-	{"role name too long", roleType, func(*world) props {
-		return props{"assumeRolePolicy": nodeTrust, "name": strings.Repeat("x", 65)}
+	{
+		"tag on nothing", tagType, func(*world) props { return props{"resourceId": "vpc-1", "key": "a", "value": "b"} },
+		"api error InvalidID: The ID 'vpc-1' is not valid",
 	},
-		"name: expected length of name to be in the range (1 - 64), got xxx"},
-	{"role name taken", roleType, func(w *world) props { return props{"assumeRolePolicy": nodeTrust, "name": w.nodeRole.id} },
-		"StatusCode: 409, RequestID: "},
-	{"role name taken code", roleType, func(w *world) props { return props{"assumeRolePolicy": nodeTrust, "name": w.nodeRole.id} },
-		"EntityAlreadyExists: Role with name node-role-"},
-	{"no JSON", roleType, func(*world) props { return props{"assumeRolePolicy": "{"} },
-		`assumeRolePolicy: "assumeRolePolicy" contains an invalid JSON policy`},
-	{"no version", roleType, func(*world) props { return props{"assumeRolePolicy": `{"Statement":[]}`} },
-		"MalformedPolicyDocument: Policy document must be version 2012-10-17 or greater."},
+
+	{
+		"role name too long", roleType, func(*world) props {
+			return props{"assumeRolePolicy": nodeTrust, "name": strings.Repeat("x", 65)}
+		},
+		"name: expected length of name to be in the range (1 - 64), got xxx",
+	},
+	{
+		"role name taken", roleType, func(w *world) props { return props{"assumeRolePolicy": nodeTrust, "name": w.nodeRole.id} },
+		"StatusCode: 409, RequestID: ",
+	},
+	{
+		"role name taken code", roleType, func(w *world) props { return props{"assumeRolePolicy": nodeTrust, "name": w.nodeRole.id} },
+		"EntityAlreadyExists: Role with name node-role-",
+	},
+	{
+		"no JSON", roleType, func(*world) props { return props{"assumeRolePolicy": "{"} },
+		`assumeRolePolicy: "assumeRolePolicy" contains an invalid JSON policy`,
+	},
+	{
+		"no version", roleType, func(*world) props { return props{"assumeRolePolicy": `{"Statement":[]}`} },
+		"MalformedPolicyDocument: Policy document must be version 2012-10-17 or greater.",
+	},
 	{"unknown key", rolePolicyType, func(w *world) props {
 		return props{"role": w.nodeRole.id, "policy": policyOf(`{"Effect":"Allow","Actions":"s3:*","Resource":"*"}`)}
 	}, "MalformedPolicyDocument: Syntax errors in policy."},
@@ -119,26 +167,32 @@ var refusals = []struct {
 	{"no action", rolePolicyType, func(w *world) props {
 		return props{"role": w.nodeRole.id, "policy": policyOf(`{"Effect":"Allow","Resource":"*"}`)}
 	}, "MalformedPolicyDocument: Policy statement must contain actions."},
-	{"no resource", policyType, func(*world) props { return props{"policy": policyOf(`{"Effect":"Allow","Action":"s3:*"}`)} },
-		"MalformedPolicyDocument: Policy statement must contain resources."},
+	{
+		"no resource", policyType, func(*world) props { return props{"policy": policyOf(`{"Effect":"Allow","Action":"s3:*"}`)} },
+		"MalformedPolicyDocument: Policy statement must contain resources.",
+	},
 	{"no ARN", policyType, func(*world) props {
 		return props{"policy": policyOf(`{"Effect":"Allow","Action":"s3:*","Resource":"bucket"}`)}
 	}, `MalformedPolicyDocument: Resource bucket must be in ARN format or "*".`},
 	{"no vendor", policyType, func(*world) props {
 		return props{"policy": policyOf(`{"Effect":"Allow","Action":"GetObject","Resource":"*"}`)}
 	}, "MalformedPolicyDocument: Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc."},
-	{"unknown service", roleType, func(*world) props {
-		return props{"assumeRolePolicy": strings.ReplaceAll(nodeTrust, "ec2.", "ecc.")}
+	{
+		"unknown service", roleType, func(*world) props {
+			return props{"assumeRolePolicy": strings.ReplaceAll(nodeTrust, "ec2.", "ecc.")}
+		},
+		`MalformedPolicyDocument: Invalid principal in policy: "SERVICE":"ecc.amazonaws.com"`,
 	},
-		`MalformedPolicyDocument: Invalid principal in policy: "SERVICE":"ecc.amazonaws.com"`},
 	{"unknown principal", roleType, func(*world) props {
 		return props{"assumeRolePolicy": strings.ReplaceAll(nodeTrust, `"Service":"ec2.amazonaws.com"`, `"AWS":"arn:aws:iam::111122223333:role/nobody"`)}
 	}, `MalformedPolicyDocument: Invalid principal in policy: "AWS":"arn:aws:iam::111122223333:role/nobody"`},
 	{"trust with resource", roleType, func(*world) props {
 		return props{"assumeRolePolicy": policyOf(`{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole","Resource":"*"}`)}
 	}, "MalformedPolicyDocument: Has prohibited field Resource"},
-	{"no role", rolePolicyType, func(*world) props { return props{"role": "nobody", "policy": readBuckets} },
-		"NoSuchEntity: The role with name nobody cannot be found."},
+	{
+		"no role", rolePolicyType, func(*world) props { return props{"role": "nobody", "policy": readBuckets} },
+		"NoSuchEntity: The role with name nobody cannot be found.",
+	},
 	{"no AWS policy", attachmentType, func(w *world) props {
 		return props{"role": w.nodeRole.id, "policyArn": "arn:aws:iam::aws:policy/AmazonEKSNodePolicy"}
 	}, "NoSuchEntity: Policy arn:aws:iam::aws:policy/AmazonEKSNodePolicy does not exist or is not attachable."},
@@ -154,16 +208,26 @@ var refusals = []struct {
 	{"no such subnet", clusterType, func(w *world) props {
 		return w.clusterArgs(props{"vpcConfig": map[string]any{"subnetIds": []any{w.subnetA.id, "subnet-1"}}})
 	}, "InvalidParameterException: The subnet ID 'subnet-1' does not exist"},
-	{"no such version", clusterType, func(w *world) props { return w.clusterArgs(props{"version": "1.99"}) },
-		"operation error EKS: CreateCluster, https response error StatusCode: 400"},
-	{"no such version code", clusterType, func(w *world) props { return w.clusterArgs(props{"version": "1.99"}) },
-		"InvalidParameterException: unsupported Kubernetes version"},
-	{"cluster name taken", clusterType, func(w *world) props { return w.clusterArgs(props{"name": "demo"}) },
-		"ResourceInUseException: Cluster already exists with name: demo"},
-	{"cluster name too long", clusterType, func(w *world) props { return w.clusterArgs(props{"name": strings.Repeat("x", 101)}) },
-		"name: invalid value for name"},
-	{"role of nodes", clusterType, func(w *world) props { return w.clusterArgs(props{"roleArn": w.nodeRole.out["arn"]}) },
-		"could not be assumed because it does not exist or the trusted entity is not correct"},
+	{
+		"no such version", clusterType, func(w *world) props { return w.clusterArgs(props{"version": "1.99"}) },
+		"operation error EKS: CreateCluster, https response error StatusCode: 400",
+	},
+	{
+		"no such version code", clusterType, func(w *world) props { return w.clusterArgs(props{"version": "1.99"}) },
+		"InvalidParameterException: unsupported Kubernetes version",
+	},
+	{
+		"cluster name taken", clusterType, func(w *world) props { return w.clusterArgs(props{"name": "demo"}) },
+		"ResourceInUseException: Cluster already exists with name: demo",
+	},
+	{
+		"cluster name too long", clusterType, func(w *world) props { return w.clusterArgs(props{"name": strings.Repeat("x", 101)}) },
+		"name: invalid value for name",
+	},
+	{
+		"role of nodes", clusterType, func(w *world) props { return w.clusterArgs(props{"roleArn": w.nodeRole.out["arn"]}) },
+		"could not be assumed because it does not exist or the trusted entity is not correct",
+	},
 	{"no endpoint", clusterType, func(w *world) props {
 		return w.clusterArgs(props{"vpcConfig": map[string]any{"subnetIds": []any{w.subnetA.id, w.subnetB.id}, "endpointPublicAccess": false}})
 	}, "InvalidParameterException: Private and public endpoint access cannot be false"},
@@ -175,16 +239,22 @@ var refusals = []struct {
 		return w.clusterArgs(props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": key.out["arn"]}, "resources": []any{"secrets"}}})
 	}, "is pending deletion."},
 
-	{"no cluster", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"clusterName": "none"}) },
-		"ResourceNotFoundException: No cluster found for name: none."},
-	{"role of the cluster", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"nodeRoleArn": w.clusterRole.out["arn"]}) },
-		"Following required service principals [ec2.amazonaws.com] were not found in the trust relationships of nodeRole"},
+	{
+		"no cluster", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"clusterName": "none"}) },
+		"ResourceNotFoundException: No cluster found for name: none.",
+	},
+	{
+		"role of the cluster", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"nodeRoleArn": w.clusterRole.out["arn"]}) },
+		"Following required service principals [ec2.amazonaws.com] were not found in the trust relationships of nodeRole",
+	},
 	{"role without policy", nodeGroupType, func(w *world) props {
 		role := w.make(roleType, "bare", props{"assumeRolePolicy": nodeTrust})
 		return w.nodeArgs(props{"nodeRoleArn": role.out["arn"]})
 	}, "NodeCreationFailure: Instances failed to join the kubernetes cluster"},
-	{"no such instance", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"instanceTypes": []any{"m99.large"}}) },
-		"InvalidParameterException: The following supplied instance types do not exist: [m99.large]"},
+	{
+		"no such instance", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"instanceTypes": []any{"m99.large"}}) },
+		"InvalidParameterException: The following supplied instance types do not exist: [m99.large]",
+	},
 	{"sizes", nodeGroupType, func(w *world) props {
 		return w.nodeArgs(props{"scalingConfig": map[string]any{"minSize": 3, "desiredSize": 2, "maxSize": 3}})
 	}, "InvalidParameterException: Minimum capacity 3 can't be greater than desired size 2"},
@@ -192,15 +262,21 @@ var refusals = []struct {
 		lt := w.make(launchTemplateType, "lt", props{})
 		return w.nodeArgs(props{"diskSize": 20, "launchTemplate": map[string]any{"id": lt.id, "version": "1"}})
 	}, "InvalidParameterException: Disk size must be specified within the launch template."},
-	{"group taken", nodeGroupType, func(w *world) props {
-		return w.nodeArgs(props{"nodeGroupName": w.nodes.in["nodeGroupName"]})
+	{
+		"group taken", nodeGroupType, func(w *world) props {
+			return w.nodeArgs(props{"nodeGroupName": w.nodes.in["nodeGroupName"]})
+		},
+		"ResourceInUseException: NodeGroup already exists with name nodes-",
 	},
-		"ResourceInUseException: NodeGroup already exists with name nodes-"},
-	{"newer than the cluster", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"version": "1.35"}) },
-		"Requested Nodegroup version 1.35 is not valid for cluster version 1.34"},
+	{
+		"newer than the cluster", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"version": "1.35"}) },
+		"Requested Nodegroup version 1.35 is not valid for cluster version 1.34",
+	},
 
-	{"no addon", addonType, func(*world) props { return props{"clusterName": "demo", "addonName": "nothing"} },
-		"InvalidParameterException: Addon nothing specified is not supported in 1.34 kubernetes version"},
+	{
+		"no addon", addonType, func(*world) props { return props{"clusterName": "demo", "addonName": "nothing"} },
+		"InvalidParameterException: Addon nothing specified is not supported in 1.34 kubernetes version",
+	},
 	{"no addon version", addonType, func(*world) props {
 		return props{"clusterName": "demo", "addonName": "vpc-cni", "addonVersion": "v0.1.0"}
 	}, "InvalidParameterException: Addon version specified is not supported"},
@@ -219,8 +295,10 @@ var refusals = []struct {
 		return props{"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/x", "kubernetesGroups": []any{"system:masters"}}
 	}, "InvalidParameterException: The kubernetes group name system:masters is invalid, it cannot start with system:"},
 	{"policy without entry", accessPolicyType, func(*world) props {
-		return props{"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/x", "accessScope": map[string]any{"type": "cluster"},
-			"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"}
+		return props{
+			"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/x", "accessScope": map[string]any{"type": "cluster"},
+			"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy",
+		}
 	}, "ResourceNotFoundException: The specified principalArn could not be found."},
 	{"pod role without TagSession", podIdentityType, func(w *world) props {
 		role := w.make(roleType, "pod", props{"assumeRolePolicy": strings.ReplaceAll(nodeTrust, "ec2", "pods.eks")})
@@ -232,12 +310,18 @@ var refusals = []struct {
 		w.make(aliasType, "first", in)
 		return in
 	}, "AlreadyExistsException: An alias with the name arn:aws:kms:eu-central-1:111122223333:alias/demo already exists"},
-	{"alias of no key", aliasType, func(*world) props { return props{"name": "alias/x", "targetKeyId": "1234"} },
-		"NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/1234' does not exist"},
-	{"log group taken", logGroupType, func(*world) props { return props{"name": "/aws/eks/demo/cluster"} },
-		"operation error CloudWatch Logs: CreateLogGroup, https response error StatusCode: 400"},
-	{"retention", logGroupType, func(*world) props { return props{"retentionInDays": 42} },
-		"retentionInDays: expected retentionInDays to be one of [0 1 3 5 7 14 30"},
+	{
+		"alias of no key", aliasType, func(*world) props { return props{"name": "alias/x", "targetKeyId": "1234"} },
+		"NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/1234' does not exist",
+	},
+	{
+		"log group taken", logGroupType, func(*world) props { return props{"name": "/aws/eks/demo/cluster"} },
+		"operation error CloudWatch Logs: CreateLogGroup, https response error StatusCode: 400",
+	},
+	{
+		"retention", logGroupType, func(*world) props { return props{"retentionInDays": 42} },
+		"retentionInDays: expected retentionInDays to be one of [0 1 3 5 7 14 30",
+	},
 }
 
 func TestRefusals(t *testing.T) {

@@ -81,7 +81,7 @@ func uniqueID(prefix string) string { return prefix + rand.Text()[:17] }
 
 func randomHex(digits int) string {
 	b := make([]byte, digits/2+1)
-	rand.Read(b) // never fails
+	_, _ = rand.Read(b) // never fails
 	return fmt.Sprintf("%x", b)[:digits]
 }
 

@@ -45,7 +45,8 @@ func routingTypes() map[string]*resourceType {
 			references: []reference{
 				{path: []string{"subnetId"}, to: subnetType, missing: missingSubnet()},
 				{path: []string{"allocationId"}, to: eipType, missing: refusal{
-					code: "InvalidAllocationID.NotFound", message: "The allocation ID '%s' does not exist"}},
+					code: "InvalidAllocationID.NotFound", message: "The allocation ID '%s' does not exist",
+				}},
 			},
 			create: createNat,
 			arn:    func(c *Cloud, r *record) string { return c.arn(r.Region, "ec2", "natgateway/"+r.ID) },
@@ -146,8 +147,10 @@ func createAddress(c *call) (string, error) {
 	out["arn"] = c.arn("ec2", "elastic-ip/"+id)
 	out["networkBorderGroup"], out["publicIpv4Pool"] = c.region, "amazon"
 	out["publicDns"] = fmt.Sprintf("ec2-%s.%s.compute.amazonaws.com", dashed(ip), c.region)
-	for _, key := range []string{"associationId", "carrierIp", "customerOwnedIp", "instance", "ipamPoolId",
-		"networkInterface", "privateDns", "privateIp", "ptrRecord"} {
+	for _, key := range []string{
+		"associationId", "carrierIp", "customerOwnedIp", "instance", "ipamPoolId",
+		"networkInterface", "privateDns", "privateIp", "ptrRecord",
+	} {
 		out.setDefault(key, "")
 	}
 	return id, nil

@@ -51,7 +51,7 @@ func resourceSchema(constructor any) (*schema, error) {
 }
 
 // functionSchema derives a schema from an SDK function such as ec2.LookupVpc.
-func functionSchema(function any) (*schema, error) {
+func functionSchema(function any) *schema {
 	f := reflect.ValueOf(function).Type()
 	s := &schema{outputs: shapeOf(f.Out(0).Elem()), inputs: &shape{}, required: map[string]bool{}}
 	if f.NumIn() > 1 && f.In(1).Kind() == reflect.Pointer {
@@ -61,7 +61,7 @@ func functionSchema(function any) (*schema, error) {
 			s.required[name] = mandatory(t)
 		}
 	}
-	return s, nil
+	return s
 }
 
 func shapeOf(t reflect.Type) *shape {

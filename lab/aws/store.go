@@ -208,7 +208,7 @@ func loadSecret(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read the token key: %w", err)
 	}
 	secret = make([]byte, sha256.Size)
-	rand.Read(secret) // never fails
+	_, _ = rand.Read(secret) // never fails
 	if err := writeFile(path, secret); err != nil {
 		return nil, fmt.Errorf("write the token key: %w", explainDisk(err))
 	}

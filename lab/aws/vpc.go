@@ -133,8 +133,10 @@ func createSubnet(c *call) (string, error) {
 	out["ownerId"] = c.cloud.options.Account
 	out["availabilityZone"], out["availabilityZoneId"] = zone, zoneID(c.region, zone)
 	out["privateDnsHostnameTypeOnLaunch"] = "ip-name"
-	for _, flag := range []string{"assignIpv6AddressOnCreation", "enableDns64", "enableResourceNameDnsARecordOnLaunch",
-		"enableResourceNameDnsAaaaRecordOnLaunch", "ipv6Native", "mapPublicIpOnLaunch"} {
+	for _, flag := range []string{
+		"assignIpv6AddressOnCreation", "enableDns64", "enableResourceNameDnsARecordOnLaunch",
+		"enableResourceNameDnsAaaaRecordOnLaunch", "ipv6Native", "mapPublicIpOnLaunch",
+	} {
 		out.setDefault(flag, false)
 	}
 	return id, nil
