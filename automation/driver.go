@@ -34,6 +34,9 @@ import (
 // Observer is told what a driver does. Calls for one stack come in order;
 // calls for different stacks may come from different goroutines.
 type Observer interface {
+	// StackPlanned is called before an operation whose number of changes is
+	// known from the stack's state.
+	StackPlanned(stack string, changes int)
 	// StackStarted is called before an operation (up, preview, destroy,
 	// refresh) on a stack.
 	StackStarted(stack, operation string)
@@ -181,4 +184,5 @@ type nobody struct{}
 func (nobody) StackStarted(string, string)                 {}
 func (nobody) EngineEvent(string, events.EngineEvent)      {}
 func (nobody) StackFinished(string, map[string]int, error) {}
+func (nobody) StackPlanned(string, int)                    {}
 func (nobody) Note(string, string)                         {}

@@ -17,8 +17,9 @@ import (
 
 // UpOptions of an up.
 type UpOptions struct {
-	// Preview first, and change nothing if a stack's preview fails.
-	Preview bool
+	// Plan previews each stack right before its up, so that the Observer knows
+	// how much is to come, and a stack whose preview fails is left as it is.
+	Plan bool
 	// Refresh the state from the cloud before comparing.
 	Refresh bool
 }
@@ -28,11 +29,6 @@ type UpOptions struct {
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
-	if o.Preview {
-		if _, err := d.Preview(ctx, c, PreviewOptions{Refresh: o.Refresh}); err != nil {
-			return Result{Cluster: c.Name}, err
-		}
-	}
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		return d.upStack(ctx, c, k, o)
 	})
@@ -43,7 +39,14 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	if err != nil {
 		return StackResult{}, err
 	}
-	s, err := d.open(ctx, c, k, stacks.Options{}, st != nil)
+	exists := st != nil
+	if o.Plan {
+		if r, err := d.previewStack(ctx, c, k, PreviewOptions{Refresh: o.Refresh}, stacks.Options{}, exists); err != nil {
+			return r, err
+		}
+		exists = true
+	}
+	s, err := d.open(ctx, c, k, stacks.Options{}, exists)
 	if err != nil {
 		return StackResult{}, err
 	}
@@ -188,7 +191,8 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 		return StackResult{}, err
 	}
 	result := StackResult{Stack: s.name, Kind: k, Operation: "destroy", Changes: Changes{}}
-	if len(st.deployment.Resources) > 0 {
+	if n := len(st.deployment.Resources); n > 0 {
+		d.opts.Observer.StackPlanned(s.name, n)
 		result, err = s.run(ctx, "destroy", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 			opts := []optdestroy.Option{optdestroy.EventStreams(ch), optdestroy.SuppressProgress()}
 			if o.Refresh {

@@ -10,6 +10,7 @@ func (l *Lab) paths() paths { return paths{l.root} }
 func (p paths) dir() string           { return filepath.Join(p.root, ".lab") }
 func (p paths) in(name string) string { return filepath.Join(p.dir(), name) }
 func (p paths) tools() string         { return filepath.Join(p.root, ".tools", "bin") }
+func (p paths) plugins() string       { return filepath.Join(p.root, ".tools", "plugins") }
 func (p paths) bin() string           { return p.in("bin") }
 func (p paths) logs() string          { return p.in("logs") }
 func (p paths) run() string           { return p.in("run") }         // pid files

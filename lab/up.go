@@ -45,7 +45,7 @@ func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
 	}
 	var s Status
 	err = step(progress, "bring the lab's parts up", func() (string, error) {
-		if err := l.writeShim(); err != nil {
+		if err := errors.Join(l.writeShim(), l.linkPlugins()); err != nil {
 			return "", err
 		}
 		err := l.call(ctx, http.MethodPost, "/heal", nil, &s)

@@ -119,6 +119,13 @@ func (p *Progress) refresh(every time.Duration) {
 	}()
 }
 
+// StackPlanned says how many changes the next operation on the stack makes.
+func (p *Progress) StackPlanned(stack string, changes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.model.planned[stack] = changes
+}
+
 // StackStarted says that an operation, such as up, begins on a stack.
 func (p *Progress) StackStarted(stack, operation string) {
 	p.mu.Lock()

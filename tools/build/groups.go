@@ -15,7 +15,9 @@ import (
 )
 
 // group is a module of tools/ and how its tools are built into a directory:
-// commands into bin, files they read into share.
+// commands into bin, files they read into share, and the Pulumi engine's
+// providers into plugins, as the engine's own plugin directory is laid out: on
+// PATH it would warn of each that it is not the released one.
 type group struct {
 	name  string
 	needs []string // commands, besides go and git
@@ -61,7 +63,7 @@ func pulumiGroup() group {
 		}
 		// Without it the Automation API cannot parse `pulumi version`.
 		flags := "-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=" + version.Version
-		return goBuild(ctx, src, out, flags, p,
+		return goBuild(ctx, src, filepath.Join(out, "bin"), flags, p,
 			"github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", "./cmd/pulumi-language-go")
 	}}
 }
@@ -76,7 +78,7 @@ func kubernetesGroup() group {
 		const pkg = "k8s.io/component-base/version."
 		flags := fmt.Sprintf("-X %sgitVersion=%s -X %sgitMajor=%s -X %sgitMinor=%s",
 			pkg, version.Version, pkg, parts[0], pkg, parts[1])
-		if err := goBuild(ctx, src, out, flags, p, "./cmd/controlplane", "./cmd/fluxinstall",
+		if err := goBuild(ctx, src, filepath.Join(out, "bin"), flags, p, "./cmd/controlplane", "./cmd/fluxinstall",
 			"github.com/fluxcd/source-controller", "github.com/fluxcd/kustomize-controller",
 			"github.com/fluxcd/helm-controller"); err != nil {
 			return err
@@ -97,8 +99,11 @@ func pluginsGroup() group {
 	const provider = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 	const version = "4.25.0" // the release tagged on the pinned commit
 	return group{name: "plugins", build: func(ctx context.Context, src, out, _ string, p *progress) error {
-		if err := goBuild(ctx, src, out, "-X main.version="+version, p,
-			"./cmd/pulumi-resource-kubernetes", "sigs.k8s.io/kwok/cmd/kwok"); err != nil {
+		if err := goBuild(ctx, src, filepath.Join(out, "bin"), "", p, "sigs.k8s.io/kwok/cmd/kwok"); err != nil {
+			return err
+		}
+		dir := filepath.Join(out, "plugins", "resource-kubernetes-v"+version)
+		if err := goBuild(ctx, src, dir, "-X main.version="+version, p, "./cmd/pulumi-resource-kubernetes"); err != nil {
 			return err
 		}
 		module, err := pin(ctx, src, provider)
@@ -106,7 +111,7 @@ func pluginsGroup() group {
 			return err
 		}
 		return providerSchema(filepath.Join(module.Dir, "cmd", "pulumi-resource-kubernetes"),
-			filepath.Join(out, "bin", "kubernetes-provider"), version)
+			dir, version)
 	}}
 }
 
@@ -123,9 +128,6 @@ func providerSchema(from, to, version string) error {
 	}
 	schema["version"] = json.RawMessage(`"` + version + `"`)
 	if content, err = json.Marshal(schema); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(to, "schema.json"), content, 0o644); err != nil {
@@ -156,30 +158,46 @@ func eksGroup() group {
 		if err := p.run(ctx, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress"); err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Join(out, "bin"), 0o755); err != nil {
+		version, err := installedVersion(filepath.Join(dir, "node_modules", "@pulumi", "eks"))
+		if err != nil {
+			return err
+		}
+		plugin := filepath.Join(out, "plugins", "resource-eks-v"+version)
+		if err := os.MkdirAll(plugin, 0o755); err != nil {
 			return err
 		}
 		script := fmt.Sprintf("#!/bin/sh\nexec node '%s' \"$@\"\n",
 			filepath.Join(final, "eks", "node_modules", "@pulumi", "eks", "cmd", "provider", "index.js"))
-		return os.WriteFile(filepath.Join(out, "bin", "pulumi-resource-eks"), []byte(script), 0o755)
+		return os.WriteFile(filepath.Join(plugin, "pulumi-resource-eks"), []byte(script), 0o755)
 	}}
+}
+
+// installedVersion is the version of an installed npm package.
+func installedVersion(dir string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err != nil {
+		return "", err
+	}
+	var manifest struct{ Version string }
+	err = json.Unmarshal(content, &manifest)
+	return manifest.Version, err
 }
 
 func lintGroup() group {
 	return group{name: "lint", build: func(ctx context.Context, src, out, _ string, p *progress) error {
-		return goBuild(ctx, src, out, "", p, "github.com/golangci/golangci-lint/v2/cmd/golangci-lint")
+		return goBuild(ctx, src, filepath.Join(out, "bin"), "", p, "github.com/golangci/golangci-lint/v2/cmd/golangci-lint")
 	}}
 }
 
-// goBuild builds packages of the module in src into out/bin. -v names each
+// goBuild builds packages of the module in src into a directory. -v names each
 // package as it is compiled, which is what progress counts.
-func goBuild(ctx context.Context, src, out, ldflags string, p *progress, packages ...string) error {
+func goBuild(ctx context.Context, src, dir, ldflags string, p *progress, packages ...string) error {
 	list := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-f", "{{.ImportPath}}"}, packages...)...)
 	list.Dir = src
 	if deps, err := list.Output(); err == nil {
-		p.total = strings.Count(string(deps), "\n")
+		p.total += strings.Count(string(deps), "\n")
 	}
-	args := []string{"build", "-v", "-trimpath", "-ldflags", "-s -w " + ldflags, "-o", filepath.Join(out, "bin") + string(filepath.Separator)}
+	args := []string{"build", "-v", "-trimpath", "-ldflags", "-s -w " + ldflags, "-o", dir + string(filepath.Separator)}
 	return p.run(ctx, src, "go", append(args, packages...)...)
 }
 
@@ -194,5 +212,6 @@ func pin(ctx context.Context, src, path string) (module, error) {
 		return module{}, fmt.Errorf("finding the pinned version of %s: %w", path, err)
 	}
 	var m module
-	return m, json.Unmarshal(out, &m)
+	err = json.Unmarshal(out, &m)
+	return m, err
 }

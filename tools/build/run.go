@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,7 +92,8 @@ func install(ctx context.Context, g group, root, cache string, p *progress) (boo
 
 // link makes .tools of the checkout point to what is in the cache.
 func link(root, dir string) error {
-	for _, room := range []string{"bin", "share", "."} {
+	rooms := []string{"bin", "share", "plugins", "."}
+	for _, room := range rooms {
 		entries, err := os.ReadDir(filepath.Join(dir, room))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -104,7 +106,7 @@ func link(root, dir string) error {
 			return err
 		}
 		for _, e := range entries {
-			if room == "." && (e.Name() == "bin" || e.Name() == "share") {
+			if room == "." && slices.Contains(rooms, e.Name()) {
 				continue
 			}
 			name := filepath.Join(target, e.Name())

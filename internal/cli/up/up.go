@@ -132,11 +132,17 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 }
 
 func (o *Options) up(ctx context.Context, driver Driver, c *config.Cluster) (automation.Result, error) {
-	r, err := driver.Up(ctx, c, automation.UpOptions{Refresh: o.Refresh})
+	r, err := driver.Up(ctx, c, automation.UpOptions{Refresh: o.Refresh, Plan: o.plan()})
 	if err != nil || !o.JSON() {
 		return r, err
 	}
 	return r, result.Write(o.Streams.Out, "up", r)
+}
+
+// plan says whether to find out first how much there is to do. A person who
+// watches wants to know; who was asked has seen it already.
+func (o *Options) plan() bool {
+	return o.Yes && !o.JSON() && o.Streams.ErrIsTerminal()
 }
 
 // ask shows the plan and asks whether to go on. There is nothing to ask, and

@@ -35,5 +35,5 @@ func beside(name string) ([]byte, error) {
 	if exe, err = filepath.EvalSymlinks(exe); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(filepath.Join(filepath.Dir(exe), "kubernetes-provider", name))
+	return os.ReadFile(filepath.Join(filepath.Dir(exe), name))
 }
