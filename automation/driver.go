@@ -46,6 +46,9 @@ type Observer interface {
 	// resources by operation (create, update, same, …). The counts are nil
 	// when it failed before it made any.
 	StackFinished(stack string, counts map[string]int, err error)
+	// Waiting says what a verification of a cluster waits for now; "" when it
+	// is over.
+	Waiting(cluster, what string)
 	// Note says something that people should know, such as what was
 	// recovered from an interrupted run.
 	Note(stack, message string)
@@ -185,4 +188,5 @@ func (nobody) StackStarted(string, string)                 {}
 func (nobody) EngineEvent(string, events.EngineEvent)      {}
 func (nobody) StackFinished(string, map[string]int, error) {}
 func (nobody) StackPlanned(string, int)                    {}
+func (nobody) Waiting(string, string)                      {}
 func (nobody) Note(string, string)                         {}

@@ -250,6 +250,8 @@ func (w *witness) StackStarted(stack, op string) { w.add("started %s %s", op, st
 func (w *witness) StackFinished(stack string, counts map[string]int, err error) {
 	w.add("finished %s %v %t", stack, counts, err == nil)
 }
+func (w *witness) Waiting(cluster, what string) { w.add("waiting %s: %s", cluster, what) }
+
 func (w *witness) StackPlanned(string, int) {}
 
 func (w *witness) Note(stack, message string) { w.add("note %s: %s", stack, message) }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/config"
-	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 )
 
@@ -80,11 +79,12 @@ func (d *Driver) verify(ctx context.Context, c *config.Cluster, k cluster,
 		}
 		if text := result.Cause.String(); text != noted && ctx.Err() == nil {
 			noted = text
-			d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap), "waiting for "+text)
+			d.opts.Observer.Waiting(c.Name, text)
 		}
 		return false, nil
 	})
 	result.Waited = d.now().Sub(start)
+	d.opts.Observer.Waiting(c.Name, "")
 	switch {
 	case err == nil:
 		return result, nil

@@ -49,8 +49,10 @@ func (l *Lab) Env() (map[string]string, error) {
 		"PULUMI_CONFIG_PASSPHRASE": passphrase,
 		"PULUMI_DEBUG_PROVIDERS":   "aws:" + strconv.Itoa(provider),
 		"PULUMI_SKIP_UPDATE_CHECK": "true",
-		"AWS_REGION":               Region,
-		"AWS_DEFAULT_REGION":       Region,
+		// What is missing here is not to be downloaded but to be built.
+		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+		"AWS_REGION":         Region,
+		"AWS_DEFAULT_REGION": Region,
 		// The stand-in takes any; nothing of the user's own may be used.
 		"AWS_ACCESS_KEY_ID":           "lab",
 		"AWS_SECRET_ACCESS_KEY":       "lab",

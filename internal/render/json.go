@@ -72,6 +72,12 @@ func (v *jsonView) finished(op *operation) {
 	v.write(e)
 }
 
+func (v *jsonView) waiting(op *operation) {
+	if op.waiting != "" {
+		v.write(event{Type: "waiting", Stack: op.stack, Message: op.waiting})
+	}
+}
+
 func (v *jsonView) note(stack, message string) {
 	v.write(event{Type: "note", Stack: stack, Message: message})
 }

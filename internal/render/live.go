@@ -22,6 +22,7 @@ type liveView struct {
 
 func (v *liveView) started(*operation)          { v.draw() }
 func (v *liveView) resource(*operation, change) { v.draw() }
+func (v *liveView) waiting(*operation)          { v.draw() }
 func (v *liveView) tick()                       { v.draw() }
 
 func (v *liveView) message(op *operation, d diagnostic) {
@@ -127,6 +128,9 @@ func (v *liveView) nameWidth() int {
 // line is one stack: phase, progress, elapsed, and what takes longest.
 func (v *liveView) line(op *operation, name int) string {
 	now := v.o.Now()
+	if op.waiting != "" {
+		return fmt.Sprintf("%s  waiting %s for %s", pad(op.stack, name), duration(op.elapsed(now)), op.waiting)
+	}
 	head := fmt.Sprintf("%s  %s  %s  %s", pad(op.stack, name), op.name, pad(progress(op), 7), pad(duration(op.elapsed(now)), 5))
 	s, running := op.slowest()
 	if running == 0 || op.preview() {

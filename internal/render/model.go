@@ -34,6 +34,8 @@ type operation struct {
 	changes      map[string]int
 	err          error
 	over         bool
+	// waiting is what a verification waits for.
+	waiting string
 }
 
 // preview says whether the operation only looks.
@@ -147,6 +149,20 @@ func (m *model) finish(stack string, result map[string]int, err error) *operatio
 		m.plans[stack].Changes = op.changes
 	}
 	delete(m.current, stack)
+	return op
+}
+
+// wait notes what the verification of a cluster waits for. It begins with the
+// first reason and ends with none.
+func (m *model) wait(cluster, what string) *operation {
+	op, ok := m.current[cluster]
+	if !ok {
+		op = m.start(cluster, "verify")
+	}
+	if op.waiting = what; what == "" {
+		op.ended, op.over = m.now(), true
+		delete(m.current, cluster)
+	}
 	return op
 }
 

@@ -68,6 +68,12 @@ func (v *plainView) finished(op *operation) {
 	v.line(op.stack, symbol, text)
 }
 
+func (v *plainView) waiting(op *operation) {
+	if op.waiting != "" {
+		v.line(op.stack, v.style.symbols().waiting, "waiting for "+op.waiting)
+	}
+}
+
 func (v *plainView) note(stack, message string) {
 	v.line(stack, v.style.symbols().doing, message)
 }

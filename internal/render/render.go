@@ -70,6 +70,7 @@ type view interface {
 	resource(op *operation, c change)
 	message(op *operation, d diagnostic)
 	finished(op *operation)
+	waiting(op *operation)
 	note(stack, message string)
 	tick()
 	close()
@@ -153,6 +154,13 @@ func (p *Progress) StackFinished(stack string, result map[string]int, err error)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.finished(p.model.finish(stack, result, err))
+}
+
+// Waiting says what a verification of a cluster waits for; "" when it is over.
+func (p *Progress) Waiting(cluster, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.view.waiting(p.model.wait(cluster, what))
 }
 
 // Note shows a message about a stack, or about all when stack is empty.

@@ -135,7 +135,7 @@ func (p plan) spec(o Options, dir string, l listeners) process.Spec {
 // take no value of their own.
 var adapted = map[string]bool{
 	"events-addr": false, "storage-path": false, "storage-addr": false, "storage-adv-addr": false,
-	"metrics-addr": false, "health-addr": false, "enable-leader-election": true,
+	"requeue-dependency": false, "metrics-addr": false, "health-addr": false, "enable-leader-election": true,
 }
 
 // adapt replaces the flags of a container by those of a host process: free
@@ -155,7 +155,9 @@ func adapt(args []string, tool, storage string, l listeners) []string {
 	}
 	out = append(out, "--enable-leader-election=false", "--metrics-addr="+address(l.metrics), "--health-addr="+address(l.health))
 	if tool == sourceController {
-		out = append(out, "--storage-path="+storage, "--storage-addr="+address(l.source), "--storage-adv-addr="+address(l.source))
+		return append(out, "--storage-path="+storage, "--storage-addr="+address(l.source), "--storage-adv-addr="+address(l.source))
 	}
-	return out
+	// What depends on something not ready is looked at again after this time;
+	// the usual 30s is made for many objects on a shared cluster.
+	return append(out, "--requeue-dependency=2s")
 }

@@ -73,6 +73,7 @@ func TestPlanFor(t *testing.T) {
 func TestAdapt(t *testing.T) {
 	l := listeners{metrics: 1, health: 2, source: 3}
 	always := []string{"--enable-leader-election=false", "--metrics-addr=127.0.0.1:1", "--health-addr=127.0.0.1:2"}
+	const dependencies = "--requeue-dependency=2s"
 	storage := []string{"--storage-path=/lab/data", "--storage-addr=127.0.0.1:3", "--storage-adv-addr=127.0.0.1:3"}
 	tests := map[string]struct {
 		tool string
@@ -86,13 +87,13 @@ func TestAdapt(t *testing.T) {
 		},
 		"values apart": {
 			"kustomize-controller",
-			[]string{"--events-addr", "http://notification-controller.flux-system.svc/", "--log-level", "debug", "--enable-leader-election", "--health-addr", ":9440"},
-			append([]string{"--log-level", "debug"}, always...),
+			[]string{"--events-addr", "http://notification-controller.flux-system.svc/", "--log-level", "debug", "--enable-leader-election", "--health-addr", ":9440", "--requeue-dependency=30s"},
+			append(append([]string{"--log-level", "debug"}, always...), dependencies),
 		},
 		"feature gates stay": {
 			"kustomize-controller",
 			[]string{"--feature-gates=StrictPostBuildSubstitutions=true"},
-			append([]string{"--feature-gates=StrictPostBuildSubstitutions=true"}, always...),
+			append(append([]string{"--feature-gates=StrictPostBuildSubstitutions=true"}, always...), dependencies),
 		},
 	}
 	for name, test := range tests {

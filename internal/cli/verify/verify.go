@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -139,16 +140,26 @@ func (o Output) write(cluster string, v automation.Verification, ready bool) err
 			Seconds: v.Waited.Seconds(),
 		})
 	}
+	columns := []string{"KIND", "NAME", "READY", "REVISION"}
+	if !ready {
+		columns = append(columns, "MESSAGE")
+	}
 	rows := make([][]string, len(v.Checks))
 	for i, c := range v.Checks {
-		state := "no"
-		if c.Ready {
-			state = "yes"
+		rows[i] = []string{c.Kind, qualified(c), "yes", short(c.Revision), ""}
+		if !c.Ready {
+			rows[i][2], rows[i][4] = "no", c.Message
 		}
-		rows[i] = []string{c.Kind, qualified(c), state, c.Revision, c.Message}
+		rows[i] = rows[i][:len(columns)]
 	}
-	return render.Table(o.Out, o.Table, []string{"KIND", "NAME", "READY", "REVISION", "MESSAGE"}, rows)
+	return render.Table(o.Out, o.Table, columns, rows)
 }
+
+// digest matches the hexadecimal digits of a revision; the first twelve of them
+// tell revisions apart, as in Git.
+var digest = regexp.MustCompile(`([0-9a-f]{12})[0-9a-f]{28,}`)
+
+func short(revision string) string { return digest.ReplaceAllString(revision, "$1") }
 
 func qualified(c automation.Check) string {
 	if c.Namespace == "" {

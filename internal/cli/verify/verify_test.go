@@ -79,7 +79,7 @@ func TestVerifyShowsWhatFailed(t *testing.T) {
 		t.Errorf("got %v, want %v", err, d.err)
 	}
 	want := `KIND            NAME                   READY   REVISION        MESSAGE
-GitRepository   flux-system/platform   yes     main@sha1:abc   stored artifact
+GitRepository   flux-system/platform   yes     main@sha1:abc
 Kustomization   flux-system/apps       no      main@sha1:abc   no such variable
 `
 	if out != want {

@@ -1,0 +1,65 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+const reason = "HelmRelease reporting/cluster-reporter: Progressing: Running 'install' action with timeout of 5m0s"
+
+// verification shows one that waits for two things, 12 seconds in all.
+func verification(o Options) {
+	clock := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	o.Now = func() time.Time { return clock }
+	p := New(o)
+	p.Waiting("demo", "GitRepository flux-system/platform: not reconciled yet")
+	clock = clock.Add(12 * time.Second)
+	p.Waiting("demo", reason)
+	p.Waiting("demo", "")
+	p.Close()
+}
+
+func TestWaitingInLines(t *testing.T) {
+	var out bytes.Buffer
+	verification(Options{Err: &out, Format: Plain, Style: Style{Unicode: true}})
+	want := "◎ demo: waiting for GitRepository flux-system/platform: not reconciled yet\n◎ demo: waiting for " + reason + "\n"
+	if out.String() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
+	}
+}
+
+func TestWaitingForMachines(t *testing.T) {
+	var out bytes.Buffer
+	verification(Options{Out: &out, Format: JSON})
+	if got := strings.Count(out.String(), `"type":"waiting"`); got != 2 || !strings.Contains(out.String(), reason) {
+		t.Errorf("got %s", out.String())
+	}
+}
+
+// TestWaitingOnATerminal reads what is drawn while it waits, cut to the width,
+// and that nothing of it stays.
+func TestWaitingOnATerminal(t *testing.T) {
+	s := &screen{t: t, width: 60}
+	var drawn bytes.Buffer
+	verification(Options{
+		Err: writers{s, &drawn}, Terminal: true, Width: func() int { return s.width }, Style: Style{Unicode: true},
+	})
+	if want := "◎ demo  waiting 12s for HelmRelease reporting/cluster-repo…"; !strings.Contains(drawn.String(), want) {
+		t.Errorf("got %q, want %q in it", drawn.String(), want)
+	}
+	if len(s.lines) != 0 {
+		t.Errorf("lines stay: %q", s.lines)
+	}
+}
+
+type writers struct {
+	s     *screen
+	drawn *bytes.Buffer
+}
+
+func (w writers) Write(p []byte) (int, error) {
+	w.drawn.Write(p)
+	return w.s.Write(p)
+}
