@@ -56,8 +56,10 @@ func KubernetesVersions() []string { return slices.Clone(kubernetesVersions) }
 var logTypes = []string{"api", "audit", "authenticator", "controllerManager", "scheduler"}
 
 // retentionDays are the values of PutRetentionPolicy in the CloudWatch Logs API.
-var retentionDays = []int{1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
-	1096, 1827, 2192, 2557, 2922, 3288, 3653}
+var retentionDays = []int{
+	1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
+	1096, 1827, 2192, 2557, 2922, 3288, 3653,
+}
 
 // PodIdentityAgent is the addon that EKS Pod Identity needs on the nodes.
 const PodIdentityAgent = "eks-pod-identity-agent"

@@ -7,8 +7,10 @@ import (
 )
 
 func TestProblemString(t *testing.T) {
-	p := Problem{File: "clusters/x.yaml", Line: 12, Column: 9, Path: "kubernetes.nodeGroups[1].name",
-		Message: `"system" is already used at line 8`, Remedy: "give each node group its own name"}
+	p := Problem{
+		File: "clusters/x.yaml", Line: 12, Column: 9, Path: "kubernetes.nodeGroups[1].name",
+		Message: `"system" is already used at line 8`, Remedy: "give each node group its own name",
+	}
 	want := `clusters/x.yaml:12:9: kubernetes.nodeGroups[1].name: "system" is already used at line 8; give each node group its own name`
 	if got := p.String(); got != want {
 		t.Errorf("String = %s; expected %s", got, want)

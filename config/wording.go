@@ -25,15 +25,6 @@ func quote(s string) string {
 	return fmt.Sprintf("%s (%d characters)", strconv.Quote(string([]rune(s)[:quotedRunes-1])+"…"), n)
 }
 
-// quoteAll is the quoted words in a row: "a", "b".
-func quoteAll(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(w)
-	}
-	return strings.Join(quoted, ", ")
-}
-
 // choice is "a", "a or b", "a, b or c".
 func choice(words []string) string {
 	if len(words) < 2 {

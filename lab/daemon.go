@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -62,13 +63,13 @@ type servicePorts struct{ provider, reviews, proxy int }
 
 // Serve is the lab's daemon for the checkout at root. It runs until ctx ends,
 // it is told to shut down, or it gets SIGTERM; then it ends every process that
-// it started.
-func Serve(ctx context.Context, root string) error {
+// it started. Its own messages go to log.
+func Serve(ctx context.Context, root string, log io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d, err := newDaemon(Open(root), cancel)
+	d, err := newDaemon(Open(root), log, cancel)
 	if err != nil {
 		return fmt.Errorf("start the lab: %w", err)
 	}
@@ -87,9 +88,9 @@ func (d *daemon) close() {
 }
 
 // newDaemon puts the parts together. Nothing listens yet.
-func newDaemon(l *Lab, stop context.CancelFunc) (*daemon, error) {
+func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) {
 	p := l.paths()
-	d := &daemon{lab: l, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), started: time.Now(), stop: stop}
+	d := &daemon{lab: l, log: slog.New(slog.NewTextHandler(log, nil)), started: time.Now(), stop: stop}
 	book, err := ports.Open(p.ports())
 	if err != nil {
 		return nil, err

@@ -123,7 +123,7 @@ spec:
 func TestFlux(t *testing.T) {
 	root := checkout(t, map[string]string{"settings.yaml": settings})
 	ctx, cancel := context.WithCancel(t.Context())
-	d, err := newDaemon(Open(root), cancel)
+	d, err := newDaemon(Open(root), os.Stderr, cancel)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 func playTombolo(args []string) error {
 	switch args[0] {
 	case "serve": // serve --root DIR
-		return Serve(context.Background(), args[2])
+		return Serve(context.Background(), args[2], os.Stderr)
 	case "aws":
 		dir, err := os.Getwd()
 		if err != nil {

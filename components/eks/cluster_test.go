@@ -23,8 +23,12 @@ func clusterArgs() *ClusterArgs {
 			Name: "default", InstanceTypes: []string{"m7i.large"}, Min: 1, Desired: 2, Max: 3, DiskGiB: 50,
 			Labels: map[string]string{"pool": "default"}, Taints: []Taint{{Key: "dedicated", Value: "x", Effect: "NoSchedule"}},
 		}},
-		Addons: []Addon{{Name: "vpc-cni"}, {Name: "kube-proxy"}, {Name: "eks-pod-identity-agent"},
-			{Name: "coredns", Version: "v1.12.3-eksbuild.1", Configuration: map[string]any{"replicaCount": 2}}},
+		Addons: []Addon{
+			{Name: "vpc-cni"},
+			{Name: "kube-proxy"},
+			{Name: "eks-pod-identity-agent"},
+			{Name: "coredns", Version: "v1.12.3-eksbuild.1", Configuration: map[string]any{"replicaCount": 2}},
+		},
 		Tags:  map[string]string{"tombolo:cluster": "demo"},
 		VPCID: pulumi.String("vpc-1"), SubnetIDs: pulumi.ToStringArray([]string{"subnet-1", "subnet-2"}),
 	}

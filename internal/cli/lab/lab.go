@@ -138,7 +138,7 @@ func NewCmdServe(f *factory.Factory) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return lab.Serve(cmd.Context(), root)
+			return lab.Serve(cmd.Context(), root, f.Streams.ErrOut)
 		},
 	}
 }
