@@ -1,6 +1,7 @@
 package stacks
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"tombolo/components/infraconfig"
 	"tombolo/components/recorder"
@@ -149,6 +152,31 @@ func TestCoreRefusesAnotherAccount(t *testing.T) {
 	for _, res := range r.All() {
 		if res.Type != "pulumi:providers:aws" {
 			t.Errorf("%s %s was registered", res.Type, res.Name)
+		}
+	}
+}
+
+// TestCoreWithoutProvider: when the provider refuses its configuration, as it
+// does for credentials of another account, the engine cancels the first invoke.
+func TestCoreWithoutProvider(t *testing.T) {
+	c := load(t, "full")
+	r := account(c.Cloud.Account)
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{
+			status.Error(codes.Canceled, "context canceled"),
+			"core of full: the AWS provider did not start; the cluster file allows account 111122223333 only: " +
+				"use credentials of that account, by cloud.profile or the environment, or correct cloud.account",
+		},
+		{errors.New("timeout"), "core of full: find out the account of the AWS credentials (the cluster file allows 111122223333 only): "},
+	} {
+		r.Invokes["aws:index/getCallerIdentity:getCallerIdentity"] = func(resource.PropertyMap) (resource.PropertyMap, error) {
+			return nil, tc.err
+		}
+		if err := run(t, r, c, Core, Options{}); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error %v, expected %q", err, tc.want)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"tombolo/components/eks"
 	"tombolo/components/network"
@@ -92,6 +94,11 @@ func tags(c *config.Cluster) map[string]string {
 // finds out the account's partition.
 func guard(ctx *pulumi.Context, c *config.Cluster, provider *aws.Provider) (partition string, err error) {
 	caller, err := aws.GetCallerIdentity(ctx, nil, pulumi.Provider(provider))
+	if status.Code(err) == codes.Canceled {
+		// The provider refused its configuration, and has said why itself.
+		return "", fmt.Errorf("the AWS provider did not start; the cluster file allows account %s only: "+
+			"use credentials of that account, by cloud.profile or the environment, or correct cloud.account", c.Cloud.Account)
+	}
 	if err != nil {
 		return "", fmt.Errorf("find out the account of the AWS credentials (the cluster file allows %s only): %w; "+
 			"check the credentials and cloud.profile", c.Cloud.Account, err)
