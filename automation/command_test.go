@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // script installs a pulumi of our own, and returns a driver that finds it.
@@ -99,5 +101,38 @@ func TestCLIErrors(t *testing.T) {
 	}
 	if got := strings.Join(cliErrors("failed to run update: signal: killed\nstdout: secrets"), "|"); got != "the Pulumi CLI ended with signal: killed" {
 		t.Errorf("errors are %q", got)
+	}
+}
+
+func TestCLIErrorsInAList(t *testing.T) {
+	text := "failed to run update: exit status 255\nstderr: error: 2 errors occurred:\n" +
+		"    \t* write lock: no space left on device\n    \t* remove lock: no such file\n\n"
+	f := failed{err: errors.New(text)}
+	want := []string{"write lock: no space left on device; remove lock: no such file"}
+	if diff := cmp.Diff(want, f.reasons()); diff != "" {
+		t.Errorf("reasons (-want +got):\n%s", diff)
+	}
+	if got := remedyFor(want[0]); got != "free space on the disk, and run the same command again: it goes on where it stopped" {
+		t.Errorf("remedy %q", got)
+	}
+}
+
+func TestUnlisted(t *testing.T) {
+	for reason, want := range map[string]string{
+		"plain": "plain",
+		"an unhandled error occurred: 1 error occurred:\n\t* bootstrap of demo: it broke":                                                                                           "bootstrap of demo: it broke",
+		"cluster: 1 error occurred:\n\t* waiting: it broke\nthe log":                                                                                                                "cluster: waiting: it broke\nthe log",
+		"Detected that /p/eks exited prematurely.\n  This is *always* a bug.\n  To assist we have dumped the STDOUT and STDERR streams of the plugin:/p/eks: exec: node: not found": "the provider /p/eks ended at its start: /p/eks: exec: node: not found",
+	} {
+		if got := unlisted(reason); got != want {
+			t.Errorf("%q became %q, want %q", reason, got, want)
+		}
+	}
+}
+
+func TestShortenedKeepsBothEnds(t *testing.T) {
+	got := shortened("what failed" + strings.Repeat(".", 2*maxReason) + "and why")
+	if !strings.HasPrefix(got, "what failed.") || !strings.HasSuffix(got, ".and why") || !strings.Contains(got, ".….") || len(got) > maxReason+len("…") {
+		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }

@@ -30,7 +30,7 @@ const maxReasons = 3
 
 // maxReason bounds the length of one reason, in bytes; providers quote whole
 // documents.
-const maxReason = 1000
+const maxReason = 1500
 
 // failure turns a failed call into an error for people.
 func (d *Driver) failure(ctx context.Context, f failed) error {
@@ -84,18 +84,45 @@ func (f failed) reasons() []string {
 		if len(out) == maxReasons {
 			return append(out, fmt.Sprintf("and %d more", len(all)-maxReasons))
 		}
-		if len(r) > maxReason {
-			r = strings.ToValidUTF8(r[:maxReason], "") + "…"
-		}
-		out = append(out, r)
+		out = append(out, shortened(unlisted(r)))
 	}
 	return out
+}
+
+// errorList is how the engine and its providers head several errors, or one.
+var errorList = regexp.MustCompile(`(?:an unhandled error occurred: )?\d+ errors? occurred:\s*\* `)
+
+// deadProvider is how the engine reports a provider that ended at its start.
+var deadProvider = regexp.MustCompile(`(?s)Detected that (\S+) exited prematurely\..*streams of the plugin:\s*`)
+
+// unlisted is a reason without what the engine puts around it.
+func unlisted(reason string) string {
+	reason = deadProvider.ReplaceAllString(reason, "the provider $1 ended at its start: ")
+	if !errorList.MatchString(reason) {
+		return reason
+	}
+	return strings.ReplaceAll(errorList.ReplaceAllString(reason, ""), "\n\t* ", "; ")
+}
+
+// shortened leaves out the middle of a long reason: what failed is said at its
+// beginning, and why at its end, which often is that of a log.
+func shortened(reason string) string {
+	if len(reason) <= maxReason {
+		return reason
+	}
+	const head = maxReason / 3
+	return strings.ToValidUTF8(reason[:head]+"…"+reason[len(reason)-maxReason+head:], "")
 }
 
 // cliErrors picks the error lines out of an SDK error's text.
 func cliErrors(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
+		// Several errors in one are a heading and a list.
+		if item, ok := strings.CutPrefix(strings.TrimSpace(line), "* "); ok && len(out) > 0 {
+			out[len(out)-1] += "\n\t* " + item
+			continue
+		}
 		if message, ok := strings.CutPrefix(strings.TrimSpace(line), "error: "); ok {
 			out = append(out, message)
 			continue
@@ -127,6 +154,14 @@ var remedies = []struct {
 	{
 		regexp.MustCompile(`(?i)no resource plugin|could not find plugin|failed to load plugin`),
 		"build the plugins with `make tools`, or install them with `pulumi plugin install`",
+	},
+	{
+		regexp.MustCompile(`\bnode: not found|no such file or directory: node`),
+		"install Node.js 20 or newer, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`(?i)no space left on device|disk is full`),
+		"free space on the disk, and run the same command again: it goes on where it stopped",
 	},
 	{
 		regexp.MustCompile(`(?i)ExpiredToken|security token included in the request is expired`),

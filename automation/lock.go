@@ -51,6 +51,9 @@ func judge(o LockOwner, host string, table processTable) ownerState {
 // report a lock when an operation meets it.
 func (d *Driver) releaseLocks(ctx context.Context, c *config.Cluster, k stacks.Kind) error {
 	stack := stacks.Name(c.Name, k)
+	if err := d.removeUnfinished(stack); err != nil {
+		return err
+	}
 	owners, err := d.lockOwners(stack)
 	if err != nil || len(owners) == 0 {
 		return err
@@ -128,14 +131,9 @@ func (d *Driver) awaitOwner(ctx context.Context, stack string, o LockOwner) erro
 
 // lockOwners reads the locks of a stack in a local backend; none elsewhere.
 func (d *Driver) lockOwners(stack string) ([]LockOwner, error) {
-	dir, ok := d.backendDir()
-	if !ok {
-		return nil, nil
-	}
-	pattern := filepath.Join(dir, ".pulumi", "locks", "organization", stacks.Project, stack, "*.json")
-	files, err := filepath.Glob(pattern)
+	files, err := d.lockFiles(stack, "*.json")
 	if err != nil {
-		return nil, fmt.Errorf("look for locks of stack %s: %w", stack, err)
+		return nil, err
 	}
 	var owners []LockOwner
 	for _, file := range files {
@@ -157,6 +155,43 @@ func (d *Driver) lockOwners(stack string) ([]LockOwner, error) {
 		owners = append(owners, o)
 	}
 	return owners, nil
+}
+
+// lockFiles finds files among the locks of a stack in a local backend.
+func (d *Driver) lockFiles(stack, pattern string) ([]string, error) {
+	dir, ok := d.backendDir()
+	if !ok {
+		return nil, nil
+	}
+	files, err := filepath.Glob(filepath.Join(dir, ".pulumi", "locks", "organization", stacks.Project, stack, pattern))
+	if err != nil {
+		return nil, fmt.Errorf("look for locks of stack %s: %w", stack, err)
+	}
+	return files, nil
+}
+
+// lockWrite is longer than the CLI takes to write a lock.
+const lockWrite = 2 * time.Second
+
+// removeUnfinished removes what a CLI left that could not write its lock,
+// because the disk was full or it was killed. The CLI would take it for a
+// lock, and stop at its empty content.
+func (d *Driver) removeUnfinished(stack string) error {
+	files, err := d.lockFiles(stack, "*.tmp")
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil || time.Since(info.ModTime()) < lockWrite {
+			continue // finished meanwhile, or being written
+		}
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove an unfinished lock of stack %s: %w", stack, err)
+		}
+		d.opts.Observer.Note(stack, "recovered: removed a lock that was not written to its end")
+	}
+	return nil
 }
 
 // backendDir is the directory of a local backend.

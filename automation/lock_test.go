@@ -3,6 +3,7 @@ package automation
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -187,6 +188,30 @@ func TestUnreadableLock(t *testing.T) {
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	if err == nil || !strings.HasSuffix(err.Error(), "make sure that no tombolo or pulumi runs, and delete the file") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// A full disk leaves the file that the CLI writes before it is the lock.
+func TestUnfinishedLockIsRemoved(t *testing.T) {
+	b := newBench(t)
+	lock := b.lock(t, "demo-core", owner(t, 77))
+	left, writing := lock+".18ea12d99b89f3a7.tmp", lock+".18ea12d99b89f3a8.tmp"
+	minuteAgo := time.Now().Add(-time.Minute)
+	if err := errors.Join(os.Rename(lock, left), os.WriteFile(writing, nil, 0o600), os.Chtimes(left, minuteAgo, minuteAgo)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+	if _, err := os.Stat(writing); err != nil {
+		t.Errorf("a lock that is being written was touched: %v", err)
+	}
+	want := []string{"note demo-core: recovered: removed a lock that was not written to its end"}
+	if diff := cmp.Diff(want, b.seen.notes()); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
 

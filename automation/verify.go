@@ -44,6 +44,10 @@ const (
 // platformName is the name of the Git repository that bootstrap sets up.
 const platformName = "platform"
 
+// lookGrace is how long a look may go on after the wait has ended: a look that
+// is cut short finds the end of the wait in place of the cause.
+const lookGrace = 3 * time.Second
+
 // verifyPoll is how often the platform is looked at while verify waits.
 const verifyPoll = time.Second
 
@@ -72,8 +76,10 @@ func (d *Driver) verify(ctx context.Context, c *config.Cluster, k cluster,
 	start := d.now()
 	result := Verification{Cluster: c.Name}
 	noted := ""
+	looks, cancel := context.WithTimeout(ctx, o.Timeout+lookGrace)
+	defer cancel()
 	err := wait.PollUntilContextTimeout(ctx, verifyPoll, o.Timeout, true, func(ctx context.Context) (bool, error) {
-		result.look(ctx, k, values, o)
+		result.look(looks, k, values, o)
 		if result.Cause == nil {
 			return true, nil
 		}

@@ -10,9 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/fake"
 	"sigs.k8s.io/yaml"
 
@@ -271,5 +273,43 @@ func TestVerifyWithoutAPI(t *testing.T) {
 	_, err := b.verify(t.Context(), demo(), k, core, VerifyOptions{Timeout: time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "first cause: Kubernetes API: ask the Kubernetes API for its kinds: connection refused") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// watched tells of the context of each Get.
+type watched struct {
+	dynamic.Interface
+	dynamic.NamespaceableResourceInterface
+	got func(context.Context)
+}
+
+func (w watched) Resource(r schema.GroupVersionResource) dynamic.NamespaceableResourceInterface {
+	w.NamespaceableResourceInterface = w.Interface.Resource(r)
+	return w
+}
+
+func (w watched) Namespace(string) dynamic.ResourceInterface { return w }
+
+func (w watched) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*unstructured.Unstructured, error) {
+	w.got(ctx)
+	return w.NamespaceableResourceInterface.Namespace(infraNamespace).Get(ctx, name, o, sub...)
+}
+
+// A request that is refused because the wait is about to end would hide what
+// was waited for, so a look has longer than the wait.
+func TestVerifyFinishesItsLastLook(t *testing.T) {
+	b := newBench(t)
+	k := fakeCluster(t, nil, infra)
+	spare := time.Duration(0)
+	k.dynamic = watched{Interface: k.dynamic, got: func(ctx context.Context) {
+		deadline, _ := ctx.Deadline()
+		spare = time.Until(deadline)
+	}}
+	_, err := b.verify(t.Context(), demo(), k, core, VerifyOptions{Timeout: time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "there is no Kustomization") {
+		t.Errorf("error is %v", err)
+	}
+	if spare < lookGrace/2 {
+		t.Errorf("the look had %v", spare)
 	}
 }
