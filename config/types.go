@@ -9,7 +9,7 @@ package config
 // Version is the version of the cluster file's format that this package reads.
 const Version = 1
 
-// Cluster is a cluster file.
+// Cluster is a cluster file: what one cluster is made of.
 type Cluster struct {
 	// Version of the format: 1.
 	Version int `yaml:"version"`
@@ -150,7 +150,7 @@ type Endpoint struct {
 	OpenToTheWorld bool `yaml:"openToTheWorld,omitempty"`
 }
 
-// SecretsEncryption of Kubernetes Secrets by a KMS key.
+// SecretsEncryption is the encryption of Kubernetes Secrets by a KMS key.
 type SecretsEncryption struct {
 	// Enabled turns it on. Default true. AWS cannot turn it off again.
 	Enabled *bool `yaml:"enabled,omitempty"`
@@ -251,8 +251,8 @@ type Namespace struct {
 type Service struct {
 	// Name, a DNS label, unique in the file.
 	Name string `yaml:"name"`
-	// Namespace of the ConfigMap and the service account; one of Namespaces, or
-	// flux-system.
+	// Namespace of the ConfigMap and the service account: one of the file's
+	// namespaces, or flux-system.
 	Namespace string `yaml:"namespace"`
 	// Identity is an IAM role for the service's service account. Default: none.
 	Identity *Identity `yaml:"identity,omitempty"`

@@ -1,0 +1,239 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/invopop/jsonschema"
+)
+
+const referenceIntro = `# The cluster file
+
+<!-- Written by ` + "`go test ./config -run TestReference -update`" + `; do not edit. -->
+
+One YAML file describes one cluster: ` + "`clusters/<name>.yaml`" + `. ` + "`tombolo validate`" + ` reports all problems of a file at once, each
+with its place and its remedy, and checks what the tables cannot show: how values must fit together. Unknown keys are refused.
+
+Editors complete and check the keys with the JSON schema [cluster.v1.json](../../config/schema/cluster.v1.json); for those that
+use the YAML language server, start the file with:
+
+` + "```yaml\n# yaml-language-server: $schema=../config/schema/cluster.v1.json\n```\n"
+
+// TestReference holds docs/reference/cluster-file.md to the schema and to the
+// file of every key.
+func TestReference(t *testing.T) {
+	example, err := os.ReadFile("testdata/good/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reference{paths: map[reflect.Type][]string{}}
+	if err := json.Unmarshal(schema, &r.schema); err != nil {
+		t.Fatal(err)
+	}
+	r.visit(reflect.TypeFor[Cluster](), "")
+	var b strings.Builder
+	b.WriteString(referenceIntro)
+	for _, typ := range r.order {
+		r.section(&b, typ)
+	}
+	fmt.Fprintf(&b, "\n## An example of every key\n\n```yaml\n%s```\n", example)
+
+	path := filepath.Join("..", "docs", "reference", "cluster-file.md")
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
+		t.Errorf("%s is not current; run go test ./config -run TestReference -update (-want +got):\n%s", path, diff)
+	}
+}
+
+// manyValues are too many for a cell of a table.
+const manyValues = 24
+
+// reference writes a section for each struct type of the cluster file.
+type reference struct {
+	schema jsonschema.Schema
+	order  []reflect.Type
+	paths  map[reflect.Type][]string // where in the file the type is used
+}
+
+// visit gathers the types in the order in which a reader of the file meets them.
+func (r *reference) visit(typ reflect.Type, path string) {
+	if !slices.Contains(r.order, typ) {
+		r.order = append(r.order, typ)
+	}
+	r.paths[typ] = append(r.paths[typ], path)
+	for _, f := range fields(typ) {
+		if s := structIn(f.typ); s != nil {
+			r.visit(s, strings.TrimPrefix(path+"."+f.name, "."))
+		}
+	}
+}
+
+// structIn is the struct type in a pointer, a list or by itself, or nil.
+func structIn(typ reflect.Type) reflect.Type {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct {
+		return nil
+	}
+	return typ
+}
+
+func (r *reference) title(typ reflect.Type) string {
+	if paths := r.paths[typ]; paths[0] != "" {
+		return "`" + strings.Join(paths, "`, `") + "`"
+	}
+	return "The keys of the file"
+}
+
+func (r *reference) section(b *strings.Builder, typ reflect.Type) {
+	definition := r.schema.Definitions[typ.Name()]
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| key | value | default | meaning |\n|---|---|---|---|\n",
+		r.title(typ), about(typ, definition.Description))
+	for _, f := range fields(typ) {
+		property, _ := definition.Properties.Get(f.name)
+		meaning, byDefault := splitDefault(property.Description)
+		switch {
+		case f.required:
+			byDefault = "**required**"
+		case isPlain(property.Default):
+			byDefault = code(property.Default)
+		default:
+			byDefault = strings.TrimSpace(wording(typ, " "+byDefault)) // not the start of a sentence
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, r.value(f.name, f.typ, property), byDefault, wording(typ, meaning))
+	}
+}
+
+// value says what a value may be, apart from what its meaning says.
+func (r *reference) value(key string, typ reflect.Type, s *jsonschema.Schema) string {
+	if section := structIn(typ); section != nil && typ.Kind() != reflect.Slice {
+		return fmt.Sprintf("[%s](#%s)", key, slug(r.title(section)))
+	}
+	switch s.Type {
+	case "array":
+		return "list of " + r.value(key, typ.Elem(), s.Items)
+	case "object":
+		if typ.Elem().Kind() == reflect.String {
+			return "map of texts"
+		}
+		return "map"
+	case "boolean":
+		return "`true`, `false`"
+	}
+	if len(s.Enum) > manyValues {
+		return fmt.Sprintf("one of the %d in the schema", len(s.Enum))
+	}
+	if len(s.Enum) > 0 {
+		return code(s.Enum...)
+	}
+	if s.Type == "integer" {
+		return "number" + limits(s)
+	}
+	if s.MaxLength != nil {
+		return fmt.Sprintf("text of at most %d characters", *s.MaxLength)
+	}
+	return "text"
+}
+
+func limits(s *jsonschema.Schema) string {
+	switch {
+	case s.Minimum != "" && s.Maximum != "":
+		return fmt.Sprintf(", %s to %s", s.Minimum, s.Maximum)
+	case s.Minimum != "":
+		return fmt.Sprintf(", at least %s", s.Minimum)
+	}
+	return ""
+}
+
+var notInSlug = regexp.MustCompile(`[^a-z0-9 -]`)
+
+// slug is the anchor that Git hosts give a heading.
+func slug(title string) string {
+	return strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(title), ""), " ", "-")
+}
+
+// isPlain reports whether a default can be shown as it is.
+func isPlain(byDefault any) bool {
+	items, list := byDefault.([]any)
+	return byDefault != nil && (!list || !slices.ContainsFunc(items, func(i any) bool { _, m := i.(map[string]any); return m }))
+}
+
+func code(values ...any) string {
+	var out []string
+	for _, v := range values {
+		if list, ok := v.([]any); ok {
+			out = append(out, code(list...))
+			continue
+		}
+		out = append(out, fmt.Sprintf("`%v`", v))
+	}
+	return strings.Join(out, ", ")
+}
+
+var (
+	defaultSentence = regexp.MustCompile(` ?Default( for [a-z]+)?:? (.+?)\.( |$)`)
+	escaped         = strings.NewReplacer("*", `\*`, "<", `\<`, "|", `\|`)
+	word            = regexp.MustCompile(`[A-Za-z0-9]+`)
+)
+
+// splitDefault takes the sentence about the default out of a comment.
+func splitDefault(comment string) (meaning, byDefault string) {
+	m := defaultSentence.FindStringSubmatch(comment)
+	if m == nil {
+		return comment, ""
+	}
+	return strings.TrimSpace(strings.Replace(comment, m[0], " ", 1)), m[2]
+}
+
+// about is a type's comment without the type's name where it is the subject.
+func about(typ reflect.Type, comment string) string {
+	rest, named := strings.CutPrefix(comment, typ.Name()+" ")
+	verb, _, _ := strings.Cut(rest, " ")
+	if named && strings.HasSuffix(verb, "s") {
+		rest = strings.TrimPrefix(rest, "is ")
+		comment = strings.ToUpper(rest[:1]) + rest[1:]
+	}
+	return wording(typ, comment)
+}
+
+// wording is a Go comment for readers of the file: fields go by their keys. A
+// field's name that is also a plain word starts a sentence as such.
+func wording(typ reflect.Type, comment string) string {
+	keys := map[string]string{}
+	for _, f := range fields(typ) {
+		if f.typ.Kind() != reflect.Struct || f.name != strings.ToLower(f.name) {
+			keys[typ.Field(f.index).Name] = f.name
+		}
+	}
+	text := escaped.Replace(comment)
+	var b strings.Builder
+	end := 0
+	for _, at := range word.FindAllStringIndex(text, -1) {
+		name := text[at[0]:at[1]]
+		key := keys[name]
+		starts := at[0] == 0 || strings.HasSuffix(text[:at[0]], ". ")
+		if key == "" || name == strings.ToUpper(name) || starts && key == strings.ToLower(key) {
+			continue
+		}
+		b.WriteString(text[end:at[0]] + "`" + key + "`")
+		end = at[1]
+	}
+	return b.String() + text[end:]
+}
