@@ -98,23 +98,6 @@ func TestInterrupted(t *testing.T) {
 	nothingExists(t, p)
 }
 
-// TestTwoClusters shows two clusters in one lab, and that taking one down
-// leaves the other.
-func TestTwoClusters(t *testing.T) {
-	p := newProject(t)
-	p.secondCluster(t, "edge", "10.30.0.0/16")
-	for _, name := range []string{"demo", "edge"} {
-		p.up(t, name)
-	}
-	p.must(t, "verify", "demo")
-	p.must(t, "verify", "edge")
-	p.must(t, "destroy", "demo", "--yes")
-	p.must(t, "verify", "edge")
-	if got := p.kubectl(t, "edge", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.cluster}"); got != "edge" {
-		t.Errorf("the second cluster says it is %q", got)
-	}
-}
-
 // TestLabDaemonKilled kills the lab with SIGKILL: `lab up` brings it back, with
 // the same clusters on the same ports.
 func TestLabDaemonKilled(t *testing.T) {

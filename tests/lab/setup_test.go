@@ -96,16 +96,6 @@ func (p project) read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// secondCluster writes a cluster file like the demo's, with another name and
-// network.
-func (p project) secondCluster(t *testing.T, name, cidr string) {
-	t.Helper()
-	text := p.read(t, "clusters/demo.yaml")
-	text = strings.Replace(text, "name: demo\n", "name: "+name+"\n", 1)
-	text = strings.Replace(text, "10.20.0.0/16", cidr, 1)
-	p.write(t, "clusters/"+name+".yaml", text)
-}
-
 // outcome is how a command ended.
 type outcome struct {
 	stdout, stderr string
@@ -207,12 +197,13 @@ func lastResult(t *testing.T, stdout string) result {
 	return r
 }
 
+// item is something in the AWS stand-in.
+type item struct{ Type, ID, Name string }
+
 // inventory is what exists in the AWS stand-in.
-func (p project) inventory(t *testing.T) []struct{ Type, ID, Name string } {
+func (p project) inventory(t *testing.T) []item {
 	t.Helper()
-	var status struct {
-		Inventory []struct{ Type, ID, Name string }
-	}
+	var status struct{ Inventory []item }
 	decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
 	return status.Inventory
 }

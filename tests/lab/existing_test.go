@@ -1,0 +1,256 @@
+//go:build lab
+
+package lab
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestExistingNetwork is the way of a second cluster, guest, in the network of
+// the demo cluster: both in one lab at once, each left alone by the other. Its
+// parts build on each other.
+func TestExistingNetwork(t *testing.T) {
+	p := newProject(t)
+	p.up(t, "demo")
+	g := guest{project: p, text: p.guestFile(t), before: p.records(t)}
+	p.write(t, guestFile, g.text)
+	for _, s := range []struct {
+		name string
+		run  func(guest, *testing.T)
+	}{
+		{"credentials of another account are refused", guest.anotherAccount},
+		{"up", guest.up},
+		{"the API server has the file's version", guest.version},
+		{"nodes carry what their group says", guest.nodes},
+		{"the service has a Pod Identity", guest.podIdentity},
+		{"values reach what Git declares", guest.valuesReachGit},
+		{"the network is left as it was", guest.networkIsKept},
+		{"a second up changes nothing", guest.secondUp},
+		{"changes of the file are made in place", guest.changesInPlace},
+		{"destroy leaves the other cluster", guest.destroyed},
+		{"destroy of the last leaves an empty cloud", func(g guest, t *testing.T) { destroyLeavesNothing(t, g.project) }},
+	} {
+		if !t.Run(s.name, func(t *testing.T) { s.run(g, t) }) {
+			t.Fatal("what follows needs this")
+		}
+	}
+}
+
+const guestFile = "clusters/guest.yaml"
+
+// guest is the second cluster: its file, and the cloud as it was before.
+type guest struct {
+	project
+	text   string
+	before map[string]string
+}
+
+// guestFile is testdata/guest.yaml in the demo's network, with the demo's
+// GitOps and values.
+func (p project) guestFile(t *testing.T) string {
+	t.Helper()
+	var demo struct {
+		Outputs struct {
+			VPC     string   `json:"vpcId"`
+			Private []string `json:"privateSubnetIds"`
+			Public  []string `json:"publicSubnetIds"`
+		}
+	}
+	decode(t, p.must(t, "outputs", "demo", "--output", "json"), &demo)
+	o := demo.Outputs
+	if o.VPC == "" || len(o.Private) != 2 || len(o.Public) != 2 {
+		t.Fatalf("the outputs of demo name no network: %+v", o)
+	}
+	template, err := os.ReadFile("testdata/guest.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, gitops, found := strings.Cut(p.read(t, "clusters/demo.yaml"), "\ngitops:")
+	if !found {
+		t.Fatal("clusters/demo.yaml has no gitops")
+	}
+	ids := strings.NewReplacer(
+		"VPC", o.VPC,
+		"PRIVATE", strings.Join(o.Private, ", "),
+		"PUBLIC", strings.Join(o.Public, ", "),
+	)
+	return ids.Replace(string(template)) + "\ngitops:" + gitops
+}
+
+// records are the stand-in's records of what exists, by their file's name.
+func (p project) records(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.dir, ".lab", "aws", "resources", "*", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the stand-in has no records: %v", err)
+	}
+	found := map[string]string{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[filepath.Base(file)] = string(content)
+	}
+	return found
+}
+
+func (g guest) anotherAccount(t *testing.T) {
+	g.edit(t, `account: "111122223333"`, `account: "444455556666"`)
+	defer g.write(t, guestFile, g.text)
+	o := g.run(t, "up", "guest", "--yes")
+	if o.code != 4 {
+		t.Errorf("exit code %d, want 4", o.code)
+	}
+	for _, want := range []string{"AWS account ID not allowed: 111122223333", "the cluster file allows account 444455556666 only"} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("the refusal does not say %q:\n%s", want, o.stderr)
+		}
+	}
+	if !maps.Equal(g.records(t), g.before) {
+		t.Error("the refused up changed the cloud")
+	}
+}
+
+func (g guest) up(t *testing.T) {
+	for _, s := range g.project.up(t, "guest").Stacks {
+		if s.Changes["create"] == 0 {
+			t.Errorf("%s created nothing: %v", s.Stack, s.Changes)
+		}
+	}
+	g.must(t, "verify", "guest")
+}
+
+// version asks what the API server serves: it emulates the file's version.
+func (g guest) version(t *testing.T) {
+	var served struct{ EmulationMajor, EmulationMinor string }
+	decode(t, g.kubectl(t, "guest", "get", "--raw", "/version"), &served)
+	if got := served.EmulationMajor + "." + served.EmulationMinor; got != "1.34" {
+		t.Errorf("the API server serves %s, want 1.34", got)
+	}
+}
+
+func (g guest) nodes(t *testing.T) {
+	type taint struct{ Key, Value, Effect string }
+	var list struct {
+		Items []struct {
+			Metadata struct{ Labels map[string]string }
+			Spec     struct{ Taints []taint }
+		}
+	}
+	decode(t, g.kubectl(t, "guest", "get", "nodes", "-o", "json"), &list)
+	if len(list.Items) != 2 {
+		t.Fatalf("there are %d nodes, want one of each group", len(list.Items))
+	}
+	for _, node := range list.Items {
+		labels := node.Metadata.Labels
+		wantTaints := []taint(nil)
+		want := map[string]string{
+			"kubernetes.io/arch": "arm64", "node.kubernetes.io/instance-type": "m7g.large", "eks.amazonaws.com/capacityType": "ON_DEMAND",
+		}
+		if strings.HasPrefix(labels["eks.amazonaws.com/nodegroup"], "batch-") {
+			want = map[string]string{
+				"kubernetes.io/arch": "amd64", "eks.amazonaws.com/capacityType": "SPOT", "example.com/pool": "batch",
+			}
+			wantTaints = []taint{{Key: "example.com/batch", Value: "true", Effect: "NoSchedule"}}
+		}
+		for key, value := range want {
+			if labels[key] != value {
+				t.Errorf("a node of %s has %s=%q, want %q", labels["eks.amazonaws.com/nodegroup"], key, labels[key], value)
+			}
+		}
+		if !slices.Equal(node.Spec.Taints, wantTaints) {
+			t.Errorf("a node of %s has the taints %v, want %v", labels["eks.amazonaws.com/nodegroup"], node.Spec.Taints, wantTaints)
+		}
+	}
+}
+
+func (g guest) podIdentity(t *testing.T) {
+	if !slices.ContainsFunc(g.inventory(t), func(i item) bool { return i.Type == "aws:eks/podIdentityAssociation:PodIdentityAssociation" }) {
+		t.Error("the stand-in holds no Pod Identity association")
+	}
+	account := g.kubectl(t, "guest", "-n", "reporting", "get", "serviceaccount", "cluster-reporter", "-o", "json")
+	if strings.Contains(account, "role-arn") {
+		t.Errorf("the service account carries a role, as for IRSA:\n%s", account)
+	}
+}
+
+func (g guest) valuesReachGit(t *testing.T) {
+	if got := g.kubectl(t, "guest", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.cluster}"); got != "guest" {
+		t.Errorf("the guest says it is %q", got)
+	}
+}
+
+func (g guest) networkIsKept(t *testing.T) {
+	g.demoIsKept(t)
+	g.unchanged(t, "demo")
+}
+
+// demoIsKept compares everything of the demo's with what it was, tags included.
+func (g guest) demoIsKept(t *testing.T) {
+	t.Helper()
+	after := g.records(t)
+	for _, name := range slices.Sorted(maps.Keys(g.before)) {
+		if after[name] != g.before[name] {
+			t.Errorf("%s was\n%s\nand is\n%s", name, g.before[name], cmp.Or(after[name], "gone"))
+		}
+	}
+}
+
+func (g guest) secondUp(t *testing.T) { g.unchanged(t, "guest") }
+
+func (g guest) unchanged(t *testing.T, cluster string) {
+	t.Helper()
+	for _, s := range g.project.up(t, cluster).Stacks {
+		if s.Changed != 0 {
+			t.Errorf("%s changed: %v", s.Stack, s.Changes)
+		}
+	}
+}
+
+// changesInPlace adds a value and a namespace and lets a group grow.
+func (g guest) changesInPlace(t *testing.T) {
+	g.edit(t, "{min: 1, max: 3}", "{min: 1, max: 5}",
+		"  - name: reporting\n", "  - name: reporting\n  - name: extra\n",
+		"\nvalues:\n", "\nvalues:\n  color: blue\n")
+	want := []map[string]int{{"update": 1}, {"create": 1, "update": 1}}
+	for i, s := range g.project.up(t, "guest").Stacks {
+		delete(s.Changes, "same")
+		if !maps.Equal(s.Changes, want[i]) {
+			t.Errorf("%s changed %v, want %v", s.Stack, s.Changes, want[i])
+		}
+	}
+	g.kubectl(t, "guest", "get", "namespace", "extra")
+	if got := g.kubectl(t, "guest", "-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.color}"); got != "blue" {
+		t.Errorf("infra-config has the color %q, want blue", got)
+	}
+}
+
+func (g guest) destroyed(t *testing.T) {
+	g.must(t, "destroy", "guest", "--yes")
+	for _, i := range g.inventory(t) {
+		if strings.Contains(i.ID+" "+i.Name, "guest") {
+			t.Errorf("the stand-in still holds %s %s", i.Type, i.ID)
+		}
+	}
+	g.demoIsKept(t)
+	g.must(t, "verify", "demo")
+}
+
+// edit writes the guest's file with each old text replaced by the new one that
+// follows it.
+func (g guest) edit(t *testing.T, oldnew ...string) {
+	t.Helper()
+	for old := range slices.Chunk(oldnew, 2) {
+		if !strings.Contains(g.text, old[0]) {
+			t.Fatalf("the guest's file holds no %q", old[0])
+		}
+	}
+	g.write(t, guestFile, strings.NewReplacer(oldnew...).Replace(g.text))
+}
