@@ -75,7 +75,7 @@ func (d *differ) add(path, pattern string, old, new any) {
 	case new == nil:
 		kind, replaceKind = pulumirpc.PropertyDiff_DELETE, pulumirpc.PropertyDiff_DELETE_REPLACE
 	}
-	if d.typ.replaces(pattern) {
+	if d.typ.replaces(pattern) && (old != nil || !slices.Contains(d.typ.addable, pattern)) {
 		kind = replaceKind
 		d.out.Replaces = appendNew(d.out.Replaces, top)
 	}

@@ -29,11 +29,13 @@ func eksClusterTypes() map[string]*resourceType {
 			noun:        "EKS Cluster",
 			api:         api{service: "EKS", create: "CreateCluster", update: "UpdateClusterConfig", remove: "DeleteCluster"},
 			// internal/service/eks/cluster.go. Encryption can be turned on
-			// later, but neither changed nor turned off.
+			// later, but not off. Another key is an update there that reaches
+			// nothing, and a new cluster by the EKS component's documentation.
 			forceNew: []string{
 				"accessConfig.bootstrapClusterCreatorAdminPermissions", "bootstrapSelfManagedAddons", "encryptionConfig",
 				"kubernetesNetworkConfig.ipFamily", "kubernetesNetworkConfig.serviceIpv4Cidr", "name", "outpostConfig", "roleArn",
 			},
+			addable:  []string{"encryptionConfig"},
 			autoname: autoname{property: "name", max: 100},
 			defaults: props{"bootstrapSelfManagedAddons": true},
 			references: []reference{
@@ -292,6 +294,9 @@ func startCluster(ctx context.Context, c *Cloud, r *record) error {
 func updateCluster(c *call) error {
 	old := c.old.Outputs
 	if err := checkUpgrade(c, old.str("version"), c.out().str("version")); err != nil {
+		return err
+	}
+	if err := checkClusterKey(c); err != nil {
 		return err
 	}
 	before, after := old.sub("accessConfig"), c.in().sub("accessConfig").clone()

@@ -10,7 +10,9 @@ func policyOf(statement string) string {
 	return `{"Version":"2012-10-17","Statement":[` + statement + `]}`
 }
 
-// refusals are attempts that AWS refuses, and a part of what it says.
+// refusals are attempts that AWS refuses, and a part of what it says. Unknown
+// resource types are in TestUnknownType, deletions of what is in use in
+// TestRefusedDeletions, downgrades in TestRefusedUpdates.
 var refusals = []struct {
 	name  string
 	token string
@@ -269,6 +271,10 @@ var refusals = []struct {
 		"ResourceInUseException: NodeGroup already exists with name nodes-",
 	},
 	{
+		"group name too long", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"nodeGroupName": strings.Repeat("x", 64)}) },
+		"expected length of nodeGroupName to be in the range (0 - 63), got xxx",
+	},
+	{
 		"newer than the cluster", nodeGroupType, func(w *world) props { return w.nodeArgs(props{"version": "1.35"}) },
 		"Requested Nodegroup version 1.35 is not valid for cluster version 1.34",
 	},
@@ -350,7 +356,7 @@ func TestRefusedDeletions(t *testing.T) {
 	}{
 		{"vpc", func(w *world) *thing { return w.vpc }, "api error DependencyViolation: The vpc 'vpc-0"},
 		{"subnet", func(w *world) *thing { return w.subnetA }, "api error DependencyViolation: The subnet 'subnet-0"},
-		{"group", func(w *world) *thing { return w.group }, "has a dependent object"},
+		{"group", func(w *world) *thing { return w.group }, "api error DependencyViolation: resource sg-0"},
 		{"gateway", func(w *world) *thing { return w.gateway }, "has some mapped public address(es). Please unmap those public address(es) before detaching the gateway."},
 		{"table", func(w *world) *thing { return w.table }, "api error DependencyViolation: The routeTable 'rtb-0"},
 		{"address", func(w *world) *thing { return w.address }, "api error InvalidIPAddress.InUse: Address eipalloc-0"},

@@ -26,6 +26,9 @@ type resourceType struct {
 	// ForceNew (RequiresReplace) of the attribute in the Terraform AWS
 	// provider's resource, which the Pulumi provider bridges.
 	forceNew []string
+	// addable are those of forceNew that AWS takes later all the same, and only
+	// does not change or take back.
+	addable []string
 	// ordered are the lists whose order means something; others are sets.
 	ordered []string
 	// documents are JSON documents that are equal when they mean the same.
