@@ -29,6 +29,7 @@ type Options struct {
 	Clusters func([]string) ([]*config.Cluster, error)
 	Driver   func(context.Context, automation.Observer) (Driver, error)
 	JSON     func() bool
+	Lab      func() bool
 
 	Name string
 	File string
@@ -38,6 +39,7 @@ type Options struct {
 func NewCmdKubeconfig(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Out: f.Streams.Out, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON,
+		Lab: func() bool { return f.Globals.Lab },
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
@@ -45,7 +47,8 @@ func NewCmdKubeconfig(f *factory.Factory, runF func(context.Context, *Options) e
 		Short: "Print a kubeconfig without credentials",
 		Long: strings.TrimSpace(`
 Print a kubeconfig of the cluster, or write it to a file and print its path. It
-holds no credentials: kubectl gets a token from the cloud each time.`),
+holds no credentials: kubectl gets a token from the cloud each time, by the AWS
+CLI. In the lab that is the lab's own, which the kubeconfig names by its path.`),
 		Example: strings.TrimSpace(`
   tombolo kubeconfig demo >demo.kubeconfig
   kubectl --kubeconfig "$(tombolo kubeconfig demo --file demo.kubeconfig)" get nodes`),
@@ -85,6 +88,11 @@ func kubeconfigRun(ctx context.Context, o *Options) error {
 	kubeconfig, err := driver.Kubeconfig(ctx, c)
 	if err != nil {
 		return err
+	}
+	if o.Lab() {
+		if kubeconfig, err = withPluginPath(kubeconfig); err != nil {
+			return err
+		}
 	}
 	d := document{Type: "kubeconfig", Cluster: c.Name, Kubeconfig: string(kubeconfig)}
 	if o.File != "" {

@@ -82,3 +82,31 @@ func TestKubeconfigFileInMissingDirectory(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+const withPlugin = `apiVersion: v1
+kind: Config
+users:
+- name: demo
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      command: aws
+      args: [eks, get-token]
+      interactiveMode: Never
+`
+
+func TestPluginByItsPath(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	if _, err := withPluginPath([]byte(withPlugin)); err == nil || !strings.Contains(err.Error(), "start the lab with `tombolo lab up`") {
+		t.Errorf("without the plugin: got %v", err)
+	}
+	plugin := filepath.Join(dir, "aws")
+	if err := os.WriteFile(plugin, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, err := withPluginPath([]byte(withPlugin))
+	if err != nil || !strings.Contains(string(got), "command: "+plugin+"\n") {
+		t.Errorf("got %v:\n%s", err, got)
+	}
+}

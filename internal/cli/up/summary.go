@@ -57,7 +57,7 @@ func next(cluster string, lab bool) []string {
 		}
 	}
 	return []string{
-		`eval "$(bin/tombolo lab env)"   # this shell is in the lab now`,
+		`eval "$(bin/tombolo lab env)"   # this shell is in the lab, with kubectl and pulumi`,
 		fmt.Sprintf(`export KUBECONFIG="$(bin/tombolo kubeconfig %s --file .lab/%s)"`, cluster, file),
 		"kubectl get nodes,pods -A",
 		"kubectl -n hello get configmap settings -o yaml",
