@@ -136,3 +136,16 @@ func TestShortenedKeepsBothEnds(t *testing.T) {
 		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }
+
+func TestReasonsLeaveOutWhatFollows(t *testing.T) {
+	hungUp := "eks:index:Cluster resource 'c' has a problem: grpc: the client connection is closing"
+	for _, test := range []struct{ errors, want []string }{
+		{[]string{"cluster: it broke", hungUp}, []string{"cluster: it broke"}},
+		{[]string{hungUp}, []string{hungUp}},
+	} {
+		f := failed{record: &recorder{errors: test.errors}}
+		if diff := cmp.Diff(test.want, f.reasons()); diff != "" {
+			t.Errorf("reasons (-want +got):\n%s", diff)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,6 +80,9 @@ func (f failed) reasons() []string {
 	if len(all) == 0 {
 		all = cliErrors(f.err.Error())
 	}
+	if causes := slices.DeleteFunc(slices.Clone(all), followed); len(causes) > 0 {
+		all = causes
+	}
 	out := make([]string, 0, maxReasons)
 	for _, r := range all {
 		if len(out) == maxReasons {
@@ -87,6 +91,12 @@ func (f failed) reasons() []string {
 		out = append(out, shortened(unlisted(r)))
 	}
 	return out
+}
+
+// followed says that a reason is no cause: a component's provider reports that
+// the engine hung up on it, because something else had failed.
+func followed(reason string) bool {
+	return strings.Contains(reason, "grpc: the client connection is closing")
 }
 
 // errorList is how the engine and its providers head several errors, or one.
