@@ -14,7 +14,7 @@ import (
 // `aws eks get-token` would, and when it expires.
 func (l *Lab) EKSToken(ctx context.Context, cluster string) (token string, expires time.Time, _ error) {
 	var a tokenAnswer
-	if err := l.call(ctx, http.MethodPost, "/token", tokenRequest{cluster}, &a); err != nil {
+	if err := l.ask(ctx, http.MethodPost, "/token", tokenRequest{cluster}, &a); err != nil {
 		return "", time.Time{}, fmt.Errorf("get a token for cluster %s: %w", cluster, err)
 	}
 	return a.Token, a.Expires, nil

@@ -161,6 +161,22 @@ func answer(w http.ResponseWriter, value any) {
 	_ = json.NewEncoder(w).Encode(value) // the client went away
 }
 
+// answerTimeout is how long the daemon may take for what needs nothing but
+// itself.
+const answerTimeout = 5 * time.Second
+
+// ask is call for what the daemon answers at once. One that is there and does
+// not answer is an error that says what to do about it.
+func (l *Lab) ask(ctx context.Context, method, path string, in, out any) error {
+	bounded, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	err := l.call(bounded, method, path, in, out)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		return fmt.Errorf("no answer in %v: %w; it hangs or was stopped: run `tombolo lab down`, which ends it, then `tombolo lab up`", answerTimeout, err)
+	}
+	return err
+}
+
 // call asks the daemon; out may be nil. Without a daemon it fails with
 // ErrNotRunning.
 func (l *Lab) call(ctx context.Context, method, path string, in, out any) error {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -216,6 +217,10 @@ func (d *daemon) heal(ctx context.Context) error {
 	d.notes = nil
 	if seeding.Note != "" {
 		d.notes = []string{seeding.Note}
+	}
+	if resumed != nil {
+		reason, _, _ := strings.Cut(resumed.Error(), "\n")
+		d.notes = append(d.notes, reason+"; then run `tombolo lab up` again")
 	}
 	d.mu.Unlock()
 	if seeding.Changed {

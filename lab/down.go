@@ -50,7 +50,7 @@ func (l *Lab) stop(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
-	if err := l.call(ctx, http.MethodPost, "/shutdown", nil, nil); err != nil && !errors.Is(err, ErrNotRunning) {
+	if err := l.ask(ctx, http.MethodPost, "/shutdown", nil, nil); err != nil && !errors.Is(err, ErrNotRunning) {
 		return process.End(file.PID, file.Identity, stopTimeout)
 	}
 	tick := time.NewTicker(50 * time.Millisecond)

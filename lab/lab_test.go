@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tombolo/lab/process"
 )
 
 func TestLogFile(t *testing.T) {
@@ -69,6 +72,46 @@ func TestUpNamesMissingTools(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"doing check the lab's tools", "failed check the lab's tools"}, steps); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestUpNamesMissingProviders(t *testing.T) {
+	l := Open(t.TempDir())
+	for _, tool := range requiredTools {
+		file := filepath.Join(l.paths().tools(), tool)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(l.paths().plugins(), "resource-eks-v2.8.1"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	want := "resource-kubernetes missing in " + l.paths().plugins() + "; run `make tools`"
+	if err := l.checkTools(); err == nil || err.Error() != want {
+		t.Errorf("error %v\nwant  %s", err, want)
+	}
+}
+
+// A daemon that was stopped still has its socket, and never answers.
+func TestStatusOfADaemonThatHangs(t *testing.T) {
+	l := Open(t.TempDir())
+	socket, err := socketPath("/" + strings.Repeat("long", 30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(filepath.Dir(socket))
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	file := fmt.Sprintf(`{"pid":%d,"identity":%q,"socket":%q}`, os.Getpid(), process.Identity(os.Getpid()), socket)
+	if err := errors.Join(os.MkdirAll(l.paths().dir(), 0o755), os.WriteFile(l.paths().daemon(), []byte(file), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Status(t.Context())
+	if err == nil || !strings.HasPrefix(err.Error(), "get the lab's status: no answer in 5s: ") || !strings.Contains(err.Error(), "tombolo lab down") {
+		t.Errorf("error %v", err)
 	}
 }
 

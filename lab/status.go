@@ -12,7 +12,7 @@ import (
 // Running false and is no error.
 func (l *Lab) Status(ctx context.Context) (Status, error) {
 	var s Status
-	err := l.call(ctx, http.MethodGet, "/status", nil, &s)
+	err := l.ask(ctx, http.MethodGet, "/status", nil, &s)
 	if errors.Is(err, ErrNotRunning) {
 		return Status{}, nil
 	}

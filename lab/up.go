@@ -24,6 +24,9 @@ var requiredTools = []string{
 	"source-controller", "kustomize-controller", "helm-controller",
 }
 
+// requiredProviders are the Pulumi providers that the lab runs with.
+var requiredProviders = []string{"resource-eks", "resource-kubernetes"}
+
 // Up starts the lab, or brings back the parts of a running one that died. It
 // clears away what a killed lab left behind, and returns when everything that
 // was there before is healthy again.
@@ -45,7 +48,7 @@ func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
 	}
 	var s Status
 	err = step(progress, "bring the lab's parts up", func() (string, error) {
-		if err := errors.Join(l.writeShim(), l.linkPlugins()); err != nil {
+		if err := errors.Join(l.writeShim(), l.linkPlugins(), l.ask(ctx, http.MethodGet, "/status", nil, nil)); err != nil {
 			return "", err
 		}
 		err := l.call(ctx, http.MethodPost, "/heal", nil, &s)
@@ -81,8 +84,19 @@ func (l *Lab) checkTools() error {
 	if len(missing) > 0 {
 		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().tools())
 	}
+	for _, provider := range requiredProviders {
+		if found, _ := filepath.Glob(filepath.Join(l.paths().plugins(), provider+"-v*")); len(found) == 0 {
+			missing = append(missing, provider)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().plugins())
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		return errors.New("git is missing; install it")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		return errors.New("node, which runs the EKS provider, is missing; install Node.js 20 or newer")
 	}
 	return nil
 }
@@ -142,10 +156,10 @@ func (l *Lab) awaitDaemon(ctx context.Context, cmd *exec.Cmd, exited <-chan erro
 		}
 		select {
 		case <-exited:
-			return fmt.Errorf("the daemon exited with code %d; the end of %s:\n%s", cmd.ProcessState.ExitCode(), log, process.Tail(log, 15))
+			return fmt.Errorf("the daemon exited with code %d\n  the end of %s:\n%s", cmd.ProcessState.ExitCode(), log, process.Tail(log, 15))
 		case <-ctx.Done():
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-			return fmt.Errorf("the daemon did not answer in %v (%w); the end of %s:\n%s", startTimeout, last, log, process.Tail(log, 15))
+			return fmt.Errorf("the daemon did not answer in %v (%w)\n  the end of %s:\n%s", startTimeout, last, log, process.Tail(log, 15))
 		case <-tick.C:
 		}
 	}

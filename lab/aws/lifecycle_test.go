@@ -96,6 +96,20 @@ func TestReopen(t *testing.T) {
 	}
 }
 
+func TestResumeAsksAFailedClusterForNothing(t *testing.T) {
+	w := newWorld(t)
+	w.fake.running, w.fake.nodes = map[string]ClusterSpec{}, map[string][]Node{}
+	w.fake.fail = errors.New("port 6443 is taken")
+	w.open(Options{})
+	err := w.cloud.Resume(t.Context())
+	if err == nil || !strings.HasPrefix(err.Error(), "resume EKS Cluster demo: ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("error %v", err)
+	}
+	if len(w.fake.nodes) > 0 {
+		t.Errorf("nodes %v", w.fake.nodes)
+	}
+}
+
 func TestReadByImportForm(t *testing.T) {
 	w := newWorld(t)
 	role := w.make(roleType, "pod", props{"assumeRolePolicy": podTrust})

@@ -281,8 +281,12 @@ func (c *Cloud) delay(typical time.Duration) error {
 // reports every failure.
 func (c *Cloud) Resume(ctx context.Context) error {
 	var errs []error
+	down := map[string]bool{} // clusters; asking them for their nodes would only take time
 	for _, token := range []string{clusterType, nodeGroupType} {
 		for _, r := range c.snapshot(token) {
+			if token == nodeGroupType && down[r.Inputs.str("clusterName")] {
+				continue
+			}
 			typ := c.types[token]
 			var err error
 			if r.Status == statusDeleting {
@@ -291,6 +295,7 @@ func (c *Cloud) Resume(ctx context.Context) error {
 				_, err = c.settle(ctx, typ, r, 0)
 			}
 			if err != nil {
+				down[r.ID] = down[r.ID] || token == clusterType
 				errs = append(errs, fmt.Errorf("resume %s %s: %w", typ.noun, r.ID, err))
 			}
 		}

@@ -8,12 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 const (
-	excerptLines = 15
-	excerptBytes = 16 << 10 // read from the end of a log to find those lines
+	excerptLines = 10
+	excerptWidth = 300      // of a line; JSON logs carry stack traces in one
+	excerptBytes = 64 << 10 // read from the end of a log to find those lines
 )
 
 // openLog opens a fresh log and keeps the one before as <path>.1.
@@ -34,29 +37,55 @@ func openLog(path string) (*os.File, error) {
 // Tail returns the last n lines of a file, without a final newline. A file
 // that cannot be read has none.
 func Tail(path string, n int) string {
+	lines := ending(path)
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// ending is the last lines of a file, as many as excerptBytes hold.
+func ending(path string) []string {
 	f, err := os.Open(path)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Size() > excerptBytes {
 		if _, err := f.Seek(-excerptBytes, io.SeekEnd); err != nil {
-			return ""
+			return nil
 		}
 	}
 	data, err := io.ReadAll(io.LimitReader(f, excerptBytes))
 	if err != nil {
-		return ""
+		return nil
 	}
-	lines := strings.Split(string(bytes.TrimRight(data, "\n")), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+	return strings.Split(string(bytes.TrimRight(data, "\n")), "\n")
 }
 
-// logExcerpt is the end of a log as an error's last lines.
+// logExcerpt is the end of a log as an error's last lines, so that its first
+// line can stand alone. A panic's stack is left out: why it panicked is said
+// before it.
 func logExcerpt(path string) string {
-	tail := Tail(path, excerptLines)
-	if strings.TrimSpace(tail) == "" {
-		return fmt.Sprintf("; its log %s is empty", path)
+	lines := ending(path)
+	if stack := slices.IndexFunc(lines, isStack); stack > 0 {
+		lines = lines[:stack]
 	}
-	return fmt.Sprintf("; the end of %s:\n  %s", path, strings.ReplaceAll(tail, "\n", "\n  "))
+	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "" })
+	if len(lines) == 0 {
+		return fmt.Sprintf("\n  its log %s is empty", path)
+	}
+	full := ""
+	if slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, syscall.ENOSPC.Error()) }) {
+		full = ": the disk is full"
+	}
+	lines = lines[max(0, len(lines)-excerptLines):]
+	for i, l := range lines {
+		if len(l) > excerptWidth {
+			lines[i] = strings.ToValidUTF8(l[:excerptWidth], "") + "…"
+		}
+	}
+	return fmt.Sprintf("%s\n  the end of %s:\n  %s", full, path, strings.Join(lines, "\n  "))
+}
+
+// isStack recognises the first line of a goroutine's stack.
+func isStack(line string) bool {
+	return strings.HasPrefix(line, "goroutine ") && strings.HasSuffix(line, "]:")
 }

@@ -86,7 +86,7 @@ func TestStartFails(t *testing.T) {
 	}{
 		"exits early": {
 			role: "exit",
-			want: []string{"start exit: exited with code 3; the end of ", "exit.log:\n  first line\n  cannot find the flux compensator"},
+			want: []string{"start exit: exited with code 3\n  the end of ", "exit.log:\n  first line\n  cannot find the flux compensator"},
 		},
 		"never healthy": {
 			role: "healthy",
@@ -94,7 +94,7 @@ func TestStartFails(t *testing.T) {
 				s.StartTimeout = 200 * time.Millisecond
 				s.Healthy = func(context.Context) error { return errors.New("connection refused") }
 			},
-			want: []string{"start healthy: not healthy after 200ms: connection refused; the end of ", "  ready"},
+			want: []string{"start healthy: not healthy after 200ms: connection refused\n  the end of ", "  ready"},
 		},
 		"missing binary": {
 			role: "healthy",

@@ -39,7 +39,8 @@ type Status struct {
 	State    State
 	Since    time.Time // when it entered State
 	Restarts int
-	// Detail says why the process is not running, or why it last ended.
+	// Detail says why the process is not running, or why it last ended; the
+	// end of its log is in further lines.
 	Detail string
 }
 
