@@ -149,3 +149,10 @@ func TestReasonsLeaveOutWhatFollows(t *testing.T) {
 		}
 	}
 }
+
+func TestRemedyOfAnUnreachableCluster(t *testing.T) {
+	got := remedyFor("demo-kustomization: configured Kubernetes cluster is unreachable. If the cluster was deleted, …")
+	if want := "bring the cluster back and run the same command again; if it is gone for good, set PULUMI_K8S_DELETE_UNREACHABLE=true before"; got != want {
+		t.Errorf("remedy %q, want %q", got, want)
+	}
+}

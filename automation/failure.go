@@ -170,6 +170,10 @@ var remedies = []struct {
 		"install Node.js 20 or newer, and run the same command again",
 	},
 	{
+		regexp.MustCompile(`configured Kubernetes cluster is unreachable`),
+		"bring the cluster back and run the same command again; if it is gone for good, set PULUMI_K8S_DELETE_UNREACHABLE=true before",
+	},
+	{
 		regexp.MustCompile(`(?i)no space left on device|disk is full`),
 		"free space on the disk, and run the same command again: it goes on where it stopped",
 	},

@@ -220,7 +220,7 @@ func (d *daemon) heal(ctx context.Context) error {
 	}
 	if resumed != nil {
 		reason, _, _ := strings.Cut(resumed.Error(), "\n")
-		d.notes = append(d.notes, reason+"; then run `tombolo lab up` again")
+		d.notes = append(d.notes, reason+"; `tombolo lab up` tries again, `tombolo lab down` gives it up")
 	}
 	d.mu.Unlock()
 	if seeding.Changed {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,6 +115,23 @@ func TestStatusOfADaemonThatHangs(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "get the lab's status: no answer in 5s: ") || !strings.Contains(err.Error(), "tombolo lab down") {
 		t.Errorf("error %v", err)
 	}
+}
+
+func TestInterruptedStartSaysSo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	daemon := exec.Command("sleep", "60")
+	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan error)
+	go func() { exited <- daemon.Wait() }()
+	err := Open(t.TempDir()).awaitDaemon(ctx, daemon, exited)
+	if want := "wait for the daemon: context canceled"; err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	<-exited // it was ended
 }
 
 func TestShim(t *testing.T) {

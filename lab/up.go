@@ -144,21 +144,24 @@ func (l *Lab) spawn(ctx context.Context) error {
 // awaitDaemon waits for the daemon's answer, its exit and the timeout,
 // whichever comes first.
 func (l *Lab) awaitDaemon(ctx context.Context, cmd *exec.Cmd, exited <-chan error) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	bounded, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	log := l.paths().daemonLog()
 	for {
-		last := l.call(ctx, http.MethodGet, "/status", nil, nil)
+		last := l.call(bounded, http.MethodGet, "/status", nil, nil)
 		if last == nil {
 			return nil
 		}
 		select {
 		case <-exited:
 			return fmt.Errorf("the daemon exited with code %d\n  the end of %s:\n%s", cmd.ProcessState.ExitCode(), log, process.Tail(log, 15))
-		case <-ctx.Done():
+		case <-bounded.Done():
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			if err := ctx.Err(); err != nil {
+				return fmt.Errorf("wait for the daemon: %w", err)
+			}
 			return fmt.Errorf("the daemon did not answer in %v (%w)\n  the end of %s:\n%s", startTimeout, last, log, process.Tail(log, 15))
 		case <-tick.C:
 		}
