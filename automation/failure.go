@@ -174,6 +174,10 @@ var remedies = []struct {
 		"bring the cluster back and run the same command again; if it is gone for good, set PULUMI_K8S_DELETE_UNREACHABLE=true before",
 	},
 	{
+		regexp.MustCompile(`error reading from server: EOF|code = Unavailable`),
+		"a provider ended while it was asked (in the lab, look at `tombolo lab status`); run the same command again: what was done so far is kept",
+	},
+	{
 		regexp.MustCompile(`(?i)no space left on device|disk is full`),
 		"free space on the disk, and run the same command again: it goes on where it stopped",
 	},

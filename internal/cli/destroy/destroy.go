@@ -119,7 +119,7 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 	if err != nil {
 		return err
 	}
-	if len(r.Stacks) == 0 {
+	if !slices.ContainsFunc(r.Stacks, touched) {
 		o.Status().Done("%s: nothing to destroy", c.Name)
 	}
 	if o.JSON() {
@@ -127,6 +127,10 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 	}
 	return nil
 }
+
+// touched says that destroy did something to a stack: one that is empty is kept
+// for its history, and destroying it again does nothing.
+func touched(s automation.StackResult) bool { return len(s.Changes) > 0 || s.Removed }
 
 // ask has the cluster's name typed, as there is no way back.
 func (o *Options) ask(ctx context.Context, c *config.Cluster) error {

@@ -17,13 +17,18 @@ import (
 
 type driver struct {
 	calls []string
-	empty bool
+	empty bool // the stacks are there, and nothing is in them
+	none  bool
 }
 
 func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.DestroyOptions) (automation.Result, error) {
 	d.calls = append(d.calls, fmt.Sprintf("%s only=%q remove=%v", c.Name, o.Only, o.Remove))
 	r := automation.Result{Cluster: c.Name}
-	if !d.empty {
+	switch {
+	case d.none:
+	case d.empty:
+		r.Stacks = []automation.StackResult{{Stack: c.Name + "-bootstrap", Operation: "destroy", Changes: automation.Changes{}}}
+	default:
 		r.Stacks = []automation.StackResult{{Stack: c.Name + "-bootstrap", Operation: "destroy", Changes: automation.Changes{"delete": 2}}}
 	}
 	return r, nil
@@ -100,16 +105,18 @@ func TestDestroy(t *testing.T) {
 }
 
 func TestDestroyNothing(t *testing.T) {
-	o, d, _, errOut, err := parse(t, "demo", "--yes")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.empty = true
-	if err := destroyRun(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := errOut.String(), "✔ demo: nothing to destroy\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+	for _, none := range []bool{true, false} {
+		o, d, _, errOut, err := parse(t, "demo", "--yes")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.none, d.empty = none, true
+		if err := destroyRun(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := errOut.String(), "✔ demo: nothing to destroy\n"; got != want {
+			t.Errorf("without stacks %v: got %q, want %q", none, got, want)
+		}
 	}
 }
 
