@@ -238,7 +238,8 @@ func readStep(meta apitype.StepEventMetadata, at time.Time) step {
 }
 
 // readDiagnostic returns the message in an event. What the engine repeats of a
-// message it has given before, or replaces soon, is left out.
+// message it has given before, or replaces soon, is left out, and so is what it
+// notes for its own developers.
 func readDiagnostic(e events.EngineEvent) (diagnostic, bool) {
 	if e.Error != nil {
 		return diagnostic{severity: "warning", text: "an engine event could not be read: " + e.Error.Error()}, true
@@ -247,7 +248,7 @@ func readDiagnostic(e events.EngineEvent) (diagnostic, bool) {
 		return diagnostic{severity: "error", text: e.ErrorEvent.Error}, true
 	}
 	d := e.DiagnosticEvent
-	if d == nil || d.Ephemeral {
+	if d == nil || d.Ephemeral || d.Severity == "debug" {
 		return diagnostic{}, false
 	}
 	text := strings.TrimSpace(colors.Never.Colorize(d.Message))

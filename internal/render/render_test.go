@@ -38,6 +38,21 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// TestDebugIsLeftOut: the engine tells of each of its calls at this severity.
+func TestDebugIsLeftOut(t *testing.T) {
+	var out bytes.Buffer
+	p := New(Options{Out: &out, Format: JSON})
+	for severity, text := range map[string]string{"debug": "RegisterResource RPC prepared", "warning": "the key is old"} {
+		p.EngineEvent("demo-core", events.EngineEvent{EngineEvent: apitype.EngineEvent{
+			DiagnosticEvent: &apitype.DiagnosticEvent{Severity: severity, Message: text},
+		}})
+	}
+	p.Close()
+	if got := out.String(); strings.Contains(got, "RPC") || !strings.Contains(got, "the key is old") {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestRefreshStopsAtClose(t *testing.T) {
 	var err bytes.Buffer
 	p := New(Options{Err: &err, Terminal: true, Refresh: time.Millisecond})
