@@ -37,8 +37,7 @@ func newProject(t *testing.T) project {
 	if _, err := os.Stat(filepath.Join(root, ".tools", "bin", "controlplane")); err != nil {
 		t.Fatalf("the lab's tools are missing: %v; run `make setup`", err)
 	}
-	// The path of a socket in it must stay short, so not in t.TempDir().
-	dir, err := os.MkdirTemp("", "tombolo-")
+	dir, err := os.MkdirTemp("", "tombolo-") //nolint:usetesting // the path of a socket in it must stay short
 	if err != nil {
 		t.Fatal(err)
 	}
