@@ -25,6 +25,7 @@ test: setup ## Run every test: unit, command line, and end to end in the lab
 demo-down: build ## Destroy the demo cluster and remove the lab, all of it
 	@if [ -e .lab ]; then $(TOMBOLO) destroy demo --lab --yes; fi
 	@$(TOMBOLO) lab down
+	@rm -f clusters/Pulumi.demo-core.yaml clusters/Pulumi.demo-bootstrap.yaml # plain pulumi's, encrypted for this lab
 
 ##@ Build
 
