@@ -106,7 +106,7 @@ func TestCLIErrors(t *testing.T) {
 
 func TestCLIErrorsInAList(t *testing.T) {
 	text := "failed to run update: exit status 255\nstderr: error: 2 errors occurred:\n" +
-		"    \t* write lock: no space left on device\n    \t* remove lock: no such file\n\n"
+		"    1) write lock: no space left on device\n    2) Unknown\n    3) remove lock: no such file\n\n"
 	f := failed{err: errors.New(text)}
 	want := []string{"write lock: no space left on device; remove lock: no such file"}
 	if diff := cmp.Diff(want, f.reasons()); diff != "" {

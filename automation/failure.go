@@ -124,13 +124,18 @@ func shortened(reason string) string {
 	return strings.ToValidUTF8(reason[:head]+"…"+reason[len(reason)-maxReason+head:], "")
 }
 
+// listItem is one of several errors, in the CLI's form or its providers'.
+var listItem = regexp.MustCompile(`^\s+(?:\*|\d+\)) (.*\S)`)
+
 // cliErrors picks the error lines out of an SDK error's text.
 func cliErrors(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {
 		// Several errors in one are a heading and a list.
-		if item, ok := strings.CutPrefix(strings.TrimSpace(line), "* "); ok && len(out) > 0 {
-			out[len(out)-1] += "\n\t* " + item
+		if item := listItem.FindStringSubmatch(line); item != nil && len(out) > 0 {
+			if item[1] != "Unknown" {
+				out[len(out)-1] += "\n\t* " + item[1]
+			}
 			continue
 		}
 		if message, ok := strings.CutPrefix(strings.TrimSpace(line), "error: "); ok {

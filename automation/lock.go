@@ -170,8 +170,8 @@ func (d *Driver) lockFiles(stack, pattern string) ([]string, error) {
 	return files, nil
 }
 
-// lockWrite is longer than the CLI takes to write a lock.
-const lockWrite = 2 * time.Second
+// lockWrite is longer than the CLI takes to write a lock, a few hundred bytes.
+const lockWrite = time.Second
 
 // removeUnfinished removes what a CLI left that could not write its lock,
 // because the disk was full or it was killed. The CLI would take it for a
