@@ -42,6 +42,7 @@ func realBench(t *testing.T, program pulumi.RunFunc) (*Driver, *witness) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.preflight = nothingMissing
 	d.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return program, nil }
 	return d, seen
 }

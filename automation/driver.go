@@ -15,6 +15,7 @@
 package automation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -93,6 +94,7 @@ type Driver struct {
 	env       map[string]string
 	processes processTable
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
+	preflight func(context.Context, *config.Cluster, stacks.Options) error
 	tagged    taggedLookup
 	now       func() time.Time
 
@@ -119,6 +121,7 @@ func New(o Options) (*Driver, error) {
 		env:       o.environment(),
 		processes: hostProcesses{},
 		program:   stacks.Program,
+		preflight: stacks.Preflight,
 		now:       time.Now,
 		command:   o.Command,
 	}

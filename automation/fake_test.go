@@ -277,6 +277,8 @@ type bench struct {
 	cli     *fakeCLI
 	seen    *witness
 	backend string
+	// missing is what the preflight finds.
+	missing error
 	// placeholders are the stacks opened with placeholders.
 	placeholders []string
 }
@@ -297,9 +299,13 @@ func newBench(t *testing.T) *bench {
 		}
 		return func(*pulumi.Context) error { return nil }, nil
 	}
+	d.preflight = func(context.Context, *config.Cluster, stacks.Options) error { return b.missing }
 	b.Driver = d
 	return b
 }
+
+// nothingMissing is a preflight that passes.
+func nothingMissing(context.Context, *config.Cluster, stacks.Options) error { return nil }
 
 func demo() *config.Cluster {
 	return &config.Cluster{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
@@ -29,6 +30,12 @@ type UpOptions struct {
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
+	if err := d.preflight(ctx, c, stacks.Options{Env: d.opts.Env}); err != nil {
+		return Result{Cluster: c.Name}, &PreconditionError{
+			What:   fmt.Sprintf("up %s: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
+			Remedy: "nothing was started: make it available and run the command again", Err: err,
+		}
+	}
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		return d.upStack(ctx, c, k, o)
 	})

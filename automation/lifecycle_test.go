@@ -213,6 +213,7 @@ func TestMissingCLI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
 	var missing *PreconditionError
 	if !errors.As(err, &missing) {
@@ -229,6 +230,7 @@ func TestMissingProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
 	if err == nil || !strings.HasSuffix(err.Error(), "has no Pulumi.yaml; run tombolo in the project's directory") {
 		t.Errorf("error is %v", err)
@@ -259,5 +261,19 @@ func TestStackInfos(t *testing.T) {
 	}
 	if len(infos) != 1 || len(infos["demo"]) != 2 || infos["demo"][0].Kind != stacks.Core || infos["demo"][0].Resources != 3 {
 		t.Errorf("stacks are %+v", infos)
+	}
+}
+
+func TestUpStartsNothingWhenSomethingIsMissing(t *testing.T) {
+	b := newBench(t)
+	b.missing = errors.Join(errors.New("the manifest is gone"), errors.New("the token is not set"))
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	var missing *PreconditionError
+	want := "up demo: the manifest is gone; the token is not set; nothing was started: make it available and run the command again"
+	if !errors.As(err, &missing) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if len(b.cli.calls) > 0 {
+		t.Errorf("the CLI was called: %v", b.cli.calls)
 	}
 }

@@ -2,6 +2,7 @@
 package stacks
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -74,6 +75,12 @@ func Program(c *config.Cluster, k Kind, o Options) (pulumi.RunFunc, error) {
 		return nil, fmt.Errorf("no program for the kind of stack %q: expected %s", k, allowed())
 	}
 	return func(ctx *pulumi.Context) error { return program(ctx, c, o) }, nil
+}
+
+// Preflight checks what the programs of a cluster's stacks will need besides
+// its file, before the first of them starts. All problems are reported together.
+func Preflight(ctx context.Context, c *config.Cluster, o Options) error {
+	return bootstrap.Preflight(ctx, c, o.Env)
 }
 
 func allowed() string {

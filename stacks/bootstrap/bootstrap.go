@@ -87,11 +87,7 @@ func prepare(ctx *pulumi.Context, c *config.Cluster, o Options, h handoff.Handof
 
 func engineArgs(ctx *pulumi.Context, c *config.Cluster, o Options) (*flux.EngineArgs, error) {
 	g := c.GitOps
-	distribution := flux.Distribution{URL: g.Distribution.URL, SHA256: g.Distribution.SHA256}
-	if g.Distribution.Path != "" {
-		distribution.Path = besideFile(c, g.Distribution.Path)
-	}
-	manifest, err := flux.Load(ctx.Context(), distribution)
+	manifest, err := flux.Load(ctx.Context(), distribution(c))
 	if err != nil {
 		return nil, err
 	}

@@ -44,26 +44,36 @@ func (s secrets) auth(a config.Auth) (*flux.Auth, error) {
 // resolve reads the secret that ref refers to; path is where ref is in the
 // cluster file, for errors. No error holds the secret.
 func (s secrets) resolve(path string, ref *config.SecretRef) (pulumi.StringInput, error) {
-	switch {
-	case ref == nil:
-		return nil, fmt.Errorf("%s is required", path)
-	case ref.Config != "":
+	if ref != nil && ref.Config != "" {
 		value, err := pulumiconfig.New(s.ctx, "").TrySecret(ref.Config)
 		if err != nil {
 			return nil, fmt.Errorf("%s: stack %s has no secret %s; set it: pulumi config set --secret %s -s %s",
 				path, s.ctx.Stack(), ref.Config, ref.Config, s.ctx.Stack())
 		}
 		return value, nil
+	}
+	value, err := s.read(path, ref)
+	if err != nil {
+		return nil, err
+	}
+	return pulumi.ToSecret(pulumi.String(value)).(pulumi.StringOutput), nil
+}
+
+// read reads a secret that is kept outside of Pulumi.
+func (s secrets) read(path string, ref *config.SecretRef) (string, error) {
+	switch {
+	case ref == nil:
+		return "", fmt.Errorf("%s is required", path)
 	case ref.Env != "":
 		value := s.lookup(ref.Env)
 		if value == "" {
-			return nil, fmt.Errorf("%s: the environment variable %s is not set", path, ref.Env)
+			return "", fmt.Errorf("%s: the environment variable %s is not set", path, ref.Env)
 		}
-		return secret(value), nil
+		return value, nil
 	case ref.File != "":
 		return s.file(path, ref.File)
 	default:
-		return nil, fmt.Errorf("%s says neither config nor env nor file", path)
+		return "", fmt.Errorf("%s says neither config nor env nor file", path)
 	}
 }
 
@@ -75,14 +85,14 @@ func (s secrets) lookup(name string) string {
 }
 
 // file reads a secret; the line's end that editors add belongs to the file.
-func (s secrets) file(path, name string) (pulumi.StringInput, error) {
+func (s secrets) file(path, name string) (string, error) {
 	name = besideFile(s.cluster, name)
 	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: the file %s does not exist; paths are relative to the cluster file", path, name)
+		return "", fmt.Errorf("%s: the file %s does not exist; paths are relative to the cluster file", path, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	text := string(content)
 	if !strings.Contains(text, "-----BEGIN ") {
@@ -90,11 +100,7 @@ func (s secrets) file(path, name string) (pulumi.StringInput, error) {
 		text = strings.TrimRight(text, "\r\n")
 	}
 	if text == "" {
-		return nil, fmt.Errorf("%s: the file %s is empty", path, name)
+		return "", fmt.Errorf("%s: the file %s is empty", path, name)
 	}
-	return secret(text), nil
-}
-
-func secret(value string) pulumi.StringInput {
-	return pulumi.ToSecret(pulumi.String(value)).(pulumi.StringOutput)
+	return text, nil
 }

@@ -1,0 +1,44 @@
+package bootstrap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"tombolo/components/flux"
+	"tombolo/config"
+)
+
+// Preflight checks what the program will need besides the cluster file: the
+// engine's distribution, with its checksum, and the secrets in files and in the
+// environment. Core takes a quarter of an hour in a cloud; what is missing is
+// better said before it. All problems are reported together.
+func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) error {
+	var problems []error
+	if _, err := flux.Load(ctx, distribution(c)); err != nil {
+		problems = append(problems, fmt.Errorf("gitops.distribution: %w", err))
+	}
+	if a := c.GitOps.Auth; a != nil {
+		s := secrets{cluster: c, env: env}
+		problems = append(problems, s.check("gitops.auth.password", a.Password), s.check("gitops.auth.privateKey", a.PrivateKey))
+	}
+	return errors.Join(problems...)
+}
+
+// check reads a secret that is asked for and not in Pulumi's own keeping.
+func (s secrets) check(path string, ref *config.SecretRef) error {
+	if ref == nil || ref.Config != "" {
+		return nil
+	}
+	_, err := s.read(path, ref)
+	return err
+}
+
+// distribution is where the engine's install manifest is.
+func distribution(c *config.Cluster) flux.Distribution {
+	d := c.GitOps.Distribution
+	if d.Path != "" {
+		return flux.Distribution{SHA256: d.SHA256, Path: besideFile(c, d.Path)}
+	}
+	return flux.Distribution{URL: d.URL, SHA256: d.SHA256}
+}

@@ -1,0 +1,48 @@
+package bootstrap
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tombolo/config"
+)
+
+func TestPreflight(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "install.yaml"), []byte("kind: Namespace\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cluster := func(d config.Distribution, password config.SecretRef) *config.Cluster {
+		return &config.Cluster{Name: "demo", File: filepath.Join(dir, "demo.yaml"), GitOps: config.GitOps{
+			Distribution: d, Auth: &config.Auth{Type: config.AuthBasic, Password: &password},
+		}}
+	}
+	there := config.Distribution{Path: "install.yaml"}
+	env := map[string]string{"GIT_TOKEN": "x"}
+	for name, test := range map[string]struct {
+		c    *config.Cluster
+		want []string // parts of the error; none for no error
+	}{
+		"all there":        {cluster(there, config.SecretRef{Env: "GIT_TOKEN"}), nil},
+		"kept by Pulumi":   {cluster(there, config.SecretRef{Config: "gitToken"}), nil},
+		"no such variable": {cluster(there, config.SecretRef{Env: "TOMBOLO_TEST_NOT_SET"}), []string{"gitops.auth.password: the environment variable TOMBOLO_TEST_NOT_SET is not set"}},
+		"another checksum": {cluster(config.Distribution{Path: "install.yaml", SHA256: strings.Repeat("0", 64)}, config.SecretRef{Env: "GIT_TOKEN"}), []string{"gitops.distribution: checksum of Flux distribution"}},
+		"both of them absent": {cluster(config.Distribution{Path: "gone.yaml"}, config.SecretRef{File: "gone"}), []string{
+			"gitops.distribution: read Flux distribution", "gitops.auth.password: the file",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := Preflight(t.Context(), test.c, env)
+			if len(test.want) == 0 && err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range test.want {
+				if err == nil || !strings.Contains(err.Error(), part) {
+					t.Errorf("got %v, want %q in it", err, part)
+				}
+			}
+		})
+	}
+}
