@@ -62,6 +62,8 @@ func (p *platform) check(o *unstructured.Unstructured) Check {
 		c.Message = "its latest change is not reconciled yet"
 	case ready.status != "True":
 		c.Message = strings.TrimSpace(reason + ": " + ready.message)
+	case asked(o):
+		c.Message = "was asked to reconcile now and has not yet"
 	default:
 		c.Ready = true
 		if expected, ok := p.expected(o); ok && c.Revision != expected {

@@ -51,7 +51,8 @@ const lookGrace = 3 * time.Second
 // verifyPoll is how often the platform is looked at while verify waits.
 const verifyPoll = time.Second
 
-// Verify waits until the hand-over has arrived and every Flux source,
+// Verify asks Flux to look at the repository now, and waits until the hand-over
+// has arrived and every Flux source,
 // Kustomization and HelmRelease is ready at its latest generation and at its
 // source's revision. If that does not happen in time it returns what it found
 // with a VerificationError that names the first cause.
@@ -64,6 +65,7 @@ func (d *Driver) Verify(ctx context.Context, c *config.Cluster, o VerifyOptions)
 	if err != nil {
 		return Verification{Cluster: c.Name}, fmt.Errorf("connect to cluster %s: %w", c.Name, err)
 	}
+	d.fetchNow(ctx, c, k)
 	return d.verify(ctx, c, k, values, o)
 }
 

@@ -28,6 +28,8 @@ func TestDemo(t *testing.T) {
 		{"values reach what Git declares", valuesReachGit},
 		{"state holds no secret", stateHoldsNoSecret},
 		{"a second up changes nothing", secondUp},
+		{"verify waits for what was just pushed", editArrives},
+		{"what verify asked of Flux is no change to up", secondUp},
 		{"plain pulumi sees the same stacks", plainPulumi},
 		{"core is kept while bootstrap has resources", coreIsKept},
 		{"destroy leaves an empty cloud", destroyLeavesNothing},
@@ -143,6 +145,18 @@ func secondUp(t *testing.T, p project) {
 		if s.Changed != 0 {
 			t.Errorf("%s changed: %v", s.Stack, s.Changes)
 		}
+	}
+}
+
+// editArrives changes the tree, and verifies at once: long before Flux would
+// have looked at the repository by itself.
+func editArrives(t *testing.T, p project) {
+	const file = "platform/flux/apps/hello/settings.yaml"
+	p.write(t, file, p.read(t, file)+"  edited: in ${region}\n")
+	p.must(t, "lab", "up")
+	p.must(t, "verify", "demo")
+	if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.edited}"); got != "in eu-central-1" {
+		t.Errorf("after verify the object says %q", got)
 	}
 }
 
