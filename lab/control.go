@@ -172,7 +172,7 @@ func (l *Lab) ask(ctx context.Context, method, path string, in, out any) error {
 	defer cancel()
 	err := l.call(bounded, method, path, in, out)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-		return fmt.Errorf("no answer in %v: %w; it hangs or was stopped: run `tombolo lab down`, which ends it, then `tombolo lab up`", answerTimeout, err)
+		return fmt.Errorf("no answer in %v: %w; %w", answerTimeout, err, ErrHangs)
 	}
 	return err
 }

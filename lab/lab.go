@@ -26,6 +26,9 @@ const (
 // ErrNotRunning is wrapped by what needs a running lab.
 var ErrNotRunning = errors.New("the lab is not running; run `tombolo lab up`")
 
+// ErrHangs is wrapped by what needs a lab that answers.
+var ErrHangs = errors.New("the lab hangs or was stopped: run `tombolo lab down`, which ends it, then `tombolo lab up`")
+
 // Lab is the lab of one checkout.
 type Lab struct{ root string }
 

@@ -42,6 +42,7 @@ func TestClassify(t *testing.T) {
 		{fault.NewPrecondition("a", "b", nil), 4},
 		{&automation.PreconditionError{What: "a"}, 4},
 		{fmt.Errorf("up: %w", lab.ErrNotRunning), 4},
+		{fmt.Errorf("status: %w", lab.ErrHangs), 4},
 		{command, 5},
 		{&automation.DeploymentError{Cluster: "demo", Err: command}, 5},
 		{&automation.VerificationError{Cluster: "demo"}, 6},

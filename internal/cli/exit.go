@@ -62,7 +62,7 @@ func exitClasses() []exitClass {
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",
 			matches: func(err error) bool {
-				return isA[*automation.PreconditionError](err) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning)
+				return isA[*automation.PreconditionError](err) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning) || errors.Is(err, lab.ErrHangs)
 			},
 		},
 		{

@@ -39,7 +39,7 @@ type Options struct {
 func NewCmdKubeconfig(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Out: f.Streams.Out, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON,
-		Lab: func() bool { return f.Globals.Lab },
+		Lab:    func() bool { return f.Globals.Lab },
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
