@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"strconv"
 	"strings"
 
 	"tombolo/config"
@@ -67,6 +68,7 @@ var finders = map[string]finder{
 	"aws:ec2/routeTable:RouteTable":                       tagged("ec2:route-table"),
 	"aws:ec2/routeTableAssociation:RouteTableAssociation": joined("/", "subnetId", "routeTableId"),
 	"aws:ec2/securityGroup:SecurityGroup":                 tagged("ec2:security-group"),
+	"aws:ec2/securityGroupRule:SecurityGroupRule":         {id: groupRuleID},
 	"aws:ec2/subnet:Subnet":                               tagged("ec2:subnet"),
 	"aws:ec2/vpc:Vpc":                                     tagged("ec2:vpc"),
 	"aws:ec2/vpcEndpoint:VpcEndpoint":                     tagged("ec2:vpc-endpoint"),
@@ -94,6 +96,31 @@ var finders = map[string]finder{
 	"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": tagged("ec2:security-group-rule"),
 	"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": tagged(
 		"ec2:security-group-rule"),
+}
+
+// groupRuleID is a rule's id in the provider's import form:
+// sg-1_ingress_tcp_443_443_10.0.0.0/16. The EKS component makes such rules, and
+// AWS refuses to make one twice.
+func groupRuleID(in inputs, _ scope) string {
+	group, direction, protocol := in.str("securityGroupId"), in.str("type"), in.str("protocol")
+	peer := in.str("sourceSecurityGroupId")
+	if self, _ := in["self"].(bool); self {
+		peer = "self"
+	}
+	if blocks, ok := in["cidrBlocks"].([]any); ok && peer == "" {
+		parts := make([]string, len(blocks))
+		for i, b := range blocks {
+			parts[i], _ = b.(string)
+		}
+		peer = strings.Join(parts, "_")
+	}
+	if group == "" || direction == "" || protocol == "" || peer == "" {
+		return ""
+	}
+	if protocol == "-1" {
+		protocol = "all"
+	}
+	return strings.Join([]string{group, direction, protocol, in.number("fromPort"), in.number("toPort"), peer}, "_")
 }
 
 // finderFor returns the finder of a type.
@@ -171,6 +198,12 @@ type inputs map[string]any
 func (in inputs) str(key string) string {
 	s, _ := in[key].(string)
 	return s
+}
+
+// number is an integer input, in decimal; 0 when it is missing.
+func (in inputs) number(key string) string {
+	f, _ := in[key].(float64)
+	return strconv.FormatInt(int64(f), 10)
 }
 
 func (in inputs) or(key, fallback string) string {

@@ -140,6 +140,22 @@ func TestDerivedIDs(t *testing.T) {
 			"arn:aws:iam::111122223333:oidc-provider/oidc.example/id/1",
 		},
 		{"aws:iam/policy:Policy", inputs{"name": "p"}, "arn:aws:iam::111122223333:policy/p"},
+		{
+			"aws:ec2/securityGroupRule:SecurityGroupRule",
+			inputs{"securityGroupId": "sg-1", "type": "ingress", "protocol": "tcp", "fromPort": 443.0, "toPort": 443.0, "sourceSecurityGroupId": "sg-2"},
+			"sg-1_ingress_tcp_443_443_sg-2",
+		},
+		{
+			"aws:ec2/securityGroupRule:SecurityGroupRule",
+			inputs{"securityGroupId": "sg-1", "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true},
+			"sg-1_ingress_all_0_0_self",
+		},
+		{
+			"aws:ec2/securityGroupRule:SecurityGroupRule",
+			inputs{"securityGroupId": "sg-1", "type": "egress", "protocol": "-1", "cidrBlocks": []any{"0.0.0.0/0"}, "self": false},
+			"sg-1_egress_all_0_0_0.0.0.0/0",
+		},
+		{"aws:ec2/securityGroupRule:SecurityGroupRule", inputs{"securityGroupId": "sg-1", "type": "egress", "protocol": "tcp"}, ""},
 		{"aws:iam/role:Role", inputs{}, ""},
 		{"aws:iam/role:Role", inputs{"name": map[string]any{"ciphertext": "x"}}, ""},
 		{"kubernetes:core/v1:ConfigMap", inputs{"metadata": map[string]any{"name": "c", "namespace": "n"}}, "n/c"},

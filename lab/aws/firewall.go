@@ -65,7 +65,8 @@ func firewallTypes() map[string]*resourceType {
 				c.out().setDefault("sourceSecurityGroupId", "")
 				return fmt.Sprintf("sgrule-%d", hashed(ruleKeys(c.r)...)), nil
 			},
-			takes: timing{create: time.Second, remove: time.Second},
+			identifies: func(r *record, id string) bool { return id == ruleImportID(r.Inputs) },
+			takes:      timing{create: time.Second, remove: time.Second},
 		},
 		ingressRuleType: vpcRule(vpc.NewSecurityGroupIngressRule, "VPC Security Group Ingress Rule", "Ingress"),
 		egressRuleType:  vpcRule(vpc.NewSecurityGroupEgressRule, "VPC Security Group Egress Rule", "Egress"),
@@ -229,6 +230,20 @@ func ruleKeys(r *record) []string {
 		keys = append(keys, strings.Join([]string{in.str("securityGroupId"), direction, peer, protocol, ports}, "|"))
 	}
 	return keys
+}
+
+// ruleImportID is how the provider's import names a rule.
+func ruleImportID(in props) string {
+	protocol := in.str("protocol")
+	if protocol == "-1" {
+		protocol = "all"
+	}
+	peers := slices.Concat(in.list("cidrBlocks"), in.list("sourceSecurityGroupId"))
+	if in.boolean("self") {
+		peers = []string{"self"}
+	}
+	return fmt.Sprintf("%s_%s_%s_%d_%d_%s", in.str("securityGroupId"), in.str("type"), protocol,
+		in.integer("fromPort"), in.integer("toPort"), strings.Join(peers, "_"))
 }
 
 func ruleText(key string) string {

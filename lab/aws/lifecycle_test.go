@@ -114,7 +114,11 @@ func TestReadByImportForm(t *testing.T) {
 	w := newWorld(t)
 	role := w.make(roleType, "pod", props{"assumeRolePolicy": podTrust})
 	pod := w.make(podIdentityType, "pod", props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.out["arn"]})
+	w.make(groupRuleType, "rule", props{
+		"securityGroupId": w.group.id, "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true,
+	})
 	for token, id := range map[string]string{
+		groupRuleType:   w.group.id + "_ingress_all_0_0_self",
 		routeType:       w.table.id + "_0.0.0.0/0",
 		tableLinkType:   w.subnetB.id + "/" + w.table.id,
 		attachmentType:  w.nodeRole.id + "/arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy",
