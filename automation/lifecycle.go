@@ -30,15 +30,27 @@ type UpOptions struct {
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
-	if err := d.preflight(ctx, c, stacks.Options{Env: d.opts.Env}); err != nil {
-		return Result{Cluster: c.Name}, &PreconditionError{
-			What:   fmt.Sprintf("up %s: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
-			Remedy: "nothing was started: make it available and run the command again", Err: err,
-		}
+	if err := d.prepare(ctx, c); err != nil {
+		return Result{Cluster: c.Name}, err
 	}
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		return d.upStack(ctx, c, k, o)
 	})
+}
+
+// prepare finds out before anything starts what will be missing: the CLI, and
+// what the programs need besides the cluster file.
+func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
+	if _, err := d.pulumi(ctx); err != nil {
+		return err
+	}
+	if err := d.preflight(ctx, c, stacks.Options{Env: d.opts.Env}); err != nil {
+		return &PreconditionError{
+			What:   fmt.Sprintf("up %s: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
+			Remedy: "nothing was started: make it available and run the command again", Err: err,
+		}
+	}
+	return nil
 }
 
 func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions) (StackResult, error) {
