@@ -45,12 +45,7 @@ func TestScript(t *testing.T) {
 // scenarioProject makes a checkout in the scenario's directory, with the real one's
 // tools, cluster file, platform tree and charts, and ends its lab afterwards.
 func scenarioProject(env *testscript.Env, checkout string) error {
-	for _, name := range []string{"Pulumi.yaml", "clusters", "platform", "lab/charts"} {
-		if err := copyAll(filepath.Join(env.WorkDir, name), filepath.Join(checkout, name)); err != nil {
-			return fmt.Errorf("making a checkout for the scenario: %w", err)
-		}
-	}
-	if err := os.Symlink(filepath.Join(checkout, ".tools"), filepath.Join(env.WorkDir, ".tools")); err != nil {
+	if err := checkoutInto(env.WorkDir, checkout); err != nil {
 		return fmt.Errorf("making a checkout for the scenario: %w", err)
 	}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
@@ -59,6 +54,17 @@ func scenarioProject(env *testscript.Env, checkout string) error {
 	env.Setenv("TOMBOLO_LAB", "1")
 	env.Defer(func() { endLab(env) })
 	return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
+}
+
+// checkoutInto makes a directory a checkout of its own: the real one's data,
+// copied, and its tools.
+func checkoutInto(dir, checkout string) error {
+	for _, name := range []string{"Pulumi.yaml", "clusters", "platform", "lab/charts"} {
+		if err := copyAll(filepath.Join(dir, name), filepath.Join(checkout, name)); err != nil {
+			return err
+		}
+	}
+	return os.Symlink(filepath.Join(checkout, ".tools"), filepath.Join(dir, ".tools"))
 }
 
 func endLab(env *testscript.Env) {

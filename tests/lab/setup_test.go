@@ -42,17 +42,7 @@ func newProject(t *testing.T) project {
 		t.Fatal(err)
 	}
 	p := project{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo")}
-	for _, part := range []string{"clusters", "platform", "lab/charts"} {
-		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(root, part))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	content, err := os.ReadFile(filepath.Join(root, "Pulumi.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.write(t, "Pulumi.yaml", string(content))
-	if err := os.Symlink(filepath.Join(root, ".tools"), filepath.Join(dir, ".tools")); err != nil {
+	if err := checkoutInto(dir, root); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.remove(t) })
