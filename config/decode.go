@@ -30,8 +30,12 @@ type field struct {
 	rule     rule
 }
 
-// fields of a struct type. A field without omitempty is required.
+// fields of a struct type, or the addons of a selection. A field without
+// omitempty is required.
 func fields(t reflect.Type) []field {
+	if t == selectionType {
+		return addonFields()
+	}
 	var out []field
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -44,7 +48,7 @@ func fields(t reflect.Type) []field {
 			index:    i,
 			required: options != "omitempty",
 			typ:      f.Type,
-			rule:     rules[t.Name()+"."+f.Name],
+			rule:     ruleOf(t.Name() + "." + f.Name),
 		})
 	}
 	return out
@@ -88,10 +92,14 @@ func (d *decoder) plain(n *yaml.Node, p path) bool {
 func (d *decoder) value(n *yaml.Node, p path, dst reflect.Value, r rule) {
 	switch dst.Kind() {
 	case reflect.Struct:
-		d.structure(n, p, dst)
+		d.structure(n, p, dst.Type(), func(f field) reflect.Value { return dst.Field(f.index) })
 	case reflect.Slice:
 		d.list(n, p, dst, r)
 	case reflect.Map:
+		if dst.Type() == selectionType {
+			d.selection(n, p, dst)
+			return
+		}
 		d.mapping(n, p, dst)
 	case reflect.String:
 		d.text(n, p, dst, r)
@@ -107,10 +115,11 @@ func (d *decoder) wrong(n *yaml.Node, p path, want, remedy string) {
 	d.doc.unreadable(positionOf(n), p, fmt.Sprintf("must be %s, but is %s", want, describe(n)), remedy)
 }
 
-func (d *decoder) structure(n *yaml.Node, p path, dst reflect.Value) {
-	known := fields(dst.Type())
+// structure reads a mapping with known keys; place is where a key's value goes.
+func (d *decoder) structure(n *yaml.Node, p path, typ reflect.Type, place func(field) reflect.Value) {
+	known := fields(typ)
 	if n.Kind != yaml.MappingNode {
-		d.notMapping(n, p, dst.Type(), known)
+		d.notMapping(n, p, typ, known)
 		return
 	}
 	names := make([]string, len(known))
@@ -125,7 +134,7 @@ func (d *decoder) structure(n *yaml.Node, p path, dst reflect.Value) {
 			continue
 		}
 		seen[pr.key.Value] = true
-		d.decode(pr.key, pr.value, p.field(pr.key.Value), dst.Field(known[i].index), known[i].rule)
+		d.decode(pr.key, pr.value, p.field(pr.key.Value), place(known[i]), known[i].rule)
 	}
 	for _, f := range known {
 		if f.required && !seen[f.name] {

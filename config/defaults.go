@@ -16,8 +16,8 @@ func defaultEndpoints() []string { return []string{"s3"} }
 
 func defaultLogs() []string { return []string{"api", "audit", "authenticator"} }
 
-func defaultAddons() []Addon {
-	return []Addon{{Name: "vpc-cni"}, {Name: "kube-proxy"}, {Name: "coredns"}, {Name: PodIdentityAgent}}
+func defaultAddons() []ManagedAddon {
+	return []ManagedAddon{{Name: "vpc-cni"}, {Name: "kube-proxy"}, {Name: "coredns"}, {Name: PodIdentityAgent}}
 }
 
 // defaultAddonObjects are the default addons as a file would write them.
@@ -34,6 +34,7 @@ func defaultAddonObjects() []map[string]string {
 func (c *Cluster) setDefaults() {
 	c.Network.setDefaults()
 	c.Kubernetes.setDefaults()
+	c.Addons.SetDefaults()
 	for i := range c.Services {
 		c.Services[i].setDefaults()
 	}

@@ -89,7 +89,7 @@ func structIn(typ reflect.Type) reflect.Type {
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
 		typ = typ.Elem()
 	}
-	if typ.Kind() != reflect.Struct {
+	if typ != selectionType && typ.Kind() != reflect.Struct || len(fields(typ)) == 0 {
 		return nil
 	}
 	return typ
@@ -112,6 +112,8 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 		switch {
 		case f.required:
 			byDefault = "**required**"
+		case typ == selectionType:
+			byDefault = "off"
 		case isPlain(property.Default):
 			byDefault = code(property.Default)
 		default:
@@ -125,6 +127,9 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 func (r *reference) value(key string, typ reflect.Type, s *jsonschema.Schema) string {
 	if section := structIn(typ); section != nil && typ.Kind() != reflect.Slice {
 		return fmt.Sprintf("[%s](#%s)", key, slug(r.title(section)))
+	}
+	if typ.Kind() == reflect.Pointer && typ.Elem().Kind() == reflect.Struct {
+		return "`{}`" // an addon without options
 	}
 	switch s.Type {
 	case "array":
@@ -204,6 +209,9 @@ func splitDefault(comment string) (meaning, byDefault string) {
 
 // about is a type's comment without the type's name where it is the subject.
 func about(typ reflect.Type, comment string) string {
+	if rest, ok := strings.CutPrefix(comment, typ.Name()+" are "); ok {
+		comment = strings.ToUpper(rest[:1]) + rest[1:]
+	}
 	rest, named := strings.CutPrefix(comment, typ.Name()+" ")
 	verb, _, _ := strings.Cut(rest, " ")
 	if named && strings.HasSuffix(verb, "s") {
@@ -213,11 +221,19 @@ func about(typ reflect.Type, comment string) string {
 	return wording(typ, comment)
 }
 
+// fieldsOfStruct leaves out a selection's, which are no Go fields.
+func fieldsOfStruct(typ reflect.Type) []field {
+	if typ == selectionType {
+		return nil
+	}
+	return fields(typ)
+}
+
 // wording is a Go comment for readers of the file: fields go by their keys. A
 // field's name that is also a plain word starts a sentence as such.
 func wording(typ reflect.Type, comment string) string {
 	keys := map[string]string{}
-	for _, f := range fields(typ) {
+	for _, f := range fieldsOfStruct(typ) {
 		if f.typ.Kind() != reflect.Struct || f.name != strings.ToLower(f.name) {
 			keys[typ.Field(f.index).Name] = f.name
 		}

@@ -110,11 +110,11 @@ var rules = map[string]rule{
 	"Taint.Key":          {example: "dedicated"},
 	"Taint.Effect":       {what: "a taint effect", allowed: texts(NoSchedule, PreferNoSchedule, NoExecute)},
 
-	"Addon.Name": {
+	"ManagedAddon.Name": {
 		what: "the name of an EKS addon", example: "vpc-cni",
 		pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), maxLength: 100,
 	},
-	"Addon.Version": {
+	"ManagedAddon.Version": {
 		what: "the version of an EKS addon", example: "v1.20.1-eksbuild.1",
 		pattern: regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+$`),
 	},

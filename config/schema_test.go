@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -15,6 +16,8 @@ import (
 	"github.com/invopop/jsonschema"
 	validator5 "github.com/santhosh-tekuri/jsonschema/v5"
 	"gopkg.in/yaml.v3"
+
+	"tombolo/config/addon"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -43,11 +46,12 @@ func TestSchema(t *testing.T) {
 // adds the rules.
 func generateSchema(t *testing.T) []byte {
 	t.Helper()
-	r := &jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true}
+	r := jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true}
 	if err := r.AddGoComments("tombolo/config", "./", jsonschema.WithFullComment()); err != nil {
 		t.Fatal(err)
 	}
 	s := r.Reflect(&Cluster{})
+	s.Definitions[selectionType.Name()] = addonSchema(&r, s.Definitions)
 	s.Title = "Tombolo cluster file, version " + strconv.Itoa(Version)
 	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
 		addRules(t, s.Definitions[typ.Name()], typ)
@@ -62,11 +66,32 @@ func generateSchema(t *testing.T) []byte {
 	return b.Bytes()
 }
 
+// addonSchema is the schema of the addons: a property for each. The types of
+// their options join the definitions.
+func addonSchema(r *jsonschema.Reflector, definitions jsonschema.Definitions) *jsonschema.Schema {
+	selection := &jsonschema.Schema{
+		Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema,
+		Description: "Addons of the catalogue, by name, with their options. {} takes an addon as it is.",
+	}
+	for _, a := range addon.All() {
+		options := r.ReflectFromType(a.Options())
+		maps.Copy(definitions, options.Definitions)
+		selection.Properties.Set(a.Name, &jsonschema.Schema{Ref: "#/$defs/" + a.Options().Name(), Description: a.Summary})
+	}
+	return selection
+}
+
 // clusterTypes are the struct types that a type is made of, itself included.
 func clusterTypes(t reflect.Type) map[reflect.Type]bool {
 	found := map[reflect.Type]bool{}
 	var visit func(reflect.Type)
 	visit = func(t reflect.Type) {
+		if t == selectionType {
+			for _, f := range fields(t) {
+				visit(f.typ)
+			}
+			return
+		}
 		switch t.Kind() {
 		case reflect.Pointer, reflect.Slice:
 			visit(t.Elem())
@@ -100,7 +125,7 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type) {
 			t.Errorf("%s.%s has no comment", typ.Name(), f.Name)
 		}
 		property.Description = oneLine(property.Description)
-		r := rules[typ.Name()+"."+f.Name]
+		r := ruleOf(typ.Name() + "." + f.Name)
 		property.Default = r.byDefault
 		value := property
 		if f.Type.Kind() == reflect.Slice {

@@ -6,6 +6,8 @@
 // imports nothing else of Tombolo.
 package config
 
+import "tombolo/config/addon"
+
 // Version is the version of the cluster file's format that this package reads.
 const Version = 1
 
@@ -33,6 +35,10 @@ type Cluster struct {
 	Kubernetes Kubernetes `yaml:"kubernetes"`
 	// Namespaces that bootstrap makes before the engine starts.
 	Namespaces []Namespace `yaml:"namespaces,omitempty"`
+	// Addons of the catalogue that are turned on, by name, with their options.
+	// Each gets its namespace, what it needs from the cloud, and a ConfigMap
+	// <name>-values of Helm values.
+	Addons addon.Selection `yaml:"addons,omitempty"`
 	// Services that get a cloud identity and a ConfigMap of Helm values.
 	Services []Service `yaml:"services,omitempty"`
 	// GitOps is the engine and the repository it follows.
@@ -133,7 +139,7 @@ type Kubernetes struct {
 	NodeGroups []NodeGroup `yaml:"nodeGroups"`
 	// Addons are managed EKS addons. Default: vpc-cni, kube-proxy, coredns and
 	// eks-pod-identity-agent, in the cloud's default versions.
-	Addons []Addon `yaml:"addons,omitempty"`
+	Addons []ManagedAddon `yaml:"addons,omitempty"`
 }
 
 // Endpoint says who reaches the Kubernetes API.
@@ -224,8 +230,8 @@ type Taint struct {
 	Effect TaintEffect `yaml:"effect"`
 }
 
-// Addon is a managed EKS addon.
-type Addon struct {
+// ManagedAddon is an addon that EKS itself installs and upgrades.
+type ManagedAddon struct {
 	// Name of the addon, such as vpc-cni.
 	Name string `yaml:"name"`
 	// Version, such as v1.20.1-eksbuild.1. Default: the cloud's default for

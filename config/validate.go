@@ -18,6 +18,7 @@ func validate(doc *document, c *Cluster) {
 	v.network()
 	v.kubernetes()
 	v.namespaces()
+	v.addons()
 	v.services()
 	v.gitops()
 }

@@ -15,7 +15,7 @@ func (v *validator) kubernetes() {
 	v.encryption(k.SecretsEncryption)
 	v.admins(k.Admins)
 	v.nodeGroups(k.NodeGroups)
-	v.addons(k.Addons)
+	v.managedAddons(k.Addons)
 }
 
 func (v *validator) endpointAccess(e Endpoint) {
@@ -118,9 +118,9 @@ func (v *validator) sameAccount(at path, account string) {
 	}
 }
 
-func (v *validator) addons(addons []Addon) {
+func (v *validator) managedAddons(addons []ManagedAddon) {
 	list := path("kubernetes.addons")
-	unique(v, list, "name", addons, func(a Addon) string { return a.Name }, "give each addon once")
+	unique(v, list, "name", addons, func(a ManagedAddon) string { return a.Name }, "give each addon once")
 	for i, a := range addons {
 		v.misspelt(list.index(i).field("name"), "an EKS addon that Tombolo knows", a.Name, knownAddons)
 	}

@@ -25,6 +25,8 @@ func (v *validator) metadata() {
 				"%s cannot be the name of a variable in manifests", quote(key))
 		case slices.Contains(reservedValueKeys, key):
 			v.keyProblem(at, "use another key", "is published by Tombolo itself")
+		case v.addonOf(key) != "":
+			v.keyProblem(at, "use another key", "is published for the addon %s", v.addonOf(key))
 		}
 	}
 }

@@ -45,6 +45,9 @@ func (v *validator) serviceNamespace(at path, namespace string) {
 	for _, n := range v.c.Namespaces {
 		names = append(names, n.Name)
 	}
+	for _, a := range v.c.Addons.Enabled() {
+		names = append(names, a.Namespace)
+	}
 	if slices.Contains(names, namespace) {
 		return
 	}
@@ -58,7 +61,7 @@ func (v *validator) serviceNamespace(at path, namespace string) {
 func (v *validator) identity(service path, s Service) {
 	at := service.field("identity")
 	v.fits(service.field("name"), growth{"the service's IAM role", ServiceRoleName(v.c.Name, s.Name), maxRoleName})
-	agent := func(a Addon) bool { return a.Name == PodIdentityAgent }
+	agent := func(a ManagedAddon) bool { return a.Name == PodIdentityAgent }
 	if s.Identity.Mode == PodIdentity && v.sound("kubernetes.addons") &&
 		!slices.ContainsFunc(v.c.Kubernetes.Addons, agent) {
 		v.problem(at.field("mode"), "add "+PodIdentityAgent+" to kubernetes.addons, or use irsa",

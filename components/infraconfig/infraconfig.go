@@ -6,8 +6,8 @@ package infraconfig
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
-	"slices"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
@@ -33,9 +33,28 @@ type InfraConfigArgs struct {
 	// Labels and Annotations that describe the cluster, put on the general
 	// ConfigMap.
 	Labels, Annotations map[string]string
+	// AddonKeys are further keys of the general ConfigMap, from what was made
+	// for addons.
+	AddonKeys map[string]pulumi.StringInput
 	// Services that get Helm values.
 	Services []Service
+	// Addons that get Helm values.
+	Addons []Addon
 }
+
+// Addon is an addon that gets Helm values.
+type Addon struct {
+	// Name of the addon; the ConfigMap is named <Name>-values and carries it in
+	// the label AddonLabel.
+	Name string
+	// Namespace of the ConfigMap.
+	Namespace string
+	// Values as YAML.
+	Values pulumi.StringInput
+}
+
+// AddonLabel names the addon that a ConfigMap of values is for.
+const AddonLabel = "tombolo/addon"
 
 // InfraConfig is the ConfigMaps. Their names are fixed and they are updated in
 // place, provided that the Kubernetes provider has enableConfigMapMutable:
@@ -70,6 +89,12 @@ func NewInfraConfig(ctx *pulumi.Context, name string, args *InfraConfigArgs, opt
 			return nil, fmt.Errorf("values of service %s: %w", s.Name, err)
 		}
 	}
+	for _, a := range args.Addons {
+		meta := metadata(a.Namespace, a.Name+"-values", map[string]string{AddonLabel: a.Name}, nil)
+		if _, err := configMap(ctx, name+"-addon-"+a.Name, meta, pulumi.StringMap{ValuesKey: a.Values}, c); err != nil {
+			return nil, fmt.Errorf("values of addon %s: %w", a.Name, err)
+		}
+	}
 	c.Data = c.General.Data
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"data": c.Data})
 }
@@ -100,6 +125,7 @@ func (a *InfraConfigArgs) data() pulumi.StringMap {
 	for _, k := range Keys() {
 		data[k.Name] = k.value(a.Facts)
 	}
+	maps.Copy(data, a.AddonKeys)
 	return data
 }
 
@@ -115,6 +141,12 @@ func (a *InfraConfigArgs) validate() error {
 	for _, k := range Keys() {
 		published[k.Name] = true
 	}
+	for key := range a.AddonKeys {
+		if published[key] {
+			problems = append(problems, fmt.Errorf("key %s of an addon is published from the infrastructure", key))
+		}
+		published[key] = true
+	}
 	for key := range a.Extra {
 		if published[key] {
 			problems = append(problems, fmt.Errorf("key %s is published from the infrastructure; choose another name", key))
@@ -123,16 +155,27 @@ func (a *InfraConfigArgs) validate() error {
 			problems = append(problems, fmt.Errorf("key %q cannot be a variable; use letters, digits and _", key))
 		}
 	}
-	var places []string
-	for _, s := range a.Services {
-		if s.Name == "" || s.Namespace == "" {
-			problems = append(problems, errors.New("a service needs a name and a namespace"))
+	return errors.Join(append(problems, a.validatePlaces()...)...)
+}
+
+// validatePlaces finds values without a place, and two with the same.
+func (a *InfraConfigArgs) validatePlaces() []error {
+	var problems []error
+	taken := map[string]bool{}
+	check := func(what, name, namespace string) {
+		if name == "" || namespace == "" {
+			problems = append(problems, fmt.Errorf("%s needs a name and a namespace", what))
 		}
-		places = append(places, s.Name)
+		if taken[name] {
+			problems = append(problems, fmt.Errorf("%s is given twice", what))
+		}
+		taken[name] = true
 	}
-	slices.Sort(places)
-	if len(slices.Compact(slices.Clone(places))) != len(places) {
-		problems = append(problems, errors.New("a service is given twice"))
+	for _, s := range a.Services {
+		check("a service", s.Name, s.Namespace)
 	}
-	return errors.Join(problems...)
+	for _, addon := range a.Addons {
+		check("an addon", addon.Name, addon.Namespace)
+	}
+	return problems
 }

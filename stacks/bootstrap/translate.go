@@ -1,7 +1,9 @@
 package bootstrap
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -21,7 +23,9 @@ func builtin(name string) bool {
 	return slices.Contains([]string{"default", "kube-system", "kube-public", "kube-node-lease"}, name)
 }
 
-// namespaceArgs are the file's namespaces, and the engine's in any case.
+// namespaceArgs are the file's namespaces, the addons', and the engine's in any
+// case. What the file says about an addon's namespace comes before what the
+// addon asks for.
 func namespaceArgs(c *config.Cluster) []namespaces.Namespace {
 	var out []namespaces.Namespace
 	for _, n := range c.Namespaces {
@@ -29,10 +33,30 @@ func namespaceArgs(c *config.Cluster) []namespaces.Namespace {
 			out = append(out, namespaces.Namespace(n))
 		}
 	}
+	for _, a := range c.Addons.Enabled() {
+		if !builtin(a.Namespace) {
+			out = withNamespace(out, a.Namespace, a.NamespaceLabels)
+		}
+	}
 	if !slices.ContainsFunc(out, func(n namespaces.Namespace) bool { return n.Name == flux.Namespace }) {
 		out = append(out, namespaces.Namespace{Name: flux.Namespace})
 	}
 	return out
+}
+
+// withNamespace adds a namespace, or only the labels that it lacks.
+func withNamespace(all []namespaces.Namespace, name string, labels map[string]string) []namespaces.Namespace {
+	i := slices.IndexFunc(all, func(n namespaces.Namespace) bool { return n.Name == name })
+	if i < 0 {
+		return append(all, namespaces.Namespace{Name: name, Labels: maps.Clone(labels)})
+	}
+	merged := maps.Clone(labels)
+	if merged == nil {
+		merged = map[string]string{}
+	}
+	maps.Copy(merged, all[i].Labels)
+	all[i].Labels = merged
+	return all
 }
 
 func infraConfigArgs(c *config.Cluster, h handoff.Handoff) *infraconfig.InfraConfigArgs {
@@ -49,12 +73,20 @@ func infraConfigArgs(c *config.Cluster, h handoff.Handoff) *infraconfig.InfraCon
 			VPCID: h.VPCID, VPCCIDR: h.VPCCIDR,
 			PrivateSubnetIDs: h.PrivateSubnetIDs, PublicSubnetIDs: h.PublicSubnetIDs,
 			ClusterSecurityGroupID: h.ClusterSecurityGroupID, NodeRoleARN: h.NodeRoleARN,
+			GitOpsPath: pulumi.String(gitOpsPath(c)),
 		},
 	}
 	for _, s := range c.Services {
 		args.Services = append(args.Services, service(s, h))
 	}
+	addons(args, c, h)
 	return args
+}
+
+// gitOpsPath is the path as the tree's own references are built on it:
+// ./${gitops_path}/<stage>.
+func gitOpsPath(c *config.Cluster) string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.GitOps.Path, "./"), "/")
 }
 
 func service(s config.Service, h handoff.Handoff) infraconfig.Service {

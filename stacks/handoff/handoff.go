@@ -14,7 +14,7 @@ import (
 
 // SchemaVersion is the version of the contract. It goes up when a field is
 // added, removed or changes its meaning.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // versionKey is the stack output that holds the contract's version.
 const versionKey = "schemaVersion"
@@ -50,6 +50,9 @@ type Handoff struct {
 	NodeRoleARN pulumi.StringOutput `output:"nodeRoleArn"`
 	// ServiceRoleARNs are the roles of services with an identity, by service.
 	ServiceRoleARNs pulumi.StringMapOutput `output:"serviceRoleArns"`
+	// AddonOutputs are what was made for the addons, by <addon>/<output>, such
+	// as karpenter/queue_name.
+	AddonOutputs pulumi.StringMapOutput `output:"addonOutputs"`
 }
 
 // Export makes the hand-off the outputs of the stack. It fails when a field has

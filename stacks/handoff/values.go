@@ -25,6 +25,7 @@ type Values struct {
 	ClusterSecurityGroupID string            `output:"clusterSecurityGroupId"`
 	NodeRoleARN            string            `output:"nodeRoleArn"`
 	ServiceRoleARNs        map[string]string `output:"serviceRoleArns"`
+	AddonOutputs           map[string]string `output:"addonOutputs"`
 }
 
 // FromOutputs reads a core stack's outputs, as JSON decodes them. It fails when

@@ -1,0 +1,116 @@
+package addon
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	label    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+	variable = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	sentence = regexp.MustCompile(`^[A-Z].*\.$`)
+)
+
+func facts() Facts {
+	return Facts{
+		Cluster: "demo", Environment: "dev", Region: "eu-central-1", Account: "111122223333",
+		Partition: "aws", OwnNetwork: true,
+	}
+}
+
+func TestEveryAddonIsComplete(t *testing.T) {
+	keys := map[string]string{}
+	for _, a := range All() {
+		if !label.MatchString(a.Name) || !label.MatchString(a.Namespace) {
+			t.Errorf("%s in %s: name and namespace must be DNS labels", a.Name, a.Namespace)
+		}
+		if !sentence.MatchString(a.Summary) {
+			t.Errorf("%s: the summary %q is no sentence", a.Name, a.Summary)
+		}
+		for _, other := range a.Requires {
+			if Find(other) == nil {
+				t.Errorf("%s requires %s, which the catalogue does not have", a.Name, other)
+			}
+		}
+		for _, k := range a.Keys() {
+			if !variable.MatchString(k.Name) || !sentence.MatchString(k.Description) || k.Example == "" {
+				t.Errorf("%s: key %q needs a variable's name, a description and an example", a.Name, k.Name)
+			}
+			if other := keys[k.Name]; other != "" {
+				t.Errorf("key %s is of %s and of %s", k.Name, other, a.Name)
+			}
+			keys[k.Name] = a.Name
+		}
+	}
+	if len(All()) < 10 {
+		t.Errorf("the catalogue has %d addons, expected 10 or more", len(All()))
+	}
+}
+
+func TestStagesKeepTheirOrder(t *testing.T) {
+	position := map[Stage]int{}
+	for i, s := range Stages() {
+		position[s] = i
+	}
+	last := -1
+	for _, a := range All() {
+		p, ok := position[a.Stage]
+		if !ok || p < last {
+			t.Errorf("%s: stage %q is unknown or out of order", a.Name, a.Stage)
+		}
+		last = p
+	}
+}
+
+// TestRulesAreOfFields finds rules that nothing is held to, and defaults that
+// SetDefaults does not set.
+func TestRulesAreOfFields(t *testing.T) {
+	for _, a := range All() {
+		options := a.NewOptions()
+		Selection{a.Name: options}.SetDefaults()
+		for name, rule := range a.rules {
+			typ, field, _ := strings.Cut(name, ".")
+			if typ != a.options.Name() {
+				if !nested(a.options, typ, field) {
+					t.Errorf("%s: rule %s is of no field", a.Name, name)
+				}
+				continue
+			}
+			v := reflect.ValueOf(options).Elem().FieldByName(field)
+			if !v.IsValid() {
+				t.Errorf("%s: rule %s is of no field", a.Name, name)
+				continue
+			}
+			if rule.Default != nil && !reflect.DeepEqual(plain(v), rule.Default) {
+				t.Errorf("%s: %s is %v by default, the rule says %v", a.Name, name, plain(v), rule.Default)
+			}
+		}
+	}
+}
+
+func plain(v reflect.Value) any {
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	return v.Interface()
+}
+
+// nested tells whether a struct type holds, in a list or a pointer, a type of a
+// name with the field.
+func nested(t reflect.Type, name, field string) bool {
+	for i := range t.NumField() {
+		f := t.Field(i).Type
+		for f.Kind() == reflect.Pointer || f.Kind() == reflect.Slice {
+			f = f.Elem()
+		}
+		if f.Kind() != reflect.Struct {
+			continue
+		}
+		if _, ok := f.FieldByName(field); f.Name() == name && ok || nested(f, name, field) {
+			return true
+		}
+	}
+	return false
+}

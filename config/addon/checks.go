@@ -1,0 +1,29 @@
+package addon
+
+import "fmt"
+
+// uniqueZones finds zones that a list of options has twice.
+func uniqueZones(list string, zones []Zone) []Problem {
+	first := map[string]int{}
+	var problems []Problem
+	for i, z := range zones {
+		if j, ok := first[z.ID]; ok {
+			problems = append(problems, Problem{
+				Path:    at(list, i, "id"),
+				Message: fmt.Sprintf("%q is already item %d of the list", z.ID, j+1),
+				Remedy:  "give each zone once",
+			})
+			continue
+		}
+		first[z.ID] = i
+	}
+	return problems
+}
+
+// orElse sets what is still zero.
+func orElse[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}

@@ -1,0 +1,85 @@
+package addon
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// definition is an addon with options of type O, as its file writes it.
+type definition[O any] struct {
+	Name            string
+	Summary         string
+	Namespace       string
+	NamespaceLabels map[string]string
+	Stage           Stage
+	Requires        []string
+	// Rules of the options' values, by type and field: "DNSOptions.Zones".
+	Rules map[string]Rule
+	// Needs in the cloud. Nil for none.
+	Needs func(Input[O]) Needs
+	// Keys of the general ConfigMap.
+	Keys []key[O]
+	// Values for the chart. Nil when nothing of the infrastructure concerns it.
+	Values func(Input[O], Outputs) map[string]any
+	// Check finds what is wrong with the options beyond single values.
+	Check func(O) []Problem
+}
+
+// key is a Key with its value.
+type key[O any] struct {
+	Name, Description, Example string
+	Value                      func(Input[O], Outputs) string
+}
+
+// Input is what a definition's functions start from.
+type Input[O any] struct {
+	Facts
+	// Options of the cluster file, with defaults.
+	Options O
+}
+
+// none is the options of an addon without any.
+type none struct{}
+
+// register puts a definition into the catalogue. Files do it in the
+// declaration of a package-level variable, so that one file is one addon.
+func register[O any](d definition[O]) *Addon {
+	if catalogue[d.Name] != nil {
+		panic("addon " + d.Name + " is in the catalogue twice")
+	}
+	input := func(f Facts, options any) Input[O] { return Input[O]{Facts: f, Options: *options.(*O)} }
+	a := &Addon{
+		Name: d.Name, Summary: d.Summary, Namespace: d.Namespace, NamespaceLabels: d.NamespaceLabels,
+		Stage: d.Stage, Requires: d.Requires,
+		rules: d.Rules, options: reflect.TypeFor[O](),
+		needs: func(f Facts, options any) Needs {
+			if d.Needs == nil {
+				return Needs{}
+			}
+			return d.Needs(input(f, options))
+		},
+		check: func(options any) []Problem {
+			if d.Check == nil {
+				return nil
+			}
+			return d.Check(*options.(*O))
+		},
+	}
+	if d.Values != nil {
+		a.values = func(f Facts, options any, out Outputs) map[string]any { return d.Values(input(f, options), out) }
+	}
+	for _, k := range d.Keys {
+		a.keys = append(a.keys, Key{Name: k.Name, Description: k.Description, Example: k.Example,
+			value: func(f Facts, options any, out Outputs) string { return k.Value(input(f, options), out) }})
+	}
+	catalogue[d.Name] = a
+	return a
+}
+
+// at is the path of an item of a list within options.
+func at(list string, i int, field string) string {
+	if field == "" {
+		return fmt.Sprintf("%s[%d]", list, i)
+	}
+	return fmt.Sprintf("%s[%d].%s", list, i, field)
+}

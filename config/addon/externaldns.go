@@ -1,0 +1,71 @@
+package addon
+
+// DNSOptions are the options of external-dns.
+type DNSOptions struct {
+	// Zones that it may change, and no other.
+	Zones []Zone `yaml:"zones"`
+	// Policy is upsert-only, which never deletes a record, or sync, which
+	// deletes those whose source is gone. Default upsert-only.
+	Policy string `yaml:"policy,omitempty"`
+}
+
+// SetDefaults fills in what is left out.
+func (o *DNSOptions) SetDefaults() { orElse(&o.Policy, "upsert-only") }
+
+// The permissions follow "Setting up ExternalDNS for Services on AWS" in the
+// project's documentation, with the zones named and only records that carry an
+// address or ExternalDNS's own TXT mark.
+var _ = register(definition[DNSOptions]{
+	Name:      "external-dns",
+	Summary:   "Keeps DNS records of Services, Ingresses and Gateways.",
+	Namespace: "external-dns",
+	Stage:     Others,
+	Rules: map[string]Rule{
+		"DNSOptions.Zones":  {Noun: "zone", MinItems: 1},
+		"DNSOptions.Policy": {What: "a policy of ExternalDNS", Allowed: []string{"upsert-only", "sync"}, Default: "upsert-only"},
+	},
+	Needs: func(in Input[DNSOptions]) Needs {
+		var zones []string
+		for _, z := range in.Options.Zones {
+			zones = append(zones, in.GlobalARN("route53", "hostedzone/"+z.ID))
+		}
+		return Needs{
+			Zones: in.Options.Zones,
+			Identities: []Identity{{
+				ServiceAccount: "external-dns",
+				Statements: []Statement{
+					{
+						Sid:       "ChangeRecords",
+						Actions:   []string{"route53:ChangeResourceRecordSets"},
+						Resources: zones,
+						Conditions: map[string]map[string][]string{"ForAllValues:StringEquals": {
+							"route53:ChangeResourceRecordSetsRecordTypes": {"A", "AAAA", "CNAME", "TXT"},
+						}},
+					},
+					{Sid: "ReadRecords", Actions: []string{"route53:ListResourceRecordSets", "route53:ListTagsForResources"}, Resources: zones},
+					{
+						Sid:       "FindZones",
+						Actions:   []string{"route53:ListHostedZones"},
+						Resources: []string{"*"},
+						Reason:    "Route 53 lists hosted zones for the whole account only; the list holds names and ids.",
+					},
+				},
+			}},
+		}
+	},
+	Values: func(in Input[DNSOptions], out Outputs) map[string]any {
+		var names, ids []string
+		for _, z := range in.Options.Zones {
+			names, ids = append(names, z.Name), append(ids, "--zone-id-filter="+z.ID)
+		}
+		return map[string]any{
+			"serviceAccount": serviceAccount("external-dns", out.Made[RoleARN]),
+			"domainFilters":  names,
+			"extraArgs":      ids,
+			"policy":         in.Options.Policy,
+			"txtOwnerId":     in.Cluster,
+			"env":            []any{map[string]any{"name": "AWS_DEFAULT_REGION", "value": in.Region}},
+		}
+	},
+	Check: func(o DNSOptions) []Problem { return uniqueZones("zones", o.Zones) },
+})

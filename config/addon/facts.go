@@ -1,0 +1,90 @@
+package addon
+
+import "strings"
+
+// Facts about a cluster that its file tells. Names and ARNs are made from them
+// alone, so that policies are known before anything exists.
+type Facts struct {
+	// Cluster is its name, Environment the one it belongs to.
+	Cluster, Environment string
+	// Region, Account and Partition it is in.
+	Region, Account, Partition string
+	// OwnNetwork says that core makes the network; an existing one is not
+	// changed, not even by tags.
+	OwnNetwork bool
+	// Enabled are the names of the addons that are turned on.
+	Enabled []string
+}
+
+// ARN of something in the cluster's region and account.
+func (f Facts) ARN(service, resource string) string {
+	return strings.Join([]string{"arn", f.Partition, service, f.Region, f.Account, resource}, ":")
+}
+
+// AccountARN is the ARN of something that no region holds, such as an IAM role.
+func (f Facts) AccountARN(service, resource string) string {
+	return strings.Join([]string{"arn", f.Partition, service, "", f.Account, resource}, ":")
+}
+
+// GlobalARN is the ARN of something that names neither region nor account, such
+// as a bucket or a hosted zone.
+func (f Facts) GlobalARN(service, resource string) string {
+	return strings.Join([]string{"arn", f.Partition, service, "", "", resource}, ":")
+}
+
+// RegionARN is the ARN of something that belongs to AWS in the region, such as
+// a public image.
+func (f Facts) RegionARN(service, resource string) string {
+	return strings.Join([]string{"arn", f.Partition, service, f.Region, "", resource}, ":")
+}
+
+// ClusterARN is the ARN of the cluster.
+func (f Facts) ClusterARN() string { return f.ARN("eks", "cluster/"+f.Cluster) }
+
+// Named is the name of something of the cluster's: <cluster>-<name>.
+func (f Facts) Named(name string) string { return f.Cluster + "-" + name }
+
+// ClusterTag is the key of the tag that AWS's own controllers know a cluster's
+// resources by; its value is owned.
+func (f Facts) ClusterTag() string { return "kubernetes.io/cluster/" + f.Cluster }
+
+// Outputs is what is known once core has made an addon's needs.
+type Outputs struct {
+	// VPCID and the ids of the private subnets that the nodes are in.
+	VPCID            string
+	PrivateSubnetIDs []string
+	// ClusterEndpoint is the URL of the Kubernetes API, ClusterSecurityGroupID
+	// the group of control plane and nodes.
+	ClusterEndpoint, ClusterSecurityGroupID string
+	// Made are the outputs of the addon's own needs, by the names below.
+	Made map[string]string
+}
+
+// The outputs of needs. A second identity's is <identity>_role_arn.
+const (
+	RoleARN         = "role_arn"
+	NodeRoleARN     = "node_role_arn"
+	NodeRoleName    = "node_role_name"
+	InstanceProfile = "instance_profile"
+	QueueName       = "queue_name"
+	CertificateARN  = "certificate_arn"
+	BucketName      = "bucket_name"
+	FileSystemID    = "file_system_id"
+)
+
+// RoleOutput is the name of the output with an identity's role.
+func RoleOutput(identity string) string {
+	if identity == "" {
+		return RoleARN
+	}
+	return strings.ReplaceAll(identity, "-", "_") + "_" + RoleARN
+}
+
+// serviceAccount is the values of a service account that the chart makes, with
+// the role it may assume.
+func serviceAccount(name, roleARN string) map[string]any {
+	return map[string]any{
+		"create": true, "name": name,
+		"annotations": map[string]any{"eks.amazonaws.com/role-arn": roleARN},
+	}
+}

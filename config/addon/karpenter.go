@@ -1,0 +1,98 @@
+package addon
+
+import "encoding/json"
+
+// karpenterDiscovery is the tag by which Karpenter finds subnets and security
+// groups; its value is the cluster's name.
+const karpenterDiscovery = "karpenter.sh/discovery"
+
+// KarpenterOptions are the options of karpenter.
+type KarpenterOptions struct {
+	// CPULimit is how many CPUs the nodes that Karpenter makes may have
+	// together. Default 1000.
+	CPULimit int `yaml:"cpuLimit,omitempty"`
+}
+
+// SetDefaults fills in what is left out.
+func (o *KarpenterOptions) SetDefaults() { orElse(&o.CPULimit, 1000) }
+
+var _ = register(definition[KarpenterOptions]{
+	Name:      "karpenter",
+	Summary:   "Makes nodes for pods that find no place, and removes those that are no longer needed.",
+	Namespace: "kube-system",
+	Stage:     Karpenter,
+	Rules:     map[string]Rule{"KarpenterOptions.CPULimit": {Least: number(1), Default: 1000}},
+	Needs: func(in Input[KarpenterOptions]) Needs {
+		return Needs{
+			Identities:    []Identity{{ServiceAccount: "karpenter", Statements: karpenterStatements(in.Facts)}},
+			NodeRole:      &NodeRole{RoleName: karpenterNodeRole(in.Facts), ProfileName: karpenterNodeRole(in.Facts)},
+			Queue:         &Queue{Name: karpenterQueue(in.Facts), Rules: interruptions()},
+			DiscoveryTags: map[string]string{karpenterDiscovery: in.Cluster},
+		}
+	},
+	Keys: []key[KarpenterOptions]{
+		{
+			"karpenter_instance_profile", "Instance profile of the nodes that Karpenter makes.", "demo-karpenter-node",
+			func(_ Input[KarpenterOptions], out Outputs) string { return out.Made[InstanceProfile] },
+		},
+		{
+			"karpenter_subnet_terms", "Subnets of those nodes, as the subnetSelectorTerms of an EC2NodeClass in JSON.", `[{"tags":{"karpenter.sh/discovery":"demo"}}]`,
+			func(in Input[KarpenterOptions], out Outputs) string { return karpenterSubnets(in.Facts, out) },
+		},
+		{
+			"karpenter_security_group_terms", "Security groups of those nodes, as securityGroupSelectorTerms in JSON.", `[{"id":"sg-0123456789abcdef0"}]`,
+			func(_ Input[KarpenterOptions], out Outputs) string {
+				return inJSON([]any{map[string]any{"id": out.ClusterSecurityGroupID}})
+			},
+		},
+		{
+			"karpenter_cpu_limit", "CPUs that those nodes may have together.", "1000",
+			func(in Input[KarpenterOptions], _ Outputs) string { return inJSON(in.Options.CPULimit) },
+		},
+	},
+	Values: func(in Input[KarpenterOptions], out Outputs) map[string]any {
+		return map[string]any{
+			"serviceAccount": serviceAccount("karpenter", out.Made[RoleARN]),
+			"settings": map[string]any{
+				"clusterName":       in.Cluster,
+				"clusterEndpoint":   out.ClusterEndpoint,
+				"interruptionQueue": out.Made[QueueName],
+			},
+		}
+	},
+})
+
+func karpenterNodeRole(f Facts) string { return f.Named("karpenter-node") }
+
+func karpenterQueue(f Facts) string { return f.Named("karpenter") }
+
+// karpenterSubnets finds subnets by the discovery tag; where the network is
+// somebody else's, and has no such tag, by their ids.
+func karpenterSubnets(f Facts, out Outputs) string {
+	if f.OwnNetwork {
+		return inJSON([]any{map[string]any{"tags": map[string]any{karpenterDiscovery: f.Cluster}}})
+	}
+	terms := []any{}
+	for _, id := range out.PrivateSubnetIDs {
+		terms = append(terms, map[string]any{"id": id})
+	}
+	return inJSON(terms)
+}
+
+// interruptions are the events that Karpenter empties a node for in time.
+func interruptions() []EventRule {
+	return []EventRule{
+		{"health", "AWS Health announces work on an instance", "aws.health", "AWS Health Event"},
+		{"spot", "A Spot instance is about to be taken back", "aws.ec2", "EC2 Spot Instance Interruption Warning"},
+		{"rebalance", "A Spot instance is likely to be taken back", "aws.ec2", "EC2 Instance Rebalance Recommendation"},
+		{"state", "An instance changes its state", "aws.ec2", "EC2 Instance State-change Notification"},
+	}
+}
+
+func inJSON(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // plain maps, texts and numbers only
+	}
+	return string(text)
+}

@@ -1,0 +1,108 @@
+package addon
+
+// Needs is what an addon needs from the cloud. Core makes it before the addon's
+// release exists, and removes it after the release is gone.
+type Needs struct {
+	// Identities that the addon's service accounts assume.
+	Identities []Identity
+	// NodeRole for nodes that the addon makes itself.
+	NodeRole *NodeRole
+	// Queue of events.
+	Queue *Queue
+	// Certificate for a domain.
+	Certificate *Certificate
+	// Bucket for data.
+	Bucket *Bucket
+	// FileSystem for volumes that many nodes share.
+	FileSystem *FileSystem
+	// Zones are hosted zones that must exist under these names.
+	Zones []Zone
+	// DiscoveryTags are put on the private subnets, where the network is the
+	// cluster's own, and on the cluster's security group.
+	DiscoveryTags map[string]string
+}
+
+// Identity is an IAM role for one service account of the addon's namespace.
+type Identity struct {
+	// Name tells several identities of an addon apart; "" for its only one.
+	Name string
+	// ServiceAccount that may assume the role, and no other.
+	ServiceAccount string
+	// Statements of the role's policy.
+	Statements []Statement
+}
+
+// Statement allows actions on resources under conditions.
+type Statement struct {
+	// Sid names the statement, in letters and digits.
+	Sid string
+	// Actions, none of them with every action of a service.
+	Actions []string
+	// Resources as ARNs. A bare * needs Reason.
+	Resources []string
+	// Conditions by operator and key.
+	Conditions map[string]map[string][]string
+	// Reason explains a * in Resources: why the service allows no narrower
+	// resource, or what limits it instead.
+	Reason string
+}
+
+// NodeRole is an IAM role for nodes, an instance profile with it, and the
+// access entry by which its nodes may join.
+type NodeRole struct {
+	// RoleName in IAM, at most 64 characters.
+	RoleName string
+	// ProfileName of the instance profile, at most 128 characters.
+	ProfileName string
+}
+
+// Queue is an SQS queue that EventBridge rules feed.
+type Queue struct {
+	// Name in SQS, at most 80 characters.
+	Name string
+	// Rules by which events get into the queue.
+	Rules []EventRule
+}
+
+// EventRule sends the events of a pattern to a queue.
+type EventRule struct {
+	// Name within the addon, a DNS label.
+	Name string
+	// Description for people who look at the account.
+	Description string
+	// Source and DetailType of the events.
+	Source, DetailType string
+}
+
+// Certificate is an ACM certificate, validated by DNS.
+type Certificate struct {
+	// Domain of the certificate, and further names.
+	Domain           string
+	AlternativeNames []string
+	// Zone that the validation records go to.
+	Zone Zone
+}
+
+// Zone is a hosted zone of Route 53.
+type Zone struct {
+	// ID of the zone, such as Z0123456789ABCDEFGHIJ.
+	ID string `yaml:"id"`
+	// Name of the zone's domain, such as example.com.
+	Name string `yaml:"name"`
+}
+
+// Bucket is an S3 bucket. It is never deleted while it holds objects.
+type Bucket struct {
+	// Name in S3, unique in the world, 3 to 63 characters.
+	Name string
+	// ExpireDays is the age at which objects are deleted, in days; 0 keeps them.
+	ExpireDays int
+}
+
+// FileSystem is an EFS file system with a mount target in each private subnet.
+type FileSystem struct {
+	// Name of the file system.
+	Name string
+	// Backup by AWS Backup, daily.
+	Backup bool
+}

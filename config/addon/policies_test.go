@@ -1,0 +1,73 @@
+package addon
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPoliciesAreNarrow refuses actions with a bare * or every action of a
+// service, and resources that are everything without a reason.
+func TestPoliciesAreNarrow(t *testing.T) {
+	statements := 0
+	for _, a := range All() {
+		options := a.NewOptions()
+		Selection{a.Name: options}.SetDefaults()
+		for _, identity := range a.Needs(facts(), options).Identities {
+			for _, s := range identity.Statements {
+				statements++
+				for _, problem := range tooWide(s) {
+					t.Errorf("%s, service account %s, statement %s: %s", a.Name, identity.ServiceAccount, s.Sid, problem)
+				}
+			}
+		}
+	}
+	if statements == 0 {
+		t.Error("no addon has a policy")
+	}
+}
+
+// tooWide says what a statement allows that nobody can mean.
+func tooWide(s Statement) []string {
+	var problems []string
+	for _, action := range s.Actions {
+		if strings.Contains(action, "*") {
+			problems = append(problems, "the action "+action+" holds a *")
+		}
+		if service, name, ok := strings.Cut(action, ":"); !ok || service == "" || name == "" {
+			problems = append(problems, "the action "+action+" is none")
+		}
+	}
+	for _, resource := range s.Resources {
+		if everything(resource) && s.Reason == "" {
+			problems = append(problems, "the resource "+resource+" means everything, and no reason is given")
+		}
+	}
+	if !sentence.MatchString(s.Reason) && s.Reason != "" {
+		problems = append(problems, "the reason is no sentence")
+	}
+	return problems
+}
+
+// everything tells a resource that is * or all of a service.
+func everything(resource string) bool {
+	parts := strings.SplitN(resource, ":", 6)
+	return resource == "*" || len(parts) == 6 && strings.Trim(parts[5], "*/") == ""
+}
+
+func TestTooWide(t *testing.T) {
+	for want, s := range map[string]Statement{
+		"holds a *":            {Actions: []string{"s3:Get*"}, Resources: []string{"arn:aws:s3:::b/x"}},
+		"is none":              {Actions: []string{"GetObject"}, Resources: []string{"arn:aws:s3:::b/x"}},
+		"means everything":     {Actions: []string{"s3:GetObject"}, Resources: []string{"*"}},
+		"arn:aws:s3:::* means": {Actions: []string{"s3:GetObject"}, Resources: []string{"arn:aws:s3:::*"}},
+		"no sentence":          {Actions: []string{"s3:GetObject"}, Resources: []string{"*"}, Reason: "because"},
+	} {
+		if got := strings.Join(tooWide(s), "; "); !strings.Contains(got, want) {
+			t.Errorf("problems %q, expected %q", got, want)
+		}
+	}
+	good := Statement{Actions: []string{"ec2:DescribeSubnets"}, Resources: []string{"*"}, Reason: "It takes no resource."}
+	if got := tooWide(good); len(got) > 0 {
+		t.Errorf("a good statement has problems: %v", got)
+	}
+}

@@ -1,0 +1,58 @@
+package addon
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Rule is what one value of an addon's options may be. On a list it is the rule
+// of the items. The zero rule allows everything of the type.
+type Rule struct {
+	// What the value is, in words: "a DNS name"; Noun is one item of a list.
+	What, Noun string
+	// Example of a good value.
+	Example string
+	// Allowed values; nil for all that match Pattern.
+	Allowed []string
+	Pattern *regexp.Regexp
+	// MaxLength in characters; 0 for no limit.
+	MaxLength int
+	// Least and Most of a number.
+	Least, Most *int
+	// MinItems of a list.
+	MinItems int
+	// Default for the reference and the schema; SetDefaults of the options sets it.
+	Default any
+}
+
+// RuleOf is the rule of an options' field, "DNSOptions.Zones", if it has one.
+func RuleOf(field string) (Rule, bool) {
+	if r, ok := sharedRules[field]; ok {
+		return r, true
+	}
+	for _, a := range catalogue {
+		if r, ok := a.rules[field]; ok {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}
+
+var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$`)
+
+// sharedRules are the rules of types that several addons' options use.
+var sharedRules = map[string]Rule{
+	"Zone.ID": {
+		What: "the id of a Route 53 hosted zone", Example: "Z0123456789ABCDEFGHIJ",
+		Pattern: regexp.MustCompile(`^Z[A-Z0-9]{5,31}$`),
+	},
+	"Zone.Name": {What: "a domain name", Example: "example.com", Pattern: domainName, MaxLength: 253},
+}
+
+func number(n int) *int { return &n }
+
+// inZone tells whether a name is the zone's or below it.
+func inZone(name, zone string) bool {
+	name = strings.TrimPrefix(name, "*.")
+	return name == zone || strings.HasSuffix(name, "."+zone)
+}

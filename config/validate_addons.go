@@ -1,0 +1,89 @@
+package config
+
+import (
+	"slices"
+
+	"tombolo/config/addon"
+)
+
+// The limits of what addons' needs are called.
+const (
+	// maxQueueName is the limit of a queue's name (SQS CreateQueue).
+	maxQueueName = 80
+	// maxBucketName is the limit of a bucket's name (S3 naming rules).
+	maxBucketName = 63
+)
+
+// AddonRoleName is the name of the IAM role of an addon's identity; identity is
+// "" for an addon's only one.
+func AddonRoleName(cluster, name, identity string) string {
+	role := cluster + "-" + name
+	if identity != "" {
+		role += "-" + identity
+	}
+	return role
+}
+
+// addons checks the addons that are turned on, and how they fit together.
+func (v *validator) addons() {
+	for _, a := range v.c.Addons.Enabled() {
+		at := path("addons").field(a.Name)
+		for _, other := range a.Requires {
+			if _, ok := v.c.Addons[other]; !ok {
+				v.problem(at, "turn it on too: "+other+": {}", "needs the addon %s", other)
+			}
+		}
+		if !v.sound(at) {
+			continue
+		}
+		for _, p := range a.Check(a.Options) {
+			v.problem(at+"."+path(p.Path), p.Remedy, "%s", p.Message)
+		}
+		v.addonNames(at, a)
+		v.addonService(at, a)
+	}
+}
+
+// addonNames checks what the cluster's name grows to.
+func (v *validator) addonNames(at path, a addon.Enabled) {
+	if !v.sound("name", "cloud") {
+		return
+	}
+	needs := a.Needs(v.c.AddonFacts(), a.Options)
+	for _, i := range needs.Identities {
+		v.fits(at, growth{"the addon's IAM role", AddonRoleName(v.c.Name, a.Name, i.Name), maxRoleName})
+	}
+	if needs.NodeRole != nil {
+		v.fits(at, growth{"the nodes' IAM role", needs.NodeRole.RoleName, maxRoleName})
+	}
+	if needs.Queue != nil {
+		v.fits(at, growth{"the addon's queue", needs.Queue.Name, maxQueueName})
+	}
+	if needs.Bucket != nil {
+		v.fits(at, growth{"the addon's bucket", needs.Bucket.Name, maxBucketName})
+	}
+}
+
+// addonService finds a service whose ConfigMap or service account would be the
+// addon's.
+func (v *validator) addonService(at path, a addon.Enabled) {
+	i := slices.IndexFunc(v.c.Services, func(s Service) bool { return s.Name == a.Name })
+	if i < 0 {
+		return
+	}
+	service := path("services").index(i).field("name")
+	v.problem(service, "remove the service, or turn the addon off",
+		"%s is an addon too, turned on at line %d", quote(a.Name), v.line(at))
+}
+
+// addonOf is the addon that publishes a key of the general ConfigMap, or "".
+func (v *validator) addonOf(key string) string {
+	for _, a := range v.c.Addons.Enabled() {
+		for _, k := range a.Keys() {
+			if k.Name == key {
+				return a.Name
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,62 @@
+package bootstrap
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"sigs.k8s.io/yaml"
+
+	"tombolo/components/infraconfig"
+	"tombolo/config"
+	"tombolo/config/addon"
+	"tombolo/stacks/handoff"
+)
+
+// addons adds what is published for the addons that are turned on: keys of the
+// general ConfigMap, and a ConfigMap of Helm values each.
+func addons(args *infraconfig.InfraConfigArgs, c *config.Cluster, h handoff.Handoff) {
+	args.AddonKeys = map[string]pulumi.StringInput{}
+	facts := c.AddonFacts()
+	for _, a := range c.Addons.Enabled() {
+		publish := func(value func(addon.Outputs) (string, error)) pulumi.StringInput {
+			return addonOutputs(a.Name, h).ApplyT(func(v any) (string, error) {
+				return value(v.(addon.Outputs))
+			}).(pulumi.StringOutput)
+		}
+		for _, key := range a.Keys() {
+			args.AddonKeys[key.Name] = publish(func(out addon.Outputs) (string, error) {
+				return key.Value(facts, a.Options, out), nil
+			})
+		}
+		if !a.HasValues() {
+			continue
+		}
+		args.Addons = append(args.Addons, infraconfig.Addon{
+			Name: a.Name, Namespace: a.Namespace,
+			Values: publish(func(out addon.Outputs) (string, error) {
+				text, err := yaml.Marshal(a.Values(facts, a.Options, out))
+				if err != nil {
+					return "", fmt.Errorf("render values of addon %s: %w", a.Name, err)
+				}
+				return string(text), nil
+			}),
+		})
+	}
+}
+
+// addonOutputs is what core tells about an addon: an output of addon.Outputs.
+func addonOutputs(name string, h handoff.Handoff) pulumi.Output {
+	return pulumi.All(h.AddonOutputs, h.VPCID, h.PrivateSubnetIDs, h.ClusterEndpoint, h.ClusterSecurityGroupID).ApplyT(func(v []any) any {
+		made := map[string]string{}
+		for key, value := range v[0].(map[string]string) {
+			if output, ok := strings.CutPrefix(key, name+"/"); ok {
+				made[output] = value
+			}
+		}
+		return addon.Outputs{
+			Made: made, VPCID: v[1].(string), PrivateSubnetIDs: v[2].([]string),
+			ClusterEndpoint: v[3].(string), ClusterSecurityGroupID: v[4].(string),
+		}
+	})
+}
