@@ -1,15 +1,15 @@
 // Package charts is the lab's Helm chart repository: it packages the chart
 // directories of a folder, the same bytes for the same content, and serves
 // them with an index.
+//
+// Most charts stand in for one of somebody else's. Such a folder holds
+// Chart.yaml with the version that the platform tree pins, values.yaml, and a
+// values.schema.json that knows the upstream chart's values which this project
+// sets, and no other; what it renders is in the folder shared.
 package charts
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -21,89 +21,28 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// packaged is the time that archives and the index carry: content alone
-// decides whether they differ.
-var packaged = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// Chart is a packaged chart.
-type Chart struct {
-	Name, Version string
-	// Archive is the .tgz as Helm reads it.
-	Archive []byte
-
-	metadata map[string]any // Chart.yaml
-}
-
-// File is the name of the archive in the repository.
-func (c Chart) File() string { return c.Name + "-" + c.Version + ".tgz" }
-
-// Digest of the archive, SHA-256 in hexadecimal.
-func (c Chart) Digest() string {
-	sum := sha256.Sum256(c.Archive)
-	return hex.EncodeToString(sum[:])
-}
-
-// Package packages a chart directory.
-func Package(dir fs.FS) (Chart, error) {
-	raw, err := fs.ReadFile(dir, "Chart.yaml")
-	if err != nil {
-		return Chart{}, fmt.Errorf("read Chart.yaml: %w", err)
-	}
-	var c Chart
-	if err := yaml.Unmarshal(raw, &c.metadata); err != nil {
-		return Chart{}, fmt.Errorf("read Chart.yaml: %w", err)
-	}
-	c.Name, _ = c.metadata["name"].(string)
-	c.Version, _ = c.metadata["version"].(string)
-	if c.Name == "" || c.Version == "" {
-		return Chart{}, errors.New("read Chart.yaml: it needs name and version")
-	}
-	if c.Archive, err = archive(dir, c.Name); err != nil {
-		return Chart{}, fmt.Errorf("package chart %s: %w", c.Name, err)
-	}
-	return c, nil
-}
-
-// archive writes the files in lexical order, below a folder of the chart's
-// name, with one owner, mode and time for all.
-func archive(dir fs.FS, name string) ([]byte, error) {
-	var buf bytes.Buffer
-	zip := gzip.NewWriter(&buf)
-	out := tar.NewWriter(zip)
-	err := fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(dir, file)
-		if err != nil {
-			return err
-		}
-		header := &tar.Header{Name: path.Join(name, file), Mode: 0o644, Size: int64(len(data)), ModTime: packaged, Format: tar.FormatUSTAR}
-		if err := out.WriteHeader(header); err != nil {
-			return err
-		}
-		_, err = out.Write(data)
-		return err
-	})
-	if err := errors.Join(err, out.Close(), zip.Close()); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
-}
+// shared is the folder with the files of charts that have no templates.
+const shared = "shared"
 
 // Load packages every chart directory of a folder.
 func Load(folder fs.FS) ([]Chart, error) {
-	files, err := fs.Glob(folder, "*/Chart.yaml")
+	found, err := fs.Glob(folder, "*/Chart.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("find charts: %w", err)
 	}
-	charts := make([]Chart, 0, len(files))
-	for _, file := range files {
+	var common fs.FS
+	if _, err := fs.Stat(folder, shared); err == nil {
+		if common, err = fs.Sub(folder, shared); err != nil {
+			return nil, fmt.Errorf("open the charts' shared files: %w", err)
+		}
+	}
+	charts := make([]Chart, 0, len(found))
+	for _, file := range found {
 		dir, err := fs.Sub(folder, path.Dir(file))
 		if err != nil {
 			return nil, fmt.Errorf("open chart %s: %w", path.Dir(file), err)
 		}
-		c, err := Package(dir)
+		c, err := Package(dir, common)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path.Dir(file), err)
 		}

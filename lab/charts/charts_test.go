@@ -50,7 +50,15 @@ func TestArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	zip, err := gzip.NewReader(bytes.NewReader(list[0].Archive))
+	if names, want := names(t, list[0]), []string{"demo/Chart.yaml", "demo/templates/note.yaml", "demo/values.yaml"}; !slices.Equal(names, want) {
+		t.Errorf("files %v, want %v", names, want)
+	}
+}
+
+// names of the files in a chart's archive.
+func names(t *testing.T, c Chart) []string {
+	t.Helper()
+	zip, err := gzip.NewReader(bytes.NewReader(c.Archive))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,15 +66,30 @@ func TestArchive(t *testing.T) {
 	for in := tar.NewReader(zip); ; {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return names
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		names = append(names, h.Name)
 	}
-	if want := []string{"demo/Chart.yaml", "demo/templates/note.yaml", "demo/values.yaml"}; !slices.Equal(names, want) {
-		t.Errorf("files %v, want %v", names, want)
+}
+
+// TestSharedTemplates adds the shared files to a chart that has no templates,
+// and leaves one with templates as it is.
+func TestSharedTemplates(t *testing.T) {
+	folder := chart(time.Now())
+	folder["shared/templates/deployment.yaml"] = &fstest.MapFile{Data: []byte("kind: Deployment\n")}
+	folder["bare/Chart.yaml"] = &fstest.MapFile{Data: []byte("name: bare\nversion: 1.0.0\n")}
+	list, err := Load(folder)
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	if got, want := names(t, list[0]), []string{"bare/Chart.yaml", "bare/templates/deployment.yaml"}; !slices.Equal(got, want) {
+		t.Errorf("files %v, want %v", got, want)
+	}
+	if got, want := names(t, list[1]), []string{"demo/Chart.yaml", "demo/templates/note.yaml", "demo/values.yaml"}; !slices.Equal(got, want) {
+		t.Errorf("files %v, want %v", got, want)
 	}
 }
 
