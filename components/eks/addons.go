@@ -86,7 +86,7 @@ func (b *builder) cniRole() (*identity.Role, error) {
 		Mode:            identity.IRSA,
 		Namespace:       "kube-system",
 		ServiceAccount:  "aws-node",
-		PolicyARNs:      []string{"arn:" + b.args.Partition + ":iam::aws:policy/AmazonEKS_CNI_Policy"},
+		PolicyARNs:      []string{identity.ManagedPolicyARN(b.args.Partition, "AmazonEKS_CNI_Policy")},
 		OIDCProviderARN: b.oidc.Arn,
 		OIDCIssuer:      b.issuer(),
 	}, b.parent)

@@ -43,6 +43,9 @@ type ClusterArgs struct {
 	// Tags for instances and volumes, which the provider's default tags do
 	// not reach because Auto Scaling makes them.
 	Tags map[string]string
+	// SecurityGroupTags for the security group that EKS makes for control
+	// plane and nodes, by which an addon finds it.
+	SecurityGroupTags map[string]string
 
 	// VPCID and SubnetIDs (private) of the cluster and its nodes.
 	VPCID     pulumi.StringInput

@@ -5,11 +5,16 @@ package eks
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	awseks "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	pulumieks "github.com/pulumi/pulumi-eks/sdk/v2/go/eks"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/ready"
 )
 
 const clusterType = "tombolo:eks:Cluster"
@@ -47,7 +52,7 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 	}
 	b := &builder{ctx: ctx, name: name, args: args, component: c, parent: pulumi.Parent(c)}
 	for _, step := range []func() error{
-		b.makeRoles, b.makeKey, b.makeLogGroup, b.makeControlPlane, b.makeOIDCProvider,
+		b.makeRoles, b.makeKey, b.makeLogGroup, b.makeControlPlane, b.makeSecurityGroupTags, b.makeOIDCProvider,
 		b.makeAccess, b.makeEarlyAddons, b.makeNodeGroups, b.makeLateAddons,
 	} {
 		if err := step(); err != nil {
@@ -121,6 +126,27 @@ func (b *builder) makeControlPlane() error {
 	return nil
 }
 
+// makeSecurityGroupTags tags the group one key at a time, as EKS has made the
+// group and its other tags.
+func (b *builder) makeSecurityGroupTags() error {
+	for _, key := range slices.Sorted(maps.Keys(b.args.SecurityGroupTags)) {
+		tag, err := ec2.NewTag(b.ctx, b.name+"-security-group-tag-"+key, &ec2.TagArgs{
+			ResourceId: b.securityGroup(),
+			Key:        pulumi.String(key),
+			Value:      pulumi.String(b.args.SecurityGroupTags[key]),
+		}, b.parent)
+		if err != nil {
+			return err
+		}
+		b.complete = append(b.complete, tag)
+	}
+	return nil
+}
+
+func (b *builder) securityGroup() pulumi.StringOutput {
+	return b.cluster.VpcConfig().ClusterSecurityGroupId().Elem()
+}
+
 // makeOIDCProvider gives no thumbprints: IAM checks EKS's issuers against its
 // own store of certificate authorities.
 func (b *builder) makeOIDCProvider() error {
@@ -170,11 +196,7 @@ func (b *builder) setOutputs() {
 	c.CA = b.cluster.CertificateAuthority().Data().Elem()
 	c.OIDCIssuer = b.issuer()
 	c.OIDCProviderARN = b.oidc.Arn
-	c.SecurityGroupID = b.cluster.VpcConfig().ClusterSecurityGroupId().Elem()
+	c.SecurityGroupID = b.securityGroup()
 	c.NodeRoleARN = b.nodeRole.Arn
-	values := []any{b.cluster.Endpoint()}
-	for _, r := range b.complete {
-		values = append(values, r.URN())
-	}
-	c.Endpoint = pulumi.All(values...).ApplyT(func(v []any) string { return v[0].(string) }).(pulumi.StringOutput)
+	c.Endpoint = ready.After(b.cluster.Endpoint(), b.complete...)
 }

@@ -29,8 +29,9 @@ func clusterArgs() *ClusterArgs {
 			{Name: "eks-pod-identity-agent"},
 			{Name: "coredns", Version: "v1.12.3-eksbuild.1", Configuration: map[string]any{"replicaCount": 2}},
 		},
-		Tags:  map[string]string{"tombolo:cluster": "demo"},
-		VPCID: pulumi.String("vpc-1"), SubnetIDs: pulumi.ToStringArray([]string{"subnet-1", "subnet-2"}),
+		Tags:              map[string]string{"tombolo:cluster": "demo"},
+		SecurityGroupTags: map[string]string{"karpenter.sh/discovery": "demo"},
+		VPCID:             pulumi.String("vpc-1"), SubnetIDs: pulumi.ToStringArray([]string{"subnet-1", "subnet-2"}),
 	}
 }
 
@@ -69,7 +70,7 @@ func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
 			checked <- struct{}{}
 			return v
 		})
-		return nil
+		return recorder.Probe(ctx, pulumi.Map{"endpoint": c.Endpoint})
 	})
 	if err == nil && len(checked) == 0 {
 		t.Error("the outputs did not resolve")
@@ -90,15 +91,6 @@ func built(t *testing.T, change func(*ClusterArgs)) *recorder.Recorder {
 	return r
 }
 
-func expect(t *testing.T, res recorder.Resource, want map[string]string) {
-	t.Helper()
-	for path, value := range want {
-		if got := res.String(path); got != value {
-			t.Errorf("%s %s: %s is %q, expected %q", res.Type, res.Name, path, got, value)
-		}
-	}
-}
-
 func TestClusterHasParentsAndUniqueNames(t *testing.T) {
 	r := built(t, nil)
 	problems := slices.DeleteFunc(r.Problems(), func(p string) bool {
@@ -112,7 +104,7 @@ func TestClusterHasParentsAndUniqueNames(t *testing.T) {
 func TestControlPlane(t *testing.T) {
 	r := built(t, nil)
 	cluster := r.OfType(controlPlane)[0]
-	expect(t, cluster, map[string]string{
+	cluster.Expect(t, map[string]string{
 		"name": "demo", "version": "1.35", "authenticationMode": "API", "skipDefaultNodeGroup": "true", "useDefaultVpcCni": "true",
 		"createOidcProvider": "false", "endpointPrivateAccess": "true", "endpointPublicAccess": "true",
 		"publicAccessCidrs[0]": "192.0.2.0/24", "enabledClusterLogTypes[0]": "audit",
@@ -134,26 +126,26 @@ func TestControlPlane(t *testing.T) {
 
 func TestKeyAndLogs(t *testing.T) {
 	r := built(t, nil)
-	expect(t, r.OfType("aws:kms/key:Key")[0], map[string]string{"enableKeyRotation": "true", "deletionWindowInDays": "30"})
-	expect(t, r.OfType("aws:kms/alias:Alias")[0], map[string]string{"name": "alias/demo-secrets"})
-	expect(t, r.OfType("aws:cloudwatch/logGroup:LogGroup")[0], map[string]string{"name": "/aws/eks/demo/cluster", "retentionInDays": "90"})
+	r.OfType("aws:kms/key:Key")[0].Expect(t, map[string]string{"enableKeyRotation": "true", "deletionWindowInDays": "30"})
+	r.OfType("aws:kms/alias:Alias")[0].Expect(t, map[string]string{"name": "alias/demo-secrets"})
+	r.OfType("aws:cloudwatch/logGroup:LogGroup")[0].Expect(t, map[string]string{"name": "/aws/eks/demo/cluster", "retentionInDays": "90"})
 
 	r = built(t, func(a *ClusterArgs) { a.KeyARN = "arn:aws:kms:eu-central-1:111122223333:key/1" })
 	if len(r.OfType("aws:kms/key:Key")) != 0 {
 		t.Error("a key was made beside the given one")
 	}
-	expect(t, r.OfType(controlPlane)[0], map[string]string{"encryptionConfigKeyArn": "arn:aws:kms:eu-central-1:111122223333:key/1"})
+	r.OfType(controlPlane)[0].Expect(t, map[string]string{"encryptionConfigKeyArn": "arn:aws:kms:eu-central-1:111122223333:key/1"})
 }
 
 func TestNodes(t *testing.T) {
 	r := built(t, nil)
-	expect(t, r.OfType("aws:ec2/launchTemplate:LaunchTemplate")[0], map[string]string{
+	r.OfType("aws:ec2/launchTemplate:LaunchTemplate")[0].Expect(t, map[string]string{
 		"metadataOptions.httpTokens": "required", "metadataOptions.httpPutResponseHopLimit": "1",
 		"blockDeviceMappings[0].ebs.encrypted": "true", "blockDeviceMappings[0].ebs.volumeType": "gp3", "blockDeviceMappings[0].ebs.volumeSize": "50",
 		`tagSpecifications[0].tags["tombolo:cluster"]`: "demo", "tagSpecifications[1].resourceType": "volume",
 	})
 	group := r.OfType("aws:eks/nodeGroup:NodeGroup")[0]
-	expect(t, group, map[string]string{
+	group.Expect(t, map[string]string{
 		"capacityType": "ON_DEMAND", "scalingConfig.desiredSize": "2", "taints[0].effect": "NO_SCHEDULE", "labels.pool": "default",
 		"updateConfig.maxUnavailablePercentage": "33",
 	})
@@ -165,6 +157,16 @@ func TestNodes(t *testing.T) {
 			t.Errorf("the node group does not wait for %s", before)
 		}
 	}
+}
+
+func TestSecurityGroupTags(t *testing.T) {
+	r := built(t, nil)
+	tag, ok := r.Named("aws:ec2/tag:Tag", "demo-security-group-tag-karpenter.sh/discovery")
+	if !ok {
+		t.Fatalf("no such tag among %v", r.OfType("aws:ec2/tag:Tag"))
+	}
+	tag.Expect(t, map[string]string{"resourceId": "sg-1", "key": "karpenter.sh/discovery", "value": "demo"})
+	r.Probed().ExpectAfter(t, "endpoint", tag.Name, "demo-addon-coredns")
 }
 
 func TestNodeGroupNameChangesWithReplacement(t *testing.T) {
@@ -205,15 +207,15 @@ func TestCNIPolicyIsWithTheServiceAccount(t *testing.T) {
 func TestAddonsAndAccess(t *testing.T) {
 	r := built(t, nil)
 	coredns, _ := r.Named("aws:eks/addon:Addon", "demo-addon-coredns")
-	expect(t, coredns, map[string]string{"addonVersion": "v1.12.3-eksbuild.1", "configurationValues": `{"replicaCount":2}`})
+	coredns.Expect(t, map[string]string{"addonVersion": "v1.12.3-eksbuild.1", "configurationValues": `{"replicaCount":2}`})
 	if !slices.ContainsFunc(coredns.DependsOn, func(urn string) bool { return strings.Contains(urn, "nodeGroup") }) {
 		t.Error("coredns does not wait for nodes")
 	}
-	expect(t, r.OfType("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")[0], map[string]string{
+	r.OfType("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")[0].Expect(t, map[string]string{
 		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", "accessScope.type": "cluster",
 		"principalArn": "arn:aws:iam::111122223333:role/ops",
 	})
-	expect(t, r.OfType("aws:iam/openIdConnectProvider:OpenIdConnectProvider")[0], map[string]string{
+	r.OfType("aws:iam/openIdConnectProvider:OpenIdConnectProvider")[0].Expect(t, map[string]string{
 		"url": "https://oidc.example/id/ABC", "clientIdLists[0]": "sts.amazonaws.com",
 	})
 }

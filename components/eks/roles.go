@@ -1,6 +1,7 @@
 package eks
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
@@ -9,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/identity"
+	"tombolo/components/noderole"
 )
 
 const (
@@ -20,17 +22,14 @@ const (
 
 func (b *builder) makeRoles() error {
 	var err error
-	b.clusterRole, b.clusterPolicies, err = b.serviceRole("cluster", "eks.amazonaws.com", "AmazonEKSClusterPolicy")
+	b.clusterRole, b.clusterPolicies, err = b.serviceRole("cluster", "eks.amazonaws.com",
+		identity.ManagedPolicyARN(b.args.Partition, "AmazonEKSClusterPolicy"))
 	if err != nil {
 		return err
 	}
-	policies := []string{"AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly"}
-	if !b.hasAddon(cniAddon) {
-		// A CNI that is not the managed addon gets its rights from the node;
-		// the addon has a role of its own.
-		policies = append(policies, "AmazonEKS_CNI_Policy")
-	}
-	b.nodeRole, b.nodePolicies, err = b.serviceRole("node", "ec2.amazonaws.com", policies...)
+	// The CNI as a managed addon has a role of its own.
+	b.nodeRole, b.nodePolicies, err = b.serviceRole("node", "ec2.amazonaws.com",
+		noderole.PolicyARNs(b.args.Partition, b.hasAddon(cniAddon))...)
 	return err
 }
 
@@ -39,35 +38,13 @@ func (b *builder) hasAddon(name string) bool {
 }
 
 // serviceRole makes the role <cluster>-<suffix> that an AWS service assumes.
-func (b *builder) serviceRole(suffix, service string, policies ...string) (*iam.Role, []pulumi.Resource, error) {
-	trust, err := identity.ServiceTrust(service)
-	if err != nil {
-		return nil, nil, err
-	}
-	role, err := iam.NewRole(b.ctx, b.name+"-"+suffix+"-role", &iam.RoleArgs{
-		Name:             pulumi.String(b.args.Name + "-" + suffix),
-		Description:      pulumi.Sprintf("EKS cluster %s: %s", b.args.Name, suffix),
-		AssumeRolePolicy: pulumi.String(trust),
+func (b *builder) serviceRole(suffix, service string, policyARNs ...string) (*iam.Role, []pulumi.Resource, error) {
+	return identity.NewServiceRole(b.ctx, b.name+"-"+suffix, &identity.ServiceRoleArgs{
+		RoleName:    b.args.Name + "-" + suffix,
+		Description: fmt.Sprintf("EKS cluster %s: %s", b.args.Name, suffix),
+		Service:     service,
+		PolicyARNs:  policyARNs,
 	}, b.parent)
-	if err != nil {
-		return nil, nil, err
-	}
-	var attached []pulumi.Resource
-	for _, policy := range policies {
-		a, err := iam.NewRolePolicyAttachment(b.ctx, b.name+"-"+suffix+"-"+policy, &iam.RolePolicyAttachmentArgs{
-			Role:      role.Name,
-			PolicyArn: b.managedPolicy(policy),
-		}, b.parent)
-		if err != nil {
-			return nil, nil, err
-		}
-		attached = append(attached, a)
-	}
-	return role, attached, nil
-}
-
-func (b *builder) managedPolicy(name string) pulumi.StringOutput {
-	return pulumi.Sprintf("arn:%s:iam::aws:policy/%s", b.args.Partition, name)
 }
 
 func (b *builder) makeKey() error {

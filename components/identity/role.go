@@ -9,6 +9,8 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/ready"
 )
 
 const roleType = "tombolo:identity:Role"
@@ -27,14 +29,6 @@ const (
 	PodIdentity Mode = "pod-identity"
 )
 
-// Statement allows actions on resources.
-type Statement struct {
-	// Actions, such as s3:GetObject.
-	Actions []string
-	// Resources as ARNs.
-	Resources []string
-}
-
 // RoleArgs are the arguments of a Role.
 type RoleArgs struct {
 	// RoleName is the role's name in IAM, at most 64 characters.
@@ -45,7 +39,8 @@ type RoleArgs struct {
 	Namespace, ServiceAccount string
 	// PolicyARNs of managed policies to attach.
 	PolicyARNs []string
-	// Statements of the role's own policy; none makes no policy.
+	// Statements of the role's own policy, inline: at most 10240 characters.
+	// None makes no policy.
 	Statements []Statement
 	// AccountID of the cluster, for Pod Identity.
 	AccountID string
@@ -96,7 +91,7 @@ func NewRole(ctx *pulumi.Context, name string, args *RoleArgs, opts ...pulumi.Re
 			return nil, fmt.Errorf("identity %s: %w", name, err)
 		}
 	}
-	c.ARN = after(role.Arn, policies)
+	c.ARN = ready.After(role.Arn, policies...)
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"arn": c.ARN})
 }
 
@@ -104,10 +99,7 @@ func (a *RoleArgs) validate() error {
 	if a == nil {
 		return errors.New("arguments are missing")
 	}
-	var problems []error
-	if a.RoleName == "" || len(a.RoleName) > maxRoleName {
-		problems = append(problems, fmt.Errorf("role name %q has %d characters; IAM allows 1 to %d", a.RoleName, len(a.RoleName), maxRoleName))
-	}
+	problems := []error{CheckRoleName(a.RoleName), checkStatements(a.Statements)}
 	if a.Namespace == "" || a.ServiceAccount == "" {
 		problems = append(problems, errors.New("namespace and service account are required"))
 	}
@@ -122,11 +114,6 @@ func (a *RoleArgs) validate() error {
 		}
 	default:
 		problems = append(problems, fmt.Errorf("mode %q is none of irsa, pod-identity", a.Mode))
-	}
-	for i, s := range a.Statements {
-		if len(s.Actions) == 0 || len(s.Resources) == 0 {
-			problems = append(problems, fmt.Errorf("statement %d needs actions and resources", i+1))
-		}
 	}
 	return errors.Join(problems...)
 }
@@ -144,21 +131,11 @@ func (a *RoleArgs) trust() pulumi.StringOutput {
 }
 
 func attach(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs, parent pulumi.ResourceOption) ([]pulumi.Resource, error) {
-	var made []pulumi.Resource
-	for _, arn := range args.PolicyARNs {
-		a, err := iam.NewRolePolicyAttachment(ctx, name+"-"+policyName(arn), &iam.RolePolicyAttachmentArgs{
-			Role:      role.Name,
-			PolicyArn: pulumi.String(arn),
-		}, parent)
-		if err != nil {
-			return nil, err
-		}
-		made = append(made, a)
+	attached, err := attachManaged(ctx, name, role, args.PolicyARNs, parent)
+	if err != nil || len(args.Statements) == 0 {
+		return attached, err
 	}
-	if len(args.Statements) == 0 {
-		return made, nil
-	}
-	document, err := permissions(args.Statements)
+	document, err := Document(args.Statements)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +147,7 @@ func attach(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs, pa
 	if err != nil {
 		return nil, err
 	}
-	return append(made, p), nil
+	return append(attached, p), nil
 }
 
 func associate(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs, parent pulumi.ResourceOption, policies []pulumi.Resource) error {
@@ -181,13 +158,4 @@ func associate(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs,
 		RoleArn:        role.Arn,
 	}, parent, pulumi.DependsOn(policies))
 	return err
-}
-
-// after is arn once the resources exist.
-func after(arn pulumi.StringOutput, resources []pulumi.Resource) pulumi.StringOutput {
-	values := []any{arn}
-	for _, r := range resources {
-		values = append(values, r.URN())
-	}
-	return pulumi.All(values...).ApplyT(func(v []any) string { return v[0].(string) }).(pulumi.StringOutput)
 }

@@ -1,11 +1,7 @@
 package identity
 
 import (
-	"bytes"
-	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -60,8 +56,8 @@ func run(t *testing.T, a *RoleArgs) *recorder.Recorder {
 func TestTrustAndPolicy(t *testing.T) {
 	for _, mode := range []Mode{IRSA, PodIdentity} {
 		r := run(t, args(mode))
-		golden(t, string(mode)+"-trust.json", r.OfType("aws:iam/role:Role")[0].String("assumeRolePolicy"))
-		golden(t, "policy.json", r.OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy"))
+		recorder.Golden(t, *update, string(mode)+"-trust.json", r.OfType("aws:iam/role:Role")[0].String("assumeRolePolicy"))
+		recorder.Golden(t, *update, "policy.json", r.OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy"))
 		if got := len(r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment")); got != 1 {
 			t.Errorf("%s: %d managed policies attached, expected 1", mode, got)
 		}
@@ -86,11 +82,61 @@ func TestAssociationOnlyForPodIdentity(t *testing.T) {
 }
 
 func TestServiceTrust(t *testing.T) {
-	trust, err := ServiceTrust("eks.amazonaws.com")
+	trust, err := serviceTrust("eks.amazonaws.com")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "service-trust.json", trust)
+	recorder.Golden(t, *update, "service-trust.json", trust)
+}
+
+func TestDocument(t *testing.T) {
+	document, err := Document([]Statement{
+		{Actions: []string{"route53:ListHostedZones"}, Resources: []string{"*"}},
+		{
+			Sid: "ChangeRecords", Actions: []string{"route53:ChangeResourceRecordSets"}, Resources: []string{"arn:aws:route53:::hostedzone/Z1"},
+			Conditions: map[string]map[string][]string{
+				"ForAllValues:StringLike":   {"route53:ChangeResourceRecordSetsNormalizedRecordNames": {"*.example.com"}},
+				"ForAllValues:StringEquals": {"route53:ChangeResourceRecordSetsRecordTypes": {"A", "TXT"}, "route53:ChangeResourceRecordSetsActions": {"UPSERT"}},
+			},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder.Golden(t, *update, "document.json", document)
+}
+
+func TestLargestPolicyIsTaken(t *testing.T) {
+	a := args(IRSA)
+	sized(t, a, maxInlinePolicy)
+	if policy := run(t, a).OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy"); len(policy) != maxInlinePolicy {
+		t.Errorf("the policy has %d characters, expected %d", len(policy), maxInlinePolicy)
+	}
+}
+
+// sized gives the role statements whose policy has so many characters.
+func sized(t *testing.T, a *RoleArgs, characters int) {
+	t.Helper()
+	document, err := Document(a.Statements)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Statements[0].Resources[0] += strings.Repeat("x", characters-len(document))
+}
+
+func TestARNWaitsForThePolicies(t *testing.T) {
+	r := &recorder.Recorder{}
+	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+		role, err := NewRole(ctx, "demo-dns", args(IRSA))
+		if err != nil {
+			return err
+		}
+		return recorder.Probe(ctx, pulumi.Map{"arn": role.ARN})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Probed().ExpectAfter(t, "arn", "demo-dns-AmazonRoute53ReadOnlyAccess", "demo-dns-policy")
 }
 
 func TestRoleValidate(t *testing.T) {
@@ -101,6 +147,20 @@ func TestRoleValidate(t *testing.T) {
 		"irsa needs the OIDC provider's ARN and the issuer":             func(a *RoleArgs) { a.OIDCIssuer = nil },
 		"pod-identity needs the cluster's name and ARN and the account": func(a *RoleArgs) { a.Mode, a.ClusterARN = PodIdentity, nil },
 		"statement 1 needs actions and resources":                       func(a *RoleArgs) { a.Statements[0].Actions = nil },
+		`statement 1: Sid "Read-It" has more than letters and digits`:   func(a *RoleArgs) { a.Statements[0].Sid = "Read-It" },
+		`statement 2: Sid "Read" is given twice`: func(a *RoleArgs) {
+			a.Statements[0].Sid = "Read"
+			a.Statements = append(a.Statements, a.Statements[0])
+		},
+		"statement 1: condition StringEquals has no keys": func(a *RoleArgs) {
+			a.Statements[0].Conditions = map[string]map[string][]string{"StringEquals": nil}
+		},
+		"statement 1: condition StringEquals of aws:RequestedRegion has no values": func(a *RoleArgs) {
+			a.Statements[0].Conditions = map[string]map[string][]string{"StringEquals": {"aws:RequestedRegion": nil}}
+		},
+		"the statements make a policy of 10241 characters; IAM allows a role 10240: move some to a managed policy and give its ARN": func(a *RoleArgs) {
+			sized(t, a, maxInlinePolicy+1)
+		},
 	} {
 		a := args(IRSA)
 		change(a)
@@ -112,28 +172,5 @@ func TestRoleValidate(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "identity demo-dns: ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
-	}
-}
-
-// golden compares JSON, indented, with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, []byte(got), "", "  "); err != nil {
-		t.Fatalf("%s is no JSON: %v", name, err)
-	}
-	indented.WriteByte('\n')
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, indented.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if indented.String() != string(want) {
-		t.Errorf("%s is\n%s\nexpected\n%s", name, indented.String(), want)
 	}
 }

@@ -33,6 +33,9 @@ type Existing struct {
 	// PrivateSubnetIDs and PublicSubnetIDs, as given.
 	PrivateSubnetIDs pulumi.StringArrayOutput
 	PublicSubnetIDs  pulumi.StringArrayOutput
+	// PrivateSubnetByZone is a private subnet of each zone that has one, the
+	// first given, for what a zone has once.
+	PrivateSubnetByZone pulumi.StringMap
 }
 
 // NewExisting looks a network up. It fails when the VPC or a subnet does not
@@ -50,7 +53,7 @@ func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...p
 	if err != nil {
 		return nil, fmt.Errorf("look up existing VPC %s: %w", args.VPCID, err)
 	}
-	if err := checkSubnets(ctx, args, pulumi.Parent(c)); err != nil {
+	if c.PrivateSubnetByZone, err = lookUpSubnets(ctx, args, pulumi.Parent(c)); err != nil {
 		return nil, fmt.Errorf("existing network %s: %w", name, err)
 	}
 	c.VPCID = pulumi.String(args.VPCID).ToStringOutput()
@@ -78,22 +81,24 @@ func (a *ExistingArgs) validate() error {
 	return nil
 }
 
-func checkSubnets(ctx *pulumi.Context, args *ExistingArgs, opt pulumi.InvokeOption) error {
-	zones := map[string]bool{}
+// lookUpSubnets checks the subnets and returns a private one of each zone.
+func lookUpSubnets(ctx *pulumi.Context, args *ExistingArgs, opt pulumi.InvokeOption) (pulumi.StringMap, error) {
+	byZone := pulumi.StringMap{}
 	for i, id := range slices.Concat(args.PrivateSubnetIDs, args.PublicSubnetIDs) {
 		subnet, err := ec2.LookupSubnet(ctx, &ec2.LookupSubnetArgs{Id: &id}, opt)
 		if err != nil {
-			return fmt.Errorf("look up subnet %s: %w", id, err)
+			return nil, fmt.Errorf("look up subnet %s: %w", id, err)
 		}
 		if subnet.VpcId != args.VPCID {
-			return fmt.Errorf("subnet %s belongs to %s, not to %s; give subnets of one VPC", id, subnet.VpcId, args.VPCID)
+			return nil, fmt.Errorf("subnet %s belongs to %s, not to %s; give subnets of one VPC", id, subnet.VpcId, args.VPCID)
 		}
-		if i < len(args.PrivateSubnetIDs) {
-			zones[subnet.AvailabilityZone] = true
+		private := i < len(args.PrivateSubnetIDs)
+		if _, taken := byZone[subnet.AvailabilityZone]; private && !taken {
+			byZone[subnet.AvailabilityZone] = pulumi.String(id)
 		}
 	}
-	if len(zones) < 2 {
-		return errors.New("the private subnets are all in one zone; give subnets in at least 2 zones")
+	if len(byZone) < 2 {
+		return nil, errors.New("the private subnets are all in one zone; give subnets in at least 2 zones")
 	}
-	return nil
+	return byZone, nil
 }

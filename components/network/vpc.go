@@ -5,12 +5,22 @@ package network
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
 const vpcType = "tombolo:network:VPC"
+
+// The tags that subnets have from the network: a name for people, and by which
+// load balancer controllers find those for internal and public ones.
+const (
+	nameTag        = "Name"
+	privateRoleTag = "kubernetes.io/role/internal-elb"
+	publicRoleTag  = "kubernetes.io/role/elb"
+)
 
 // NAT says how private subnets reach the internet.
 type NAT string
@@ -41,6 +51,9 @@ type VPCArgs struct {
 	// ecr.api. s3 and dynamodb become gateway endpoints, which cost nothing;
 	// others become interface endpoints in the private subnets.
 	Endpoints []string
+	// PrivateSubnetTags are put on the private subnets beside their own, for
+	// addons that find subnets by a tag.
+	PrivateSubnetTags map[string]string
 }
 
 // VPC is a network with a public and a private subnet in each zone.
@@ -53,6 +66,9 @@ type VPC struct {
 	// PrivateSubnetIDs and PublicSubnetIDs, in the order of the zones.
 	PrivateSubnetIDs pulumi.StringArrayOutput
 	PublicSubnetIDs  pulumi.StringArrayOutput
+	// PrivateSubnetByZone is the private subnet of each zone, for what a zone
+	// has once.
+	PrivateSubnetByZone pulumi.StringMap
 }
 
 // NewVPC makes a network. Its private subnets are usable when the component's
@@ -74,6 +90,10 @@ func NewVPC(ctx *pulumi.Context, name string, args *VPCArgs, opts ...pulumi.Reso
 	c.CIDR = b.vpc.CidrBlock
 	c.PrivateSubnetIDs = b.usable(b.private)
 	c.PublicSubnetIDs = b.usable(b.public)
+	c.PrivateSubnetByZone = pulumi.StringMap{}
+	for i, s := range b.private {
+		c.PrivateSubnetByZone[args.Subnets[i].Zone] = s.ID().ToStringOutput()
+	}
 	err := ctx.RegisterResourceOutputs(c, pulumi.Map{
 		"vpcId": c.VPCID, "cidr": c.CIDR,
 		"privateSubnetIds": c.PrivateSubnetIDs, "publicSubnetIds": c.PublicSubnetIDs,
@@ -98,6 +118,11 @@ func (a *VPCArgs) validate() error {
 			problems = append(problems, fmt.Errorf("zone %s is given twice", s.Zone))
 		}
 		zones[s.Zone] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(a.PrivateSubnetTags)) {
+		if key == nameTag || key == privateRoleTag {
+			problems = append(problems, fmt.Errorf("private subnet tag %s is the network's own; choose another key", key))
+		}
 	}
 	switch a.NAT {
 	case NATNone, NATSingle, NATPerZone:
@@ -163,11 +188,11 @@ func (b *vpcBuilder) makeVPC() error {
 
 func (b *vpcBuilder) makeSubnets() error {
 	for _, s := range b.args.Subnets {
-		private, err := b.subnet("private", s.Zone, s.Private, "kubernetes.io/role/internal-elb")
+		private, err := b.subnet("private", s.Zone, s.Private, privateRoleTag, b.args.PrivateSubnetTags)
 		if err != nil {
 			return err
 		}
-		public, err := b.subnet("public", s.Zone, s.Public, "kubernetes.io/role/elb")
+		public, err := b.subnet("public", s.Zone, s.Public, publicRoleTag, nil)
 		if err != nil {
 			return err
 		}
@@ -178,10 +203,13 @@ func (b *vpcBuilder) makeSubnets() error {
 
 // subnet makes one subnet. Even public ones give no public addresses on
 // launch: load balancers and NAT gateways bring their own.
-func (b *vpcBuilder) subnet(kind, zone, cidr, roleTag string) (*ec2.Subnet, error) {
+func (b *vpcBuilder) subnet(kind, zone, cidr, roleTag string, given map[string]string) (*ec2.Subnet, error) {
 	name := kind + "-" + zone
 	tags := b.tags(name)
 	tags[roleTag] = pulumi.String("1")
+	for key, value := range given {
+		tags[key] = pulumi.String(value)
+	}
 	return ec2.NewSubnet(b.ctx, b.name+"-"+name, &ec2.SubnetArgs{
 		VpcId:               b.vpc.ID(),
 		CidrBlock:           pulumi.String(cidr),
@@ -192,7 +220,7 @@ func (b *vpcBuilder) subnet(kind, zone, cidr, roleTag string) (*ec2.Subnet, erro
 }
 
 func (b *vpcBuilder) tags(suffix string) pulumi.StringMap {
-	return pulumi.StringMap{"Name": pulumi.String(b.name + "-" + suffix)}
+	return pulumi.StringMap{nameTag: pulumi.String(b.name + "-" + suffix)}
 }
 
 // usable is the subnets' ids once their routes exist, so that what is put

@@ -1,6 +1,8 @@
 package network
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,6 +94,28 @@ func TestVPCIsClosed(t *testing.T) {
 	}
 }
 
+func TestPrivateSubnetTags(t *testing.T) {
+	args := threeZones()
+	args.PrivateSubnetTags = map[string]string{"karpenter.sh/discovery": "demo"}
+	r, _, _ := build(t, args)
+	for _, s := range r.OfType("aws:ec2/subnet:Subnet") {
+		want := ""
+		if strings.Contains(s.Name, "private") {
+			want = "demo"
+		}
+		s.Expect(t, map[string]string{
+			`tags["karpenter.sh/discovery"]`: want, "tags.Name": s.Name,
+		})
+	}
+}
+
+func TestPrivateSubnetByZone(t *testing.T) {
+	_, made, _ := build(t, threeZones())
+	if got := slices.Sorted(maps.Keys(made.PrivateSubnetByZone)); !slices.Equal(got, []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}) {
+		t.Errorf("zones are %v", got)
+	}
+}
+
 func TestEndpoints(t *testing.T) {
 	r, _, _ := build(t, threeZones())
 	for name, kind := range map[string]string{
@@ -139,7 +163,10 @@ func TestVPCValidate(t *testing.T) {
 		"network demo: region and CIDR are required":                                     func(a *VPCArgs) { a.CIDR = "" },
 		"network demo: a managed cluster needs subnets in at least 2 zones, there are 1": func(a *VPCArgs) { a.Subnets = a.Subnets[:1] },
 		"network demo: zone eu-central-1a is given twice":                                func(a *VPCArgs) { a.Subnets[1].Zone = "eu-central-1a" },
-		`network demo: NAT "sometimes" is none of none, single, per-zone`:                func(a *VPCArgs) { a.NAT = "sometimes" },
+		"network demo: private subnet tag Name is the network's own; choose another key": func(a *VPCArgs) {
+			a.PrivateSubnetTags = map[string]string{"Name": "x"}
+		},
+		`network demo: NAT "sometimes" is none of none, single, per-zone`: func(a *VPCArgs) { a.NAT = "sometimes" },
 	} {
 		args := threeZones()
 		change(args)
@@ -157,10 +184,10 @@ func TestVPCValidate(t *testing.T) {
 	}
 }
 
-// lookups answers for subnet-1 to subnet-3 of vpc-1 in zones a, b and b, and
+// lookups answers for subnet-1 to subnet-4 of vpc-1 in zones a, b, b and b, and
 // subnet-other of another VPC.
 func lookups() *recorder.Recorder {
-	zones := map[string]string{"subnet-1": "a", "subnet-2": "b", "subnet-3": "b", "subnet-other": "c"}
+	zones := map[string]string{"subnet-1": "a", "subnet-2": "b", "subnet-3": "b", "subnet-4": "b", "subnet-other": "c"}
 	return &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
 		"aws:ec2/getVpc:getVpc": func(args resource.PropertyMap) (resource.PropertyMap, error) {
 			args["cidrBlock"] = resource.NewProperty("10.1.0.0/16")
@@ -181,12 +208,14 @@ func lookups() *recorder.Recorder {
 func TestExistingMakesNothing(t *testing.T) {
 	r := lookups()
 	cidr := make(chan string, 1)
+	var byZone pulumi.StringMap
 	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-		n, err := NewExisting(ctx, "demo", &ExistingArgs{VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1", "subnet-2"}, PublicSubnetIDs: []string{"subnet-3"}})
+		n, err := NewExisting(ctx, "demo", &ExistingArgs{VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1", "subnet-2", "subnet-4"}, PublicSubnetIDs: []string{"subnet-3"}})
 		if err != nil {
 			return err
 		}
 		n.CIDR.ApplyT(func(s string) string { cidr <- s; return s })
+		byZone = n.PrivateSubnetByZone
 		return nil
 	})
 	if err != nil {
@@ -194,6 +223,9 @@ func TestExistingMakesNothing(t *testing.T) {
 	}
 	if got := <-cidr; got != "10.1.0.0/16" {
 		t.Errorf("CIDR %s", got)
+	}
+	if want := (pulumi.StringMap{"a": pulumi.String("subnet-1"), "b": pulumi.String("subnet-2")}); !maps.Equal(byZone, want) {
+		t.Errorf("private subnets by zone are %v, expected %v", byZone, want)
 	}
 	for _, res := range r.All() {
 		if res.Custom {

@@ -18,8 +18,10 @@ type Resource struct {
 	Inputs             resource.PropertyMap
 	Provider           string
 	DependsOn          []string
-	IgnoreChanges      []string
-	Custom             bool
+	// Waits is what each input was made from, as URNs.
+	Waits         map[string][]string
+	IgnoreChanges []string
+	Custom        bool
 }
 
 // Recorder implements pulumi.MockResourceMonitor. The zero value answers
@@ -41,6 +43,10 @@ func (r *Recorder) NewResource(a pulumi.MockResourceArgs) (string, resource.Prop
 		res.Parent = rpc.GetParent()
 		res.DependsOn = rpc.GetDependencies()
 		res.IgnoreChanges = rpc.GetIgnoreChanges()
+		res.Waits = map[string][]string{}
+		for property, on := range rpc.GetPropertyDependencies() {
+			res.Waits[property] = on.GetUrns()
+		}
 	}
 	r.mu.Lock()
 	r.resources = append(r.resources, res)
@@ -134,7 +140,7 @@ func (res Resource) Value(path string) (resource.PropertyValue, bool) {
 
 // Problems lists what breaks the rules for components among the registered
 // resources: names used twice for one type, and custom resources, other than
-// providers, without a component of ours above them.
+// providers and the probe, without a component of ours above them.
 func (r *Recorder) Problems() []string {
 	var problems []string
 	seen := map[string]bool{}
@@ -144,7 +150,7 @@ func (r *Recorder) Problems() []string {
 			problems = append(problems, "registered twice: "+key)
 		}
 		seen[key] = true
-		if res.Custom && !strings.HasPrefix(res.Type, "pulumi:") && !strings.Contains(res.Parent, "tombolo:") {
+		if res.Custom && res.Type != probeType && !strings.HasPrefix(res.Type, "pulumi:") && !strings.Contains(res.Parent, "tombolo:") {
 			problems = append(problems, fmt.Sprintf("%s has no component as parent, but %q", key, res.Parent))
 		}
 	}

@@ -1,0 +1,76 @@
+package identity
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// ServiceRoleArgs are the arguments of NewServiceRole.
+type ServiceRoleArgs struct {
+	// RoleName is the role's name in IAM, at most 64 characters.
+	RoleName string
+	// Description for people who look at the account.
+	Description string
+	// Service that assumes the role, such as ec2.amazonaws.com.
+	Service string
+	// PolicyARNs of managed policies to attach.
+	PolicyARNs []string
+}
+
+// NewServiceRole makes a role that an AWS service assumes. It is a part of the
+// component that opts give as parent, not a component itself. The returned
+// resources attach its policies: what uses the role has to wait for them.
+func NewServiceRole(ctx *pulumi.Context, name string, args *ServiceRoleArgs, opts ...pulumi.ResourceOption) (*iam.Role, []pulumi.Resource, error) {
+	if err := CheckRoleName(args.RoleName); err != nil {
+		return nil, nil, err
+	}
+	trust, err := serviceTrust(args.Service)
+	if err != nil {
+		return nil, nil, err
+	}
+	role, err := iam.NewRole(ctx, name+"-role", &iam.RoleArgs{
+		Name:             pulumi.String(args.RoleName),
+		Description:      pulumi.String(args.Description),
+		AssumeRolePolicy: pulumi.String(trust),
+	}, opts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	attached, err := attachManaged(ctx, name, role, args.PolicyARNs, opts...)
+	return role, attached, err
+}
+
+// ManagedPolicyARN is the ARN of a policy that AWS manages, in a partition such
+// as aws or aws-cn.
+func ManagedPolicyARN(partition, name string) string {
+	return "arn:" + partition + ":iam::aws:policy/" + name
+}
+
+// CheckRoleName tells whether IAM takes the name for a role.
+func CheckRoleName(name string) error {
+	if name == "" || len(name) > maxRoleName {
+		return fmt.Errorf("role name %q has %d characters; IAM allows 1 to %d", name, len(name), maxRoleName)
+	}
+	return nil
+}
+
+func attachManaged(ctx *pulumi.Context, name string, role *iam.Role, arns []string, opts ...pulumi.ResourceOption) ([]pulumi.Resource, error) {
+	var attached []pulumi.Resource
+	for _, arn := range arns {
+		a, err := iam.NewRolePolicyAttachment(ctx, name+"-"+policyName(arn), &iam.RolePolicyAttachmentArgs{
+			Role:      role.Name,
+			PolicyArn: pulumi.String(arn),
+		}, opts...)
+		if err != nil {
+			return nil, err
+		}
+		attached = append(attached, a)
+	}
+	return attached, nil
+}
+
+// policyName is the last part of a policy's ARN.
+func policyName(arn string) string { return arn[strings.LastIndexAny(arn, "/:")+1:] }

@@ -1,0 +1,59 @@
+package identity
+
+import (
+	"fmt"
+	"strings"
+
+	"tombolo/components/policy"
+)
+
+const (
+	stsAudience    = "sts.amazonaws.com"
+	podIdentity    = "pods.eks.amazonaws.com"
+	assumeRole     = "sts:AssumeRole"
+	assumeWithOIDC = "sts:AssumeRoleWithWebIdentity"
+	tagSession     = "sts:TagSession"
+)
+
+// webIdentityTrust trusts one service account's tokens, made for STS. Both
+// conditions matter: without sub any pod of the cluster could assume the role,
+// without aud a token made for another audience could.
+func webIdentityTrust(providerARN, issuer, namespace, serviceAccount string) (string, error) {
+	host := strings.TrimPrefix(issuer, "https://")
+	if host == "" {
+		return "", fmt.Errorf("OIDC issuer %q has no host", issuer)
+	}
+	return policy.Render(policy.Statement{
+		Effect:    policy.Allow,
+		Principal: map[string]string{"Federated": providerARN},
+		Action:    []string{assumeWithOIDC},
+		Condition: policy.Conditions{"StringEquals": {
+			host + ":aud": {stsAudience},
+			host + ":sub": {"system:serviceaccount:" + namespace + ":" + serviceAccount},
+		}},
+	})
+}
+
+// podIdentityTrust trusts EKS Pod Identity on behalf of one cluster. The
+// service tags its sessions, hence TagSession; which service account gets the
+// role is said by the association.
+func podIdentityTrust(account, clusterARN string) (string, error) {
+	return policy.Render(policy.Statement{
+		Effect:    policy.Allow,
+		Principal: policy.Service(podIdentity),
+		Action:    []string{assumeRole, tagSession},
+		Condition: policy.Conditions{
+			"ArnEquals":    {"aws:SourceArn": {clusterARN}},
+			"StringEquals": {"aws:SourceAccount": {account}},
+		},
+	})
+}
+
+// serviceTrust trusts an AWS service, such as eks.amazonaws.com.
+func serviceTrust(service string) (string, error) {
+	return policy.Render(policy.Statement{
+		Effect:    policy.Allow,
+		Principal: policy.Service(service),
+		Action:    []string{assumeRole},
+	})
+}
