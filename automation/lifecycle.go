@@ -33,6 +33,9 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.prepare(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	if err := d.awaitTurnedOff(ctx, c); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		return d.upStack(ctx, c, k, o)
 	})
@@ -96,6 +99,9 @@ type PreviewOptions struct {
 // typed unknowns, which no Up accepts. It changes no resource; a stack that
 // did not exist exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
+	if err := d.noteTurnedOff(ctx, c); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	hasCore := false
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		st, err := d.state(ctx, stacks.Name(c.Name, k))

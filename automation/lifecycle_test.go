@@ -48,6 +48,7 @@ func TestUpStartsNoNeedlessProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
+		"stack export demo-bootstrap", // which addons were turned on
 		"stack export demo-core", "up demo-core", "stack output demo-core",
 		"stack export demo-bootstrap", "up demo-bootstrap", "stack output demo-bootstrap",
 	}

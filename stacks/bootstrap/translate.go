@@ -64,7 +64,7 @@ func infraConfigArgs(c *config.Cluster, h handoff.Handoff) *infraconfig.InfraCon
 		Namespace:   flux.Namespace,
 		Extra:       c.Values,
 		Labels:      c.Labels,
-		Annotations: c.Annotations,
+		Annotations: annotations(c),
 		Facts: infraconfig.Facts{
 			ClusterName: h.ClusterName, Environment: pulumi.String(c.Environment), Cloud: pulumi.String(c.Cloud.Provider),
 			Region: h.Region, AccountID: h.AccountID, Partition: h.Partition,
@@ -87,6 +87,17 @@ func infraConfigArgs(c *config.Cluster, h handoff.Handoff) *infraconfig.InfraCon
 // ./${gitops_path}/<stage>.
 func gitOpsPath(c *config.Cluster) string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.GitOps.Path, "./"), "/")
+}
+
+// annotations are the file's, and the names of the addons that are turned on:
+// from them the next up knows which ones were turned off.
+func annotations(c *config.Cluster) map[string]string {
+	if len(c.Addons) == 0 {
+		return c.Annotations
+	}
+	all := map[string]string{AddonsAnnotation: strings.Join(c.Addons.Names(), ",")}
+	maps.Copy(all, c.Annotations)
+	return all
 }
 
 func service(s config.Service, h handoff.Handoff) infraconfig.Service {

@@ -46,6 +46,10 @@ func Run(ctx *pulumi.Context, c *config.Cluster) error {
 	if err != nil {
 		return fmt.Errorf("core of %s: %w", c.Name, err)
 	}
+	made, err := makeAddons(ctx, c, cluster, net, opts)
+	if err != nil {
+		return fmt.Errorf("core of %s: %w", c.Name, err)
+	}
 	return handoff.Export(ctx, handoff.Handoff{
 		ClusterName:            cluster.Name,
 		ClusterARN:             cluster.ARN,
@@ -64,6 +68,7 @@ func Run(ctx *pulumi.Context, c *config.Cluster) error {
 		ClusterSecurityGroupID: cluster.SecurityGroupID,
 		NodeRoleARN:            cluster.NodeRoleARN,
 		ServiceRoleARNs:        roles.ToStringMapOutput(),
+		AddonOutputs:           made.ToStringMapOutput(),
 	})
 }
 
@@ -149,6 +154,7 @@ func principal(caller string) string {
 type networkOutputs struct {
 	id, cidr        pulumi.StringOutput
 	private, public pulumi.StringArrayOutput
+	byZone          pulumi.StringMap // a private subnet of each zone
 }
 
 func makeNetwork(ctx *pulumi.Context, c *config.Cluster, opts ...pulumi.ResourceOption) (networkOutputs, error) {
@@ -157,7 +163,7 @@ func makeNetwork(ctx *pulumi.Context, c *config.Cluster, opts ...pulumi.Resource
 		if err != nil {
 			return networkOutputs{}, err
 		}
-		return networkOutputs{n.VPCID, n.CIDR, n.PrivateSubnetIDs, n.PublicSubnetIDs}, nil
+		return networkOutputs{n.VPCID, n.CIDR, n.PrivateSubnetIDs, n.PublicSubnetIDs, n.PrivateSubnetByZone}, nil
 	}
 	args, err := vpcArgs(c)
 	if err != nil {
@@ -167,5 +173,5 @@ func makeNetwork(ctx *pulumi.Context, c *config.Cluster, opts ...pulumi.Resource
 	if err != nil {
 		return networkOutputs{}, err
 	}
-	return networkOutputs{n.VPCID, n.CIDR, n.PrivateSubnetIDs, n.PublicSubnetIDs}, nil
+	return networkOutputs{n.VPCID, n.CIDR, n.PrivateSubnetIDs, n.PublicSubnetIDs, n.PrivateSubnetByZone}, nil
 }

@@ -21,6 +21,8 @@ func vpcArgs(c *config.Cluster) (*network.VPCArgs, error) {
 		CIDR:      c.Network.CIDR,
 		NAT:       network.NAT(c.Network.NAT),
 		Endpoints: c.Network.Endpoints,
+
+		PrivateSubnetTags: discoveryTags(c),
 	}
 	for _, p := range plans {
 		args.Subnets = append(args.Subnets, network.Subnet{
@@ -49,8 +51,11 @@ func clusterArgs(c *config.Cluster, partition string, net networkOutputs) *eks.C
 		EncryptSecrets:   valueOr(k.SecretsEncryption.Enabled, true),
 		KeyARN:           k.SecretsEncryption.KeyARN,
 		Tags:             tags(c),
-		VPCID:            net.id,
-		SubnetIDs:        net.private,
+
+		SecurityGroupTags: discoveryTags(c),
+
+		VPCID:     net.id,
+		SubnetIDs: net.private,
 	}
 	if c.Network.Existing == nil {
 		// In a network whose block only AWS knows, AWS chooses.

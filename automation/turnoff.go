@@ -1,0 +1,153 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"tombolo/config"
+	"tombolo/config/addon"
+	"tombolo/stacks"
+	"tombolo/stacks/bootstrap"
+)
+
+// releaseTimeout is how long up waits for the releases of addons that were
+// turned off: Flux has to fetch the commit and Helm to uninstall.
+const releaseTimeout = 5 * time.Minute
+
+// awaitTurnedOff waits until the releases of addons that the file no longer
+// turns on are gone. Only then may core take away the role, the queue or the
+// bucket that they work with, and bootstrap their values and namespace.
+func (d *Driver) awaitTurnedOff(ctx context.Context, c *config.Cluster) error {
+	off, err := d.turnedOff(ctx, c)
+	if err != nil || len(off) == 0 {
+		return err
+	}
+	values, err := d.Outputs(ctx, c)
+	if err != nil {
+		return err
+	}
+	k, err := d.connect(values)
+	if err != nil {
+		return fmt.Errorf("connect to cluster %s: %w", c.Name, err)
+	}
+	d.fetchNow(ctx, c, k)
+	return d.awaitNoReleases(ctx, c, k, off, releaseTimeout)
+}
+
+func (d *Driver) awaitNoReleases(ctx context.Context, c *config.Cluster, k cluster, off []string, timeout time.Duration) error {
+	var left []string
+	err := wait.PollUntilContextTimeout(ctx, verifyPoll, timeout, true, func(ctx context.Context) (bool, error) {
+		var err error
+		left, err = k.releasesOf(ctx, off)
+		if err != nil || len(left) == 0 {
+			return err == nil, err
+		}
+		d.opts.Observer.Waiting(c.Name, fmt.Sprintf("turned off: %s; Flux still has %s", strings.Join(off, ", "), strings.Join(left, ", ")))
+		return false, nil
+	})
+	d.opts.Observer.Waiting(c.Name, "")
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("up %s: interrupted while Flux removes %s: %w", c.Name, strings.Join(left, ", "), ctx.Err())
+	case len(left) == 0:
+		return fmt.Errorf("up %s: look for the releases of the addons %s: %w", c.Name, strings.Join(off, ", "), err)
+	}
+	return &PreconditionError{
+		What: fmt.Sprintf("up %s: the cluster file turns %s off, but after %s Flux still has %s",
+			c.Name, strings.Join(off, ", "), timeout, strings.Join(left, ", ")),
+		Remedy: "nothing was changed: take the addon out of the platform tree, push, and run the command again",
+	}
+}
+
+// noteTurnedOff tells a preview's reader what up will wait for.
+func (d *Driver) noteTurnedOff(ctx context.Context, c *config.Cluster) error {
+	off, err := d.turnedOff(ctx, c)
+	if err == nil && len(off) > 0 {
+		d.opts.Observer.Note(c.Name, fmt.Sprintf("turns off %s: up waits until Flux has removed the releases, "+
+			"and only then takes away what they were given", strings.Join(off, ", ")))
+	}
+	return err
+}
+
+// turnedOff are the addons of the last up that the file does not turn on.
+func (d *Driver) turnedOff(ctx context.Context, c *config.Cluster) ([]string, error) {
+	st, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(st.addons(), func(name string) bool { _, on := c.Addons[name]; return on }), nil
+}
+
+// addons that were turned on when bootstrap's general ConfigMap was applied.
+func (s *state) addons() []string {
+	if s == nil {
+		return nil
+	}
+	for _, r := range s.deployment.Resources {
+		if r.Type != "kubernetes:core/v1:ConfigMap" || r.Delete {
+			continue
+		}
+		annotations, _, err := unstructured.NestedStringMap(r.Inputs, "metadata", "annotations")
+		if names := annotations[bootstrap.AddonsAnnotation]; err == nil && names != "" {
+			return strings.Split(names, ",")
+		}
+	}
+	return nil
+}
+
+// releasesOf lists the HelmReleases of the addons: those that carry an addon's
+// label, and those that take its values.
+func (k cluster) releasesOf(ctx context.Context, addons []string) ([]string, error) {
+	mapper, err := k.mapper()
+	if err != nil {
+		return nil, fmt.Errorf("ask the Kubernetes API for its kinds: %w", err)
+	}
+	mapping, err := mapper.RESTMapping(schema.GroupKind{Group: helmGroup, Kind: "HelmRelease"})
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find the kind HelmRelease: %w", err)
+	}
+	list, err := k.dynamic.Resource(mapping.Resource).List(ctx, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list HelmReleases: %w", err)
+	}
+	var found []string
+	for i := range list.Items {
+		if o := &list.Items[i]; slices.ContainsFunc(addons, func(name string) bool { return isReleaseOf(o, name) }) {
+			found = append(found, refOf(o).String())
+		}
+	}
+	return found, nil
+}
+
+func isReleaseOf(release *unstructured.Unstructured, name string) bool {
+	if release.GetLabels()[bootstrap.AddonLabel] == name {
+		return true
+	}
+	a := addon.Find(name)
+	if a == nil || a.Namespace != release.GetNamespace() {
+		return false
+	}
+	sources, _, err := unstructured.NestedSlice(release.Object, "spec", "valuesFrom")
+	return err == nil && slices.ContainsFunc(sources, func(s any) bool {
+		source, _ := s.(map[string]any)
+		return source["kind"] == "ConfigMap" && source["name"] == a.ValuesName()
+	})
+}
