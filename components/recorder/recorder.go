@@ -18,6 +18,7 @@ type Resource struct {
 	Inputs             resource.PropertyMap
 	Provider           string
 	DependsOn          []string
+	RetainOnDelete     bool
 	// Waits is what each input was made from, as URNs.
 	Waits         map[string][]string
 	IgnoreChanges []string
@@ -43,6 +44,7 @@ func (r *Recorder) NewResource(a pulumi.MockResourceArgs) (string, resource.Prop
 		res.Parent = rpc.GetParent()
 		res.DependsOn = rpc.GetDependencies()
 		res.IgnoreChanges = rpc.GetIgnoreChanges()
+		res.RetainOnDelete = rpc.GetRetainOnDelete()
 		res.Waits = map[string][]string{}
 		for property, on := range rpc.GetPropertyDependencies() {
 			res.Waits[property] = on.GetUrns()

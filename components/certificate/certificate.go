@@ -1,0 +1,109 @@
+// Package certificate makes an ACM certificate that is validated by records in
+// a hosted zone of Route 53.
+package certificate
+
+import (
+	"fmt"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/acm"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/route53"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/zones"
+)
+
+const certificateType = "tombolo:certificate:Certificate"
+
+// recordTTL is how long resolvers may keep a validation record, in seconds:
+// short, as one that was wrong is waited for.
+const recordTTL = 60
+
+// Certificate is a certificate that ACM has issued, and renews by itself.
+type Certificate struct {
+	pulumi.ResourceState
+
+	// ARN of the certificate. It resolves when ACM has issued it: a load
+	// balancer takes no other.
+	ARN pulumi.StringOutput
+}
+
+// NewCertificate asks for a certificate and has it validated. It fails, before
+// anything is made, when the hosted zone is not the public zone of its name.
+// The records stay in the zone when the certificate is deleted.
+func NewCertificate(ctx *pulumi.Context, name string, args *CertificateArgs, opts ...pulumi.ResourceOption) (*Certificate, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("certificate %s: %w", name, err)
+	}
+	c := &Certificate{}
+	inputs := pulumi.Map{"domain": pulumi.String(args.Domain), "zoneId": pulumi.String(args.ZoneID)}
+	if err := ctx.RegisterComponentResourceV2(certificateType, name, inputs, c, opts...); err != nil {
+		return nil, fmt.Errorf("register certificate %s: %w", name, err)
+	}
+	parent := pulumi.Parent(c)
+	zone := zones.Zone{ID: args.ZoneID, Name: args.ZoneName, Public: true}
+	if err := zones.Check(ctx, []zones.Zone{zone}, parent); err != nil {
+		return nil, fmt.Errorf("certificate %s: %w", name, err)
+	}
+	validation, err := validated(ctx, name, args, parent)
+	if err != nil {
+		return nil, fmt.Errorf("certificate %s: %w", name, err)
+	}
+	c.ARN = validation.CertificateArn
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"arn": c.ARN})
+}
+
+func validated(ctx *pulumi.Context, name string, args *CertificateArgs, parent pulumi.ResourceOption) (*acm.CertificateValidation, error) {
+	request := &acm.CertificateArgs{
+		DomainName:       pulumi.String(args.Domain),
+		ValidationMethod: pulumi.String("DNS"),
+	}
+	if len(args.AlternativeNames) > 0 {
+		request.SubjectAlternativeNames = pulumi.ToStringArray(args.AlternativeNames)
+	}
+	certificate, err := acm.NewCertificate(ctx, name+"-certificate", request, parent)
+	if err != nil {
+		return nil, err
+	}
+	var records pulumi.StringArray
+	for _, domain := range args.validationDomains() {
+		record, err := validationRecord(ctx, name+"-validation-"+domain, args.ZoneID, optionFor(certificate, domain), parent)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, record.Fqdn)
+	}
+	return acm.NewCertificateValidation(ctx, name+"-validation", &acm.CertificateValidationArgs{
+		CertificateArn:        certificate.Arn,
+		ValidationRecordFqdns: records,
+	}, parent)
+}
+
+// validationRecord belongs to the account and the domain more than to this
+// certificate: ACM asks for the same record, by name and value, for all
+// certificates that an account has for a domain. So it may replace one that is
+// there, which the domain's other cluster has made, as it writes the same
+// again. And it stays when the certificate goes: ACM renews the certificate of
+// that other cluster only as long as it finds the record.
+func validationRecord(ctx *pulumi.Context, name, zoneID string, option acm.CertificateDomainValidationOptionOutput, parent pulumi.ResourceOption) (*route53.Record, error) {
+	return route53.NewRecord(ctx, name, &route53.RecordArgs{
+		ZoneId:         pulumi.String(zoneID),
+		Name:           option.ResourceRecordName().Elem(),
+		Type:           option.ResourceRecordType().Elem(),
+		Records:        pulumi.StringArray{option.ResourceRecordValue().Elem()},
+		Ttl:            pulumi.Int(recordTTL),
+		AllowOverwrite: pulumi.Bool(true),
+	}, parent, pulumi.RetainOnDelete(true))
+}
+
+// optionFor is how ACM wants a domain validated. How many domains there are
+// follows from the names; only what ACM answers for them is an output.
+func optionFor(certificate *acm.Certificate, domain string) acm.CertificateDomainValidationOptionOutput {
+	return certificate.DomainValidationOptions.ApplyT(func(options []acm.CertificateDomainValidationOption) (acm.CertificateDomainValidationOption, error) {
+		for _, o := range options {
+			if o.DomainName != nil && validationDomain(*o.DomainName) == domain {
+				return o, nil
+			}
+		}
+		return acm.CertificateDomainValidationOption{}, fmt.Errorf("ACM named no validation record for %s among %d", domain, len(options))
+	}).(acm.CertificateDomainValidationOptionOutput)
+}

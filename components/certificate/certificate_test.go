@@ -1,0 +1,162 @@
+package certificate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+)
+
+const recordType = "aws:route53/record:Record"
+
+func certificateArgs() *CertificateArgs {
+	return &CertificateArgs{
+		Domain: "example.com", AlternativeNames: []string{"*.example.com", "api.eu.example.com"},
+		ZoneID: "Z1", ZoneName: "example.com",
+	}
+}
+
+// account has the hosted zone Z1 and an ACM that asks for a record for each of
+// the names, the wildcard's being the one of its domain.
+func account(zone string, private bool, names ...string) *recorder.Recorder {
+	var options []any
+	for _, name := range names {
+		domain := validationDomain(name)
+		options = append(options, map[string]any{
+			"domainName": name, "resourceRecordName": "_1." + domain + ".", "resourceRecordType": "CNAME",
+			"resourceRecordValue": "_2." + domain + ".acm-validations.aws.",
+		})
+	}
+	return &recorder.Recorder{
+		Outputs: map[string]resource.PropertyMap{
+			"aws:acm/certificate:Certificate": resource.NewPropertyMapFromMap(map[string]any{"domainValidationOptions": options}),
+			recordType:                        {"fqdn": resource.NewProperty("a record")},
+		},
+		Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
+			"aws:route53/getZone:getZone": func(resource.PropertyMap) (resource.PropertyMap, error) {
+				return resource.PropertyMap{"name": resource.NewProperty(zone), "privateZone": resource.NewProperty(private)}, nil
+			},
+		},
+	}
+}
+
+func run(r *recorder.Recorder, args *CertificateArgs) error {
+	return r.Run("demo-core", func(ctx *pulumi.Context) error {
+		c, err := NewCertificate(ctx, "demo-web", args)
+		if err != nil {
+			return err
+		}
+		return recorder.Probe(ctx, pulumi.Map{"arn": c.ARN})
+	})
+}
+
+func built(t *testing.T, args *CertificateArgs) *recorder.Recorder {
+	t.Helper()
+	// ACM lists its answers in an order of its own.
+	names := args.names()
+	slices.Reverse(names)
+	r := account("example.com", false, names...)
+	if err := run(r, args); err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	return r
+}
+
+func TestCertificate(t *testing.T) {
+	r := built(t, certificateArgs())
+	r.OfType("aws:acm/certificate:Certificate")[0].Expect(t, map[string]string{
+		"domainName": "example.com", "validationMethod": "DNS",
+		"subjectAlternativeNames[0]": "*.example.com", "subjectAlternativeNames[1]": "api.eu.example.com",
+	})
+}
+
+func TestRecords(t *testing.T) {
+	r := built(t, certificateArgs())
+	if n := len(r.OfType(recordType)); n != 2 {
+		t.Errorf("%d records, expected 2: the wildcard shares one", n)
+	}
+	for _, domain := range []string{"example.com", "api.eu.example.com"} {
+		record, _ := r.Named(recordType, "demo-web-validation-"+domain)
+		record.Expect(t, map[string]string{
+			"zoneId": "Z1", "name": "_1." + domain + ".", "type": "CNAME", "records[0]": "_2." + domain + ".acm-validations.aws.",
+			"ttl": "60", "allowOverwrite": "true",
+		})
+		if !record.RetainOnDelete {
+			t.Errorf("%s goes with the certificate, and with it the renewal of others for the domain", record.Name)
+		}
+	}
+}
+
+func TestWildcardAlone(t *testing.T) {
+	r := built(t, &CertificateArgs{Domain: "*.example.com", ZoneID: "Z1", ZoneName: "example.com"})
+	record, ok := r.Named(recordType, "demo-web-validation-example.com")
+	if !ok {
+		t.Fatal("no record for the wildcard's domain")
+	}
+	record.Expect(t, map[string]string{"name": "_1.example.com."})
+	if _, given := r.OfType("aws:acm/certificate:Certificate")[0].Value("subjectAlternativeNames"); given {
+		t.Error("a certificate for one name has alternative names")
+	}
+}
+
+func TestARNWaitsForValidation(t *testing.T) {
+	r := built(t, certificateArgs())
+	r.Probed().Expect(t, map[string]string{"arn": "arn:aws:test:eu-central-1:111122223333:demo-web-certificate"})
+	r.Probed().ExpectAfter(t, "arn", "demo-web-validation")
+	validation := r.OfType("aws:acm/certificateValidation:CertificateValidation")[0]
+	validation.Expect(t, map[string]string{"validationRecordFqdns[1]": "a record"})
+	validation.ExpectAfter(t, "validationRecordFqdns", "demo-web-validation-example.com", "demo-web-validation-api.eu.example.com")
+}
+
+func TestNothingIsMadeInTheWrongZone(t *testing.T) {
+	for want, r := range map[string]*recorder.Recorder{
+		"certificate demo-web: hosted zone Z1 is example.org, not example.com; give the id of the zone example.com, or correct the name": account("example.org", false),
+		"certificate demo-web: hosted zone Z1 (example.com) is private; give the id of the public zone of that name":                     account("example.com", true),
+	} {
+		err := run(r, certificateArgs())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+		if slices.ContainsFunc(r.All(), func(res recorder.Resource) bool { return res.Custom }) {
+			t.Errorf("%q: something was made", want)
+		}
+	}
+}
+
+func TestACMNamesNoRecord(t *testing.T) {
+	err := run(account("example.com", false, "example.com"), certificateArgs())
+	const want = "ACM named no validation record for api.eu.example.com among 1"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected %q", err, want)
+	}
+}
+
+func TestCertificateValidate(t *testing.T) {
+	long := strings.Repeat("a", 60) + ".example.com"
+	for want, change := range map[string]func(*CertificateArgs){
+		"id and name of the hosted zone are required":                                                    func(a *CertificateArgs) { a.ZoneID = "" },
+		"domain " + long + " has 72 characters; ACM allows a certificate's first name 64":                func(a *CertificateArgs) { a.Domain = long },
+		`"Example.com" is no domain name in lower case, nor one after "*."`:                              func(a *CertificateArgs) { a.Domain = "Example.com" },
+		`"a.*.example.com" is no domain name in lower case, nor one after "*."`:                          func(a *CertificateArgs) { a.Domain = "a.*.example.com" },
+		"www.badexample.com does not lie in the zone example.com, where its validation record has to go": func(a *CertificateArgs) { a.Domain = "www.badexample.com" },
+		"*.example.com is given twice":                                                                   func(a *CertificateArgs) { a.Domain = "*.example.com" },
+	} {
+		args := certificateArgs()
+		change(args)
+		r := account("example.com", false)
+		err := run(r, args)
+		if err == nil || !strings.Contains(err.Error(), "certificate demo-web: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+		if len(r.All()) > 0 {
+			t.Errorf("%q: something was registered", want)
+		}
+	}
+}
