@@ -27,6 +27,8 @@ var against = []struct{ from, to string }{
 	{"automation", "lab"},
 	{"lab/aws", "stacks"},
 	{"internal/render", "automation"},
+	{"platform/contract", "stacks"},
+	{"platform/scaffold", "lab"},
 	{"internal/cli/up", "components/network"},
 	{"cmd/tombolo", "automation"},
 	{"cmd/program", "automation"},
@@ -41,6 +43,8 @@ var along = []struct{ from, to string }{
 	{"internal/cli/up", "automation"},
 	{"internal/cli/lab", "lab"},
 	{"lab", "lab/aws"},
+	{"internal/cli/up", "platform/scaffold"},
+	{"platform/contract", "config"},
 	{"cmd/program", "stacks"},
 }
 

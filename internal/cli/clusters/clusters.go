@@ -94,6 +94,25 @@ func find(root func() (string, error), arg string) (string, error) {
 	return filepath.Join(base, dir, arg+suffix), nil
 }
 
+// FilesOrAll returns the paths of the cluster files that the arguments mean, all
+// of the project's without any. A project without one is an error of class
+// fault.Usage.
+func FilesOrAll(root func() (string, error), args []string) ([]string, error) {
+	if len(args) > 0 {
+		return Files(root, args)
+	}
+	base, err := root()
+	if err != nil {
+		return nil, err
+	}
+	files, err := All(base)
+	if err == nil && len(files) == 0 {
+		err = fault.NewUsage(fmt.Sprintf("there is no cluster file in %s/", dir),
+			fmt.Sprintf("write %s/<name>%s, or give the path of a cluster file", dir, suffix))
+	}
+	return files, err
+}
+
 // All returns the paths of all cluster files of a project.
 func All(root string) ([]string, error) {
 	names, err := Known(root)

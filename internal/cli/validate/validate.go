@@ -57,7 +57,7 @@ func validateRun(o *Options) error {
 	if o.PrintSchema {
 		return o.printSchema()
 	}
-	files, err := o.files()
+	files, err := clusters.FilesOrAll(o.Root, o.Names)
 	if err != nil {
 		return err
 	}
@@ -82,21 +82,6 @@ type valid struct {
 	Type    string `json:"type"`
 	File    string `json:"file"`
 	Cluster string `json:"cluster"`
-}
-
-func (o *Options) files() ([]string, error) {
-	if len(o.Names) > 0 {
-		return clusters.Files(o.Root, o.Names)
-	}
-	root, err := o.Root()
-	if err != nil {
-		return nil, err
-	}
-	files, err := clusters.All(root)
-	if err == nil && len(files) == 0 {
-		err = fault.NewUsage("there is no cluster file in clusters/", "write clusters/<name>.yaml, or give the path of a cluster file")
-	}
-	return files, err
 }
 
 func (o *Options) printSchema() error {

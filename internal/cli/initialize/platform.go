@@ -1,0 +1,115 @@
+package initialize
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/internal/cli/clusters"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+	"tombolo/platform"
+	"tombolo/platform/scaffold"
+)
+
+// PlatformOptions are the options of init platform.
+type PlatformOptions struct {
+	Out    io.Writer
+	Status func() render.Status
+	JSON   func() bool
+	Root   func() (string, error)
+
+	Dir       string
+	Names     []string
+	Overwrite bool
+}
+
+// NewCmdPlatform returns the command init platform; runF, if not nil, runs in
+// place of it.
+func NewCmdPlatform(f *factory.Factory, runF func(*PlatformOptions) error) *cobra.Command {
+	opts := &PlatformOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Root: f.Root}
+	cmd := &cobra.Command{
+		Use:   "platform <dir> [<cluster or file>...]",
+		Short: "Write the platform tree for clusters, with the addons they turn on",
+		Long: strings.TrimSpace(`
+Write the platform tree for clusters into a directory, which is or becomes the
+root of the repository that their engine follows. Without a cluster it is
+written for all of the project's.
+
+The tree has the addons that the clusters turn on, and no other. The command can
+be run again: it writes what is missing, brings the lists of addons in line with
+the cluster files, and leaves every other file as it is. It deletes nothing.`),
+		Example: strings.TrimSpace(`
+  tombolo init platform ../platform demo
+  tombolo check ../platform demo`),
+		Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fault.NewUsage("the directory is missing", "say where to write: tombolo init platform <dir>")
+			}
+			opts.Dir, opts.Names = args[0], args[1:]
+			if runF != nil {
+				return runF(opts)
+			}
+			return platformRun(opts)
+		},
+	}
+	cmd.Flags().BoolVar(&opts.Overwrite, "overwrite", false, "replace files that differ from the reference tree's")
+	return cmd
+}
+
+func platformRun(o *PlatformOptions) error {
+	files, err := clusters.FilesOrAll(o.Root, o.Names)
+	if err != nil {
+		return err
+	}
+	loaded, err := clusters.Load(files)
+	if err != nil {
+		return err
+	}
+	done, err := scaffold.Write(o.Dir, platform.Flux(), loaded, o.Overwrite)
+	if err != nil {
+		return err
+	}
+	if o.JSON() {
+		return render.WriteJSON(o.Out, document{Type: "platform", Directory: o.Dir, Files: done})
+	}
+	o.report(done)
+	return nil
+}
+
+// document is the result in the JSON format.
+type document struct {
+	Type      string          `json:"type"`
+	Directory string          `json:"directory"`
+	Files     []scaffold.File `json:"files"`
+}
+
+func (o *PlatformOptions) report(done []scaffold.File) {
+	status, count := o.Status(), map[scaffold.Change]int{}
+	for _, f := range done {
+		count[f.Change]++
+		switch f.Change {
+		case scaffold.Updated:
+			status.Plain("  updated  %s", f.Path)
+		case scaffold.Kept:
+			status.Plain("  kept     %s, which differs from the reference tree's", f.Path)
+		case scaffold.Unused:
+			status.Plain("  unused   %s: no cluster turns the addon on; remove the folder when nothing else needs it", f.Path)
+		}
+	}
+	status.Done("%s: %s", o.Dir, summary(count))
+}
+
+func summary(count map[scaffold.Change]int) string {
+	var parts []string
+	for _, c := range []scaffold.Change{scaffold.Written, scaffold.Updated, scaffold.Same, scaffold.Kept} {
+		if n := count[c]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, c))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

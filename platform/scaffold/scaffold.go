@@ -1,0 +1,162 @@
+// Package scaffold writes a platform tree for cluster files: the reference tree
+// with the addons that the clusters turn on.
+//
+// It can be run again. Files are made where they are missing and otherwise left
+// as they are, but for the lists of what a cluster has: those gain what was
+// turned on and lose what was turned off, and keep everything else.
+package scaffold
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tombolo/config"
+	"tombolo/config/addon"
+)
+
+// Change is what happened to a file.
+type Change string
+
+// The changes.
+const (
+	// Written: the file is new.
+	Written Change = "written"
+	// Updated: a list gained or lost addons.
+	Updated Change = "updated"
+	// Same: the file is as it would be written.
+	Same Change = "same"
+	// Kept: the file differs from the reference tree's and was left alone.
+	Kept Change = "kept"
+	// Unused: the file belongs to an addon that no cluster turns on.
+	Unused Change = "unused"
+)
+
+// File is a file of the tree, or with Unused an addon's folder, and what
+// happened to it.
+type File struct {
+	// Path within the tree, with slashes.
+	Path string `json:"path"`
+	// Change that happened.
+	Change Change `json:"change"`
+}
+
+// The folders of a tree.
+const (
+	addonsDir = "addons"
+	appsDir   = "apps"
+	stagesDir = "clusters/base"
+	crdsDir   = "crds"
+	listFile  = "kustomization.yaml"
+)
+
+// Write writes the tree for the clusters into dir, which is made if need be.
+// Clusters with the same gitops.path share its lists, which then have what any
+// of them turns on. overwrite replaces files that differ from the reference tree's. What was done
+// is returned in the order of the paths; nothing is deleted.
+func Write(dir string, reference fs.FS, clusters []*config.Cluster, overwrite bool) ([]File, error) {
+	w := &writer{dir: dir, reference: reference, overwrite: overwrite}
+	if err := w.copyAll(clusters); err != nil {
+		return nil, err
+	}
+	if err := w.overlays(clusters); err != nil {
+		return nil, err
+	}
+	if err := w.unused(clusters); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(w.files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return w.files, nil
+}
+
+type writer struct {
+	dir       string
+	reference fs.FS
+	overwrite bool
+	files     []File
+}
+
+// copyAll copies what all clusters share: the stages, the addons that are on,
+// the apps, and what is beside them.
+func (w *writer) copyAll(clusters []*config.Cluster) error {
+	roots := []string{"README.md", stagesDir, appsDir}
+	for _, a := range addon.All() {
+		if on(clusters, a.Name) {
+			roots = append(roots, path.Join(addonsDir, a.Name))
+		}
+	}
+	for _, root := range roots {
+		err := fs.WalkDir(w.reference, root, func(file string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) && file == root {
+				return nil // an addon that is made in the cloud alone
+			}
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			return w.copy(file)
+		})
+		if err != nil {
+			return fmt.Errorf("write the platform tree: %w", err)
+		}
+	}
+	return nil
+}
+
+// on tells whether one of the clusters turns an addon on.
+func on(clusters []*config.Cluster, name string) bool {
+	return slices.ContainsFunc(clusters, func(c *config.Cluster) bool { _, ok := c.Addons[name]; return ok })
+}
+
+func (w *writer) copy(file string) error {
+	content, err := fs.ReadFile(w.reference, file)
+	if err != nil {
+		return err
+	}
+	return w.put(file, content, w.overwrite)
+}
+
+// put writes a file, unless there is another one already that must not be
+// replaced.
+func (w *writer) put(file string, content []byte, replace bool) error {
+	target := filepath.Join(w.dir, filepath.FromSlash(file))
+	existing, err := os.ReadFile(target)
+	change := Written
+	switch {
+	case err == nil && bytes.Equal(existing, content):
+		w.files = append(w.files, File{file, Same})
+		return nil
+	case err == nil && !replace:
+		w.files = append(w.files, File{file, Kept})
+		return nil
+	case err == nil:
+		change = Updated
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return err
+	}
+	w.files = append(w.files, File{file, change})
+	return os.WriteFile(target, content, 0o644)
+}
+
+// unused finds the folders of addons that no cluster turns on.
+func (w *writer) unused(clusters []*config.Cluster) error {
+	for _, a := range addon.All() {
+		folder := path.Join(addonsDir, a.Name)
+		_, err := os.Stat(filepath.Join(w.dir, filepath.FromSlash(folder)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err == nil && !on(clusters, a.Name) {
+			w.files = append(w.files, File{folder, Unused})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package scaffold
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tombolo/config"
+	"tombolo/config/addon"
+)
+
+// reference is a small tree: karpenter and external-dns of the real catalogue.
+func reference() fstest.MapFS {
+	tree := fstest.MapFS{}
+	for file, text := range map[string]string{
+		"README.md":                                "read me\n",
+		"clusters/base/kustomization.yaml":         "resources: [crds.yaml]\n",
+		"clusters/base/crds.yaml":                  "kind: Kustomization\n",
+		"clusters/demo/kustomization.yaml":         "resources: [../base]\n",
+		"addons/karpenter/kustomization.yaml":      "resources: [release.yaml]\n",
+		"addons/karpenter/release.yaml":            "kind: HelmRelease\n",
+		"addons/karpenter/crds/kustomization.yaml": "resources: [crds.yaml]\n",
+		"addons/karpenter/crds/crds.yaml":          "kind: HelmRelease\n",
+		"addons/external-dns/kustomization.yaml":   "resources: [release.yaml]\n",
+		"addons/external-dns/release.yaml":         "kind: HelmRelease\n",
+		"apps/kustomization.yaml":                  "resources: []\n",
+	} {
+		tree[file] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return tree
+}
+
+func cluster(path string, addons ...string) *config.Cluster {
+	c := &config.Cluster{Name: "demo", GitOps: config.GitOps{Path: path}, Addons: addon.Selection{}}
+	for _, name := range addons {
+		c.Addons[name] = addon.Find(name).NewOptions()
+	}
+	return c
+}
+
+func write(t *testing.T, dir string, overwrite bool, clusters ...*config.Cluster) map[string]Change {
+	t.Helper()
+	done, err := Write(dir, reference(), clusters, overwrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := map[string]Change{}
+	for _, f := range done {
+		changes[f.Path] = f.Change
+	}
+	return changes
+}
+
+func read(t *testing.T, dir, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestTreeHasWhatTheClusterTurnsOn(t *testing.T) {
+	dir := t.TempDir()
+	changes := write(t, dir, false, cluster("clusters/dev", "karpenter"))
+	var got []string
+	for file, change := range changes {
+		if change != Written {
+			t.Errorf("%s was %s", file, change)
+		}
+		got = append(got, file)
+	}
+	slices.Sort(got)
+	want := []string{
+		"README.md",
+		"addons/karpenter/crds/crds.yaml", "addons/karpenter/crds/kustomization.yaml",
+		"addons/karpenter/kustomization.yaml", "addons/karpenter/release.yaml",
+		"apps/kustomization.yaml",
+		"clusters/base/crds.yaml", "clusters/base/kustomization.yaml",
+		"clusters/dev/addons/kustomization.yaml", "clusters/dev/apps/kustomization.yaml",
+		"clusters/dev/crds/kustomization.yaml", "clusters/dev/karpenter/kustomization.yaml",
+		"clusters/dev/kustomization.yaml", "clusters/dev/load-balancer-controller/kustomization.yaml",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	for file, want := range map[string]string{
+		"clusters/dev/kustomization.yaml":           "resources:\n  - ../base\n",
+		"clusters/dev/crds/kustomization.yaml":      "resources:\n  - ../../../addons/karpenter/crds\n",
+		"clusters/dev/karpenter/kustomization.yaml": "resources:\n  - ../../../addons/karpenter\n",
+		"clusters/dev/addons/kustomization.yaml":    "resources: []\n",
+		"clusters/dev/apps/kustomization.yaml":      "resources:\n  - ../../../apps\n",
+	} {
+		if text := read(t, dir, file); !strings.HasSuffix(text, want) {
+			t.Errorf("%s is\n%s", file, text)
+		}
+	}
+}
+
+func TestWriteAgainChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	c := cluster("clusters/dev", "karpenter", "external-dns")
+	write(t, dir, false, c)
+	for file, change := range write(t, dir, false, c) {
+		if change != Same {
+			t.Errorf("%s was %s", file, change)
+		}
+	}
+}
+
+func TestTurningOffAndOnEditsTheLists(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, false, cluster("clusters/dev", "karpenter", "external-dns"))
+	const list = "clusters/dev/addons/kustomization.yaml"
+	own := read(t, dir, list) + "  # ours\n  - ../../../ours\n"
+	if err := os.WriteFile(filepath.Join(dir, list), []byte(own), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	changes := write(t, dir, false, cluster("clusters/dev", "karpenter"))
+	if changes[list] != Updated || changes["addons/external-dns"] != Unused {
+		t.Errorf("changes: %v", changes)
+	}
+	if text := read(t, dir, list); strings.Contains(text, "external-dns") || !strings.Contains(text, "# ours\n  - ../../../ours\n") {
+		t.Errorf("after turning off:\n%s", text)
+	}
+	write(t, dir, false, cluster("clusters/dev", "karpenter", "external-dns"))
+	if text := read(t, dir, list); !strings.Contains(text, "- ../../../ours\n  - ../../../addons/external-dns\n") {
+		t.Errorf("after turning on again:\n%s", text)
+	}
+}
+
+func TestFilesOfTheUserAreKept(t *testing.T) {
+	dir := t.TempDir()
+	c := cluster("clusters/dev", "karpenter")
+	write(t, dir, false, c)
+	const file = "addons/karpenter/release.yaml"
+	if err := os.WriteFile(filepath.Join(dir, file), []byte("mine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if changes := write(t, dir, false, c); changes[file] != Kept || read(t, dir, file) != "mine\n" {
+		t.Errorf("%s was %s", file, changes[file])
+	}
+	if changes := write(t, dir, true, c); changes[file] != Updated || read(t, dir, file) != "kind: HelmRelease\n" {
+		t.Errorf("with overwrite, %s was %s", file, changes[file])
+	}
+}
+
+func TestClustersWithOnePathShareIt(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, false, cluster("clusters/dev", "karpenter"), cluster("clusters/dev", "external-dns"), cluster("fleet/prod"))
+	for file, want := range map[string]string{
+		"clusters/dev/karpenter/kustomization.yaml": "../../../addons/karpenter",
+		"clusters/dev/addons/kustomization.yaml":    "../../../addons/external-dns",
+		"fleet/prod/kustomization.yaml":             "../../clusters/base",
+		"fleet/prod/karpenter/kustomization.yaml":   "resources: []",
+	} {
+		if text := read(t, dir, file); !strings.Contains(text, want) {
+			t.Errorf("%s lacks %s:\n%s", file, want, text)
+		}
+	}
+}
+
+func TestBadListIsRefused(t *testing.T) {
+	for content, want := range map[string]string{
+		"[a, b]\n":                   "clusters/dev/kustomization.yaml: is no kustomization: expected a mapping; correct the file",
+		"resources: everything\n":    "line 1: resources is no list",
+		"resources: [a\nkind: b: c]": "yaml: line",
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "clusters/dev/kustomization.yaml")
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Write(dir, reference(), []*config.Cluster{cluster("clusters/dev")}, false)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, expected %q", content, err, want)
+		}
+	}
+}
