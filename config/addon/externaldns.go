@@ -38,7 +38,7 @@ var _ = register(definition[DNSOptions]{
 						Sid:       "ChangeRecords",
 						Actions:   []string{"route53:ChangeResourceRecordSets"},
 						Resources: zones,
-						Conditions: map[string]map[string][]string{"ForAllValues:StringEquals": {
+						Conditions: conditions{"ForAllValues:StringEquals": {
 							"route53:ChangeResourceRecordSetsRecordTypes": {"A", "AAAA", "CNAME", "TXT"},
 						}},
 					},

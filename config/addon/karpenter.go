@@ -1,6 +1,9 @@
 package addon
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"regexp"
+)
 
 // karpenterDiscovery is the tag by which Karpenter finds subnets and security
 // groups; its value is the cluster's name.
@@ -11,17 +14,32 @@ type KarpenterOptions struct {
 	// CPULimit is how many CPUs the nodes that Karpenter makes may have
 	// together. Default 1000.
 	CPULimit int `yaml:"cpuLimit,omitempty"`
+	// AMIAlias is the family and release of the nodes' image, such as
+	// al2023@v20260715. A new release replaces nodes, at the rate that the
+	// NodePool's budgets allow; with latest, AWS decides when. Default
+	// al2023@latest.
+	AMIAlias string `yaml:"amiAlias,omitempty"`
 }
 
 // SetDefaults fills in what is left out.
-func (o *KarpenterOptions) SetDefaults() { orElse(&o.CPULimit, 1000) }
+func (o *KarpenterOptions) SetDefaults() {
+	orElse(&o.CPULimit, 1000)
+	orElse(&o.AMIAlias, "al2023@latest")
+}
+
+var amiAlias = regexp.MustCompile(`^(al2023|bottlerocket)@(latest|v[0-9]+(\.[0-9]+)*)$`)
 
 var _ = register(definition[KarpenterOptions]{
 	Name:      "karpenter",
 	Summary:   "Makes nodes for pods that find no place, and removes those that are no longer needed.",
 	Namespace: "kube-system",
 	Stage:     Karpenter,
-	Rules:     map[string]Rule{"KarpenterOptions.CPULimit": {Least: number(1), Default: 1000}},
+	Rules: map[string]Rule{
+		"KarpenterOptions.CPULimit": {Least: number(1), Default: 1000},
+		"KarpenterOptions.AMIAlias": {
+			What: "an alias of an image, family@release", Example: "al2023@v20260715", Pattern: amiAlias, Default: "al2023@latest",
+		},
+	},
 	Needs: func(in Input[KarpenterOptions]) Needs {
 		return Needs{
 			Identities:    []Identity{{ServiceAccount: "karpenter", Statements: karpenterStatements(in.Facts)}},
@@ -48,6 +66,10 @@ var _ = register(definition[KarpenterOptions]{
 		{
 			"karpenter_cpu_limit", "CPUs that those nodes may have together.", "1000",
 			func(in Input[KarpenterOptions], _ Outputs) string { return inJSON(in.Options.CPULimit) },
+		},
+		{
+			"karpenter_ami_alias", "Family and release of those nodes' image, as the alias of an EC2NodeClass's amiSelectorTerms.", "al2023@latest",
+			func(in Input[KarpenterOptions], _ Outputs) string { return in.Options.AMIAlias },
 		},
 	},
 	Values: func(in Input[KarpenterOptions], out Outputs) map[string]any {
@@ -85,6 +107,7 @@ func interruptions() []EventRule {
 		{"health", "AWS Health announces work on an instance", "aws.health", "AWS Health Event"},
 		{"spot", "A Spot instance is about to be taken back", "aws.ec2", "EC2 Spot Instance Interruption Warning"},
 		{"rebalance", "A Spot instance is likely to be taken back", "aws.ec2", "EC2 Instance Rebalance Recommendation"},
+		{"reservation", "Reserved capacity is about to be taken back", "aws.ec2", "EC2 Capacity Reservation Instance Interruption Warning"},
 		{"state", "An instance changes its state", "aws.ec2", "EC2 Instance State-change Notification"},
 	}
 }

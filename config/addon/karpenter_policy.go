@@ -2,22 +2,22 @@ package addon
 
 // karpenterStatements allow Karpenter to make, tag and end what carries the
 // cluster's tag, and to use the queue and the one node role. The actions and
-// tags are those of the controller policy in Karpenter's CloudFormation
-// reference, without the management of instance profiles: core makes the only
-// one.
+// tags are those of the controller policies in Karpenter's CloudFormation
+// reference, version 1.14, without the management of instance profiles: core
+// makes the only one; and without zonal shift, which the release leaves off.
 func karpenterStatements(f Facts) []Statement {
 	instances := []string{
 		f.ec2("fleet/*"), f.ec2("instance/*"), f.ec2("volume/*"), f.ec2("network-interface/*"),
 		f.ec2("launch-template/*"), f.ec2("spot-instances-request/*"),
 	}
-	requested := map[string]map[string][]string{
+	requested := conditions{
 		"StringEquals": {
 			"aws:RequestTag/" + f.ClusterTag():    {"owned"},
 			"aws:RequestTag/eks:eks-cluster-name": {f.Cluster},
 		},
 		"StringLike": {"aws:RequestTag/karpenter.sh/nodepool": {"*"}},
 	}
-	owned := map[string]map[string][]string{
+	owned := conditions{
 		"StringEquals": {"aws:ResourceTag/" + f.ClusterTag(): {"owned"}},
 		"StringLike":   {"aws:ResourceTag/karpenter.sh/nodepool": {"*"}},
 	}
@@ -28,6 +28,7 @@ func karpenterStatements(f Facts) []Statement {
 			Resources: []string{
 				f.RegionARN("ec2", "image/*"), f.RegionARN("ec2", "snapshot/*"),
 				f.ec2("security-group/*"), f.ec2("subnet/*"), f.ec2("capacity-reservation/*"),
+				f.ec2("placement-group/*"),
 			},
 		},
 		{
@@ -40,7 +41,7 @@ func karpenterStatements(f Facts) []Statement {
 		},
 		{
 			Sid: "TagWhatItMakes", Actions: []string{"ec2:CreateTags"}, Resources: instances,
-			Conditions: map[string]map[string][]string{
+			Conditions: conditions{
 				"StringEquals": {
 					"aws:RequestTag/" + f.ClusterTag():    {"owned"},
 					"aws:RequestTag/eks:eks-cluster-name": {f.Cluster},
@@ -51,7 +52,7 @@ func karpenterStatements(f Facts) []Statement {
 		},
 		{
 			Sid: "TagOwnInstances", Actions: []string{"ec2:CreateTags"}, Resources: []string{f.ec2("instance/*")},
-			Conditions: map[string]map[string][]string{
+			Conditions: conditions{
 				"StringEquals":              owned["StringEquals"],
 				"StringLike":                owned["StringLike"],
 				"StringEqualsIfExists":      {"aws:RequestTag/eks:eks-cluster-name": {f.Cluster}},
@@ -73,12 +74,12 @@ func karpenterReads(f Facts) []Statement {
 		{
 			Sid: "ReadRegion",
 			Actions: []string{
-				"ec2:DescribeCapacityReservations", "ec2:DescribeImages", "ec2:DescribeInstances", "ec2:DescribeInstanceTypeOfferings",
-				"ec2:DescribeInstanceTypes", "ec2:DescribeLaunchTemplates", "ec2:DescribeSecurityGroups",
-				"ec2:DescribeSpotPriceHistory", "ec2:DescribeSubnets",
+				"ec2:DescribeCapacityReservations", "ec2:DescribeImages", "ec2:DescribeInstances", "ec2:DescribeInstanceStatus",
+				"ec2:DescribeInstanceTypeOfferings", "ec2:DescribeInstanceTypes", "ec2:DescribeLaunchTemplates",
+				"ec2:DescribePlacementGroups", "ec2:DescribeSecurityGroups", "ec2:DescribeSpotPriceHistory", "ec2:DescribeSubnets",
 			},
 			Resources:  []string{"*"},
-			Conditions: map[string]map[string][]string{"StringEquals": {"aws:RequestedRegion": {f.Region}}},
+			Conditions: f.inRegion(),
 			Reason:     "EC2's Describe actions take no resource; the condition keeps them to the region.",
 		},
 		{Sid: "ReadImageParameters", Actions: []string{"ssm:GetParameter"}, Resources: []string{f.RegionARN("ssm", "parameter/aws/service/*")}},
@@ -94,7 +95,7 @@ func karpenterReads(f Facts) []Statement {
 		{
 			Sid: "GiveNodesTheirRole", Actions: []string{"iam:PassRole"},
 			Resources:  []string{f.AccountARN("iam", "role/"+karpenterNodeRole(f))},
-			Conditions: map[string]map[string][]string{"StringEquals": {"iam:PassedToService": {"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}}},
+			Conditions: conditions{"StringEquals": {"iam:PassedToService": {"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}}},
 		},
 		{
 			Sid: "ReadInstanceProfile", Actions: []string{"iam:GetInstanceProfile"},

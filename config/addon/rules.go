@@ -49,6 +49,13 @@ var sharedRules = map[string]Rule{
 	"Zone.Name": {What: "a domain name", Example: "example.com", Pattern: domainName, MaxLength: 253},
 }
 
+// kmsKeys is the rule of KMS keys that options name.
+var kmsKeys = Rule{
+	What: "the ARN of a KMS key", Noun: "key",
+	Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+	Pattern: regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`),
+}
+
 func number(n int) *int { return &n }
 
 // inZone tells whether a name is the zone's or below it.

@@ -1,0 +1,85 @@
+package addon
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// CertificateOptions are the options of certificate.
+type CertificateOptions struct {
+	// Domain of the certificate; *.example.com is for all names one level
+	// below example.com.
+	Domain string `yaml:"domain"`
+	// AlternativeNames that the certificate is for too.
+	AlternativeNames []string `yaml:"alternativeNames,omitempty"`
+	// Zone that proves the names: the records that ACM asks for go there.
+	Zone Zone `yaml:"zone"`
+}
+
+var certificateName = regexp.MustCompile(`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$`)
+
+// The limits are those of ACM's RequestCertificate: the first name is in the
+// certificate's subject, which X.509 keeps to 64 characters.
+var _ = register(definition[CertificateOptions]{
+	Name:      "certificate",
+	Summary:   "Keeps a TLS certificate of ACM, for the load balancers to use.",
+	Namespace: "kube-system",
+	Stage:     Others,
+	Rules: map[string]Rule{
+		"CertificateOptions.Domain": {
+			What: "a domain name, or *. and one", Example: "*.example.com", Pattern: certificateName, MaxLength: 64,
+		},
+		"CertificateOptions.AlternativeNames": {
+			What: "a domain name, or *. and one", Noun: "name", Example: "www.example.com", Pattern: certificateName, MaxLength: 253,
+		},
+	},
+	Needs: func(in Input[CertificateOptions]) Needs {
+		return Needs{
+			Zones: []Zone{in.Options.Zone},
+			Certificate: &Certificate{
+				Domain: in.Options.Domain, AlternativeNames: in.Options.AlternativeNames, Zone: in.Options.Zone,
+			},
+		}
+	},
+	Keys: []key[CertificateOptions]{
+		{
+			"certificate_arn", "ARN of the cluster's TLS certificate, once it is issued.",
+			"arn:aws:acm:eu-central-1:111122223333:certificate/01234567-89ab-cdef-0123-456789abcdef",
+			func(_ Input[CertificateOptions], out Outputs) string { return out.Made[CertificateARN] },
+		},
+		{
+			"certificate_domain", "Domain of that certificate.", "*.example.com",
+			func(in Input[CertificateOptions], _ Outputs) string { return in.Options.Domain },
+		},
+	},
+	Check: checkCertificate,
+})
+
+// checkCertificate finds names that the zone cannot prove, and names given
+// twice.
+func checkCertificate(o CertificateOptions) []Problem {
+	var problems []Problem
+	outside := func(path, name string) {
+		if !inZone(name, o.Zone.Name) {
+			problems = append(problems, Problem{
+				Path:    path,
+				Message: fmt.Sprintf("%q is not in the zone %q", name, o.Zone.Name),
+				Remedy:  "give the zone that the name is in, or a name of the zone",
+			})
+		}
+	}
+	outside("domain", o.Domain)
+	for i, name := range o.AlternativeNames {
+		path := at("alternativeNames", i, "")
+		outside(path, name)
+		if name == o.Domain || slices.Contains(o.AlternativeNames[:i], name) {
+			problems = append(problems, Problem{
+				Path:    path,
+				Message: fmt.Sprintf("%q is already a name of the certificate", name),
+				Remedy:  "give each name once",
+			})
+		}
+	}
+	return problems
+}

@@ -1,0 +1,101 @@
+package addon
+
+// EBSOptions are the options of aws-ebs-csi-driver.
+type EBSOptions struct {
+	// KMSKeyARN of a key of your own that encrypts the volumes. Default the
+	// account's key for EBS.
+	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
+}
+
+var _ = register(definition[EBSOptions]{
+	Name:      "aws-ebs-csi-driver",
+	Summary:   "Makes volumes of EBS for claims, and attaches them to nodes.",
+	Namespace: "kube-system",
+	Stage:     Others,
+	Rules:     map[string]Rule{"EBSOptions.KMSKeyARN": kmsKeys},
+	Needs: func(in Input[EBSOptions]) Needs {
+		return Needs{Identities: []Identity{{
+			ServiceAccount: "ebs-csi-controller-sa", Statements: ebsStatements(in.Facts, in.Options.KMSKeyARN),
+		}}}
+	},
+	Keys: []key[EBSOptions]{{
+		"ebs_gp3_parameters", "Parameters of the StorageClass gp3 in JSON.", `{"encrypted":"true","type":"gp3"}`,
+		func(in Input[EBSOptions], _ Outputs) string {
+			parameters := map[string]string{"type": "gp3", "encrypted": "true"}
+			if in.Options.KMSKeyARN != "" {
+				parameters["kmsKeyId"] = in.Options.KMSKeyARN
+			}
+			return inJSON(parameters)
+		},
+	}},
+	Values: func(in Input[EBSOptions], out Outputs) map[string]any {
+		return map[string]any{"controller": map[string]any{
+			"region":         in.Region,
+			"serviceAccount": serviceAccount("ebs-csi-controller-sa", out.Made[RoleARN]),
+			// The driver tags volumes as the cluster's, which its role asks for.
+			"k8sTagClusterId": in.Cluster,
+			"extraVolumeTags": map[string]any{tombolosTag: in.Cluster},
+		}}
+	},
+})
+
+// ebsStatements follow the managed policy AmazonEBSCSIDriverPolicyV2 and the
+// driver's "Installation" page, with the tag of this cluster where those are
+// content with any cluster's. Volumes that the driver did not make cannot be
+// attached. Snapshots are left out: the tree has no snapshot controller.
+func ebsStatements(f Facts, kmsKeyARN string) []Statement {
+	volumes := []string{f.ec2("volume/*")}
+	attach := []string{"ec2:AttachVolume", "ec2:DetachVolume"}
+	statements := []Statement{
+		{
+			Sid: "ReadRegion",
+			Actions: []string{
+				"ec2:DescribeAvailabilityZones", "ec2:DescribeInstances", "ec2:DescribeInstanceTypes", "ec2:DescribeTags",
+				"ec2:DescribeVolumes", "ec2:DescribeVolumesModifications", "ec2:DescribeVolumeStatus",
+			},
+			Resources:  []string{"*"},
+			Conditions: f.inRegion(),
+			Reason:     "EC2's Describe actions take no resource; the condition keeps them to the region.",
+		},
+		{
+			Sid: "MakeTaggedVolumes", Actions: []string{"ec2:CreateVolume"},
+			Resources: volumes, Conditions: requestTag(f.ClusterTag(), "owned"),
+		},
+		{
+			Sid: "TagNewVolumes", Actions: []string{"ec2:CreateTags"},
+			Resources: volumes, Conditions: newTag("ec2", f.ClusterTag(), "owned", "CreateVolume"),
+		},
+		{
+			Sid: "UseOwnVolumes", Actions: append([]string{"ec2:DeleteVolume", "ec2:ModifyVolume"}, attach...),
+			Resources: volumes, Conditions: resourceTag(f.ClusterTag(), "owned"),
+		},
+		// EKS tags the instances of node groups, Karpenter has to tag its own.
+		{
+			Sid: "AttachToNodeGroups", Actions: attach,
+			Resources: []string{f.ec2("instance/*")}, Conditions: resourceTag("eks:cluster-name", f.Cluster),
+		},
+		{
+			Sid: "AttachToKarpentersNodes", Actions: attach,
+			Resources: []string{f.ec2("instance/*")}, Conditions: resourceTag("eks:eks-cluster-name", f.Cluster),
+		},
+	}
+	if kmsKeyARN != "" {
+		statements = append(statements, volumeKeyStatements(f, kmsKeyARN)...)
+	}
+	return statements
+}
+
+// volumeKeyStatements let EC2 use the key for the driver's volumes.
+func volumeKeyStatements(f Facts, arn string) []Statement {
+	grants := f.through("ec2")
+	grants["Bool"] = map[string][]string{"kms:GrantIsForAWSResource": {"true"}}
+	return []Statement{
+		{Sid: "GrantKeyToEC2", Actions: []string{"kms:CreateGrant"}, Resources: []string{arn}, Conditions: grants},
+		{
+			Sid:        "UseKeyThroughEC2",
+			Actions:    []string{"kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
+			Resources:  []string{arn},
+			Conditions: f.through("ec2"),
+		},
+	}
+}

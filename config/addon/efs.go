@@ -1,0 +1,102 @@
+package addon
+
+// EFSOptions are the options of aws-efs-csi-driver.
+type EFSOptions struct {
+	// Backup of the file system by AWS Backup, daily. Default true.
+	Backup *bool `yaml:"backup,omitempty"`
+}
+
+// SetDefaults fills in what is left out.
+func (o *EFSOptions) SetDefaults() {
+	yes := true
+	orElse(&o.Backup, &yes)
+}
+
+// The two service accounts of the driver, and the names of their identities.
+const (
+	efsController        = "controller"
+	efsNode              = "mount"
+	efsControllerAccount = "efs-csi-controller-sa"
+	efsNodeAccount       = "efs-csi-node-sa"
+)
+
+// efsDriverTag is on every access point that the driver makes.
+const efsDriverTag = "efs.csi.aws.com/cluster"
+
+var _ = register(definition[EFSOptions]{
+	Name:      "aws-efs-csi-driver",
+	Summary:   "Gives claims a directory of a file system that many nodes share.",
+	Namespace: "kube-system",
+	Stage:     Others,
+	Rules:     map[string]Rule{"EFSOptions.Backup": {Default: true}},
+	Needs: func(in Input[EFSOptions]) Needs {
+		return Needs{
+			FileSystem: &FileSystem{Name: in.Named("efs"), Backup: *in.Options.Backup},
+			Identities: []Identity{
+				{Name: efsController, ServiceAccount: efsControllerAccount, Statements: efsControllerStatements(in.Facts)},
+				{Name: efsNode, ServiceAccount: efsNodeAccount, Statements: efsNodeStatements(in.Facts)},
+			},
+		}
+	},
+	Keys: []key[EFSOptions]{{
+		"efs_file_system_id", "Id of the cluster's EFS file system.", "fs-0123456789abcdef0",
+		func(_ Input[EFSOptions], out Outputs) string { return out.Made[FileSystemID] },
+	}},
+	Values: func(in Input[EFSOptions], out Outputs) map[string]any {
+		return map[string]any{
+			"controller": map[string]any{
+				"serviceAccount": serviceAccount(efsControllerAccount, out.Made[RoleOutput(efsController)]),
+				// The driver puts it on access points, which its role asks for.
+				"tags": map[string]any{in.ClusterTag(): "owned"},
+			},
+			"node": map[string]any{
+				"serviceAccount": serviceAccount(efsNodeAccount, out.Made[RoleOutput(efsNode)]),
+			},
+		}
+	},
+})
+
+// efsControllerStatements follow the managed policy AmazonEFSCSIDriverPolicy,
+// with access points in the file system that core made for this cluster only.
+func efsControllerStatements(f Facts) []Statement {
+	points := []string{f.ARN("elasticfilesystem", "access-point/*")}
+	files := []string{f.ARN("elasticfilesystem", "file-system/*")}
+	create := requestTag(f.ClusterTag(), "owned")
+	create["StringEquals"]["aws:RequestTag/"+efsDriverTag] = []string{"true"}
+	create["StringEquals"]["aws:ResourceTag/"+tombolosTag] = []string{f.Cluster}
+	return append([]Statement{
+		{
+			Sid: "ReadFileSystems", Actions: []string{"elasticfilesystem:DescribeAccessPoints", "elasticfilesystem:DescribeFileSystems"},
+			Resources: append(points, files...),
+		},
+		{
+			Sid: "MakeAccessPoints", Actions: []string{"elasticfilesystem:CreateAccessPoint"},
+			Resources: files, Conditions: create,
+		},
+		{
+			Sid: "TagNewAccessPoints", Actions: []string{"elasticfilesystem:TagResource"}, Resources: points,
+			Conditions: newTag("elasticfilesystem", f.ClusterTag(), "owned", "CreateAccessPoint"),
+		},
+		{
+			Sid: "DeleteOwnAccessPoints", Actions: []string{"elasticfilesystem:DeleteAccessPoint"},
+			Resources: points, Conditions: resourceTag(f.ClusterTag(), "owned"),
+		},
+	}, efsNodeStatements(f)...)
+}
+
+// efsNodeStatements let the driver find the mount target of a zone where DNS
+// does not tell it. Mounting itself takes no right: the file system's security
+// group decides.
+func efsNodeStatements(f Facts) []Statement {
+	return []Statement{
+		{
+			Sid: "FindMountTargets", Actions: []string{"elasticfilesystem:DescribeMountTargets"},
+			Resources: []string{f.ARN("elasticfilesystem", "file-system/*")},
+		},
+		{
+			Sid: "ReadZones", Actions: []string{"ec2:DescribeAvailabilityZones"}, Resources: []string{"*"},
+			Conditions: f.inRegion(),
+			Reason:     "EC2's Describe actions take no resource; the condition keeps them to the region.",
+		},
+	}
+}

@@ -1,0 +1,178 @@
+package addon
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// TestGolden holds what each addon needs and publishes to files, for the
+// options of testdata/options/<addon>.yaml.
+func TestGolden(t *testing.T) {
+	written := map[string]bool{}
+	for _, a := range All() {
+		t.Run(a.Name, func(t *testing.T) {
+			options := sampleOptions(t, a)
+			if problems := a.Check(options); len(problems) > 0 {
+				t.Fatalf("the sample options have problems: %v", problems)
+			}
+			needs := a.Needs(facts(), options)
+			out := sampleOutputs(needs)
+			parts := map[string]any{}
+			if needs := withoutEmpty(t, needs); needs != nil {
+				parts["needs"] = needs
+			}
+			if keys := a.Keys(); len(keys) > 0 {
+				values := map[string]string{}
+				for _, k := range keys {
+					values[k.Name] = k.Value(facts(), options, out)
+				}
+				parts["keys"] = values
+			}
+			if a.HasValues() {
+				parts["values"] = a.Values(facts(), options, out)
+			}
+			for part, content := range parts {
+				path := filepath.Join("testdata", part, a.Name+".yaml")
+				written[path] = true
+				golden(t, path, content)
+			}
+		})
+	}
+	for _, part := range []string{"needs", "keys", "values"} {
+		paths, err := filepath.Glob(filepath.Join("testdata", part, "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if !written[path] {
+				t.Errorf("%s is of nothing in the catalogue: remove it", path)
+			}
+		}
+	}
+}
+
+// sampleOptions reads an addon's sample options, with defaults. An addon that
+// has none needs no file.
+func sampleOptions(t *testing.T, a *Addon) any {
+	t.Helper()
+	options := a.NewOptions()
+	text, err := os.ReadFile(filepath.Join("testdata", "options", a.Name+".yaml"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && a.Options().NumField() == 0:
+	case err != nil:
+		t.Fatal(err)
+	default:
+		decoder := yaml.NewDecoder(bytes.NewReader(text))
+		decoder.KnownFields(true)
+		if err := decoder.Decode(options); err != nil {
+			t.Fatalf("testdata/options/%s.yaml: %v", a.Name, err)
+		}
+	}
+	Selection{a.Name: options}.SetDefaults()
+	return options
+}
+
+// sampleOutputs are what core would tell about an addon with the needs.
+func sampleOutputs(needs Needs) Outputs {
+	made := map[string]string{}
+	for _, i := range needs.Identities {
+		made[RoleOutput(i.Name)] = facts().AccountARN("iam", "role/"+RoleOutput(i.Name))
+	}
+	if n := needs.NodeRole; n != nil {
+		made[NodeRoleARN], made[NodeRoleName] = facts().AccountARN("iam", "role/"+n.RoleName), n.RoleName
+		made[InstanceProfile] = n.ProfileName
+	}
+	if needs.Queue != nil {
+		made[QueueName] = needs.Queue.Name
+	}
+	if needs.Certificate != nil {
+		made[CertificateARN] = facts().ARN("acm", "certificate/01234567-89ab-cdef-0123-456789abcdef")
+	}
+	if needs.Bucket != nil {
+		made[BucketName] = needs.Bucket.Name
+	}
+	if needs.FileSystem != nil {
+		made[FileSystemID] = "fs-0123456789abcdef0"
+	}
+	return Outputs{
+		VPCID: "vpc-0123456789abcdef0", PrivateSubnetIDs: []string{"subnet-0aaa", "subnet-0bbb"},
+		ClusterEndpoint:        "https://0123456789ABCDEF.gr7.eu-central-1.eks.amazonaws.com",
+		ClusterSecurityGroupID: "sg-0123456789abcdef0", Made: made,
+	}
+}
+
+// withoutEmpty turns a value into maps and lists, without what is empty in
+// them; nil for nothing.
+func withoutEmpty(t *testing.T, v any) any {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain any
+	if err := json.Unmarshal(text, &plain); err != nil {
+		t.Fatal(err)
+	}
+	return pruned(plain)
+}
+
+func pruned(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(key string, value any) bool {
+			v[key] = pruned(value)
+			return v[key] == nil
+		})
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range v {
+			v[i] = pruned(v[i])
+		}
+		if v = slices.DeleteFunc(v, func(e any) bool { return e == nil }); len(v) == 0 {
+			return nil
+		}
+	case string:
+		if v == "" {
+			return nil
+		}
+	}
+	return v
+}
+
+func golden(t *testing.T, path string, content any) {
+	t.Helper()
+	got, err := sigsyaml.Marshal(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != string(want) {
+		t.Errorf("%s is\n%s\nexpected\n%s", path, got, want)
+	}
+}

@@ -1,0 +1,35 @@
+package addon
+
+// LoadBalancerOptions are the options of aws-load-balancer-controller.
+type LoadBalancerOptions struct {
+	// WebACLs lets it put AWS WAF in front of application load balancers, with
+	// the rights on web ACLs that this takes. Default false.
+	WebACLs bool `yaml:"webACLs,omitempty"`
+}
+
+var _ = register(definition[LoadBalancerOptions]{
+	Name:      "aws-load-balancer-controller",
+	Summary:   "Makes load balancers of AWS for Services and Ingresses.",
+	Namespace: "kube-system",
+	Stage:     LoadBalancerController,
+	Rules:     map[string]Rule{"LoadBalancerOptions.WebACLs": {Default: false}},
+	Needs: func(in Input[LoadBalancerOptions]) Needs {
+		statements := loadBalancerStatements(in.Facts)
+		if in.Options.WebACLs {
+			statements = append(statements, webACLStatements(in.Facts)...)
+		}
+		return Needs{Identities: []Identity{{ServiceAccount: "aws-load-balancer-controller", Statements: statements}}}
+	},
+	Values: func(in Input[LoadBalancerOptions], out Outputs) map[string]any {
+		return map[string]any{
+			"clusterName":    in.Cluster,
+			"region":         in.Region,
+			"vpcId":          out.VPCID,
+			"serviceAccount": serviceAccount("aws-load-balancer-controller", out.Made[RoleARN]),
+			// What its role may not use is off; the classic WAF and Shield always.
+			"enableWafv2":  in.Options.WebACLs,
+			"enableWaf":    false,
+			"enableShield": false,
+		}
+	},
+})

@@ -1,0 +1,66 @@
+package addon
+
+import "fmt"
+
+// LokiOptions are the options of loki.
+type LokiOptions struct {
+	// RetentionDays is how long logs are kept, in days. Default 30.
+	RetentionDays int `yaml:"retentionDays,omitempty"`
+}
+
+// SetDefaults fills in what is left out.
+func (o *LokiOptions) SetDefaults() { orElse(&o.RetentionDays, 30) }
+
+// lokiGraceDays is how much longer the bucket keeps an object than Loki does.
+// Loki deletes by the age of the logs, some time after they are due, and needs
+// the index until then; the bucket catches what Loki left behind.
+const lokiGraceDays = 7
+
+var _ = register(definition[LokiOptions]{
+	Name:      "loki",
+	Summary:   "Keeps the logs of the cluster in a bucket, and answers queries about them.",
+	Namespace: "loki",
+	Stage:     Others,
+	Rules:     map[string]Rule{"LokiOptions.RetentionDays": {Least: number(1), Default: 30}},
+	Needs: func(in Input[LokiOptions]) Needs {
+		return Needs{
+			Bucket:     &Bucket{Name: lokiBucket(in.Facts), ExpireDays: in.Options.RetentionDays + lokiGraceDays},
+			Identities: []Identity{{ServiceAccount: "loki", Statements: lokiStatements(in.Facts)}},
+		}
+	},
+	Keys: []key[LokiOptions]{{
+		"loki_bucket", "Bucket that Loki keeps logs in.", "demo-loki-111122223333-eu-central-1",
+		func(_ Input[LokiOptions], out Outputs) string { return out.Made[BucketName] },
+	}},
+	Values: func(in Input[LokiOptions], out Outputs) map[string]any {
+		bucket := out.Made[BucketName]
+		return map[string]any{
+			"serviceAccount": serviceAccount("loki", out.Made[RoleARN]),
+			"loki": map[string]any{
+				"storage": map[string]any{
+					// The chart asks for a bucket for alert rules too. The tree
+					// has no rules there: the bucket would delete them by age.
+					"bucketNames": map[string]any{"chunks": bucket, "ruler": bucket},
+					"s3":          map[string]any{"region": in.Region},
+				},
+				// Loki takes days in hours.
+				"limits_config": map[string]any{"retention_period": fmt.Sprintf("%dh", in.Options.RetentionDays*24)},
+			},
+		}
+	},
+})
+
+// lokiBucket holds account and region, which make it unique in the world.
+func lokiBucket(f Facts) string { return f.Named("loki") + "-" + f.Account + "-" + f.Region }
+
+// lokiStatements follow "Amazon S3" in Loki's storage documentation.
+func lokiStatements(f Facts) []Statement {
+	bucket := f.GlobalARN("s3", lokiBucket(f))
+	return []Statement{
+		{Sid: "ListBucket", Actions: []string{"s3:ListBucket"}, Resources: []string{bucket}},
+		{
+			Sid: "KeepLogs", Actions: []string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"},
+			Resources: []string{bucket + "/*"},
+		},
+	}
+}

@@ -1,0 +1,157 @@
+package addon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCertificateCheck(t *testing.T) {
+	zone := Zone{ID: "Z0123456789ABCDEFGHIJ", Name: "example.com"}
+	for name, c := range map[string]struct {
+		options CertificateOptions
+		want    []string
+	}{
+		"names of the zone": {
+			CertificateOptions{Domain: "example.com", AlternativeNames: []string{"*.example.com", "a.b.example.com"}, Zone: zone}, nil,
+		},
+		"domain outside": {
+			CertificateOptions{Domain: "demo.notexample.com", Zone: zone},
+			[]string{`domain: "demo.notexample.com" is not in the zone "example.com"; give the zone that the name is in, or a name of the zone`},
+		},
+		"alternative name outside": {
+			CertificateOptions{Domain: "example.com", AlternativeNames: []string{"*.example.org"}, Zone: zone},
+			[]string{`alternativeNames[0]: "*.example.org" is not in the zone "example.com"; give the zone that the name is in, or a name of the zone`},
+		},
+		"names twice": {
+			CertificateOptions{Domain: "example.com", AlternativeNames: []string{"example.com", "a.example.com", "a.example.com"}, Zone: zone},
+			[]string{
+				`alternativeNames[0]: "example.com" is already a name of the certificate; give each name once`,
+				`alternativeNames[2]: "a.example.com" is already a name of the certificate; give each name once`,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, p := range Find("certificate").Check(&c.options) {
+				got = append(got, fmt.Sprintf("%s: %s; %s", p.Path, p.Message, p.Remedy))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("problems\n%s\nexpected\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestZonesOnce(t *testing.T) {
+	zone := Zone{ID: "Z0123456789ABCDEFGHIJ", Name: "example.com"}
+	problems := Find("external-dns").Check(&DNSOptions{Zones: []Zone{zone, zone}})
+	want := []Problem{{
+		Path: "zones[1].id", Message: `"Z0123456789ABCDEFGHIJ" is already item 1 of the list`, Remedy: "give each zone once",
+	}}
+	if !slices.Equal(problems, want) {
+		t.Errorf("problems %v, expected %v", problems, want)
+	}
+}
+
+// TestPatterns holds rules to values that they must take, and to values that
+// would open or break more than meant.
+func TestPatterns(t *testing.T) {
+	for field, c := range map[string]struct{ good, bad []string }{
+		"SecretsOptions.Prefixes": {
+			good: []string{"demo/", "team/demo/", "demo-", "demo_", "demo."},
+			bad:  []string{"", "*", "demo*", "demo", "/", "demo/*", "--", "de mo/", "demo?/"},
+		},
+		"SecretsOptions.ParameterPrefixes": {
+			good: []string{"/demo/", "/team/demo/"},
+			bad:  []string{"", "/", "//", "demo/", "/demo", "/*/", "/demo/*"},
+		},
+		"SecretsOptions.KMSKeyARNs": {
+			good: []string{"arn:aws-cn:kms:cn-north-1:111122223333:key/1234abcd"},
+			bad:  []string{"*", "arn:aws:kms:eu-central-1:111122223333:key/*", "arn:aws:kms:eu-central-1:111122223333:alias/a", "alias/a"},
+		},
+		"EBSOptions.KMSKeyARN": {
+			good: []string{"arn:aws:kms:eu-central-1:111122223333:key/mrk-1234abcd"},
+			bad:  []string{"*", "arn:aws:kms:*:111122223333:key/1"},
+		},
+		"KarpenterOptions.AMIAlias": {
+			good: []string{"al2023@latest", "al2023@v20260715", "bottlerocket@v1.52.0"},
+			bad:  []string{"al2@latest", "al2023", "al2023@", "al2023@20260715", "al2023@*"},
+		},
+		"CertificateOptions.Domain": {
+			good: []string{"example.com", "*.example.com", "a-b.example.com"},
+			bad:  []string{"", "example", "*.*.example.com", "a.*.example.com", "Example.com", "-a.example.com", "*"},
+		},
+	} {
+		rule, ok := RuleOf(field)
+		if !ok || rule.Pattern == nil {
+			t.Errorf("%s has no pattern", field)
+			continue
+		}
+		for _, value := range c.good {
+			if !rule.Pattern.MatchString(value) {
+				t.Errorf("%s refuses %q", field, value)
+			}
+		}
+		for _, value := range c.bad {
+			if rule.Pattern.MatchString(value) {
+				t.Errorf("%s takes %q", field, value)
+			}
+		}
+		if rule.Example != "" && !rule.Pattern.MatchString(rule.Example) {
+			t.Errorf("%s refuses its example %q", field, rule.Example)
+		}
+	}
+}
+
+// TestRightsFollowOptions finds rights that an option should have kept back.
+func TestRightsFollowOptions(t *testing.T) {
+	for _, c := range []struct {
+		addon string
+		off   any
+		sids  []string
+	}{
+		{"aws-load-balancer-controller", &LoadBalancerOptions{}, []string{"SetWebACL", "UseWebACLs"}},
+		{"aws-ebs-csi-driver", &EBSOptions{}, []string{"GrantKeyToEC2", "UseKeyThroughEC2"}},
+		{"external-secrets", &SecretsOptions{Prefixes: []string{"demo/"}}, []string{"ReadParameters", "DecryptWhatItReads"}},
+	} {
+		t.Run(c.addon, func(t *testing.T) {
+			with := sids(Find(c.addon).Needs(facts(), sampleOptions(t, Find(c.addon))))
+			without := sids(Find(c.addon).Needs(facts(), c.off))
+			for _, sid := range c.sids {
+				if !slices.Contains(with, sid) || slices.Contains(without, sid) {
+					t.Errorf("statement %s: with the option %t, without %t", sid, slices.Contains(with, sid), slices.Contains(without, sid))
+				}
+			}
+		})
+	}
+}
+
+func sids(needs Needs) []string {
+	var out []string
+	for _, i := range needs.Identities {
+		for _, s := range i.Statements {
+			out = append(out, s.Sid)
+		}
+	}
+	return out
+}
+
+// TestPartition finds ARNs that only hold in the partition aws.
+func TestPartition(t *testing.T) {
+	china := facts()
+	china.Partition, china.Region = "aws-cn", "cn-north-1"
+	for _, a := range All() {
+		for _, i := range a.Needs(china, sampleOptions(t, a)).Identities {
+			for _, s := range i.Statements {
+				for _, r := range s.Resources {
+					// The samples' own keys are of the partition aws.
+					if strings.HasPrefix(r, "arn:") && !strings.HasPrefix(r, "arn:aws-cn:") && !strings.Contains(r, ":kms:") {
+						t.Errorf("%s, statement %s: %s in partition aws-cn", a.Name, s.Sid, r)
+					}
+				}
+			}
+		}
+	}
+}
