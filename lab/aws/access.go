@@ -35,9 +35,8 @@ func eksAccessTypes() map[string]*resourceType {
 			create:     createAccessEntry,
 			update: func(c *call) error {
 				c.out()["modifiedAt"] = c.cloud.now().UTC().Format(time.RFC3339)
-				c.out().setDefault("userName", defaultUser(c.in().str("principalArn")))
-				c.out().setDefault("kubernetesGroups", []any{})
-				return checkGroups(c)
+				describeIdentity(c.out(), c.in().str("principalArn"))
+				return checkIdentity(c)
 			},
 			remove: removeAccessEntry,
 			takes:  timing{create: 2 * time.Second, remove: time.Second},
@@ -96,12 +95,39 @@ func createAccessEntry(c *call) (string, error) {
 	if c.find(accessEntryType, id) != nil {
 		return "", c.refuse(refusal{code: "ResourceInUseException", status: 409, message: "The specified access entry resource is already in use on this cluster."})
 	}
-	kinds := []string{"STANDARD", "EC2_LINUX", "EC2_WINDOWS", "EC2", "FARGATE_LINUX", "HYBRID_LINUX", "HYPERPOD_LINUX"}
-	if kind := c.in().str("type"); !slices.Contains(kinds, kind) {
-		return "", c.refusef("InvalidParameterException", "The specified type is invalid: %s. Valid types: %v", kind, kinds)
+	if err := checkEntryKind(c, principal); err != nil {
+		return "", err
 	}
 	describeEntry(c, c.out(), cluster.ID, principal)
-	return id, checkGroups(c)
+	return id, checkIdentity(c)
+}
+
+// nodeUser is the Kubernetes user of a node.
+const nodeUser = "system:node:{{EC2PrivateDNSName}}"
+
+// The types of access entries. The ones that are for nodes come with the user
+// and the groups that nodes have, and with no policies. Source:
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessEntry.html
+var (
+	entryKinds  = []string{"STANDARD", "EC2_LINUX", "EC2_WINDOWS", "EC2", "FARGATE_LINUX", "HYBRID_LINUX", "HYPERPOD_LINUX"}
+	nodeEntries = map[string][]string{
+		"EC2_LINUX":     {"system:nodes"},
+		"EC2_WINDOWS":   {"eks:kube-proxy-windows", "system:nodes"},
+		"FARGATE_LINUX": {"system:node-proxier", "system:nodes"},
+	}
+)
+
+// checkEntryKind refuses unknown types, and entries for nodes whose role does
+// not exist: unlike people's, that is made along with the cluster.
+func checkEntryKind(c *call, principal string) error {
+	kind := c.in().str("type")
+	if !slices.Contains(entryKinds, kind) {
+		return c.refusef("InvalidParameterException", "The specified type is invalid: %s. Valid types: %v", kind, entryKinds)
+	}
+	if role := c.find(roleType, principal); kind != "STANDARD" && (role == nil || role.Outputs.str("arn") != principal) {
+		return c.refusef("InvalidParameterException", "The specified principalArn is invalid: invalid principal.")
+	}
+	return nil
 }
 
 func describeEntry(c *call, out props, cluster, principal string) {
@@ -109,8 +135,17 @@ func describeEntry(c *call, out props, cluster, principal string) {
 	out["accessEntryArn"] = c.arn("eks", fmt.Sprintf("access-entry/%s/%s/%s/%s/%s", cluster, kind, c.cloud.options.Account, name, uuid()))
 	out["createdAt"] = c.cloud.now().UTC().Format(time.RFC3339)
 	out["modifiedAt"] = out["createdAt"]
-	out.setDefault("kubernetesGroups", []any{})
+	describeIdentity(out, principal)
+}
+
+// describeIdentity says whom Kubernetes takes a principal for.
+func describeIdentity(out props, principal string) {
+	if groups, isNode := nodeEntries[out.str("type")]; isNode {
+		out.setDefault("userName", nodeUser)
+		out.setDefault("kubernetesGroups", anys(groups...))
+	}
 	out.setDefault("userName", defaultUser(principal))
+	out.setDefault("kubernetesGroups", []any{})
 }
 
 // defaultUser is the Kubernetes user that EKS takes a principal for.
@@ -122,7 +157,17 @@ func defaultUser(principal string) string {
 	return principal
 }
 
-func checkGroups(c *call) error {
+// checkIdentity refuses users and groups of one's own for nodes, and groups that
+// Kubernetes or AWS keep for themselves. The wording of AWS's messages for nodes
+// is not documented.
+func checkIdentity(c *call) error {
+	if kind := c.in().str("type"); kind != "STANDARD" {
+		for _, key := range []string{"kubernetesGroups", "userName"} {
+			if len(c.in().at(key)) > 0 {
+				return c.refusef("InvalidParameterException", "The %s cannot be specified for access entries of type %s", key, kind)
+			}
+		}
+	}
 	for _, group := range c.in().list("kubernetesGroups") {
 		for _, reserved := range []string{"system:", "eks:", "aws:", "amazon:", "iam:"} {
 			if strings.HasPrefix(group, reserved) {
@@ -155,8 +200,12 @@ func createAccessPolicy(c *call) (string, error) {
 		return "", err
 	}
 	principal, policy := in.str("principalArn"), in.str("policyArn")
-	if c.find(accessEntryType, cluster.ID+":"+principal) == nil {
+	entry := c.find(accessEntryType, cluster.ID+":"+principal)
+	if entry == nil {
 		return "", c.refuse(refusal{code: "ResourceNotFoundException", status: 404, message: "The specified principalArn could not be found. You can view your available access entries with 'list-access-entries'."})
+	}
+	if kind := entry.Inputs.str("type"); kind != "STANDARD" && kind != "EC2" {
+		return "", c.refusef("InvalidRequestException", "Access policies cannot be associated with an access entry of type %s", kind)
 	}
 	name, ok := strings.CutPrefix(policy, "arn:"+partition(c.region)+":eks::aws:cluster-access-policy/")
 	if !ok || !slices.Contains(accessPolicies, name) {
@@ -198,7 +247,7 @@ func implyNodeEntry(c *call, cluster, role string) error {
 	if mode == "CONFIG_MAP" || c.find(accessEntryType, id) != nil {
 		return nil
 	}
-	out := props{"userName": "system:node:{{EC2PrivateDNSName}}", "kubernetesGroups": []any{"system:nodes"}}
+	out := props{"type": "EC2_LINUX"}
 	describeEntry(c, out, cluster, role)
 	return c.imply(accessEntryType, id, props{"clusterName": cluster, "principalArn": role, "type": "EC2_LINUX"}, out)
 }

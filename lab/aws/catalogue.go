@@ -12,7 +12,8 @@ func catalogue() (map[string]*resourceType, map[string]*function, error) {
 	for _, service := range []map[string]*resourceType{
 		networkTypes(), routingTypes(), endpointTypes(), firewallTypes(), computeTypes(),
 		iamTypes(), oidcTypes(), eksClusterTypes(), eksNodeTypes(), eksAddonTypes(), eksAccessTypes(),
-		kmsTypes(), logTypes(),
+		kmsTypes(), logTypes(), taggingTypes(), queueTypes(), eventTypes(), dnsTypes(), certificateTypes(),
+		fileSystemTypes(), bucketTypes(),
 	} {
 		maps.Copy(types, service)
 	}
@@ -25,7 +26,7 @@ func catalogue() (map[string]*resourceType, map[string]*function, error) {
 	}
 	functions := map[string]*function{}
 	for _, service := range []map[string]*function{
-		accountFunctions(), networkFunctions(), iamFunctions(), eksFunctions(), taggingFunctions(),
+		accountFunctions(), networkFunctions(), iamFunctions(), eksFunctions(), taggingFunctions(), dnsFunctions(),
 	} {
 		maps.Copy(functions, service)
 	}

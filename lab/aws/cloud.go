@@ -108,6 +108,12 @@ type Cloud struct {
 	mu    sync.Mutex
 	store *store
 
+	// issuance is closed, and made anew, when certificates may have been issued.
+	// mu guards it.
+	issuance chan struct{}
+	// patience is the least time that a certificate is waited for.
+	patience time.Duration
+
 	// busy makes operations on one resource wait for each other.
 	busy keyedMutex
 	// work counts operations that go on after their caller has gone.
@@ -126,13 +132,15 @@ type Item struct {
 	ID string `json:"id"`
 	// Name is the resource's own name, or its Name tag, or empty.
 	Name string `json:"name,omitempty"`
-	// Region of the resource; "global" for IAM.
+	// Region of the resource; "global" for IAM and Route 53.
 	Region string `json:"region"`
 	// Created is when the resource was made.
 	Created time.Time `json:"created"`
 }
 
-// Open loads the account that is kept in dir, or makes an empty one there.
+// Open loads the account that is kept in dir, or makes an empty one there. The
+// account owns one thing that no stack makes: the public hosted zone LabZoneID
+// of the domain LabZoneName.
 func Open(dir string, o Options) (*Cloud, error) {
 	if o.Clusters == nil {
 		return nil, errors.New("open the AWS stand-in: Options.Clusters is missing")
@@ -150,8 +158,14 @@ func Open(dir string, o Options) (*Cloud, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the AWS stand-in: %w", err)
 	}
-	c := &Cloud{options: o, store: s, secret: secret, now: time.Now, closing: make(chan struct{})}
+	c := &Cloud{
+		options: o, store: s, secret: secret, now: time.Now, closing: make(chan struct{}),
+		issuance: make(chan struct{}), patience: validationPatience,
+	}
 	if c.types, c.invokes, err = catalogue(); err != nil {
+		return nil, fmt.Errorf("open the AWS stand-in: %w", err)
+	}
+	if err := c.ownZone(); err != nil {
 		return nil, fmt.Errorf("open the AWS stand-in: %w", err)
 	}
 	return c, nil

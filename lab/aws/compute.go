@@ -7,10 +7,7 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 )
 
-const (
-	launchTemplateType = "aws:ec2/launchTemplate:LaunchTemplate"
-	tagType            = "aws:ec2/tag:Tag"
-)
+const launchTemplateType = "aws:ec2/launchTemplate:LaunchTemplate"
 
 func computeTypes() map[string]*resourceType {
 	return map[string]*resourceType{
@@ -31,14 +28,6 @@ func computeTypes() map[string]*resourceType {
 			create:   createLaunchTemplate,
 			update:   updateLaunchTemplate,
 			takes:    timing{create: 2 * time.Second, remove: time.Second},
-		},
-		tagType: {
-			constructor: ec2.NewTag,
-			noun:        "EC2 Tag",
-			api:         api{service: "EC2", create: "CreateTags", update: "CreateTags", remove: "DeleteTags"},
-			// internal/tags/tag_gen.go
-			forceNew: []string{"key", "resourceId"},
-			create:   createTag,
 		},
 	}
 }
@@ -108,15 +97,4 @@ func checkLaunchTemplate(c *call) error {
 		}
 	}
 	return nil
-}
-
-// createTag tags a resource that something else owns.
-func createTag(c *call) (string, error) {
-	id := c.in().str("resourceId")
-	for _, r := range c.cloud.store.all() {
-		if r.ID == id && r.Region == c.region && !r.gone() {
-			return id + "," + c.in().str("key"), nil
-		}
-	}
-	return "", c.refusef("InvalidID", "The ID '%s' is not valid", id)
 }

@@ -29,7 +29,7 @@ func (t *resourceType) diff(olds, oldInputs, news props, ignore []string) *pulum
 	return d.out
 }
 
-var madeName = regexp.MustCompile(`-[0-9a-f]{7}$`)
+var madeName = regexp.MustCompile(`-[0-9a-f]{7}(\.fifo)?$`)
 
 // nameInTheWay reports whether the replacement would have the name of what it
 // replaces: then that must go first, as the bridged provider says.

@@ -53,6 +53,37 @@ var changes = map[string]struct{ replaces, updates string }{
 	accessPolicyType: {"accessScope.namespaces accessScope.type clusterName policyArn principalArn", ""},
 	podIdentityType:  {"clusterName namespace serviceAccount", "roleArn tags"},
 
+	queueType: {
+		"fifoQueue name namePrefix",
+		"delaySeconds kmsMasterKeyId messageRetentionSeconds policy redrivePolicy sqsManagedSseEnabled tags visibilityTimeoutSeconds",
+	},
+	queuePolicyType: {"queueUrl", "policy"},
+	eventRuleType:   {"eventBusName name namePrefix", "description eventPattern scheduleExpression state tags"},
+	eventTargetType: {"eventBusName rule targetId", "arn input roleArn"},
+
+	hostedZoneType: {"delegationSetId name", "comment forceDestroy tags vpcs"},
+	dnsRecordType:  {"name zoneId", "aliases allowOverwrite records setIdentifier ttl type"},
+	certificateType: {
+		"certificateAuthorityArn domainName keyAlgorithm subjectAlternativeNames validationMethod validationOptions", "options tags",
+	},
+	validationType: {"certificateArn validationRecordFqdns", ""},
+
+	fileSystemType: {
+		"availabilityZoneName creationToken encrypted kmsKeyId performanceMode",
+		"lifecyclePolicies protection provisionedThroughputInMibps tags throughputMode",
+	},
+	mountTargetType:      {"fileSystemId ipAddress subnetId", "securityGroups"},
+	backupPolicyType:     {"fileSystemId", "backupPolicy.status"},
+	fileSystemPolicyType: {"fileSystemId", "bypassPolicyLockoutSafetyCheck policy"},
+
+	bucketType:           {"bucket bucketPrefix objectLockEnabled", "forceDestroy tags"},
+	bucketAccessType:     {"bucket", "blockPublicAcls blockPublicPolicy ignorePublicAcls restrictPublicBuckets"},
+	bucketEncryptionType: {"bucket expectedBucketOwner", "rules"},
+	bucketOwnershipType:  {"bucket", "rule.objectOwnership"},
+	bucketLifecycleType:  {"bucket expectedBucketOwner", "rules"},
+	bucketVersioningType: {"bucket expectedBucketOwner", "mfa versioningConfiguration.status"},
+	bucketPolicyType:     {"bucket", "policy"},
+
 	keyType:      {"customerMasterKeySpec keyUsage multiRegion", "deletionWindowInDays description enableKeyRotation policy tags"},
 	aliasType:    {"name namePrefix", "targetKeyId"},
 	logGroupType: {"logGroupClass name namePrefix", "kmsKeyId retentionInDays tags"},

@@ -3,6 +3,8 @@ package aws
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // apiError is a refusal by AWS, in the words of the AWS provider.
@@ -15,12 +17,15 @@ type apiError struct {
 	message   string
 }
 
+// unmodelled are codes that the models of services do not know.
+var unmodelled = []string{"InvalidParameterValue", "ValidationError", "ValidationException"}
+
 // Error is what a user of the AWS provider sees: AWS's SDK prints errors that
 // the service's model knows by their name, and others as "api error". EC2's
-// model knows none.
+// model knows none, S3's few.
 func (e *apiError) Error() string {
 	prefix := ""
-	if e.service == "EC2" || e.code == "ValidationException" || e.code == "ValidationError" {
+	if e.service == "EC2" || e.service == "S3" && !strings.HasPrefix(e.code, "BucketAlready") || slices.Contains(unmodelled, e.code) {
 		prefix = "api error "
 	}
 	return fmt.Sprintf("%s: operation error %s: %s, https response error StatusCode: %d, RequestID: %s, %s%s: %s",

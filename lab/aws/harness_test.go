@@ -249,6 +249,43 @@ func (w *world) add(token, name string, in props) *thing {
 	return x
 }
 
+// emptyWorld has nothing but the account.
+func emptyWorld(t *testing.T) *world {
+	t.Helper()
+	return &world{account: newAccount(t)}
+}
+
+// read looks a resource up, as a refresh does.
+func (a *account) read(x *thing) (in, out props) {
+	a.t.Helper()
+	res, err := a.server.Read(a.t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(x.token, x.name), Id: x.id})
+	if err != nil || res.Id == "" {
+		a.t.Fatalf("read %s %s: %v, %v", x.token, x.id, res, err)
+	}
+	return a.plain(res.Inputs), a.plain(res.Properties)
+}
+
+// takeDown deletes what the world made, the last first, and finds nothing left.
+func (w *world) takeDown() {
+	w.t.Helper()
+	for _, x := range slices.Backward(w.made) {
+		if err := w.delete(x); err != nil {
+			w.t.Fatalf("delete %s: %v", x.name, err)
+		}
+	}
+	if items := w.cloud.Inventory(); len(items) != 0 {
+		w.t.Errorf("left over: %+v", items)
+	}
+}
+
+// refuses asserts an error of AWS.
+func refuses(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
 func newNetwork(t *testing.T) *world {
 	t.Helper()
 	w := &world{account: newAccount(t)}

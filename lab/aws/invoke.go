@@ -200,7 +200,8 @@ func taggingFunctions() map[string]*function {
 }
 
 // getResources lists tagged resources. IAM's are not among them: the tagging
-// API of a region knows roles and policies of none.
+// API of a region knows roles and policies of none. Route 53's are found in one
+// region only.
 func getResources(q *query) (props, error) {
 	if q.args.has("resourceArnLists") && (q.args.has("tagFilters") || q.args.has("resourceTypeFilters")) {
 		return nil, errors.New("InvalidParameterException: ResourceARNList cannot be combined with other filters")
@@ -208,7 +209,7 @@ func getResources(q *query) (props, error) {
 	list := []any{}
 	for _, r := range q.cloud.store.all() {
 		typ := q.cloud.types[r.Type]
-		if r.gone() || r.Region != q.region || r.Implied || typ == nil || !typ.taggable() || typ.adopted {
+		if r.gone() || r.Implied || typ == nil || !typ.taggable() || typ.adopted || !typ.taggedIn(r, q.region) {
 			continue
 		}
 		arn := r.Outputs.str("arn")
@@ -222,6 +223,11 @@ func getResources(q *query) (props, error) {
 		}
 	}
 	return props{"id": q.region, "resourceTagMappingLists": list}, nil
+}
+
+// taggedIn reports whether the tagging API of a region knows a resource.
+func (t *resourceType) taggedIn(r *record, region string) bool {
+	return r.Region == region || r.Region == global && t.tagsHome == region
 }
 
 func (q *query) wanted(arn string, tags map[string]string) bool {

@@ -39,14 +39,7 @@ func TestLifecycle(t *testing.T) {
 	if n := nodes[0]; n.Labels["eks.amazonaws.com/nodegroup"] != group || n.Labels["workload"] != "system" || n.Taints[0].Effect != "NoSchedule" {
 		t.Errorf("node is %+v", n)
 	}
-	for _, x := range slices.Backward(w.made) {
-		if err := w.delete(x); err != nil {
-			t.Fatalf("delete %s: %v", x.name, err)
-		}
-	}
-	if items := w.cloud.Inventory(); len(items) != 0 {
-		t.Errorf("left over: %+v", items)
-	}
+	w.takeDown()
 	if len(w.fake.running) != 0 || len(w.fake.nodes["demo/"+group]) != 0 {
 		t.Errorf("still running: %v %v", w.fake.running, w.fake.nodes)
 	}

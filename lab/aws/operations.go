@@ -71,15 +71,15 @@ func (c *Cloud) undo(ctx context.Context, typ *resourceType, r *record) error {
 	return c.finishRemove(ctx, op, 0)
 }
 
-// update changes a resource.
-func (c *Cloud) update(ctx context.Context, s *session, typ *resourceType, id string, in props) (*record, error) {
+// update changes a resource. known are its inputs as the caller knew them.
+func (c *Cloud) update(ctx context.Context, s *session, typ *resourceType, id string, known, in props) (*record, error) {
 	target := &record{Type: typ.token, ID: id}
 	return c.await(ctx, target, func(background context.Context) (*record, error) {
 		defer c.lockResource(typ, s, id)()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		r, err := c.beginUpdate(s, typ, id, in)
+		r, err := c.beginUpdate(s, typ, id, known, in)
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func (c *Cloud) update(ctx context.Context, s *session, typ *resourceType, id st
 	})
 }
 
-func (c *Cloud) beginUpdate(s *session, typ *resourceType, id string, in props) (*record, error) {
+func (c *Cloud) beginUpdate(s *session, typ *resourceType, id string, known, in props) (*record, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.lookup(typ, s.region, id)
@@ -106,7 +106,7 @@ func (c *Cloud) beginUpdate(s *session, typ *resourceType, id string, in props) 
 	if err := op.checkReferences(); err != nil {
 		return nil, err
 	}
-	op.setTags()
+	op.keepTags(known)
 	if typ.update != nil {
 		if err := typ.update(op); err != nil {
 			return nil, err

@@ -164,6 +164,9 @@ func (c *call) badStatement(s statement, kind policyKind) string {
 			return "AssumeRole policy may only specify STS AssumeRole actions."
 		}
 	}
+	if message := badCondition(s.Condition); message != "" {
+		return message
+	}
 	if kind == identityPolicy {
 		return badIdentity(s, resources)
 	}
@@ -195,7 +198,7 @@ func badIdentity(s statement, resources []string) string {
 // Source: the AWS Service Authorization Reference.
 var servicePrincipals = []string{
 	"autoscaling", "backup", "cloudtrail", "codebuild", "delivery.logs", "ec2", "ecs-tasks", "eks", "eks-fargate-pods",
-	"eks-nodegroup", "elasticloadbalancing", "events", "firehose", "glue", "guardduty", "kms", "lambda", "logs",
+	"eks-nodegroup", "elasticfilesystem", "elasticloadbalancing", "events", "firehose", "glue", "guardduty", "kms", "lambda", "logs",
 	"monitoring", "pods.eks", "rds", "s3", "secretsmanager", "sns", "spot", "sqs", "ssm", "states", "sts",
 	"vpc-flow-logs",
 }

@@ -112,6 +112,9 @@ func (t *resourceType) complete(s *session, name string, seed []byte, olds, news
 	if err != nil {
 		return fmt.Errorf("name %s: %w; give it a shorter name", name, err)
 	}
+	if auto.finish != nil {
+		made = auto.finish(news, made)
+	}
 	news[auto.property] = made
 	return nil
 }
@@ -196,9 +199,13 @@ func (p *provider) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*p
 	if hasUnknown(in) {
 		return nil, fmt.Errorf("updating %s (%s): an input is still unknown", typ.noun, req.Id)
 	}
+	known, err := unmarshal(req.OldInputs, "the old inputs")
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
-	r, err := p.cloud.update(ctx, s, typ, req.Id, in)
+	r, err := p.cloud.update(ctx, s, typ, req.Id, known, in)
 	if err != nil {
 		return nil, wire(err)
 	}
@@ -241,7 +248,7 @@ func (p *provider) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulum
 	if r == nil {
 		return &pulumirpc.ReadResponse{}, nil
 	}
-	inputs, err := marshal(r.Inputs, "the inputs")
+	inputs, err := marshal(typ.inputsOf(r), "the inputs")
 	if err != nil {
 		return nil, err
 	}

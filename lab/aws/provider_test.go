@@ -12,8 +12,8 @@ import (
 
 func TestUnknownType(t *testing.T) {
 	a := newAccount(t)
-	_, failures := a.check("aws:s3/bucketV2:BucketV2", "x", nil, props{})
-	if !strings.Contains(failures, "the AWS stand-in does not know the resource type aws:s3/bucketV2:BucketV2") {
+	_, failures := a.check("aws:rds/instance:Instance", "x", nil, props{})
+	if !strings.Contains(failures, "the AWS stand-in does not know the resource type aws:rds/instance:Instance") {
 		t.Error(failures)
 	}
 	if _, err := a.invoke("aws:s3/getBucket:getBucket", nil); err == nil || !strings.Contains(err.Error(), "the AWS stand-in does not know the function aws:s3/getBucket:getBucket") {

@@ -10,15 +10,19 @@ func policyOf(statement string) string {
 	return `{"Version":"2012-10-17","Statement":[` + statement + `]}`
 }
 
-// refusals are attempts that AWS refuses, and a part of what it says. Unknown
-// resource types are in TestUnknownType, deletions of what is in use in
-// TestRefusedDeletions, downgrades in TestRefusedUpdates.
-var refusals = []struct {
+// attempt is the creation of a resource that AWS refuses, and a part of what it
+// says.
+type attempt struct {
 	name  string
 	token string
 	in    func(w *world) props
 	want  string
-}{
+}
+
+// refusals are the attempts around a cluster; each other service has its own
+// with its tests. Unknown resource types are in TestUnknownType, deletions of
+// what is in use in TestRefusedDeletions, downgrades in TestRefusedUpdates.
+var refusals = []attempt{
 	{
 		"unknown property", vpcType, func(*world) props { return props{"cidrBlok": "10.0.0.0/16"} },
 		`cidrBlok: Invalid or unknown key; did you mean "cidrBlock"?. Examine values at 'x.cidrBlok'.`,
@@ -330,11 +334,16 @@ var refusals = []struct {
 	},
 }
 
-func TestRefusals(t *testing.T) {
-	for _, tc := range refusals {
+func TestRefusals(t *testing.T) { refused(t, newWorld, refusals) }
+
+// refused makes every attempt in a world of its own. A refused one makes
+// nothing.
+func refused(t *testing.T, fresh func(*testing.T) *world, attempts []attempt) {
+	t.Helper()
+	for _, tc := range attempts {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := fresh(t)
 			in := tc.in(w)
 			before := len(w.cloud.Inventory())
 			_, err := w.try(tc.token, "x", in)

@@ -19,6 +19,9 @@ type resourceType struct {
 	api api
 	// global types belong to no region.
 	global bool
+	// tagsHome is the region whose tagging API knows a global type. Where it is
+	// empty, none does.
+	tagsHome string
 	// adopted resources are not made or deleted, only managed.
 	adopted bool
 	// forceNew are the properties that AWS cannot change: a change replaces
@@ -87,6 +90,8 @@ type autoname struct {
 	property string
 	prefix   string
 	max      int
+	// finish changes the name that was made up. Optional.
+	finish func(in props, made string) string
 }
 
 // reference says that a property refers to a resource of another type by id or

@@ -39,7 +39,7 @@ type record struct {
 func (r *record) gone() bool { return r.Status == statusPendingDeletion }
 
 func (r *record) displayName() string {
-	for _, key := range []string{"name", "nodeGroupName", "addonName"} {
+	for _, key := range []string{"name", "nodeGroupName", "addonName", "bucket", "domainName"} {
 		if s := r.Outputs.str(key); s != "" {
 			return s
 		}

@@ -29,9 +29,7 @@ func (c *call) setTags() {
 	if !c.typ.taggable() {
 		return
 	}
-	tags := c.in().clone().sub("tags")
-	c.out()["tags"] = map[string]any(tags)
-	c.out()["tagsAll"] = map[string]any(tags.clone())
+	c.r.setTags(c.in().sub("tags"))
 }
 
 // validateTags checks tags against AWS's limits: 50 tags, keys of 128 and values

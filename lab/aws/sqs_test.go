@@ -1,0 +1,135 @@
+package aws
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+const queueURL = "https://sqs.eu-central-1.amazonaws.com/111122223333/"
+
+// letEventsIn is the policy of an interruption queue.
+func letEventsIn(queue string) string {
+	return policyOf(fmt.Sprintf(`{"Sid":"events.in","Effect":"Allow","Principal":{"Service":["events.amazonaws.com","sqs.amazonaws.com"]},"Action":"sqs:SendMessage","Resource":%q},`+
+		`{"Effect":"Deny","Principal":"*","Action":"sqs:*","Resource":%q,"Condition":{"Bool":{"aws:SecureTransport":"false"}}}`, queue, queue))
+}
+
+func TestQueueRefusals(t *testing.T) {
+	refused(t, emptyWorld, []attempt{
+		{
+			"name", queueType, func(*world) props { return props{"name": "a.b"} },
+			"name: invalid queue name: a.b",
+		},
+		{
+			"name of a FIFO queue", queueType, func(*world) props { return props{"name": "a", "fifoQueue": true} },
+			"name: invalid queue name: a",
+		},
+		{
+			"name too long", queueType, func(*world) props { return props{"name": strings.Repeat("x", 81)} },
+			"name: invalid queue name: xxx",
+		},
+		{
+			"deduplication without FIFO", queueType, func(*world) props { return props{"contentBasedDeduplication": true} },
+			"content-based deduplication can only be set for FIFO queue",
+		},
+		{
+			"retention too short", queueType, func(*world) props { return props{"messageRetentionSeconds": 59} },
+			"expected messageRetentionSeconds to be in the range (60 - 1209600), got 59",
+		},
+		{
+			"retention too long", queueType, func(*world) props { return props{"messageRetentionSeconds": 1209601} },
+			"expected messageRetentionSeconds to be in the range (60 - 1209600), got 1209601",
+		},
+		{
+			"visibility", queueType, func(*world) props { return props{"visibilityTimeoutSeconds": 43201} },
+			"expected visibilityTimeoutSeconds to be in the range (0 - 43200), got 43201",
+		},
+		{"two encryptions", queueType, func(*world) props {
+			return props{"kmsMasterKeyId": "alias/aws/sqs", "sqsManagedSseEnabled": true}
+		}, `kmsMasterKeyId: Conflicting configuration arguments. "kmsMasterKeyId": conflicts with sqsManagedSseEnabled`},
+		{"name taken", queueType, func(w *world) props {
+			w.make(queueType, "first", props{"name": "q"})
+			return props{"name": "q", "visibilityTimeoutSeconds": 60}
+		}, "QueueAlreadyExists: A queue already exists with the same name and a different value for attribute VisibilityTimeoutSeconds"},
+		{"other tags", queueType, func(w *world) props {
+			w.make(queueType, "first", props{"name": "q"})
+			return props{"name": "q", "tags": map[string]any{"a": "b"}}
+		}, "QueueAlreadyExists: A queue already exists with the same name and different tags"},
+		{"no dead letter queue", queueType, func(*world) props {
+			return props{"redrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:111122223333:none","maxReceiveCount":3}`}
+		}, "for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist."},
+		{"receive count", queueType, func(w *world) props {
+			dead := w.make(queueType, "dead", props{"name": "dead"})
+			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":1001}`, dead.out.str("arn"))}
+		}, "Reason: Invalid value for maxReceiveCount: 1001, valid values are from 1 to 1000 both inclusive."},
+		{"dead letter queue of the other kind", queueType, func(w *world) props {
+			dead := w.make(queueType, "dead", props{"name": "dead.fifo", "fifoQueue": true})
+			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"3"}`, dead.out.str("arn"))}
+		}, "Reason: Dead-letter queue must be same type of queue as the source."},
+		{
+			"no queue", queuePolicyType, func(*world) props {
+				return props{"queueUrl": queueURL + "none", "policy": letEventsIn("*")}
+			},
+			"AWS.SimpleQueueService.NonExistentQueue: The specified queue does not exist.",
+		},
+		{"policy without principal", queuePolicyType, func(w *world) props {
+			q := w.make(queueType, "q", props{})
+			return props{"queueUrl": q.id, "policy": policyOf(`{"Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}`)}
+		}, "InvalidAttributeValue: Invalid value for the parameter Policy."},
+		{"policy for an unknown service", queuePolicyType, func(w *world) props {
+			q := w.make(queueType, "q", props{})
+			return props{"queueUrl": q.id, "policy": strings.ReplaceAll(letEventsIn("*"), "events.a", "event.a")}
+		}, "InvalidAttributeValue: Invalid value for the parameter Policy."},
+	})
+}
+
+func TestQueue(t *testing.T) {
+	w := emptyWorld(t)
+	in := props{"name": "demo-karpenter", "messageRetentionSeconds": 300, "sqsManagedSseEnabled": true, "tags": map[string]any{"tombolo:cluster": "demo"}}
+	q := w.add(queueType, "queue", in)
+	arn := "arn:aws:sqs:eu-central-1:111122223333:demo-karpenter"
+	if q.id != queueURL+"demo-karpenter" || q.out.str("url") != q.id || q.out.str("arn") != arn {
+		t.Errorf("queue is %s, %v", q.id, q.out)
+	}
+	policy := w.add(queuePolicyType, "policy", props{"queueUrl": q.id, "policy": letEventsIn(arn)})
+	if d := w.diff(policy, props{"policy": strings.ReplaceAll(letEventsIn(arn), `"sqs:SendMessage"`, `["sqs:SendMessage"]`)}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+		t.Errorf("the same policy, written differently: %v", d)
+	}
+	if again := w.make(queueType, "again", in); again.id != q.id {
+		t.Errorf("the same queue again is %s", again.id)
+	}
+	if err := w.update(q, props{"messageRetentionSeconds": 600.0}); err != nil || q.out.integer("messageRetentionSeconds") != 600 || q.out.str("arn") != arn {
+		t.Errorf("update gives %v, %v", err, q.out)
+	}
+	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
+		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{arn}, found.at("resourceTagMappingLists", "resourceArn")); diff != "" {
+		t.Error(diff)
+	}
+	w.takeDown()
+}
+
+func TestQueueNames(t *testing.T) {
+	a := newAccount(t)
+	in, failures := a.check(queueType, "jobs", nil, props{"fifoQueue": true})
+	if failures != "" || !strings.HasSuffix(in.str("name"), ".fifo") || !madeName.MatchString(in.str("name")) {
+		t.Errorf("made up the name %s, %s", in.str("name"), failures)
+	}
+}
+
+// TestQueueGoesWithItsPolicy: a policy is a part of its queue.
+func TestQueueGoesWithItsPolicy(t *testing.T) {
+	w := emptyWorld(t)
+	q := w.make(queueType, "q", props{})
+	w.make(queuePolicyType, "p", props{"queueUrl": q.id, "policy": letEventsIn(q.out.str("arn"))})
+	if err := w.delete(q); err != nil || len(w.cloud.Inventory()) != 0 {
+		t.Errorf("left over after %v: %v", err, w.cloud.Inventory())
+	}
+}
