@@ -1,0 +1,55 @@
+package aws
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const viewPolicy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
+
+func (w *world) karpenterNodes() props {
+	role := w.make(roleType, "karpenter-nodes", props{"assumeRolePolicy": nodeTrust})
+	return props{"clusterName": "demo", "principalArn": role.out["arn"], "type": "EC2_LINUX"}
+}
+
+func TestNodeEntryRefusals(t *testing.T) {
+	refused(t, newWorld, []attempt{
+		{"groups", accessEntryType, func(w *world) props {
+			return merged(w.karpenterNodes(), props{"kubernetesGroups": []any{"nodes"}})
+		}, "InvalidParameterException: The kubernetesGroups cannot be specified for access entries of type EC2_LINUX"},
+		{"user", accessEntryType, func(w *world) props {
+			return merged(w.karpenterNodes(), props{"userName": "node"})
+		}, "InvalidParameterException: The userName cannot be specified for access entries of type EC2_LINUX"},
+		{"type", accessEntryType, func(w *world) props {
+			return merged(w.karpenterNodes(), props{"type": "LINUX"})
+		}, "InvalidParameterException: The specified type is invalid: LINUX."},
+		{"no role", accessEntryType, func(w *world) props {
+			return merged(w.karpenterNodes(), props{"principalArn": "arn:aws:iam::111122223333:role/nobody"})
+		}, "InvalidParameterException: The specified principalArn is invalid: invalid principal."},
+		{"role of a node group", accessEntryType, func(w *world) props {
+			return merged(w.karpenterNodes(), props{"principalArn": w.nodeRole.out["arn"]})
+		}, "ResourceInUseException: The specified access entry resource is already in use on this cluster."},
+		{"policy", accessPolicyType, func(w *world) props {
+			in := w.karpenterNodes()
+			w.make(accessEntryType, "nodes", in)
+			return props{
+				"clusterName": "demo", "principalArn": in["principalArn"], "policyArn": viewPolicy, "accessScope": map[string]any{"type": "cluster"},
+			}
+		}, "InvalidRequestException: Access policies cannot be associated with an access entry of type EC2_LINUX"},
+	})
+}
+
+func TestNodeEntry(t *testing.T) {
+	w := newWorld(t)
+	entry := w.make(accessEntryType, "nodes", w.karpenterNodes())
+	if diff := cmp.Diff([]string{"system:nodes"}, entry.out.list("kubernetesGroups")); diff != "" {
+		t.Error(diff)
+	}
+	if user := entry.out.str("userName"); user != "system:node:{{EC2PrivateDNSName}}" {
+		t.Errorf("the user is %s", user)
+	}
+	if err := w.update(entry, props{"tags": map[string]any{"a": "b"}}); err != nil || len(entry.out.list("kubernetesGroups")) != 1 {
+		t.Errorf("an update gives %v, %v", err, entry.out)
+	}
+}

@@ -1,0 +1,163 @@
+package aws
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func certificateFor(names ...string) props {
+	in := props{"domainName": names[0], "validationMethod": "DNS"}
+	if len(names) > 1 {
+		in["subjectAlternativeNames"] = anys(names[1:]...)
+	}
+	return in
+}
+
+// proof is the record that a certificate asks for.
+func proof(certificate *thing, i int) props {
+	option := certificate.out.objects("domainValidationOptions")[i]
+	return props{
+		"zoneId": LabZoneID, "ttl": 60, "allowOverwrite": true, "name": option["resourceRecordName"],
+		"type": option["resourceRecordType"], "records": []any{option["resourceRecordValue"]},
+	}
+}
+
+func TestCertificateRefusals(t *testing.T) {
+	refused(t, emptyWorld, []attempt{
+		{
+			"no name", certificateType, func(*world) props { return props{"validationMethod": "DNS"} },
+			"Invalid combination of arguments. one of [domainName privateKey] must be specified",
+		},
+		{
+			"period", certificateType, func(*world) props { return certificateFor("lab.test.") },
+			"invalid value for domainName (cannot end with a period)",
+		},
+		{
+			"method", certificateType, func(*world) props { return props{"domainName": "lab.test", "validationMethod": "TXT"} },
+			"expected validationMethod to be one of",
+		},
+		{
+			"another method", certificateType, func(*world) props {
+				return props{"domainName": "lab.test", "validationMethod": "EMAIL"}
+			},
+			"the AWS stand-in knows certificates that are validated by DNS only",
+		},
+		{
+			"no domain", certificateType, func(*world) props { return certificateFor("lab_test") },
+			"api error ValidationException: 1 validation error detected: Value 'lab_test' at 'domainName' failed to satisfy constraint",
+		},
+		{
+			"wildcard in the middle", certificateType, func(*world) props { return certificateFor("a.*.lab.test") },
+			"Value 'a.*.lab.test' at 'domainName' failed to satisfy constraint",
+		},
+		{
+			"name too long", certificateType, func(*world) props { return certificateFor(strings.Repeat("a", 60) + ".lab.test") },
+			"InvalidDomainValidationOptionsException: The first domain name can be no longer than 64 characters.",
+		},
+		{"too many names", certificateType, func(*world) props {
+			return certificateFor("lab.test", "a.test", "b.test", "c.test", "d.test", "e.test", "f.test", "g.test", "h.test", "i.test", "j.test")
+		}, "LimitExceededException: Error: the number of domain names of a certificate is limited to 10"},
+		{"no certificate", validationType, func(*world) props {
+			return props{"certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/x"}
+		}, "ResourceNotFoundException: Could not find certificate arn:aws:acm:eu-central-1:111122223333:certificate/x."},
+		{"record not named", validationType, func(w *world) props {
+			c := w.make(certificateType, "c", certificateFor("lab.test"))
+			return props{"certificateArn": c.id, "validationRecordFqdns": []any{"_x.lab.test"}}
+		}, "missing lab.test DNS validation record: _"},
+	})
+}
+
+func TestCertificate(t *testing.T) {
+	w := emptyWorld(t)
+	certificate := w.add(certificateType, "certificate", certificateFor("lab.test", "*.lab.test"))
+	if certificate.id != certificate.out.str("arn") || certificate.out.str("status") != "PENDING_VALIDATION" {
+		t.Errorf("certificate is %s, %v", certificate.id, certificate.out)
+	}
+	options := certificate.out.objects("domainValidationOptions")
+	if len(options) != 2 || options[0].str("resourceRecordName") != options[1].str("resourceRecordName") || options[1].str("domainName") != "*.lab.test" {
+		t.Errorf("options are %v", options)
+	}
+	if name := options[0].str("resourceRecordName"); !strings.HasPrefix(name, "_") || !strings.HasSuffix(name, ".lab.test.") {
+		t.Errorf("record name is %s", name)
+	}
+	again := w.make(certificateType, "again", certificateFor("lab.test", "*.lab.test"))
+	if diff := cmp.Diff(options, again.out.objects("domainValidationOptions")); diff != "" {
+		t.Errorf("the account is asked for another record: %s", diff)
+	}
+	if err := w.delete(again); err != nil {
+		t.Fatal(err)
+	}
+	record := w.add(dnsRecordType, "record", proof(certificate, 0))
+	w.add(validationType, "validation", props{"certificateArn": certificate.id, "validationRecordFqdns": []any{record.out["fqdn"]}})
+	if _, out := w.read(certificate); out.str("status") != "ISSUED" || out.str("notAfter") == "" {
+		t.Errorf("certificate is %v", out)
+	}
+	w.takeDown()
+}
+
+// TestEveryNameIsProven: a certificate waits for the records of all its names.
+func TestEveryNameIsProven(t *testing.T) {
+	a := newAccount(t)
+	certificate := a.make(certificateType, "certificate", certificateFor("a.lab.test", "b.lab.test"))
+	for i, want := range []string{"PENDING_VALIDATION", "ISSUED"} {
+		a.make(dnsRecordType, "record-"+want, proof(certificate, i))
+		if _, out := a.read(certificate); out.str("status") != want {
+			t.Errorf("after %d records it is %s", i+1, out.str("status"))
+		}
+	}
+	if next := a.make(certificateType, "next", certificateFor("b.lab.test")); next.out.str("status") != "ISSUED" {
+		t.Errorf("a name that is proven already: %s", next.out.str("status"))
+	}
+}
+
+func TestValidationWaits(t *testing.T) {
+	a := newAccount(t)
+	certificate := a.make(certificateType, "certificate", certificateFor("lab.test"))
+	validated := make(chan error, 1)
+	go func() {
+		_, err := a.try(validationType, "validation", props{"certificateArn": certificate.id})
+		validated <- err
+	}()
+	a.eventually("the validation is under way", func() bool { return len(a.cloud.Inventory()) == 2 })
+	a.make(dnsRecordType, "other", recordIn(nil))
+	select {
+	case err := <-validated:
+		t.Fatalf("validated by another record: %v", err)
+	default:
+	}
+	a.make(dnsRecordType, "proof", proof(certificate, 0))
+	if err := <-validated; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestValidationTimesOut where the record is missing, wrong, or where nobody
+// sees it.
+func TestValidationTimesOut(t *testing.T) {
+	for name, spoil := range map[string]func(w *world, in props){
+		"missing": func(_ *world, in props) { in["name"] = "www" },
+		"wrong":   func(_ *world, in props) { in["records"] = []any{"_x.acm-validations.aws."} },
+		"private": func(w *world, in props) {
+			in["zoneId"] = w.make(hostedZoneType, "inside", props{"name": "lab.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}).id
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newNetwork(t)
+			w.cloud.patience = 10 * time.Millisecond
+			certificate := w.make(certificateType, "certificate", certificateFor("lab.test"))
+			in := proof(certificate, 0)
+			spoil(w, in)
+			w.make(dnsRecordType, "record", in)
+			before := len(w.cloud.Inventory())
+			_, err := w.try(validationType, "validation", props{"certificateArn": certificate.id})
+			refuses(t, err, "waiting for ACM Certificate ("+certificate.id+") to be issued: timeout while waiting for state to become 'ISSUED' (last state: 'PENDING_VALIDATION', timeout: 1h15m0s)")
+			if after := len(w.cloud.Inventory()); after != before {
+				t.Errorf("there were %d resources and are %d", before, after)
+			}
+		})
+	}
+}

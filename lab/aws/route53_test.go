@@ -1,0 +1,224 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// recordIn is a record of an address in the account's own zone, changed.
+func recordIn(change props) props {
+	return merged(props{"zoneId": LabZoneID, "name": "www", "type": "A", "ttl": 60, "records": []any{"192.0.2.1"}}, change)
+}
+
+func inLabZone(change props) func(*world) props {
+	return func(*world) props { return recordIn(change) }
+}
+
+func TestDNSRefusals(t *testing.T) {
+	alias := []any{map[string]any{"name": "x.example.com", "zoneId": LabZoneID, "evaluateTargetHealth": false}}
+	both := recordIn(props{"aliases": alias})
+	noTTL := recordIn(nil)
+	delete(noTTL, "ttl")
+	refused(t, newNetwork, []attempt{
+		{
+			"zone name", hostedZoneType, func(*world) props { return props{"name": "a..b"} },
+			"InvalidDomainName: a..b is not a valid domain name",
+		},
+		{"private zone nowhere", hostedZoneType, func(*world) props {
+			return props{"name": "a.test", "vpcs": []any{map[string]any{"vpcId": "vpc-1"}}}
+		}, "InvalidVPCId: The VPC: vpc-1"},
+		{"private zone twice", hostedZoneType, func(w *world) props {
+			in := props{"name": "a.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}
+			w.make(hostedZoneType, "first", in)
+			return in
+		}, "ConflictingDomainExists: The VPC vpc-0"},
+		{
+			"no zone", dnsRecordType, inLabZone(props{"zoneId": "Z0NONE"}),
+			"StatusCode: 404",
+		},
+		{
+			"no zone code", dnsRecordType, inLabZone(props{"zoneId": "Z0NONE"}),
+			"NoSuchHostedZone: No hosted zone found with ID: Z0NONE",
+		},
+		{
+			"record and alias", dnsRecordType, func(*world) props { return both },
+			"Invalid combination of arguments. one of [aliases records] must be specified",
+		},
+		{
+			"no TTL", dnsRecordType, func(*world) props { return noTTL },
+			"ttl: all of `records,ttl` must be specified",
+		},
+		{
+			"TTL", dnsRecordType, inLabZone(props{"ttl": -1}),
+			"expected ttl to be in the range (0 - 2147483647), got -1",
+		},
+		{
+			"type", dnsRecordType, inLabZone(props{"type": "ALIAS"}),
+			`expected type to be one of ["A" "AAAA"`,
+		},
+		{
+			"policy without identifier", dnsRecordType, inLabZone(props{"weightedRoutingPolicies": []any{map[string]any{"weight": 1}}}),
+			"all of `weightedRoutingPolicies,setIdentifier` must be specified",
+		},
+		{
+			"address", dnsRecordType, inLabZone(props{"records": []any{"192.0.2.256"}}),
+			"InvalidChangeBatch: [Invalid Resource Record: 'FATAL problem: ARRDATAIllegalIPv4Address (Value is not a valid IPv4 address) encountered with '192.0.2.256'']",
+		},
+		{
+			"address of the other kind", dnsRecordType, inLabZone(props{"type": "AAAA"}),
+			"AAAARRDATAIllegalIPv6Address (Value is not a valid IPv6 address) encountered with '192.0.2.1'",
+		},
+		{
+			"text too long", dnsRecordType, inLabZone(props{"type": "TXT", "records": []any{strings.Repeat("x", 256)}}),
+			"CharacterStringTooLong (Value is too long)",
+		},
+		{
+			"name outside of the zone", dnsRecordType, inLabZone(props{"name": "mylab.test"}),
+			"InvalidChangeBatch: [RRSet with DNS name mylab.test. is not permitted in zone lab.test.]",
+		},
+		{
+			"alias name at the apex", dnsRecordType, inLabZone(props{"name": "lab.test", "type": "CNAME", "records": []any{"a.test"}}),
+			"[RRSet of type CNAME with DNS name lab.test. is not permitted at apex in zone lab.test.]",
+		},
+		{
+			"two canonical names", dnsRecordType, inLabZone(props{"type": "CNAME", "records": []any{"a.test", "b.test"}}),
+			"[RRSet of type CNAME with DNS name www.lab.test. has more than one value]",
+		},
+		{"canonical name beside an address", dnsRecordType, func(w *world) props {
+			w.make(dnsRecordType, "first", recordIn(nil))
+			return recordIn(props{"name": "www.lab.test.", "type": "CNAME", "records": []any{"a.test"}})
+		}, "[RRSet of type CNAME with DNS name www.lab.test. is not permitted as it conflicts with other records with the same DNS name in zone lab.test.]"},
+		{"record twice", dnsRecordType, func(w *world) props {
+			w.make(dnsRecordType, "first", recordIn(nil))
+			return recordIn(props{"name": "WWW.lab.test", "records": []any{"192.0.2.2"}})
+		}, "[Tried to create resource record set [name='www.lab.test.', type='A'] but it already exists]"},
+		{
+			"what a zone begins with", dnsRecordType, inLabZone(props{"name": "", "type": "NS", "records": []any{"a.test"}}),
+			"[Tried to create resource record set [name='lab.test.', type='NS'] but it already exists]",
+		},
+	})
+}
+
+func TestZone(t *testing.T) {
+	w := emptyWorld(t)
+	zone := w.add(hostedZoneType, "zone", props{"name": "Example.com.", "tags": map[string]any{"tombolo:cluster": "demo"}})
+	if servers := zone.out.list("nameServers"); len(servers) != 4 || zone.out.str("name") != "example.com" || zone.out.str("zoneId") != zone.id {
+		t.Errorf("zone is %s, %v", zone.id, zone.out)
+	}
+	www := w.add(dnsRecordType, "www", recordIn(props{"zoneId": zone.id, "name": "WWW."}))
+	if www.id != zone.id+"_www_A" || www.out.str("fqdn") != "www.example.com" {
+		t.Errorf("record is %s, %v", www.id, www.out)
+	}
+	if in, _ := w.read(&thing{token: dnsRecordType, id: zone.id + "_WWW._A"}); in.str("zoneId") != zone.id {
+		t.Errorf("the import form finds %v", in)
+	}
+	refuses(t, w.delete(zone), "HostedZoneNotEmpty: The specified hosted zone contains non-required resource record sets and so cannot be deleted.")
+	if err := w.update(www, props{"ttl": 300.0}); err != nil || www.out.integer("ttl") != 300 || www.out.str("fqdn") != "www.example.com" {
+		t.Errorf("update gives %v, %v", err, www.out)
+	}
+	w.takeDown()
+}
+
+// TestTagsOfZones: Route 53 is in every region, its tags are in one.
+func TestTagsOfZones(t *testing.T) {
+	a := newAccount(t)
+	zone := a.make(hostedZoneType, "zone", props{"name": "example.com", "tags": map[string]any{"a": "b"}})
+	for region, want := range map[string][]string{"eu-central-1": nil, "us-east-1": {zone.out.str("arn")}} {
+		a.configure(props{"region": region})
+		found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, found.at("resourceTagMappingLists", "resourceArn")); diff != "" {
+			t.Errorf("in %s: %s", region, diff)
+		}
+	}
+}
+
+func TestForcedZone(t *testing.T) {
+	a := newAccount(t)
+	zone := a.make(hostedZoneType, "zone", props{"name": "example.com", "forceDestroy": true})
+	a.make(dnsRecordType, "www", recordIn(props{"zoneId": zone.id}))
+	if err := a.delete(zone); err != nil || len(a.cloud.Inventory()) != 0 {
+		t.Errorf("left over after %v: %v", err, a.cloud.Inventory())
+	}
+}
+
+func TestOverwrittenRecord(t *testing.T) {
+	a := newAccount(t)
+	a.make(dnsRecordType, "first", recordIn(nil))
+	second := a.make(dnsRecordType, "second", recordIn(props{"name": "www.lab.test", "records": []any{"192.0.2.2"}, "allowOverwrite": true}))
+	items := a.cloud.Inventory()
+	if len(items) != 1 || items[0].ID != second.id {
+		t.Errorf("the account has %v", items)
+	}
+}
+
+func TestWeightedRecords(t *testing.T) {
+	a := newAccount(t)
+	for _, set := range []string{"blue", "green"} {
+		in := recordIn(props{"setIdentifier": set, "weightedRoutingPolicies": []any{map[string]any{"weight": 1}}})
+		if made := a.make(dnsRecordType, set, in); made.id != LabZoneID+"_www_A_"+set {
+			t.Errorf("record is %s", made.id)
+		}
+	}
+}
+
+// TestOwnZone: the account's zone is there from the start, is no stack's, and is
+// the same after a restart.
+func TestOwnZone(t *testing.T) {
+	a := newAccount(t)
+	if items := a.cloud.Inventory(); len(items) != 0 {
+		t.Errorf("a new account has %v", items)
+	}
+	found, err := a.invoke("aws:route53/getZone:getZone", props{"name": LabZoneName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.str("zoneId") != LabZoneID || found.integer("resourceRecordSetCount") != 2 || found.boolean("privateZone") {
+		t.Errorf("found %v", found)
+	}
+	a.make(dnsRecordType, "www", recordIn(nil))
+	a.open(Options{})
+	a.configure(props{"region": "us-east-1"})
+	again, err := a.invoke("aws:route53/getZone:getZone", props{"zoneId": LabZoneID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(found.list("nameServers"), again.list("nameServers")) || again.integer("resourceRecordSetCount") != 3 {
+		t.Errorf("was %v, is %v", found, again)
+	}
+}
+
+func TestGetZone(t *testing.T) {
+	w := newNetwork(t)
+	public := w.make(hostedZoneType, "public", props{"name": "example.com", "tags": map[string]any{"side": "out"}})
+	private := w.make(hostedZoneType, "private", props{"name": "example.com", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}})
+	for _, tc := range []struct {
+		args props
+		want string
+	}{
+		{props{"name": "example.com."}, public.id},
+		{props{"name": "example.com", "privateZone": true}, private.id},
+		{props{"vpcId": w.vpc.id, "name": "example.com"}, private.id},
+		{props{"zoneId": private.id}, private.id},
+		{props{"tags": map[string]any{"side": "out"}}, public.id},
+	} {
+		if got, err := w.invoke("aws:route53/getZone:getZone", tc.args); err != nil || got.str("id") != tc.want {
+			t.Errorf("%v finds %v, %v", tc.args, got, err)
+		}
+	}
+	w.make(hostedZoneType, "second", props{"name": "example.com"})
+	for want, args := range map[string]props{
+		"no matching Route 53 Hosted Zone found":          {"name": "none.test"},
+		"multiple Route 53 Hosted Zones matched":          {"name": "example.com"},
+		"one of `name,tags,zone_id` must be specified":    {},
+		`Invalid or unknown key; did you mean "zoneId"?`: {"zoneID": LabZoneID},
+	} {
+		_, err := w.invoke("aws:route53/getZone:getZone", args)
+		refuses(t, err, want)
+	}
+}

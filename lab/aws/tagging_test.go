@@ -1,0 +1,117 @@
+package aws
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+const discovery = "karpenter.sh/discovery"
+
+func tagOf(x *thing, value string) props {
+	return props{"resourceId": x.id, "key": discovery, "value": value}
+}
+
+func TestTagRefusals(t *testing.T) {
+	refused(t, newNetwork, []attempt{
+		{
+			"nothing", tagType, func(*world) props { return props{"resourceId": "subnet-1", "key": discovery, "value": "demo"} },
+			"creating EC2 Tag: operation error EC2: CreateTags",
+		},
+		{
+			"nothing code", tagType, func(*world) props { return props{"resourceId": "subnet-1", "key": discovery, "value": "demo"} },
+			"api error InvalidID: The ID 'subnet-1' is not valid",
+		},
+		{"what is not EC2's", tagType, func(w *world) props {
+			return tagOf(w.make(fileSystemType, "files", props{}), "demo")
+		}, "api error InvalidID: The ID 'fs-0"},
+		{"another region", tagType, func(w *world) props {
+			w.configure(props{"region": "us-east-1"})
+			return tagOf(w.subnetA, "demo")
+		}, "api error InvalidID: The ID 'subnet-0"},
+		{"reserved key", tagType, func(w *world) props {
+			return merged(tagOf(w.subnetA, "demo"), props{"key": "aws:x"})
+		}, "Tag keys starting with 'aws:' are reserved for internal use"},
+		{"fifty-first", tagType, func(w *world) props {
+			tags := map[string]any{}
+			for i := range 50 {
+				tags[strings.Repeat("k", i+1)] = "v"
+			}
+			return tagOf(w.make(securityGroupType, "full", props{"vpcId": w.vpc.id, "tags": tags}), "demo")
+		}, "api error TagLimitExceeded: The maximum number of Tags for a resource has been reached."},
+	})
+}
+
+func (w *world) tags(x *thing) props {
+	w.t.Helper()
+	_, out := w.read(x)
+	if diff := cmp.Diff(out.sub("tags"), out.sub("tagsAll")); diff != "" {
+		w.t.Errorf("tags and all tags differ: %s", diff)
+	}
+	return out.sub("tags")
+}
+
+func TestTag(t *testing.T) {
+	w := newNetwork(t)
+	tag := w.make(tagType, "tag", tagOf(w.subnetA, "demo"))
+	if tag.id != w.subnetA.id+","+discovery || w.tags(w.subnetA).str(discovery) != "demo" {
+		t.Errorf("%s gives %v", tag.id, w.tags(w.subnetA))
+	}
+	found, err := w.invoke("aws:ec2/getSubnets:getSubnets", props{"tags": map[string]any{discovery: "demo"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{w.subnetA.id}, found.list("ids")); diff != "" {
+		t.Error(diff)
+	}
+	if err := w.update(tag, props{"value": "other"}); err != nil || w.tags(w.subnetA).str(discovery) != "other" {
+		t.Errorf("after an update, %v, the tags are %v", err, w.tags(w.subnetA))
+	}
+	if err := w.delete(tag); err != nil || w.tags(w.subnetA).has(discovery) {
+		t.Errorf("after a deletion, %v, the tags are %v", err, w.tags(w.subnetA))
+	}
+}
+
+// TestTagOfTheClustersGroup: nobody's program owns the group that EKS makes.
+func TestTagOfTheClustersGroup(t *testing.T) {
+	w := newWorld(t)
+	group := &thing{token: securityGroupType, name: "eks", id: w.cluster.out.sub("vpcConfig").str("clusterSecurityGroupId")}
+	tag := w.make(tagType, "tag", tagOf(group, "demo"))
+	want := props{discovery: "demo", "kubernetes.io/cluster/demo": "owned"}
+	if diff := cmp.Diff(want, w.tags(group)); diff != "" {
+		t.Error(diff)
+	}
+	if err := w.delete(tag); err != nil || w.tags(group).has(discovery) {
+		t.Errorf("after a deletion, %v, the tags are %v", err, w.tags(group))
+	}
+}
+
+// TestTagOfAnOwnedResource: the owner leaves a tag that it does not know of, and
+// takes it away once a refresh has shown it.
+func TestTagOfAnOwnedResource(t *testing.T) {
+	w := newNetwork(t)
+	w.make(tagType, "tag", tagOf(w.vpc, "demo"))
+	if d := w.diff(w.vpc, nil); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+		t.Errorf("without a refresh: %v", d)
+	}
+	own := map[string]any{"Name": "net", "team": "a"}
+	if err := w.update(w.vpc, props{"tags": own}); err != nil {
+		t.Fatal(err)
+	}
+	want := props{"Name": "net", "team": "a", discovery: "demo"}
+	if diff := cmp.Diff(want, w.tags(w.vpc)); diff != "" {
+		t.Errorf("an update without a refresh: %s", diff)
+	}
+	program := w.vpc.in.clone()
+	w.vpc.in, w.vpc.out = w.read(w.vpc)
+	d := w.diff(w.vpc, program)
+	if _, removes := d.DetailedDiff[`tags["`+discovery+`"]`]; d.Changes != pulumirpc.DiffResponse_DIFF_SOME || !removes || len(d.DetailedDiff) != 1 {
+		t.Errorf("after a refresh: %v", d)
+	}
+	if err := w.update(w.vpc, program); err != nil || !maps.Equal(w.tags(w.vpc), own) {
+		t.Errorf("after that update, %v, the tags are %v", err, w.tags(w.vpc))
+	}
+}
