@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -62,7 +63,7 @@ func (d *decoder) decode(key, n *yaml.Node, p path, dst reflect.Value, r rule) {
 		return
 	}
 	defer d.leave(n)
-	if !d.plain(n, p) {
+	if !d.plain(n, p, dst.Type()) {
 		return
 	}
 	switch dst.Kind() {
@@ -76,17 +77,28 @@ func (d *decoder) decode(key, n *yaml.Node, p path, dst reflect.Value, r rule) {
 }
 
 // plain refuses tags that ask for another type, and values that are not there.
-func (d *decoder) plain(n *yaml.Node, p path) bool {
+func (d *decoder) plain(n *yaml.Node, p path, want reflect.Type) bool {
 	if n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!str" {
 		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("has the YAML tag %s", quote(n.Tag)),
 			"remove the tag; the type follows from the key")
 		return false
 	}
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
-		d.doc.unreadable(positionOf(n), p, "has no value", "give it one, or remove the key")
+		remedy := "give it one, or remove the key"
+		if optional(want) {
+			remedy = "write {} to take it as it is, or remove the key"
+		}
+		d.doc.unreadable(positionOf(n), p, "has no value", remedy)
 		return false
 	}
 	return true
+}
+
+// optional tells a mapping that may be left empty but says something by being
+// there.
+func optional(t reflect.Type) bool {
+	return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct &&
+		!slices.ContainsFunc(fields(t.Elem()), func(f field) bool { return f.required })
 }
 
 func (d *decoder) value(n *yaml.Node, p path, dst reflect.Value, r rule) {

@@ -42,6 +42,9 @@ func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(referenceIntro)
 	for _, typ := range r.order {
+		if r.schema.Definitions[typ.Name()] == nil {
+			t.Fatalf("the schema has no %s; run go generate ./config first", typ.Name())
+		}
 		r.section(&b, typ)
 	}
 	fmt.Fprintf(&b, "\n## An example of every key\n\n```yaml\n%s```\n", example)
