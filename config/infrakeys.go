@@ -8,6 +8,7 @@ var reservedValueKeys = []string{
 	"oidc_issuer", "oidc_provider_arn",
 	"vpc_id", "vpc_cidr", "private_subnet_ids", "public_subnet_ids",
 	"cluster_security_group_id", "node_role_arn",
+	"gitops_path",
 }
 
 // ReservedValueKeys are the keys of the infra ConfigMap that Tombolo publishes

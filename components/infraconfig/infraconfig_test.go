@@ -24,7 +24,7 @@ func facts() Facts {
 		ClusterARN: s("arn:c"), ClusterEndpoint: s("https://k8s"), ClusterVersion: s("1.35"),
 		OIDCIssuer: s("https://oidc"), OIDCProviderARN: s("arn:oidc"), VPCID: s("vpc-1"), VPCCIDR: s("10.0.0.0/16"),
 		PrivateSubnetIDs: pulumi.ToStringArray([]string{"subnet-1", "subnet-2"}), PublicSubnetIDs: pulumi.ToStringArray(nil),
-		ClusterSecurityGroupID: s("sg-1"), NodeRoleARN: s("arn:node"),
+		ClusterSecurityGroupID: s("sg-1"), NodeRoleARN: s("arn:node"), GitOpsPath: s("clusters/demo"),
 	}
 }
 

@@ -14,6 +14,7 @@ type Facts struct {
 	VPCID, VPCCIDR                                                pulumi.StringInput
 	PrivateSubnetIDs, PublicSubnetIDs                             pulumi.StringArrayInput
 	ClusterSecurityGroupID, NodeRoleARN                           pulumi.StringInput
+	GitOpsPath                                                    pulumi.StringInput
 }
 
 // Key is one key of the general ConfigMap.
@@ -48,6 +49,7 @@ func Keys() []Key {
 		{"public_subnet_ids", "Ids of the public subnets, separated by commas; empty when there are none.", "subnet-0ccc,subnet-0ddd", func(f Facts) pulumi.StringInput { return joined(f.PublicSubnetIDs) }},
 		{"cluster_security_group_id", "Id of the security group that EKS made for control plane and nodes.", "sg-0123456789abcdef0", func(f Facts) pulumi.StringInput { return f.ClusterSecurityGroupID }},
 		{"node_role_arn", "ARN of the IAM role of the nodes.", "arn:aws:iam::111122223333:role/demo-node", func(f Facts) pulumi.StringInput { return f.NodeRoleARN }},
+		{"gitops_path", "Path in the repository that the engine follows, without a leading ./.", "clusters/demo", func(f Facts) pulumi.StringInput { return f.GitOpsPath }},
 	}
 }
 
