@@ -1,0 +1,54 @@
+// Package contract checks that a platform tree fits the clusters that follow
+// it: every ${variable} and every reference to values in the tree is something
+// that bootstrap publishes to each cluster, or that the tree makes itself.
+//
+// The check follows the tree as Flux does, from the cluster's gitops.path
+// through every Flux Kustomization, with kustomize and the substitution that
+// Flux uses, and needs neither a cluster nor the network. Of Tombolo the
+// package imports config only.
+//
+// It knows what is in the tree and what bootstrap publishes. Remote bases,
+// other repositories and .sourceignore are not followed; what they would add is
+// said in notes.
+package contract
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+)
+
+// Tree is a platform tree: the root of a Git repository that Flux follows.
+type Tree struct {
+	// FS holds the tree. Symbolic links in it are not seen, as Flux leaves
+	// them out of its artifacts.
+	FS fs.FS
+	// Name goes before the names of the tree's files in findings, such as
+	// platform/flux. It may be empty.
+	Name string
+}
+
+// HasDir says whether the tree has a directory, such as a cluster's gitops.path.
+func (t Tree) HasDir(dir string) bool {
+	info, err := fs.Stat(t.FS, relative(dir))
+	return err == nil && info.IsDir()
+}
+
+// Check returns everything about the tree that does not fit the clusters, in
+// a fixed order. What concerns several clusters alike is said once. The error
+// says that the tree itself cannot be read.
+func Check(tree Tree, clusters []Published) (Findings, error) {
+	files, err := index(tree)
+	if err != nil {
+		return nil, fmt.Errorf("reading the platform tree %s: %w", tree.Name, err)
+	}
+	builds := newBuilder(files)
+	found := collector{used: map[string]bool{}}
+	for _, published := range clusters {
+		w := newWalk(files, builds, published, clusters)
+		w.run()
+		found.add(published.Cluster, w.findings)
+		maps.Copy(found.used, w.used)
+	}
+	return found.all(), nil
+}
