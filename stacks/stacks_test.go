@@ -193,7 +193,8 @@ func TestBootstrapIsSmall(t *testing.T) {
 	}
 	var objects []string
 	for _, res := range r.All() {
-		distribution := slices.Contains(res.IgnoreChanges, "*")
+		sync := strings.Contains(res.Type, "toolkit.fluxcd.io") || res.Name == "full-auth"
+		distribution := strings.Contains(res.Parent, "tombolo:flux:Engine") && !sync
 		if res.Custom && strings.HasPrefix(res.Type, "kubernetes:") && !distribution {
 			objects = append(objects, res.Type+" "+res.Name)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
 	"tombolo/components/recorder"
 )
@@ -27,9 +28,15 @@ func engineArgs(t *testing.T) *EngineArgs {
 		t.Fatal(err)
 	}
 	return &EngineArgs{
-		Manifest: manifest, StrictSubstitution: true, URL: "https://git.example.com/platform.git", Branch: "main",
-		Path: "clusters/demo", Interval: time.Minute, SubstituteFrom: "infra-config",
+		Manifest: manifest, StrictSubstitution: true, Follow: follow(),
 		Auth: &Auth{Username: pulumi.String("git"), Password: pulumi.ToSecret(pulumi.String("hunter2")).(pulumi.StringOutput)},
+	}
+}
+
+func follow() Follow {
+	return Follow{
+		URL: "https://git.example.com/platform.git", Branch: "main",
+		Path: "clusters/demo", Interval: time.Minute, SubstituteFrom: "infra-config",
 	}
 }
 
@@ -85,16 +92,58 @@ func TestInstallInStages(t *testing.T) {
 	}
 }
 
-func TestDistributionIsHandedOverAndSyncIsNot(t *testing.T) {
-	for _, res := range built(t, engineArgs(t)).All() {
-		if !res.Custom {
-			continue
+func TestOwnership(t *testing.T) {
+	for _, handedOver := range []bool{false, true} {
+		args := engineArgs(t)
+		args.HandedOver = handedOver
+		for _, res := range built(t, args).All() {
+			if !res.Custom {
+				continue
+			}
+			sync := slices.Contains([]string{repository, kustomization, secretType}, res.Type)
+			if ignored := slices.Contains(res.IgnoreChanges, "*"); ignored != (handedOver && !sync) {
+				t.Errorf("handed over %t: %s %s: changes ignored: %t", handedOver, res.Type, res.Name, ignored)
+			}
+			if forced := res.String(`metadata.annotations["pulumi.com/patchForce"]`); forced != "true" && res.Type != secretType {
+				t.Errorf("%s %s stops at fields that somebody else owns", res.Type, res.Name)
+			}
 		}
-		ignored := slices.Contains(res.IgnoreChanges, "*")
-		ours := slices.Contains([]string{repository, kustomization, secretType}, res.Type)
-		if ignored == ours {
-			t.Errorf("%s %s: changes ignored: %t", res.Type, res.Name, ignored)
+	}
+}
+
+// TestKeepsWhatWasMade: after the hand-over, another manifest neither makes nor
+// deletes an object.
+func TestKeepsWhatWasMade(t *testing.T) {
+	args := engineArgs(t)
+	var before []string
+	r := &recorder.Recorder{}
+	err := r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		engine, err := NewEngine(ctx, "demo", args)
+		if err != nil {
+			return err
 		}
+		result, err := internals.UnsafeAwaitOutput(ctx.Context(), engine.Made)
+		before, _ = result.Value.([]string)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "apps/v1 Deployment flux-system/source-controller"; !slices.Contains(before, want) {
+		t.Fatalf("made are %v, without %s", before, want)
+	}
+	args.HandedOver, args.Made = true, before
+	args.Manifest = []byte(strings.ReplaceAll(string(args.Manifest), "source-controller", "sources-controller"))
+	after := built(t, args)
+	if _, ok := after.Named(deployment, "demo-deployment-source-controller"); !ok {
+		t.Error("an object that the manifest no longer has is not kept")
+	}
+	if _, ok := after.Named(deployment, "demo-deployment-sources-controller"); ok {
+		t.Error("an object that is new in the manifest is made")
+	}
+	args.Made = []string{"garbage"}
+	if _, err := run(args); err == nil || !strings.Contains(err.Error(), `"garbage" is not the identity of an object: expected apiVersion, kind and name`) {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -130,10 +179,11 @@ func TestSyncObjects(t *testing.T) {
 	for token, want := range map[string]map[string]string{
 		repository: {
 			"metadata.name": "platform", "metadata.namespace": "flux-system", "spec.url": "https://git.example.com/platform.git",
-			"spec.ref.branch": "main", "spec.secretRef.name": "platform-auth", "spec.interval": "1m0s",
+			"spec.ref.branch": "main", `metadata.annotations["kustomize.toolkit.fluxcd.io/prune"]`: "disabled", "spec.secretRef.name": "platform-auth", "spec.interval": "1m0s",
 		},
 		kustomization: {
 			"metadata.name": "platform", "spec.path": "./clusters/demo", "spec.prune": "true", "spec.wait": "true",
+			`metadata.annotations["kustomize.toolkit.fluxcd.io/prune"]`: "disabled",
 			"spec.deletionPolicy": "WaitForTermination", "spec.sourceRef.name": "platform",
 			"spec.postBuild.substituteFrom[0].kind": "ConfigMap", "spec.postBuild.substituteFrom[0].name": "infra-config",
 		},

@@ -2,25 +2,29 @@ package flux
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// handedOver has Pulumi make an object and then forget its content: whatever
+// leftAlone has Pulumi keep an object and forget its content: whatever
 // changes, here or in the cluster, is neither a diff nor reverted.
-func handedOver() pulumi.ResourceOption { return pulumi.IgnoreChanges([]string{"*"}) }
+func leftAlone() pulumi.ResourceOption { return pulumi.IgnoreChanges([]string{"*"}) }
 
 // install registers the distribution in stages; each waits for the one before.
-func install(ctx *pulumi.Context, name string, objects []object, parent pulumi.Resource) ([]pulumi.Resource, error) {
+// The resources come in the order of the objects' stages.
+func install(ctx *pulumi.Context, name string, objects []object, handedOver bool, parent pulumi.Resource) ([]pulumi.Resource, error) {
 	var before, all []pulumi.Resource
 	for _, stage := range stages(objects) {
 		var made []pulumi.Resource
 		for _, o := range stage {
 			r := &pulumi.CustomResourceState{}
-			skipAwait(o)
-			err := ctx.RegisterResource(o.token(), name+"-"+o.resourceName(), inputs(o), r,
-				pulumi.Parent(parent), pulumi.DependsOn(before), handedOver())
-			if err != nil {
+			direct(o)
+			opts := []pulumi.ResourceOption{pulumi.Parent(parent), pulumi.DependsOn(before)}
+			if handedOver {
+				opts = append(opts, leftAlone())
+			}
+			if err := ctx.RegisterResource(o.token(), name+"-"+o.resourceName(), inputs(o), r, opts...); err != nil {
 				return nil, fmt.Errorf("%s %s: %w", o.kind(), o.meta("name"), err)
 			}
 			made = append(made, r)
@@ -33,21 +37,36 @@ func install(ctx *pulumi.Context, name string, objects []object, parent pulumi.R
 	return all, nil
 }
 
-// skipAwait has Pulumi not look whether a controller is well. Readiness belongs
+// made lists the objects once every one of them is there: what failed half of
+// the way must not count as applied.
+func made(objects []object, installed []pulumi.Resource) pulumi.StringArrayOutput {
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = o.identity()
+	}
+	slices.Sort(names)
+	registered := make([]any, len(installed))
+	for i, r := range installed {
+		registered[i] = r.URN()
+	}
+	return pulumi.All(registered...).ApplyT(func([]any) []string { return names }).(pulumi.StringArrayOutput)
+}
+
+// direct says to the Kubernetes provider how to treat an object. It takes the
+// fields that somebody else set by hand: who asks for a distribution gets all
+// of it. And it does not look whether a controller is well: readiness belongs
 // to whoever verifies the cluster; here, a refresh that met an ill controller
 // would have the next up apply its first manifest again, over Flux's changes.
-func skipAwait(o object) {
-	if kind := o.kind(); kind != "Deployment" && kind != "Service" {
-		return
+func direct(o object) {
+	o.annotate(patchForce, "true")
+	if kind := o.kind(); kind == "Deployment" || kind == "Service" {
+		o.annotate("pulumi.com/skipAwait", "true")
 	}
-	meta, _ := o["metadata"].(map[string]any)
-	annotations, _ := meta["annotations"].(map[string]any)
-	if annotations == nil {
-		annotations = map[string]any{}
-		meta["annotations"] = annotations
-	}
-	annotations["pulumi.com/skipAwait"] = "true"
 }
+
+// patchForce has the provider apply an object although somebody else owns
+// fields of it.
+const patchForce = "pulumi.com/patchForce"
 
 func inputs(o object) pulumi.Map {
 	m, _ := input(map[string]any(o)).(pulumi.Map)

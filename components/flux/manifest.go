@@ -43,6 +43,61 @@ func (o object) resourceName() string {
 	return name
 }
 
+// identity names the object for people and for the record of what was made:
+// "apps/v1 Deployment flux-system/source-controller".
+func (o object) identity() string {
+	name := o.meta("name")
+	if ns := o.meta("namespace"); ns != "" {
+		name = ns + "/" + name
+	}
+	return o.text("apiVersion") + " " + o.kind() + " " + name
+}
+
+// identified is an object of which nothing but its identity is known.
+func identified(identity string) (object, error) {
+	fields := strings.Fields(identity)
+	if len(fields) != 3 {
+		return nil, fmt.Errorf("%q is not the identity of an object: expected apiVersion, kind and name", identity)
+	}
+	meta := map[string]any{"name": fields[2]}
+	if namespace, name, ok := strings.Cut(fields[2], "/"); ok {
+		meta["namespace"], meta["name"] = namespace, name
+	}
+	return object{"apiVersion": fields[0], "kind": fields[1], "metadata": meta}, nil
+}
+
+// kept are exactly the objects with the identities. One that the manifest no
+// longer has is known by its identity alone: enough to leave it as it is.
+func kept(objects []object, identities []string) ([]object, error) {
+	known := map[string]object{}
+	for _, o := range objects {
+		known[o.identity()] = o
+	}
+	out := make([]object, 0, len(identities))
+	for _, identity := range identities {
+		o, ok := known[identity]
+		if !ok {
+			var err error
+			if o, err = identified(identity); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// annotate sets an annotation.
+func (o object) annotate(key, value string) {
+	meta, _ := o["metadata"].(map[string]any)
+	annotations, _ := meta["annotations"].(map[string]any)
+	if annotations == nil {
+		annotations = map[string]any{}
+		meta["annotations"] = annotations
+	}
+	annotations[key] = value
+}
+
 // parse reads the objects of a manifest, except for the engine's Namespace,
 // which is made before it.
 func parse(manifest []byte) ([]object, error) {
@@ -100,7 +155,7 @@ const (
 // instead of putting an empty string in its place.
 func makeStrict(objects []object) error {
 	for _, o := range objects {
-		if o.kind() != "Deployment" || o.meta("name") != "kustomize-controller" {
+		if !isKustomizeController(o) {
 			continue
 		}
 		container, err := manager(o)
@@ -110,7 +165,13 @@ func makeStrict(objects []object) error {
 		container["args"] = withGate(container["args"])
 		return nil
 	}
-	return errors.New("the distribution has no kustomize-controller; strict substitution needs it")
+	return errNoKustomizeController
+}
+
+var errNoKustomizeController = errors.New("the distribution has no kustomize-controller; strict substitution needs it")
+
+func isKustomizeController(o object) bool {
+	return o.kind() == "Deployment" && o.meta("name") == "kustomize-controller"
 }
 
 func withGate(args any) []any {

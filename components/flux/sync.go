@@ -14,11 +14,6 @@ const syncTimeout = "10m"
 
 // sync makes the objects that tell Flux what to follow.
 func sync(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Resource, installed []pulumi.Resource) error {
-	spec := map[string]any{
-		"interval": args.Interval.String(),
-		"url":      args.URL,
-		"ref":      map[string]any{"branch": args.Branch},
-	}
 	before := installed
 	if args.Auth != nil {
 		secret, err := authSecret(ctx, name, args.Auth, parent)
@@ -26,17 +21,33 @@ func sync(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Reso
 			return err
 		}
 		before = append(before, secret)
-		spec["secretRef"] = map[string]any{"name": AuthName}
 	}
-	repository, err := custom(ctx, name+"-repository", "source.toolkit.fluxcd.io/v1", "GitRepository", spec,
-		pulumi.Parent(parent), pulumi.DependsOn(before))
-	if err != nil {
-		return err
+	for i, o := range args.syncObjects(args.Auth != nil) {
+		role := []string{"repository", "kustomization"}[i]
+		o.annotate(patchForce, "true")
+		made, err := custom(ctx, name+"-"+role, o, pulumi.Parent(parent), pulumi.DependsOn(before))
+		if err != nil {
+			return err
+		}
+		before = append(before, made)
 	}
-	before = append(before, repository)
-	_, err = custom(ctx, name+"-kustomization", "kustomize.toolkit.fluxcd.io/v1", "Kustomization", map[string]any{
-		"interval": args.Interval.String(),
-		"path":     args.treePath(),
+	return nil
+}
+
+// syncObjects are the GitRepository and the Kustomization. Git may hold them
+// too; when it no longer does, Flux must not take away what it lives on.
+func (f Follow) syncObjects(private bool) []object {
+	repository := map[string]any{
+		"interval": f.Interval.String(),
+		"url":      f.URL,
+		"ref":      map[string]any{"branch": f.Branch},
+	}
+	if private {
+		repository["secretRef"] = map[string]any{"name": AuthName}
+	}
+	kustomization := map[string]any{
+		"interval": f.Interval.String(),
+		"path":     f.treePath(),
 		"prune":    true,
 		"wait":     true,
 		"timeout":  syncTimeout,
@@ -44,18 +55,33 @@ func sync(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Reso
 		"deletionPolicy": "WaitForTermination",
 		"sourceRef":      map[string]any{"kind": "GitRepository", "name": SyncName},
 		"postBuild": map[string]any{"substituteFrom": []any{
-			map[string]any{"kind": "ConfigMap", "name": args.SubstituteFrom},
+			map[string]any{"kind": "ConfigMap", "name": f.SubstituteFrom},
 		}},
-	}, pulumi.Parent(parent), pulumi.DependsOn(before))
-	return err
+	}
+	objects := []object{
+		{"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", "spec": repository},
+		{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "spec": kustomization},
+	}
+	for _, o := range objects {
+		o["metadata"] = map[string]any{"name": SyncName, "namespace": Namespace}
+		o.annotate(pruneAnnotation, disabled)
+	}
+	return objects
 }
 
-func custom(ctx *pulumi.Context, name, apiVersion, kind string, spec map[string]any, opts ...pulumi.ResourceOption) (pulumi.Resource, error) {
+func custom(ctx *pulumi.Context, name string, o object, opts ...pulumi.ResourceOption) (pulumi.Resource, error) {
+	meta, _ := o["metadata"].(map[string]any)
+	annotations := pulumi.StringMap{}
+	for key, value := range meta["annotations"].(map[string]any) {
+		annotations[key] = pulumi.String(value.(string))
+	}
 	return apiextensions.NewCustomResource(ctx, name, &apiextensions.CustomResourceArgs{
-		ApiVersion:  pulumi.String(apiVersion),
-		Kind:        pulumi.String(kind),
-		Metadata:    metav1.ObjectMetaArgs{Name: pulumi.String(SyncName), Namespace: pulumi.String(Namespace)},
-		OtherFields: map[string]any{"spec": input(spec)},
+		ApiVersion: pulumi.String(o.text("apiVersion")),
+		Kind:       pulumi.String(o.kind()),
+		Metadata: metav1.ObjectMetaArgs{
+			Name: pulumi.String(o.meta("name")), Namespace: pulumi.String(o.meta("namespace")), Annotations: annotations,
+		},
+		OtherFields: map[string]any{"spec": input(o["spec"])},
 	}, opts...)
 }
 

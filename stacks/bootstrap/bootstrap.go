@@ -4,13 +4,10 @@ package bootstrap
 
 import (
 	"fmt"
-	"path/filepath"
-	"time"
 
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"tombolo/components/flux"
 	"tombolo/components/infraconfig"
 	"tombolo/components/namespaces"
 	"tombolo/config"
@@ -32,6 +29,13 @@ func Run(ctx *pulumi.Context, c *config.Cluster, o Options) error {
 	if c.GitOps.Engine != config.Flux {
 		return fmt.Errorf("bootstrap of %s: GitOps engine %q is none of flux", c.Name, c.GitOps.Engine)
 	}
+	var last distributionRecord
+	if !o.Placeholders {
+		var err error
+		if last, err = lastDistribution(ctx); err != nil {
+			return fmt.Errorf("bootstrap of %s: %w", c.Name, err)
+		}
+	}
 	h, err := handoff.Import(ctx, o.CoreStack, o.Placeholders)
 	if err != nil {
 		return fmt.Errorf("bootstrap of %s: %w", c.Name, err)
@@ -44,7 +48,7 @@ func Run(ctx *pulumi.Context, c *config.Cluster, o Options) error {
 	if err != nil {
 		return fmt.Errorf("bootstrap of %s: %w", c.Name, err)
 	}
-	if err := prepare(ctx, c, o, h, kubeconfig, pulumi.Provider(provider)); err != nil {
+	if err := prepare(ctx, c, o, last, h, kubeconfig, pulumi.Provider(provider)); err != nil {
 		return fmt.Errorf("bootstrap of %s: %w", c.Name, err)
 	}
 	return nil
@@ -63,7 +67,7 @@ func newProvider(ctx *pulumi.Context, h handoff.Handoff, kubeconfig pulumi.Strin
 	})
 }
 
-func prepare(ctx *pulumi.Context, c *config.Cluster, o Options, h handoff.Handoff, kubeconfig pulumi.StringOutput, provider pulumi.ResourceOption) error {
+func prepare(ctx *pulumi.Context, c *config.Cluster, o Options, last distributionRecord, h handoff.Handoff, kubeconfig pulumi.StringOutput, provider pulumi.ResourceOption) error {
 	spaces, err := namespaces.NewNamespaces(ctx, c.Name, &namespaces.NamespacesArgs{
 		Owner:      c.Name,
 		Namespaces: namespaceArgs(c),
@@ -77,46 +81,5 @@ func prepare(ctx *pulumi.Context, c *config.Cluster, o Options, h handoff.Handof
 	if err != nil {
 		return err
 	}
-	engine, err := engineArgs(ctx, c, o)
-	if err != nil {
-		return err
-	}
-	_, err = flux.NewEngine(ctx, c.Name, engine, provider, pulumi.DependsOn([]pulumi.Resource{spaces, published}))
-	return err
-}
-
-func engineArgs(ctx *pulumi.Context, c *config.Cluster, o Options) (*flux.EngineArgs, error) {
-	g := c.GitOps
-	manifest, err := flux.Load(ctx.Context(), distribution(c))
-	if err != nil {
-		return nil, err
-	}
-	interval, err := time.ParseDuration(g.Interval)
-	if err != nil {
-		return nil, fmt.Errorf("gitops.interval: %w", err)
-	}
-	args := &flux.EngineArgs{
-		Manifest:           manifest,
-		StrictSubstitution: true,
-		URL:                g.URL,
-		Branch:             g.Branch,
-		Path:               g.Path,
-		Interval:           interval,
-		SubstituteFrom:     infraconfig.Name,
-	}
-	if g.Auth != nil {
-		s := secrets{ctx: ctx, cluster: c, env: o.Env}
-		if args.Auth, err = s.auth(*g.Auth); err != nil {
-			return nil, err
-		}
-	}
-	return args, nil
-}
-
-// besideFile is a path of the cluster file, which is relative to it.
-func besideFile(c *config.Cluster, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(filepath.Dir(c.File), path)
+	return makeEngine(ctx, c, o, last, kubeconfig, provider, pulumi.DependsOn([]pulumi.Resource{spaces, published}))
 }

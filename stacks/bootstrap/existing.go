@@ -33,24 +33,33 @@ func existingNamespaces(ctx *pulumi.Context, kubeconfig pulumi.StringOutput, env
 func listNamespaces(ctx context.Context, kubeconfig string, env map[string]string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	cfg, err := clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig))
+	client, host, err := metadataClient(kubeconfig, env)
 	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
-	}
-	inEnvironment(cfg, env)
-	client, err := metadata.NewForConfig(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("make Kubernetes client: %w", err)
+		return nil, err
 	}
 	list, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("list the cluster's namespaces: %w; check that %s is reachable from here and that this identity is among kubernetes.admins", err, cfg.Host)
+		return nil, fmt.Errorf("list the cluster's namespaces: %w; check that %s is reachable from here and that this identity is among kubernetes.admins", err, host)
 	}
 	owners := make(map[string]string, len(list.Items))
 	for _, n := range list.Items {
 		owners[n.Name] = n.Labels[namespaces.OwnerLabel]
 	}
 	return owners, nil
+}
+
+// metadataClient reads objects' metadata, at the host that it returns too.
+func metadataClient(kubeconfig string, env map[string]string) (metadata.Interface, string, error) {
+	cfg, err := clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig))
+	if err != nil {
+		return nil, "", fmt.Errorf("read kubeconfig: %w", err)
+	}
+	inEnvironment(cfg, env)
+	client, err := metadata.NewForConfig(cfg)
+	if err != nil {
+		return nil, "", fmt.Errorf("make Kubernetes client: %w", err)
+	}
+	return client, cfg.Host, nil
 }
 
 // inEnvironment has the credentials plugin run in env: client-go looks for it

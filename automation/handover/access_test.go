@@ -1,0 +1,150 @@
+package handover
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// served is the repository over HTTP: who signs in may read, and push unless
+// the token is the one for readers.
+func (b bench) served(user, token, reader string) string {
+	b.t.Helper()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.git(b.bare, "config", "http.receivepack", "true")
+	backend := &cgi.Handler{Path: git, Args: []string{"http-backend"}, Env: []string{
+		"GIT_PROJECT_ROOT=" + filepath.Dir(b.bare), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=" + user, "HOME=" + b.home, "PATH=" + os.Getenv("PATH"),
+	}}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, password, _ := r.BasicAuth()
+		push := strings.Contains(r.URL.String(), "receive-pack")
+		switch {
+		case name != user || password != token && password != reader:
+			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+			http.Error(w, "who are you, "+name+":"+password+"?", http.StatusUnauthorized)
+		case push && password == reader:
+			http.Error(w, "you may only read", http.StatusForbidden)
+		default:
+			backend.ServeHTTP(w, r)
+		}
+	}))
+	b.t.Cleanup(s.Close)
+	return s.URL + "/" + filepath.Base(b.bare)
+}
+
+func TestBasicCredentials(t *testing.T) {
+	const token, reader = "t0ken-that-writes", "t0ken/that reads"
+	b := seeded(t)
+	r := b.repository()
+	r.URL = b.served("git", token, reader)
+	r.Credentials = &Credentials{Username: "git", Password: token}
+	if outcome, err := Push(t.Context(), r, change()); err != nil || !outcome.Changed {
+		t.Fatalf("outcome %+v, %v", outcome, err)
+	}
+	c := change()
+	c.Files["more"] = []byte("more\n")
+	for want, credentials := range map[string]*Credentials{
+		"the credentials may not write: ": {Username: "git", Password: reader},
+		"check gitops.auth in the cluster file, or use the credentials of your own git: add --own-credentials": {Username: "git", Password: "wr0ng-token"},
+		"read " + r.URL + ": ": nil,
+	} {
+		r.Credentials = credentials
+		_, err := Push(t.Context(), r, c)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+		if credentials == nil || err == nil {
+			continue
+		}
+		for _, secret := range newMask(credentials).secrets {
+			if strings.Contains(err.Error(), secret) {
+				t.Errorf("the error shows %q: %v", secret, err)
+			}
+		}
+	}
+}
+
+// TestArgumentsHoldNoSecret: a list of processes shows no credentials.
+func TestArgumentsHoldNoSecret(t *testing.T) {
+	b := seeded(t)
+	bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	real, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\necho \"$@\" >>" + log + "\nexec " + real + " \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	r := b.repository()
+	r.URL = b.served("git", "t0ken", "")
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	r.Credentials = &Credentials{Username: "git", Password: "t0ken"}
+	if _, err := Push(t.Context(), r, change()); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := os.ReadFile(log)
+	if err != nil || !strings.Contains(string(seen), "push --porcelain") {
+		t.Fatalf("the calls were not seen: %s, %v", seen, err)
+	}
+	for _, secret := range newMask(r.Credentials).secrets {
+		if strings.Contains(string(seen), secret) {
+			t.Errorf("the arguments show %q:\n%s", secret, seen)
+		}
+	}
+}
+
+func TestSSHCredentials(t *testing.T) {
+	dir := t.TempDir()
+	g := newGit(dir, Repository{URL: "ssh://git@git.example.com/platform.git"})
+	if err := os.Mkdir(filepath.Join(dir, "clone"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	key := "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----"
+	if _, err := g.access(Credentials{PrivateKey: key, KnownHosts: "git.example.com ssh-ed25519 AAAA"}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "key"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the key file: %v, %v", info, err)
+	}
+	env := strings.Join(g.env, "\n")
+	for _, want := range []string{"-o IdentitiesOnly=yes", "-o StrictHostKeyChecking=yes", "-o BatchMode=yes", "-i '" + filepath.Join(dir, "key") + "'"} {
+		if !strings.Contains(env, want) {
+			t.Errorf("ssh runs without %s", want)
+		}
+	}
+	if strings.Contains(env, "b3BlbnNzaC1rZXk") {
+		t.Error("the key is in the environment")
+	}
+}
+
+func TestMask(t *testing.T) {
+	m := newMask(&Credentials{Username: "git", Password: "p@ss"})
+	got := m.hide("fatal: Authentication failed for 'https://git:p@ss@git.example.com/x', Basic " + basic(Credentials{Username: "git", Password: "p@ss"}))
+	if want := "fatal: Authentication failed for 'https://git.example.com/x', Basic [secret]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := newMask(nil).hide("https://x-token:abc@git.example.com/x"); got != "https://git.example.com/x" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	b := seeded(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Push(ctx, b.repository(), change()); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}

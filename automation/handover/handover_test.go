@@ -1,0 +1,323 @@
+package handover
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// bench is a bare repository, and a user who works on it.
+type bench struct {
+	t    *testing.T
+	bare string
+	work string
+	home string
+}
+
+func newBench(t *testing.T) bench {
+	t.Helper()
+	dir := t.TempDir()
+	b := bench{t: t, bare: filepath.Join(dir, "platform.git"), work: filepath.Join(dir, "work"), home: filepath.Join(dir, "home")}
+	if err := os.Mkdir(b.home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.git(dir, "init", "-q", "--bare", "--initial-branch=main", b.bare)
+	b.git(dir, "init", "-q", "--initial-branch=main", b.work)
+	return b
+}
+
+// seeded has a tree on main.
+func seeded(t *testing.T) bench {
+	t.Helper()
+	b := newBench(t)
+	b.commit("main", map[string]string{
+		"clusters/demo/kustomization.yaml": "# The cluster's stages.\nkind: Kustomization\nresources:\n  - apps.yaml # last\n",
+		"clusters/demo/apps.yaml":          "kind: ConfigMap\n",
+	})
+	return b
+}
+
+func (b bench) env() map[string]string {
+	return map[string]string{"HOME": b.home, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull}
+}
+
+func (b bench) git(dir string, args ...string) string {
+	b.t.Helper()
+	args = append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-C", dir}, args...)
+	cmd := exec.CommandContext(b.t.Context(), "git", args...)
+	cmd.Env = os.Environ()
+	for k, v := range b.env() {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit is somebody else's push to a branch.
+func (b bench) commit(branch string, files map[string]string) string {
+	b.t.Helper()
+	if heads := b.git(b.bare, "for-each-ref", "refs/heads/"+branch); heads != "" {
+		b.git(b.work, "fetch", "-q", b.bare, branch)
+		b.git(b.work, "checkout", "-q", "--force", "--detach", "FETCH_HEAD")
+	}
+	for name, content := range files {
+		path := filepath.Join(b.work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			b.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	b.git(b.work, "add", ".")
+	b.git(b.work, "commit", "-q", "-m", "Somebody's work")
+	b.git(b.work, "push", "-q", b.bare, "HEAD:refs/heads/"+branch)
+	return b.head(branch)
+}
+
+func (b bench) head(branch string) string {
+	b.t.Helper()
+	return b.git(b.bare, "rev-parse", "refs/heads/"+branch)
+}
+
+func (b bench) show(branch, file string) string {
+	b.t.Helper()
+	return b.git(b.bare, "show", branch+":"+file)
+}
+
+// hook makes the repository refuse or do something.
+func (b bench) hook(name, script string) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.bare, "hooks", name), []byte("#!/bin/sh\n"+script), 0o755); err != nil { //nolint:gosec // a hook is run
+		b.t.Fatal(err)
+	}
+}
+
+// protect refuses pushes to main, as a host with protected branches does.
+func (b bench) protect() {
+	b.t.Helper()
+	b.hook("update", `test "$1" != refs/heads/main || { echo "error: GH006: Protected branch update failed for $1." >&2; exit 1; }`)
+}
+
+func (b bench) repository() Repository {
+	return Repository{URL: b.bare, Branch: "main", Env: b.env()}
+}
+
+func change() Change {
+	return Change{
+		Cluster: "demo", Message: "Have Flux manage itself",
+		Files: map[string][]byte{"clusters/demo/flux-system/gotk-sync.yaml": []byte("kind: GitRepository\n")},
+		Lists: []List{
+			{Dir: "clusters/demo/flux-system", Resources: []string{"gotk-sync.yaml"}, Create: true},
+			{Dir: "clusters/demo", Resources: []string{"flux-system"}},
+		},
+	}
+}
+
+func (b bench) push(c Change) Outcome {
+	b.t.Helper()
+	outcome, err := Push(b.t.Context(), b.repository(), c)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return outcome
+}
+
+func (b bench) refused(c Change, want string) {
+	b.t.Helper()
+	if _, err := Push(b.t.Context(), b.repository(), c); err == nil || !strings.Contains(err.Error(), want) {
+		b.t.Errorf("error %v, expected %q", err, want)
+	}
+}
+
+func TestPush(t *testing.T) {
+	b := seeded(t)
+	before := b.head("main")
+	got := b.push(change())
+	if want := (Outcome{Commit: b.head("main"), Branch: "main", Changed: true}); got != want {
+		t.Errorf("outcome %+v, want %+v", got, want)
+	}
+	if parent := b.git(b.bare, "rev-parse", "main^"); parent != before {
+		t.Errorf("the commit is on %s, want %s", parent, before)
+	}
+	for file, want := range map[string]string{
+		"clusters/demo/flux-system/gotk-sync.yaml":     "kind: GitRepository",
+		"clusters/demo/flux-system/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - gotk-sync.yaml",
+		"clusters/demo/kustomization.yaml":             "# The cluster's stages.\nkind: Kustomization\nresources:\n  - apps.yaml # last\n  - flux-system",
+		"clusters/demo/apps.yaml":                      "kind: ConfigMap",
+	} {
+		if got := b.show("main", file); got != want {
+			t.Errorf("%s is\n%s\nwant\n%s", file, got, want)
+		}
+	}
+	if author := b.git(b.bare, "log", "-1", "--format=%an <%ae> %B", "main"); author != "Tombolo <tombolo@localhost> Have Flux manage itself\n\nTombolo-Cluster: demo" {
+		t.Errorf("the commit is of %s", author)
+	}
+	again := b.push(change())
+	if want := (Outcome{Commit: got.Commit, Branch: "main"}); again != want {
+		t.Errorf("a second push: %+v, want %+v", again, want)
+	}
+}
+
+func TestPushIsOfTheUser(t *testing.T) {
+	b := seeded(t)
+	r := b.repository()
+	r.Env = maps.Clone(r.Env)
+	r.Env["GIT_CONFIG_COUNT"] = "2"
+	r.Env["GIT_CONFIG_KEY_0"], r.Env["GIT_CONFIG_VALUE_0"] = "user.name", "Grace"
+	r.Env["GIT_CONFIG_KEY_1"], r.Env["GIT_CONFIG_VALUE_1"] = "user.email", "grace@example.com"
+	t.Setenv("GIT_DIR", "/nowhere") // as in a hook of the user's own repository
+	if _, err := Push(t.Context(), r, change()); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_DIR", b.bare)
+	if author := b.git(b.bare, "log", "-1", "--format=%an <%ae>", "main"); author != "Grace <grace@example.com>" {
+		t.Errorf("the commit is of %s", author)
+	}
+}
+
+func TestPushToAnEmptyRepository(t *testing.T) {
+	b := newBench(t)
+	got := b.push(change())
+	if !got.Changed || got.Commit != b.head("main") {
+		t.Errorf("outcome %+v", got)
+	}
+	if files := b.git(b.bare, "ls-tree", "-r", "--name-only", "main"); strings.Count(files, "\n") != 1 {
+		t.Errorf("files %s", files)
+	}
+}
+
+func TestPushWithoutTheBranch(t *testing.T) {
+	b := newBench(t)
+	b.commit("trunk", map[string]string{"a": "a"})
+	b.refused(change(), b.bare+" has no branch main; it has trunk; create the branch, or correct gitops.branch in the cluster file")
+}
+
+func TestPushWithoutARepository(t *testing.T) {
+	b := newBench(t)
+	b.bare += "-gone"
+	b.refused(change(), "read "+b.bare+": ")
+}
+
+func TestProtectedBranch(t *testing.T) {
+	b := seeded(t)
+	b.protect()
+	main := b.head("main")
+	got := b.push(change())
+	want := Outcome{
+		Commit: b.head("tombolo/demo-flux"), Branch: "tombolo/demo-flux", Changed: true, Proposed: true,
+		Refusal: "GH006: Protected branch update failed for refs/heads/main.",
+	}
+	if got != want {
+		t.Errorf("outcome %+v, want %+v", got, want)
+	}
+	if b.head("main") != main {
+		t.Error("main has moved")
+	}
+	again := b.push(change())
+	want.Changed = false
+	if again != want {
+		t.Errorf("a second push: %+v, want %+v", again, want)
+	}
+}
+
+// TestProposalGoesOn: a changed change and a moved base go on top of the
+// earlier proposal, without force.
+func TestProposalGoesOn(t *testing.T) {
+	b := seeded(t)
+	c := change()
+	c.Proposal = "flux"
+	first := b.push(c)
+	b.commit("main", map[string]string{"clusters/demo/apps.yaml": "kind: Secret\n"})
+	c.Files["clusters/demo/flux-system/gotk-sync.yaml"] = []byte("kind: Kustomization\n")
+	second := b.push(c)
+	if !second.Changed || !second.Proposed || second.Refusal != "" {
+		t.Errorf("outcome %+v", second)
+	}
+	b.git(b.bare, "merge-base", "--is-ancestor", first.Commit, "flux")
+	b.git(b.bare, "merge-base", "--is-ancestor", "main", "flux")
+	diff := b.git(b.bare, "diff", "--name-only", "main", "flux")
+	if want := "clusters/demo/flux-system/gotk-sync.yaml\nclusters/demo/flux-system/kustomization.yaml\nclusters/demo/kustomization.yaml"; diff != want {
+		t.Errorf("the proposal changes\n%s\nwant\n%s", diff, want)
+	}
+	if again := b.push(c); again.Changed || again.Commit != second.Commit {
+		t.Errorf("a third push: %+v", again)
+	}
+	b.git(b.bare, "update-ref", "refs/heads/main", "flux") // merged
+	if merged := b.push(c); merged.Changed || merged.Proposed || merged.Branch != "main" {
+		t.Errorf("after the merge: %+v", merged)
+	}
+}
+
+func TestProposalOfSomebodyElse(t *testing.T) {
+	b := seeded(t)
+	c := change()
+	c.Proposal = "flux"
+	b.push(c)
+	b.commit("flux", map[string]string{"mine": "mine\n"})
+	c.Files["clusters/demo/flux-system/gotk-sync.yaml"] = []byte("kind: Kustomization\n")
+	b.refused(c, "has commits that are not of `tombolo push demo`, such as "+b.git(b.bare, "rev-parse", "--short", "flux")+" by Ada; merge or delete the branch, or name another with --branch")
+	c.Cluster = "other"
+	b.refused(c, "has commits that are not of `tombolo push other`")
+}
+
+func TestNothingMayBePushed(t *testing.T) {
+	b := seeded(t)
+	b.hook("pre-receive", "echo 'no pushes on Saturdays' >&2; exit 1")
+	b.refused(change(), b.bare+" refuses a push to main and to tombolo/demo-flux: no pushes on Saturdays; name a branch that you may push to with --branch")
+}
+
+// TestRace: a push that others get ahead of is made again on top of theirs.
+func TestRace(t *testing.T) {
+	b := seeded(t)
+	theirs := b.git(b.bare, "commit-tree", "main^{tree}", "-p", "main", "-m", "theirs")
+	once := filepath.Join(t.TempDir(), "once")
+	b.hook("pre-receive", fmt.Sprintf(`test -e %[1]s || { touch %[1]s; env -u GIT_QUARANTINE_PATH git update-ref refs/heads/main %[2]s; }`, once, theirs))
+	got := b.push(change())
+	if parent := b.git(b.bare, "rev-parse", "main^"); !got.Changed || parent != theirs {
+		t.Errorf("outcome %+v on %s, want on %s", got, parent, theirs)
+	}
+	b.hook("pre-receive", `env -u GIT_QUARANTINE_PATH git update-ref refs/heads/main $(git commit-tree 'main^{tree}' -p main -m theirs)`)
+	c := change()
+	c.Files["more"] = []byte("more\n")
+	b.git(b.bare, "config", "user.name", "Ada")
+	b.git(b.bare, "config", "user.email", "ada@example.com")
+	b.refused(c, "push to "+b.bare+": somebody else was quicker, 3 times: ")
+}
+
+// TestLinksAreNotFollowed: a tree cannot have files written elsewhere.
+func TestLinksAreNotFollowed(t *testing.T) {
+	b := newBench(t)
+	outside := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(b.work, "clusters", "demo"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(b.work, "clusters", "demo", "flux-system")); err != nil {
+		t.Fatal(err)
+	}
+	b.commit("main", nil)
+	b.refused(change(), "write clusters/demo/flux-system/gotk-sync.yaml: ")
+	if files, err := os.ReadDir(outside); err != nil || len(files) > 0 {
+		t.Errorf("written outside: %v, %v", files, err)
+	}
+}
+
+// TestNothingIsLeft: neither clone nor keys stay on the disk.
+func TestNothingIsLeft(t *testing.T) {
+	b := seeded(t)
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	b.push(change())
+	b.bare += "-gone"
+	b.refused(change(), "read ")
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+}

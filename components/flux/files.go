@@ -1,0 +1,211 @@
+package flux
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The files by which Flux manages itself, under the names that Flux's own
+// bootstrap gives them.
+const (
+	ComponentsFile = "gotk-components.yaml"
+	SyncFile       = "gotk-sync.yaml"
+)
+
+const (
+	// OwnerLabel is on every object that Flux applies from Git; its value is
+	// the name of the Kustomization.
+	OwnerLabel = "kustomize.toolkit.fluxcd.io/name"
+	// DigestAnnotation is on the Deployments in Files: the Digest of the
+	// distribution that Git has.
+	DigestAnnotation = "tombolo/distribution"
+)
+
+// Directions to kustomize-controller about one object, and their values.
+const (
+	pruneAnnotation      = "kustomize.toolkit.fluxcd.io/prune"
+	substituteAnnotation = "kustomize.toolkit.fluxcd.io/substitute"
+	applyAnnotation      = "kustomize.toolkit.fluxcd.io/ssa"
+
+	disabled     = "disabled"
+	ifNotPresent = "IfNotPresent"
+)
+
+// FilesArgs are the arguments of Files.
+type FilesArgs struct {
+	// Manifest is Flux's install manifest, as Load returns it.
+	Manifest []byte
+	// StrictSubstitution refuses manifests with variables that have no value.
+	StrictSubstitution bool
+	// Follow says what Flux follows.
+	Follow
+	// Private says that Flux needs the Secret AuthName for the repository. It
+	// is in no file: bootstrap makes it.
+	Private bool
+}
+
+// Digest identifies what an engine installs: the manifest, and the one change
+// that is made to it.
+func Digest(manifest []byte, strict bool) string {
+	sum := sha256.New()
+	sum.Write(manifest)
+	if strict {
+		sum.Write([]byte(strictGate))
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Files are the distribution and the sync objects as files for the repository
+// that Flux follows, by their name.
+//
+// The distribution is not pruned: Flux would otherwise take itself away when
+// its Kustomization is deleted, and never finish. It is not substituted either:
+// the descriptions in it hold variables that are examples. The namespace and
+// the sync objects are applied only where they are missing: bootstrap makes
+// them, and goes on to decide about them.
+func Files(args *FilesArgs) (map[string][]byte, error) {
+	if problems := args.problems(); len(problems) > 0 {
+		return nil, fmt.Errorf("files for Flux: %w", errors.Join(problems...))
+	}
+	components, err := args.components()
+	if err != nil {
+		return nil, fmt.Errorf("files for Flux: %w", err)
+	}
+	var sync bytes.Buffer
+	encoder := newEncoder(&sync)
+	for _, o := range args.syncObjects(args.Private) {
+		o.annotate(applyAnnotation, ifNotPresent)
+		o.annotate(substituteAnnotation, disabled)
+		if err := encoder.Encode(map[string]any(o)); err != nil {
+			return nil, fmt.Errorf("files for Flux: write %s: %w", o.identity(), err)
+		}
+	}
+	return map[string][]byte{ComponentsFile: components, SyncFile: sync.Bytes()}, encoder.Close()
+}
+
+func newEncoder(w io.Writer) *yaml.Encoder {
+	encoder := yaml.NewEncoder(w)
+	encoder.SetIndent(2)
+	return encoder
+}
+
+// components is the manifest with our directions in it; order and comments
+// stay, so that a reader can compare it with the release.
+func (a *FilesArgs) components() ([]byte, error) {
+	if _, err := parse(a.Manifest); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	encoder := newEncoder(&out)
+	decoder := yaml.NewDecoder(bytes.NewReader(a.Manifest))
+	strict := !a.StrictSubstitution
+	for {
+		var document yaml.Node
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
+			continue
+		}
+		changed, err := a.edit(document.Content[0])
+		if err != nil {
+			return nil, err
+		}
+		strict = strict || changed
+		if err := encoder.Encode(&document); err != nil {
+			return nil, err
+		}
+	}
+	if !strict {
+		return nil, errNoKustomizeController
+	}
+	return out.Bytes(), encoder.Close()
+}
+
+// edit annotates one object, and says whether it was the one to make strict.
+func (a *FilesArgs) edit(n *yaml.Node) (strict bool, err error) {
+	var decoded map[string]any
+	if err := n.Decode(&decoded); err != nil {
+		return false, err
+	}
+	o := object(decoded)
+	annotations := map[string]string{pruneAnnotation: disabled, substituteAnnotation: disabled}
+	switch o.kind() {
+	case "Namespace":
+		annotations[applyAnnotation] = ifNotPresent
+	case "Deployment":
+		annotations[DigestAnnotation] = Digest(a.Manifest, a.StrictSubstitution)
+	}
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		setText(member(member(n, "metadata"), "annotations"), key, annotations[key])
+	}
+	if !a.StrictSubstitution || !isKustomizeController(o) {
+		return false, nil
+	}
+	container, err := manager(o)
+	if err != nil {
+		return false, err
+	}
+	var list yaml.Node
+	if err := list.Encode(withGate(container["args"])); err != nil {
+		return false, err
+	}
+	*member(managerNode(n), "args") = list
+	return true, nil
+}
+
+// managerNode is the container that manager finds, as a node.
+func managerNode(deployment *yaml.Node) *yaml.Node {
+	containers := deployment
+	for _, key := range []string{"spec", "template", "spec", "containers"} {
+		containers = member(containers, key)
+	}
+	i := slices.IndexFunc(containers.Content, func(c *yaml.Node) bool { return member(c, "name").Value == "manager" })
+	return containers.Content[i]
+}
+
+// member is the value of a mapping's key, which is added if it is missing.
+func member(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1]
+		}
+	}
+	value := &yaml.Node{Kind: yaml.MappingNode}
+	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, value)
+	return value
+}
+
+func setText(mapping *yaml.Node, key, value string) {
+	if mapping.Kind != yaml.MappingNode { // "annotations:" with nothing after it
+		*mapping = yaml.Node{Kind: yaml.MappingNode}
+	}
+	*member(mapping, key) = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+}
+
+// Controllers are the names of the distribution's Deployments in Namespace.
+func Controllers(manifest []byte) ([]string, error) {
+	objects, err := parse(manifest)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, o := range objects {
+		if o.kind() == "Deployment" && o.meta("namespace") == Namespace {
+			names = append(names, o.meta("name"))
+		}
+	}
+	return names, nil
+}

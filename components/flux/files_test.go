@@ -1,0 +1,144 @@
+package flux
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func filesArgs(t *testing.T) *FilesArgs {
+	t.Helper()
+	manifest, err := os.ReadFile("testdata/install.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &FilesArgs{Manifest: manifest, StrictSubstitution: true, Follow: follow(), Private: true}
+}
+
+func files(t *testing.T, args *FilesArgs) map[string][]byte {
+	t.Helper()
+	got, err := Files(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestFiles(t *testing.T) {
+	for name, content := range files(t, filesArgs(t)) {
+		golden := filepath.Join("testdata", name)
+		if *update {
+			if err := os.WriteFile(golden, content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(content)); diff != "" {
+			t.Errorf("%s (-golden +got):\n%s", name, diff)
+		}
+	}
+}
+
+func documents(t *testing.T, content []byte) []object {
+	t.Helper()
+	var out []object
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	for {
+		var o map[string]any
+		err := decoder.Decode(&o)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o != nil {
+			out = append(out, o)
+		}
+	}
+}
+
+// TestFilesAddOnlyDirections: what Git has is what bootstrap applies, but for
+// annotations.
+func TestFilesAddOnlyDirections(t *testing.T) {
+	args := filesArgs(t)
+	want := documents(t, args.Manifest)
+	if err := makeStrict(want); err != nil {
+		t.Fatal(err)
+	}
+	got := documents(t, files(t, args)[ComponentsFile])
+	for _, o := range got {
+		meta := o["metadata"].(map[string]any)
+		for _, key := range []string{pruneAnnotation, substituteAnnotation} {
+			if value := meta["annotations"].(map[string]any)[key]; value != disabled {
+				t.Errorf("%s: %s is %v", o.identity(), key, value)
+			}
+		}
+		delete(meta, "annotations")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-manifest +file:\n%s", diff)
+	}
+}
+
+func TestFilesHoldNoSecret(t *testing.T) {
+	for name, content := range files(t, filesArgs(t)) {
+		for _, o := range documents(t, content) {
+			if o.kind() == "Secret" {
+				t.Errorf("%s holds %s", name, o.identity())
+			}
+		}
+	}
+	args := filesArgs(t)
+	args.Private = false
+	if sync := files(t, args)[SyncFile]; bytes.Contains(sync, []byte("secretRef")) {
+		t.Errorf("the repository refers to a Secret that does not exist:\n%s", sync)
+	}
+}
+
+func TestFilesRefuse(t *testing.T) {
+	for want, change := range map[string]func(*FilesArgs){
+		"files for Flux: branch is required": func(a *FilesArgs) { a.Branch = "" },
+		"files for Flux: the distribution has no kustomize-controller; strict substitution needs it": func(a *FilesArgs) {
+			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "kustomize-controller", "x"))
+		},
+		"files for Flux: deployment kustomize-controller has no container named manager": func(a *FilesArgs) {
+			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "name: manager", "name: x"))
+		},
+		"files for Flux: the distribution has no Deployment": func(a *FilesArgs) { a.Manifest = nil },
+	} {
+		args := filesArgs(t)
+		change(args)
+		if _, err := Files(args); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}
+
+func TestDigest(t *testing.T) {
+	manifest := []byte("a: 1\n")
+	digest := Digest(manifest, true)
+	if len(digest) != 64 || digest == Digest(manifest, false) || digest == Digest([]byte("a: 2\n"), true) || digest != Digest(manifest, true) {
+		t.Errorf("digest %s", digest)
+	}
+}
+
+func TestControllers(t *testing.T) {
+	names, err := Controllers(filesArgs(t).Manifest)
+	if err != nil || strings.Join(names, " ") != "kustomize-controller source-controller" {
+		t.Errorf("%v, %v", names, err)
+	}
+}

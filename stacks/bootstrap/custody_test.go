@@ -1,0 +1,152 @@
+package bootstrap
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+
+	"tombolo/components/flux"
+	"tombolo/components/recorder"
+	"tombolo/config"
+)
+
+const manifest = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "source-controller", "namespace": "flux-system"}}`
+
+// deployments answers with flux-system's Deployments that Flux manages.
+func deployments(t *testing.T, items ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if want := "/apis/apps/v1/namespaces/flux-system/deployments"; r.URL.Path != want || r.URL.Query().Get("labelSelector") != flux.OwnerLabel {
+			t.Errorf("asked for %s", r.URL)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		text := `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [` + strings.Join(items, ",") + `]}`
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func deployment(name, digest string) string {
+	return `{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "` + name +
+		`", "labels": {"kustomize.toolkit.fluxcd.io/name": "platform"}, "annotations": {"tombolo/distribution": "` + digest + `"}}}`
+}
+
+func TestCustody(t *testing.T) {
+	wanted := flux.Digest([]byte(manifest), strictSubstitution)
+	made := []string{"apps/v1 Deployment flux-system/source-controller"}
+	c := &config.Cluster{Name: "demo", GitOps: config.GitOps{Distribution: config.Distribution{Version: "v2.8.0"}}}
+	for name, test := range map[string]struct {
+		last    distributionRecord
+		cluster []string // Deployments with Flux's label
+		want    custody
+	}{
+		"the last one again": {
+			distributionRecord{wanted, made}, nil, custody{handedOver: true, made: made, digest: wanted},
+		},
+		"the first":       {distributionRecord{}, nil, custody{digest: wanted}},
+		"another":         {distributionRecord{"old", made}, nil, custody{digest: wanted}},
+		"Git has another": {distributionRecord{"old", made}, []string{deployment("source-controller", "x")}, custody{handedOver: true, made: made, digest: "old"}},
+		"Git has it too":  {distributionRecord{"old", made}, []string{deployment("source-controller", wanted)}, custody{handedOver: true, made: made, digest: wanted}},
+		"the user's own":  {distributionRecord{"old", made}, []string{deployment("dashboard", wanted)}, custody{digest: wanted}},
+		"record was lost": {distributionRecord{}, []string{deployment("source-controller", "")}, custody{handedOver: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := kubeconfig(t, deployments(t, test.cluster...))
+			err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+				got, err := custodyOf(ctx, c, []byte(manifest), test.last, pulumi.String(text).ToStringOutput(), nil)
+				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
+					t.Errorf("got %+v, want %+v", got, test.want)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCustodyCannotBeFound(t *testing.T) {
+	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	_, err := findInGit(t.Context(), text, nil, nil)
+	if err == nil || !strings.Contains(err.Error(), "list the Deployments in flux-system: ") || !strings.Contains(err.Error(), "among kubernetes.admins") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestWithoutAClusterNothingIsInGit: a preview with placeholders asks nobody.
+func TestWithoutAClusterNothingIsInGit(t *testing.T) {
+	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		unknown := pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" }).(pulumi.StringOutput)
+		got, err := gitCustody(ctx, unknown, nil, []string{"source-controller"})
+		if got.managed {
+			t.Error("Git manages the engine of a cluster that does not exist")
+		}
+		return err
+	}, recorder.Preview)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLastDistribution(t *testing.T) {
+	want := distributionRecord{Digest: "abc", Objects: []string{"a", "b"}}
+	var outputs resource.PropertyValue
+	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		result, err := internals.UnsafeAwaitOutput(ctx.Context(), want.output(pulumi.ToStringArray(want.Objects).ToStringArrayOutput()))
+		record, _ := result.Value.(map[string]any)
+		outputs = resource.NewProperty(resource.NewPropertyMapFromMap(map[string]any{distributionKey: record}))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{"pulumi:pulumi:StackReference": {"outputs": outputs}}}
+	err = r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		got, err := lastDistribution(ctx)
+		if got.Digest != want.Digest || !slices.Equal(got.Objects, want.Objects) {
+			t.Errorf("came back as %+v, want %+v", got, want)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.OfType("pulumi:pulumi:StackReference")[0].Name; got != "organization/tombolo/demo-bootstrap" {
+		t.Errorf("reference to %s", got)
+	}
+}
+
+func TestGitFiles(t *testing.T) {
+	dir := t.TempDir()
+	full := strings.Replace(strings.Replace(manifest, "source-controller", "kustomize-controller", 1),
+		`"flux-system"}}`, `"flux-system"}, "spec": {"template": {"spec": {"containers": [{"name": "manager"}]}}}}`, 1)
+	if err := os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(full), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := &config.Cluster{Name: "demo", File: filepath.Join(dir, "demo.yaml"), GitOps: config.GitOps{
+		URL: "https://git.example.com/platform.git", Branch: "main", Path: "clusters/demo", Interval: "1m",
+		Distribution: config.Distribution{Path: "install.yaml"}, Auth: &config.Auth{Type: config.AuthBasic},
+	}}
+	files, err := GitFiles(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(files[flux.SyncFile]); !strings.Contains(text, "secretRef") || !strings.Contains(text, c.GitOps.URL) {
+		t.Errorf("%s is\n%s", flux.SyncFile, text)
+	}
+	if text := string(files[flux.ComponentsFile]); !strings.Contains(text, "StrictPostBuildSubstitutions=true") {
+		t.Errorf("%s is not strict:\n%s", flux.ComponentsFile, text)
+	}
+	c.GitOps.Interval = "soon"
+	if _, err := GitFiles(t.Context(), c); err == nil || !strings.Contains(err.Error(), "gitops.interval: ") {
+		t.Errorf("error %v", err)
+	}
+}
