@@ -26,6 +26,8 @@ var _ = register(definition[LoadBalancerOptions]{
 			"region":         in.Region,
 			"vpcId":          out.VPCID,
 			"serviceAccount": serviceAccount("aws-load-balancer-controller", out.Made[RoleARN]),
+			// By it, what a cluster left behind is found.
+			"defaultTags": map[string]any{tombolosTag: in.Cluster},
 			// What its role may not use is off; the classic WAF and Shield always.
 			"enableWafv2":  in.Options.WebACLs,
 			"enableWaf":    false,

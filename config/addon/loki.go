@@ -1,6 +1,9 @@
 package addon
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // LokiOptions are the options of loki.
 type LokiOptions struct {
@@ -36,6 +39,7 @@ var _ = register(definition[LokiOptions]{
 		bucket := out.Made[BucketName]
 		return map[string]any{
 			"serviceAccount": serviceAccount("loki", out.Made[RoleARN]),
+			"singleBinary":   lokiDisk(slices.Contains(in.Enabled, "aws-ebs-csi-driver")),
 			"loki": map[string]any{
 				"storage": map[string]any{
 					// The chart asks for a bucket for alert rules too. The tree
@@ -49,6 +53,17 @@ var _ = register(definition[LokiOptions]{
 		}
 	},
 })
+
+// lokiDisk holds what has not reached the bucket yet: on a volume where the
+// cluster has them, or as long as the pod.
+func lokiDisk(volumes bool) map[string]any {
+	disk := map[string]any{"persistence": map[string]any{"enabled": volumes}}
+	if !volumes {
+		disk["extraVolumes"] = []any{map[string]any{"name": "data", "emptyDir": map[string]any{}}}
+		disk["extraVolumeMounts"] = []any{map[string]any{"name": "data", "mountPath": "/var/loki"}}
+	}
+	return disk
+}
 
 // lokiBucket holds account and region, which make it unique in the world.
 func lokiBucket(f Facts) string { return f.Named("loki") + "-" + f.Account + "-" + f.Region }

@@ -155,3 +155,15 @@ func TestPartition(t *testing.T) {
 		}
 	}
 }
+
+// TestLokiDisk wants a place that Loki can write to, whether or not there are
+// volumes.
+func TestLokiDisk(t *testing.T) {
+	for _, volumes := range []bool{true, false} {
+		disk := lokiDisk(volumes)
+		enabled := disk["persistence"].(map[string]any)["enabled"]
+		if _, mounted := disk["extraVolumeMounts"]; enabled != volumes || mounted == volumes {
+			t.Errorf("volumes %t: persistence %v, an empty directory %t", volumes, enabled, mounted)
+		}
+	}
+}
