@@ -71,7 +71,11 @@ func upFromNothing(t *testing.T, p project) {
 
 func verifyIsGreen(t *testing.T, p project) {
 	out := p.must(t, "verify", "demo")
-	for _, want := range []string{"platform", "infrastructure", "apps", "cluster-reporter"} {
+	for _, want := range []string{
+		"platform", "crds", "karpenter", "load-balancer-controller", "addons", "apps",
+		"kube-system/karpenter", "kube-system/aws-load-balancer-controller", "external-dns/external-dns",
+		"kube-system/metrics-server", "reloader/reloader", "reporting/cluster-reporter",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("verify does not list %q:\n%s", want, out)
 		}

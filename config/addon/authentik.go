@@ -1,0 +1,29 @@
+package addon
+
+import "regexp"
+
+// AuthentikOptions are the options of authentik.
+type AuthentikOptions struct {
+	// SecretPath is the name of the secret in Secrets Manager with the keys
+	// secret_key, host, dbname, username and password: authentik's own key and
+	// its PostgreSQL database. It has to begin with a prefix that
+	// external-secrets may read.
+	SecretPath string `yaml:"secretPath"`
+}
+
+var _ = register(definition[AuthentikOptions]{
+	Name:            "authentik",
+	Summary:         "Signs people in, for whatever speaks OAuth2, OIDC, SAML or LDAP.",
+	Namespace:       "authentik",
+	NamespaceLabels: podSecurity("baseline"),
+	Stage:           Others,
+	Requires:        []string{"external-secrets"},
+	Rules: map[string]Rule{"AuthentikOptions.SecretPath": {
+		What: "the name of a secret in Secrets Manager", Example: "demo/authentik",
+		Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512,
+	}},
+	Keys: []key[AuthentikOptions]{{
+		"authentik_secret_path", "Name of authentik's secret in Secrets Manager.", "demo/authentik",
+		func(in Input[AuthentikOptions], _ Outputs) string { return in.Options.SecretPath },
+	}},
+})

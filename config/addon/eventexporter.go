@@ -1,0 +1,9 @@
+package addon
+
+var _ = register(definition[none]{
+	Name:            "event-exporter",
+	Summary:         "Logs the cluster's events, which Kubernetes forgets after an hour.",
+	Namespace:       monitoring,
+	NamespaceLabels: monitoringLabels(),
+	Stage:           Others,
+})

@@ -1,0 +1,15 @@
+package addon
+
+// podSecurity labels a namespace with what its pods may do: a level of the Pod
+// Security Standards, enforced by the API server.
+func podSecurity(level string) map[string]string {
+	return map[string]string{"pod-security.kubernetes.io/enforce": level}
+}
+
+// monitoring is the namespace of what observes the cluster.
+const monitoring = "monitoring"
+
+// monitoringLabels are the labels of monitoring, the same for each of its
+// addons. Privileged is needed by two: Prometheus' node exporter looks at the
+// host's processes, network and file systems, Promtail reads /var/log/pods.
+func monitoringLabels() map[string]string { return podSecurity("privileged") }

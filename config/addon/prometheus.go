@@ -1,0 +1,68 @@
+package addon
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// PrometheusOptions are the options of kube-prometheus-stack.
+type PrometheusOptions struct {
+	// RetentionDays is how long metrics are kept, in days. Default 15.
+	RetentionDays int `yaml:"retentionDays,omitempty"`
+	// Storage is the size of the volume for metrics, which the addon
+	// aws-ebs-csi-driver makes. Without that addon there is no volume, and
+	// metrics last as long as the pod. Default 50Gi.
+	Storage string `yaml:"storage,omitempty"`
+}
+
+// SetDefaults fills in what is left out.
+func (o *PrometheusOptions) SetDefaults() {
+	orElse(&o.RetentionDays, 15)
+	orElse(&o.Storage, "50Gi")
+}
+
+var _ = register(definition[PrometheusOptions]{
+	Name:            "kube-prometheus-stack",
+	Summary:         "Measures the cluster with Prometheus, alerts with Alertmanager, shows it in Grafana.",
+	Namespace:       monitoring,
+	NamespaceLabels: monitoringLabels(),
+	Stage:           Others,
+	Rules: map[string]Rule{
+		"PrometheusOptions.RetentionDays": {Least: number(1), Default: 15},
+		"PrometheusOptions.Storage": {
+			What: "a size in Gi or Ti", Example: "50Gi", Pattern: regexp.MustCompile(`^[1-9][0-9]{0,4}[GT]i$`), Default: "50Gi",
+		},
+	},
+	Values: func(in Input[PrometheusOptions], _ Outputs) map[string]any {
+		spec := map[string]any{
+			// Alerts, and metrics sent elsewhere, tell by them where they are from.
+			"externalLabels": clusterLabels(in.Facts),
+			"retention":      fmt.Sprintf("%dd", in.Options.RetentionDays),
+		}
+		if slices.Contains(in.Enabled, "aws-ebs-csi-driver") {
+			spec["storageSpec"] = volumeClaim(in.Options.Storage)
+		}
+		values := map[string]any{"prometheus": map[string]any{"prometheusSpec": spec}}
+		if slices.Contains(in.Enabled, "loki") {
+			values["grafana"] = map[string]any{"additionalDataSources": []any{
+				map[string]any{"name": "Loki", "type": "loki", "access": "proxy", "url": lokiURL},
+			}}
+		}
+		return values
+	},
+})
+
+// clusterLabels tell clusters apart in what several of them send to one place.
+func clusterLabels(f Facts) map[string]any {
+	return map[string]any{"cluster": f.Cluster, "environment": f.Environment, "region": f.Region}
+}
+
+// volumeClaim asks for a volume of the StorageClass of aws-ebs-csi-driver.
+func volumeClaim(size string) map[string]any {
+	return map[string]any{"volumeClaimTemplate": map[string]any{"spec": map[string]any{
+		"storageClassName": "gp3",
+		"accessModes":      []any{"ReadWriteOnce"},
+		"resources":        map[string]any{"requests": map[string]any{"storage": size}},
+	}}}
+}

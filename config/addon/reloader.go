@@ -1,0 +1,9 @@
+package addon
+
+var _ = register(definition[none]{
+	Name:            "reloader",
+	Summary:         "Restarts workloads whose ConfigMaps or Secrets have changed.",
+	Namespace:       "reloader",
+	NamespaceLabels: podSecurity("baseline"),
+	Stage:           Others,
+})
