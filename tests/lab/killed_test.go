@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,7 +26,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 		{"aws:eks/cluster:Cluster", killAll},
 	} {
 		cmd := p.command(t.Context(), "up", "demo", "--yes")
-		var out bytes.Buffer
+		var out transcript
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -72,7 +71,7 @@ func TestInterrupted(t *testing.T) {
 	p := newProject(t)
 	p.must(t, "lab", "up")
 	cmd := p.command(t.Context(), "up", "demo", "--yes")
-	var out bytes.Buffer
+	var out transcript
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,246 @@
+//go:build lab
+
+package lab
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"tombolo/config/addon"
+)
+
+// TestAddons is the way of a cluster with every addon of the catalogue, and of
+// an addon that is turned off. Its parts build on each other.
+func TestAddons(t *testing.T) {
+	p := newProject(t)
+	for _, s := range []struct {
+		name string
+		run  func(*testing.T, project)
+	}{
+		{"up", func(t *testing.T, p project) { p.up(t, full) }},
+		{"verify", func(t *testing.T, p project) { p.must(t, "verify", full, "--timeout", "10m") }},
+		{"every addon's release is there", everyRelease},
+		{"each stage waited for the one before", stagesInOrder},
+		{"what the cloud made reached the charts", cloudReachesCharts},
+		{"a second up changes nothing", func(t *testing.T, p project) { unchanged(t, p, full) }},
+		{"an addon's needs outlive its release", turnOff},
+		{"what is left is green and settled", func(t *testing.T, p project) {
+			p.must(t, "verify", full)
+			unchanged(t, p, full)
+		}},
+		{"destroy leaves an empty cloud", func(t *testing.T, p project) {
+			p.must(t, "destroy", full, "--yes")
+			onlyTheZone(t, p)
+		}},
+	} {
+		if !t.Run(s.name, func(t *testing.T) { s.run(t, p) }) {
+			t.Fatal("what follows needs this")
+		}
+	}
+}
+
+// full is the sample cluster with every addon on.
+const full = "full"
+
+func unchanged(t *testing.T, p project, cluster string) {
+	t.Helper()
+	for _, s := range p.up(t, cluster).Stacks {
+		if s.Changed != 0 {
+			t.Errorf("%s changed: %v", s.Stack, s.Changes)
+		}
+	}
+}
+
+// object is what a test reads of a Kubernetes object.
+type object struct {
+	Metadata struct {
+		Name, Namespace   string
+		Labels            map[string]string
+		CreationTimestamp time.Time
+	}
+	Status struct {
+		Conditions []struct {
+			Type, Status       string
+			LastTransitionTime time.Time
+		}
+	}
+}
+
+func (o object) ready() time.Time {
+	for _, c := range o.Status.Conditions {
+		if c.Type == "Ready" && c.Status == "True" {
+			return c.LastTransitionTime
+		}
+	}
+	return time.Time{}
+}
+
+// releases are the HelmReleases by the stage that made them.
+func (p project) releases(t *testing.T) map[string][]object {
+	t.Helper()
+	var list struct{ Items []object }
+	decode(t, p.kubectl(t, full, "get", "helmreleases", "-A", "-o", "json"), &list)
+	byStage := map[string][]object{}
+	for _, r := range list.Items {
+		stage := r.Metadata.Labels["kustomize.toolkit.fluxcd.io/name"]
+		byStage[stage] = append(byStage[stage], r)
+	}
+	return byStage
+}
+
+func everyRelease(t *testing.T, p project) {
+	released := map[string]bool{}
+	for stage, all := range p.releases(t) {
+		for _, r := range all {
+			name := r.Metadata.Labels["tombolo/addon"]
+			released[name] = true
+			a := addon.Find(name)
+			if a == nil || stage != "crds" && stage != string(a.Stage) {
+				t.Errorf("release %s of the addon %q is in the stage %q", r.Metadata.Name, name, stage)
+			}
+		}
+	}
+	for _, a := range addon.All() {
+		if a.Name != "certificate" && !released[a.Name] {
+			t.Errorf("the addon %s has no release", a.Name)
+		}
+	}
+}
+
+// stagesInOrder compares when the last release of a stage became ready with
+// when the first of the next was made.
+func stagesInOrder(t *testing.T, p project) {
+	byStage := p.releases(t)
+	stages := []string{"crds", "karpenter", "load-balancer-controller", "addons"}
+	for i := 1; i < len(stages); i++ {
+		before, after := byStage[stages[i-1]], byStage[stages[i]]
+		if len(before) == 0 || len(after) == 0 {
+			t.Fatalf("%s has %d releases and %s has %d", stages[i-1], len(before), stages[i], len(after))
+		}
+		last := slices.MaxFunc(before, func(a, b object) int { return a.ready().Compare(b.ready()) })
+		first := slices.MinFunc(after, func(a, b object) int {
+			return a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp)
+		})
+		if last.ready().IsZero() || first.Metadata.CreationTimestamp.Before(last.ready()) {
+			t.Errorf("%s of the stage %s was made at %s, before %s of the stage %s was ready at %s",
+				first.Metadata.Name, stages[i], first.Metadata.CreationTimestamp, last.Metadata.Name, stages[i-1], last.ready())
+		}
+	}
+}
+
+// received are the values that a stand-in chart was rendered with.
+func (p project) received(t *testing.T, namespace, release string) string {
+	t.Helper()
+	return p.kubectl(t, full, "-n", namespace, "get", "configmap", release+"-received", "-o", `jsonpath={.data.values\.yaml}`)
+}
+
+func cloudReachesCharts(t *testing.T, p project) {
+	made := map[string]string{}
+	for _, i := range p.inventory(t) {
+		made[i.Type+" "+i.Name] = i.ID
+	}
+	for what, want := range map[string]string{
+		"aws:sqs/queue:Queue full-karpenter": "interruptionQueue: full-karpenter",
+		"aws:iam/role:Role full-karpenter":   "eks.amazonaws.com/role-arn: arn:aws:iam::111122223333:role/full-karpenter",
+	} {
+		if made[what] == "" {
+			t.Errorf("the stand-in has no %s; it has %v", what, made)
+		}
+		if values := p.received(t, "kube-system", "karpenter"); !strings.Contains(values, want) {
+			t.Errorf("Karpenter's values lack %q:\n%s", want, values)
+		}
+	}
+	files := p.kubectl(t, full, "get", "storageclass", "efs", "-o", "jsonpath={.parameters.fileSystemId}")
+	if !strings.HasPrefix(files, "fs-") {
+		t.Errorf("the storage class efs has the file system %q", files)
+	}
+}
+
+// turnOff takes external-dns out of the cluster file first and out of the tree
+// afterwards: in between, up waits and takes nothing away.
+func turnOff(t *testing.T, p project) {
+	const file, list = "clusters/full.yaml", "platform/flux/clusters/full/addons/kustomization.yaml"
+	p.write(t, file, without(t, p.read(t, file), "  external-dns:"))
+	cmd := p.command(t.Context(), "up", full, "--yes")
+	var out transcript
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitOutput(t, cmd, &out, "Flux still has HelmRelease external-dns/external-dns")
+	if got := p.dnsRole(t); got == "" {
+		t.Error("the role is gone while the release is there")
+	}
+	p.kubectl(t, full, "-n", "external-dns", "get", "configmap", "external-dns-values")
+
+	p.write(t, list, without(t, p.read(t, list), "  - ../../../addons/external-dns"))
+	p.must(t, "lab", "up") // brings the tree to the lab's repository
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("up: %v\n%s", err, out.String())
+	}
+	if got := p.dnsRole(t); got != "" {
+		t.Errorf("the role %s stays", got)
+	}
+	if left := p.kubectl(t, full, "get", "namespace,helmrelease", "-A", "-o", "name", "--field-selector", "metadata.name=external-dns"); left != "" {
+		t.Errorf("on the cluster stays %s", left)
+	}
+}
+
+func (p project) dnsRole(t *testing.T) string {
+	t.Helper()
+	for _, i := range p.inventory(t) {
+		if i.Type == "aws:iam/role:Role" && i.Name == "full-external-dns" {
+			return i.ID
+		}
+	}
+	return ""
+}
+
+// awaitOutput waits until a running command has said something.
+func awaitOutput(t *testing.T, cmd *exec.Cmd, out fmt.Stringer, want string) {
+	t.Helper()
+	eventually(t, 2*time.Minute, func() string {
+		if strings.Contains(out.String(), want) {
+			return ""
+		}
+		return fmt.Sprintf("%s has not said %q:\n%s", strings.Join(cmd.Args, " "), want, out)
+	})
+}
+
+// without removes a line of a YAML text, and what is indented below it.
+func without(t *testing.T, text, line string) string {
+	t.Helper()
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	var kept []string
+	inside, found := false, false
+	for l := range strings.Lines(text) {
+		trimmed := strings.TrimRight(l, "\n")
+		if inside && (strings.TrimSpace(trimmed) == "" || len(trimmed)-len(strings.TrimLeft(trimmed, " ")) > indent) {
+			continue
+		}
+		if inside = strings.HasPrefix(trimmed, line); inside {
+			found = true
+			continue
+		}
+		kept = append(kept, l)
+	}
+	if !found {
+		t.Fatalf("there is no line %q in:\n%s", line, text)
+	}
+	return strings.Join(kept, "")
+}
+
+// onlyTheZone finds the validation records, which stay on purpose (ADR 14), and
+// nothing else.
+func onlyTheZone(t *testing.T, p project) {
+	t.Helper()
+	for _, i := range p.inventory(t) {
+		if i.Type != "aws:route53/record:Record" {
+			t.Errorf("the stand-in still holds %s %s", i.Type, i.ID)
+		}
+	}
+}
