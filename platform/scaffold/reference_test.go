@@ -1,8 +1,10 @@
 package scaffold
 
 import (
+	"errors"
 	"io/fs"
 	"path"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +38,29 @@ func TestReferenceHasEveryAddon(t *testing.T) {
 		}
 		if diff := cmp.Diff(string(want), read(t, dir, file)); diff != "" {
 			t.Errorf("%s (-in the reference tree +written):\n%s", file, diff)
+		}
+	}
+}
+
+// TestFoldersOfAddonsAreLabelled: up finds an addon's releases by the label.
+func TestFoldersOfAddonsAreLabelled(t *testing.T) {
+	lists, err := fs.Glob(platform.Flux(), "addons/*/"+listFile)
+	if err != nil || len(lists) < 10 {
+		t.Fatalf("%d addons have a folder: %v", len(lists), err)
+	}
+	for _, list := range lists {
+		name := path.Base(path.Dir(list))
+		for _, file := range []string{list, path.Join(path.Dir(list), crdsDir, listFile)} {
+			text, err := fs.ReadFile(platform.Flux(), file)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), "tombolo/addon: "+name+"\n") {
+				t.Errorf("%s does not label its objects with the addon", file)
+			}
 		}
 	}
 }
