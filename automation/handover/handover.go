@@ -107,6 +107,12 @@ type pusher struct {
 }
 
 func (p *pusher) push(ctx context.Context) (Outcome, error) {
+	if p.change.Proposal == p.repository.Branch {
+		return Outcome{}, &Error{
+			What:   fmt.Sprintf("branch %s is the one that the cluster follows", p.change.Proposal),
+			Remedy: "name another, or none to push to it",
+		}
+	}
 	if p.change.Proposal != "" {
 		return p.retry(ctx, func() (Outcome, error) { return p.propose(ctx) })
 	}

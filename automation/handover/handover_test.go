@@ -200,6 +200,12 @@ func TestPushWithoutTheBranch(t *testing.T) {
 	b.refused(change(), b.bare+" has no branch main; it has trunk; create the branch, or correct gitops.branch in the cluster file")
 }
 
+func TestProposalOnTheBranchItself(t *testing.T) {
+	c := change()
+	c.Proposal = "main"
+	seeded(t).refused(c, "branch main is the one that the cluster follows; name another, or none to push to it")
+}
+
 func TestPushWithoutARepository(t *testing.T) {
 	b := newBench(t)
 	b.bare += "-gone"

@@ -1,0 +1,143 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"tombolo/automation/handover"
+	"tombolo/config"
+	"tombolo/stacks"
+	"tombolo/stacks/bootstrap"
+)
+
+// engineDir is where the engine's own manifests are, below gitops.path; Flux's
+// own bootstrap takes the same.
+const engineDir = "flux-system"
+
+// PushOptions of a push.
+type PushOptions struct {
+	// Branch to propose the change on, for a pull request. Default: the branch
+	// that the cluster follows, and where that takes no push,
+	// tombolo/<cluster>-flux.
+	Branch string
+	// OwnCredentials pushes with the user's own git configuration, and not
+	// with gitops.auth, which may be for reading alone.
+	OwnCredentials bool
+}
+
+// PushResult is what a push did.
+type PushResult struct {
+	// Cluster is the cluster's name.
+	Cluster string `json:"cluster"`
+	// Repository that was pushed to, and Into, the branch that the cluster
+	// follows.
+	Repository string `json:"repository"`
+	Into       string `json:"into"`
+	// Branch that has the engine's manifests, at Commit.
+	Branch string `json:"branch"`
+	Commit string `json:"commit"`
+	// Changed says that this push made the commit.
+	Changed bool `json:"changed"`
+	// Proposed says that a pull request from Branch into Into is needed.
+	Proposed bool `json:"proposed"`
+	// Refusal is what the server said to a push to Into, if it refused one.
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// Push commits the engine's install manifest and sync objects to the
+// repository that the cluster follows, so that the engine manages itself from
+// there. It needs no cluster, and may come before or after up. It never forces
+// a push, and makes no commit when nothing differs. Whatever stops it is a
+// PreconditionError: nothing was changed.
+func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (PushResult, error) {
+	result := PushResult{Cluster: c.Name, Repository: c.GitOps.URL, Into: c.GitOps.Branch}
+	files, err := bootstrap.GitFiles(ctx, c)
+	if err != nil {
+		return result, d.notPushed(ctx, c, fmt.Errorf("gitops.distribution: %w", err))
+	}
+	repository := handover.Repository{URL: c.GitOps.URL, Branch: c.GitOps.Branch, Env: d.opts.Env}
+	if !o.OwnCredentials {
+		if repository.Credentials, err = d.gitCredentials(ctx, c); err != nil {
+			return result, d.notPushed(ctx, c, err)
+		}
+	}
+	outcome, err := handover.Push(ctx, repository, handoverChange(c, files, o.Branch))
+	if err != nil {
+		return result, d.notPushed(ctx, c, err)
+	}
+	result.Branch, result.Commit = outcome.Branch, outcome.Commit
+	result.Changed, result.Proposed, result.Refusal = outcome.Changed, outcome.Proposed, outcome.Refusal
+	return result, nil
+}
+
+// handoverChange is what the repository should hold.
+func handoverChange(c *config.Cluster, files map[string][]byte, proposal string) handover.Change {
+	tree := path.Clean(c.GitOps.Path)
+	dir := path.Join(tree, engineDir)
+	change := handover.Change{
+		Cluster:  c.Name,
+		Proposal: proposal,
+		Files:    map[string][]byte{},
+		Lists: []handover.List{
+			{Dir: dir, Resources: slices.Sorted(maps.Keys(files)), Create: true},
+			{Dir: tree, Resources: []string{engineDir}},
+		},
+		Message: fmt.Sprintf("Have Flux %s of cluster %s manage itself\n\nWritten by `tombolo push %s` from the cluster file.",
+			c.GitOps.Distribution.Version, c.Name, c.Name),
+	}
+	for name, content := range files {
+		change.Files[path.Join(dir, name)] = content
+	}
+	return change
+}
+
+func (d *Driver) gitCredentials(ctx context.Context, c *config.Cluster) (*handover.Credentials, error) {
+	credentials, err := bootstrap.GitCredentials(c, d.opts.Env, func(key string) (string, error) {
+		return d.kept(ctx, c, key)
+	})
+	if err != nil || credentials == nil {
+		return nil, err
+	}
+	return (*handover.Credentials)(credentials), nil
+}
+
+// kept reads a secret of the bootstrap stack's encrypted config.
+func (d *Driver) kept(ctx context.Context, c *config.Cluster, key string) (string, error) {
+	stack := stacks.Name(c.Name, stacks.Bootstrap)
+	ws, err := d.reading(ctx)
+	if err != nil {
+		return "", err
+	}
+	value, err := ws.GetConfig(ctx, stack, key)
+	if err != nil && ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil || value.Value == "" {
+		return "", fmt.Errorf("stack %s has no secret %s that can be read here; set it: pulumi config set --secret %s -s %s", stack, key, key, stack)
+	}
+	return value.Value, nil
+}
+
+// notPushed puts the error into its class.
+func (d *Driver) notPushed(ctx context.Context, c *config.Cluster, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("push %s: interrupted: %w", c.Name, ctx.Err())
+	}
+	if precondition := new(PreconditionError); errors.As(err, &precondition) {
+		return precondition
+	}
+	remedy := ""
+	what := err.Error()
+	if refused := new(handover.Error); errors.As(err, &refused) {
+		what, remedy = refused.What, refused.Remedy
+	}
+	return &PreconditionError{
+		What:   fmt.Sprintf("push %s: %s", c.Name, strings.ReplaceAll(what, "\n", "; ")),
+		Remedy: remedy, Err: err,
+	}
+}

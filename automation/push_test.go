@@ -1,0 +1,114 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tombolo/config"
+)
+
+const fluxManifest = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: kustomize-controller, namespace: flux-system}
+spec: {template: {spec: {containers: [{name: manager}]}}}
+`
+
+// following is a cluster that follows a bare repository.
+func following(t *testing.T) *config.Cluster {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	bare := filepath.Join(dir, "platform.git")
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", "--bare", "--initial-branch=main", bare).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(fluxManifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := demo()
+	c.File = filepath.Join(dir, "demo.yaml")
+	c.GitOps = config.GitOps{
+		Engine: config.Flux, URL: bare, Branch: "main", Path: "./clusters/demo/", Interval: "1m",
+		Distribution: config.Distribution{Version: "v2.7.5", Path: "install.yaml"},
+	}
+	return c
+}
+
+func show(t *testing.T, c *config.Cluster, what string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", "-C", c.GitOps.URL, "show", what).Output()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	return string(out)
+}
+
+func TestPush(t *testing.T) {
+	b, c := newBench(t), following(t)
+	r, err := b.Push(t.Context(), c, PushOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Changed || r.Proposed || r.Branch != "main" || r.Into != "main" || r.Repository != c.GitOps.URL || r.Commit == "" {
+		t.Errorf("result %+v", r)
+	}
+	if got, want := show(t, c, "main:clusters/demo/flux-system/kustomization.yaml"), "resources:\n  - gotk-components.yaml\n  - gotk-sync.yaml\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("flux-system lists\n%s", got)
+	}
+	if got := show(t, c, "main:clusters/demo/flux-system/gotk-components.yaml"); !strings.Contains(got, "StrictPostBuildSubstitutions=true") {
+		t.Errorf("Flux is\n%s", got)
+	}
+	if got, want := show(t, c, "--no-patch"), "Have Flux v2.7.5 of cluster demo manage itself"; !strings.Contains(got, want) {
+		t.Errorf("the commit is\n%s", got)
+	}
+	c.GitOps.Distribution.Version = "v2.8.0" // of a manifest that did not change
+	if again, err := b.Push(t.Context(), c, PushOptions{}); err != nil || again.Changed || again.Commit != r.Commit {
+		t.Errorf("a second push: %+v, %v", again, err)
+	}
+	if len(b.cli.calls) > 0 {
+		t.Errorf("a push started %v", b.cli.calls)
+	}
+}
+
+func TestPushProposes(t *testing.T) {
+	b, c := newBench(t), following(t)
+	if _, err := b.Push(t.Context(), c, PushOptions{Branch: "flux"}); err == nil || !strings.Contains(err.Error(), "push demo: "+c.GitOps.URL+" is empty, and a pull request needs a branch to go into; push a first commit to main") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := b.Push(t.Context(), c, PushOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.GitOps.Interval = "5m"
+	r, err := b.Push(t.Context(), c, PushOptions{Branch: "flux"})
+	if err != nil || !r.Changed || !r.Proposed || r.Branch != "flux" || r.Into != "main" {
+		t.Errorf("result %+v, %v", r, err)
+	}
+}
+
+func TestPushIsStopped(t *testing.T) {
+	for want, change := range map[string]func(*config.Cluster){
+		"push demo: gitops.distribution: read Flux distribution":                                                      func(c *config.Cluster) { c.GitOps.Distribution.Path = "gone" },
+		"push demo: read /nowhere/platform.git: ":                                                                     func(c *config.Cluster) { c.GitOps.URL = "/nowhere/platform.git" },
+		"push demo: gitops.auth.password: the environment variable TOMBOLO_TEST_ABSENT is not set":                    func(c *config.Cluster) { c.GitOps.Auth.Password = &config.SecretRef{Env: "TOMBOLO_TEST_ABSENT"} },
+		"push demo: gitops.auth.password: stack demo-bootstrap has no secret gitToken that can be read here; set it:": func(c *config.Cluster) { c.GitOps.Auth.Password = &config.SecretRef{Config: "gitToken"} },
+	} {
+		c := following(t)
+		c.GitOps.Auth = &config.Auth{Type: config.AuthBasic, Username: "git", Password: &config.SecretRef{Env: "HOME"}}
+		change(c)
+		_, err := newBench(t).Push(t.Context(), c, PushOptions{})
+		if precondition := new(PreconditionError); !errors.As(err, &precondition) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %T %v, expected %q", err, err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := newBench(t).Push(ctx, following(t), PushOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,51 @@
+package bootstrap
+
+import (
+	"fmt"
+
+	"tombolo/config"
+)
+
+// Credentials are gitops.auth in plain text, for who reads and writes the
+// repository as the engine does: Username and Password, or PrivateKey and
+// KnownHosts.
+type Credentials struct {
+	Username, Password     string
+	PrivateKey, KnownHosts string
+}
+
+// GitCredentials resolves gitops.auth; nil when the file has none. kept reads a
+// key of the bootstrap stack's encrypted config. No error holds a secret.
+func GitCredentials(c *config.Cluster, env map[string]string, kept func(key string) (string, error)) (*Credentials, error) {
+	auth := c.GitOps.Auth
+	if auth == nil {
+		return nil, nil
+	}
+	s := secrets{cluster: c, env: env}
+	plain := func(path string, ref *config.SecretRef) (string, error) {
+		if ref == nil || ref.Config == "" {
+			return s.read(path, ref)
+		}
+		value, err := kept(ref.Config)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+		return value, nil
+	}
+	var out Credentials
+	var err error
+	switch auth.Type {
+	case config.AuthBasic:
+		out.Username = auth.Username
+		out.Password, err = plain("gitops.auth.password", auth.Password)
+	case config.AuthSSH:
+		out.KnownHosts = auth.KnownHosts
+		out.PrivateKey, err = plain("gitops.auth.privateKey", auth.PrivateKey)
+	default:
+		err = fmt.Errorf("gitops.auth.type: %q is none of basic, ssh", auth.Type)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
