@@ -19,14 +19,9 @@ var _ = register(definition[EBSOptions]{
 		}}}
 	},
 	Keys: []key[EBSOptions]{{
-		"ebs_gp3_parameters", "Parameters of the StorageClass gp3 in JSON.", `{"encrypted":"true","type":"gp3"}`,
-		func(in Input[EBSOptions], _ Outputs) string {
-			parameters := map[string]string{"type": "gp3", "encrypted": "true"}
-			if in.Options.KMSKeyARN != "" {
-				parameters["kmsKeyId"] = in.Options.KMSKeyARN
-			}
-			return inJSON(parameters)
-		},
+		// In quotes, for no key is a text too: the driver then takes the account's.
+		"ebs_kms_key", "KMS key of EBS volumes in JSON, \"\" for the account's own.", `"arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"`,
+		func(in Input[EBSOptions], _ Outputs) string { return inJSON(in.Options.KMSKeyARN) },
 	}},
 	Values: func(in Input[EBSOptions], out Outputs) map[string]any {
 		return map[string]any{"controller": map[string]any{
