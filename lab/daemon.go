@@ -51,7 +51,6 @@ type daemon struct {
 	cloud      *aws.Cloud
 	repository *git.Repository
 	authority  *pki.Authority
-	token      string // of the Git server
 	ports      servicePorts
 	stop       context.CancelFunc
 
@@ -99,7 +98,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if err := d.choosePorts(book); err != nil {
 		return nil, err
 	}
-	if d.token, err = secret(p.gitToken()); err != nil {
+	if _, err = secret(p.gitToken()); err != nil {
 		return nil, err
 	}
 	if d.authority, err = reviewAuthority(p.pki()); err != nil {
@@ -200,7 +199,7 @@ func (d *daemon) serve(ctx context.Context) error {
 // hosts are the lab's host names, behind its proxy.
 func (d *daemon) hosts() http.Handler {
 	return proxy.Handler(map[string]http.Handler{
-		GitHost:    d.repository.Handler(gitUser, d.token),
+		GitHost:    d.repository.Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) }),
 		ChartsHost: charts.Handler(d.lab.paths().charts()),
 	})
 }

@@ -28,6 +28,10 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	proxy, err := book.Get("proxy")
+	if err != nil {
+		return nil, err
+	}
 	token, err := secret(p.gitToken())
 	if err != nil {
 		return nil, err
@@ -59,7 +63,11 @@ func (l *Lab) Env() (map[string]string, error) {
 		"AWS_EC2_METADATA_DISABLED":   "true",
 		"AWS_CONFIG_FILE":             p.in("aws-config"),
 		"AWS_SHARED_CREDENTIALS_FILE": p.in("aws-credentials"),
-		"TOMBOLO_GIT_TOKEN":           token,
-		"TOMBOLO_LAB":                 "1",
+		// git finds the lab's host, and no other, behind the lab's proxy.
+		"GIT_CONFIG_COUNT":   "1",
+		"GIT_CONFIG_KEY_0":   "http.http://" + GitHost + "/.proxy",
+		"GIT_CONFIG_VALUE_0": "http://" + loopback(proxy),
+		"TOMBOLO_GIT_TOKEN":  token,
+		"TOMBOLO_LAB":        "1",
 	}, nil
 }

@@ -72,7 +72,8 @@ func TestHTTP(t *testing.T) {
 	r, tree := repository(t), t.TempDir()
 	write(t, filepath.Join(tree, "a.yaml"), "a: 1\n")
 	seed(t, r, tree)
-	s := httptest.NewServer(r.Handler("lab", "secret"))
+	token := "secret"
+	s := httptest.NewServer(r.Handler("lab", func() (string, error) { return token, nil }))
 	defer s.Close()
 	address := strings.Replace(s.URL, "http://", "http://lab:secret@", 1) + "/platform.git"
 	clone := filepath.Join(t.TempDir(), "clone")
@@ -114,5 +115,9 @@ func TestHTTP(t *testing.T) {
 	}
 	if out, err := user("ls-remote", address); err != nil || strings.Contains(out, "refs/lab") {
 		t.Errorf("ls-remote: %s, %v", out, err)
+	}
+	token = "another"
+	if out, err := user("ls-remote", address); err == nil {
+		t.Errorf("a token that was replaced opens the repository: %s", out)
 	}
 }

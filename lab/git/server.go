@@ -14,13 +14,19 @@ import (
 // maxBody of a push or fetch request, in bytes.
 const maxBody = 64 << 20
 
-// Handler serves the repository at /<base name of its directory>, to the given
-// user with the given token alone.
-func (r *Repository) Handler(user, token string) http.Handler {
+// Handler serves the repository at /<base name of its directory>, and others
+// beside it, to the given user alone, with the token of the moment: a token
+// that is replaced counts no longer.
+func (r *Repository) Handler(user string, token func() (string, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		current, err := token()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
 		name, password, _ := req.BasicAuth()
 		userOK := subtle.ConstantTimeCompare([]byte(name), []byte(user)) == 1
-		tokenOK := subtle.ConstantTimeCompare([]byte(password), []byte(token)) == 1
+		tokenOK := subtle.ConstantTimeCompare([]byte(password), []byte(current)) == 1
 		if !userOK || !tokenOK {
 			w.Header().Set("WWW-Authenticate", `Basic realm="lab"`)
 			http.Error(w, fmt.Sprintf("sign in as %s with the lab's Git token", user), http.StatusUnauthorized)
