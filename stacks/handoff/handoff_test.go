@@ -3,6 +3,7 @@ package handoff
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -186,11 +187,16 @@ func TestPlaceholdersCannotBeApplied(t *testing.T) {
 }
 
 func TestImportVersions(t *testing.T) {
+	version := func(v any) resource.PropertyMap {
+		return resource.PropertyMap{versionKey: resource.NewPropertyValue(v)}
+	}
+	older := fmt.Sprintf("stack demo-core has hand-off version %d, this tombolo needs %d: run up for core with this tombolo first", SchemaVersion-1, SchemaVersion)
+	newer := fmt.Sprintf("stack demo-core has hand-off version %d, this tombolo knows %d: use the newer tombolo that deployed core", SchemaVersion+1, SchemaVersion)
 	for want, outputs := range map[string]resource.PropertyMap{
+		older: version(float64(SchemaVersion - 1)),
+		newer: version(float64(SchemaVersion + 1)),
 		"stack demo-core has no hand-off: it was never deployed, or it is destroyed; deploy core first: pulumi up -s demo-core": {},
-		"stack demo-core has hand-off version 0, this tombolo needs 1: run up for core with this tombolo first":                 {versionKey: resource.NewProperty(0.0)},
-		"stack demo-core has hand-off version 2, this tombolo knows 1: use the newer tombolo that deployed core":                {versionKey: resource.NewProperty(2.0)},
-		"stack demo-core has the hand-off version x, which is no number: run up for core again":                                 {versionKey: resource.NewProperty("x")},
+		"stack demo-core has the hand-off version x, which is no number: run up for core again":                                 version("x"),
 	} {
 		err := core(outputs).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 			_, err := Import(ctx, "demo-core", false)
