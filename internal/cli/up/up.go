@@ -13,6 +13,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/push"
 	"tombolo/internal/cli/result"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/cli/verify"
@@ -24,6 +25,7 @@ type Driver interface {
 	Preview(context.Context, *config.Cluster, automation.PreviewOptions) (automation.Result, error)
 	Up(context.Context, *config.Cluster, automation.UpOptions) (automation.Result, error)
 	verify.Driver
+	push.Driver
 }
 
 // Options of the command.
@@ -41,6 +43,7 @@ type Options struct {
 	Names   []string
 	Yes     bool
 	Refresh bool
+	Push    bool
 	Verify  bool
 	Timeout time.Duration
 }
@@ -64,7 +67,7 @@ On a terminal the plan is shown first and you are asked; --yes goes ahead
 without. Without a terminal --yes is required. A failed up can be run again.`),
 		Example: strings.TrimSpace(`
   tombolo up demo --lab
-  tombolo up demo staging --yes --verify
+  tombolo up demo staging --yes --push --verify
   tombolo up ./clusters/demo.yaml --yes --output json`),
 		Args: factory.SomeClusters,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,6 +80,7 @@ without. Without a terminal --yes is required. A failed up can be run again.`),
 	}
 	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
+	cmd.Flags().BoolVar(&opts.Push, "push", false, "hand the engine itself over to Git afterwards, as push does")
 	cmd.Flags().BoolVar(&opts.Verify, "verify", false, "wait afterwards until everything that Git declares is ready")
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", verify.DefaultTimeout, "longest wait of --verify")
 	return cmd
@@ -117,6 +121,11 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 	if wanted {
 		var err error
 		if done, err = o.up(ctx, driver, c); err != nil {
+			return err
+		}
+	}
+	if o.Push {
+		if err := push.Cluster(ctx, driver, c, push.Output{Out: o.Streams.Out, Status: o.Status(), JSON: o.JSON()}); err != nil {
 			return err
 		}
 	}

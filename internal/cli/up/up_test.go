@@ -49,6 +49,11 @@ func (d *driver) Verify(_ context.Context, c *config.Cluster, o automation.Verif
 	return automation.Verification{Cluster: c.Name, Checks: []automation.Check{{Kind: "Kustomization", Name: "apps", Ready: true}}}, nil
 }
 
+func (d *driver) Push(_ context.Context, c *config.Cluster, _ automation.PushOptions) (automation.PushResult, error) {
+	d.calls = append(d.calls, "push "+c.Name)
+	return automation.PushResult{Cluster: c.Name, Branch: "main", Commit: "abc", Changed: true}, nil
+}
+
 // fixture is a command over a fake driver.
 type fixture struct {
 	opts        *Options
@@ -96,6 +101,10 @@ func TestUp(t *testing.T) {
 		{
 			name: "verify", args: []string{"demo", "--yes", "--verify", "--timeout", "30s"},
 			calls: []string{"up demo", "verify demo 30s"}, says: "✔ demo: 1 objects are ready",
+		},
+		{
+			name: "push", args: []string{"demo", "--yes", "--verify", "--push"},
+			calls: []string{"up demo", "push demo", "verify demo 10m0s"}, says: "✔ demo: pushed abc to branch main",
 		},
 		{
 			name: "no terminal", args: []string{"demo"},

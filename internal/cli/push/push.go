@@ -1,0 +1,142 @@
+// Package push is the command tombolo push.
+package push
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/render"
+)
+
+// Driver is what the command needs of automation.Driver.
+type Driver interface {
+	Push(context.Context, *config.Cluster, automation.PushOptions) (automation.PushResult, error)
+}
+
+// Options of the command.
+type Options struct {
+	Out      io.Writer
+	Status   func() render.Status
+	Progress func() *render.Progress
+	Clusters func([]string) ([]*config.Cluster, error)
+	Driver   func(context.Context, automation.Observer) (Driver, error)
+	JSON     func() bool
+
+	Names          []string
+	Branch         string
+	OwnCredentials bool
+}
+
+// NewCmdPush returns the command; runF, if not nil, runs in place of it.
+func NewCmdPush(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	opts := &Options{
+		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON,
+		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+	}
+	cmd := &cobra.Command{
+		Use:   "push <cluster>...",
+		Short: "Hand the GitOps engine itself over to Git",
+		Long: strings.TrimSpace(`
+Commit the engine's install manifest and sync objects to the repository that
+each cluster follows, below flux-system in its path. From then on the engine
+manages itself: it is upgraded by a commit, and up leaves it alone.
+
+Nothing is forced, and without a difference nothing is committed. Where the
+branch takes no pushes, the commit goes to a branch of its own, for a pull
+request. The Secret with the credentials never goes to Git. This needs no
+cluster, and may come before or after up.`),
+		Example: strings.TrimSpace(`
+  tombolo push demo --lab
+  tombolo push prod --branch upgrade-flux
+  tombolo push prod --own-credentials`),
+		Args: factory.SomeClusters,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Names = args
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return pushRun(cmd.Context(), opts)
+		},
+	}
+	cmd.Flags().StringVar(&opts.Branch, "branch", "", "push to this `branch`, for a pull request (default: the branch that the cluster follows)")
+	cmd.Flags().BoolVar(&opts.OwnCredentials, "own-credentials", false, "push with your own git configuration, not with gitops.auth")
+	return cmd
+}
+
+func pushRun(ctx context.Context, o *Options) error {
+	all, err := o.Clusters(o.Names)
+	if err != nil {
+		return err
+	}
+	progress := o.Progress()
+	defer progress.Close()
+	driver, err := o.Driver(ctx, progress)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if err := Cluster(ctx, driver, c, Output{
+			Out: o.Out, Status: o.Status(), JSON: o.JSON(), Branch: o.Branch, OwnCredentials: o.OwnCredentials,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Output says how one cluster's engine is pushed, and where the result goes.
+type Output struct {
+	Out            io.Writer
+	Status         render.Status
+	JSON           bool
+	Branch         string
+	OwnCredentials bool
+}
+
+// document is the result in the JSON format.
+type document struct {
+	Type string `json:"type"`
+	automation.PushResult
+}
+
+// Cluster pushes one cluster's engine and says what came of it.
+func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) error {
+	o.Status.Doing("%s: pushing Flux's manifests to %s", c.Name, c.GitOps.URL)
+	r, err := driver.Push(ctx, c, automation.PushOptions{Branch: o.Branch, OwnCredentials: o.OwnCredentials})
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return render.WriteJSON(o.Out, document{Type: "push", PushResult: r})
+	}
+	o.say(r)
+	return nil
+}
+
+func (o Output) say(r automation.PushResult) {
+	if r.Refusal != "" {
+		o.Status.Plain("  branch %s takes no push: %s", r.Into, r.Refusal)
+	}
+	switch {
+	case !r.Proposed && !r.Changed:
+		o.Status.Done("%s: already up to date at %s, branch %s", r.Cluster, short(r.Commit), r.Branch)
+	case !r.Proposed:
+		o.Status.Done("%s: pushed %s to branch %s; Flux takes itself over when it has fetched it", r.Cluster, short(r.Commit), r.Branch)
+	default:
+		done := "pushed"
+		if !r.Changed {
+			done = "already up to date:"
+		}
+		o.Status.Done("%s: %s %s on branch %s", r.Cluster, done, short(r.Commit), r.Branch)
+		o.Status.Plain("  Now open a pull request from %s into %s: %s", r.Branch, r.Into, r.Repository)
+	}
+}
+
+// short is enough of a commit's id to tell it from others, as git shows it.
+func short(commit string) string { return commit[:min(len(commit), 12)] }
