@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -135,26 +136,52 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestSchema holds cluster-reporter's schema closed: a value it does not know
-// is an error, as with a real chart.
-func TestSchema(t *testing.T) {
-	data, err := os.ReadFile("cluster-reporter/values.schema.json")
+// TestSchemas holds the schemas closed: a value that one does not know is an
+// error, on every level.
+func TestSchemas(t *testing.T) {
+	files, err := filepath.Glob("*/Chart.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var schema struct {
-		AdditionalProperties *bool
-		Properties           map[string]any
-	}
-	if err := json.Unmarshal(data, &schema); err != nil {
-		t.Fatal(err)
-	}
-	if schema.AdditionalProperties == nil || *schema.AdditionalProperties {
-		t.Error("the schema is open")
-	}
-	for _, key := range []string{"clusterName", "region", "accountId", "vpcId", "serviceAccount", "replicas", "global"} {
-		if schema.Properties[key] == nil {
-			t.Errorf("the schema has no %s", key)
+	for _, file := range files {
+		name := filepath.Dir(file)
+		data, err := os.ReadFile(filepath.Join(name, "values.schema.json"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var schema map[string]any
+		if err := json.Unmarshal(data, &schema); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if properties, _ := schema["properties"].(map[string]any); properties["global"] == nil {
+			t.Errorf("%s: the schema has no global, which Helm adds", name)
+		}
+		for _, open := range openSchemas(schema, "") {
+			t.Errorf("%s: the schema is open at %q", name, open)
 		}
 	}
+}
+
+// openSchemas are the paths of objects that take any key.
+func openSchemas(schema map[string]any, at string) []string {
+	if at == "/global" {
+		return nil
+	}
+	var open []string
+	additional, limited := schema["additionalProperties"]
+	if schema["type"] == "object" && (!limited || additional == true) {
+		open = append(open, at)
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		open = append(open, openSchemas(items, at+"[]")...)
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, property := range properties {
+		if p, ok := property.(map[string]any); ok {
+			open = append(open, openSchemas(p, at+"/"+name)...)
+		}
+	}
+	return open
 }

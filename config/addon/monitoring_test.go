@@ -1,0 +1,58 @@
+package addon
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestPrometheusFindsItsNeighbours gives Prometheus a volume, and Grafana the
+// logs, only where another addon provides them.
+func TestPrometheusFindsItsNeighbours(t *testing.T) {
+	options := &PrometheusOptions{}
+	options.SetDefaults()
+	stack := Find("kube-prometheus-stack")
+
+	alone := stack.Values(facts(), options, Outputs{})
+	spec := alone["prometheus"].(map[string]any)["prometheusSpec"].(map[string]any)
+	if spec["storageSpec"] != nil || alone["grafana"] != nil {
+		t.Errorf("alone it has %v", alone)
+	}
+
+	f := facts()
+	f.Enabled = []string{"aws-ebs-csi-driver", "kube-prometheus-stack", "loki"}
+	values := stack.Values(f, options, Outputs{})
+	want := map[string]any{
+		"prometheus": map[string]any{"prometheusSpec": map[string]any{
+			"externalLabels": map[string]any{"cluster": "demo", "environment": "dev", "region": "eu-central-1"},
+			"retention":      "15d",
+			"storageSpec": map[string]any{"volumeClaimTemplate": map[string]any{"spec": map[string]any{
+				"storageClassName": "gp3", "accessModes": []any{"ReadWriteOnce"},
+				"resources": map[string]any{"requests": map[string]any{"storage": "50Gi"}},
+			}}},
+		}},
+		"grafana": map[string]any{"additionalDataSources": []any{map[string]any{
+			"name": "Loki", "type": "loki", "access": "proxy", "url": "http://loki-gateway.loki.svc.cluster.local",
+		}}},
+	}
+	if diff := cmp.Diff(want, values); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+}
+
+// TestNamespacesHaveOneLevel finds addons that would label the namespace that
+// they share each in its own way.
+func TestNamespacesHaveOneLevel(t *testing.T) {
+	first := map[string]*Addon{}
+	for _, a := range All() {
+		other := first[a.Namespace]
+		if other == nil {
+			first[a.Namespace] = a
+			continue
+		}
+		if !maps.Equal(a.NamespaceLabels, other.NamespaceLabels) {
+			t.Errorf("%s labels %s %v, %s %v", a.Name, a.Namespace, a.NamespaceLabels, other.Name, other.NamespaceLabels)
+		}
+	}
+}
