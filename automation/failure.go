@@ -203,6 +203,11 @@ var remedies = []struct {
 		"remove what still uses the resource, and run the same command again",
 	},
 	{
+		regexp.MustCompile(`MountTargetConflict`),
+		"a run that was killed may have left that mount target: find it with `aws efs describe-mount-targets --file-system-id <id>`, " +
+			"delete it with `aws efs delete-mount-target --mount-target-id <id>`, and run the same command again",
+	},
+	{
 		regexp.MustCompile(`(?i)PULUMI_ACCESS_TOKEN|not logged in`),
 		"log in to the state backend with `pulumi login`, or set PULUMI_BACKEND_URL",
 	},

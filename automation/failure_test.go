@@ -70,6 +70,7 @@ func TestRemedies(t *testing.T) {
 		"AccessDenied: not you":                 "allow the action",
 		"DependencyViolation: vpc-1 has a user": "remove what still uses the resource",
 		"no resource plugin 'aws' found":        "build the plugins",
+		"MountTargetConflict: one exists":       "a run that was killed may have left",
 		"something else":                        "resolve the cause",
 	} {
 		if got := remedyFor(reason); !strings.HasPrefix(got, want) {

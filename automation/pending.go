@@ -21,6 +21,9 @@ type recovery struct {
 	// gone counts interrupted operations on nothing that a cloud keeps, such
 	// as components and providers: they start again.
 	gone int
+	// advice is what people have to know of creations that may have happened
+	// and start again.
+	advice []string
 	// known are the ids in the state, by type, which are nobody's candidates.
 	known map[string]bool
 }
@@ -71,6 +74,15 @@ func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bo
 		p.gone++
 		return
 	}
+	if f.again != nil {
+		advice := f.again(inputs(r.Inputs))
+		if advice == "" {
+			p.gone++
+			return
+		}
+		p.advice = append(p.advice, resourceName(string(r.URN))+" "+advice)
+		return
+	}
 	c := creation{resource: r, replaces: present[r.URN]}
 	if f.arn != "" {
 		c.lookup = &f
@@ -110,7 +122,9 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-func (p *recovery) creates() bool { return len(p.creations) > 0 || p.gone > 0 }
+func (p *recovery) creates() bool {
+	return len(p.creations) > 0 || p.gone > 0 || len(p.advice) > 0
+}
 
 func (p *recovery) needsLookup() bool {
 	return slices.ContainsFunc(p.creations, func(c creation) bool { return c.lookup != nil })
@@ -184,7 +198,7 @@ func (p *recovery) report(after *state) string {
 			missing++
 		}
 	}
-	total := len(p.creations) + p.gone + len(p.others)
+	total := len(p.creations) + p.gone + len(p.advice) + len(p.others)
 	parts := []string{fmt.Sprintf("recovered: %s interrupted", count(total, "operation was", "operations were"))}
 	if len(adopted) > 0 {
 		parts = append(parts, "adopted "+strings.Join(adopted, ", "))
@@ -195,7 +209,7 @@ func (p *recovery) report(after *state) string {
 	if len(p.others) > 0 {
 		parts = append(parts, count(len(p.others), "resource", "resources")+" compared with the cloud")
 	}
-	return strings.Join(append(parts, ambiguous...), "; ")
+	return strings.Join(slices.Concat(parts, ambiguous, p.advice), "; ")
 }
 
 func count(n int, one, many string) string {

@@ -1,0 +1,161 @@
+package automation
+
+import "strings"
+
+// finders by type token, with ids in the provider's import form. A type that is
+// missing here starts again: its interrupted creation counts as not happened.
+var finders = map[string]finder{
+	"aws:acm/certificate:Certificate": {arn: "acm:certificate", importID: func(arn, _ string, _ inputs) string {
+		return arn
+	}},
+	// It waits for a certificate, and makes nothing.
+	"aws:acm/certificateValidation:CertificateValidation": {again: nothingMade},
+	"aws:cloudwatch/eventRule:EventRule":                  {id: onBus("name")},
+	"aws:cloudwatch/eventTarget:EventTarget":              {id: onBus("rule", "targetId")},
+	"aws:cloudwatch/logGroup:LogGroup":                    joined("", "name"),
+	// AWS makes it with the VPC; the creation takes it over.
+	"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": {again: nothingMade},
+	"aws:ec2/eip:Eip":                                     tagged("ec2:elastic-ip"),
+	"aws:ec2/flowLog:FlowLog":                             tagged("ec2:vpc-flow-log"),
+	"aws:ec2/internetGateway:InternetGateway":             tagged("ec2:internet-gateway"),
+	"aws:ec2/launchTemplate:LaunchTemplate":               tagged("ec2:launch-template"),
+	"aws:ec2/natGateway:NatGateway":                       tagged("ec2:natgateway"),
+	"aws:ec2/route:Route":                                 joined("_", "routeTableId", "destinationCidrBlock"),
+	"aws:ec2/routeTable:RouteTable":                       tagged("ec2:route-table"),
+	"aws:ec2/routeTableAssociation:RouteTableAssociation": joined("/", "subnetId", "routeTableId"),
+	"aws:ec2/securityGroup:SecurityGroup":                 tagged("ec2:security-group"),
+	"aws:ec2/securityGroupRule:SecurityGroupRule":         {id: groupRuleID},
+	"aws:ec2/subnet:Subnet":                               tagged("ec2:subnet"),
+	"aws:ec2/tag:Tag":                                     joined(",", "resourceId", "key"),
+	"aws:ec2/vpc:Vpc":                                     tagged("ec2:vpc"),
+	"aws:ec2/vpcEndpoint:VpcEndpoint":                     tagged("ec2:vpc-endpoint"),
+	"aws:efs/backupPolicy:BackupPolicy":                   joined("", "fileSystemId"),
+	"aws:efs/fileSystem:FileSystem":                       tagged("elasticfilesystem:file-system"),
+	"aws:efs/mountTarget:MountTarget":                     {again: mountTargetAgain},
+	"aws:eks/accessEntry:AccessEntry":                     joined(":", "clusterName", "principalArn"),
+	"aws:eks/accessPolicyAssociation:AccessPolicyAssociation": joined("#",
+		"clusterName", "principalArn", "policyArn"),
+	"aws:eks/addon:Addon":         joined(":", "clusterName", "addonName"),
+	"aws:eks/cluster:Cluster":     joined("", "name"),
+	"aws:eks/nodeGroup:NodeGroup": joined(":", "clusterName", "nodeGroupName"),
+	"aws:eks/podIdentityAssociation:PodIdentityAssociation": {arn: "eks:podidentityassociation", importID: func(_, part string, in inputs) string {
+		return in.str("clusterName") + "," + part
+	}},
+	"aws:iam/instanceProfile:InstanceProfile": joined("", "name"),
+	"aws:iam/openIdConnectProvider:OpenIdConnectProvider": {id: func(in inputs, s scope) string {
+		return s.iam("oidc-provider/", strings.TrimPrefix(in.str("url"), "https://"))
+	}},
+	"aws:iam/policy:Policy": {id: func(in inputs, s scope) string {
+		return s.iam("policy"+in.or("path", "/"), in.str("name"))
+	}},
+	"aws:iam/role:Role":                                 joined("", "name"),
+	"aws:iam/rolePolicy:RolePolicy":                     joined(":", "role", "name"),
+	"aws:iam/rolePolicyAttachment:RolePolicyAttachment": joined("/", "role", "policyArn"),
+	"aws:kms/alias:Alias":                               joined("", "name"),
+	"aws:kms/key:Key":                                   tagged("kms:key"),
+	"aws:route53/record:Record":                         {id: recordID},
+	"aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2":                       joined("", "bucket"),
+	"aws:s3/bucketOwnershipControls:BucketOwnershipControls":                                     joined("", "bucket"),
+	"aws:s3/bucketPolicy:BucketPolicy":                                                           joined("", "bucket"),
+	"aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock":                                     joined("", "bucket"),
+	"aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2": joined("", "bucket"),
+	"aws:s3/bucketV2:BucketV2":                                                                   joined("", "bucket"),
+	"aws:sqs/queue:Queue":                                                                        {id: queueURL},
+	"aws:sqs/queuePolicy:QueuePolicy":                                                            joined("", "queueUrl"),
+	"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":                                    tagged("ec2:security-group-rule"),
+	"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": tagged(
+		"ec2:security-group-rule"),
+}
+
+// groupRuleID is a rule's id in the provider's import form:
+// sg-1_ingress_tcp_443_443_10.0.0.0/16. The EKS component makes such rules, and
+// AWS refuses to make one twice.
+func groupRuleID(in inputs, _ scope) string {
+	group, direction, protocol := in.str("securityGroupId"), in.str("type"), in.str("protocol")
+	peer := in.str("sourceSecurityGroupId")
+	if self, _ := in["self"].(bool); self {
+		peer = "self"
+	}
+	if blocks, ok := in["cidrBlocks"].([]any); ok && peer == "" {
+		parts := make([]string, len(blocks))
+		for i, b := range blocks {
+			parts[i], _ = b.(string)
+		}
+		peer = strings.Join(parts, "_")
+	}
+	if group == "" || direction == "" || protocol == "" || peer == "" {
+		return ""
+	}
+	if protocol == "-1" {
+		protocol = "all"
+	}
+	return strings.Join([]string{group, direction, protocol, in.number("fromPort"), in.number("toPort"), peer}, "_")
+}
+
+// onBus joins inputs with slashes, behind the event bus unless that is the
+// default one: a rule of the default bus is read by its name alone.
+func onBus(keys ...string) func(inputs, scope) string {
+	derive := joined("/", keys...).id
+	return func(in inputs, s scope) string {
+		id, bus := derive(in, s), in.or("eventBusName", "default")
+		if id == "" || bus == "default" {
+			return id
+		}
+		return bus + "/" + id
+	}
+}
+
+// queueURL is a queue's id.
+func queueURL(in inputs, s scope) string {
+	name := in.str("name")
+	if name == "" {
+		return ""
+	}
+	suffix := "amazonaws.com"
+	if s.partition == "aws-cn" {
+		suffix = "amazonaws.com.cn"
+	}
+	return "https://sqs." + s.region + "." + suffix + "/" + s.account + "/" + name
+}
+
+// recordID is Z1_www.example.com_CNAME: the provider writes names in lower case
+// and without the dot at their end.
+func recordID(in inputs, s scope) string {
+	id := joined("_", "zoneId", "name", "type").id(inputs{
+		"zoneId": in["zoneId"], "type": in["type"],
+		"name": strings.ToLower(strings.TrimSuffix(in.str("name"), ".")),
+	}, s)
+	if set := in.str("setIdentifier"); id != "" && set != "" {
+		id += "_" + set
+	}
+	return id
+}
+
+// nothingMade is for creations that may as well happen twice.
+func nothingMade(inputs) string { return "" }
+
+// mountTargetAgain: EFS chooses a mount target's id and takes no tags for it,
+// and the provider's look-up by file system fails when there are several.
+func mountTargetAgain(in inputs) string {
+	system := in.or("fileSystemId", "<file system>")
+	return "is made again, as EFS lets nobody look it up: should that meet a MountTargetConflict, find the one in " +
+		in.or("subnetId", "its subnet") + " with `aws efs describe-mount-targets --file-system-id " + system +
+		"`, and delete it with `aws efs delete-mount-target --mount-target-id <id>`"
+}
+
+// kubernetesID is namespace/name, or name for what has no namespace.
+func kubernetesID(in inputs, _ scope) string {
+	metadata, _ := in["metadata"].(map[string]any)
+	name, namespace := inputs(metadata).str("name"), inputs(metadata).str("namespace")
+	if name == "" || namespace == "" {
+		return name
+	}
+	return namespace + "/" + name
+}
+
+func (s scope) iam(kind, name string) string {
+	if name == "" {
+		return ""
+	}
+	return "arn:" + s.partition + ":iam::" + s.account + ":" + kind + name
+}

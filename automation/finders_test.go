@@ -1,0 +1,199 @@
+package automation
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+func TestDerivedIDs(t *testing.T) {
+	tests := []struct {
+		token string
+		in    inputs
+		want  string
+	}{
+		{"aws:eks/cluster:Cluster", inputs{"name": "demo"}, "demo"},
+		{"aws:eks/nodeGroup:NodeGroup", inputs{"clusterName": "demo", "nodeGroupName": "ng"}, "demo:ng"},
+		{"aws:eks/addon:Addon", inputs{"clusterName": "demo", "addonName": "vpc-cni"}, "demo:vpc-cni"},
+		{"aws:eks/accessEntry:AccessEntry", inputs{"clusterName": "demo", "principalArn": "arn:x"}, "demo:arn:x"},
+		{
+			"aws:iam/openIdConnectProvider:OpenIdConnectProvider",
+			inputs{"url": "https://oidc.example/id/1"},
+			"arn:aws:iam::111122223333:oidc-provider/oidc.example/id/1",
+		},
+		{"aws:cloudwatch/eventRule:EventRule", inputs{"name": "demo-spot", "eventBusName": "default"}, "demo-spot"},
+		{"aws:cloudwatch/eventRule:EventRule", inputs{"name": "demo-spot", "eventBusName": "other"}, "other/demo-spot"},
+		{"aws:cloudwatch/eventRule:EventRule", inputs{"eventBusName": "other"}, ""},
+		{"aws:cloudwatch/eventTarget:EventTarget", inputs{"rule": "demo-spot", "targetId": "queue"}, "demo-spot/queue"},
+		{"aws:ec2/tag:Tag", inputs{"resourceId": "sg-1", "key": "karpenter.sh/discovery", "value": "demo"}, "sg-1,karpenter.sh/discovery"},
+		{"aws:efs/backupPolicy:BackupPolicy", inputs{"fileSystemId": "fs-1"}, "fs-1"},
+		{"aws:iam/instanceProfile:InstanceProfile", inputs{"name": "demo-karpenter-node", "role": "r"}, "demo-karpenter-node"},
+		{"aws:iam/policy:Policy", inputs{"name": "p"}, "arn:aws:iam::111122223333:policy/p"},
+		{
+			"aws:ec2/securityGroupRule:SecurityGroupRule",
+			inputs{"securityGroupId": "sg-1", "type": "ingress", "protocol": "tcp", "fromPort": 443.0, "toPort": 443.0, "sourceSecurityGroupId": "sg-2"},
+			"sg-1_ingress_tcp_443_443_sg-2",
+		},
+		{
+			"aws:ec2/securityGroupRule:SecurityGroupRule",
+			inputs{"securityGroupId": "sg-1", "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true},
+			"sg-1_ingress_all_0_0_self",
+		},
+		{
+			"aws:ec2/securityGroupRule:SecurityGroupRule",
+			inputs{"securityGroupId": "sg-1", "type": "egress", "protocol": "-1", "cidrBlocks": []any{"0.0.0.0/0"}, "self": false},
+			"sg-1_egress_all_0_0_0.0.0.0/0",
+		},
+		{"aws:ec2/securityGroupRule:SecurityGroupRule", inputs{"securityGroupId": "sg-1", "type": "egress", "protocol": "tcp"}, ""},
+		{
+			"aws:route53/record:Record",
+			inputs{"zoneId": "Z1", "name": "_A1.Demo.example.com.", "type": "CNAME"},
+			"Z1__a1.demo.example.com_CNAME",
+		},
+		{"aws:route53/record:Record", inputs{"zoneId": "Z1", "name": "a.example.com", "type": "A", "setIdentifier": "blue"}, "Z1_a.example.com_A_blue"},
+		{"aws:route53/record:Record", inputs{"zoneId": "Z1", "type": "A", "setIdentifier": "blue"}, ""},
+		{"aws:s3/bucketV2:BucketV2", inputs{"bucket": "demo-loki"}, "demo-loki"},
+		{"aws:s3/bucketPolicy:BucketPolicy", inputs{"bucket": "demo-loki", "policy": "{}"}, "demo-loki"},
+		{"aws:sqs/queue:Queue", inputs{"name": "demo-events"}, "https://sqs.eu-central-1.amazonaws.com/111122223333/demo-events"},
+		{"aws:sqs/queue:Queue", inputs{}, ""},
+		{"aws:sqs/queuePolicy:QueuePolicy", inputs{"queueUrl": "https://sqs.example/q"}, "https://sqs.example/q"},
+		{"aws:iam/role:Role", inputs{}, ""},
+		{"aws:iam/role:Role", inputs{"name": map[string]any{"ciphertext": "x"}}, ""},
+		{"kubernetes:core/v1:ConfigMap", inputs{"metadata": map[string]any{"name": "c", "namespace": "n"}}, "n/c"},
+		{"kubernetes:core/v1:Namespace", inputs{"metadata": map[string]any{"name": "n"}}, "n"},
+		{"kubernetes:core/v1:Namespace", inputs{}, ""},
+	}
+	for _, tt := range tests {
+		f, ok := finderFor(tt.token)
+		if !ok || f.id == nil {
+			t.Errorf("%s has no derived id", tt.token)
+			continue
+		}
+		if got := f.id(tt.in, scopeOf(demo())); got != tt.want {
+			t.Errorf("id of %s from %v is %q, want %q", tt.token, tt.in, got, tt.want)
+		}
+	}
+}
+
+func TestIDsInOtherPartitions(t *testing.T) {
+	for region, want := range map[string]struct{ role, queue string }{
+		"cn-north-1": {
+			"arn:aws-cn:iam::111122223333:policy/p", "https://sqs.cn-north-1.amazonaws.com.cn/111122223333/q",
+		},
+		"us-gov-west-1": {
+			"arn:aws-us-gov:iam::111122223333:policy/p", "https://sqs.us-gov-west-1.amazonaws.com/111122223333/q",
+		},
+	} {
+		in := scopeOf(&config.Cluster{Cloud: config.Cloud{Region: region, Account: "111122223333"}})
+		if got := finders["aws:iam/policy:Policy"].id(inputs{"name": "p"}, in); got != want.role {
+			t.Errorf("policy in %s is %s, want %s", region, got, want.role)
+		}
+		if got := finders["aws:sqs/queue:Queue"].id(inputs{"name": "q"}, in); got != want.queue {
+			t.Errorf("queue in %s is %s, want %s", region, got, want.queue)
+		}
+	}
+}
+
+// TestLookedUpIDs has ARNs as the tagging API gives them.
+func TestLookedUpIDs(t *testing.T) {
+	const in = ":eu-central-1:111122223333:"
+	for _, tt := range []struct{ token, arn, want string }{
+		{"aws:acm/certificate:Certificate", "arn:aws:acm" + in + "certificate/c-1", "arn:aws:acm" + in + "certificate/c-1"},
+		{"aws:efs/fileSystem:FileSystem", "arn:aws:elasticfilesystem" + in + "file-system/fs-1", "fs-1"},
+		{"aws:efs/fileSystem:FileSystem", "arn:aws:elasticfilesystem" + in + "access-point/fsap-1", ""},
+		{"aws:eks/podIdentityAssociation:PodIdentityAssociation", "arn:aws:eks" + in + "podidentityassociation/demo/a-1", "demo,a-1"},
+		{"aws:ec2/vpc:Vpc", "arn:aws:ec2" + in + "vpc/vpc-1", "vpc-1"},
+		{"aws:kms/key:Key", "arn:aws:kms" + in + "key/k-1", "k-1"},
+	} {
+		tags := map[string]string{"Name": "demo", ClusterTag: "demo"}
+		id, _ := finders[tt.token].match(taggedResource{ARN: tt.arn, Tags: tags}, inputs{
+			"clusterName": "demo", "tags": map[string]any{"Name": "demo"},
+		})
+		if id != tt.want {
+			t.Errorf("id of %s from %s is %q, want %q", tt.token, tt.arn, id, tt.want)
+		}
+	}
+}
+
+func TestEveryFinderFinds(t *testing.T) {
+	for token, f := range finders {
+		ways := 0
+		for _, has := range []bool{f.id != nil, f.arn != "", f.again != nil} {
+			if has {
+				ways++
+			}
+		}
+		if ways != 1 {
+			t.Errorf("%s has %d of a derived id, a kind of ARN and a reason to start again, want 1", token, ways)
+		}
+		if f.arn != "" && !strings.Contains(f.arn, ":") {
+			t.Errorf("%s: %q is not service:type", token, f.arn)
+		}
+	}
+}
+
+// TestCoreMakesNothingThatIsLost runs the program of core for a cluster that
+// has all of it.
+func TestCoreMakesNothingThatIsLost(t *testing.T) {
+	c, err := config.Load(filepath.Join("testdata", "clusters", "all.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := stacks.Program(c, stacks.Core, stacks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := &made{account: c.Cloud.Account, types: map[string]bool{}}
+	preview := func(info *pulumi.RunInfo) { info.DryRun = true }
+	if err := pulumi.RunErr(program, pulumi.WithMocks(stacks.Project, "all-core", made), preview); err != nil {
+		t.Fatal(err)
+	}
+	for token := range made.types {
+		if _, ok := finderFor(token); !ok {
+			t.Errorf("an interrupted creation of %s is not found again: add a line to finders", token)
+		}
+	}
+	for _, token := range []string{
+		"aws:acm/certificate:Certificate", "aws:ec2/tag:Tag", "aws:efs/mountTarget:MountTarget", "aws:s3/bucketV2:BucketV2", "aws:sqs/queue:Queue",
+	} {
+		if !made.types[token] {
+			t.Errorf("the cluster has no %s, so that this test shows nothing about it", token)
+		}
+	}
+}
+
+// made notes the types of a cloud's resources that a program makes.
+type made struct {
+	account string
+	mu      sync.Mutex
+	types   map[string]bool
+}
+
+func (m *made) NewResource(r pulumi.MockResourceArgs) (string, resource.PropertyMap, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if strings.HasPrefix(r.TypeToken, "aws:") {
+		m.types[r.TypeToken] = true
+	}
+	return r.Name, r.Inputs, nil
+}
+
+func (m *made) Call(call pulumi.MockCallArgs) (resource.PropertyMap, error) {
+	switch call.Token {
+	case "aws:index/getCallerIdentity:getCallerIdentity":
+		return resource.PropertyMap{"accountId": resource.NewProperty(m.account), "arn": resource.NewProperty("arn:aws:iam::" + m.account + ":user/u")}, nil
+	case "aws:index/getPartition:getPartition":
+		return resource.PropertyMap{"partition": resource.NewProperty("aws")}, nil
+	case "aws:route53/getZone:getZone":
+		return resource.PropertyMap{"name": resource.NewProperty("example.com")}, nil
+	}
+	return nil, fmt.Errorf("nobody answers %s", call.Token)
+}
