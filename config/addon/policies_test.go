@@ -1,20 +1,26 @@
 package addon
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
+
+var sid = regexp.MustCompile(`^[A-Za-z0-9]+$`)
 
 // TestPoliciesAreNarrow refuses actions with a bare * or every action of a
 // service, and resources that are everything without a reason.
 func TestPoliciesAreNarrow(t *testing.T) {
 	statements := 0
 	for _, a := range All() {
-		options := a.NewOptions()
-		Selection{a.Name: options}.SetDefaults()
-		for _, identity := range a.Needs(facts(), options).Identities {
+		for _, identity := range a.Needs(facts(), sampleOptions(t, a)).Identities {
+			seen := map[string]bool{}
 			for _, s := range identity.Statements {
 				statements++
+				if !sid.MatchString(s.Sid) || seen[s.Sid] {
+					t.Errorf("%s, service account %s: statement %q needs a name of its own, in letters and digits", a.Name, identity.ServiceAccount, s.Sid)
+				}
+				seen[s.Sid] = true
 				for _, problem := range tooWide(s) {
 					t.Errorf("%s, service account %s, statement %s: %s", a.Name, identity.ServiceAccount, s.Sid, problem)
 				}

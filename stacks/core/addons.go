@@ -99,11 +99,7 @@ func (m *addonMaker) makeIdentity(i addon.Identity) error {
 		AccountID:       m.c.Cloud.Account,
 		OIDCProviderARN: m.cluster.OIDCProviderARN,
 		OIDCIssuer:      m.cluster.OIDCIssuer,
-	}
-	for _, s := range i.Statements {
-		args.Statements = append(args.Statements, identity.Statement{
-			Sid: s.Sid, Actions: s.Actions, Resources: s.Resources, Conditions: s.Conditions,
-		})
+		Statements:      statements(i.Statements),
 	}
 	name := m.resource("role")
 	if i.Name != "" {
@@ -204,4 +200,13 @@ func (m *addonMaker) makeFileSystem(needs addon.Needs) error {
 	}
 	m.put(addon.FileSystemID, files.ID)
 	return nil
+}
+
+// statements of an addon's identity, as the component takes them.
+func statements(list []addon.Statement) []identity.Statement {
+	out := make([]identity.Statement, len(list))
+	for i, s := range list {
+		out[i] = identity.Statement{Sid: s.Sid, Actions: s.Actions, Resources: s.Resources, Conditions: s.Conditions}
+	}
+	return out
 }
