@@ -62,7 +62,7 @@ func certificateTypes() map[string]*resourceType {
 			api: api{service: "ACM", create: "DescribeCertificate", remove: "DescribeCertificate"},
 			// internal/service/acm/certificate_validation.go
 			forceNew: []string{"certificateArn", "validationRecordFqdns"},
-			references: []reference{{path: []string{"certificateArn"}, to: certificateType, weak: true, missing: refusal{
+			references: []reference{{path: []string{"certificateArn"}, to: certificateType, cascade: true, missing: refusal{
 				code: "ResourceNotFoundException", message: "Could not find certificate %s.",
 			}}},
 			create: createValidation,
@@ -94,7 +94,7 @@ func validateCertificate(in props) []problem {
 func requestCertificate(c *call) (string, error) {
 	in, out := c.in(), c.out()
 	if in.str("validationMethod") != "DNS" {
-		return "", fmt.Errorf("creating ACM Certificate: the AWS stand-in knows certificates that are validated by DNS only")
+		return "", errors.New("creating ACM Certificate: the AWS stand-in knows certificates that are validated by DNS only")
 	}
 	names := certificateNames(in)
 	if len(names) > domainQuota {

@@ -134,6 +134,20 @@ func TestValidationWaits(t *testing.T) {
 	}
 }
 
+// TestValidationGoesWithItsCertificate: it is nothing of its own.
+func TestValidationGoesWithItsCertificate(t *testing.T) {
+	a := newAccount(t)
+	certificate := a.make(certificateType, "certificate", certificateFor("lab.test"))
+	record := a.make(dnsRecordType, "proof", proof(certificate, 0))
+	a.make(validationType, "validation", props{"certificateArn": certificate.id})
+	if err := a.delete(certificate); err != nil {
+		t.Fatal(err)
+	}
+	if items := a.cloud.Inventory(); len(items) != 1 || items[0].ID != record.id {
+		t.Errorf("left over: %v", items)
+	}
+}
+
 // TestValidationTimesOut where the record is missing, wrong, or where nobody
 // sees it.
 func TestValidationTimesOut(t *testing.T) {

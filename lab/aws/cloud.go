@@ -207,8 +207,21 @@ func (c *Cloud) Close() {
 type keyedMutex struct{ locks sync.Map }
 
 func (k *keyedMutex) lock(key string) (unlock func()) {
-	m, _ := k.locks.LoadOrStore(key, &sync.Mutex{})
-	mutex := m.(*sync.Mutex)
+	mutex := k.of(key)
 	mutex.Lock()
 	return mutex.Unlock
+}
+
+// tryLock does not wait: it does without the lock where somebody has it.
+func (k *keyedMutex) tryLock(key string) (unlock func()) {
+	mutex := k.of(key)
+	if !mutex.TryLock() {
+		return func() {}
+	}
+	return mutex.Unlock
+}
+
+func (k *keyedMutex) of(key string) *sync.Mutex {
+	m, _ := k.locks.LoadOrStore(key, &sync.Mutex{})
+	return m.(*sync.Mutex)
 }

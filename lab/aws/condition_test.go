@@ -12,17 +12,17 @@ func policyWhere(condition string) string {
 func TestConditionRefusals(t *testing.T) {
 	var attempts []attempt
 	for condition, want := range map[string]string{
-		`{"StringLik":{"aws:a":"b"}}`:                  "MalformedPolicyDocument: Invalid Condition type : StringLik.",
-		`{"ForSomeValues:StringLike":{"aws:a":"b"}}`:   "Invalid Condition type : ForSomeValues:StringLike.",
-		`{"NullIfExists":{"aws:a":"true"}}`:            "Invalid Condition type : NullIfExists.",
-		`{"StringEquals":{"RequestTag/a":"b"}}`:        "Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc.",
-		`{"StringEquals":{"aws: RequestTag":"b"}}`:     "Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc.",
-		`{"StringEquals":{"aws:a":{"b":"c"}}}`:         "MalformedPolicyDocument: Syntax errors in policy.",
-		`{"StringEquals":{"aws:a":[["b"]]}}`:           "MalformedPolicyDocument: Syntax errors in policy.",
-		`{"StringEquals":{"aws:a":null}}`:              "MalformedPolicyDocument: Syntax errors in policy.",
-		`{"Bool":{"aws:SecureTransport":"no"}}`:        "MalformedPolicyDocument: Syntax errors in policy.",
-		`{"StringEquals":"aws:a"}`:                     "MalformedPolicyDocument: Syntax errors in policy.",
-		`[{"StringEquals":{"aws:RequestTag/a":"b"}}]`:  "MalformedPolicyDocument: Syntax errors in policy.",
+		`{"StringLik":{"aws:a":"b"}}`:                 "MalformedPolicyDocument: Invalid Condition type : StringLik.",
+		`{"ForSomeValues:StringLike":{"aws:a":"b"}}`:  "Invalid Condition type : ForSomeValues:StringLike.",
+		`{"NullIfExists":{"aws:a":"true"}}`:           "Invalid Condition type : NullIfExists.",
+		`{"StringEquals":{"RequestTag/a":"b"}}`:       "Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc.",
+		`{"StringEquals":{"aws: RequestTag":"b"}}`:    "Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc.",
+		`{"StringEquals":{"aws:a":{"b":"c"}}}`:        "MalformedPolicyDocument: Syntax errors in policy.",
+		`{"StringEquals":{"aws:a":[["b"]]}}`:          "MalformedPolicyDocument: Syntax errors in policy.",
+		`{"StringEquals":{"aws:a":null}}`:             "MalformedPolicyDocument: Syntax errors in policy.",
+		`{"Bool":{"aws:SecureTransport":"no"}}`:       "MalformedPolicyDocument: Syntax errors in policy.",
+		`{"StringEquals":"aws:a"}`:                    "MalformedPolicyDocument: Syntax errors in policy.",
+		`[{"StringEquals":{"aws:RequestTag/a":"b"}}]`: "MalformedPolicyDocument: Syntax errors in policy.",
 	} {
 		attempts = append(attempts, attempt{condition, policyType, func(*world) props { return props{"policy": policyWhere(condition)} }, want})
 	}

@@ -180,6 +180,31 @@ func TestLatencyEndsWithTheCaller(t *testing.T) {
 	}
 }
 
+// TestRepeatedCreate of what is busy does not wait: it has the account locked,
+// for which the other operation may wait.
+func TestRepeatedCreate(t *testing.T) {
+	a := newAccount(t)
+	queue := a.make(queueType, "queue", props{"name": "q"})
+	unlock := a.cloud.lockResource(a.cloud.types[queueType], &session{region: "eu-central-1"}, queue.id)
+	made := make(chan error, 1)
+	go func() {
+		_, err := a.try(queueType, "again", props{"name": "q"})
+		made <- err
+	}()
+	select {
+	case err := <-made:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the second creation waits for the first one's lock")
+	}
+	unlock()
+	if err := a.delete(queue); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestConcurrentCreates(t *testing.T) {
 	a := newAccount(t)
 	vpc := a.make(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16"})

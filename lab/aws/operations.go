@@ -38,7 +38,9 @@ func (c *Cloud) create(ctx context.Context, s *session, typ *resourceType, in pr
 }
 
 // beginCreate decides whether AWS would make the resource, and records it. The
-// resource is locked when it returns: updates and deletions wait.
+// resource is locked when it returns: updates and deletions wait. What AWS lets
+// be created over and over, such as a policy, may be busy: then the last one
+// wins, and nobody waits with the account locked.
 func (c *Cloud) beginCreate(s *session, typ *resourceType, in props) (*record, func(), error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +64,7 @@ func (c *Cloud) beginCreate(s *session, typ *resourceType, in props) (*record, f
 	if err := c.store.put(r); err != nil {
 		return nil, nil, err
 	}
-	return r, c.lockResource(typ, s, id), nil
+	return r, c.busy.tryLock(resourceKey(typ, s, id)), nil
 }
 
 // undo removes what could not be made after all, so that it can be tried again.
@@ -144,7 +146,11 @@ func (c *Cloud) settle(ctx context.Context, typ *resourceType, r *record, takes 
 
 // lockResource makes operations on one resource wait for each other.
 func (c *Cloud) lockResource(typ *resourceType, s *session, id string) (unlock func()) {
-	return c.busy.lock(typ.token + "|" + s.region + "|" + id)
+	return c.busy.lock(resourceKey(typ, s, id))
+}
+
+func resourceKey(typ *resourceType, s *session, id string) string {
+	return typ.token + "|" + s.region + "|" + id
 }
 
 // remove deletes a resource. Deleting what does not exist is no error.

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -189,7 +190,7 @@ func dnsFunctions() map[string]*function {
 func getZone(q *query) (props, error) {
 	id, name := q.args.str("zoneId"), q.args.str("name")
 	if id == "" && name == "" && !q.args.has("tags") {
-		return nil, fmt.Errorf("one of `name,tags,zone_id` must be specified")
+		return nil, errors.New("one of `name,tags,zone_id` must be specified")
 	}
 	private := q.args.boolean("privateZone") || q.args.has("vpcId")
 	var found []*record
@@ -206,10 +207,10 @@ func getZone(q *query) (props, error) {
 		found = append(found, r)
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no matching Route 53 Hosted Zone found")
+		return nil, errors.New("no matching Route 53 Hosted Zone found")
 	}
 	if len(found) > 1 {
-		return nil, fmt.Errorf("multiple Route 53 Hosted Zones matched; use additional constraints to reduce matches to a single Route 53 Hosted Zone")
+		return nil, errors.New("multiple Route 53 Hosted Zones matched; use additional constraints to reduce matches to a single Route 53 Hosted Zone")
 	}
 	return describeFoundZone(q, found[0]), nil
 }

@@ -213,9 +213,9 @@ func TestGetZone(t *testing.T) {
 	}
 	w.make(hostedZoneType, "second", props{"name": "example.com"})
 	for want, args := range map[string]props{
-		"no matching Route 53 Hosted Zone found":          {"name": "none.test"},
-		"multiple Route 53 Hosted Zones matched":          {"name": "example.com"},
-		"one of `name,tags,zone_id` must be specified":    {},
+		"no matching Route 53 Hosted Zone found":         {"name": "none.test"},
+		"multiple Route 53 Hosted Zones matched":         {"name": "example.com"},
+		"one of `name,tags,zone_id` must be specified":   {},
 		`Invalid or unknown key; did you mean "zoneId"?`: {"zoneID": LabZoneID},
 	} {
 		_, err := w.invoke("aws:route53/getZone:getZone", args)

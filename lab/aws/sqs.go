@@ -154,7 +154,9 @@ func sameQueue(c *call, other *record) error {
 
 func describeQueue(c *call) {
 	out := c.out()
-	out.setDefault("sqsManagedSseEnabled", !c.in().has("kmsMasterKeyId"))
+	if !c.in().has("sqsManagedSseEnabled") {
+		out["sqsManagedSseEnabled"] = !c.in().has("kmsMasterKeyId")
+	}
 	out.setDefault("kmsDataKeyReusePeriodSeconds", 300)
 	for _, key := range []string{"policy", "redrivePolicy", "redriveAllowPolicy", "deduplicationScope", "fifoThroughputLimit"} {
 		out.setDefault(key, "")

@@ -104,6 +104,9 @@ func TestQueue(t *testing.T) {
 	if err := w.update(q, props{"messageRetentionSeconds": 600.0}); err != nil || q.out.integer("messageRetentionSeconds") != 600 || q.out.str("arn") != arn {
 		t.Errorf("update gives %v, %v", err, q.out)
 	}
+	if err := w.update(q, props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"}); err != nil || q.out.boolean("sqsManagedSseEnabled") {
+		t.Errorf("with a key of one's own: %v, %v", err, q.out)
+	}
 	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
 		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
 	})

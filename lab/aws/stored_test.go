@@ -1,0 +1,47 @@
+package aws
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestStored(t *testing.T) {
+	a := newAccount(t)
+	a.make(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "demo"}})
+	a.make(roleType, "role", props{"assumeRolePolicy": nodeTrust})
+	// A write that a crash has cut short, which Open removes.
+	cut := filepath.Join(a.dir, "resources", "ec2", ".new-1")
+	if err := os.WriteFile(cut, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := Stored(a.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a.cloud.Inventory(), stored); diff != "" || len(stored) != 2 {
+		t.Errorf("stored are %d resources (-exist +stored):\n%s", len(stored), diff)
+	}
+	if _, err := os.Stat(cut); err != nil {
+		t.Errorf("looking has changed what is stored: %v", err)
+	}
+}
+
+func TestStoredWithoutState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "aws")
+	if stored, err := Stored(dir); err != nil || len(stored) > 0 {
+		t.Errorf("stored are %v, %v", stored, err)
+	}
+	damaged := filepath.Join(dir, "resources", "ec2", "Vpc-1.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(damaged), 0o755), os.WriteFile(damaged, []byte("{"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	want := "read the state of the AWS stand-in: " + damaged + " is damaged: "
+	if _, err := Stored(dir); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %s…", err, want)
+	}
+}
