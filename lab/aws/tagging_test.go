@@ -2,6 +2,7 @@ package aws
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,5 +114,35 @@ func TestTagOfAnOwnedResource(t *testing.T) {
 	}
 	if err := w.update(w.vpc, program); err != nil || !maps.Equal(w.tags(w.vpc), own) {
 		t.Errorf("after that update, %v, the tags are %v", err, w.tags(w.vpc))
+	}
+}
+
+// TestSearchByTag finds what the addons' services made: teardown looks for
+// leftovers in that way.
+func TestSearchByTag(t *testing.T) {
+	a := newAccount(t)
+	tags := map[string]any{"tombolo:cluster": "demo"}
+	var want []string
+	for token, in := range map[string]props{
+		queueType:       {},
+		eventRuleType:   {"eventPattern": interruptions},
+		certificateType: certificateFor("lab.test"),
+		fileSystemType:  {},
+		bucketType:      {},
+	} {
+		want = append(want, a.make(token, "tagged", merged(in, props{"tags": tags})).out.str("arn"))
+		a.make(token, "other", in)
+	}
+	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
+		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := found.at("resourceTagMappingLists", "resourceArn")
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
