@@ -46,6 +46,7 @@ func TestClassify(t *testing.T) {
 		{command, 5},
 		{&automation.DeploymentError{Cluster: "demo", Err: command}, 5},
 		{&automation.VerificationError{Cluster: "demo"}, 6},
+		{&fault.Error{Class: fault.Contract, Problem: "no"}, 8},
 		{&automation.LockedError{Stack: "demo-core"}, 7},
 		{context.Canceled, 130},
 		{&fault.Error{Class: fault.Declined, Problem: "no"}, 130},

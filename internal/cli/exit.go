@@ -58,6 +58,12 @@ func exitClasses() []exitClass {
 			},
 		},
 		{
+			code: 8, name: "contract",
+			meaning: "The platform tree does not fit the clusters that follow it; nothing was started",
+			remedy:  "Correct every error listed; `tombolo check` looks again",
+			matches: func(err error) bool { return isFault(err, fault.Contract) },
+		},
+		{
 			code: 4, name: "precondition",
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",

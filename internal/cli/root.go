@@ -5,15 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tombolo/internal/cli/check"
 	"tombolo/internal/cli/destroy"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
+	"tombolo/internal/cli/initialize"
 	"tombolo/internal/cli/kubeconfig"
 	"tombolo/internal/cli/lab"
 	"tombolo/internal/cli/list"
 	"tombolo/internal/cli/outputs"
 	"tombolo/internal/cli/preview"
+	"tombolo/internal/cli/push"
 	"tombolo/internal/cli/up"
 	"tombolo/internal/cli/validate"
 	"tombolo/internal/cli/verify"
@@ -71,8 +74,8 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 	root.AddGroup(&cobra.Group{ID: clusters, Title: "Clusters:"}, &cobra.Group{ID: other, Title: "Other:"})
 	for _, cmd := range []*cobra.Command{
 		up.NewCmdUp(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil),
-		outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
-		validate.NewCmdValidate(f, nil), list.NewCmdList(f, nil),
+		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
+		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil),
 	} {
 		cmd.GroupID = clusters
 		if cmd.ValidArgsFunction == nil {
@@ -80,7 +83,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 		}
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range []*cobra.Command{lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
+	for _, cmd := range []*cobra.Command{initialize.NewCmdInit(f), lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
 		cmd.GroupID = other
 		root.AddCommand(cmd)
 	}

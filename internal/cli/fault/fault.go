@@ -15,6 +15,8 @@ const (
 	Precondition Class = "precondition"
 	// Verification: what was deployed is not as it should be.
 	Verification Class = "verification"
+	// Contract: the platform tree does not fit the clusters that follow it.
+	Contract Class = "contract"
 	// Declined: the person at the terminal said no.
 	Declined Class = "declined"
 )

@@ -1,0 +1,117 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"tombolo/config"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+	"tombolo/platform/contract"
+)
+
+// result of a check.
+type result struct {
+	tree            string
+	chosen, skipped []*config.Cluster
+	found           contract.Findings
+}
+
+// finding is the document of one finding in the JSON format.
+type finding struct {
+	Type string `json:"type"`
+	contract.Finding
+}
+
+// summary is the document after the findings.
+type summary struct {
+	Type     string   `json:"type"`
+	Tree     string   `json:"tree"`
+	Clusters []string `json:"clusters"`
+	// Skipped are the clusters whose gitops.path is not in the tree.
+	Skipped  []string `json:"skipped,omitempty"`
+	Errors   int      `json:"errors"`
+	Warnings int      `json:"warnings"`
+	Notes    int      `json:"notes"`
+}
+
+// report shows what was found, and returns an error when the tree does not fit.
+func (o *Options) report(r result) error {
+	if o.JSON() {
+		if err := o.documents(r); err != nil {
+			return err
+		}
+	} else {
+		o.lines(r)
+	}
+	if r.found.Count(contract.Error) > 0 {
+		return &fault.Error{
+			Class:   fault.Contract,
+			Problem: fmt.Sprintf("%s does not fit the clusters that follow it: %s", r.tree, counts(r.found)),
+		}
+	}
+	verdict := fmt.Sprintf("%s fits %s", r.tree, strings.Join(names(r.chosen), ", "))
+	if found := counts(r.found); found != "" {
+		verdict += ": " + found
+	}
+	o.Status().Done("%s", verdict)
+	return nil
+}
+
+func (o *Options) documents(r result) error {
+	for _, f := range r.found {
+		if err := render.WriteJSON(o.Out, finding{"finding", f}); err != nil {
+			return err
+		}
+	}
+	return render.WriteJSON(o.Out, summary{
+		Type: "check", Tree: r.tree, Clusters: names(r.chosen), Skipped: names(r.skipped),
+		Errors: r.found.Count(contract.Error), Warnings: r.found.Count(contract.Warning), Notes: r.found.Count(contract.Note),
+	})
+}
+
+// lines are the findings for people. One whose place is known is shown as the
+// problems of a cluster file are.
+func (o *Options) lines(r result) {
+	options := o.Problems()
+	for _, f := range r.found {
+		if f.Line == 0 {
+			fmt.Fprintln(o.ErrOut, f.String())
+		} else {
+			render.Problems(o.ErrOut, config.Problems{{
+				File: f.File, Line: f.Line, Column: f.Column,
+				Message: fmt.Sprintf("%s: %s", f.Severity, f.Text()), Remedy: f.Remedy,
+			}}, options)
+		}
+		if options.Terminal {
+			fmt.Fprintln(o.ErrOut)
+		}
+	}
+	for _, c := range r.skipped {
+		o.Status().Plain("%s is not checked: its gitops.path, %s, is not in %s", c.Name, c.GitOps.Path, r.tree)
+	}
+}
+
+func names(all []*config.Cluster) []string {
+	out := make([]string, len(all))
+	for i, c := range all {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// counts is "2 errors, 1 warning", without what there is none of. Notes are
+// not counted: nobody need do anything about them.
+func counts(found contract.Findings) string {
+	var out []string
+	for _, s := range []contract.Severity{contract.Error, contract.Warning} {
+		switch n := found.Count(s); n {
+		case 0:
+		case 1:
+			out = append(out, fmt.Sprintf("1 %s", s))
+		default:
+			out = append(out, fmt.Sprintf("%d %ss", n, s))
+		}
+	}
+	return strings.Join(out, ", ")
+}
