@@ -80,7 +80,8 @@ type Status struct {
 	Endpoints []Endpoint `json:"endpoints"`
 	// Processes that the daemon supervises, by name.
 	Processes []Process `json:"processes"`
-	// Inventory is what exists in the cloud's stand-in.
+	// Inventory is what exists in the cloud's stand-in; what it has on disk,
+	// when the daemon is not running.
 	Inventory []Item `json:"inventory"`
 	// Notes are things to know, such as why the Git repository was not updated.
 	Notes []string `json:"notes,omitempty"`

@@ -42,9 +42,24 @@ func TestLogFile(t *testing.T) {
 	}
 }
 
+// TestDownHasACloudOnDisk is for a daemon that was killed.
+func TestDownHasACloudOnDisk(t *testing.T) {
+	l := Open(t.TempDir())
+	file := filepath.Join(l.paths().cloud(), "resources", "ec2", "Vpc-1.json")
+	vpc := `{"type":"aws:ec2/vpc:Vpc","id":"vpc-1","region":"eu-central-1","outputs":{"tags":{"Name":"demo"}}}`
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(vpc), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Status(t.Context())
+	want := []Item{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1", Name: "demo", Region: "eu-central-1"}}
+	if diff := cmp.Diff(want, s.Inventory); diff != "" || err != nil || s.Running {
+		t.Errorf("status %+v, %v\n%s", s, err, diff)
+	}
+}
+
 func TestDownIsNotRunning(t *testing.T) {
 	l := Open(t.TempDir())
-	if s, err := l.Status(t.Context()); err != nil || s.Running {
+	if s, err := l.Status(t.Context()); err != nil || s.Running || len(s.Inventory) > 0 {
 		t.Errorf("status %+v, %v", s, err)
 	}
 	if _, _, err := l.EKSToken(t.Context(), "demo"); err == nil || err.Error() != "get a token for cluster demo: the lab is not running; run `tombolo lab up`" {

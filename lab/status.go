@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+
+	"tombolo/lab/aws"
 )
 
-// Status says what the lab consists of now. A lab that is not running has
-// Running false and is no error.
+// Status says what the lab consists of now. A lab that is not running is no
+// error: Running is false, and Inventory holds what the cloud's stand-in has on
+// disk and will have again.
 func (l *Lab) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := l.ask(ctx, http.MethodGet, "/status", nil, &s)
 	if errors.Is(err, ErrNotRunning) {
-		return Status{}, nil
+		return l.stored()
 	}
 	if err != nil {
 		return Status{}, fmt.Errorf("get the lab's status: %w", err)
@@ -36,15 +39,30 @@ func (d *daemon) status() Status {
 			{"token reviews", d.reviewURL()},
 			{"aws provider", loopback(d.ports.provider)},
 		},
-		Processes: []Process{}, Inventory: []Item{},
+		Processes: []Process{},
 	}
 	for _, p := range d.supervisor.List() {
 		s.Processes = append(s.Processes, Process{
 			Name: p.Name, PID: p.PID, State: string(p.State), Since: p.Since, Restarts: p.Restarts, Detail: p.Detail,
 		})
 	}
-	for _, i := range d.cloud.Inventory() {
-		s.Inventory = append(s.Inventory, Item{Type: i.Type, ID: i.ID, Name: i.Name, Region: i.Region, Created: i.Created})
-	}
+	s.Inventory = items(d.cloud.Inventory())
 	return s
+}
+
+// stored is the status of a lab that is down.
+func (l *Lab) stored() (Status, error) {
+	found, err := aws.Stored(l.paths().cloud())
+	if err != nil {
+		return Status{}, fmt.Errorf("get the lab's status: the lab is not running, and what it left cannot be read: %w", err)
+	}
+	return Status{Endpoints: []Endpoint{}, Processes: []Process{}, Inventory: items(found)}, nil
+}
+
+func items(found []aws.Item) []Item {
+	list := make([]Item, 0, len(found))
+	for _, i := range found {
+		list = append(list, Item{Type: i.Type, ID: i.ID, Name: i.Name, Region: i.Region, Created: i.Created})
+	}
+	return list
 }

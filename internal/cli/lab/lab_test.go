@@ -112,6 +112,10 @@ git    http://git.lab.test/platform.git
 Cloud: 0
 `, "✔ the lab is running since 2026-01-02 03:04:05 (process 7)\n"},
 		{"down", lab.Status{}, "Cloud: 0\n", "the lab is not running; start it with `tombolo lab up`\n"},
+		{"down, with a cloud", lab.Status{Inventory: running.Inventory}, `Cloud, on disk: 1
+TYPE              ID      NAME   REGION
+aws:ec2/vpc:Vpc   vpc-1   demo   eu-central-1
+`, "the lab is not running, but has a cloud on disk; bring it back with `tombolo lab up`, or remove it with `tombolo lab down`\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out, errOut bytes.Buffer

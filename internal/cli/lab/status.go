@@ -33,7 +33,8 @@ func NewCmdStatus(f *factory.Factory, runF func(context.Context, *StatusOptions)
 		Short: "Show the lab's processes and what exists in its cloud",
 		Long: strings.TrimSpace(`
 Show the processes of the lab, what it serves, and every resource that exists
-in the stand-in of the cloud. After destroy there is none.`),
+in the stand-in of the cloud. After destroy there is none. Of a lab that is not
+running, show the resources that it has on disk.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
@@ -62,10 +63,13 @@ func statusRun(ctx context.Context, o *StatusOptions) error {
 	if o.JSON() {
 		return render.WriteJSON(o.Out, statusDocument{Type: "lab-status", Status: s})
 	}
-	if !s.Running {
-		o.Status().Plain("the lab is not running; start it with `tombolo lab up`")
-	} else {
+	switch {
+	case s.Running:
 		o.Status().Done("the lab is running since %s (process %d)", s.Since.Local().Format(time.DateTime), s.PID)
+	case len(s.Inventory) > 0:
+		o.Status().Plain("the lab is not running, but has a cloud on disk; bring it back with `tombolo lab up`, or remove it with `tombolo lab down`")
+	default:
+		o.Status().Plain("the lab is not running; start it with `tombolo lab up`")
 	}
 	for _, note := range s.Notes {
 		o.Status().Plain("  %s", note)
@@ -88,6 +92,10 @@ func (o *StatusOptions) tables(s lab.Status) error {
 	for _, i := range s.Inventory {
 		items = append(items, []string{i.Type, i.ID, i.Name, i.Region})
 	}
+	cloud := "Cloud"
+	if !s.Running && len(items) > 0 {
+		cloud = "Cloud, on disk"
+	}
 	for _, t := range []struct {
 		title  string
 		header []string
@@ -95,9 +103,9 @@ func (o *StatusOptions) tables(s lab.Status) error {
 	}{
 		{"Processes", []string{"NAME", "STATE", "PID", "RESTARTS", "DETAIL"}, processes},
 		{"Endpoints", []string{"NAME", "URL"}, endpoints},
-		{"Cloud", []string{"TYPE", "ID", "NAME", "REGION"}, items},
+		{cloud, []string{"TYPE", "ID", "NAME", "REGION"}, items},
 	} {
-		if len(t.rows) == 0 && t.title != "Cloud" {
+		if len(t.rows) == 0 && t.title != cloud {
 			continue
 		}
 		fmt.Fprintf(o.Out, "%s: %d\n", t.title, len(t.rows))
