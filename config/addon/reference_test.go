@@ -1,0 +1,111 @@
+package addon
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const referenceIntro = `# The addons
+
+<!-- Written by ` + "`go test ./config/addon -run TestReference -update`" + `; do not edit. -->
+
+A cluster file turns an addon on under [addons](cluster-file.md#addons), where its options are. What follows is what the addon
+gets from it: things in the cloud, keys of [infra-config](infra-config.md) that manifests use as ` + "`${key}`" + `, and Helm values in the
+ConfigMap ` + "`<addon>-values`" + ` of its namespace. How to add one is in [the guide](../guide/addons.md).
+`
+
+// TestReference holds docs/reference/addons.md to the catalogue.
+func TestReference(t *testing.T) {
+	f := facts()
+	for _, a := range All() {
+		f.Enabled = append(f.Enabled, a.Name)
+	}
+	var b strings.Builder
+	b.WriteString(referenceIntro)
+	b.WriteString("\n| addon | stage | namespace | with | in the cloud |\n|---|---|---|---|---|\n")
+	for _, a := range All() {
+		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | %s | %s |\n", a.Name, a.Stage, a.Namespace,
+			code(a.Requires), strings.Join(inTheCloud(a.Needs(f, sampleOptions(t, a))), ", "))
+	}
+	b.WriteString("\n## Keys of infra-config\n\n| key | of | meaning | example |\n|---|---|---|---|\n")
+	for _, a := range All() {
+		for _, k := range a.Keys() {
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | `%s` |\n", k.Name, a.Name, k.Description, k.Example)
+		}
+	}
+	b.WriteString("\n## Helm values\n\nThose of a cluster with every addon; some come only with an option or with another addon.\n\n| ConfigMap | values |\n|---|---|\n")
+	for _, a := range All() {
+		if a.HasValues() {
+			options := sampleOptions(t, a)
+			values := a.Values(f, options, sampleOutputs(a.Needs(f, options)))
+			fmt.Fprintf(&b, "| `%s` | %s |\n", a.ValuesName(), code(leaves(values, "")))
+		}
+	}
+
+	path := filepath.Join("..", "..", "docs", "reference", "addons.md")
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
+		t.Errorf("%s is not current; run go test ./config/addon -run TestReference -update (-want +got):\n%s", path, diff)
+	}
+}
+
+func code(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = "`" + w + "`"
+	}
+	return strings.Join(out, ", ")
+}
+
+// inTheCloud names the needs.
+func inTheCloud(n Needs) []string {
+	var out []string
+	for _, i := range n.Identities {
+		out = append(out, "role of `"+i.ServiceAccount+"`")
+	}
+	for _, need := range []struct {
+		there bool
+		name  string
+	}{
+		{n.NodeRole != nil, "node role with instance profile and access entry"},
+		{n.Queue != nil, "queue of events"},
+		{n.Certificate != nil, "certificate"},
+		{n.Bucket != nil, "bucket"},
+		{n.FileSystem != nil, "file system"},
+		{len(n.DiscoveryTags) > 0, "discovery tags"},
+	} {
+		if need.there {
+			out = append(out, need.name)
+		}
+	}
+	return out
+}
+
+// leaves are the paths of values; a list counts as one.
+func leaves(values map[string]any, below string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		path := strings.TrimPrefix(below+"."+name, ".")
+		if deeper, ok := values[name].(map[string]any); ok && len(deeper) > 0 {
+			out = append(out, leaves(deeper, path)...)
+			continue
+		}
+		out = append(out, path)
+	}
+	return out
+}
