@@ -69,8 +69,10 @@ func register[O any](d definition[O]) *Addon {
 		a.values = func(f Facts, options any, out Outputs) map[string]any { return d.Values(input(f, options), out) }
 	}
 	for _, k := range d.Keys {
-		a.keys = append(a.keys, Key{Name: k.Name, Description: k.Description, Example: k.Example,
-			value: func(f Facts, options any, out Outputs) string { return k.Value(input(f, options), out) }})
+		a.keys = append(a.keys, Key{
+			Name: k.Name, Description: k.Description, Example: k.Example,
+			value: func(f Facts, options any, out Outputs) string { return k.Value(input(f, options), out) },
+		})
 	}
 	catalogue[d.Name] = a
 	return a

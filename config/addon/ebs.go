@@ -37,7 +37,8 @@ var _ = register(definition[EBSOptions]{
 // ebsStatements follow the managed policy AmazonEBSCSIDriverPolicyV2 and the
 // driver's "Installation" page, with the tag of this cluster where those are
 // content with any cluster's. Volumes that the driver did not make cannot be
-// attached. Snapshots are left out: the tree has no snapshot controller.
+// attached. Snapshots and copies of volumes are left out: the tree has no
+// snapshot controller.
 func ebsStatements(f Facts, kmsKeyARN string) []Statement {
 	volumes := []string{f.ec2("volume/*")}
 	attach := []string{"ec2:AttachVolume", "ec2:DetachVolume"}
