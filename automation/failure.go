@@ -43,7 +43,7 @@ func (d *Driver) failure(ctx context.Context, f failed) error {
 	}
 	// The SDK's errors have no Unwrap: its tests come before any wrapping.
 	if auto.IsConcurrentUpdateError(f.err) {
-		return lockedBy(f.stack, f.err.Error())
+		return d.lockedBy(f.stack, f.err.Error())
 	}
 	// A program that gives up before anything was made found that something
 	// it needs is missing: the right account, core's outputs, a secret.
@@ -226,18 +226,27 @@ func remedyFor(reason string) string {
 var lockText = regexp.MustCompile(`created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)`)
 
 // lockedBy reads the lock's owner out of the CLI's message.
-func lockedBy(stack, text string) *LockedError {
+func (d *Driver) lockedBy(stack, text string) *LockedError {
 	m := lockText.FindStringSubmatch(text)
 	if m == nil {
 		return &LockedError{Stack: stack, Remedy: fmt.Sprintf(
-			"wait for it to end; if it is dead, run `pulumi cancel --stack %s`", stack)}
+			"wait for it to end; if it is dead, run `%s`", d.cancelCommand(stack))}
 	}
 	pid, _ := strconv.Atoi(m[3])
 	since, _ := time.Parse(time.RFC3339, m[4])
-	return lockedError(stack, LockOwner{User: m[1], Host: m[2], PID: pid, Since: since})
+	return d.lockedError(stack, LockOwner{User: m[1], Host: m[2], PID: pid, Since: since})
 }
 
-func lockedError(stack string, o LockOwner) *LockedError {
+func (d *Driver) lockedError(stack string, o LockOwner) *LockedError {
 	return &LockedError{Stack: stack, Owner: &o, Remedy: fmt.Sprintf(
-		"wait for it to end; if process %d on %s is dead, run `pulumi cancel --stack %s`", o.PID, o.Host, stack)}
+		"wait for it to end; if process %d on %s is dead, run `%s`", o.PID, o.Host, d.cancelCommand(stack))}
+}
+
+// cancelCommand removes a stack's lock, in any shell.
+func (d *Driver) cancelCommand(stack string) string {
+	command := "pulumi cancel --stack " + stack
+	if d.opts.Enter == "" {
+		return command
+	}
+	return d.opts.Enter + " && " + command
 }

@@ -107,7 +107,7 @@ func (d *Driver) awaitOwner(ctx context.Context, stack string, o LockOwner) erro
 		return nil
 	}
 	if state != ownerOrphan {
-		return lockedError(stack, o)
+		return d.lockedError(stack, o)
 	}
 	d.opts.Observer.Note(stack, fmt.Sprintf(
 		"waiting up to %s for pulumi process %d, whose driver is gone, to end", d.opts.LockWait, o.PID))
@@ -120,7 +120,7 @@ func (d *Driver) awaitOwner(ctx context.Context, stack string, o LockOwner) erro
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-deadline.C:
-			return lockedError(stack, o)
+			return d.lockedError(stack, o)
 		case <-tick.C:
 			if judge(o, host, d.processes) == ownerGone {
 				return nil

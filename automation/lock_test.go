@@ -251,3 +251,14 @@ func TestLockOfPulumiCloud(t *testing.T) {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 }
+
+// TestRemedyInAnEnvironmentOfItsOwn: a shell has to enter it first.
+func TestRemedyInAnEnvironmentOfItsOwn(t *testing.T) {
+	b := newBench(t)
+	b.opts.Enter = `eval "$(env-of-the-lab)"`
+	want := "; wait for it to end; if process 77 on far is dead, run " +
+		"`eval \"$(env-of-the-lab)\" && pulumi cancel --stack demo-core`"
+	if err := b.lockedError("demo-core", LockOwner{PID: 77, Host: "far"}); !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error is %v, want …%s", err, want)
+	}
+}

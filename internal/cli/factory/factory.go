@@ -237,6 +237,7 @@ func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*au
 			return nil, err
 		}
 		o.WorkDir = filepath.Join(root, ".lab", "work")
+		o.Enter = `eval "$(bin/tombolo lab env)"`
 	}
 	return automation.New(o)
 }
