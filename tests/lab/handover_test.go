@@ -1,0 +1,298 @@
+//go:build lab
+
+package lab
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHandover is the way of Flux itself: installed by bootstrap, replaced by
+// another distribution, handed over to Git and upgraded there, while the
+// cluster file goes on to say what Flux follows. Its parts build on each other.
+func TestHandover(t *testing.T) {
+	h := newHandover(t)
+	for _, s := range []struct {
+		name string
+		run  func(*handover, *testing.T)
+	}{
+		{"up", (*handover).up},
+		{"what somebody changed is left alone", (*handover).somebodyElse},
+		{"another distribution is applied", (*handover).anotherDistribution},
+		{"push hands Flux over", (*handover).push},
+		{"a second push changes nothing", (*handover).pushAgain},
+		{"an upgrade through Git is not reverted", (*handover).upgradeThroughGit},
+		{"another distribution is left to Git", (*handover).leftToGit},
+		{"and arrives by push", (*handover).arrivesByPush},
+		{"another branch is followed", (*handover).anotherBranch},
+		{"another repository is followed", (*handover).anotherRepository},
+		{"a rotated token is used", (*handover).rotatedToken},
+		{"destroy leaves an empty cloud", func(h *handover, t *testing.T) { destroyLeavesNothing(t, h.project) }},
+	} {
+		if !t.Run(s.name, func(t *testing.T) { s.run(h, t) }) {
+			t.Fatal("what follows needs this")
+		}
+	}
+}
+
+const demoFile = "clusters/demo.yaml"
+
+// handover is a project whose cluster follows a tree of one ConfigMap.
+type handover struct {
+	project
+	repository string // that the cluster follows, on the disk
+	branch     string
+}
+
+func newHandover(t *testing.T) *handover {
+	t.Helper()
+	p := newProject(t)
+	file, err := os.ReadFile("testdata/handover.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, demoFile, string(file))
+	tree := filepath.Join("platform", "flux", "clusters", "handover")
+	if err := os.MkdirAll(filepath.Join(p.dir, tree), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, filepath.Join(tree, "kustomization.yaml"), "# What the cluster has.\nresources:\n  - settings.yaml # one ConfigMap\n")
+	p.write(t, filepath.Join(tree, "settings.yaml"), settings("start"))
+	return &handover{project: p, repository: filepath.Join(p.dir, ".lab", "git", "platform.git"), branch: "main"}
+}
+
+const settingsFile = "clusters/handover/settings.yaml"
+
+func settings(state string) string {
+	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: default}\ndata: {state: " + state + ", cluster: \"${cluster_name}\"}\n"
+}
+
+func (h *handover) up(t *testing.T) {
+	h.project.up(t, "demo")
+	h.must(t, "verify", "demo")
+	h.reads(t, "start")
+}
+
+// reads says that the cluster has the ConfigMap in a state.
+func (h *handover) reads(t *testing.T, state string) {
+	t.Helper()
+	if got := h.kubectl(t, "demo", "-n", "default", "get", "configmap", "settings", "-o", "jsonpath={.data.state} {.data.cluster}"); got != state+" demo" {
+		t.Errorf("the ConfigMap says %q, want %s", got, state)
+	}
+}
+
+// level is the log level that source-controller runs with: the sign by which
+// the distributions of this test are told apart.
+func (h *handover) level(t *testing.T) string {
+	t.Helper()
+	args := h.kubectl(t, "demo", "-n", "flux-system", "get", "deployment", "source-controller", "-o", "jsonpath={.spec.template.spec.containers[0].args}")
+	for _, level := range []string{"info", "debug", "error", "trace"} {
+		if strings.Contains(args, "--log-level="+level) {
+			return level
+		}
+	}
+	return args
+}
+
+func (h *handover) wantLevel(t *testing.T, want string) {
+	t.Helper()
+	if got := h.level(t); got != want {
+		t.Errorf("source-controller logs %s, want %s", got, want)
+	}
+}
+
+// unchanged runs up, which must have nothing to do, and returns what it says.
+func (h *handover) unchanged(t *testing.T, flags ...string) string {
+	t.Helper()
+	o := h.run(t, append([]string{"up", "demo", "--yes", "--output", "json"}, flags...)...)
+	if o.code != 0 {
+		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	}
+	for _, s := range lastResult(t, o.stdout).Stacks {
+		if s.Changed != 0 {
+			t.Errorf("%s changed: %v", s.Stack, s.Changes)
+		}
+	}
+	return o.stdout + o.stderr
+}
+
+func (h *handover) somebodyElse(t *testing.T) {
+	h.kubectl(t, "demo", "-n", "flux-system", "patch", "deployment", "source-controller", "--type=json",
+		`-p=[{"op": "replace", "path": "/spec/template/spec/containers/0/args/2", "value": "--log-level=error"}]`)
+	h.wantLevel(t, "error")
+	h.unchanged(t)
+	h.unchanged(t, "--refresh")
+	h.wantLevel(t, "error")
+}
+
+// distribution is a manifest that differs in the log level.
+func (h *handover) distribution(t *testing.T, level string) {
+	t.Helper()
+	h.write(t, "install.yaml", strings.ReplaceAll(h.read(t, ".tools/share/flux-install.yaml"), "--log-level=info", "--log-level="+level))
+}
+
+func (h *handover) edit(t *testing.T, old, new string) {
+	t.Helper()
+	text := h.read(t, demoFile)
+	if !strings.Contains(text, old) {
+		t.Fatalf("%s holds no %q", demoFile, old)
+	}
+	h.write(t, demoFile, strings.Replace(text, old, new, 1))
+}
+
+func (h *handover) anotherDistribution(t *testing.T) {
+	h.distribution(t, "debug")
+	h.edit(t, "../.tools/share/flux-install.yaml", "../install.yaml")
+	s := h.project.up(t, "demo").Stacks[1]
+	if s.Changes["update"] == 0 || s.Changed != s.Changes["update"] {
+		t.Errorf("%s changed %v, want updates alone", s.Stack, s.Changes)
+	}
+	h.wantLevel(t, "debug")
+	h.unchanged(t)
+	h.must(t, "verify", "demo")
+}
+
+// pushed is the document of a push.
+type pushed struct {
+	Changed, Proposed bool
+	Branch, Commit    string
+}
+
+func (h *handover) pushes(t *testing.T) pushed {
+	t.Helper()
+	var p pushed
+	decode(t, h.must(t, "push", "demo", "--output", "json"), &p)
+	return p
+}
+
+func (h *handover) push(t *testing.T) {
+	if p := h.pushes(t); !p.Changed || p.Proposed || p.Branch != "main" {
+		t.Errorf("pushed %+v", p)
+	}
+	h.must(t, "verify", "demo")
+	owner := h.kubectl(t, "demo", "-n", "flux-system", "get", "deployments", "-l", "kustomize.toolkit.fluxcd.io/name=platform", "-o", "name")
+	if !strings.Contains(owner, "source-controller") || !strings.Contains(owner, "kustomize-controller") {
+		t.Errorf("Flux manages %q", owner)
+	}
+	if own := h.kubectl(t, "demo", "-n", "flux-system", "get", "gitrepositories,kustomizations", "-l", "kustomize.toolkit.fluxcd.io/name=platform", "-o", "name"); strings.Contains(own, "/platform") {
+		t.Errorf("Flux took the sync objects: %s", own)
+	}
+	h.unchanged(t)
+}
+
+func (h *handover) pushAgain(t *testing.T) {
+	if p := h.pushes(t); p.Changed {
+		t.Errorf("pushed %+v", p)
+	}
+}
+
+// commit changes a file in Git, as somebody does who reviews and merges.
+func (h *handover) commit(t *testing.T, file string, change func(string) string) string {
+	t.Helper()
+	clone := t.TempDir()
+	h.git(t, "clone", "-q", "--branch", h.branch, h.repository, clone)
+	path := filepath.Join(clone, file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(change(string(text))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h.git(t, "-C", clone, "commit", "-q", "-a", "-m", "Change "+file)
+	h.git(t, "-C", clone, "push", "-q", "origin", h.branch)
+	return h.git(t, "-C", clone, "rev-parse", "HEAD")
+}
+
+func (h *handover) git(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (h *handover) upgradeThroughGit(t *testing.T) {
+	commit := h.commit(t, "clusters/handover/flux-system/gotk-components.yaml", func(text string) string {
+		return strings.ReplaceAll(text, "--log-level=debug", "--log-level=info")
+	})
+	h.must(t, "verify", "demo", "--revision", commit)
+	h.wantLevel(t, "info")
+	h.unchanged(t)
+	h.unchanged(t, "--refresh")
+	h.wantLevel(t, "info")
+}
+
+const leftToGit = "Git decides about the engine of demo"
+
+func (h *handover) leftToGit(t *testing.T) {
+	h.distribution(t, "trace")
+	if says := h.unchanged(t); !strings.Contains(says, leftToGit) || !strings.Contains(says, "tombolo push demo") {
+		t.Errorf("up does not say who decides:\n%s", says)
+	}
+	h.wantLevel(t, "info")
+}
+
+func (h *handover) arrivesByPush(t *testing.T) {
+	p := h.pushes(t)
+	h.must(t, "verify", "demo", "--revision", p.Commit)
+	h.wantLevel(t, "trace")
+	if says := h.unchanged(t); strings.Contains(says, leftToGit) {
+		t.Errorf("up speaks of a distribution that Git has:\n%s", says)
+	}
+	h.unchanged(t)
+}
+
+// follows runs up, which must change the sync objects alone, and waits for what
+// they lead to.
+func (h *handover) follows(t *testing.T, state string, updates int) {
+	t.Helper()
+	s := h.project.up(t, "demo").Stacks[1]
+	if s.Changes["update"] != updates || s.Changed != updates {
+		t.Errorf("%s changed %v, want %d updates", s.Stack, s.Changes, updates)
+	}
+	commit := h.commit(t, settingsFile, func(string) string { return settings(state) })
+	h.must(t, "verify", "demo", "--revision", commit)
+	h.reads(t, state)
+	h.unchanged(t)
+	h.wantLevel(t, "trace")
+}
+
+func (h *handover) anotherBranch(t *testing.T) {
+	h.branch = "next"
+	h.git(t, "-C", h.repository, "branch", "next", "main")
+	h.edit(t, "branch: main", "branch: next")
+	h.follows(t, "branched", 1)
+}
+
+func (h *handover) anotherRepository(t *testing.T) {
+	moved := filepath.Join(filepath.Dir(h.repository), "moved.git")
+	h.git(t, "clone", "-q", "--bare", h.repository, moved)
+	h.repository = moved
+	h.edit(t, "platform.git", "moved.git")
+	h.follows(t, "moved", 2) // the component carries the URL too
+}
+
+func (h *handover) rotatedToken(t *testing.T) {
+	const token = "a-token-that-came-later"
+	old := strings.TrimSpace(h.read(t, ".lab/git-token"))
+	h.write(t, ".lab/git-token", token+"\n")
+	h.write(t, "token", token+"\n")
+	h.edit(t, "env: TOMBOLO_GIT_TOKEN", "file: ../token")
+	h.commit(t, settingsFile, func(string) string { return settings("locked") })
+	eventually(t, time.Minute, func() string {
+		ready := h.kubectl(t, "demo", "-n", "flux-system", "get", "gitrepository", "platform", "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}")
+		if ready == "False" {
+			return ""
+		}
+		return fmt.Sprintf("Flux still reads the repository with the token %s…", old[:4])
+	})
+	h.follows(t, "rotated", 1)
+}
