@@ -27,7 +27,7 @@ func (v *liveView) tick()                       { v.draw() }
 
 func (v *liveView) message(op *operation, d diagnostic) {
 	symbol, ok := severitySymbol(v.o.Style, d.severity)
-	if !ok {
+	if !ok || op.hold(d) {
 		return
 	}
 	if d.name != "" {
@@ -46,6 +46,9 @@ func (v *liveView) note(stack, message string) {
 
 // finished lets the operation's last line scroll away with what is above.
 func (v *liveView) finished(op *operation) {
+	for _, d := range op.unsaid() {
+		v.message(op, d)
+	}
 	symbol, text := closing(v.o.Style, op)
 	v.above(symbol, wrap(op.stack+": "+text, v.width()-2))
 }
@@ -131,7 +134,11 @@ func (v *liveView) line(op *operation, name int) string {
 	if op.waiting != "" {
 		return fmt.Sprintf("%s  waiting %s for %s", pad(op.stack, name), duration(op.elapsed(now)), op.waiting)
 	}
-	head := fmt.Sprintf("%s  %s  %s  %s", pad(op.stack, name), op.name, pad(progress(op), 7), pad(duration(op.elapsed(now)), 5))
+	count := progress(op)
+	if op.failed > 0 {
+		count += fmt.Sprintf(", %d failed", op.failed)
+	}
+	head := fmt.Sprintf("%s  %s  %s  %s", pad(op.stack, name), op.name, pad(count, 7), pad(duration(op.elapsed(now)), 5))
 	s, running := op.slowest()
 	if running == 0 || op.preview() {
 		return strings.TrimRight(head, " ")

@@ -32,8 +32,10 @@ type operation struct {
 	done, failed int
 	running      map[string]step
 	changes      map[string]int
-	err          error
-	over         bool
+	// errors of the engine that are kept until the end.
+	errors []diagnostic
+	err    error
+	over   bool
 	// waiting is what a verification waits for.
 	waiting string
 }
@@ -83,6 +85,8 @@ type change struct {
 // diagnostic is a message of the engine or a provider.
 type diagnostic struct {
 	severity, name, text string
+	// root says that it is about the stack as a whole, whatever its name.
+	root bool
 }
 
 // model gathers events; views read it.
@@ -252,12 +256,13 @@ func readDiagnostic(e events.EngineEvent) (diagnostic, bool) {
 		return diagnostic{}, false
 	}
 	text := strings.TrimSpace(colors.Never.Colorize(d.Message))
-	if text == "" || text == "update failed" || text == "preview failed" {
+	switch text {
+	case "", "update failed", "preview failed", "destroy failed", "refresh failed":
 		return diagnostic{}, false
 	}
-	name := ""
+	out := diagnostic{severity: strings.TrimSuffix(d.Severity, "#err"), text: text}
 	if d.URN != "" {
-		name = urnName(d.URN)
+		out.name, out.root = urnName(d.URN), strings.Contains(d.URN, "::pulumi:pulumi:Stack::")
 	}
-	return diagnostic{severity: strings.TrimSuffix(d.Severity, "#err"), name: name, text: text}, true
+	return out, true
 }

@@ -52,7 +52,7 @@ func (v *plainView) beat(op *operation) {
 
 func (v *plainView) message(op *operation, d diagnostic) {
 	symbol, ok := severitySymbol(v.style, d.severity)
-	if !ok {
+	if !ok || op.hold(d) {
 		return
 	}
 	for i, line := range messageLines(d, 0) {
@@ -64,6 +64,9 @@ func (v *plainView) message(op *operation, d diagnostic) {
 }
 
 func (v *plainView) finished(op *operation) {
+	for _, d := range op.unsaid() {
+		v.message(op, d)
+	}
 	symbol, text := closing(v.style, op)
 	v.line(op.stack, symbol, text)
 }

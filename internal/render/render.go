@@ -178,7 +178,8 @@ func (p *Progress) Plans() []Plan {
 	return p.model.plansInOrder()
 }
 
-// Close draws the last state and stops refreshing. It may be called twice.
+// Close draws the last state, with the errors of operations whose end was not
+// told, and stops refreshing. It may be called twice.
 func (p *Progress) Close() {
 	if p.stop != nil {
 		close(p.stop)
@@ -187,5 +188,14 @@ func (p *Progress) Close() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for _, op := range p.model.ops {
+		if op.over {
+			continue
+		}
+		op.over, op.ended = true, p.model.now()
+		for _, d := range op.unsaid() {
+			p.view.message(op, d)
+		}
+	}
 	p.view.close()
 }
