@@ -12,13 +12,14 @@ import (
 var misspellings = []struct {
 	name, file, old, new string
 }{
-	{"variable in a manifest", "apps/hello/hello.yaml", "${environment}", "${enviroment}"},
+	{"variable in a manifest", "apps/hello/hello.yaml", "${environment}", "${environmet}"},
 	{"variable in a value", "addons/dns/release.yaml", "region: ${region}", "region: ${regionn}"},
 	{"variable in a text of a value", "addons/dns/release.yaml", `} ${partition}"`, `} ${partitoin}"`},
 	{"variable in a patch", "addons/dns/kustomization.yaml", "owner: ${cluster_name}", "owner: ${zone_id}"},
 	{"variable in a patch of a stage", "clusters/demo/kustomization.yaml", "value: ${chart_repository}", "value: ${chart_repo}"},
 	{"variable in a path", "clusters/base/apps.yaml", "./${gitops_path}/apps", "./${gitops_pth}/apps"},
 	{"variable in a generated file", "addons/vault/settings.yaml", "${cluster_endpoint}", "${cluster_endpont}"},
+	{"variable in what looks like a comment", "addons/vault/settings.yaml", "# Helm values of the vault.", "# Helm values of ${valut}."},
 	{"variable twice", "addons/metrics/release.yaml", "vpc: ${vpc_id}", "vpc: ${vpcid}\n    again: \"${vpcid}\""},
 	{"variable far from all others", "apps/hello/hello.yaml", "${environment}", "${something_else_altogether}"},
 	{"variable of another cluster", "apps/hello/hello.yaml", "${environment}", "${nightly}"},
@@ -45,7 +46,7 @@ var misspellings = []struct {
 	{"chart sourceRef namespace", "addons/vault/release.yaml", "        name: dns\n        namespace: dns\n  values", "        name: dns\n        namespace: dsn\n  values"},
 	{"chart sourceRef kind", "addons/dns/release.yaml", "kind: HelmRepository", "kind: GitRepository"},
 	{"chartRef name", "addons/metrics/release.yaml", "    name: metrics\n  values", "    name: metric\n  values"},
-	{"sourceRef name", "clusters/base/apps.yaml", "    name: platform", "    name: platfrom"},
+	{"sourceRef name", "clusters/base/apps.yaml", "    name: platform", "    name: platfor"},
 	{"path", "clusters/base/apps.yaml", "./${gitops_path}/apps", "./${gitops_path}/app"},
 	{"dependsOn of a Kustomization", "clusters/base/apps.yaml", "- name: addons", "- name: addon"},
 	{"dependsOn of a HelmRelease", "addons/vault/release.yaml", "- name: dns\n", "- name: dnss\n"},

@@ -71,15 +71,23 @@ func (d document) find(w wanted, evaluate func(string) string) (at place, found 
 	return at, found
 }
 
-// occurrences are the places of a file where something is used in a text that
-// is substituted. With escaped, ${…} that is escaped counts too.
+// inText are the places in a file that is no manifest: one that a generator
+// puts into a ConfigMap as it is, with what looks like a comment.
+func (f *files) inText(name string, find finder) []place {
+	text, err := f.read(name)
+	object := func(d document) bool { return d.kind != "" }
+	if err != nil || isKustomizationFile(name) || slices.ContainsFunc(f.documents(name), object) {
+		return nil
+	}
+	return placesIn(string(text), name, 0, find(string(text)))
+}
+
+// occurrences are the places of a file where something is used in a value or
+// key of a document that is substituted.
 func (f *files) occurrences(name string, find finder) []place {
 	text, err := f.read(name)
 	if err != nil {
 		return nil
-	}
-	if !isManifest(name) {
-		return placesIn(string(text), name, 0, find(string(text)))
 	}
 	offsets := lineOffsets(string(text))
 	var out []place

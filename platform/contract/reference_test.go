@@ -1,34 +1,47 @@
-package contract_test
+package contract
 
 import (
-	"maps"
+	"io/fs"
+	"os"
+	"path"
 	"slices"
 	"testing"
 
 	"tombolo/config"
-	"tombolo/platform"
-	"tombolo/platform/contract"
 )
 
-// TestReferenceTree checks each overlay of the reference tree against a cluster
-// that turns on the overlay's addons.
+// TestReferenceTree holds the reference tree to all sample clusters, and each
+// of its overlays to the cluster with the most addons: one that follows it
+// could turn on as many.
 func TestReferenceTree(t *testing.T) {
-	for overlay, off := range map[string][]string{
-		"demo": nil,
-		"full": nil,
-		"prod": {},
-		"dev": {
-			"authentik", "aws-efs-csi-driver", "certificate", "event-exporter", "istio", "loki", "promtail",
-		},
-	} {
-		t.Run(overlay, func(t *testing.T) {
-			c := load(t, overlay, off)
-			findings, err := contract.Check(contract.Tree{FS: platform.Flux(), Name: "platform/flux"}, []contract.Published{contract.Publish(c)})
+	samples, err := config.LoadDir("../../clusters")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := os.DirFS("../flux")
+	fullest := slices.MaxFunc(samples, func(a, b *config.Cluster) int { return len(a.Addons) - len(b.Addons) })
+	var all []Published
+	followed := map[string]bool{}
+	for _, c := range samples {
+		p := Publish(c)
+		followed[p.Path] = true
+		all = append(all, p)
+	}
+	for _, overlay := range overlays(t, root) {
+		if !followed[overlay] {
+			c := *fullest
+			c.Name, c.GitOps.Path = path.Base(overlay), overlay
+			all = append(all, Publish(&c))
+		}
+	}
+	for _, p := range all {
+		t.Run(p.Cluster, func(t *testing.T) {
+			found, err := Check(Tree{FS: root, Name: "platform/flux"}, []Published{p})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, f := range findings {
-				if f.Severity != contract.Note {
+			for _, f := range found {
+				if f.Severity == Error || (f.Severity == Warning && followed[p.Path]) {
 					t.Error(f)
 				}
 			}
@@ -36,29 +49,17 @@ func TestReferenceTree(t *testing.T) {
 	}
 }
 
-// load returns the cluster of an overlay: one of the lab's, or for an overlay
-// outside of it the lab's full one without some addons, and without what is the
-// lab's alone.
-func load(t *testing.T, overlay string, off []string) *config.Cluster {
+// overlays are the directories of the tree that a cluster can follow: those
+// that have stages.
+func overlays(t *testing.T, root fs.FS) []string {
 	t.Helper()
-	file := overlay
-	if off != nil {
-		file = "full"
+	apps, err := fs.Glob(root, "clusters/*/apps/kustomization.yaml")
+	if err != nil || len(apps) == 0 {
+		t.Fatalf("the tree has no overlays: %v", err)
 	}
-	c, err := config.Load("../../clusters/" + file + ".yaml")
-	if err != nil {
-		t.Fatal(err)
+	var out []string
+	for _, name := range apps {
+		out = append(out, path.Dir(path.Dir(name)))
 	}
-	if off == nil {
-		return c
-	}
-	for _, name := range off {
-		if _, on := c.Addons[name]; !on {
-			t.Errorf("%s is no addon of the full cluster, which has %v", name, slices.Sorted(maps.Keys(c.Addons)))
-		}
-		delete(c.Addons, name)
-	}
-	delete(c.Values, "chart_repository")
-	c.GitOps.Path = "clusters/" + overlay
-	return c
+	return out
 }

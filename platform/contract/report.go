@@ -61,9 +61,13 @@ func (s *sync) dir() string {
 // escaped from the parent's own substitution.
 func (w *walk) occurring(s *sync, find func(escaped bool) finder, f Finding) {
 	for from := s; from != nil; from = from.parent {
-		var places []place
+		var places, texts []place
 		for _, name := range from.read {
 			places = append(places, w.files.occurrences(name, find(from != s))...)
+			texts = append(texts, w.files.inText(name, find(from != s))...)
+		}
+		if len(places) == 0 {
+			places = texts
 		}
 		if len(places) == 0 {
 			continue

@@ -71,12 +71,12 @@ type sealedSecret struct {
 func (s stock) add(m manifest, text string) error {
 	self := id{m.Kind, m.Metadata.Namespace, m.Metadata.Name}
 	s[self] = stocked{}
-	switch {
-	case m.Kind == "ConfigMap" || m.Kind == "Secret":
+	switch m.Kind {
+	case "ConfigMap", "Secret":
 		return s.addData(self, text)
-	case m.Kind == "ExternalSecret":
+	case "ExternalSecret":
 		return s.addExternal(self, text)
-	case m.Kind == "SealedSecret":
+	case "SealedSecret":
 		return s.addSealed(self, text)
 	}
 	return nil

@@ -102,21 +102,25 @@ func (w *walk) meet(s *sync) {
 	}
 }
 
-// next takes the first pending Kustomization whose variables are all known, or
-// the first of all: another one may yet make the ConfigMap that it waits for.
+// next takes the first pending Kustomization whose variables are all known:
+// another one may yet make the ConfigMap that it waits for. When there is none,
+// what is optional is waited for no longer, and in the end nothing is.
 func (w *walk) next() *sync {
-	at := max(0, slices.IndexFunc(w.pending, w.ready))
+	at := slices.IndexFunc(w.pending, func(s *sync) bool { return w.ready(s, true) })
+	if at < 0 {
+		at = max(0, slices.IndexFunc(w.pending, func(s *sync) bool { return w.ready(s, false) }))
+	}
 	s := w.pending[at]
 	w.pending = slices.Delete(w.pending, at, at+1)
 	return s
 }
 
-func (w *walk) ready(s *sync) bool {
+func (w *walk) ready(s *sync, optional bool) bool {
 	if s.Spec.PostBuild == nil {
 		return true
 	}
 	for _, from := range s.Spec.PostBuild.SubstituteFrom {
-		if _, ok := w.find(from.Kind, s.Metadata.Namespace, from.Name); !ok {
+		if _, ok := w.find(from.Kind, s.Metadata.Namespace, from.Name); !ok && (optional || !from.Optional) {
 			return false
 		}
 	}

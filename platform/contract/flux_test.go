@@ -1,0 +1,201 @@
+package contract
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// smallTree is a tree of a few files.
+func smallTree(texts map[string]string) fstest.MapFS {
+	out := fstest.MapFS{}
+	for name, text := range texts {
+		out[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return out
+}
+
+// one is a cluster that publishes one variable and starts at start.
+func one() []Published {
+	return []Published{{
+		Cluster: "one", Path: "start",
+		Variables: map[string]Variable{"region": {Example: "eu-central-1"}},
+	}}
+}
+
+const stage = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: NAME
+  namespace: flux-system
+spec:
+  path: PATH
+  sourceRef:
+    kind: GitRepository
+    name: platform
+`
+
+// kustomizationAt is a Flux Kustomization, with more of its spec.
+func kustomizationAt(name, path, more string) string {
+	return strings.NewReplacer("NAME", name, "PATH", path).Replace(stage) + more
+}
+
+const settings = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: settings
+  namespace: flux-system
+data:
+  domain: example.com
+`
+
+const usesDomain = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: user
+  namespace: default
+data:
+  domain: ${domain}
+`
+
+const fromSettings = `  postBuild:
+    substituteFrom:
+      - kind: ConfigMap
+        name: settings
+`
+
+// TestAsFluxDoes holds the check to what Flux does in cases in which a simple
+// reading of the files would be wrong.
+func TestAsFluxDoes(t *testing.T) {
+	for name, test := range map[string]struct {
+		tree map[string]string
+		want string
+	}{
+		"a directory without a kustomization file has all of its YAML": {
+			map[string]string{"start/below/a.yaml": usesDomain, "start/b.txt": "${none}"},
+			"tree/start/below/a.yaml:7:11: error: ${domain} is not published: Kustomization flux-system/platform stops at it (cluster one); add domain to the values of the cluster file, or give it a default, ${domain:=…}\n",
+		},
+		"an empty directory is built": {
+			map[string]string{"start/README.md": ""}, "",
+		},
+		"a ConfigMap that a later Kustomization makes is waited for": {
+			map[string]string{
+				"start/a.yaml": kustomizationAt("a", "./user", fromSettings), "start/b.yaml": kustomizationAt("b", "./maker", ""),
+				"user/user.yaml": usesDomain, "maker/settings.yaml": settings,
+			}, "",
+		},
+		"an optional ConfigMap that another one makes is waited for": {
+			map[string]string{
+				"start/a.yaml":   kustomizationAt("a", "./user", fromSettings+"        optional: true\n"),
+				"start/b.yaml":   kustomizationAt("b", "./maker", ""),
+				"user/user.yaml": usesDomain, "maker/settings.yaml": settings,
+			}, "",
+		},
+		"inline variables, components, a namespace and a prefix": {
+			map[string]string{
+				"start/a.yaml": kustomizationAt("a", "./user", `  targetNamespace: there
+  namePrefix: my-
+  components: [../component, ../none]
+  ignoreMissingComponents: true
+  postBuild:
+    substitute: {domain: example.com}
+`),
+				"user/user.yaml":                   usesDomain,
+				"component/kustomization.yaml":     "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [more.yaml]\n",
+				"component/more.yaml":              strings.NewReplacer("name: user", "name: more", "${domain}", "${domian}").Replace(usesDomain),
+				"component/not-a-resource.yaml":    "${none}",
+				"start/kustomization.yaml":         "resources: [a.yaml]",
+				"start/not-in-the-kustomization.y": "",
+			},
+			"tree/component/more.yaml:7:11: error: ${domian} is not published: Kustomization flux-system/a stops at it (cluster one); did you mean \"domain\"?\n",
+		},
+		"an escaped variable of a patch is the next Kustomization's": {
+			map[string]string{
+				"start/a.yaml": kustomizationAt("a", "./user", `  patches:
+    - patch: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: user, namespace: default}
+        data: {domain: "$${domian}"}
+`+fromSettings),
+				"start/settings.yaml": settings, "user/user.yaml": usesDomain,
+			},
+			"tree/start/a.yaml:16:26: error: ${domian} is not published: Kustomization flux-system/a stops at it (cluster one); did you mean \"domain\"?\n",
+		},
+		"a value that is not substituted": {
+			map[string]string{"start/a.yaml": strings.NewReplacer("${domain}", "$${HOME} $HOME", "namespace: default", "namespace: default\n  annotations: {}").Replace(usesDomain)}, "",
+		},
+		"a disabled object is left alone": {
+			map[string]string{"start/a.yaml": strings.Replace(usesDomain, "namespace: default", "namespace: default\n  annotations:\n    kustomize.toolkit.fluxcd.io/substitute: disabled", 1)}, "",
+		},
+		"Flux's own objects in the tree are those of its start": {
+			map[string]string{"start/sync.yaml": kustomizationAt("platform", "./start", `  postBuild: {substituteFrom: [{kind: ConfigMap, name: infra-config}]}
+`)}, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got strings.Builder
+			for line := range strings.Lines(check(t, smallTree(test.tree), one())) {
+				if !strings.Contains(line, ": note: of what every cluster is given") {
+					got.WriteString(line)
+				}
+			}
+			if got.String() != test.want {
+				t.Errorf("found\n%swant\n%s", got.String(), test.want)
+			}
+		})
+	}
+}
+
+func TestWrongStart(t *testing.T) {
+	got := check(t, smallTree(map[string]string{"starts/a.yaml": usesDomain}), one())
+	if want := `: error: gitops.path "start" is not a directory of the platform tree (cluster one); did you mean "starts"?` + "\n"; got != want {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+func TestUses(t *testing.T) {
+	for text, want := range map[string][]use{
+		"$x $${x} ${x":         nil,
+		"${x}":                 {{"x", plain}},
+		"$$${x}":               {{"x", plain}},
+		"${x:=a} ${x=b}":       {{"x", defaulted}, {"x", defaulted}},
+		"${x:-${y}}":           {{"y", plain}, {"x", defaulted}},
+		"${x^^} ${#y} ${x/a/}": {{"x", changed}, {"y", changed}, {"x", changed}},
+	} {
+		got, err := uses(text)
+		if (err != nil) != (want == nil) || len(got) != len(want) {
+			t.Errorf("%s: got %v, %v", text, got, err)
+			continue
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%s: got %v, want %v", text, got, want)
+			}
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"region", "vpc_id", "cluster_name", "chart_repository"}
+	for word, want := range map[string]string{
+		"regoin": "region", "Region": "region", "clustername": "cluster_name", "chart_repo": "chart_repository",
+		"vpcid": "vpc_id", "zone": "", "region": "", "cha": "",
+	} {
+		if got := nearest(word, known); got != want {
+			t.Errorf("%s is near %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestIsRemote(t *testing.T) {
+	for reference, want := range map[string]bool{
+		"https://example.com/all.yaml": true, "github.com/example/tree": true, "git@github.com:example/tree": true,
+		"ssh://git@example.com/tree?ref=main": true, "key=https://example.com/a": true,
+		"../base": false, "release.yaml": false, "key=settings.yaml": false, "github.com.yaml": false,
+	} {
+		if got := isRemote(reference); got != want {
+			t.Errorf("%s: remote is %v, want %v", reference, got, want)
+		}
+	}
+}
