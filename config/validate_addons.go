@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 
 	"tombolo/config/addon"
@@ -30,17 +31,18 @@ func (v *validator) addons() {
 		at := path("addons").field(a.Name)
 		for _, other := range a.Requires {
 			if _, ok := v.c.Addons[other]; !ok {
-				v.problem(at, "turn it on too: "+other+": {}", "needs the addon %s", other)
+				v.problem(at, fmt.Sprintf("add %s to addons, or turn %s off", other, a.Name), "needs the addon %s", other)
 			}
 		}
 		if !v.sound(at) {
 			continue
 		}
-		for _, p := range a.Check(a.Options) {
+		for _, p := range a.Check(a.Options, v.c.Addons) {
 			v.problem(at+"."+path(p.Path), p.Remedy, "%s", p.Message)
 		}
 		v.addonNames(at, a)
 		v.addonService(at, a)
+		v.addonTwice(at, a)
 	}
 }
 
@@ -74,6 +76,15 @@ func (v *validator) addonService(at path, a addon.Enabled) {
 	service := path("services").index(i).field("name")
 	v.problem(service, "remove the service, or turn the addon off",
 		"%s is an addon too, turned on at line %d", quote(a.Name), v.line(at))
+}
+
+// addonTwice finds an addon that EKS would install as well.
+func (v *validator) addonTwice(at path, a addon.Enabled) {
+	i := slices.IndexFunc(v.c.Kubernetes.Addons, func(m ManagedAddon) bool { return m.Name == a.Name })
+	if i >= 0 {
+		v.problem(at, "keep one of the two", "is installed by EKS too, by kubernetes.addons at line %d",
+			v.line(path("kubernetes.addons").index(i).field("name")))
+	}
 }
 
 // addonOf is the addon that publishes a key of the general ConfigMap, or "".

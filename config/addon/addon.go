@@ -54,7 +54,7 @@ type Addon struct {
 	needs   func(Facts, any) Needs
 	keys    []Key
 	values  func(Facts, any, Outputs) map[string]any
-	check   func(any) []Problem
+	check   func(any, Selection) []Problem
 }
 
 // Key is a key that an addon adds to the general ConfigMap.
@@ -119,8 +119,9 @@ func (a *Addon) Values(f Facts, options any, out Outputs) map[string]any {
 	return a.values(f, options, out)
 }
 
-// Check finds what is wrong with the options beyond single values.
-func (a *Addon) Check(options any) []Problem { return a.check(options) }
+// Check finds what is wrong with the options beyond single values. all are the
+// addons that are turned on with it.
+func (a *Addon) Check(options any, all Selection) []Problem { return a.check(options, all) }
 
 // Value of the key for a cluster.
 func (k Key) Value(f Facts, options any, out Outputs) string { return k.value(f, options, out) }

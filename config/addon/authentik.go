@@ -1,6 +1,11 @@
 package addon
 
-import "regexp"
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // AuthentikOptions are the options of authentik.
 type AuthentikOptions struct {
@@ -26,4 +31,15 @@ var _ = register(definition[AuthentikOptions]{
 		"authentik_secret_path", "Name of authentik's secret in Secrets Manager.", "demo/authentik",
 		func(in Input[AuthentikOptions], _ Outputs) string { return in.Options.SecretPath },
 	}},
+	Check: func(o AuthentikOptions, all Selection) []Problem {
+		secrets, on := all["external-secrets"].(*SecretsOptions)
+		if !on || slices.ContainsFunc(secrets.Prefixes, func(p string) bool { return strings.HasPrefix(o.SecretPath, p) }) {
+			return nil
+		}
+		return []Problem{{
+			Path:    "secretPath",
+			Message: fmt.Sprintf("%q begins with no prefix that external-secrets may read: %s", o.SecretPath, strings.Join(secrets.Prefixes, ", ")),
+			Remedy:  "begin it with one of them, or add its own to addons.external-secrets.prefixes",
+		}}
+	},
 })

@@ -58,7 +58,7 @@ var _ = register(definition[CertificateOptions]{
 
 // checkCertificate finds names that the zone cannot prove, and names given
 // twice.
-func checkCertificate(o CertificateOptions) []Problem {
+func checkCertificate(o CertificateOptions, _ Selection) []Problem {
 	var problems []Problem
 	outside := func(path, name string) {
 		if !inZone(name, o.Zone.Name) {

@@ -21,8 +21,9 @@ type definition[O any] struct {
 	Keys []key[O]
 	// Values for the chart. Nil when nothing of the infrastructure concerns it.
 	Values func(Input[O], Outputs) map[string]any
-	// Check finds what is wrong with the options beyond single values.
-	Check func(O) []Problem
+	// Check finds what is wrong with the options beyond single values, also
+	// beside those of other addons.
+	Check func(O, Selection) []Problem
 }
 
 // key is a Key with its value.
@@ -58,11 +59,11 @@ func register[O any](d definition[O]) *Addon {
 			}
 			return d.Needs(input(f, options))
 		},
-		check: func(options any) []Problem {
+		check: func(options any, all Selection) []Problem {
 			if d.Check == nil {
 				return nil
 			}
-			return d.Check(*options.(*O))
+			return d.Check(*options.(*O), all)
 		},
 	}
 	if d.Values != nil {

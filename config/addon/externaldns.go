@@ -67,5 +67,5 @@ var _ = register(definition[DNSOptions]{
 			"env":            []any{map[string]any{"name": "AWS_DEFAULT_REGION", "value": in.Region}},
 		}
 	},
-	Check: func(o DNSOptions) []Problem { return uniqueZones("zones", o.Zones) },
+	Check: func(o DNSOptions, _ Selection) []Problem { return uniqueZones("zones", o.Zones) },
 })

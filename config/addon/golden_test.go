@@ -25,7 +25,7 @@ func TestGolden(t *testing.T) {
 	for _, a := range All() {
 		t.Run(a.Name, func(t *testing.T) {
 			options := sampleOptions(t, a)
-			if problems := a.Check(options); len(problems) > 0 {
+			if problems := a.Check(options, Selection{a.Name: options}); len(problems) > 0 {
 				t.Fatalf("the sample options have problems: %v", problems)
 			}
 			needs := a.Needs(facts(), options)

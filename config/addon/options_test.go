@@ -34,7 +34,7 @@ func TestCertificateCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, p := range Find("certificate").Check(&c.options) {
+			for _, p := range Find("certificate").Check(&c.options, nil) {
 				got = append(got, fmt.Sprintf("%s: %s; %s", p.Path, p.Message, p.Remedy))
 			}
 			if !slices.Equal(got, c.want) {
@@ -46,7 +46,7 @@ func TestCertificateCheck(t *testing.T) {
 
 func TestZonesOnce(t *testing.T) {
 	zone := Zone{ID: "Z0123456789ABCDEFGHIJ", Name: "example.com"}
-	problems := Find("external-dns").Check(&DNSOptions{Zones: []Zone{zone, zone}})
+	problems := Find("external-dns").Check(&DNSOptions{Zones: []Zone{zone, zone}}, nil)
 	want := []Problem{{
 		Path: "zones[1].id", Message: `"Z0123456789ABCDEFGHIJ" is already item 1 of the list`, Remedy: "give each zone once",
 	}}

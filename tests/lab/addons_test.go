@@ -234,8 +234,9 @@ func without(t *testing.T, text, line string) string {
 	return strings.Join(kept, "")
 }
 
-// onlyTheZone finds the validation records, which stay on purpose (ADR 14), and
-// nothing else.
+// onlyTheZone finds records by which certificates are validated, and nothing
+// else: they stay, for another certificate of the name renews by them too
+// (components/certificate).
 func onlyTheZone(t *testing.T, p project) {
 	t.Helper()
 	for _, i := range p.inventory(t) {
