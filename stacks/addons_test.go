@@ -1,0 +1,102 @@
+package stacks
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/components/recorder"
+	"tombolo/config"
+)
+
+// everyAddon is the sample cluster with every addon on.
+func everyAddon(t *testing.T) *config.Cluster {
+	t.Helper()
+	t.Setenv("TOMBOLO_GIT_TOKEN", "hunter2")
+	c, err := config.Load("../clusters/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.GitOps.Distribution.Path = "../stacks/testdata/clusters/install.yaml"
+	return c
+}
+
+// withZone answers like Route 53, too, for the zone that the sample names.
+func withZone(r *recorder.Recorder, name string) *recorder.Recorder {
+	r.Invokes["aws:route53/getZone:getZone"] = func(args resource.PropertyMap) (resource.PropertyMap, error) {
+		return resource.NewPropertyMapFromMap(map[string]any{
+			"id": args["zoneId"].StringValue(), "zoneId": args["zoneId"].StringValue(), "name": name, "privateZone": false,
+			"arn": "arn:aws:route53:::hostedzone/Z1", "callerReference": "x", "comment": "", "nameServers": []any{}, "primaryNameServer": "ns",
+			"resourceRecordSetCount": 2, "tags": map[string]any{},
+		}), nil
+	}
+	return r
+}
+
+func TestCoreMakesWhatAddonsNeed(t *testing.T) {
+	c := everyAddon(t)
+	r := withZone(account(c.Cloud.Account), "lab.test")
+	if err := run(t, r, c, Core, Options{}, recorder.Preview); err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	for typ, want := range map[string]int{
+		"aws:sqs/queue:Queue": 1, "aws:cloudwatch/eventRule:EventRule": 5, "aws:acm/certificate:Certificate": 1,
+		"aws:s3/bucketV2:BucketV2": 1, "aws:efs/fileSystem:FileSystem": 1, "aws:efs/mountTarget:MountTarget": 2,
+		"aws:iam/instanceProfile:InstanceProfile": 1, "aws:ec2/tag:Tag": 1,
+	} {
+		if got := len(r.OfType(typ)); got != want {
+			t.Errorf("%d of %s, expected %d", got, typ, want)
+		}
+	}
+	for _, subnet := range r.OfType("aws:ec2/subnet:Subnet") {
+		want := ""
+		if strings.Contains(subnet.Name, "private") {
+			want = "full"
+		}
+		if got := subnet.String(`tags["karpenter.sh/discovery"]`); got != want {
+			t.Errorf("%s has the discovery tag %q, expected %q", subnet.Name, got, want)
+		}
+	}
+}
+
+func TestCoreRefusesAZoneOfAnotherName(t *testing.T) {
+	c := everyAddon(t)
+	err := run(t, withZone(account(c.Cloud.Account), "example.org"), c, Core, Options{}, recorder.Preview)
+	if want := "hosted zone Z01234567LABTEST00000 is example.org, not lab.test"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected %q", err, want)
+	}
+}
+
+// TestAnAddonAddsTwoObjects keeps bootstrap small: a namespace and a ConfigMap
+// for each addon, and no more.
+func TestAnAddonAddsTwoObjects(t *testing.T) {
+	c := everyAddon(t)
+	objects := func() []string {
+		r := &recorder.Recorder{}
+		if err := run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, res := range r.All() {
+			if strings.HasPrefix(res.Type, "kubernetes:core/v1:") {
+				names = append(names, res.Type+" "+res.Name)
+			}
+		}
+		return names
+	}
+	with, addons := objects(), len(c.Addons)
+	for _, want := range []string{"kubernetes:core/v1:ConfigMap full-addon-karpenter", "kubernetes:core/v1:Namespace full-external-dns"} {
+		if !slices.Contains(with, want) {
+			t.Errorf("no %s among\n%s", want, strings.Join(with, "\n"))
+		}
+	}
+	c.Addons = nil
+	if without := objects(); len(with) <= len(without) || len(with) > len(without)+2*addons {
+		t.Errorf("%d addons make %d objects of %d", addons, len(with), len(without))
+	}
+}
