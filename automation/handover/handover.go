@@ -167,60 +167,6 @@ func (p *pusher) direct(ctx context.Context) (Outcome, error) {
 	return Outcome{Commit: commit, Branch: p.repository.Branch, Changed: true}, nil
 }
 
-// propose commits to the branch of the proposal: the content of the branch that
-// the cluster follows, and the change. An earlier proposal is gone on with.
-func (p *pusher) propose(ctx context.Context) (Outcome, error) {
-	branch := p.change.Proposal
-	base, err := p.base(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
-	if base.commit == "" {
-		return Outcome{}, &Error{
-			What:   fmt.Sprintf("%s is empty, and a pull request needs a branch to go into", p.repository.URL),
-			Remedy: fmt.Sprintf("push a first commit to %s", p.repository.Branch),
-		}
-	}
-	tree, err := p.writeTree(ctx, base.commit)
-	if err != nil {
-		return Outcome{}, err
-	}
-	if tree == base.tree {
-		return Outcome{Commit: base.commit, Branch: p.repository.Branch}, nil
-	}
-	earlier, err := p.earlier(ctx, base)
-	if err != nil {
-		return Outcome{}, err
-	}
-	if earlier.commit != "" && earlier.tree == tree && earlier.ahead {
-		return Outcome{Commit: earlier.commit, Branch: branch, Proposed: true}, nil
-	}
-	parents := []string{earlier.commit, base.commit}
-	if earlier.ahead {
-		parents = parents[:1]
-	}
-	commit, err := p.commit(ctx, tree, parents...)
-	if err != nil {
-		return Outcome{}, err
-	}
-	if err := p.git.push(ctx, commit, branch); err != nil {
-		return Outcome{}, p.unproposed(err)
-	}
-	return Outcome{Commit: commit, Branch: branch, Changed: true, Proposed: true}, nil
-}
-
-// unproposed says what to do where not even a proposal may be pushed.
-func (p *pusher) unproposed(err error) error {
-	refused := new(refusal)
-	if !errors.As(err, &refused) {
-		return err
-	}
-	return &Error{
-		What:   fmt.Sprintf("%s refuses a push to %s and to %s: %s", p.repository.URL, p.repository.Branch, p.change.Proposal, refused.says),
-		Remedy: "name a branch that you may push to with --branch, or ask for the right to push one",
-	}
-}
-
 // tip is the head of a branch; the zero value when there is none.
 type tip struct {
 	commit, tree string
@@ -256,34 +202,6 @@ func (p *pusher) base(ctx context.Context) (tip, error) {
 	return p.git.tip(ctx, branch)
 }
 
-// earlier is the proposal that is there already. Commits of others on it are
-// theirs to decide about.
-func (p *pusher) earlier(ctx context.Context, base tip) (tip, error) {
-	branch := p.change.Proposal
-	earlier, err := p.git.tip(ctx, branch)
-	if err != nil || earlier.commit == "" {
-		return tip{}, err
-	}
-	foreign, err := p.git.run(ctx, "log", "--no-merges", "--format=%h by %an", "--invert-grep",
-		"--grep=^"+p.signature()+"$", base.commit+".."+earlier.commit)
-	if err != nil {
-		return tip{}, err
-	}
-	if foreign != "" {
-		first, _, _ := strings.Cut(foreign, "\n")
-		return tip{}, &Error{
-			What:   fmt.Sprintf("branch %s of %s has commits that are not of `tombolo push %s`, such as %s", branch, p.repository.URL, p.change.Cluster, first),
-			Remedy: "merge or delete the branch, or name another with --branch",
-		}
-	}
-	_, err = p.git.run(ctx, "merge-base", "--is-ancestor", base.commit, earlier.commit)
-	earlier.ahead = err == nil
-	return earlier, nil
-}
-
-// signature is the line of a message that tells our commits for a cluster.
-func (p *pusher) signature() string { return "Tombolo-Cluster: " + p.change.Cluster }
-
 // writeTree puts the change over a commit's content and stores it as a tree.
 func (p *pusher) writeTree(ctx context.Context, commit string) (string, error) {
 	if commit != "" {
@@ -304,7 +222,7 @@ func (p *pusher) writeTree(ctx context.Context, commit string) (string, error) {
 
 func (p *pusher) commit(ctx context.Context, tree string, parents ...string) (string, error) {
 	args := []string{"commit-tree", tree, "-m", p.change.Message, "-m", p.signature()}
-	if signed, err := p.git.run(ctx, "config", "--type=bool", "commit.gpgsign"); err == nil && signed == "true" {
+	if sign, err := p.git.run(ctx, "config", "--type=bool", "commit.gpgsign"); err == nil && sign == "true" {
 		args = append(args, "-S")
 	}
 	for _, parent := range parents {

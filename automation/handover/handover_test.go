@@ -274,6 +274,25 @@ func TestProposalOfSomebodyElse(t *testing.T) {
 	b.refused(c, "has commits that are not of `tombolo push other`")
 }
 
+// TestProposalForSeveralClusters: one pull request may be about a fleet.
+func TestProposalForSeveralClusters(t *testing.T) {
+	b := seeded(t)
+	one, other := change(), change()
+	one.Proposal, other.Proposal, other.Cluster = "flux", "flux", "other"
+	other.Files = map[string][]byte{"clusters/other/flux-system/gotk-sync.yaml": []byte("kind: GitRepository\n")}
+	other.Lists = nil
+	b.push(one)
+	b.push(other)
+	if again := b.push(one); again.Changed {
+		t.Errorf("outcome %+v", again)
+	}
+	for _, cluster := range []string{"demo", "other"} {
+		b.show("flux", "clusters/"+cluster+"/flux-system/gotk-sync.yaml")
+	}
+	b.commit("main", map[string]string{"more": "more\n"})
+	b.refused(one, "has commits that are not of `tombolo push demo`, such as ")
+}
+
 func TestNothingMayBePushed(t *testing.T) {
 	b := seeded(t)
 	b.hook("pre-receive", "echo 'no pushes on Saturdays' >&2; exit 1")

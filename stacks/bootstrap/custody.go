@@ -104,8 +104,8 @@ func custodyOf(ctx *pulumi.Context, c *config.Cluster, manifest []byte, last dis
 	case git.digest == wanted:
 		return custody{handedOver: true, made: last.Objects, digest: wanted}, nil
 	}
-	message := fmt.Sprintf("Git decides about the engine of %s, so its distribution is left as it is; "+
-		"to bring %s from the cluster file to Git, run `tombolo push %s`", c.Name, c.GitOps.Distribution.Version, c.Name)
+	message := fmt.Sprintf("Git decides about the engine of %s, and the distribution of the cluster file (%s) has not arrived from there: "+
+		"the engine is left as it is; if Git does not have it, run `tombolo push %s`", c.Name, c.GitOps.Distribution.Version, c.Name)
 	return custody{handedOver: true, made: last.Objects, digest: last.Digest}, ctx.Log.Warn(message, nil)
 }
 

@@ -27,6 +27,7 @@ func TestHandover(t *testing.T) {
 		{"push hands Flux over", (*handover).push},
 		{"a second push changes nothing", (*handover).pushAgain},
 		{"an upgrade through Git is not reverted", (*handover).upgradeThroughGit},
+		{"plain pulumi sees nothing to do", func(h *handover, t *testing.T) { plainPulumi(t, h.project) }},
 		{"another distribution is left to Git", (*handover).leftToGit},
 		{"and arrives by push", (*handover).arrivesByPush},
 		{"another branch is followed", (*handover).anotherBranch},
