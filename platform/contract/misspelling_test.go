@@ -24,6 +24,7 @@ var misspellings = []struct {
 	{"variable far from all others", "apps/hello/hello.yaml", "${environment}", "${something_else_altogether}"},
 	{"variable of another cluster", "apps/hello/hello.yaml", "${environment}", "${nightly}"},
 	{"variable with a function", "addons/metrics/release.yaml", "${cluster_name:0:3}", "${cluster_nam:0:3}"},
+	{"variable with and without a function", "apps/hello/hello.yaml", "${environment}", "${envi:=a} ${envi^} ${envi} ${envi:0:1}"},
 	{"variable within a default", "addons/dns/kustomization.yaml", "${dns_interval:=10m}", "${dns_interval:=${chart_repositry}}"},
 	{"variable that is none", "apps/hello/hello.yaml", "${environment}", "${environment.name}"},
 	{"variable without an end", "apps/hello/hello.yaml", "${environment}", "${environment"},

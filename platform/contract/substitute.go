@@ -16,14 +16,15 @@ type use struct {
 // how a variable is used decides what becomes of it when it is not there.
 type how int
 
+// The manners, the gravest last.
 const (
-	// plain is ${x}: strict substitution stops at a variable that is not there.
-	plain how = iota
 	// defaulted is ${x:=y} and its kin: y takes its place.
-	defaulted
+	defaulted how = iota
 	// changed is ${x^^}, ${x/a/b} and such: without the variable the result is
 	// empty, and not even strict substitution says so.
 	changed
+	// plain is ${x}: strict substitution stops at a variable that is not there.
+	plain
 )
 
 // unset stands for a variable that is missing, so that what it is in can be

@@ -54,9 +54,7 @@ func (w *walk) count(s *sync, all []use, missing map[string]how) {
 		if s.vars.has(u.name) {
 			continue
 		}
-		if known, ok := missing[u.name]; !ok || known == defaulted {
-			missing[u.name] = u.how
-		}
+		missing[u.name] = max(missing[u.name], u.how) // of none, the least grave
 	}
 }
 
