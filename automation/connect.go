@@ -1,9 +1,8 @@
 package automation
 
 import (
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -11,8 +10,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
 
 	"tombolo/stacks/handoff"
 )
@@ -47,40 +44,18 @@ func (d *Driver) connect(values handoff.Values) (cluster, error) {
 	}}, nil
 }
 
-// restConfig reads a kubeconfig, and has its exec plugin run in the driver's
-// environment: client-go would look for it in this process's PATH alone.
+// restConfig reads a kubeconfig, with its credentials plugin in the driver's
+// environment.
 func (d *Driver) restConfig(kubeconfig []byte) (*rest.Config, error) {
-	cfg, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	cfg, err := handoff.RESTConfig(kubeconfig, d.env)
+	if missing := new(handoff.MissingPluginError); errors.As(err, &missing) {
+		return nil, &PreconditionError{What: missing.Error(), Err: missing}
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read kubeconfig: %w", err)
+		return nil, err
 	}
 	cfg.Timeout = requestTimeout
 	// The polls are ours to pace; throttling in the client would only hide them.
 	cfg.QPS, cfg.Burst = 50, 100
-	plugin := cfg.ExecProvider
-	if plugin == nil {
-		return cfg, nil
-	}
-	plugin.InteractiveMode = api.NeverExecInteractiveMode
-	for _, kv := range environ(d.env) {
-		name, value, _ := strings.Cut(kv, "=")
-		// The state's passphrase and the like are no business of the plugin's.
-		if strings.HasPrefix(name, "PULUMI_") || slices.ContainsFunc(plugin.Env, func(e api.ExecEnvVar) bool { return e.Name == name }) {
-			continue
-		}
-		plugin.Env = append(plugin.Env, api.ExecEnvVar{Name: name, Value: value})
-	}
-	if strings.ContainsRune(plugin.Command, '/') {
-		return cfg, nil
-	}
-	path, err := lookPath(plugin.Command, d.opts.lookupEnv("PATH"))
-	if err != nil {
-		return nil, &PreconditionError{
-			What:   fmt.Sprintf("%s, which gets tokens for the cluster, is not in PATH", plugin.Command),
-			Remedy: fmt.Sprintf("install %s, or set PATH", plugin.Command),
-			Err:    err,
-		}
-	}
-	plugin.Command = path
 	return cfg, nil
 }

@@ -3,20 +3,15 @@ package bootstrap
 import (
 	"context"
 	"fmt"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/clientcmd/api"
 
 	"tombolo/components/namespaces"
+	"tombolo/stacks/handoff"
 )
 
 // listTimeout bounds the listing of namespaces, token included.
@@ -50,35 +45,13 @@ func listNamespaces(ctx context.Context, kubeconfig string, env map[string]strin
 
 // metadataClient reads objects' metadata, at the host that it returns too.
 func metadataClient(kubeconfig string, env map[string]string) (metadata.Interface, string, error) {
-	cfg, err := clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig))
+	cfg, err := handoff.RESTConfig([]byte(kubeconfig), env)
 	if err != nil {
-		return nil, "", fmt.Errorf("read kubeconfig: %w", err)
+		return nil, "", err
 	}
-	inEnvironment(cfg, env)
 	client, err := metadata.NewForConfig(cfg)
 	if err != nil {
 		return nil, "", fmt.Errorf("make Kubernetes client: %w", err)
 	}
 	return client, cfg.Host, nil
-}
-
-// inEnvironment has the credentials plugin run in env: client-go looks for it
-// in this process's PATH and starts it in this process's environment.
-func inEnvironment(cfg *rest.Config, env map[string]string) {
-	plugin := cfg.ExecProvider
-	if plugin == nil {
-		return
-	}
-	for name, value := range env {
-		// The state's passphrase and the like are no business of the plugin's.
-		if !strings.HasPrefix(name, "PULUMI_") {
-			plugin.Env = append(plugin.Env, api.ExecEnvVar{Name: name, Value: value})
-		}
-	}
-	for _, dir := range filepath.SplitList(env["PATH"]) {
-		if path, err := exec.LookPath(filepath.Join(dir, plugin.Command)); err == nil {
-			plugin.Command = path
-			return
-		}
-	}
 }

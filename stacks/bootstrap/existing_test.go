@@ -5,13 +5,8 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd/api"
 )
 
 const list = `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [
@@ -52,24 +47,4 @@ func TestListNamespacesRefused(t *testing.T) {
 	if _, err := listNamespaces(t.Context(), "{", nil); err == nil || !strings.Contains(err.Error(), "read kubeconfig: ") {
 		t.Errorf("error %v", err)
 	}
-}
-
-func TestPluginRunsInTheEnvironment(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	cfg := &rest.Config{ExecProvider: &api.ExecConfig{Command: "aws"}}
-	inEnvironment(cfg, map[string]string{"PATH": dir, "AWS_REGION": "eu-central-1", "PULUMI_CONFIG_PASSPHRASE": "secret"})
-	if cfg.ExecProvider.Command != filepath.Join(dir, "aws") {
-		t.Errorf("command %s", cfg.ExecProvider.Command)
-	}
-	names := map[string]bool{}
-	for _, e := range cfg.ExecProvider.Env {
-		names[e.Name] = true
-	}
-	if !names["AWS_REGION"] || names["PULUMI_CONFIG_PASSPHRASE"] {
-		t.Errorf("environment %v", cfg.ExecProvider.Env)
-	}
-	inEnvironment(&rest.Config{}, nil)
 }

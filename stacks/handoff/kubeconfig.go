@@ -34,11 +34,11 @@ type namedContext struct {
 type namedUser struct {
 	Name string `json:"name"`
 	User struct {
-		Exec exec `json:"exec"`
+		Exec execPlugin `json:"exec"`
 	} `json:"user"`
 }
 
-type exec struct {
+type execPlugin struct {
 	APIVersion      string            `json:"apiVersion"`
 	Command         string            `json:"command"`
 	Args            []string          `json:"args"`
@@ -62,7 +62,7 @@ func Kubeconfig(cluster, region, endpoint, ca, profile string) ([]byte, error) {
 	x := namedContext{Name: cluster}
 	x.Context.Cluster, x.Context.User = cluster, cluster
 	u := namedUser{Name: cluster}
-	u.User.Exec = exec{
+	u.User.Exec = execPlugin{
 		APIVersion:      "client.authentication.k8s.io/v1beta1",
 		Command:         "aws",
 		Args:            []string{"eks", "get-token", "--cluster-name", cluster, "--region", region, "--output", "json"},

@@ -1,0 +1,79 @@
+package handoff
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// withPlugin is a kubeconfig whose credentials come from a command.
+func withPlugin(command string) []byte {
+	return fmt.Appendf(nil, `
+apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users:
+- name: u
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1beta1
+      command: %s
+      env: [{name: AWS_PROFILE, value: platform}]
+      interactiveMode: IfAvailable
+`, command)
+}
+
+func TestPluginRunsInTheEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", "/nowhere")
+	path := "/nowhere::" + dir
+	cfg, err := RESTConfig(withPlugin("aws"), map[string]string{
+		"PATH": path, "AWS_REGION": "eu-central-1", "AWS_PROFILE": "other", "PULUMI_CONFIG_PASSPHRASE": "secret",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin := cfg.ExecProvider
+	if plugin.Command != filepath.Join(dir, "aws") || plugin.InteractiveMode != api.NeverExecInteractiveMode {
+		t.Errorf("command %s, interactive %s", plugin.Command, plugin.InteractiveMode)
+	}
+	want := []api.ExecEnvVar{{Name: "AWS_PROFILE", Value: "platform"}, {Name: "AWS_REGION", Value: "eu-central-1"}, {Name: "PATH", Value: path}}
+	if diff := cmp.Diff(want, plugin.Env); diff != "" {
+		t.Errorf("environment (-want +got):\n%s", diff)
+	}
+}
+
+// TestPluginOfThisProcess: without a PATH of its own, an environment has the
+// process's.
+func TestPluginOfThisProcess(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	if cfg, err := RESTConfig(withPlugin("aws"), nil); err != nil || cfg.ExecProvider.Command != filepath.Join(dir, "aws") {
+		t.Errorf("config %v, %v", cfg, err)
+	}
+	if cfg, err := RESTConfig(withPlugin("/opt/aws"), nil); err != nil || cfg.ExecProvider.Command != "/opt/aws" {
+		t.Errorf("config %v, %v", cfg, err)
+	}
+}
+
+func TestPluginIsMissing(t *testing.T) {
+	_, err := RESTConfig(withPlugin("aws"), map[string]string{"PATH": t.TempDir()})
+	var missing *MissingPluginError
+	want := "aws, which gets tokens for the cluster, is not in PATH; install aws, or set PATH"
+	if !errors.As(err, &missing) || err.Error() != want {
+		t.Errorf("error %v, expected %s", err, want)
+	}
+}
