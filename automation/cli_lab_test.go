@@ -161,18 +161,28 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 	}
 }
 
-func TestLookUpByTagWithTheRealCLI(t *testing.T) {
+// TestLookUpWithTheRealCLI: where the cloud does not tell of interfaces, the
+// rest of the look-up goes on.
+func TestLookUpWithTheRealCLI(t *testing.T) {
 	d, _ := realBench(t, exporting)
 	_, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
-	found, err := d.lookUpByTag(t.Context(), demo())
+	found, err := d.lookUp(t.Context(), demo(), []interfaceQuery{
+		{"subnet-forbidden", "EFS mount target for fs-1 (*)"}, {"subnet-1", "EFS mount target for fs-1 (*)"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []taggedResource{{
-		ARN:  "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
-		Tags: map[string]string{"asked": "[map[key:tombolo:cluster values:[demo]]]"},
-	}}
+	want := []sighting{
+		{
+			ARN:  "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
+			Tags: map[string]string{"asked": "[map[key:tombolo:cluster values:[demo]]]"},
+		},
+		{
+			ARN:      "arn:aws:ec2:eu-central-1:111122223333:network-interface/eni-1",
+			SubnetID: "subnet-1", Description: "EFS mount target for fs-1 (fsmt-1)",
+		},
+	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
 	}

@@ -99,7 +99,7 @@ type Driver struct {
 	processes processTable
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
-	tagged    taggedLookup
+	lookup    cloudLookup
 	now       func() time.Time
 
 	commandOnce sync.Once
@@ -129,7 +129,7 @@ func New(o Options) (*Driver, error) {
 		now:       time.Now,
 		command:   o.Command,
 	}
-	d.tagged = d.lookUpByTag
+	d.lookup = d.lookUp
 	return d, nil
 }
 

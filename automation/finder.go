@@ -8,8 +8,9 @@ import (
 )
 
 // finder says how a resource is found again whose creation was interrupted:
-// its id follows from its inputs, or it is looked up by its tags, or its
-// creation starts again. It has exactly one of id, arn and again.
+// its id follows from its inputs, or it is looked up by its tags or its network
+// interface, or its creation starts again. It has exactly one of id, arn,
+// attached and again.
 type finder struct {
 	// id derives the id; empty when an input is missing. It is the id the
 	// provider reads by, in import form where the two differ.
@@ -20,9 +21,12 @@ type finder struct {
 	// importID makes the id to read by from the ARN and its last part.
 	// Default: that part.
 	importID func(arn, part string, in inputs) string
-	// again is what people are told of a creation that starts again, because
-	// nothing finds what it made; empty when that is no matter.
-	again func(in inputs) string
+	// attached describes the network interface that AWS makes for a resource
+	// without tags, in the subnet of its inputs: the text holds the id in place
+	// of the asterisk. It is empty when an input is missing.
+	attached func(in inputs) string
+	// again says that a creation may as well happen twice.
+	again bool
 }
 
 // scope is where a cluster's resources are, for ids that are ARNs or URLs.
@@ -61,33 +65,52 @@ func finderFor(token string) (finder, bool) {
 	return f, ok
 }
 
-// taggedResource is a cloud resource with its tags.
-type taggedResource struct {
-	ARN  string
-	Tags map[string]string
+// sighting is a cloud resource as it was looked up: with its tags, or a network
+// interface with its description.
+type sighting struct {
+	ARN, SubnetID, Description string
+	Tags                       map[string]string
 }
 
-// match says whether the resource is of the finder's kind and has all the
-// tags of the inputs, and under which id it is read. Without tags nothing
-// identifies a resource.
-func (f finder) match(r taggedResource, in inputs) (id string, ok bool) {
+// lookedUp says whether the cloud has to be asked.
+func (f finder) lookedUp() bool { return f.arn != "" || f.attached != nil }
+
+// match says whether the cloud's resource is the one with the inputs, and under
+// which id that is read.
+func (f finder) match(r sighting, in inputs) (id string, ok bool) {
+	if f.attached != nil {
+		return f.matchInterface(r, in)
+	}
 	part, ok := arnPart(r.ARN, f.arn)
-	if !ok {
+	if !ok || !tagsMatch(r.Tags, in.tags()) {
 		return "", false
-	}
-	want := in.tags()
-	if len(want) == 0 {
-		return "", false
-	}
-	for k, v := range want {
-		if r.Tags[k] != v {
-			return "", false
-		}
 	}
 	if f.importID != nil {
 		return f.importID(r.ARN, part, in), true
 	}
 	return part, true
+}
+
+// tagsMatch says whether there are all the tags that are wanted. Without tags
+// nothing identifies a resource.
+func tagsMatch(tags, want map[string]string) bool {
+	for k, v := range want {
+		if tags[k] != v {
+			return false
+		}
+	}
+	return len(want) > 0
+}
+
+// matchInterface finds the id in an interface's description.
+func (f finder) matchInterface(r sighting, in inputs) (id string, ok bool) {
+	before, after, ok := strings.Cut(f.attached(in), "*")
+	if !ok || r.SubnetID != in.str("subnetId") {
+		return "", false
+	}
+	rest, begins := strings.CutPrefix(r.Description, before)
+	id, ends := strings.CutSuffix(rest, after)
+	return id, begins && ends && id != ""
 }
 
 // arnPart is the last part of an ARN of the given kind, "service:type".

@@ -9,12 +9,12 @@ var finders = map[string]finder{
 		return arn
 	}},
 	// It waits for a certificate, and makes nothing.
-	"aws:acm/certificateValidation:CertificateValidation": {again: nothingMade},
+	"aws:acm/certificateValidation:CertificateValidation": {again: true},
 	"aws:cloudwatch/eventRule:EventRule":                  {id: onBus("name")},
 	"aws:cloudwatch/eventTarget:EventTarget":              {id: onBus("rule", "targetId")},
 	"aws:cloudwatch/logGroup:LogGroup":                    joined("", "name"),
 	// AWS makes it with the VPC; the creation takes it over.
-	"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": {again: nothingMade},
+	"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": {again: true},
 	"aws:ec2/eip:Eip":                                     tagged("ec2:elastic-ip"),
 	"aws:ec2/flowLog:FlowLog":                             tagged("ec2:vpc-flow-log"),
 	"aws:ec2/internetGateway:InternetGateway":             tagged("ec2:internet-gateway"),
@@ -31,7 +31,7 @@ var finders = map[string]finder{
 	"aws:ec2/vpcEndpoint:VpcEndpoint":                     tagged("ec2:vpc-endpoint"),
 	"aws:efs/backupPolicy:BackupPolicy":                   joined("", "fileSystemId"),
 	"aws:efs/fileSystem:FileSystem":                       tagged("elasticfilesystem:file-system"),
-	"aws:efs/mountTarget:MountTarget":                     {again: mountTargetAgain},
+	"aws:efs/mountTarget:MountTarget":                     {attached: mountTargetInterface},
 	"aws:eks/accessEntry:AccessEntry":                     joined(":", "clusterName", "principalArn"),
 	"aws:eks/accessPolicyAssociation:AccessPolicyAssociation": joined("#",
 		"clusterName", "principalArn", "policyArn"),
@@ -131,16 +131,14 @@ func recordID(in inputs, s scope) string {
 	return id
 }
 
-// nothingMade is for creations that may as well happen twice.
-func nothingMade(inputs) string { return "" }
-
-// mountTargetAgain: EFS chooses a mount target's id and takes no tags for it,
-// and the provider's look-up by file system fails when there are several.
-func mountTargetAgain(in inputs) string {
-	system := in.or("fileSystemId", "<file system>")
-	return "is made again, as EFS lets nobody look it up: should that meet a MountTargetConflict, find the one in " +
-		in.or("subnetId", "its subnet") + " with `aws efs describe-mount-targets --file-system-id " + system +
-		"`, and delete it with `aws efs delete-mount-target --mount-target-id <id>`"
+// mountTargetInterface: EFS chooses a mount target's id, takes no tags for it,
+// and names both in the description of its interface, such as
+// EFS mount target for fs-0123 (fsmt-4567).
+func mountTargetInterface(in inputs) string {
+	if in.str("fileSystemId") == "" || in.str("subnetId") == "" {
+		return ""
+	}
+	return "EFS mount target for " + in.str("fileSystemId") + " (*)"
 }
 
 // kubernetesID is namespace/name, or name for what has no namespace.

@@ -114,7 +114,7 @@ func TestLookedUpIDs(t *testing.T) {
 		{"aws:kms/key:Key", "arn:aws:kms" + in + "key/k-1", "k-1"},
 	} {
 		tags := map[string]string{"Name": "demo", ClusterTag: "demo"}
-		id, _ := finders[tt.token].match(taggedResource{ARN: tt.arn, Tags: tags}, inputs{
+		id, _ := finders[tt.token].match(sighting{ARN: tt.arn, Tags: tags}, inputs{
 			"clusterName": "demo", "tags": map[string]any{"Name": "demo"},
 		})
 		if id != tt.want {
@@ -126,13 +126,13 @@ func TestLookedUpIDs(t *testing.T) {
 func TestEveryFinderFinds(t *testing.T) {
 	for token, f := range finders {
 		ways := 0
-		for _, has := range []bool{f.id != nil, f.arn != "", f.again != nil} {
+		for _, has := range []bool{f.id != nil, f.arn != "", f.attached != nil, f.again} {
 			if has {
 				ways++
 			}
 		}
 		if ways != 1 {
-			t.Errorf("%s has %d of a derived id, a kind of ARN and a reason to start again, want 1", token, ways)
+			t.Errorf("%s has %d of a derived id, a kind of ARN, an interface and a new start, want 1", token, ways)
 		}
 		if f.arn != "" && !strings.Contains(f.arn, ":") {
 			t.Errorf("%s: %q is not service:type", token, f.arn)

@@ -21,9 +21,6 @@ type recovery struct {
 	// gone counts interrupted operations on nothing that a cloud keeps, such
 	// as components and providers: they start again.
 	gone int
-	// advice is what people have to know of creations that may have happened
-	// and start again.
-	advice []string
 	// known are the ids in the state, by type, which are nobody's candidates.
 	known map[string]bool
 }
@@ -33,7 +30,7 @@ type creation struct {
 	resource apitype.ResourceV3
 	// id the resource has if it was made; empty when not known (yet).
 	id string
-	// tags to look it up by, with its kind in ARNs; nil when id was derived.
+	// lookup says how the cloud is asked for it; nil when id was derived.
 	lookup *finder
 	// replaces says that the state has an older resource with this URN.
 	replaces bool
@@ -70,21 +67,12 @@ func planRecovery(st *state, in scope) recovery {
 // cannot be put there, and one that nothing identifies cannot be found.
 func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bool, in scope) {
 	f, ok := finderFor(string(r.Type))
-	if !ok || !r.Custom || !supported(r, present) {
+	if !ok || f.again || !r.Custom || !supported(r, present) {
 		p.gone++
 		return
 	}
-	if f.again != nil {
-		advice := f.again(inputs(r.Inputs))
-		if advice == "" {
-			p.gone++
-			return
-		}
-		p.advice = append(p.advice, resourceName(string(r.URN))+" "+advice)
-		return
-	}
 	c := creation{resource: r, replaces: present[r.URN]}
-	if f.arn != "" {
+	if f.lookedUp() {
 		c.lookup = &f
 	} else {
 		c.id = f.id(inputs(r.Inputs), in)
@@ -122,18 +110,29 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-func (p *recovery) creates() bool {
-	return len(p.creations) > 0 || p.gone > 0 || len(p.advice) > 0
-}
+func (p *recovery) creates() bool { return len(p.creations) > 0 || p.gone > 0 }
 
 func (p *recovery) needsLookup() bool {
 	return slices.ContainsFunc(p.creations, func(c creation) bool { return c.lookup != nil })
 }
 
-// match gives each creation that is looked up by tag the id of the one
+// interfaces are the network interfaces that creations may have left.
+func (p *recovery) interfaces() []interfaceQuery {
+	var queries []interfaceQuery
+	for _, c := range p.creations {
+		in := inputs(c.resource.Inputs)
+		if c.lookup == nil || c.lookup.attached == nil || c.lookup.attached(in) == "" {
+			continue
+		}
+		queries = append(queries, interfaceQuery{subnet: in.str("subnetId"), description: c.lookup.attached(in)})
+	}
+	return queries
+}
+
+// match gives each creation that is looked up the id of the one
 // resource found for it that the state does not know. Several candidates are
 // left for people to decide about.
-func (p *recovery) match(found []taggedResource) {
+func (p *recovery) match(found []sighting) {
 	for i := range p.creations {
 		c := &p.creations[i]
 		if c.lookup == nil {
@@ -198,7 +197,7 @@ func (p *recovery) report(after *state) string {
 			missing++
 		}
 	}
-	total := len(p.creations) + p.gone + len(p.advice) + len(p.others)
+	total := len(p.creations) + p.gone + len(p.others)
 	parts := []string{fmt.Sprintf("recovered: %s interrupted", count(total, "operation was", "operations were"))}
 	if len(adopted) > 0 {
 		parts = append(parts, "adopted "+strings.Join(adopted, ", "))
@@ -209,7 +208,7 @@ func (p *recovery) report(after *state) string {
 	if len(p.others) > 0 {
 		parts = append(parts, count(len(p.others), "resource", "resources")+" compared with the cloud")
 	}
-	return strings.Join(slices.Concat(parts, ambiguous, p.advice), "; ")
+	return strings.Join(append(parts, ambiguous...), "; ")
 }
 
 func count(n int, one, many string) string {

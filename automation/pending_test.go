@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,9 +31,9 @@ func interruptedState(t *testing.T) *state {
 }
 
 // inTheCloud is what a look by tag finds.
-func inTheCloud() []taggedResource {
+func inTheCloud() []sighting {
 	ec2 := "arn:aws:ec2:eu-central-1:111122223333:"
-	return []taggedResource{
+	return []sighting{
 		{ARN: ec2 + "vpc/vpc-0old", Tags: map[string]string{"Name": "demo-vpc"}},
 		{ARN: ec2 + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}},
 		{ARN: ec2 + "vpc/vpc-0other", Tags: map[string]string{"Name": "other"}},
@@ -80,28 +81,29 @@ func TestRecoveryReport(t *testing.T) {
 	}
 }
 
-// TestMountTargetsAreNotFound: people are told how to make way for the second
-// creation, should the first have happened.
-func TestMountTargetsAreNotFound(t *testing.T) {
-	st := &state{deployment: apitype.DeploymentV3{PendingOperations: []apitype.OperationV2{
-		{Type: apitype.OperationTypeCreating, Resource: apitype.ResourceV3{
-			URN: demoURN + "aws:efs/mountTarget:MountTarget::a", Type: "aws:efs/mountTarget:MountTarget", Custom: true,
-			Inputs: map[string]any{"fileSystemId": "fs-1", "subnetId": "subnet-1"},
-		}},
-		{Type: apitype.OperationTypeCreating, Resource: apitype.ResourceV3{
-			URN: demoURN + "aws:acm/certificateValidation:CertificateValidation::v", Type: "aws:acm/certificateValidation:CertificateValidation", Custom: true,
-		}},
-	}}}
-	plan := planRecovery(st, scopeOf(demo()))
-	if !plan.creates() || plan.needsLookup() || len(plan.refresh()) > 0 {
-		t.Errorf("plan is %+v, want creations that start again", plan)
+// TestMountTargetsAreFoundByTheirInterfaces, of which each subnet has others.
+func TestMountTargetsAreFoundByTheirInterfaces(t *testing.T) {
+	const a, b = demoURN + "aws:efs/mountTarget:MountTarget::a", demoURN + "aws:efs/mountTarget:MountTarget::b"
+	creating := func(urn resource.URN, subnet string) apitype.OperationV2 {
+		return apitype.OperationV2{Type: apitype.OperationTypeCreating, Resource: apitype.ResourceV3{
+			URN: urn, Type: "aws:efs/mountTarget:MountTarget", Custom: true,
+			Inputs: map[string]any{"fileSystemId": "fs-1", "subnetId": subnet},
+		}}
 	}
-	want := "recovered: 2 operations were interrupted; 1 creation had not happened; " +
-		"aws:efs/mountTarget:MountTarget a is made again, as EFS lets nobody look it up: should that meet a MountTargetConflict, " +
-		"find the one in subnet-1 with `aws efs describe-mount-targets --file-system-id fs-1`, " +
-		"and delete it with `aws efs delete-mount-target --mount-target-id <id>`"
-	if got := plan.report(nil); got != want {
-		t.Errorf("report is\n%s, want\n%s", got, want)
+	plan := planRecovery(&state{deployment: apitype.DeploymentV3{
+		PendingOperations: []apitype.OperationV2{creating(a, "subnet-a"), creating(b, "subnet-b")},
+	}}, scopeOf(demo()))
+	want := []interfaceQuery{{"subnet-a", "EFS mount target for fs-1 (*)"}, {"subnet-b", "EFS mount target for fs-1 (*)"}}
+	if got := plan.interfaces(); !plan.needsLookup() || !slices.Equal(got, want) {
+		t.Errorf("interfaces are %v, want %v", got, want)
+	}
+	plan.match([]sighting{
+		{SubnetID: "subnet-a", Description: "EFS mount target for fs-1 (fsmt-a)"},
+		{SubnetID: "subnet-a", Description: "EFS mount target for fs-12 (fsmt-other)"},
+		{SubnetID: "subnet-b", Description: "ELB net/EFS"},
+	})
+	if diff := cmp.Diff(map[resource.URN]string{a: "fsmt-a"}, plan.adoptions()); diff != "" {
+		t.Errorf("adoptions (-want +got):\n%s", diff)
 	}
 }
 
@@ -152,7 +154,7 @@ func TestAdoptReplacement(t *testing.T) {
 func TestUpRecoversInterruptedCreations(t *testing.T) {
 	b := newBench(t)
 	b.cli.states["demo-core"] = interruptedState(t).deployment
-	b.tagged = func(context.Context, *config.Cluster) ([]taggedResource, error) { return inTheCloud(), nil }
+	b.lookup = func(context.Context, *config.Cluster, []interfaceQuery) ([]sighting, error) { return inTheCloud(), nil }
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,10 @@ package automation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 
@@ -59,13 +61,32 @@ func (c *cloud) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plugi
 	return &pulumirpc.PluginInfo{Version: "6.83.2"}, nil
 }
 
-// Invoke answers every look by tag with one VPC.
+// Invoke answers a look by tag with one VPC, and tells of the interfaces in all
+// subnets but a forbidden one.
 func (c *cloud) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
-	filter := r.GetArgs().AsMap()["tagFilters"]
-	result, err := structpb.NewStruct(map[string]any{"id": "1", "resourceTagMappingLists": []any{map[string]any{
-		"resourceArn": "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
-		"tags":        map[string]any{"asked": fmt.Sprint(filter)},
-	}}})
+	const arn = "arn:aws:ec2:eu-central-1:111122223333:"
+	args := r.GetArgs().AsMap()
+	answer := map[string]any{}
+	switch r.GetTok() {
+	case "aws:resourcegroupstaggingapi/getResources:getResources":
+		answer["resourceTagMappingLists"] = []any{map[string]any{
+			"resourceArn": arn + "vpc/vpc-1", "tags": map[string]any{"asked": fmt.Sprint(args["tagFilters"])},
+		}}
+	case "aws:ec2/getNetworkInterfaces:getNetworkInterfaces":
+		if strings.Contains(fmt.Sprint(args["filters"]), "subnet-forbidden") {
+			return nil, errors.New("UnauthorizedOperation")
+		}
+		answer["ids"] = []any{"eni-1"}
+	case "aws:ec2/getNetworkInterface:getNetworkInterface":
+		id := args["id"].(string)
+		answer = map[string]any{
+			"arn": arn + "network-interface/" + id, "subnetId": "subnet-1", "description": "EFS mount target for fs-1 (fsmt-1)",
+		}
+	default:
+		return nil, fmt.Errorf("nobody answers %s", r.GetTok())
+	}
+	answer["id"] = "1"
+	result, err := structpb.NewStruct(answer)
 	return &pulumirpc.InvokeResponse{Return: result}, err
 }
 

@@ -52,7 +52,7 @@ func (d *Driver) noteInterrupted(c *config.Cluster, k stacks.Kind, st *state) {
 // v3.250.0 then forgets it: the resource is neither read nor kept.
 func (d *Driver) settlePending(ctx context.Context, c *config.Cluster, k stacks.Kind, st *state) error {
 	plan := planRecovery(st, scopeOf(c))
-	if err := d.findTagged(ctx, c, &plan); err != nil {
+	if err := d.findCreations(ctx, c, &plan); err != nil {
 		return err
 	}
 	s, err := d.open(ctx, c, k, stacks.Options{}, true)
@@ -148,12 +148,12 @@ func (s *state) unsettled(urns []string) string {
 	return ""
 }
 
-// findTagged looks for the resources of the plan whose ids the cloud chose.
-func (d *Driver) findTagged(ctx context.Context, c *config.Cluster, plan *recovery) error {
+// findCreations looks for the resources of the plan whose ids the cloud chose.
+func (d *Driver) findCreations(ctx context.Context, c *config.Cluster, plan *recovery) error {
 	if !plan.needsLookup() {
 		return nil
 	}
-	found, err := d.tagged(ctx, c)
+	found, err := d.lookup(ctx, c, plan.interfaces())
 	if err != nil {
 		var command *CommandError
 		if errors.As(err, &command) && ctx.Err() == nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -21,17 +22,22 @@ import (
 // cloud resource made for it.
 const ClusterTag = "tombolo:cluster"
 
-// taggedLookup lists the cloud resources that carry a cluster's tag.
-type taggedLookup func(ctx context.Context, c *config.Cluster) ([]taggedResource, error)
+// cloudLookup lists the cloud resources that carry a cluster's tag, and the network
+// interfaces that are asked for.
+type cloudLookup func(ctx context.Context, c *config.Cluster, interfaces []interfaceQuery) ([]sighting, error)
 
-// lookUpByTag asks the cloud through the provider that core uses, in a
+// interfaceQuery asks for the network interfaces in a subnet with a description,
+// in which an asterisk stands for any text.
+type interfaceQuery struct{ subnet, description string }
+
+// lookUp asks the cloud through the provider that core uses, in a
 // preview of a program that does nothing else, on a stack that is thrown
 // away. So it has the same credentials, and no cloud SDK is needed here.
-func (d *Driver) lookUpByTag(ctx context.Context, c *config.Cluster) ([]taggedResource, error) {
-	var found []taggedResource
+func (d *Driver) lookUp(ctx context.Context, c *config.Cluster, interfaces []interfaceQuery) ([]sighting, error) {
+	var found []sighting
 	program := func(p *pulumi.Context) error {
 		var err error
-		found, err = taggedResources(p, c)
+		found, err = sightings(p, c, interfaces)
 		return err
 	}
 	dir, err := os.MkdirTemp("", "tombolo-lookup-")
@@ -91,7 +97,7 @@ func (d *Driver) scratchStack(ctx context.Context, dir string, program pulumi.Ru
 	return stack, nil
 }
 
-func taggedResources(p *pulumi.Context, c *config.Cluster) ([]taggedResource, error) {
+func sightings(p *pulumi.Context, c *config.Cluster, interfaces []interfaceQuery) ([]sighting, error) {
 	args := &aws.ProviderArgs{
 		Region:            pulumi.String(c.Cloud.Region),
 		AllowedAccountIds: pulumi.ToStringArray([]string{c.Cloud.Account}),
@@ -103,15 +109,44 @@ func taggedResources(p *pulumi.Context, c *config.Cluster) ([]taggedResource, er
 	if err != nil {
 		return nil, err
 	}
-	res, err := resourcegroupstaggingapi.GetResources(p, &resourcegroupstaggingapi.GetResourcesArgs{
-		TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: ClusterTag, Values: []string{c.Name}}},
-	}, pulumi.Provider(provider))
+	found, err := taggedWith(p, c.Name, pulumi.Provider(provider))
 	if err != nil {
 		return nil, err
 	}
-	out := make([]taggedResource, 0, len(res.ResourceTagMappingLists))
+	for _, q := range interfaces {
+		found = append(found, q.run(p, pulumi.Provider(provider))...)
+	}
+	return found, nil
+}
+
+func taggedWith(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]sighting, error) {
+	res, err := resourcegroupstaggingapi.GetResources(p, &resourcegroupstaggingapi.GetResourcesArgs{
+		TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: ClusterTag, Values: []string{cluster}}},
+	}, opt)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]sighting, 0, len(res.ResourceTagMappingLists))
 	for _, m := range res.ResourceTagMappingLists {
-		out = append(out, taggedResource{ARN: m.ResourceArn, Tags: m.Tags})
+		out = append(out, sighting{ARN: m.ResourceArn, Tags: m.Tags})
 	}
 	return out, nil
+}
+
+// run finds nothing where the cloud does not answer: what has an interface of
+// this kind cannot be made twice, and AWS then says so.
+func (q interfaceQuery) run(p *pulumi.Context, opt pulumi.InvokeOption) []sighting {
+	list, err := ec2.GetNetworkInterfaces(p, &ec2.GetNetworkInterfacesArgs{Filters: []ec2.GetNetworkInterfacesFilter{
+		{Name: "subnet-id", Values: []string{q.subnet}}, {Name: "description", Values: []string{q.description}},
+	}}, opt)
+	if err != nil {
+		return nil
+	}
+	var out []sighting
+	for _, id := range list.Ids {
+		if found, err := ec2.LookupNetworkInterface(p, &ec2.LookupNetworkInterfaceArgs{Id: &id}, opt); err == nil {
+			out = append(out, sighting{ARN: found.Arn, SubnetID: found.SubnetId, Description: found.Description})
+		}
+	}
+	return out
 }
