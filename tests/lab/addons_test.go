@@ -4,7 +4,9 @@ package lab
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -242,6 +244,42 @@ func onlyTheZone(t *testing.T, p project) {
 	for _, i := range p.inventory(t) {
 		if i.Type != "aws:route53/record:Record" {
 			t.Errorf("the stand-in still holds %s %s", i.Type, i.ID)
+		}
+	}
+}
+
+// TestWrittenTree has a cluster follow a tree that init platform wrote for it,
+// with one addon: stages that have nothing hold nobody up.
+func TestWrittenTree(t *testing.T) {
+	p := newProject(t)
+	text := p.read(t, "clusters/full.yaml")
+	before, rest, _ := strings.Cut(text, "\naddons:")
+	_, after, found := strings.Cut(rest, "\ngitops:")
+	if !found {
+		t.Fatal("clusters/full.yaml has no addons followed by gitops")
+	}
+	p.write(t, "clusters/full.yaml", before+"\naddons:\n  metrics-server: {}\n\ngitops:"+after)
+	lab := filepath.Join("platform", "flux", "clusters", "lab")
+	component := p.read(t, filepath.Join(lab, "kustomization.yaml"))
+	if err := os.RemoveAll(filepath.Join(p.dir, "platform", "flux")); err != nil {
+		t.Fatal(err)
+	}
+
+	p.must(t, "init", "platform", "platform/flux", full)
+	p.must(t, "check", "platform/flux", full)
+
+	// The charts come from the lab, as in the reference tree's overlays for it.
+	if err := os.MkdirAll(filepath.Join(p.dir, lab), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, filepath.Join(lab, "kustomization.yaml"), component)
+	const overlay = "platform/flux/clusters/full/kustomization.yaml"
+	p.write(t, overlay, p.read(t, overlay)+"components:\n  - ../lab\n")
+	p.up(t, full)
+	p.must(t, "verify", full)
+	for stage, want := range map[string]int{"karpenter": 0, "addons": 1} {
+		if got := len(p.releases(t)[stage]); got != want {
+			t.Errorf("the stage %s has %d releases, want %d", stage, got, want)
 		}
 	}
 }
