@@ -64,6 +64,19 @@ const fromSettings = `  postBuild:
         name: settings
 `
 
+const helmRelease = `apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata:
+  name: app
+  namespace: apps
+spec:
+  chart:
+    spec:
+      sourceRef: {kind: HelmRepository, name: SOURCE}
+  valuesFrom:
+    - {kind: ConfigMap, name: VALUES}
+`
+
 // TestAsFluxDoes holds the check to what Flux does in cases in which a simple
 // reading of the files would be wrong.
 func TestAsFluxDoes(t *testing.T) {
@@ -121,6 +134,16 @@ func TestAsFluxDoes(t *testing.T) {
 				"start/settings.yaml": settings, "user/user.yaml": usesDomain,
 			},
 			"tree/start/a.yaml:16:26: error: ${domian} is not published: Kustomization flux-system/a stops at it (cluster one); did you mean \"domain\"?\n",
+		},
+		"what is missing may come from what is not followed": {
+			map[string]string{
+				"start/kustomization.yaml": "resources: [https://example.com/all.yaml, release.yaml]\n",
+				"start/release.yaml":       strings.NewReplacer("SOURCE", "elsewhere", "VALUES", "values").Replace(helmRelease),
+			},
+			`tree/start/release.yaml:9:47: warning: HelmRelease apps/app: sourceRef refers to HelmRepository apps/elsewhere, which is not in the tree (cluster one); add it to the tree
+tree/start/release.yaml:11:31: warning: HelmRelease apps/app: valuesFrom refers to ConfigMap values, which neither bootstrap nor the tree makes in namespace apps (cluster one); turn on the addon or service that publishes it in the cluster file, or make it in the tree
+tree/start/kustomization.yaml:1:13: note: https://example.com/all.yaml is not followed: it is not in this tree (cluster one)
+`,
 		},
 		"a value that is not substituted": {
 			map[string]string{"start/a.yaml": strings.NewReplacer("${domain}", "$${HOME} $HOME", "namespace: default", "namespace: default\n  annotations: {}").Replace(usesDomain)}, "",

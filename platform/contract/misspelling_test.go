@@ -12,7 +12,7 @@ import (
 var misspellings = []struct {
 	name, file, old, new string
 }{
-	{"variable in a manifest", "apps/hello/hello.yaml", "${environment}", "${environmet}"},
+	{"variable in a manifest", "apps/hello/hello.yaml", "${environment}", "${enviromt}"},
 	{"variable in a value", "addons/dns/release.yaml", "region: ${region}", "region: ${regionn}"},
 	{"variable in a text of a value", "addons/dns/release.yaml", `} ${partition}"`, `} ${partitoin}"`},
 	{"variable in a patch", "addons/dns/kustomization.yaml", "owner: ${cluster_name}", "owner: ${zone_id}"},
@@ -43,6 +43,7 @@ var misspellings = []struct {
 	{"valuesFrom default key", "addons/vault/release.yaml", "      valuesKey: token\n", ""},
 	{"valuesFrom generated", "addons/vault/release.yaml", "name: vault-settings", "name: vault-setting"},
 	{"valuesFrom optional", "addons/vault/release.yaml", "name: vault-extra", "name: vault-seald"},
+	{"valuesFrom optional key", "addons/vault/release.yaml", "valuesKey: token\n", "valuesKey: tokn\n      optional: true\n"},
 	{"chart sourceRef name", "addons/vault/release.yaml", "name: dns\n        namespace", "name: dnss\n        namespace"},
 	{"chart sourceRef namespace", "addons/vault/release.yaml", "        name: dns\n        namespace: dns\n  values", "        name: dns\n        namespace: dsn\n  values"},
 	{"chart sourceRef kind", "addons/dns/release.yaml", "kind: HelmRepository", "kind: GitRepository"},

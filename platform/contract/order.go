@@ -41,10 +41,11 @@ func (w *walk) checkDependents(all []dependent) {
 			if _, ok := byName[namespace+"/"+ref.Name]; ok || w.incomplete {
 				continue
 			}
+			known := w.inNamespace(d.Kind, namespace)
 			w.refer(d.in, d.manifest, dependency(ref), Finding{
-				Severity: Error,
+				Severity: w.gravity(ref.Name, known),
 				Message:  fmt.Sprintf("%s: dependsOn names %s %s/%s, which is not in the tree: Flux would wait for ever", d.identity(), d.Kind, namespace, ref.Name),
-				Remedy:   didYouMean(ref.Name, w.inNamespace(d.Kind, namespace), w.elsewhere(d.Kind, namespace, ref.Name, "add it to the tree, or remove the dependency")),
+				Remedy:   didYouMean(ref.Name, known, w.elsewhere(d.Kind, namespace, ref.Name, "add it to the tree, or remove the dependency")),
 			})
 		}
 	}

@@ -81,6 +81,15 @@ func alike(kind, written string) bool {
 	}
 }
 
+// gravity of something that is missing: it may be what was not followed that
+// makes it, unless its name is nearly that of what is here.
+func (w *walk) gravity(name string, known []string) Severity {
+	if w.elsewhereToo && nearest(name, known) == "" {
+		return Warning
+	}
+	return Error
+}
+
 // has says whether there is an object: of the tree, or bootstrap's.
 func (w *walk) has(kind, namespace, name string) bool {
 	_, made := w.stock[id{kind, namespace, name}]
@@ -117,7 +126,7 @@ func (w *walk) source(in *sync, m manifest, ref reference, path ...string) bool 
 	}
 	known := w.inNamespace(ref.Kind, namespace)
 	w.refer(in, m, w.suspect(ref, namespace, path, known), Finding{
-		Severity: Error,
+		Severity: w.gravity(ref.Name, known),
 		Message:  fmt.Sprintf("%s: %s refers to %s %s/%s, which is not in the tree", m.identity(), path[len(path)-1], ref.Kind, namespace, ref.Name),
 		Remedy:   didYouMean(ref.Name, known, w.elsewhere(ref.Kind, namespace, ref.Name, "add it to the tree")),
 	})
@@ -149,50 +158,66 @@ func (w *walk) checkReleases() {
 			w.source(r.in, r.manifest, *r.Spec.ChartRef, "spec", "chartRef")
 		}
 		for _, from := range r.Spec.ValuesFrom {
-			w.checkValues(r, from.Kind, from.Name, from.ValuesKey, from.Optional)
+			w.checkValues(r, values{reference{Kind: from.Kind, Name: from.Name}, from.ValuesKey, from.Optional})
 		}
 	}
 }
 
-// checkValues looks at one item of a HelmRelease's valuesFrom. The controller
-// forgives an optional one both a missing object and a missing key.
-func (w *walk) checkValues(r releaseMet, kind, name, key string, optional bool) {
-	namespace := r.Metadata.Namespace
-	known := w.inNamespace(kind, namespace)
-	what := w.suspect(reference{Kind: kind, Name: name}, namespace, []string{"spec", "valuesFrom", "[]"}, known)
-	found, ok := w.find(kind, namespace, name)
-	if !ok {
-		w.missingValues(r, what, optional, Finding{
-			Message: fmt.Sprintf("%s: valuesFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", r.identity(), kind, name, namespace),
-			Remedy: didYouMean(name, known,
-				w.elsewhere(kind, namespace, name, "turn on the addon or service that publishes it in the cluster file, or make it in the tree")),
-		}, known)
-		return
-	}
-	wantedKey := key
-	what = wanted{path: []string{"spec", "valuesFrom", "[]", "valuesKey"}, value: key, besides: map[string]string{"kind": kind, "name": name}}
-	if key == "" {
-		wantedKey = ValuesKey
-		what = wanted{path: []string{"spec", "valuesFrom", "[]", "name"}, value: name, besides: map[string]string{"kind": kind}}
-	}
-	if found.has(wantedKey) {
-		return
-	}
-	w.missingValues(r, what, optional, Finding{
-		Message: fmt.Sprintf("%s: valuesFrom refers to key %q of %s %s, which has %s", r.identity(), wantedKey, kind, name, listed(found.keys)),
-		Remedy:  didYouMean(wantedKey, found.keys, "set valuesKey to a key that it has"),
-	}, found.keys)
+// values is an item of a HelmRelease's valuesFrom. The controller forgives an
+// optional one both a missing object and a missing key.
+type values struct {
+	reference
+	key      string
+	optional bool
 }
 
-// missingValues reports values that are not there; those that are optional
-// only when a name was probably misspelt.
-func (w *walk) missingValues(r releaseMet, what wanted, optional bool, f Finding, known []string) {
-	f.Severity = Error
-	if w.incomplete {
+func (w *walk) checkValues(r releaseMet, from values) {
+	found, ok := w.find(from.Kind, r.Metadata.Namespace, from.Name)
+	switch {
+	case ok:
+		w.checkKey(r, from, found)
+	case !w.incomplete:
+		w.missingValues(r, from)
+	}
+}
+
+func (w *walk) missingValues(r releaseMet, from values) {
+	namespace := r.Metadata.Namespace
+	known := w.inNamespace(from.Kind, namespace)
+	what := w.suspect(from.reference, namespace, []string{"spec", "valuesFrom", "[]"}, known)
+	w.referOptional(r, what, from.optional, nearest(from.Name, known) != "", Finding{
+		Severity: w.gravity(from.Name, known),
+		Message:  fmt.Sprintf("%s: valuesFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", r.identity(), from.Kind, from.Name, namespace),
+		Remedy: didYouMean(from.Name, known,
+			w.elsewhere(from.Kind, namespace, from.Name, "turn on the addon or service that publishes it in the cluster file, or make it in the tree")),
+	})
+}
+
+func (w *walk) checkKey(r releaseMet, from values, found stocked) {
+	key := from.key
+	what := wanted{
+		path: []string{"spec", "valuesFrom", "[]", "valuesKey"}, value: key,
+		besides: map[string]string{"kind": from.Kind, "name": from.Name},
+	}
+	if key == "" {
+		key = ValuesKey
+		what = wanted{path: []string{"spec", "valuesFrom", "[]", "name"}, value: from.Name, besides: map[string]string{"kind": from.Kind}}
+	}
+	if found.has(key) {
 		return
 	}
+	w.referOptional(r, what, from.optional, nearest(key, found.keys) != "", Finding{
+		Severity: Error,
+		Message:  fmt.Sprintf("%s: valuesFrom refers to key %q of %s %s, which has %s", r.identity(), key, from.Kind, from.Name, listed(found.keys)),
+		Remedy:   didYouMean(key, found.keys, "set valuesKey to a key that it has"),
+	})
+}
+
+// referOptional reports values that are not there; those that are optional
+// only when a name was probably misspelt.
+func (w *walk) referOptional(r releaseMet, what wanted, optional, misspelt bool, f Finding) {
 	if optional {
-		if nearest(what.value, known) == "" {
+		if !misspelt {
 			return
 		}
 		f.Severity = Warning

@@ -27,6 +27,9 @@ type walk struct {
 	// incomplete says that something could not be built: then nobody knows
 	// what the tree makes, and what seems missing or unused is not judged.
 	incomplete bool
+	// elsewhereToo says that something was not followed, which may make what
+	// is missing here.
+	elsewhereToo bool
 }
 
 // sync is a Flux Kustomization on the way.
@@ -99,7 +102,9 @@ func (w *walk) meet(s *sync) {
 	w.met = append(w.met, s)
 	if s.followed {
 		w.pending = append(w.pending, s)
+		return
 	}
+	w.elsewhereToo = true
 }
 
 // next takes the first pending Kustomization whose variables are all known:
@@ -162,6 +167,7 @@ func (w *walk) follow(s *sync) {
 	b := w.builds.build(s.kustomization)
 	s.read = b.read
 	for at, reference := range b.remote {
+		w.elsewhereToo = true
 		w.note(at, fmt.Sprintf("%s is not followed: it is not in this tree", reference))
 	}
 	if b.err != nil {
@@ -210,7 +216,7 @@ func (w *walk) missingSource(s *sync, kind, name string, optional bool) bool {
 	known := w.inNamespace(kind, s.Metadata.Namespace)
 	at := w.suspect(reference{Kind: kind, Name: name}, s.Metadata.Namespace, []string{"spec", "postBuild", "substituteFrom", "[]"}, known)
 	f := Finding{
-		Severity: Error,
+		Severity: w.gravity(name, known),
 		Message:  fmt.Sprintf("%s: substituteFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", s.identity(), kind, name, s.Metadata.Namespace),
 		Remedy:   didYouMean(name, known, w.elsewhere(kind, s.Metadata.Namespace, name, "make it in the tree, or mark the reference optional: true")),
 	}
