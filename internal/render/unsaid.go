@@ -45,7 +45,11 @@ func (d diagnostic) saidBy(text string) bool {
 // errorHead is how the engine and its providers head several errors, or one.
 var errorHead = regexp.MustCompile(`^.*\d+ errors? occurred:`)
 
-// lastReason is a message's last line that says something.
+// reasonTail is how much of a long reason's end is compared, in bytes: the
+// middle of one is left out at the operation's end.
+const reasonTail = 300
+
+// lastReason is a message's last line that says something, or its end.
 func lastReason(text string) string {
 	reason := ""
 	for line := range strings.Lines(text) {
@@ -53,7 +57,7 @@ func lastReason(text string) string {
 			reason = letters
 		}
 	}
-	return reason
+	return strings.ToValidUTF8(reason[max(0, len(reason)-reasonTail):], "")
 }
 
 // plainLetters are the letters and digits of a text: how it is broken into

@@ -11,8 +11,9 @@ import (
 )
 
 func TestSaidBy(t *testing.T) {
-	const end = "up demo-core: aws:sqs/queue:Queue events: CreateQueue: AccessDenied: not you; " +
-		"aws:s3/bucketV2:BucketV2 logs: waiting: it broke; and 2 more; allow the action"
+	cut := strings.Repeat("zé", 200)
+	end := "up demo-core: aws:sqs/queue:Queue events: CreateQueue: AccessDenied: not you; " +
+		"aws:s3/bucketV2:BucketV2 logs: waiting: it broke; aws:s3/bucketV2:BucketV2 logs: x yyy…" + cut + "; and 2 more; allow the action"
 	for _, tt := range []struct {
 		name string
 		d    diagnostic
@@ -22,6 +23,7 @@ func TestSaidBy(t *testing.T) {
 		{"a list", diagnostic{name: "events", text: "1 error occurred:\n\t* CreateQueue: AccessDenied: not you\n\n"}, true},
 		{"a list behind what was done", diagnostic{name: "logs", text: "an unhandled error occurred: 1 error occurred:\n\t* waiting: it broke"}, true},
 		{"of the stack", diagnostic{name: "tombolo-demo-core", root: true, text: "program failed: 1 error occurred:\n\t* it broke"}, true},
+		{"a long one, cut in the middle", diagnostic{name: "logs", text: "x " + strings.Repeat("y", 2000) + cut}, true},
 		{"of another resource", diagnostic{name: "dead-letters", text: "CreateQueue: AccessDenied: not you"}, false},
 		{"another of that resource", diagnostic{name: "events", text: "SetQueueAttributes: throttled"}, false},
 		{"nothing but a head", diagnostic{name: "events", text: "1 error occurred:"}, false},
