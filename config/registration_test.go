@@ -1,0 +1,40 @@
+package config_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tombolo/config"
+	"tombolo/config/addon"
+)
+
+func registered() *config.Cluster {
+	return &config.Cluster{
+		Name: "demo", Environment: "dev", Wave: 2,
+		Labels:      map[string]string{"logging": "on", "environment": "overridden"},
+		Annotations: map[string]string{"contact": "team platform", "vpc_id": "the cluster's own is published"},
+		Values:      map[string]string{"chart_repository": "http://charts.lab.test"},
+		Addons:      addon.Selection{"aws-efs-csi-driver": nil, "promtail": nil},
+	}
+}
+
+func TestRegistrationLabels(t *testing.T) {
+	want := map[string]string{
+		"logging": "on", "environment": "dev", "wave": "2", "tombolo/cluster": "demo",
+		"addon-aws-efs-csi-driver": "on", "addon-promtail": "on",
+	}
+	if diff := cmp.Diff(want, registered().RegistrationLabels()); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+}
+
+func TestRegistrationAnnotationKeys(t *testing.T) {
+	got := registered().RegistrationAnnotationKeys()
+	want := append(config.ReservedValueKeys(), "tombolo/values", "contact", "chart_repository", "efs_file_system_id")
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("annotations (-want +got):\n%s", diff)
+	}
+}
