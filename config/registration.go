@@ -24,6 +24,11 @@ const (
 	// ConfigMap, addons the Helm values of each addon that is on, by its name;
 	// {} for one that has none.
 	ValuesAnnotation = "tombolo/values"
+	// RepositoryAnnotation and RevisionAnnotation hold the URL and the branch of
+	// the platform tree, the hub's gitops: templates name what is in the tree
+	// without naming where it is.
+	RepositoryAnnotation = "tombolo/repository"
+	RevisionAnnotation   = "tombolo/revision"
 )
 
 // RegistrationLabels are the labels of the cluster's registration: the file's,
@@ -42,9 +47,9 @@ func (c *Cluster) RegistrationLabels() map[string]string {
 
 // RegistrationAnnotationKeys are the names of the annotations of the cluster's
 // registration, sorted: the file's annotations, every key of the general
-// ConfigMap, and ValuesAnnotation.
+// ConfigMap, and the three above.
 func (c *Cluster) RegistrationAnnotationKeys() []string {
-	keys := append(ReservedValueKeys(), ValuesAnnotation)
+	keys := append(ReservedValueKeys(), ValuesAnnotation, RepositoryAnnotation, RevisionAnnotation)
 	keys = slices.AppendSeq(keys, maps.Keys(c.Annotations))
 	keys = slices.AppendSeq(keys, maps.Keys(c.Values))
 	for _, a := range c.Addons.Enabled() {
