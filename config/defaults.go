@@ -10,6 +10,7 @@ const (
 	defaultBranch           = "main"
 	defaultInterval         = "1m"
 	defaultUsername         = "git"
+	defaultRotation         = 1
 )
 
 func defaultEndpoints() []string { return []string{"s3"} }
@@ -38,7 +39,7 @@ func (c *Cluster) setDefaults() {
 	for i := range c.Services {
 		c.Services[i].setDefaults()
 	}
-	c.GitOps.setDefaults()
+	c.GitOps.setDefaults(c.Name)
 }
 
 func (n *Network) setDefaults() {
@@ -82,16 +83,43 @@ func (s *Service) setDefaults() {
 	orElse(&s.Identity.Mode, IRSA)
 }
 
-func (g *GitOps) setDefaults() {
+func (g *GitOps) setDefaults(cluster string) {
+	if g.Engine == ArgoCD {
+		orElse(&g.Hub, cluster)
+	}
+	if g.Engine == ArgoCD && g.Hub != cluster {
+		g.ArgoCD.setSpokeDefaults()
+		return
+	}
 	orElse(&g.Branch, defaultBranch)
 	orElse(&g.Interval, defaultInterval)
 	if g.Auth != nil && g.Auth.Type == AuthBasic {
 		orElse(&g.Auth.Username, defaultUsername)
 	}
-	d := &g.Distribution
-	if g.Engine == Flux && d.Path == "" && d.Version != "" {
-		orElse(&d.URL, fmt.Sprintf("https://github.com/fluxcd/flux2/releases/download/%s/install.yaml", d.Version))
+	if d := &g.Distribution; d.Path == "" && d.Version != "" {
+		orElse(&d.URL, g.release())
 	}
+}
+
+func (o *ArgoCDOptions) setSpokeDefaults() {
+	orElse(&o.Credentials, CredentialsAWS)
+	orElse(&o.Applications, LeavingRemove)
+	if o.Credentials == CredentialsServiceAccount {
+		orElse(&o.Rotation, defaultRotation)
+	}
+}
+
+// release is the address of the manifest that the engine's makers release.
+func (g *GitOps) release() string {
+	switch {
+	case g.Engine == Flux:
+		return fmt.Sprintf("https://github.com/fluxcd/flux2/releases/download/%s/install.yaml", g.Distribution.Version)
+	case g.Engine == ArgoCD && g.ArgoCD.HighAvailability:
+		return fmt.Sprintf("https://raw.githubusercontent.com/argoproj/argo-cd/%s/manifests/ha/install.yaml", g.Distribution.Version)
+	case g.Engine == ArgoCD:
+		return fmt.Sprintf("https://raw.githubusercontent.com/argoproj/argo-cd/%s/manifests/install.yaml", g.Distribution.Version)
+	}
+	return ""
 }
 
 // orElse sets what is still zero.

@@ -15,14 +15,21 @@ import (
 // ConfigMaps, which hold as much.
 const maxFileSize = 1 << 20
 
-// Load reads the cluster file at path, fills in defaults and validates it. The
-// error is Problems when the file could be read but is wrong.
+// Load reads the cluster file at path, fills in defaults and validates it; of a
+// spoke, together with its hub's file. The error is Problems when a file could
+// be read but is wrong.
 func Load(path string) (*Cluster, error) {
 	c, doc, err := load(path)
 	if err != nil {
 		return nil, err
 	}
 	if err := doc.problems.inOrder().err(); err != nil {
+		return nil, err
+	}
+	if !c.IsSpoke() {
+		return c, nil
+	}
+	if _, err := hubOf(c, doc); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -101,6 +108,7 @@ func LoadDir(dir string) ([]*Cluster, error) {
 		loaded = append(loaded, loadedFile{c, doc})
 	}
 	checkFileNames(loaded)
+	checkHubs(loaded)
 	var clusters []*Cluster
 	var problems Problems
 	for _, f := range loaded {

@@ -140,14 +140,23 @@ var rules = map[string]rule{
 		pattern: resource, minItems: 1,
 	},
 
-	"GitOps.Engine": {what: "a GitOps engine that this tombolo knows", allowed: texts(Flux)},
+	"GitOps.Engine": {what: "a GitOps engine that this tombolo knows", allowed: texts(Flux, ArgoCD)},
+	"GitOps.Hub":    label("mgmt"),
 	"GitOps.URL": {
 		what: "a Git URL", example: "https://git.example.com/platform.git",
 		pattern: regexp.MustCompile(`^(https?|ssh)://\S+$`), advice: urlAdvice, secret: true,
 	},
-	"GitOps.Branch":   {byDefault: defaultBranch},
-	"GitOps.Path":     {example: "clusters/dev"},
-	"GitOps.Interval": {byDefault: defaultInterval},
+	"GitOps.Branch":                  {byDefault: defaultBranch},
+	"GitOps.Path":                    {example: "clusters/dev"},
+	"GitOps.Interval":                {byDefault: defaultInterval},
+	"ArgoCDOptions.HighAvailability": {byDefault: false},
+	"ArgoCDOptions.Accounts": {
+		what: "an AWS account", noun: "account", example: `"111122223333"`,
+		pattern: regexp.MustCompile(`^[0-9]{12}$`), advice: accountAdvice,
+	},
+	"ArgoCDOptions.Credentials":  {what: "a kind of credentials", allowed: texts(CredentialsAWS, CredentialsServiceAccount)},
+	"ArgoCDOptions.Rotation":     {least: number(1), most: number(999999)},
+	"ArgoCDOptions.Applications": {what: "what may become of applications", allowed: texts(LeavingRemove, LeavingKeep)},
 	"Distribution.Version": {
 		what: "a version", example: "v2.7.5", pattern: semver,
 		advice: versionAdvice,

@@ -21,8 +21,9 @@ type Cluster struct {
 	Name string `yaml:"name"`
 	// Environment that the cluster belongs to, such as dev or prod, a DNS label.
 	Environment string `yaml:"environment"`
-	// Wave in which a fleet operation reaches this cluster; lower goes first.
-	// Default 0.
+	// Wave in which a fleet operation reaches this cluster; lower goes first,
+	// and a hub before its spokes. A spoke has its hub's wave unless it says
+	// another. Default 0.
 	Wave int `yaml:"wave,omitempty"`
 	// Cloud the cluster is in, and the account it may be made in.
 	Cloud Cloud `yaml:"cloud"`
@@ -258,7 +259,7 @@ type Service struct {
 	// Name, a DNS label, unique in the file.
 	Name string `yaml:"name"`
 	// Namespace of the ConfigMap and the service account: one of the file's
-	// namespaces, or flux-system.
+	// namespaces, or the engine's (flux-system, argocd, or tombolo on a spoke).
 	Namespace string `yaml:"namespace"`
 	// Identity is an IAM role for the service's service account. Default: none.
 	Identity *Identity `yaml:"identity,omitempty"`

@@ -5,26 +5,79 @@ type Engine string
 
 // The engines of version 1.
 const (
-	Flux Engine = "flux"
+	Flux   Engine = "flux"
+	ArgoCD Engine = "argocd"
 )
 
-// GitOps is the engine and the repository it follows.
+// GitOps is the engine and the repository it follows. A spoke, a cluster that
+// another one's Argo CD runs, has no engine and no repository of its own.
 type GitOps struct {
-	// Engine: flux.
+	// Engine is flux or argocd.
 	Engine Engine `yaml:"engine"`
-	// URL of the Git repository: https://, http:// or ssh://.
-	URL string `yaml:"url"`
+	// Hub (argocd) is the cluster whose Argo CD runs this one; its file is
+	// <hub>.yaml beside this one. Default: the cluster itself.
+	Hub string `yaml:"hub,omitempty"`
+	// URL of the Git repository: https://, http:// or ssh://. Required but on a
+	// spoke.
+	URL string `yaml:"url,omitempty"`
 	// Branch to follow. Default main.
 	Branch string `yaml:"branch,omitempty"`
 	// Path in the repository, relative to its root, such as clusters/dev.
-	Path string `yaml:"path"`
+	// Required but on a spoke.
+	Path string `yaml:"path,omitempty"`
 	// Interval between looks at the repository, a Go duration of at least 1s
-	// such as 1m or 5m. Default 1m.
+	// such as 1m or 5m. Argo CD reads it when it starts. Default 1m.
 	Interval string `yaml:"interval,omitempty"`
 	// Auth is how the engine reads the repository. Default: anonymously.
 	Auth *Auth `yaml:"auth,omitempty"`
-	// Distribution is the engine's install manifest.
-	Distribution Distribution `yaml:"distribution"`
+	// Distribution is the engine's install manifest. Required but on a spoke.
+	Distribution Distribution `yaml:"distribution,omitempty"`
+	// ArgoCD holds options of Argo CD.
+	ArgoCD ArgoCDOptions `yaml:"argocd,omitempty"`
+}
+
+// Credentials are how a hub reaches a spoke's Kubernetes API.
+type Credentials string
+
+// The kinds of credentials.
+const (
+	// CredentialsAWS is an IAM role of the spoke's that the hub's Argo CD
+	// assumes; nothing secret is kept anywhere.
+	CredentialsAWS Credentials = "aws"
+	// CredentialsServiceAccount is the token of a service account on the spoke,
+	// for hubs without a cloud identity.
+	CredentialsServiceAccount Credentials = "service-account"
+)
+
+// Leaving is what becomes of the applications of a cluster that is destroyed.
+type Leaving string
+
+// What may become of them.
+const (
+	// LeavingRemove removes what the applications have made, before the cluster.
+	LeavingRemove Leaving = "remove"
+	// LeavingKeep leaves on the cluster what the applications have made.
+	LeavingKeep Leaving = "keep"
+)
+
+// ArgoCDOptions are options of Argo CD: some of a hub, some of a spoke.
+type ArgoCDOptions struct {
+	// HighAvailability (hub) takes the release's manifest for several replicas.
+	// It goes with the default URL of the distribution only: another URL or a
+	// path names the manifest itself. Default false.
+	HighAvailability bool `yaml:"highAvailability,omitempty"`
+	// Accounts (hub) of AWS that spokes are in, besides the hub's own: its Argo
+	// CD may assume the spokes' roles there. Default: none.
+	Accounts []string `yaml:"accounts,omitempty"`
+	// Credentials (spoke) by which the hub reaches this cluster: aws or
+	// service-account. Default aws.
+	Credentials Credentials `yaml:"credentials,omitempty"`
+	// Rotation (spoke, with service-account) is the number of the token: another
+	// one makes a new token, and then deletes the old one. Default 1.
+	Rotation int `yaml:"rotation,omitempty"`
+	// Applications (spoke) says what becomes of what the cluster's applications
+	// have made when it is destroyed: remove or keep. Default remove.
+	Applications Leaving `yaml:"applications,omitempty"`
 }
 
 // Distribution is an install manifest: a pinned and checksummed URL, or a
@@ -32,7 +85,7 @@ type GitOps struct {
 type Distribution struct {
 	// Version of the engine, such as v2.7.5.
 	Version string `yaml:"version"`
-	// URL of the manifest. Default for flux: the release of Version.
+	// URL of the manifest. Default: the engine's release of Version.
 	URL string `yaml:"url,omitempty"`
 	// SHA256 of the manifest, 64 hexadecimal digits; required unless Path is set.
 	SHA256 string `yaml:"sha256,omitempty"`

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,6 +19,13 @@ var engineInterval = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
 
 func (v *validator) gitops() {
 	g := v.c.GitOps
+	v.argocd(g)
+	if v.c.IsSpoke() {
+		return
+	}
+	if v.sound("gitops.engine", "gitops.hub") {
+		v.required("url", "path", "distribution")
+	}
 	if u := v.repository(g.URL); u != nil {
 		v.access(u, g.Auth)
 	}
@@ -24,15 +33,30 @@ func (v *validator) gitops() {
 		v.auth(*g.Auth)
 	}
 	v.branch(g.Branch)
-	v.repositoryPath(g.Path)
 	v.interval(g.Interval)
-	v.distribution(g.Distribution)
+	if v.doc.has("gitops.path") {
+		v.repositoryPath(g.Path)
+	}
+	if v.doc.has("gitops.distribution") {
+		v.distribution(g.Distribution)
+	}
+}
+
+// required reports keys of gitops that only a spoke may leave out.
+func (v *validator) required(keys ...string) {
+	at := path("gitops")
+	for _, f := range fields(reflect.TypeFor[GitOps]()) {
+		key := at.field(f.name)
+		if slices.Contains(keys, f.name) && !v.doc.has(key) && v.sound(key) {
+			v.doc.unreadable(v.doc.position(at), key, "is required and missing", f.howToAdd())
+		}
+	}
 }
 
 // repository parses the URL; it is nil when that cannot be used.
 func (v *validator) repository(raw string) *url.URL {
 	at := path("gitops.url")
-	if !v.sound(at) {
+	if !v.sound(at) || !v.doc.has(at) {
 		return nil
 	}
 	u, err := url.Parse(raw)

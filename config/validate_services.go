@@ -9,10 +9,6 @@ import (
 // maxPolicies is IAM's default quota of managed policies attached to a role.
 const maxPolicies = 10
 
-// engineNamespace is where the engine runs; it is made with the engine, and may
-// be listed to give it labels.
-const engineNamespace = "flux-system"
-
 func (v *validator) services() {
 	list := path("services")
 	services := v.c.Services
@@ -41,7 +37,7 @@ func (v *validator) serviceNamespace(at path, namespace string) {
 	if !v.sound(at, "namespaces") {
 		return
 	}
-	names := []string{engineNamespace}
+	names := []string{v.c.EngineNamespace()}
 	for _, n := range v.c.Namespaces {
 		names = append(names, n.Name)
 	}

@@ -1,0 +1,200 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The namespaces that bootstrap makes in any case.
+const (
+	fluxNamespace   = "flux-system"
+	argocdNamespace = "argocd"
+	// spokeNamespace is for a cluster without an engine of its own.
+	spokeNamespace = "tombolo"
+)
+
+// Hub is the name of the cluster whose Argo CD runs this one, which may be
+// itself; "" with another engine.
+func (c *Cluster) Hub() string {
+	if c.GitOps.Engine != ArgoCD {
+		return ""
+	}
+	return cmp.Or(c.GitOps.Hub, c.Name)
+}
+
+// IsHub tells a cluster with an Argo CD of its own.
+func (c *Cluster) IsHub() bool { return c.GitOps.Engine == ArgoCD && c.Hub() == c.Name }
+
+// IsSpoke tells a cluster that another one's Argo CD runs.
+func (c *Cluster) IsSpoke() bool { return c.GitOps.Engine == ArgoCD && c.Hub() != c.Name }
+
+// EngineNamespace is the namespace that bootstrap makes in any case: the
+// engine's, or one in its place on a spoke. The general ConfigMap is in it.
+func (c *Cluster) EngineNamespace() string {
+	switch {
+	case c.IsHub():
+		return argocdNamespace
+	case c.IsSpoke():
+		return spokeNamespace
+	}
+	return fluxNamespace
+}
+
+// LoadHub reads the file of the cluster's hub, which is beside its own, and
+// checks that the two fit together. The hub of a cluster that is no spoke is
+// the cluster itself. The error is Problems when a file is wrong.
+func LoadHub(c *Cluster) (*Cluster, error) {
+	if !c.IsSpoke() {
+		return c, nil
+	}
+	_, doc, err := load(c.File)
+	if err != nil {
+		return nil, err
+	}
+	return hubOf(c, doc)
+}
+
+// InOrder sorts clusters as a fleet operation reaches them: by wave, in a wave
+// hubs before spokes, and then by name. It fails when a spoke comes before its
+// hub.
+func InOrder(clusters []*Cluster) ([]*Cluster, error) {
+	waves := map[string]int{}
+	for _, c := range clusters {
+		waves[c.Name] = c.Wave
+	}
+	rank := func(c *Cluster) int {
+		if c.IsSpoke() {
+			return 1
+		}
+		return 0
+	}
+	var problems []error
+	for _, c := range clusters {
+		if wave, ok := waves[c.Hub()]; ok && c.IsSpoke() && c.Wave < wave {
+			problems = append(problems, fmt.Errorf("cluster %s is in wave %d, before its hub %s in wave %d; give it wave %d or a later one",
+				c.Name, c.Wave, c.Hub(), wave, wave))
+		}
+	}
+	sorted := slices.SortedStableFunc(slices.Values(clusters), func(a, b *Cluster) int {
+		return cmp.Or(cmp.Compare(a.Wave, b.Wave), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Name, b.Name))
+	})
+	return sorted, errors.Join(problems...)
+}
+
+// hubOf loads the hub of a spoke; doc is the spoke's.
+func hubOf(c *Cluster, doc *document) (*Cluster, error) {
+	file := filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml")
+	hub, hubDoc, err := load(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		addMissingHub(doc, c, file)
+	case err != nil:
+		return nil, err
+	case len(hubDoc.problems) > 0:
+		return nil, hubDoc.problems.inOrder()
+	default:
+		checkHub(doc, c, hub)
+	}
+	return hub, doc.problems.inOrder().err()
+}
+
+// checkHubs holds every spoke to its hub, where both could be read.
+func checkHubs(files []loadedFile) {
+	byStem := map[string]loadedFile{}
+	for _, f := range files {
+		byStem[f.stem()] = f
+	}
+	for _, f := range files {
+		if f.cluster == nil || !f.cluster.IsSpoke() || !f.doc.sound("gitops") || !f.doc.sound("gitops.hub") {
+			continue
+		}
+		hub, ok := byStem[f.cluster.Hub()]
+		switch {
+		case !ok:
+			addMissingHub(f.doc, f.cluster, filepath.Join(filepath.Dir(f.doc.file), f.cluster.Hub()+".yaml"))
+		case hub.cluster != nil && len(hub.doc.problems) == 0:
+			checkHub(f.doc, f.cluster, hub.cluster)
+		}
+	}
+}
+
+const hubPath = path("gitops.hub")
+
+func addMissingHub(doc *document, c *Cluster, file string) {
+	remedy := "add the hub's file, or name a cluster of this directory"
+	if near := nearest(c.Hub(), neighbours(c.File)); near != "" && near != c.Name {
+		remedy = fmt.Sprintf("did you mean %s?", near)
+	}
+	doc.add(doc.position(hubPath), hubPath, fmt.Sprintf("there is no %s", file), remedy)
+}
+
+// neighbours are the names of the clusters that have files beside a file.
+func neighbours(file string) []string {
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.yaml"))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, f := range files {
+		if isClusterFile(filepath.Base(f)) {
+			names = append(names, strings.TrimSuffix(filepath.Base(f), ".yaml"))
+		}
+	}
+	return names
+}
+
+// checkHub reports what keeps a cluster from being the hub of a spoke. A spoke
+// that names no wave gets its hub's.
+func checkHub(doc *document, c, hub *Cluster) {
+	if !doc.has("wave") {
+		c.Wave = hub.Wave
+	}
+	problem := func(p path, message, remedy string) { doc.add(doc.position(p), p, message, remedy) }
+	file := filepath.Base(hub.File)
+	switch {
+	case hub.Name != c.Hub():
+		problem(hubPath, fmt.Sprintf("%s is the file of the cluster %s", file, quote(hub.Name)), "call files after their clusters")
+	case hub.GitOps.Engine != ArgoCD:
+		problem(hubPath, fmt.Sprintf("%s has the engine %s", quote(hub.Name), hub.GitOps.Engine), "name a cluster with the engine argocd")
+	case hub.Hub() == c.Name:
+		problem(hubPath, fmt.Sprintf("%s has this cluster as its hub in turn: neither would have an Argo CD", quote(hub.Name)),
+			"remove gitops.hub from one of the two files")
+	case hub.IsSpoke():
+		problem(hubPath, fmt.Sprintf("%s is no hub, but a spoke of %s", quote(hub.Name), quote(hub.Hub())),
+			fmt.Sprintf("name %s, or remove gitops.hub from %s", quote(hub.Hub()), file))
+	case c.Wave < hub.Wave:
+		problem("wave", fmt.Sprintf("%d comes before the hub's wave, %d", c.Wave, hub.Wave),
+			fmt.Sprintf("use %d or a later one, or remove it", hub.Wave))
+	default:
+		checkReach(problem, c, hub)
+	}
+}
+
+// checkReach reports a spoke whose role the hub may not assume.
+func checkReach(problem func(p path, message, remedy string), c, hub *Cluster) {
+	if c.GitOps.ArgoCD.Credentials != CredentialsAWS {
+		return
+	}
+	own, other := Partition(c.Cloud.Region), Partition(hub.Cloud.Region)
+	switch {
+	case own != other:
+		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, this cluster in %s; roles do not reach across", quote(hub.Name), other, own),
+			"name a hub of the same partition, or use the credentials service-account")
+	case !slices.Contains(hub.SpokeAccounts(), c.Cloud.Account):
+		problem(hubPath, fmt.Sprintf("%s may assume no role in the account %s", quote(hub.Name), c.Cloud.Account),
+			fmt.Sprintf("add it to gitops.argocd.accounts of %s", filepath.Base(hub.File)))
+	}
+}
+
+// SpokeAccounts are the AWS accounts that spokes of a hub may be in: its own
+// and those that its file adds.
+func (c *Cluster) SpokeAccounts() []string {
+	accounts := append([]string{c.Cloud.Account}, c.GitOps.ArgoCD.Accounts...)
+	slices.Sort(accounts)
+	return slices.Compact(accounts)
+}

@@ -1,0 +1,96 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// secretTypeLabel tells Argo CD what one of its Secrets is.
+const secretTypeLabel = "argocd.argoproj.io/secret-type"
+
+// ArgoCDRoleName is the name of the IAM role of a hub's Argo CD.
+func ArgoCDRoleName(hub string) string { return hub + "-argocd" }
+
+// SpokeRoleEnd is what the names of spokes' roles end with: a hub may assume no
+// others.
+const SpokeRoleEnd = "-argocd-spoke"
+
+// SpokeRoleName is the name of the IAM role by which the hub reaches a spoke.
+func SpokeRoleName(spoke string) string { return spoke + SpokeRoleEnd }
+
+// argocd checks what only Argo CD knows: hubs, spokes and registration.
+func (v *validator) argocd(g GitOps) {
+	if !v.sound("gitops.engine", hubPath) {
+		return
+	}
+	if g.Engine != ArgoCD {
+		v.without("has no meaning with the engine "+string(g.Engine), "remove it, or use the engine argocd", "hub", "argocd")
+		return
+	}
+	v.registrationLabels()
+	v.registrationAnnotations()
+	if v.c.IsSpoke() {
+		v.spoke(g)
+		return
+	}
+	v.hub(g)
+}
+
+func (v *validator) hub(g GitOps) {
+	v.fits("name", growth{"Argo CD's IAM role", ArgoCDRoleName(v.c.Name), maxRoleName})
+	v.without("is an option of spokes, and this cluster is its own hub", "remove it, or name a hub in gitops.hub",
+		"argocd.credentials", "argocd.rotation", "argocd.applications")
+	accounts := path("gitops.argocd.accounts")
+	unique(v, accounts, "", g.ArgoCD.Accounts, itself, "give each account once")
+	if g.ArgoCD.HighAvailability && (v.doc.has("gitops.distribution.url") || v.doc.has("gitops.distribution.path")) {
+		v.problem("gitops.argocd.highAvailability", "remove it, and name the manifest for several replicas there",
+			"chooses among the releases' manifests, but gitops.distribution names one itself")
+	}
+}
+
+func (v *validator) spoke(g GitOps) {
+	v.fits("name", growth{"the IAM role for the hub", SpokeRoleName(v.c.Name), maxRoleName})
+	v.without("is of the hub, and this cluster is a spoke of "+g.Hub, "remove it; what it says is in "+g.Hub+".yaml",
+		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts")
+	if g.ArgoCD.Credentials == CredentialsAWS {
+		v.without("is of tokens, and credentials aws have none", "remove it, or use credentials: service-account", "argocd.rotation")
+	}
+}
+
+// without reports keys of gitops that do not go with the rest.
+func (v *validator) without(message, remedy string, keys ...path) {
+	for _, key := range keys {
+		if at := "gitops." + key; v.doc.has(at) {
+			v.keyProblem(at, remedy, "%s", message)
+		}
+	}
+}
+
+// registrationLabels finds labels that the registration has for other ends.
+func (v *validator) registrationLabels() {
+	own := v.c.RegistrationLabels()
+	for _, key := range slices.Sorted(maps.Keys(v.c.Labels)) {
+		at := path("labels").key(key)
+		switch {
+		case key == secretTypeLabel:
+			v.keyProblem(at, "remove it", "is set by Tombolo, for Argo CD")
+		case strings.HasPrefix(key, "tombolo/"), strings.HasPrefix(key, AddonLabelPrefix):
+			v.keyProblem(at, "use another prefix", "is a label that Tombolo sets on the cluster's registration")
+		case own[key] != v.c.Labels[key]:
+			v.keyProblem(at, "remove it, or use another key", "is %s on the cluster's registration, after the key %s of this file", quote(own[key]), key)
+		}
+	}
+}
+
+// registrationAnnotations finds annotations that the registration has anyway.
+func (v *validator) registrationAnnotations() {
+	bare := *v.c
+	bare.Annotations = nil
+	own := bare.RegistrationAnnotationKeys()
+	for _, key := range slices.Sorted(maps.Keys(v.c.Annotations)) {
+		if slices.Contains(own, key) || strings.HasPrefix(key, "tombolo/") {
+			v.keyProblem(path("annotations").key(key), "use another key", "is an annotation that Tombolo sets on the cluster's registration")
+		}
+	}
+}
