@@ -88,7 +88,7 @@ func InOrder(clusters []*Cluster) ([]*Cluster, error) {
 
 // hubOf loads the hub of a spoke; doc is the spoke's.
 func hubOf(c *Cluster, doc *document) (*Cluster, error) {
-	file := filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml")
+	file := hubFile(c)
 	hub, hubDoc, err := load(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -103,22 +103,27 @@ func hubOf(c *Cluster, doc *document) (*Cluster, error) {
 	return hub, doc.problems.inOrder().err()
 }
 
+func hubFile(c *Cluster) string { return filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml") }
+
 // checkHubs holds every spoke to its hub, where both could be read.
 func checkHubs(files []loadedFile) {
-	byStem := map[string]loadedFile{}
+	there, sound := map[string]bool{}, map[string]*Cluster{}
 	for _, f := range files {
-		byStem[f.stem()] = f
+		there[f.stem()] = true
+		if f.cluster != nil && len(f.doc.problems) == 0 {
+			sound[f.stem()] = f.cluster
+		}
 	}
 	for _, f := range files {
 		if f.cluster == nil || !f.cluster.IsSpoke() || !f.doc.sound("gitops") || !f.doc.sound("gitops.hub") {
 			continue
 		}
-		hub, ok := byStem[f.cluster.Hub()]
+		hub := f.cluster.Hub()
 		switch {
-		case !ok:
-			addMissingHub(f.doc, f.cluster, filepath.Join(filepath.Dir(f.doc.file), f.cluster.Hub()+".yaml"))
-		case hub.cluster != nil && len(hub.doc.problems) == 0:
-			checkHub(f.doc, f.cluster, hub.cluster)
+		case !there[hub]:
+			addMissingHub(f.doc, f.cluster, hubFile(f.cluster))
+		case sound[hub] != nil:
+			checkHub(f.doc, f.cluster, sound[hub])
 		}
 	}
 }

@@ -210,6 +210,98 @@ func TestLoadDirFileNames(t *testing.T) {
 	golden(t, "testdata/dir.golden", got+"\n")
 }
 
+// TestHubsOfSpokes: what does not fit between two files is a problem of the
+// spoke's, for who reads all files and for who reads the spoke alone.
+func TestHubsOfSpokes(t *testing.T) {
+	dir := t.TempDir()
+	hub, spoke := readGood(t, "mgmt.yaml"), readGood(t, "spoke.yaml")
+	write(t, dir, "mgmt.yaml", hub)
+	write(t, dir, "flux.yaml", strings.Replace(readGood(t, "minimal.yaml"), "name: minimal", "name: flux", 1))
+	of := func(name string, changes ...string) {
+		changes = append(changes, "name: spoke", "name: "+name)
+		write(t, dir, name+".yaml", strings.NewReplacer(changes...).Replace(spoke))
+	}
+	of("fine")
+	of("absent", "hub: mgmt", "hub: mgnt")
+	of("of-flux", "hub: mgmt", "hub: flux")
+	of("of-spoke", "hub: mgmt", "hub: fine")
+	of("turn-a", "hub: mgmt", "hub: turn-b")
+	of("turn-b", "hub: mgmt", "hub: turn-a")
+	of("far", "222233334444", "333344445555")
+	of("china", "eu-central-1", "cn-north-1")
+	of("early", "environment: dev", "environment: dev\nwave: 0")
+	_, err := LoadDir(dir)
+	if err == nil {
+		t.Fatal("LoadDir accepts it")
+	}
+	strip := func(err error) string { return strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "") }
+	golden(t, "testdata/hubs.golden", strip(err)+"\n")
+
+	var alone []string
+	for _, name := range []string{"absent", "china", "early", "far", "of-flux", "of-spoke", "turn-a", "turn-b"} {
+		_, err := Load(filepath.Join(dir, name+".yaml"))
+		if err == nil {
+			t.Fatalf("Load accepts %s", name)
+		}
+		alone = append(alone, strip(err))
+	}
+	if diff := cmp.Diff(strip(err), strings.Join(alone, "\n")); diff != "" {
+		t.Errorf("Load says something else than LoadDir (-dir +alone):\n%s", diff)
+	}
+}
+
+func TestLoadHub(t *testing.T) {
+	spoke, err := Load("testdata/good/spoke.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spoke.Wave != 1 || spoke.GitOps.ArgoCD.Credentials != CredentialsAWS || spoke.GitOps.Branch != "" || spoke.EngineNamespace() != "tombolo" {
+		t.Errorf("the spoke has wave %d, credentials %q, branch %q, namespace %s", spoke.Wave,
+			spoke.GitOps.ArgoCD.Credentials, spoke.GitOps.Branch, spoke.EngineNamespace())
+	}
+	hub, err := LoadHub(spoke)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "https://raw.githubusercontent.com/argoproj/argo-cd/v3.2.1/manifests/ha/install.yaml"; hub.Name != "mgmt" || hub.GitOps.Distribution.URL != want {
+		t.Errorf("the hub is %s with %s", hub.Name, hub.GitOps.Distribution.URL)
+	}
+	if again, err := LoadHub(hub); err != nil || again != hub || !hub.IsHub() || hub.EngineNamespace() != "argocd" {
+		t.Errorf("the hub of the hub is %v, %v", again, err)
+	}
+	broken := filepath.Join(t.TempDir(), "spoke.yaml")
+	write(t, filepath.Dir(broken), "spoke.yaml", readGood(t, "spoke.yaml"))
+	write(t, filepath.Dir(broken), "mgmt.yaml", strings.Replace(readGood(t, "mgmt.yaml"), "wave: 1", "wave: 100", 1))
+	if _, err := Load(broken); err == nil || !strings.Contains(err.Error(), "mgmt.yaml:4:7: wave: 100 is too large; use a number from 0 to 99") {
+		t.Errorf("with a broken hub: %v", err)
+	}
+}
+
+func TestInOrder(t *testing.T) {
+	cluster := func(name, hub string, wave int) *Cluster {
+		return &Cluster{Name: name, Wave: wave, GitOps: GitOps{Engine: ArgoCD, Hub: hub}}
+	}
+	flux := &Cluster{Name: "old", GitOps: GitOps{Engine: Flux}}
+	clusters := []*Cluster{
+		cluster("later", "mgmt", 2), cluster("a", "mgmt", 1), cluster("mgmt", "mgmt", 1), cluster("b", "elsewhere", 1), flux,
+	}
+	sorted, err := InOrder(clusters)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range sorted {
+		names = append(names, c.Name)
+	}
+	if want := []string{"old", "mgmt", "a", "b", "later"}; !reflect.DeepEqual(names, want) {
+		t.Errorf("order %v; expected %v", names, want)
+	}
+	_, err = InOrder(append(clusters, cluster("early", "mgmt", 0)))
+	if want := "cluster early is in wave 0, before its hub mgmt in wave 1; give it wave 1 or a later one"; err == nil || err.Error() != want {
+		t.Errorf("InOrder = %v; expected %s", err, want)
+	}
+}
+
 func TestLoadDirMissing(t *testing.T) {
 	_, err := LoadDir("testdata/nowhere")
 	if !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "read directory of cluster files testdata/nowhere: ") {
