@@ -13,7 +13,7 @@ demo: setup ## Build everything, start the lab, deploy clusters/demo.yaml, verif
 	@$(TOMBOLO) up demo --lab --yes --verify
 
 .PHONY: test
-test: setup ## Run every test: unit, command line, and end to end in the lab
+test: setup tools-argocd ## Run every test: unit, command line, and end to end in the lab
 	$(GO) vet ./...
 	$(GO) vet -tags lab ./...
 	$(GO) test ./...
@@ -35,6 +35,10 @@ setup: tools build ## Everything the lab needs: tools and bin/tombolo
 .PHONY: tools
 tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum)
 	@$(GO) run ./tools/build
+
+.PHONY: tools-argocd
+tools-argocd: ## Build Argo CD and what it calls, for clusters with that engine
+	@$(GO) run ./tools/build -for argocd
 
 .PHONY: build
 build: ## Build bin/tombolo, and bin/program for plain pulumi
@@ -67,4 +71,4 @@ clean: ## Remove what was built in the checkout (the tool cache stays)
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -65,19 +65,15 @@ type (
 // serveControl opens the control socket and records how to reach it; close
 // takes both away.
 func (d *daemon) serveControl(failed chan<- error) (close func(), _ error) {
-	socket, err := socketPath(d.lab.paths().in("lab.sock"))
-	if err != nil {
-		return nil, err
-	}
-	_ = os.Remove(socket) // of a daemon that was killed
-	listener, err := net.Listen("unix", socket)
+	_ = os.Remove(d.socket) // of a daemon that was killed
+	listener, err := net.Listen("unix", d.socket)
 	if err != nil {
 		return nil, fmt.Errorf("listen on the control socket: %w", err)
 	}
-	if err := os.Chmod(socket, 0o600); err != nil {
+	if err := os.Chmod(d.socket, 0o600); err != nil {
 		return nil, fmt.Errorf("protect the control socket: %w", err)
 	}
-	file, err := json.Marshal(daemonFile{PID: os.Getpid(), Identity: process.Identity(os.Getpid()), Socket: socket})
+	file, err := json.Marshal(daemonFile{PID: os.Getpid(), Identity: process.Identity(os.Getpid()), Socket: d.socket})
 	if err != nil {
 		return nil, fmt.Errorf("encode the daemon's address: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,6 +53,7 @@ type daemon struct {
 	repository *git.Repository
 	authority  *pki.Authority
 	ports      servicePorts
+	socket     string // for control; those of controllers are beside it
 	stop       context.CancelFunc
 
 	mu    sync.Mutex
@@ -101,6 +103,9 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if _, err = secret(p.gitToken()); err != nil {
 		return nil, err
 	}
+	if d.socket, err = socketPath(p.in("lab.sock")); err != nil {
+		return nil, err
+	}
 	if d.authority, err = reviewAuthority(p.pki()); err != nil {
 		return nil, err
 	}
@@ -112,8 +117,8 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		TokenReviewCA:  d.authority.PEM(),
 	})
 	agent := controllers.New(controllers.Options{
-		Dir: p.controllers(), Tools: p.tools(), Home: p.home(), Proxy: d.proxyURL(),
-		Supervisor: d.supervisor, Ports: book, Log: d.log,
+		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: d.proxyURL(),
+		Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
 	})
 	d.clusters = &clusters{planes: planes, agent: agent}
 	d.cloud, err = aws.Open(p.cloud(), aws.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})

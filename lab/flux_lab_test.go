@@ -3,52 +3,13 @@
 package lab
 
 import (
-	"bytes"
-	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
-	"tombolo/lab/aws"
 	"tombolo/lab/process"
 )
-
-// checkout makes a directory that looks like a checkout with built tools, and a
-// platform tree of one Kustomization's worth.
-func checkout(t *testing.T, tree map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	source, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{".tools", "lab"} {
-		if err := os.Symlink(filepath.Join(source, dir), filepath.Join(root, dir)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	writeTree(t, filepath.Join(root, "platform", "flux"), tree)
-	return root
-}
-
-func writeTree(t *testing.T, dir string, tree map[string]string) {
-	t.Helper()
-	for name, content := range tree {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 const settings = `apiVersion: v1
 kind: ConfigMap
@@ -122,38 +83,17 @@ spec:
 // chart servers, follows an edit of the platform tree, and takes Flux away.
 func TestFlux(t *testing.T) {
 	root := checkout(t, map[string]string{"settings.yaml": settings})
-	ctx, cancel := context.WithCancel(t.Context())
-	d, err := newDaemon(Open(root), os.Stderr, cancel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- d.serve(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		d.close()
-	})
-	if _, err := d.repository.Seed(ctx, d.lab.paths().platform()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.clusters.Start(ctx, aws.ClusterSpec{Name: "demo", Version: "1.35", Region: Region, Issuer: "https://oidc.test/id/1"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.clusters.SetNodes(ctx, "demo", "a", []aws.Node{{Name: "ip-10-0-1-10"}}); err != nil {
-		t.Fatal(err)
-	}
-	k := kubectl{t, d.lab.paths().tools(), d.clusters.planes.AdminKubeconfig("demo")}
+	d := start(t, root)
+	startCluster(t, d, "demo")
+	k := kubectlOf(t, d, "demo")
 	k.run("", "apply", "--server-side", "-f", filepath.Join(root, ".tools", "share", "flux-install.yaml"))
-	k.run(strings.ReplaceAll(syncObjects, "TOKEN", d.token), "apply", "--server-side", "-f", "-")
+	k.run(strings.ReplaceAll(syncObjects, "TOKEN", gitToken(t, d)), "apply", "--server-side", "-f", "-")
 	k.await("vpc-0abc", "get", "configmap", "settings", "-n", "default", "-o", "jsonpath={.data.vpc}")
 	k.await("True", "get", "helmrelease", "reporter", "-n", "default", "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].status}`)
 	k.await("vpc-0abc", "get", "configmap", "reporter-report", "-n", "default", "-o", "jsonpath={.data.vpcId}")
 
 	writeTree(t, d.lab.paths().platform(), map[string]string{"settings.yaml": strings.ReplaceAll(settings, "${vpc_id}", "edited")})
-	if s, err := d.repository.Seed(ctx, d.lab.paths().platform()); err != nil || !s.Changed {
+	if s, err := d.repository.Seed(t.Context(), d.lab.paths().platform()); err != nil || !s.Changed {
 		t.Fatalf("seed after an edit: %+v, %v", s, err)
 	}
 	k.await("edited", "get", "configmap", "settings", "-n", "default", "-o", "jsonpath={.data.vpc}")
@@ -166,42 +106,4 @@ func TestFlux(t *testing.T) {
 	await(t, "no controller runs without its Deployment", func() bool {
 		return !slices.ContainsFunc(d.supervisor.List(), func(p process.Status) bool { return strings.HasSuffix(p.Name, "-controller") })
 	})
-}
-
-// kubectl runs kubectl against one cluster.
-type kubectl struct {
-	t                 *testing.T
-	tools, kubeconfig string
-}
-
-func (k kubectl) command(stdin string, args ...string) (string, error) {
-	cmd := exec.CommandContext(k.t.Context(), filepath.Join(k.tools, "kubectl"), append([]string{"--kubeconfig", k.kubeconfig}, args...)...)
-	cmd.Stdin = strings.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	return string(out) + stderr.String(), err
-}
-
-func (k kubectl) run(stdin string, args ...string) {
-	k.t.Helper()
-	if out, err := k.command(stdin, args...); err != nil {
-		k.t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-}
-
-// await waits, at most 90 s, until kubectl prints what is wanted.
-func (k kubectl) await(want string, args ...string) {
-	k.t.Helper()
-	began, last := time.Now(), ""
-	err := wait.PollUntilContextTimeout(k.t.Context(), 200*time.Millisecond, 90*time.Second, true, func(context.Context) (bool, error) {
-		out, err := k.command("", args...)
-		last = out
-		return err == nil && out == want, nil
-	})
-	if err != nil {
-		state, _ := k.command("", "get", "gitrepositories,helmrepositories,helmcharts,kustomizations,helmreleases", "-A")
-		k.t.Fatalf("kubectl %s: %q, want %q\n%s", strings.Join(args, " "), last, want, state)
-	}
-	k.t.Logf("%q after %v", want, time.Since(began).Round(10*time.Millisecond))
 }

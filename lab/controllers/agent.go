@@ -1,6 +1,7 @@
 // Package controllers is the part of a kubelet that the lab needs: where a
-// Deployment asks for a GitOps controller, it runs the real one as a host
-// process, with the Deployment's own arguments and service account.
+// Deployment or a StatefulSet asks for a GitOps controller, it runs the real
+// one as a host process, with the workload's own arguments, environment and
+// service account.
 package controllers
 
 import (
@@ -12,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -30,6 +30,11 @@ type Options struct {
 	Dir string
 	// Tools is the directory of the controllers' binaries.
 	Tools string
+	// Bin is the directory of the lab's own commands, such as aws.
+	Bin string
+	// Sockets is where processes put their sockets: a directory with a path
+	// so short that one with a name of eight characters fits a system's limit.
+	Sockets string
 	// Home is HOME of the processes.
 	Home string
 	// Proxy is the URL of the HTTP proxy that knows the lab's host names.
@@ -42,7 +47,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Agent watches the Deployments of clusters.
+// Agent watches the workloads of clusters.
 type Agent struct {
 	o Options
 
@@ -53,7 +58,7 @@ type Agent struct {
 // New returns an agent that watches nothing yet.
 func New(o Options) *Agent { return &Agent{o: o, watches: map[string]*watch{}} }
 
-// Watch runs what the Deployments of a cluster ask for, until Forget. Where a
+// Watch runs what the workloads of a cluster ask for, until Forget. Where a
 // cluster is watched already, controllers that were given up are tried again.
 // kubeconfig is an admin's.
 func (a *Agent) Watch(cluster, kubeconfig string) error {
@@ -65,11 +70,11 @@ func (a *Agent) Watch(cluster, kubeconfig string) error {
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
-		return fmt.Errorf("watch the deployments of %s: %w", cluster, err)
+		return fmt.Errorf("watch the workloads of %s: %w", cluster, err)
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("watch the deployments of %s: %w", cluster, err)
+		return fmt.Errorf("watch the workloads of %s: %w", cluster, err)
 	}
 	w := newWatch(a.o, cluster, config, client)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -89,8 +94,8 @@ func (a *Agent) Forget(cluster string) {
 		return
 	}
 	w.end()
-	for key := range w.running {
-		w.remove(key)
+	for ref := range w.running {
+		w.remove(ref)
 	}
 }
 
@@ -106,20 +111,24 @@ func (a *Agent) Close() {
 	}
 }
 
-// watch is one cluster's. All but run's own goroutine is done when end returns.
-type watch struct {
-	o       Options
-	cluster string
-	config  *rest.Config
-	client  kubernetes.Interface
-	log     *slog.Logger
-	cancel  context.CancelFunc
-	done    chan struct{}
-	factory informers.SharedInformerFactory
-	store   cache.SharedIndexInformer // the cluster's Deployments
-	queue   workqueue.TypedRateLimitingInterface[string]
+// workers reconcile at the same time: controllers wait for one another.
+const workers = 8
 
-	running map[string]*running // by the Deployment's namespace/name
+// watch is one cluster's. All that run started is done when end returns.
+type watch struct {
+	o         Options
+	cluster   string
+	config    *rest.Config
+	client    kubernetes.Interface
+	log       *slog.Logger
+	cancel    context.CancelFunc
+	done      chan struct{}
+	factory   informers.SharedInformerFactory
+	informers map[string]cache.SharedIndexInformer // by kind of workload
+	queue     workqueue.TypedRateLimitingInterface[reference]
+
+	mu      sync.Mutex
+	running map[reference]*running
 }
 
 // running is a controller that has been started.
@@ -131,19 +140,21 @@ type running struct {
 func newWatch(o Options, cluster string, config *rest.Config, client kubernetes.Interface) *watch {
 	w := &watch{
 		o: o, cluster: cluster, config: config, client: client, log: o.Log.With("cluster", cluster),
-		done: make(chan struct{}), running: map[string]*running{},
+		done: make(chan struct{}), running: map[reference]*running{},
 		factory: informers.NewSharedInformerFactory(client, 0),
 		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](500*time.Millisecond, 30*time.Second)),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[reference](500*time.Millisecond, 30*time.Second)),
 	}
-	w.store = w.factory.Apps().V1().Deployments().Informer()
+	w.informers = watched(w.factory)
 	return w
 }
 
-// lookAgain has every Deployment reconciled, as if each had changed.
+// lookAgain has every workload reconciled, as if each had changed.
 func (w *watch) lookAgain() {
-	for _, key := range w.store.GetStore().ListKeys() {
-		w.queue.Add(key)
+	for kind, informer := range w.informers {
+		for _, key := range informer.GetStore().ListKeys() {
+			w.queue.Add(reference{kind, key})
+		}
 	}
 }
 
@@ -155,119 +166,145 @@ func (w *watch) end() {
 	}
 }
 
-// run reconciles Deployments, one at a time, until ctx ends.
+// run reconciles workloads until ctx ends.
 func (w *watch) run(ctx context.Context) {
 	defer close(w.done)
-	enqueue := func(object any) {
-		if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
-			w.queue.Add(key)
+	for kind, informer := range w.informers {
+		enqueue := func(object any) {
+			if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
+				w.queue.Add(reference{kind, key})
+			}
 		}
-	}
-	_, err := w.store.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: enqueue, DeleteFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
-	})
-	if err != nil {
-		w.log.Error("cannot watch deployments", "error", err)
-		return
+		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc: enqueue, DeleteFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
+		})
+		if err != nil {
+			w.log.Error("cannot watch workloads", "kind", kind, "error", err)
+			return
+		}
 	}
 	w.factory.Start(ctx.Done())
 	w.factory.WaitForCacheSync(ctx.Done())
 	context.AfterFunc(ctx, w.queue.ShutDown)
-	for w.next(ctx) {
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(func() {
+			for w.next(ctx) {
+			}
+		})
 	}
+	working.Wait()
 	w.factory.Shutdown()
 }
 
-// next reconciles the next Deployment; false when ctx has ended.
+// next reconciles the next workload; false when ctx has ended.
 func (w *watch) next(ctx context.Context) bool {
-	key, shutdown := w.queue.Get()
+	ref, shutdown := w.queue.Get()
 	if shutdown {
 		return false
 	}
-	defer w.queue.Done(key)
-	switch err := w.reconcile(ctx, key); {
+	defer w.queue.Done(ref)
+	switch err := w.reconcile(ctx, ref); {
 	case ctx.Err() != nil:
 		return false
 	case err != nil:
-		w.log.Warn("controller cannot run yet", "deployment", key, "error", err)
-		w.queue.AddRateLimited(key)
+		w.log.Warn("controller cannot run yet", ref.kind, ref.key, "error", err)
+		w.queue.AddRateLimited(ref)
 	default:
-		w.queue.Forget(key)
+		w.queue.Forget(ref)
 	}
 	return true
 }
 
-// reconcile has the process of a Deployment run, or not, as it asks.
-func (w *watch) reconcile(ctx context.Context, key string) error {
-	object, exists, err := w.store.GetStore().GetByKey(key)
+// reconcile has the process of a workload run, or not, as it asks.
+func (w *watch) reconcile(ctx context.Context, ref reference) error {
+	object, exists, err := w.informers[ref.kind].GetStore().GetByKey(ref.key)
 	if err != nil {
-		return fmt.Errorf("look up deployment %s: %w", key, err)
+		return fmt.Errorf("look up %s %s: %w", ref.kind, ref.key, err)
 	}
 	var want plan
 	wanted := false
 	if exists {
-		want, wanted = planFor(w.cluster, object.(*appsv1.Deployment))
+		want, wanted = planFor(w.cluster, asWorkload(object))
 	}
-	r := w.running[key]
+	r := w.get(ref)
 	switch {
 	case !wanted:
-		w.remove(key)
+		w.remove(ref)
 		return nil
 	case r != nil && r.plan.equal(want) && w.o.Supervisor.Keeps(want.process):
 		return nil
 	case r != nil:
 		w.log.Info("controller starts anew", "process", want.process)
-		w.stop(key)
+		w.stop(ref)
 	}
-	return w.start(ctx, key, want)
+	return w.start(ctx, ref, want)
 }
 
 // start runs a controller and returns when it is healthy.
-func (w *watch) start(ctx context.Context, key string, p plan) error {
+func (w *watch) start(ctx context.Context, ref reference, p plan) error {
 	dir := filepath.Join(w.o.Dir, p.process)
 	for _, d := range []string{dir, filepath.Join(dir, "data"), filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return fmt.Errorf("make the controller's directory: %w", err)
 		}
 	}
-	l, err := chooseListeners(w.o.Ports, w.cluster, p.process)
-	if err != nil {
-		return err
-	}
 	expires, err := w.writeCredentials(ctx, p, dir)
 	if err != nil {
 		return err
 	}
-	if err := w.o.Supervisor.Start(ctx, p.spec(w.o, dir, l)); err != nil {
+	spec, err := w.initialise(ctx, p, dir)
+	if err != nil {
+		return err
+	}
+	if err := w.o.Supervisor.Start(ctx, spec); err != nil {
 		return err
 	}
 	renewal, cancel := context.WithCancel(context.Background())
-	w.running[key] = &running{plan: p, cancel: cancel}
+	w.set(ref, &running{plan: p, cancel: cancel})
 	go w.renew(renewal, p, dir, expires)
 	w.log.Info("controller runs", "process", p.process)
 	return nil
 }
 
 // stop ends a controller and keeps its data.
-func (w *watch) stop(key string) {
-	r := w.running[key]
+func (w *watch) stop(ref reference) {
+	r := w.get(ref)
 	if r == nil {
 		return
 	}
 	r.cancel()
-	delete(w.running, key)
+	w.set(ref, nil)
 	w.o.Supervisor.Stop(r.plan.process)
 }
 
 // remove ends a controller and removes its data.
-func (w *watch) remove(key string) {
-	r := w.running[key]
+func (w *watch) remove(ref reference) {
+	r := w.get(ref)
 	if r == nil {
 		return
 	}
-	w.stop(key)
+	w.stop(ref)
 	w.log.Info("controller stopped", "process", r.plan.process)
 	if err := os.RemoveAll(filepath.Join(w.o.Dir, r.plan.process)); err != nil {
 		w.log.Warn("data of a controller is left", "process", r.plan.process, "error", err)
 	}
+}
+
+// get returns the controller of a workload; nil when none runs.
+func (w *watch) get(ref reference) *running {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.running[ref]
+}
+
+// set records the controller of a workload; nil when it runs no more.
+func (w *watch) set(ref reference, r *running) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r == nil {
+		delete(w.running, ref)
+		return
+	}
+	w.running[ref] = r
 }

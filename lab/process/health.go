@@ -5,7 +5,9 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -28,6 +30,18 @@ func HTTPHealthy(url string, trust *tls.Config) func(context.Context) error {
 			return nil
 		}
 		return fmt.Errorf("GET %s: %s: %s", url, resp.Status, failing(string(body)))
+	}
+}
+
+// Listening is a health check: something takes connections on a port of
+// 127.0.0.1.
+func Listening(port int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return err
+		}
+		return conn.Close()
 	}
 }
 

@@ -18,13 +18,13 @@ import (
 // checkout that is the working directory.
 func run(ctx context.Context, args []string, out *os.File) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	purpose := flags.String("for", "lab", "the set of tools: lab or lint")
+	purpose := flags.String("for", "lab", "the set of tools: argocd, lab or lint")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	groups, ok := sets()[*purpose]
+	groups, ok := toolSets()[*purpose]
 	if !ok {
-		return fmt.Errorf("choosing the tools: %q is no set of tools; use lab or lint", *purpose)
+		return fmt.Errorf("choosing the tools: %q is no set of tools; use argocd, lab or lint", *purpose)
 	}
 	root, err := os.Getwd()
 	if err != nil {
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, out *os.File) error {
 // checkout, and says whether it had to be built. A build goes to a directory of
 // its own and is renamed when complete: a broken one is never taken for whole.
 func install(ctx context.Context, g group, root, cache string, p *progress) (bool, error) {
-	key, err := g.key(root)
+	key, err := g.identity(root)
 	if err != nil {
 		return false, fmt.Errorf("reading what %s is built from: %w", g.name, err)
 	}

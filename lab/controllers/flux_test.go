@@ -10,7 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func deployment(image string, edit func(*appsv1.Deployment)) *appsv1.Deployment {
+// insidePlans lets go-cmp look into plans.
+func insidePlans() cmp.Option {
+	return cmp.AllowUnexported(plan{}, invocation{}, flux{}, argocd{})
+}
+
+func fluxDeployment(image string, edit func(*appsv1.Deployment)) *appsv1.Deployment {
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: "source-controller", Namespace: "flux-system"},
 		Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
@@ -19,7 +24,6 @@ func deployment(image string, edit func(*appsv1.Deployment)) *appsv1.Deployment 
 				Name: "manager", Image: image,
 				Args: []string{"--log-level=info", "--storage-adv-addr=source-controller.$(RUNTIME_NAMESPACE).svc."},
 				Env: []corev1.EnvVar{
-					{Name: "RUNTIME_NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}},
 					{Name: "TUF_ROOT", Value: "/tmp/.sigstore"},
 					{Name: "MODE", Value: "test"},
 				},
@@ -32,45 +36,50 @@ func deployment(image string, edit func(*appsv1.Deployment)) *appsv1.Deployment 
 	return d
 }
 
-func TestPlanFor(t *testing.T) {
+func TestFluxPlan(t *testing.T) {
 	const image = "registry.test:5000/fluxcd/source-controller:v1.7.3@sha256:abc"
 	zero := int32(0)
 	base := plan{
+		family: flux{}, cluster: "demo",
 		process: "demo-source-controller", tool: "source-controller", namespace: "flux-system", serviceAccount: "source-controller",
-		args: []string{"--log-level=info", "--storage-adv-addr=source-controller.flux-system.svc."}, env: []string{"MODE=test"},
+		args: []string{"--log-level=info", "--storage-adv-addr=source-controller.flux-system.svc."},
+		env:  []corev1.EnvVar{{Name: "MODE", Value: "test"}},
 	}
 	elsewhere := base
 	elsewhere.process, elsewhere.namespace = "demo-gitops-source-controller", "gitops"
 	elsewhere.args = []string{"--log-level=info", "--storage-adv-addr=source-controller.gitops.svc."}
 	nobody := base
 	nobody.serviceAccount = "default"
+	restarted := base
+	restarted.annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "now"}
 	tests := map[string]struct {
 		d      *appsv1.Deployment
 		want   plan
 		wanted bool
 	}{
-		"flux's own":      {deployment(image, nil), base, true},
-		"other namespace": {deployment(image, func(d *appsv1.Deployment) { d.Namespace = "gitops" }), elsewhere, true},
-		"default account": {deployment(image, func(d *appsv1.Deployment) { d.Spec.Template.Spec.ServiceAccountName = "" }), nobody, true},
-		"command is dropped": {deployment(image, func(d *appsv1.Deployment) {
+		"flux's own":      {fluxDeployment(image, nil), base, true},
+		"other namespace": {fluxDeployment(image, func(d *appsv1.Deployment) { d.Namespace = "gitops" }), elsewhere, true},
+		"default account": {fluxDeployment(image, func(d *appsv1.Deployment) { d.Spec.Template.Spec.ServiceAccountName = "" }), nobody, true},
+		"restarted":       {fluxDeployment(image, func(d *appsv1.Deployment) { d.Spec.Template.Annotations = restarted.annotations }), restarted, true},
+		"command is dropped": {fluxDeployment(image, func(d *appsv1.Deployment) {
 			d.Spec.Template.Spec.Containers[0].Command = []string{"/manager"}
 		}), base, true},
-		"no replicas":   {deployment(image, func(d *appsv1.Deployment) { d.Spec.Replicas = &zero }), plan{}, false},
-		"going":         {deployment(image, func(d *appsv1.Deployment) { d.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), plan{}, false},
-		"another image": {deployment("nginx:1", nil), plan{}, false},
-		"longer name":   {deployment("fluxcd/my-source-controller", nil), plan{}, false},
+		"no replicas":   {fluxDeployment(image, func(d *appsv1.Deployment) { d.Spec.Replicas = &zero }), plan{}, false},
+		"going":         {fluxDeployment(image, func(d *appsv1.Deployment) { d.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), plan{}, false},
+		"another image": {fluxDeployment("nginx:1", nil), plan{}, false},
+		"longer name":   {fluxDeployment("fluxcd/my-source-controller", nil), plan{}, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, wanted := planFor("demo", test.d)
-			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(plan{})); diff != "" || wanted != test.wanted {
+			got, wanted := planFor("demo", asWorkload(test.d))
+			if diff := cmp.Diff(test.want, got, insidePlans()); diff != "" || wanted != test.wanted {
 				t.Errorf("wanted %t:\n%s", wanted, diff)
 			}
 		})
 	}
 }
 
-func TestAdapt(t *testing.T) {
+func TestFluxAdapt(t *testing.T) {
 	l := listeners{metrics: 1, health: 2, source: 3}
 	always := []string{"--enable-leader-election=false", "--metrics-addr=127.0.0.1:1", "--health-addr=127.0.0.1:2"}
 	const dependencies = "--requeue-dependency=2s"

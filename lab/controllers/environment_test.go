@@ -1,0 +1,46 @@
+package controllers
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+)
+
+func fromConfigMap(variable, name, key string, optional bool) corev1.EnvVar {
+	return corev1.EnvVar{Name: variable, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: key, Optional: &optional,
+	}}}
+}
+
+func TestEnvironment(t *testing.T) {
+	client := fake.NewClientset(
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "params", Namespace: "argocd"}, Data: map[string]string{"level": "debug"}},
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "argocd-redis", Namespace: "argocd"}, Data: map[string][]byte{"auth": []byte("secret")}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere", Namespace: "default"}, Data: map[string]string{"level": "debug"}},
+	)
+	got, err := environment(t.Context(), client, "argocd", []corev1.EnvVar{
+		{Name: "LITERAL", Value: "1"},
+		{Name: "NAMESPACE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}}},
+		{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}},
+		{Name: "GOMEMLIMIT", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.memory"}}},
+		fromConfigMap("LEVEL", "params", "level", false),
+		fromConfigMap("FORMAT", "params", "format", true),
+		fromConfigMap("NONE", "elsewhere", "level", true),
+		redisPassword(),
+	})
+	want := []string{"LITERAL=1", "NAMESPACE=argocd", "LEVEL=debug", "REDIS_PASSWORD=secret"}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+func TestEnvironmentWithoutItsSource(t *testing.T) {
+	_, err := environment(t.Context(), fake.NewClientset(), "argocd", []corev1.EnvVar{redisPassword()})
+	const want = "resolve REDIS_PASSWORD of the environment: there is no key auth in argocd-redis yet"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v\nwant  %s", err, want)
+	}
+}
