@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/distribution"
 )
 
 const engineType = "tombolo:flux:Engine"
@@ -31,9 +33,14 @@ const (
 	AuthName = "platform-auth"
 )
 
+// Product is Flux, as a distribution.
+func Product() distribution.Product {
+	return distribution.Product{Name: "Flux", Namespace: Namespace}
+}
+
 // EngineArgs are the arguments of an Engine.
 type EngineArgs struct {
-	// Manifest is Flux's install manifest, as Load returns it. Its Namespace
+	// Manifest is Flux's install manifest, as Product().Load returns it. Its Namespace
 	// is left out: make flux-system before the engine.
 	Manifest []byte
 	// StrictSubstitution refuses manifests with variables that have no value.
@@ -93,20 +100,21 @@ func NewEngine(ctx *pulumi.Context, name string, args *EngineArgs, opts ...pulum
 	if err := ctx.RegisterComponentResourceV2(engineType, name, pulumi.Map{"url": pulumi.String(args.URL)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register flux %s: %w", name, err)
 	}
-	installed, err := install(ctx, name, objects, args.HandedOver, c)
+	installation := distribution.Installation{Product: Product(), HandedOver: args.HandedOver, Parent: c}
+	installed, err := installation.Install(ctx, name, objects)
 	if err != nil {
 		return nil, fmt.Errorf("flux %s: %w", name, err)
 	}
-	if err := sync(ctx, name, args, c, installed); err != nil {
+	if err := sync(ctx, name, args, c, installed.Resources); err != nil {
 		return nil, fmt.Errorf("flux %s: %w", name, err)
 	}
-	c.Made = made(objects, installed)
+	c.Made = installed.Made()
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"made": c.Made})
 }
 
 // objects are what is registered of the distribution.
 func (a *EngineArgs) objects() ([]object, error) {
-	objects, err := parse(a.Manifest)
+	objects, err := Product().Parse(a.Manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +124,7 @@ func (a *EngineArgs) objects() ([]object, error) {
 		}
 	}
 	if a.HandedOver && len(a.Made) > 0 {
-		return kept(objects, a.Made)
+		return distribution.Kept(objects, a.Made)
 	}
 	return objects, nil
 }

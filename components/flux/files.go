@@ -2,8 +2,6 @@ package flux
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +9,8 @@ import (
 	"slices"
 
 	"gopkg.in/yaml.v3"
+
+	"tombolo/components/distribution"
 )
 
 // The files by which Flux manages itself, under the names that Flux's own
@@ -41,7 +41,7 @@ const (
 
 // FilesArgs are the arguments of Files.
 type FilesArgs struct {
-	// Manifest is Flux's install manifest, as Load returns it.
+	// Manifest is Flux's install manifest, as Product().Load returns it.
 	Manifest []byte
 	// StrictSubstitution refuses manifests with variables that have no value.
 	StrictSubstitution bool
@@ -55,12 +55,10 @@ type FilesArgs struct {
 // Digest identifies what an engine installs: the manifest, and the one change
 // that is made to it.
 func Digest(manifest []byte, strict bool) string {
-	sum := sha256.New()
-	sum.Write(manifest)
 	if strict {
-		sum.Write([]byte(strictGate))
+		return distribution.Digest(manifest, strictGate)
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	return distribution.Digest(manifest)
 }
 
 // Files are the distribution and the sync objects as files for the repository
@@ -82,10 +80,10 @@ func Files(args *FilesArgs) (map[string][]byte, error) {
 	var sync bytes.Buffer
 	encoder := newEncoder(&sync)
 	for _, o := range args.syncObjects(args.Private) {
-		o.annotate(applyAnnotation, ifNotPresent)
-		o.annotate(substituteAnnotation, disabled)
+		o.Annotate(applyAnnotation, ifNotPresent)
+		o.Annotate(substituteAnnotation, disabled)
 		if err := encoder.Encode(map[string]any(o)); err != nil {
-			return nil, fmt.Errorf("files for Flux: write %s: %w", o.identity(), err)
+			return nil, fmt.Errorf("files for Flux: write %s: %w", o.Identity(), err)
 		}
 	}
 	return map[string][]byte{ComponentsFile: components, SyncFile: sync.Bytes()}, encoder.Close()
@@ -100,7 +98,7 @@ func newEncoder(w io.Writer) *yaml.Encoder {
 // components is the manifest with our directions in it; order and comments
 // stay, so that a reader can compare it with the release.
 func (a *FilesArgs) components() ([]byte, error) {
-	if _, err := parse(a.Manifest); err != nil {
+	if _, err := Product().Parse(a.Manifest); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -142,7 +140,7 @@ func (a *FilesArgs) edit(n *yaml.Node) (strict bool, err error) {
 	}
 	o := object(decoded)
 	annotations := map[string]string{pruneAnnotation: disabled, substituteAnnotation: disabled}
-	switch o.kind() {
+	switch o.Kind() {
 	case "Namespace":
 		annotations[applyAnnotation] = ifNotPresent
 	case "Deployment":
@@ -193,19 +191,4 @@ func setText(mapping *yaml.Node, key, value string) {
 		*mapping = yaml.Node{Kind: yaml.MappingNode}
 	}
 	*member(mapping, key) = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
-}
-
-// Controllers are the names of the distribution's Deployments in Namespace.
-func Controllers(manifest []byte) ([]string, error) {
-	objects, err := parse(manifest)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, o := range objects {
-		if o.kind() == "Deployment" && o.meta("namespace") == Namespace {
-			names = append(names, o.meta("name"))
-		}
-	}
-	return names, nil
 }

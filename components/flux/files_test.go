@@ -84,7 +84,7 @@ func TestFilesAddOnlyDirections(t *testing.T) {
 		meta := o["metadata"].(map[string]any)
 		for _, key := range []string{pruneAnnotation, substituteAnnotation} {
 			if value := meta["annotations"].(map[string]any)[key]; value != disabled {
-				t.Errorf("%s: %s is %v", o.identity(), key, value)
+				t.Errorf("%s: %s is %v", o.Identity(), key, value)
 			}
 		}
 		delete(meta, "annotations")
@@ -97,8 +97,8 @@ func TestFilesAddOnlyDirections(t *testing.T) {
 func TestFilesHoldNoSecret(t *testing.T) {
 	for name, content := range files(t, filesArgs(t)) {
 		for _, o := range documents(t, content) {
-			if o.kind() == "Secret" {
-				t.Errorf("%s holds %s", name, o.identity())
+			if o.Kind() == "Secret" {
+				t.Errorf("%s holds %s", name, o.Identity())
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func TestDigest(t *testing.T) {
 }
 
 func TestControllers(t *testing.T) {
-	names, err := Controllers(filesArgs(t).Manifest)
+	names, err := Product().Controllers(filesArgs(t).Manifest)
 	if err != nil || strings.Join(names, " ") != "kustomize-controller source-controller" {
 		t.Errorf("%v, %v", names, err)
 	}

@@ -1,12 +1,11 @@
 package flux
 
 import (
-	"encoding/base64"
-
-	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apiextensions"
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/distribution"
 )
 
 // syncTimeout is how long Flux waits for the tree's objects to become ready.
@@ -24,8 +23,8 @@ func sync(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Reso
 	}
 	for i, o := range args.syncObjects(args.Auth != nil) {
 		role := []string{"repository", "kustomization"}[i]
-		o.annotate(patchForce, "true")
-		made, err := custom(ctx, name+"-"+role, o, pulumi.Parent(parent), pulumi.DependsOn(before))
+		o.Annotate(distribution.PatchForce, "true")
+		made, err := distribution.Custom(ctx, name+"-"+role, o, pulumi.Parent(parent), pulumi.DependsOn(before))
 		if err != nil {
 			return err
 		}
@@ -64,45 +63,18 @@ func (f Follow) syncObjects(private bool) []object {
 	}
 	for _, o := range objects {
 		o["metadata"] = map[string]any{"name": SyncName, "namespace": Namespace}
-		o.annotate(pruneAnnotation, disabled)
+		o.Annotate(pruneAnnotation, disabled)
 	}
 	return objects
 }
 
-func custom(ctx *pulumi.Context, name string, o object, opts ...pulumi.ResourceOption) (pulumi.Resource, error) {
-	meta, _ := o["metadata"].(map[string]any)
-	annotations := pulumi.StringMap{}
-	for key, value := range meta["annotations"].(map[string]any) {
-		annotations[key] = pulumi.String(value.(string))
-	}
-	return apiextensions.NewCustomResource(ctx, name, &apiextensions.CustomResourceArgs{
-		ApiVersion: pulumi.String(o.text("apiVersion")),
-		Kind:       pulumi.String(o.kind()),
-		Metadata: metav1.ObjectMetaArgs{
-			Name: pulumi.String(o.meta("name")), Namespace: pulumi.String(o.meta("namespace")), Annotations: annotations,
-		},
-		OtherFields: map[string]any{"spec": input(o["spec"])},
-	}, opts...)
-}
-
-// authSecret sends data, not stringData: server-side apply does not track the
-// latter, and a removed key would stay.
 func authSecret(ctx *pulumi.Context, name string, auth *Auth, parent pulumi.Resource) (pulumi.Resource, error) {
-	data := pulumi.StringMap{}
-	for key, value := range map[string]pulumi.StringInput{
-		"username": auth.Username, "password": auth.Password,
-		"identity": auth.PrivateKey, "known_hosts": auth.KnownHosts,
-	} {
-		if value == nil {
-			continue
-		}
-		data[key] = value.ToStringOutput().ApplyT(func(s string) string {
-			return base64.StdEncoding.EncodeToString([]byte(s))
-		}).(pulumi.StringOutput)
-	}
 	return corev1.NewSecret(ctx, name+"-auth", &corev1.SecretArgs{
 		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(AuthName), Namespace: pulumi.String(Namespace)},
 		Type:     pulumi.String("Opaque"),
-		Data:     data,
+		Data: distribution.SecretData(map[string]pulumi.StringInput{
+			"username": auth.Username, "password": auth.Password,
+			"identity": auth.PrivateKey, "known_hosts": auth.KnownHosts,
+		}),
 	}, pulumi.Parent(parent))
 }

@@ -90,7 +90,7 @@ func custodyOf(ctx *pulumi.Context, c *config.Cluster, manifest []byte, last dis
 	if last.Digest == wanted {
 		return custody{handedOver: true, made: last.Objects, digest: wanted}, nil
 	}
-	controllers, err := flux.Controllers(manifest)
+	controllers, err := flux.Product().Controllers(manifest)
 	if err != nil {
 		return custody{}, err
 	}

@@ -37,7 +37,7 @@ func makeEngine(ctx *pulumi.Context, c *config.Cluster, o Options, last distribu
 }
 
 func engineArgs(ctx *pulumi.Context, c *config.Cluster, o Options) (*flux.EngineArgs, error) {
-	manifest, err := flux.Load(ctx.Context(), distribution(c))
+	manifest, err := flux.Product().Load(ctx.Context(), source(c))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func follow(c *config.Cluster) (flux.Follow, error) {
 // GitFiles are the files by which the engine manages itself from the cluster's
 // repository, by their name.
 func GitFiles(ctx context.Context, c *config.Cluster) (map[string][]byte, error) {
-	manifest, err := flux.Load(ctx, distribution(c))
+	manifest, err := flux.Product().Load(ctx, source(c))
 	if err != nil {
 		return nil, err
 	}

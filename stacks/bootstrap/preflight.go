@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tombolo/components/distribution"
 	"tombolo/components/flux"
 	"tombolo/config"
 )
@@ -15,7 +16,7 @@ import (
 // better said before it. All problems are reported together.
 func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) error {
 	var problems []error
-	if _, err := flux.Load(ctx, distribution(c)); err != nil {
+	if _, err := flux.Product().Load(ctx, source(c)); err != nil {
 		problems = append(problems, fmt.Errorf("gitops.distribution: %w", err))
 	}
 	if a := c.GitOps.Auth; a != nil {
@@ -34,11 +35,11 @@ func (s secrets) check(path string, ref *config.SecretRef) error {
 	return err
 }
 
-// distribution is where the engine's install manifest is.
-func distribution(c *config.Cluster) flux.Distribution {
+// source is where the engine's install manifest is.
+func source(c *config.Cluster) distribution.Source {
 	d := c.GitOps.Distribution
 	if d.Path != "" {
-		return flux.Distribution{SHA256: d.SHA256, Path: besideFile(c, d.Path)}
+		return distribution.Source{SHA256: d.SHA256, Path: besideFile(c, d.Path)}
 	}
-	return flux.Distribution{URL: d.URL, SHA256: d.SHA256}
+	return distribution.Source{URL: d.URL, SHA256: d.SHA256}
 }

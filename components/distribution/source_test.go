@@ -1,4 +1,4 @@
-package flux
+package distribution
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 // sumOfHello is sha256("hello").
 const sumOfHello = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+
+func product() Product { return Product{Name: "Flux", Namespace: "flux-system"} }
 
 func server(t *testing.T) string {
 	t.Helper()
@@ -35,13 +37,13 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(path, []byte("hello"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []Distribution{
+	for _, d := range []Source{
 		{URL: url + "/install.yaml", SHA256: sumOfHello},
 		{URL: url + "/install.yaml", SHA256: strings.ToUpper(sumOfHello)},
 		{Path: path},
 		{Path: path, SHA256: sumOfHello},
 	} {
-		got, err := Load(t.Context(), d)
+		got, err := product().Load(t.Context(), d)
 		if err != nil || string(got) != "hello" {
 			t.Errorf("%+v: %q, %v", d, got, err)
 		}
@@ -51,20 +53,20 @@ func TestLoad(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	url := server(t)
 	other := strings.Repeat("0", 64)
-	for want, d := range map[string]Distribution{
+	for want, d := range map[string]Source{
 		"checksum of Flux distribution " + url + "/install.yaml is " + sumOfHello + ", expected " + other: {URL: url + "/install.yaml", SHA256: other},
 		"fetch Flux distribution " + url + "/x: the server answered 404 Not Found; check the URL":         {URL: url + "/x", SHA256: other},
 		"the Flux distribution " + url + " has no checksum; give its sha256":                              {URL: url},
 		"the Flux distribution has neither a URL nor a path":                                              {},
-		"read Flux distribution: open /nowhere: no such file or directory":                                {Path: "/nowhere"},
+		"read Flux distribution: open /absent/install.yaml: no such file or directory":                    {Path: "/absent/install.yaml"},
 	} {
-		if _, err := Load(t.Context(), d); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := product().Load(t.Context(), d); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Load(cancelled, Distribution{URL: url, SHA256: other}); err == nil || !strings.Contains(err.Error(), "context canceled") {
+	if _, err := product().Load(cancelled, Source{URL: url, SHA256: other}); err == nil || !strings.Contains(err.Error(), "context canceled") {
 		t.Errorf("error %v after cancelling", err)
 	}
 }

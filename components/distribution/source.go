@@ -1,4 +1,7 @@
-package flux
+// Package distribution installs the manifest that a GitOps engine is released
+// as: it loads a pinned and checksummed one, registers its objects in stages,
+// and leaves them alone once they are handed over.
+package distribution
 
 import (
 	"context"
@@ -14,16 +17,25 @@ import (
 )
 
 const (
-	// fetchTimeout bounds the download of a distribution; a Flux install
-	// manifest has about 0.5 MB.
+	// fetchTimeout bounds the download of a distribution; an install
+	// manifest has 0.5 to 3 MB.
 	fetchTimeout = time.Minute
-	// maxManifest is more than any Flux install manifest, in bytes.
+	// maxManifest is more than any install manifest, in bytes.
 	maxManifest = 16 << 20
 )
 
-// Distribution is where Flux's install manifest is: a URL with its checksum,
-// or a local file.
-type Distribution struct {
+// Product is what a distribution is of.
+type Product struct {
+	// Name for people, such as Flux.
+	Name string
+	// Namespace of the product. It is made before the distribution, whose
+	// objects are in it when they name no other.
+	Namespace string
+}
+
+// Source is where an install manifest is: a URL with its checksum, or a local
+// file.
+type Source struct {
 	// URL of the manifest; needs SHA256.
 	URL string
 	// SHA256 of the manifest, in hexadecimal; optional for a local file.
@@ -33,25 +45,25 @@ type Distribution struct {
 }
 
 // Load reads the manifest and verifies its checksum.
-func Load(ctx context.Context, d Distribution) ([]byte, error) {
+func (p Product) Load(ctx context.Context, d Source) ([]byte, error) {
 	var manifest []byte
 	var err error
 	switch {
 	case d.Path != "":
 		manifest, err = os.ReadFile(d.Path)
 		if err != nil {
-			return nil, fmt.Errorf("read Flux distribution: %w", err)
+			return nil, fmt.Errorf("read %s distribution: %w", p.Name, err)
 		}
 	case d.URL == "":
-		return nil, errors.New("the Flux distribution has neither a URL nor a path")
+		return nil, fmt.Errorf("the %s distribution has neither a URL nor a path", p.Name)
 	case d.SHA256 == "":
-		return nil, fmt.Errorf("the Flux distribution %s has no checksum; give its sha256", d.URL)
+		return nil, fmt.Errorf("the %s distribution %s has no checksum; give its sha256", p.Name, d.URL)
 	default:
 		if manifest, err = fetch(ctx, d.URL); err != nil {
-			return nil, fmt.Errorf("fetch Flux distribution %s: %w; check the URL and the network, or give a local path", d.URL, err)
+			return nil, fmt.Errorf("fetch %s distribution %s: %w; check the URL and the network, or give a local path", p.Name, d.URL, err)
 		}
 	}
-	if err := verify(manifest, d); err != nil {
+	if err := p.verify(manifest, d); err != nil {
 		return nil, err
 	}
 	return manifest, nil
@@ -82,7 +94,7 @@ func fetch(ctx context.Context, url string) (_ []byte, err error) {
 	return body, nil
 }
 
-func verify(manifest []byte, d Distribution) error {
+func (p Product) verify(manifest []byte, d Source) error {
 	if d.SHA256 == "" {
 		return nil
 	}
@@ -92,8 +104,8 @@ func verify(manifest []byte, d Distribution) error {
 		if d.Path != "" {
 			where = d.Path
 		}
-		return fmt.Errorf("checksum of Flux distribution %s is %s, expected %s: it is not the file that was pinned; "+
-			"find out why before you change the sha256", where, got, strings.ToLower(d.SHA256))
+		return fmt.Errorf("checksum of %s distribution %s is %s, expected %s: it is not the file that was pinned; "+
+			"find out why before you change the sha256", p.Name, where, got, strings.ToLower(d.SHA256))
 	}
 	return nil
 }

@@ -1,0 +1,153 @@
+package distribution
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// leftAlone has Pulumi keep an object and forget its content: whatever
+// changes, here or in the cluster, is neither a diff nor reverted.
+func leftAlone() pulumi.ResourceOption { return pulumi.IgnoreChanges([]string{"*"}) }
+
+// Installation says how the objects of a distribution are registered.
+type Installation struct {
+	// Product that the objects are of.
+	Product
+	// HandedOver leaves the objects as they are, whatever they hold by now.
+	// Otherwise they are made what the manifest says, whoever owns their fields.
+	HandedOver bool
+	// Configure makes what controllers read when they start, after the objects
+	// that it changes. Nil for nothing.
+	Configure func(after pulumi.ResourceOption) ([]pulumi.Resource, error)
+	// Parent of the resources.
+	Parent pulumi.Resource
+}
+
+// Installed is a distribution that was registered.
+type Installed struct {
+	// Resources in the order of their stages.
+	Resources []pulumi.Resource
+
+	identities []string
+}
+
+// Install registers the objects in stages; each waits for the one before.
+func (i Installation) Install(ctx *pulumi.Context, name string, objects []Object) (Installed, error) {
+	var all Installed
+	var before []pulumi.Resource
+	for n, stage := range stages(objects) {
+		if n == controllers && i.Configure != nil {
+			configured, err := i.Configure(pulumi.DependsOn(all.Resources))
+			if err != nil {
+				return Installed{}, err
+			}
+			before = append(before, configured...)
+		}
+		made, err := i.stage(ctx, name, stage, pulumi.DependsOn(before))
+		if err != nil {
+			return Installed{}, err
+		}
+		all.Resources = append(all.Resources, made...)
+		if len(made) > 0 {
+			before = made
+		}
+	}
+	for _, o := range objects {
+		all.identities = append(all.identities, o.Identity())
+	}
+	return all, nil
+}
+
+func (i Installation) stage(ctx *pulumi.Context, name string, objects []Object, after pulumi.ResourceOption) ([]pulumi.Resource, error) {
+	var made []pulumi.Resource
+	for _, o := range objects {
+		r := &pulumi.CustomResourceState{}
+		direct(o)
+		opts := []pulumi.ResourceOption{pulumi.Parent(i.Parent), after}
+		if o.Kind() == "Secret" {
+			// What the product writes into it is in the state after a refresh.
+			opts = append(opts, pulumi.AdditionalSecretOutputs([]string{"data", "stringData"}))
+		}
+		if i.HandedOver {
+			opts = append(opts, leftAlone())
+		}
+		if err := ctx.RegisterResource(o.token(), name+"-"+o.resourceName(i.Namespace), inputs(o), r, opts...); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", o.Kind(), o.Meta("name"), err)
+		}
+		made = append(made, r)
+	}
+	return made, nil
+}
+
+// Made lists the objects once every one of them is there: what failed half of
+// the way must not count as applied.
+func (i Installed) Made() pulumi.StringArrayOutput {
+	names := slices.Sorted(slices.Values(i.identities))
+	registered := make([]any, len(i.Resources))
+	for n, r := range i.Resources {
+		registered[n] = r.URN()
+	}
+	return pulumi.All(registered...).ApplyT(func([]any) []string { return names }).(pulumi.StringArrayOutput)
+}
+
+// direct says to the Kubernetes provider how to treat an object. It takes the
+// fields that somebody else set by hand: who asks for a distribution gets all
+// of it. And it does not look whether a controller is well: readiness belongs
+// to whoever verifies the cluster; here, a refresh that met an ill controller
+// would have the next up apply its first manifest again, over Flux's changes.
+func direct(o Object) {
+	o.Annotate(PatchForce, "true")
+	if o.isController() || o.Kind() == "Service" {
+		o.Annotate("pulumi.com/skipAwait", "true")
+	}
+}
+
+// PatchForce is an annotation, "true", that has the provider apply an object although somebody else owns
+// fields of it.
+const PatchForce = "pulumi.com/patchForce"
+
+func inputs(o Object) pulumi.Map {
+	m, _ := Input(map[string]any(o)).(pulumi.Map)
+	return m
+}
+
+// Input turns decoded YAML into Pulumi inputs. Nulls are left out: they say
+// nothing, and server-side apply would take them for a wish.
+func Input(v any) pulumi.Input {
+	switch v := v.(type) {
+	case Object:
+		return Input(map[string]any(v))
+	case map[string]any:
+		m := pulumi.Map{}
+		for k, e := range v {
+			if in := Input(e); in != nil {
+				m[k] = in
+			}
+		}
+		return m
+	case []any:
+		a := make(pulumi.Array, 0, len(v))
+		for _, e := range v {
+			if in := Input(e); in != nil {
+				a = append(a, in)
+			}
+		}
+		return a
+	case pulumi.Input:
+		return v
+	case string:
+		return pulumi.String(v)
+	case bool:
+		return pulumi.Bool(v)
+	case int:
+		return pulumi.Int(v)
+	case float64:
+		return pulumi.Float64(v)
+	case nil:
+		return nil
+	default:
+		return pulumi.String(fmt.Sprint(v))
+	}
+}
