@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"crypto"
 
 	"tombolo/lab/aws"
 	"tombolo/lab/controllers"
@@ -33,4 +34,9 @@ func (c *clusters) Stop(ctx context.Context, name string) error {
 // SetNodes makes the nodes of a group exactly these.
 func (c *clusters) SetNodes(ctx context.Context, cluster, group string, nodes []aws.Node) error {
 	return c.planes.SetNodes(ctx, cluster, group, nodes)
+}
+
+// TokenKey is the public key for the tokens of a cluster's service accounts.
+func (c *clusters) TokenKey(cluster string) (crypto.PublicKey, error) {
+	return c.planes.TokenKey(cluster)
 }

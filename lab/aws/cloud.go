@@ -12,6 +12,7 @@ package aws
 import (
 	"cmp"
 	"context"
+	"crypto"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -32,6 +33,8 @@ type Clusters interface {
 	Stop(ctx context.Context, name string) error
 	// SetNodes makes the nodes of a node group exactly these.
 	SetNodes(ctx context.Context, cluster, group string, nodes []Node) error
+	// TokenKey is the public key for the tokens of a cluster's service accounts.
+	TokenKey(cluster string) (crypto.PublicKey, error)
 }
 
 // ClusterSpec describes a control plane.

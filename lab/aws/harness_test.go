@@ -2,6 +2,10 @@ package aws
 
 import (
 	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,10 +27,17 @@ type fakeClusters struct {
 	// block, when set, is waited for before a control plane starts.
 	block chan struct{}
 	fail  error
+	// key signs the tokens of the service accounts.
+	key *ecdsa.PrivateKey
 }
 
-func newFake() *fakeClusters {
-	return &fakeClusters{running: map[string]ClusterSpec{}, nodes: map[string][]Node{}}
+func newFake(t *testing.T) *fakeClusters {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fakeClusters{running: map[string]ClusterSpec{}, nodes: map[string][]Node{}, key: key}
 }
 
 func (f *fakeClusters) Start(_ context.Context, spec ClusterSpec) (ClusterInfo, error) {
@@ -56,6 +67,15 @@ func (f *fakeClusters) SetNodes(_ context.Context, cluster, group string, nodes 
 	return nil
 }
 
+func (f *fakeClusters) TokenKey(cluster string) (crypto.PublicKey, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, runs := f.running[cluster]; !runs {
+		return nil, errors.New("no such cluster")
+	}
+	return f.key.Public(), nil
+}
+
 // account drives a stand-in as an engine would.
 type account struct {
 	t      *testing.T
@@ -67,7 +87,7 @@ type account struct {
 
 func newAccount(t *testing.T) *account {
 	t.Helper()
-	a := &account{t: t, fake: newFake(), dir: t.TempDir()}
+	a := &account{t: t, fake: newFake(t), dir: t.TempDir()}
 	a.open(Options{})
 	a.configure(props{"region": "eu-central-1"})
 	return a

@@ -155,7 +155,7 @@ func accountFunctions() map[string]*function {
 	return map[string]*function{
 		"aws:index/getCallerIdentity:getCallerIdentity": {sdk: awssdk.GetCallerIdentity, run: func(q *query) (props, error) {
 			account := q.cloud.options.Account
-			return props{"id": account, "accountId": account, "arn": q.cloud.callerARN(q.region), "userId": "AIDATOMBOLOLABUSER000"}, nil
+			return props{"id": account, "accountId": account, "arn": q.cloud.callerARN(q.region), "userId": userID}, nil
 		}},
 		"aws:index/getPartition:getPartition": {sdk: awssdk.GetPartition, run: func(q *query) (props, error) {
 			reverse := strings.Split(dnsSuffix(q.region), ".")

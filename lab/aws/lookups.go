@@ -223,7 +223,7 @@ func eksFunctions() map[string]*function {
 		"aws:eks/getNodeGroup:getNodeGroup": {sdk: eks.LookupNodeGroup, run: getNodeGroup},
 		"aws:eks/getClusterAuth:getClusterAuth": {sdk: eks.GetClusterAuth, run: func(q *query) (props, error) {
 			name := q.args.str("name")
-			token := q.cloud.sign(claims{Cluster: name, ARN: q.cloud.callerARN(q.region), Expires: q.cloud.now().Add(tokenLifetime).UTC()})
+			token := q.cloud.token(q.cloud.userCredentials(), q.region, name)
 			return props{"id": name, "name": name, "token": token}, nil
 		}},
 		"aws:eks/getAddonVersion:getAddonVersion": {sdk: eks.GetAddonVersion, run: func(q *query) (props, error) {

@@ -1,30 +1,36 @@
 package aws
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	"tombolo/lab/aws/sigv4"
 )
 
-// tokenPrefix and tokenLifetime are those of `aws eks get-token`. EKS accepts a
-// token for 15 minutes.
+// A token for EKS is a presigned request to STS for the caller's identity. The
+// cluster's name is in a header that is signed as well. EKS takes it until 15
+// minutes after it was signed, whatever the URL says of itself; `aws eks
+// get-token` claims a minute less. Source: the README of aws-iam-authenticator.
 const (
-	tokenPrefix   = "k8s-aws-v1."
-	tokenLifetime = 15 * time.Minute
+	tokenPrefix    = "k8s-aws-v1."
+	tokenLifetime  = 15 * time.Minute
+	tokenClaims    = 14 * time.Minute
+	tokenPresigned = time.Minute
+	clusterHeader  = "X-K8s-Aws-Id"
+	// longestToken that EKS reads, in bytes.
+	longestToken = 4096
 )
 
-// claims of a token. A real one is a signed request to STS; this one is signed
-// by the stand-in.
-type claims struct {
-	Cluster string    `json:"cluster"`
-	ARN     string    `json:"arn"`
-	Expires time.Time `json:"expires"`
+// tokenParameters are all that the URL of a token may have.
+var tokenParameters = []string{
+	"action", "version", "x-amz-algorithm", "x-amz-credential", "x-amz-date", "x-amz-expires",
+	"x-amz-security-token", "x-amz-signature", "x-amz-signedheaders", "x-amz-user-agent",
 }
 
 // callerARN is who calls: the one user of the account.
@@ -42,8 +48,17 @@ func (c *Cloud) GetToken(cluster string) (token string, expires time.Time, err e
 	if r := c.clusterNamed(cluster); r != nil {
 		region = r.Region
 	}
-	expires = c.now().Add(tokenLifetime).UTC()
-	return c.sign(claims{Cluster: cluster, ARN: c.callerARN(region), Expires: expires}), expires, nil
+	return c.token(c.userCredentials(), region, cluster), c.now().Add(tokenClaims).UTC(), nil
+}
+
+// token makes a token for a cluster of whoever has the credentials.
+func (c *Cloud) token(by sigv4.Credentials, region, cluster string) string {
+	r := &http.Request{
+		Method: http.MethodGet, Host: stsHost(region), Header: http.Header{clusterHeader: {cluster}},
+		URL: &url.URL{Scheme: "https", Host: stsHost(region), Path: "/", RawQuery: "Action=GetCallerIdentity&Version=" + stsVersion},
+	}
+	sigv4.Presign(r, by, region, "sts", c.now(), tokenPresigned)
+	return tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(r.URL.String()))
 }
 
 func (c *Cloud) clusterNamed(name string) *record {
@@ -55,51 +70,92 @@ func (c *Cloud) clusterNamed(name string) *record {
 	return nil
 }
 
-func (c *Cloud) sign(t claims) string {
-	payload, err := json.Marshal(t)
-	if err != nil {
-		panic(err) // strings and a time always marshal
-	}
-	return tokenPrefix + base64.RawURLEncoding.EncodeToString(append(payload, c.mac(payload)...))
-}
-
-func (c *Cloud) mac(payload []byte) []byte {
-	h := hmac.New(sha256.New, c.secret)
-	h.Write(payload)
-	return h.Sum(nil)
-}
-
 // Authenticate tells who a token stands for in a cluster: its access entries
 // give the user name and groups, and access policies add to the groups. The
 // policy AmazonEKSClusterAdminPolicy is worth system:masters; any other policy
 // is worth a group eks:access-policy:<name>, or with a namespace scope
 // eks:access-policy:<name>:<namespace>, to which a role can be bound.
 func (c *Cloud) Authenticate(cluster, token string) (username string, groups []string, err error) {
-	t, err := c.verify(token)
+	username, groups, err = c.authenticate(cluster, token)
 	if err != nil {
 		return "", nil, fmt.Errorf("authenticate with cluster %s: %w", cluster, err)
 	}
-	if t.Cluster != cluster {
-		return "", nil, fmt.Errorf("authenticate with cluster %s: the token is for cluster %s", cluster, t.Cluster)
+	return username, groups, nil
+}
+
+func (c *Cloud) authenticate(cluster, token string) (username string, groups []string, err error) {
+	request, err := tokenRequest(cluster, token)
+	if err != nil {
+		return "", nil, err
 	}
 	r := c.clusterNamed(cluster)
 	if r == nil {
-		return "", nil, fmt.Errorf("authenticate with cluster %s: No cluster found for name: %s", cluster, cluster)
+		return "", nil, fmt.Errorf("No cluster found for name: %s", cluster) //nolint:revive,staticcheck // EKS's own words
+	}
+	who, err := c.caller(request, nil)
+	if err != nil {
+		return "", nil, fmt.Errorf("the token's request to STS is refused: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	entry := c.find(accessEntryType, r.Region, cluster+":"+t.ARN)
+	entry := c.find(accessEntryType, r.Region, cluster+":"+who.principal)
 	if entry == nil {
-		return "", nil, fmt.Errorf("authenticate with cluster %s: %s has no access entry", cluster, t.ARN)
+		return "", nil, fmt.Errorf("%s has no access entry", who.principal)
 	}
 	groups = entry.Outputs.list("kubernetesGroups")
 	for p := range c.each(accessPolicyType, r.Region) {
-		if p.Inputs.str("clusterName") == cluster && p.Inputs.str("principalArn") == t.ARN {
+		if p.Inputs.str("clusterName") == cluster && p.Inputs.str("principalArn") == who.principal {
 			groups = append(groups, policyGroups(p.Inputs)...)
 		}
 	}
 	slices.Sort(groups)
-	return strings.ReplaceAll(entry.Outputs.str("userName"), "{{SessionName}}", "tombolo"), slices.Compact(groups), nil
+	return c.userName(entry, who), slices.Compact(groups), nil
+}
+
+// tokenRequest is the request to STS that a token holds, as the API server of a
+// cluster sends it on. STS would not take it for another cluster: the header is
+// signed.
+func tokenRequest(cluster, token string) (*http.Request, error) {
+	encoded, ok := strings.CutPrefix(token, tokenPrefix)
+	data, err := base64.RawURLEncoding.DecodeString(encoded)
+	if !ok || err != nil || len(token) > longestToken {
+		return nil, errors.New("the token is not one of EKS's")
+	}
+	u, err := url.Parse(string(data))
+	if err != nil {
+		return nil, errors.New("the token holds no URL")
+	}
+	if _, known := stsRegion(u.Host); !known || u.Scheme != "https" || u.Path != "/" {
+		return nil, fmt.Errorf("the token is a request to %s://%s%s, not to STS", u.Scheme, u.Host, u.Path)
+	}
+	query := u.Query()
+	for _, key := range sortedKeys(query) {
+		if !slices.Contains(tokenParameters, strings.ToLower(key)) || len(query[key]) != 1 {
+			return nil, fmt.Errorf("the token's request has a parameter %s that it must not have", key)
+		}
+	}
+	if action := query.Get("Action"); action != "GetCallerIdentity" {
+		return nil, fmt.Errorf("the token is a request for %q, not for GetCallerIdentity", action)
+	}
+	request := &http.Request{Method: http.MethodGet, Host: u.Host, URL: u, Header: http.Header{clusterHeader: {cluster}}}
+	signature, err := sigv4.Parse(request)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the token's signature: %w", err)
+	case !slices.Contains(signature.SignedHeaders, strings.ToLower(clusterHeader)):
+		return nil, errors.New("the token names no cluster: the header x-k8s-aws-id is not signed")
+	case signature.Expires > tokenLifetime:
+		return nil, fmt.Errorf("the token says that it is valid for %v; EKS takes at most %v", signature.Expires, tokenLifetime)
+	}
+	return request, nil
+}
+
+// userName fills the placeholders of an access entry's user name. Source:
+// https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html
+func (c *Cloud) userName(entry *record, who caller) string {
+	return strings.NewReplacer(
+		"{{AccountID}}", c.options.Account, "{{SessionName}}", strings.ReplaceAll(who.session, "@", "-"), "{{SessionNameRaw}}", who.session,
+	).Replace(entry.Outputs.str("userName"))
 }
 
 func policyGroups(association props) []string {
@@ -116,24 +172,4 @@ func policyGroups(association props) []string {
 		groups = append(groups, "eks:access-policy:"+name+":"+namespace)
 	}
 	return groups
-}
-
-func (c *Cloud) verify(token string) (claims, error) {
-	var t claims
-	encoded, ok := strings.CutPrefix(token, tokenPrefix)
-	data, err := base64.RawURLEncoding.DecodeString(encoded)
-	if !ok || err != nil || len(data) < sha256.Size {
-		return t, errors.New("the token is not one of EKS's")
-	}
-	payload, mac := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
-	if !hmac.Equal(mac, c.mac(payload)) {
-		return t, errors.New("the token's signature is wrong")
-	}
-	if err := json.Unmarshal(payload, &t); err != nil {
-		return t, fmt.Errorf("the token is damaged: %w", err)
-	}
-	if !c.now().Before(t.Expires) {
-		return t, fmt.Errorf("the token expired at %s", t.Expires.Format(time.RFC3339))
-	}
-	return t, nil
 }

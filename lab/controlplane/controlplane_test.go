@@ -1,6 +1,9 @@
 package controlplane
 
 import (
+	"crypto/x509"
+	"encoding/pem"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -136,5 +139,28 @@ func TestSetNodesOnAClusterThatIsGone(t *testing.T) {
 	err := m.SetNodes(t.Context(), "demo", "a", []aws.Node{{Name: "n"}})
 	if err == nil || !strings.HasPrefix(err.Error(), "set the nodes of a in cluster demo: ") {
 		t.Errorf("a node: %v", err)
+	}
+}
+
+// TestTokenKey is the public half of the key that the API server signs with.
+func TestTokenKey(t *testing.T) {
+	c := prepared(t, "1.35")
+	m := New(Options{Dir: filepath.Dir(c.dir)})
+	got, err := m.TokenKey("demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(c.ca.KeyFile(serviceAccountKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(data)
+	private, err := x509.ParseECPrivateKey(block.Bytes)
+	if err != nil || !private.PublicKey.Equal(got) {
+		t.Errorf("another key: %v, %v", got, err)
+	}
+	const missing = "read the token key: the lab has no cluster other"
+	if _, err := m.TokenKey("other"); err == nil || err.Error() != missing {
+		t.Errorf("got %v, want %s", err, missing)
 	}
 }
