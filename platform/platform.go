@@ -6,16 +6,32 @@ package platform
 import (
 	"embed"
 	"io/fs"
+
+	"tombolo/config"
 )
 
-//go:embed flux
+//go:embed flux argocd
 var trees embed.FS
 
 // Flux is the reference tree for Flux. Its root is what a repository's would be.
-func Flux() fs.FS {
-	tree, err := fs.Sub(trees, "flux")
-	if err != nil {
-		panic(err) // the name is valid
+func Flux() fs.FS { return tree("flux") }
+
+// ArgoCD is the reference tree for Argo CD. Its root is what a repository's
+// would be.
+func ArgoCD() fs.FS { return tree("argocd") }
+
+// Reference is the reference tree for an engine.
+func Reference(engine config.Engine) fs.FS {
+	if engine == config.ArgoCD {
+		return ArgoCD()
 	}
-	return tree
+	return Flux()
+}
+
+func tree(name string) fs.FS {
+	root, err := fs.Sub(trees, name)
+	if err != nil {
+		panic(err) // the names are valid
+	}
+	return root
 }

@@ -4,79 +4,54 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"tombolo/config"
-	"tombolo/config/addon"
 )
 
-// overlays writes what is of each environment alone: which stages it has, and
-// what is in each. Clusters with one path share it.
-func (w *writer) overlays(clusters []*config.Cluster) error {
-	byPath := map[string][]*config.Cluster{}
-	for _, c := range clusters {
-		root := path.Clean(strings.TrimPrefix(c.GitOps.Path, "/"))
-		byPath[root] = append(byPath[root], c)
-	}
-	for _, root := range slices.Sorted(maps.Keys(byPath)) {
-		if err := w.overlay(root, byPath[root]); err != nil {
-			return fmt.Errorf("write %s: %w", root, err)
-		}
-	}
-	return nil
+// layout is where the things of an engine's tree are.
+type layout struct {
+	// shared is copied in any case.
+	shared []string
+	// ofAddon are the folders and files of an addon.
+	ofAddon func(name string) []string
+	// overlay writes what is of one gitops.path alone.
+	overlay func(w *writer, root string, clusters []*config.Cluster) error
 }
 
-func (w *writer) overlay(root string, clusters []*config.Cluster) error {
-	if err := w.list(path.Join(root, listFile), "", []string{relative(root, stagesDir)}, nil); err != nil {
-		return err
+func layoutOf(clusters []*config.Cluster) layout {
+	if len(clusters) > 0 && clusters[0].GitOps.Engine == config.ArgoCD {
+		return argocdLayout()
 	}
-	for _, stage := range stages() {
-		folder := path.Join(root, stage)
-		var wanted, unwanted []string
-		for _, a := range addon.All() {
-			entry, ok := w.entry(a, stage)
-			switch {
-			case !ok:
-			case on(clusters, a.Name):
-				wanted = append(wanted, relative(folder, entry))
-			default:
-				unwanted = append(unwanted, relative(folder, entry))
+	return fluxLayout()
+}
+
+// byPath are the clusters by the path of the tree that their engine follows: a
+// spoke's is its hub's.
+func byPath(clusters []*config.Cluster) (map[string][]*config.Cluster, error) {
+	named := map[string]*config.Cluster{}
+	for _, c := range clusters {
+		named[c.Name] = c
+	}
+	out := map[string][]*config.Cluster{}
+	for _, c := range clusters {
+		if c.GitOps.Engine != clusters[0].GitOps.Engine {
+			return nil, fmt.Errorf("write the platform tree: %s follows %s, %s follows %s; write a tree for each engine",
+				clusters[0].Name, clusters[0].GitOps.Engine, c.Name, c.GitOps.Engine)
+		}
+		home := c
+		if c.IsSpoke() {
+			if home = named[c.Hub()]; home == nil {
+				return nil, fmt.Errorf("write the platform tree: cluster %s comes without its hub %s; give the hub too", c.Name, c.Hub())
 			}
 		}
-		if stage == appsDir {
-			wanted = append(wanted, relative(folder, appsDir))
-		}
-		if err := w.list(path.Join(folder, listFile), stage, wanted, unwanted); err != nil {
-			return err
-		}
+		root := path.Clean(strings.TrimPrefix(home.GitOps.Path, "/"))
+		out[root] = append(out[root], c)
 	}
-	return nil
-}
-
-// stages of the tree: the definitions, the addons', the apps.
-func stages() []string {
-	all := []string{crdsDir}
-	for _, s := range addon.Stages() {
-		all = append(all, string(s))
-	}
-	return append(all, appsDir)
-}
-
-// entry is the folder that a stage takes from an addon, if it takes one.
-func (w *writer) entry(a *addon.Addon, stage string) (folder string, ok bool) {
-	folder = path.Join(addonsDir, a.Name)
-	if stage == crdsDir {
-		folder = path.Join(folder, crdsDir)
-	} else if string(a.Stage) != stage {
-		return "", false
-	}
-	_, err := fs.Stat(w.reference, path.Join(folder, listFile))
-	return folder, err == nil
+	return out, nil
 }
 
 // relative is the way from one folder of the tree to another.
@@ -90,10 +65,10 @@ func relative(from, to string) string {
 
 // list writes a kustomization that lists resources, or adds and removes entries
 // in one that exists.
-func (w *writer) list(file, stage string, wanted, unwanted []string) error {
+func (w *writer) list(file string, h header, wanted, unwanted []string) error {
 	existing, err := os.ReadFile(filepath.Join(w.dir, filepath.FromSlash(file)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return w.put(file, newList(stage, wanted), false)
+		return w.put(file, newList(h, wanted), false)
 	}
 	if err != nil {
 		return err
@@ -105,21 +80,36 @@ func (w *writer) list(file, stage string, wanted, unwanted []string) error {
 	return w.put(file, edited, true)
 }
 
-// newList is a kustomization of resources. The label keeps an empty one valid,
-// and tells an object's stage.
-func newList(stage string, resources []string) []byte {
+// header is what a new list has besides resources.
+type header struct {
+	// stage labels what the list has. The label keeps an empty one valid, and
+	// tells an object's stage.
+	stage string
+	// components that the list takes.
+	components []string
+}
+
+// newList is a kustomization of resources.
+func newList(h header, resources []string) []byte {
 	var b strings.Builder
 	b.WriteString("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n")
-	if stage != "" {
-		fmt.Fprintf(&b, "labels:\n  - pairs:\n      tombolo/stage: %s\n", stage)
+	if h.stage != "" {
+		fmt.Fprintf(&b, "labels:\n  - pairs:\n      tombolo/stage: %s\n", h.stage)
 	}
-	if len(resources) == 0 {
-		b.WriteString("resources: []\n")
-		return []byte(b.String())
-	}
-	b.WriteString("resources:\n")
-	for _, r := range resources {
-		fmt.Fprintf(&b, "  - %s\n", r)
+	writeItems(&b, "resources", resources)
+	if len(h.components) > 0 {
+		writeItems(&b, "components", h.components)
 	}
 	return []byte(b.String())
+}
+
+func writeItems(b *strings.Builder, key string, items []string) {
+	if len(items) == 0 {
+		fmt.Fprintf(b, "%s: []\n", key)
+		return
+	}
+	fmt.Fprintf(b, "%s:\n", key)
+	for _, item := range items {
+		fmt.Fprintf(b, "  - %s\n", item)
+	}
 }

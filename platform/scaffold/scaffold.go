@@ -1,5 +1,5 @@
-// Package scaffold writes a platform tree for cluster files: the reference tree
-// with the addons that the clusters turn on.
+// Package scaffold writes a platform tree for cluster files: their engine's
+// reference tree with the addons that the clusters turn on.
 //
 // It can be run again. Files are made where they are missing and otherwise left
 // as they are, but for the lists of what a cluster has: those gain what was
@@ -11,8 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,7 +38,7 @@ const (
 	Unused Change = "unused"
 )
 
-// File is a file of the tree, or with Unused an addon's folder, and what
+// File is a file of the tree, or with Unused an addon's folder or file, and what
 // happened to it.
 type File struct {
 	// Path within the tree, with slashes.
@@ -51,22 +51,30 @@ type File struct {
 const (
 	addonsDir = "addons"
 	appsDir   = "apps"
-	stagesDir = "clusters/base"
+	baseDir   = "clusters/base"
 	crdsDir   = "crds"
 	listFile  = "kustomization.yaml"
 )
 
-// Write writes the tree for the clusters into dir, which is made if need be.
-// Clusters with the same gitops.path share its lists, which then have what any
-// of them turns on. overwrite replaces files that differ from the reference tree's. What was done
-// is returned in the order of the paths; nothing is deleted.
+// Write writes the tree for the clusters, which all have one engine, into dir,
+// which is made if need be. Clusters with the same gitops.path share its lists,
+// which then have what any of them turns on; so do a hub and its spokes. A spoke
+// comes with its hub. overwrite replaces files that differ from the reference
+// tree's. What was done is returned in the order of the paths; nothing is
+// deleted.
 func Write(dir string, reference fs.FS, clusters []*config.Cluster, overwrite bool) ([]File, error) {
-	w := &writer{dir: dir, reference: reference, overwrite: overwrite}
+	overlays, err := byPath(clusters)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{dir: dir, reference: reference, overwrite: overwrite, layout: layoutOf(clusters)}
 	if err := w.copyAll(clusters); err != nil {
 		return nil, err
 	}
-	if err := w.overlays(clusters); err != nil {
-		return nil, err
+	for _, root := range slices.Sorted(maps.Keys(overlays)) {
+		if err := w.overlay(w, root, overlays[root]); err != nil {
+			return nil, fmt.Errorf("write %s: %w", root, err)
+		}
 	}
 	if err := w.unused(clusters); err != nil {
 		return nil, err
@@ -76,19 +84,20 @@ func Write(dir string, reference fs.FS, clusters []*config.Cluster, overwrite bo
 }
 
 type writer struct {
+	layout
 	dir       string
 	reference fs.FS
 	overwrite bool
 	files     []File
 }
 
-// copyAll copies what all clusters share: the stages, the addons that are on,
-// the apps, and what is beside them.
+// copyAll copies what all clusters share: the base, the addons that are on, the
+// apps, and what is beside them.
 func (w *writer) copyAll(clusters []*config.Cluster) error {
-	roots := []string{"README.md", stagesDir, appsDir}
+	roots := slices.Clone(w.shared)
 	for _, a := range addon.All() {
 		if on(clusters, a.Name) {
-			roots = append(roots, path.Join(addonsDir, a.Name))
+			roots = append(roots, w.ofAddon(a.Name)...)
 		}
 	}
 	for _, root := range roots {
@@ -146,16 +155,20 @@ func (w *writer) put(file string, content []byte, replace bool) error {
 	return os.WriteFile(target, content, 0o644)
 }
 
-// unused finds the folders of addons that no cluster turns on.
+// unused finds what belongs to addons that no cluster turns on.
 func (w *writer) unused(clusters []*config.Cluster) error {
 	for _, a := range addon.All() {
-		folder := path.Join(addonsDir, a.Name)
-		_, err := os.Stat(filepath.Join(w.dir, filepath.FromSlash(folder)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		if on(clusters, a.Name) {
+			continue
 		}
-		if err == nil && !on(clusters, a.Name) {
-			w.files = append(w.files, File{folder, Unused})
+		for _, name := range w.ofAddon(a.Name) {
+			_, err := os.Stat(filepath.Join(w.dir, filepath.FromSlash(name)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			if err == nil {
+				w.files = append(w.files, File{name, Unused})
+			}
 		}
 	}
 	return nil
