@@ -109,6 +109,22 @@ func TestUpNamesMissingProviders(t *testing.T) {
 	}
 }
 
+func TestCheckArgoCD(t *testing.T) {
+	l := Open(t.TempDir())
+	if err := os.MkdirAll(l.paths().tools(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range argocdTools[:len(argocdTools)-2] {
+		if err := os.WriteFile(filepath.Join(l.paths().tools(), tool), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "helm, kustomize missing in " + l.paths().tools() + "; run `make tools-argocd`"
+	if err := l.CheckArgoCD(); err == nil || err.Error() != want {
+		t.Errorf("error %v\nwant  %s", err, want)
+	}
+}
+
 // A daemon that was stopped still has its socket, and never answers.
 func TestStatusOfADaemonThatHangs(t *testing.T) {
 	l := Open(t.TempDir())

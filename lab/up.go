@@ -24,6 +24,13 @@ var requiredTools = []string{
 	"source-controller", "kustomize-controller", "helm-controller",
 }
 
+// argocdTools are the binaries that Argo CD in a lab's cluster needs, and that
+// a lab without it does not.
+var argocdTools = []string{
+	"argocd", "argocd-application-controller", "argocd-applicationset-controller", "argocd-k8s-auth", "argocd-redis",
+	"argocd-repo-server", "argocd-server", "helm", "kustomize",
+}
+
 // requiredProviders are the Pulumi providers that the lab runs with.
 var requiredProviders = []string{"resource-eks", "resource-kubernetes"}
 
@@ -75,12 +82,7 @@ func step(progress func(Step), name string, do func() (detail string, err error)
 
 // checkTools names every missing tool at once.
 func (l *Lab) checkTools() error {
-	var missing []string
-	for _, tool := range requiredTools {
-		if _, err := os.Stat(filepath.Join(l.paths().tools(), tool)); err != nil {
-			missing = append(missing, tool)
-		}
-	}
+	missing := l.missingTools(requiredTools)
 	if len(missing) > 0 {
 		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().tools())
 	}
@@ -99,6 +101,26 @@ func (l *Lab) checkTools() error {
 		return errors.New("node, which runs the EKS provider, is missing; install Node.js 20 or newer")
 	}
 	return nil
+}
+
+// CheckArgoCD says what a cluster with Argo CD would lack in the lab: its tools
+// are built apart from the others.
+func (l *Lab) CheckArgoCD() error {
+	if missing := l.missingTools(argocdTools); len(missing) > 0 {
+		return fmt.Errorf("%s missing in %s; run `make tools-argocd`", strings.Join(missing, ", "), l.paths().tools())
+	}
+	return nil
+}
+
+// missingTools are those of the named ones that have not been built.
+func (l *Lab) missingTools(names []string) []string {
+	var missing []string
+	for _, tool := range names {
+		if _, err := os.Stat(filepath.Join(l.paths().tools(), tool)); err != nil {
+			missing = append(missing, tool)
+		}
+	}
+	return missing
 }
 
 // clear ends what a killed daemon left running.

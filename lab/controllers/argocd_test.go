@@ -31,7 +31,8 @@ func TestArgoCDPlan(t *testing.T) {
 	password := []invocation{{tool: "argocd", args: []string{"admin", "redis-initial-password"}}}
 	program := func(name string, args ...string) corev1.Container {
 		return corev1.Container{Image: "quay.test/argoproj/argocd:v3.2.0", Args: append([]string{"/usr/local/bin/" + name}, args...), Env: []corev1.EnvVar{
-			{Name: "MODE", Value: "test"}, {Name: "HELM_CACHE_HOME", Value: "/helm-working-dir"},
+			{Name: "MODE", Value: "test"},
+			{Name: "HELM_CACHE_HOME", Value: "/helm-working-dir"},
 			{Name: "ARGOCD_SERVER_METRICS_LISTEN_ADDRESS", Value: "0.0.0.0"},
 		}}
 	}
