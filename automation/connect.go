@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -11,11 +12,25 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
+	"tombolo/config"
 	"tombolo/stacks/handoff"
 )
 
 // requestTimeout bounds each call of the Kubernetes API.
 const requestTimeout = 15 * time.Second
+
+// reach makes clients for a cluster, by its core's outputs.
+func (d *Driver) reach(ctx context.Context, c *config.Cluster) (cluster, handoff.Values, error) {
+	values, err := d.Outputs(ctx, c)
+	if err != nil {
+		return cluster{}, values, err
+	}
+	k, err := d.dial(values)
+	if err != nil {
+		return cluster{}, values, fmt.Errorf("connect to cluster %s: %w", c.Name, err)
+	}
+	return k, values, nil
+}
 
 // connect makes clients from core's outputs.
 func (d *Driver) connect(values handoff.Values) (cluster, error) {

@@ -30,6 +30,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/handoff"
 )
 
 // Observer is told what a driver does. Calls for one stack come in order;
@@ -100,6 +101,8 @@ type Driver struct {
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
 	lookup    cloudLookup
+	dial      func(handoff.Values) (cluster, error)
+	hub       func(*config.Cluster) (*config.Cluster, error)
 	now       func() time.Time
 
 	commandOnce sync.Once
@@ -130,6 +133,8 @@ func New(o Options) (*Driver, error) {
 		command:   o.Command,
 	}
 	d.lookup = d.lookUp
+	d.dial = d.connect
+	d.hub = config.LoadHub
 	return d, nil
 }
 

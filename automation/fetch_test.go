@@ -30,7 +30,7 @@ func TestFetchOwnsTheAnnotationAlone(t *testing.T) {
 	b.now = func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 	k := fakeCluster(t, nil, repository)
 	patch := patched(k, nil)
-	b.fetchNow(t.Context(), demo(), k)
+	b.fetchNow(t.Context(), demo(), flux{}, k)
 	var got map[string]any
 	if err := json.Unmarshal(patch.Patch, &got); err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestFetchThatIsForbiddenIsNoted(t *testing.T) {
 	b := newBench(t)
 	k := fakeCluster(t, nil, repository)
 	patched(k, errors.New("forbidden"))
-	b.fetchNow(t.Context(), demo(), k)
+	b.fetchNow(t.Context(), demo(), flux{}, k)
 	if said := strings.Join(b.seen.lines, "\n"); !strings.Contains(said, "verifying what Flux fetched last, as it cannot be asked to fetch now: forbidden") {
 		t.Errorf("observer was told %q", said)
 	}
@@ -61,7 +61,7 @@ func TestFetchWithoutRepositoryOrItsKind(t *testing.T) {
 	for name, k := range map[string]cluster{
 		"no repository": fakeCluster(t, nil), "no kind": fakeCluster(t, []string{"GitRepository"}),
 	} {
-		if err := k.requestFetch(t.Context(), time.Now()); err != nil {
+		if err := (flux{}).fetch(t.Context(), k, time.Now()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -69,12 +69,12 @@ func TestFetchWithoutRepositoryOrItsKind(t *testing.T) {
 
 func TestAskedAndNotYetDone(t *testing.T) {
 	waiting := strings.Replace(repository, "generation: 1}", "generation: 1, annotations: {"+requestedAt+": t2}}", 1)
-	p := newPlatform(nil)
-	if c := p.check(object(t, waiting)); c.Ready || c.Message != "was asked to reconcile now and has not yet" {
+	p := newPlatform(flux{}, nil)
+	if c := p.engine.check(p, object(t, waiting)); c.Ready || c.Message != "was asked to reconcile now and has not yet" {
 		t.Errorf("before: %+v", c)
 	}
 	handled := strings.Replace(waiting, "status:\n", "status:\n  lastHandledReconcileAt: t2\n", 1)
-	if c := p.check(object(t, handled)); !c.Ready {
+	if c := p.engine.check(p, object(t, handled)); !c.Ready {
 		t.Errorf("afterwards: %+v", c)
 	}
 }

@@ -32,15 +32,11 @@ func (d *Driver) awaitTurnedOff(ctx context.Context, c *config.Cluster) error {
 	if err != nil || len(off) == 0 {
 		return err
 	}
-	values, err := d.Outputs(ctx, c)
+	k, _, err := d.reach(ctx, c)
 	if err != nil {
 		return err
 	}
-	k, err := d.connect(values)
-	if err != nil {
-		return fmt.Errorf("connect to cluster %s: %w", c.Name, err)
-	}
-	d.fetchNow(ctx, c, k)
+	d.fetchNow(ctx, c, flux{}, k)
 	return d.awaitNoReleases(ctx, c, k, off, releaseTimeout)
 }
 

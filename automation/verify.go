@@ -36,7 +36,6 @@ type Verification struct {
 
 // The hand-over's general ConfigMap, and its key that proves where it came from.
 const (
-	infraNamespace = "flux-system"
 	infraConfigMap = "infra-config"
 	infraVPC       = "vpc_id"
 )
@@ -51,27 +50,50 @@ const lookGrace = 3 * time.Second
 // verifyPoll is how often the platform is looked at while verify waits.
 const verifyPoll = time.Second
 
-// Verify asks Flux to look at the repository now, and waits until the hand-over
-// has arrived and every Flux source,
-// Kustomization and HelmRelease is ready at its latest generation and at its
-// source's revision. If that does not happen in time it returns what it found
-// with a VerificationError that names the first cause.
+// site is where a cluster is, and the engine that works on it.
+type site struct {
+	own    cluster
+	values handoff.Values
+	// infra is the namespace of the general ConfigMap.
+	infra  string
+	engine engine
+	// at is the cluster that the engine is in: a spoke's is its hub.
+	at cluster
+}
+
+// Verify asks the engine to look at the repository now, and waits until the
+// hand-over has arrived and everything that the engine has for the cluster is
+// ready, as it is declared now and at the repository's revision: with Flux every
+// source, Kustomization and HelmRelease, with Argo CD every Application and
+// ApplicationSet. If that does not happen in time it returns what it found with
+// a VerificationError that names the first cause.
 func (d *Driver) Verify(ctx context.Context, c *config.Cluster, o VerifyOptions) (Verification, error) {
-	values, err := d.Outputs(ctx, c)
+	s, err := d.site(ctx, c)
 	if err != nil {
 		return Verification{Cluster: c.Name}, err
 	}
-	k, err := d.connect(values)
-	if err != nil {
-		return Verification{Cluster: c.Name}, fmt.Errorf("connect to cluster %s: %w", c.Name, err)
-	}
-	d.fetchNow(ctx, c, k)
-	return d.verify(ctx, c, k, values, o)
+	d.fetchNow(ctx, c, s.engine, s.at)
+	return d.verify(ctx, c, s, o)
 }
 
-func (d *Driver) verify(ctx context.Context, c *config.Cluster, k cluster,
-	values handoff.Values, o VerifyOptions,
-) (Verification, error) {
+func (d *Driver) site(ctx context.Context, c *config.Cluster) (site, error) {
+	own, values, err := d.reach(ctx, c)
+	if err != nil {
+		return site{}, err
+	}
+	s := site{own: own, values: values, infra: c.EngineNamespace(), engine: engineOf(c), at: own}
+	if !c.IsSpoke() {
+		return s, nil
+	}
+	hub, err := d.hub(c)
+	if err != nil {
+		return site{}, err
+	}
+	s.at, _, err = d.reach(ctx, hub)
+	return s, err
+}
+
+func (d *Driver) verify(ctx context.Context, c *config.Cluster, s site, o VerifyOptions) (Verification, error) {
 	if o.Timeout == 0 {
 		o.Timeout = 5 * time.Minute
 	}
@@ -81,7 +103,7 @@ func (d *Driver) verify(ctx context.Context, c *config.Cluster, k cluster,
 	looks, cancel := context.WithTimeout(ctx, o.Timeout+lookGrace)
 	defer cancel()
 	err := wait.PollUntilContextTimeout(ctx, verifyPoll, o.Timeout, true, func(ctx context.Context) (bool, error) {
-		result.look(looks, k, values, o)
+		result.look(looks, s, o)
 		if result.Cause == nil {
 			return true, nil
 		}
@@ -117,13 +139,13 @@ func (v *Verification) err() error {
 
 // look checks everything once. An API that does not answer is a failed check:
 // a control plane may still be starting, or restarting.
-func (v *Verification) look(ctx context.Context, k cluster, values handoff.Values, o VerifyOptions) {
-	infra, err := checkInfra(ctx, k, values)
+func (v *Verification) look(ctx context.Context, s site, o VerifyOptions) {
+	infra, err := s.checkInfra(ctx)
 	if err != nil {
 		v.unreachable(ctx, err)
 		return
 	}
-	p, err := k.platform(ctx)
+	p, err := s.engine.look(ctx, s.at)
 	if err != nil {
 		v.unreachable(ctx, err)
 		return
@@ -146,42 +168,32 @@ func (v *Verification) unreachable(ctx context.Context, err error) {
 	v.Checks, v.Cause = []Check{check}, &check
 }
 
-// checks judges all objects, and that there is a platform at all.
+// checks judges all objects, and what is not there.
 func (p *platform) checks(o VerifyOptions) []Check {
 	var out []Check
-	kustomizations := 0
 	for _, r := range p.order {
-		c := p.check(p.objects[r])
-		if c.Ready && o.Revision != "" && r == (ref{Kind: "GitRepository", Namespace: infraNamespace, Name: platformName}) &&
-			!strings.Contains(c.Revision, o.Revision) {
+		c := p.engine.check(p, p.objects[r])
+		if c.Ready && o.Revision != "" && r == p.engine.repository() && !strings.Contains(c.Revision, o.Revision) {
 			c.Ready, c.Message = false, fmt.Sprintf("is at revision %s, and %s is expected", orNone(c.Revision), o.Revision)
-		}
-		if r.Kind == "Kustomization" {
-			kustomizations++
 		}
 		out = append(out, c)
 	}
-	if kustomizations == 0 {
-		out = append(out, Check{
-			Kind: "Kustomization", Namespace: infraNamespace, Name: platformName, Message: "there is no Kustomization",
-		})
-	}
-	return out
+	return append(out, p.engine.missing(p)...)
 }
 
 // checkInfra proves that the general ConfigMap is there and is core's.
-func checkInfra(ctx context.Context, k cluster, values handoff.Values) (Check, error) {
-	c := Check{Kind: "ConfigMap", Namespace: infraNamespace, Name: infraConfigMap}
-	data, err := k.configMap(ctx, infraNamespace, infraConfigMap)
+func (s site) checkInfra(ctx context.Context) (Check, error) {
+	c := Check{Kind: "ConfigMap", Namespace: s.infra, Name: infraConfigMap}
+	data, err := s.own.configMap(ctx, s.infra, infraConfigMap)
 	switch {
 	case err != nil:
 		return c, err
 	case data == nil:
 		c.Message = "does not exist"
-	case data[infraVPC] != values.VPCID:
-		c.Message = fmt.Sprintf("%s is %q, and core's VPC is %s", infraVPC, data[infraVPC], values.VPCID)
+	case data[infraVPC] != s.values.VPCID:
+		c.Message = fmt.Sprintf("%s is %q, and core's VPC is %s", infraVPC, data[infraVPC], s.values.VPCID)
 	default:
-		c.Ready, c.Message = true, fmt.Sprintf("%s is %s", infraVPC, values.VPCID)
+		c.Ready, c.Message = true, fmt.Sprintf("%s is %s", infraVPC, s.values.VPCID)
 	}
 	return c, nil
 }

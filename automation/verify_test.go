@@ -118,10 +118,15 @@ func fakeCluster(t *testing.T, missing []string, texts ...string) cluster {
 
 var core = handoff.Values{VPCID: "vpc-1"}
 
+// fluxOn is a cluster with Flux.
+func fluxOn(k cluster) site {
+	return site{own: k, values: core, infra: fluxNamespace, engine: flux{}, at: k}
+}
+
 func TestVerifyReady(t *testing.T) {
 	b := newBench(t)
 	k := fakeCluster(t, []string{"Bucket", "OCIRepository"}, infra, repository, platformYAML, chart, charts, release)
-	v, err := b.verify(t.Context(), demo(), k, core, VerifyOptions{Timeout: 10 * time.Second, Revision: "abc"})
+	v, err := b.verify(t.Context(), demo(), fluxOn(k), VerifyOptions{Timeout: 10 * time.Second, Revision: "abc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +218,7 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)
-			v, err := b.verify(t.Context(), demo(), fakeCluster(t, nil, tt.objects...), core, VerifyOptions{Timeout: time.Millisecond})
+			v, err := b.verify(t.Context(), demo(), fluxOn(fakeCluster(t, nil, tt.objects...)), VerifyOptions{Timeout: time.Millisecond})
 			var failed *VerificationError
 			if !errors.As(err, &failed) {
 				t.Fatalf("error is %T: %v", err, err)
@@ -244,7 +249,7 @@ func TestVerifyErrorText(t *testing.T) {
 func TestVerifyWaitsForARevision(t *testing.T) {
 	b := newBench(t)
 	k := fakeCluster(t, nil, infra, repository, platformYAML)
-	v, err := b.verify(t.Context(), demo(), k, core, VerifyOptions{Timeout: time.Millisecond, Revision: "def"})
+	v, err := b.verify(t.Context(), demo(), fluxOn(k), VerifyOptions{Timeout: time.Millisecond, Revision: "def"})
 	want := "GitRepository flux-system/platform: is at revision main@sha1:abc, and def is expected"
 	if err == nil || v.Cause.String() != want {
 		t.Errorf("cause is %v, error %v", v.Cause, err)
@@ -260,7 +265,7 @@ func TestVerifyInterrupted(t *testing.T) {
 		cancel()
 		return mapper()
 	}
-	_, err := b.verify(ctx, demo(), k, core, VerifyOptions{})
+	_, err := b.verify(ctx, demo(), fluxOn(k), VerifyOptions{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %T: %v", err, err)
 	}
@@ -270,7 +275,7 @@ func TestVerifyWithoutAPI(t *testing.T) {
 	b := newBench(t)
 	k := fakeCluster(t, nil, infra)
 	k.mapper = func() (meta.RESTMapper, error) { return nil, errors.New("connection refused") }
-	_, err := b.verify(t.Context(), demo(), k, core, VerifyOptions{Timeout: time.Millisecond})
+	_, err := b.verify(t.Context(), demo(), fluxOn(k), VerifyOptions{Timeout: time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "first cause: Kubernetes API: ask the Kubernetes API for its kinds: connection refused") {
 		t.Errorf("error is %v", err)
 	}
@@ -292,7 +297,7 @@ func (w watched) Namespace(string) dynamic.ResourceInterface { return w }
 
 func (w watched) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*unstructured.Unstructured, error) {
 	w.got(ctx)
-	return w.NamespaceableResourceInterface.Namespace(infraNamespace).Get(ctx, name, o, sub...)
+	return w.NamespaceableResourceInterface.Namespace(fluxNamespace).Get(ctx, name, o, sub...)
 }
 
 // A request that is refused because the wait is about to end would hide what
@@ -305,7 +310,7 @@ func TestVerifyFinishesItsLastLook(t *testing.T) {
 		deadline, _ := ctx.Deadline()
 		spare = time.Until(deadline)
 	}}
-	_, err := b.verify(t.Context(), demo(), k, core, VerifyOptions{Timeout: time.Millisecond})
+	_, err := b.verify(t.Context(), demo(), fluxOn(k), VerifyOptions{Timeout: time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "there is no Kustomization") {
 		t.Errorf("error is %v", err)
 	}

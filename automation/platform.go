@@ -12,25 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// The groups of Flux's API.
-const (
-	sourceGroup    = "source.toolkit.fluxcd.io"
-	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
-	helmGroup      = "helm.toolkit.fluxcd.io"
-)
-
-// fluxKinds are the kinds that verify looks at, causes before effects.
-var fluxKinds = []schema.GroupKind{
-	{Group: sourceGroup, Kind: "GitRepository"},
-	{Group: sourceGroup, Kind: "OCIRepository"},
-	{Group: sourceGroup, Kind: "Bucket"},
-	{Group: sourceGroup, Kind: "HelmRepository"},
-	{Group: sourceGroup, Kind: "HelmChart"},
-	{Group: kustomizeGroup, Kind: "Kustomization"},
-	{Group: helmGroup, Kind: "HelmRelease"},
-}
-
-// ref names a Flux object.
+// ref names an engine's object.
 type ref struct {
 	Kind, Namespace, Name string
 }
@@ -41,15 +23,16 @@ func refOf(o *unstructured.Unstructured) ref {
 
 func (r ref) String() string { return r.Kind + " " + r.Namespace + "/" + r.Name }
 
-// platform is the Flux objects of a cluster at one moment.
+// platform is the engine's objects for a cluster at one moment.
 type platform struct {
+	engine  engine
 	objects map[ref]*unstructured.Unstructured
-	// order of the objects: by kind as in fluxKinds, then by name.
+	// order of the objects: by kind, causes before effects, then by name.
 	order []ref
 }
 
-func newPlatform(objects []unstructured.Unstructured) *platform {
-	p := &platform{objects: map[ref]*unstructured.Unstructured{}}
+func newPlatform(e engine, objects []unstructured.Unstructured) *platform {
+	p := &platform{engine: e, objects: map[ref]*unstructured.Unstructured{}}
 	for i := range objects {
 		r := refOf(&objects[i])
 		p.objects[r] = &objects[i]
@@ -66,14 +49,14 @@ type cluster struct {
 	mapper func() (meta.RESTMapper, error)
 }
 
-// platform lists all Flux objects. Kinds whose CRD is missing are skipped.
-func (k cluster) platform(ctx context.Context) (*platform, error) {
+// list lists all objects of the kinds. Kinds whose CRD is missing are skipped.
+func (k cluster) list(ctx context.Context, kinds []schema.GroupKind) ([]unstructured.Unstructured, error) {
 	mapper, err := k.mapper()
 	if err != nil {
 		return nil, fmt.Errorf("ask the Kubernetes API for its kinds: %w", err)
 	}
 	var objects []unstructured.Unstructured
-	for _, kind := range fluxKinds {
+	for _, kind := range kinds {
 		mapping, err := mapper.RESTMapping(kind)
 		if meta.IsNoMatchError(err) {
 			continue
@@ -90,7 +73,7 @@ func (k cluster) platform(ctx context.Context) (*platform, error) {
 		}
 		objects = append(objects, list.Items...)
 	}
-	return newPlatform(objects), nil
+	return objects, nil
 }
 
 // configMap reads a ConfigMap's data; nil when it does not exist.

@@ -1,0 +1,221 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"tombolo/automation/argocd"
+	"tombolo/config"
+)
+
+// argo is Argo CD, which is on the hub and works on the hub and its spokes. Of
+// a hub everything is looked at, of a spoke what is for the spoke.
+type argo struct {
+	cluster *config.Cluster
+	// registrations that the hub had at a look.
+	registrations []argocd.Registration
+	// made is how many Applications each ApplicationSet had made, by its ref.
+	made map[ref]int
+}
+
+// argoKinds are the kinds that verify looks at, causes before effects.
+var argoKinds = []schema.GroupKind{
+	{Group: argocd.Group, Kind: "ApplicationSet"},
+	{Group: argocd.Group, Kind: "Application"},
+}
+
+func (argo) name() string { return "Argo CD" }
+
+func (argo) repository() ref {
+	return ref{Kind: "Application", Namespace: argocd.Namespace, Name: argocd.Root}
+}
+
+func (a argo) look(ctx context.Context, k cluster) (*platform, error) {
+	objects, err := k.list(ctx, argoKinds)
+	if err != nil {
+		return nil, err
+	}
+	if a.registrations, err = (argocd.Hub{Client: k.dynamic}).Registrations(ctx); err != nil {
+		return nil, err
+	}
+	all := newPlatform(a, objects)
+	a.made = map[ref]int{}
+	for _, r := range all.order {
+		if set, ok := madeBy(all.objects[r]); ok {
+			a.made[set]++
+		}
+	}
+	concerned := a.concerned(all)
+	return newPlatform(a, slices.DeleteFunc(objects, func(o unstructured.Unstructured) bool { return !concerned[refOf(&o)] })), nil
+}
+
+// madeBy is the ApplicationSet that made an Application.
+func madeBy(o *unstructured.Unstructured) (ref, bool) {
+	name := argocd.Application{Unstructured: o}.Set()
+	return ref{Kind: "ApplicationSet", Namespace: o.GetNamespace(), Name: name}, name != ""
+}
+
+// declaredBy is the Application that declares an object.
+func declaredBy(o *unstructured.Unstructured) (ref, bool) {
+	namespace, name, ok := strings.Cut(argocd.Parent(o), "/")
+	return ref{Kind: "Application", Namespace: namespace, Name: name}, ok
+}
+
+// concerned are the objects that are about the cluster: of a spoke its
+// Applications, those that declare them, the ApplicationSets that make them or
+// should, and the root.
+func (a argo) concerned(all *platform) map[ref]bool {
+	out := map[ref]bool{}
+	for _, r := range all.order {
+		if a.cluster.IsHub() {
+			out[r] = true
+		}
+		application := argocd.Application{Unstructured: all.objects[r]}
+		if r.Kind != "Application" || !application.IsOf(a.identity()) {
+			continue
+		}
+		out[r] = true
+		if parent, ok := declaredBy(all.objects[r]); ok {
+			out[parent] = true
+		}
+	}
+	out[a.repository()] = true
+	for _, r := range all.order {
+		if set, ok := madeBy(all.objects[r]); ok && out[r] {
+			out[set] = true
+		}
+		if own := a.registration(); r.Kind == "ApplicationSet" && own != nil && (argocd.Set{Unstructured: all.objects[r]}).Reaches(own.Labels()) {
+			out[r] = true
+		}
+	}
+	return out
+}
+
+// registration of the cluster; nil when the hub does not know it.
+func (a argo) registration() *argocd.Registration {
+	for i := range a.registrations {
+		if a.registrations[i].Name() == argocd.SecretName(a.cluster.Name) {
+			return &a.registrations[i]
+		}
+	}
+	return nil
+}
+
+// identity is how Applications name the cluster.
+func (a argo) identity() argocd.Cluster {
+	out := argocd.Cluster{Name: a.cluster.Name}
+	if own := a.registration(); own != nil {
+		out.Server = own.Server()
+	}
+	return out
+}
+
+// fetch has the root and the cluster's Applications compared with Git now. One
+// that does not exist is left for verify to miss.
+func (a argo) fetch(ctx context.Context, k cluster, at time.Time) error {
+	p, err := a.look(ctx, k)
+	if err != nil {
+		return err
+	}
+	for _, r := range p.order {
+		if r.Kind != "Application" {
+			continue
+		}
+		if err := (argocd.Hub{Client: k.dynamic}).Refresh(ctx, argocd.Application{Unstructured: p.objects[r]}, fetchManager); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing says whether the hub knows the cluster, and has a root at all.
+func (a argo) missing(p *platform) []Check {
+	registered := Check{Kind: "Secret", Namespace: argocd.Namespace, Name: argocd.SecretName(a.cluster.Name)}
+	switch own := a.registration(); {
+	case own == nil:
+		registered.Message = "does not exist: the hub does not know the cluster"
+	case own.Leaving():
+		registered.Message = "says that the cluster is being destroyed"
+	default:
+		registered.Ready, registered.Message = true, "the hub knows the cluster"
+	}
+	out := []Check{registered}
+	if root := a.repository(); p.objects[root] == nil {
+		out = append(out, Check{Kind: root.Kind, Namespace: root.Namespace, Name: root.Name, Message: "there is no root Application"})
+	}
+	return out
+}
+
+// needs lists what an object waits for: an Application for the ApplicationSet
+// that makes it, and for what it applied of Argo CD's itself.
+func (argo) needs(o *unstructured.Unstructured) []ref {
+	var out []ref
+	if set, ok := madeBy(o); ok {
+		out = append(out, set)
+	}
+	resources, _, _ := unstructured.NestedSlice(o.Object, "status", "resources")
+	for _, item := range resources {
+		m, _ := item.(map[string]any)
+		if m["group"] != argocd.Group || o.GetKind() != "Application" {
+			continue
+		}
+		kind, _ := m["kind"].(string)
+		namespace, _ := m["namespace"].(string)
+		name, _ := m["name"].(string)
+		out = append(out, ref{Kind: kind, Namespace: namespace, Name: name})
+	}
+	return out
+}
+
+func (a argo) check(p *platform, o *unstructured.Unstructured) Check {
+	if o.GetKind() == "ApplicationSet" {
+		return a.checkSet(o)
+	}
+	return a.checkApplication(p, o)
+}
+
+// checkSet judges an ApplicationSet by its conditions, and by the number of
+// Applications that it owes: its status does not say which clusters it has seen.
+func (a argo) checkSet(o *unstructured.Unstructured) Check {
+	c := Check{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
+	failed, reason := condition(o, "ErrorOccurred")
+	current, _ := condition(o, "ResourcesUpToDate")
+	c.Since = current.since
+	reached := a.reached(argocd.Set{Unstructured: o})
+	switch {
+	case o.GetDeletionTimestamp() != nil:
+		c.Message = "is being deleted"
+	case !failed.found && !current.found:
+		c.Message = "not reconciled yet: is Argo CD's ApplicationSet controller running?"
+	case failed.status == "True":
+		c.Message = strings.TrimSpace(reason + ": " + failed.message)
+	case current.status != "True":
+		c.Message = "is not up to date: " + current.message
+	case a.made[refOf(o)] < reached:
+		c.Message = fmt.Sprintf("has made %s for %s that its generators reach",
+			count(a.made[refOf(o)], "Application", "Applications"), count(reached, "cluster", "clusters"))
+	default:
+		c.Ready, c.Message = true, current.message
+	}
+	return c
+}
+
+// reached is how many Applications the set owes at least.
+func (a argo) reached(s argocd.Set) int {
+	if !s.ByClustersAlone() {
+		return 0
+	}
+	n := 0
+	for _, r := range a.registrations {
+		if s.Reaches(r.Labels()) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,299 @@
+package argocd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Leaving is a cluster that leaves a hub.
+type Leaving struct {
+	Cluster
+	// Hub says that the cluster is the hub itself: every Application that is
+	// left there is its own.
+	Hub bool
+	// LetGo leaves what the Applications have made where it is. Argo CD loses
+	// its access first, so that it can delete nothing.
+	LetGo bool
+}
+
+// Options of a deregistration.
+type Options struct {
+	// Settle is how long ApplicationSets may take to drop what they no longer
+	// make, before whatever is left counts as held. Default 2m.
+	Settle time.Duration
+	// Timeout is how long to wait until Argo CD has deleted all Applications
+	// with what they have made. Default 15m: load balancers take some.
+	Timeout time.Duration
+	// Poll is the time between two looks. Default 1s.
+	Poll time.Duration
+	// Waiting is told what is waited for; Note, what people should know.
+	Waiting, Note func(string)
+}
+
+// Error says why a cluster was not deregistered.
+type Error struct {
+	// What stood in the way, and what to do about it.
+	What, Remedy string
+	// Begun says that Applications are leaving already. What was done so far is
+	// kept, and doing it again goes on from there.
+	Begun bool
+}
+
+func (e *Error) Error() string { return e.What + "; " + e.Remedy }
+
+// Deregister has the hub forget the cluster's Applications: generators first,
+// so that nothing is made again, then what they made and what nobody makes
+// again. The registration stays, with which Argo CD deletes what is on the
+// cluster: it can be deleted afterwards. Nothing of another cluster is touched.
+//
+// It can be run again whenever it was interrupted, and does nothing where there
+// is nothing left. Errors are *Error, or from the API and the context.
+func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
+	o.setDefaults()
+	d := &departure{Hub: h, Leaving: l, options: o, told: map[string]bool{}}
+	if err := d.begin(ctx); err != nil {
+		return err
+	}
+	defer o.Waiting("")
+	start := time.Now()
+	err := wait.PollUntilContextTimeout(ctx, o.Poll, o.Timeout, true, func(ctx context.Context) (bool, error) {
+		done, err := d.step(ctx, time.Since(start) > o.Settle)
+		if held := new(Error); errors.As(err, &held) {
+			return false, held
+		}
+		d.failed = err // the hub may be restarting: it is asked again
+		return done, nil
+	})
+	if err != nil && ctx.Err() == nil && wait.Interrupted(err) {
+		return d.overdue()
+	}
+	return err
+}
+
+func (o *Options) setDefaults() {
+	if o.Settle == 0 {
+		o.Settle = 2 * time.Minute
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 15 * time.Minute
+	}
+	if o.Poll == 0 {
+		o.Poll = time.Second
+	}
+	if o.Waiting == nil {
+		o.Waiting = func(string) {}
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+}
+
+// departure is a deregistration under way.
+type departure struct {
+	Hub
+	Leaving
+	options Options
+	// told are the Applications that were let go and reported.
+	told map[string]bool
+	// left are those that the last look found.
+	left []Application
+	// clear is how many looks in a row found none.
+	clear int
+	// failed is why the last look or change did not succeed.
+	failed error
+}
+
+// begin refuses what could not end well while nothing has changed, and then
+// takes the cluster from the generators.
+func (d *departure) begin(ctx context.Context) error {
+	v, err := d.look(ctx)
+	if err != nil {
+		return err
+	}
+	m := metadata{labels: map[string]string{}, annotations: map[string]string{}}
+	if err := leave(d.LetGo)(&m); err != nil {
+		return err
+	}
+	if sets := v.insisting(d.Leaving, m.labels); len(sets) > 0 {
+		return &Error{
+			What: fmt.Sprintf("%s would make Applications for %s again: its cluster generator reaches clusters that leave", strings.Join(sets, ", "), d.Name),
+			Remedy: fmt.Sprintf("nothing was changed: give the generator a selector in the platform tree, such as "+
+				"matchExpressions: [{key: %s, operator: DoesNotExist}], push, and run the command again", LeavingLabel),
+		}
+	}
+	if !d.LetGo {
+		if err := d.cascadeAll(ctx, v); err != nil {
+			return err
+		}
+	}
+	return d.relabel(ctx, d.Name, leave(d.LetGo))
+}
+
+// cascadeAll has Applications be deleted together with what they have made. An
+// ApplicationSet decides that for its own.
+func (d *departure) cascadeAll(ctx context.Context, v *view) error {
+	for _, a := range v.of(d.Leaving) {
+		if a.deleting() || a.cascades() || a.Set() != "" {
+			continue
+		}
+		if err := d.finalize(ctx, a, append(a.GetFinalizers(), resourcesFinalizer)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step looks once, does what can be done, and says whether all is over: two
+// looks in a row that find nothing, for one may fall between a deletion and
+// whoever undoes it.
+func (d *departure) step(ctx context.Context, settled bool) (bool, error) {
+	v, err := d.look(ctx)
+	if err != nil {
+		return false, err
+	}
+	d.left = v.of(d.Leaving)
+	if len(d.left) == 0 {
+		d.clear++
+		return d.clear > 1, nil
+	}
+	d.clear = 0
+	d.options.Waiting("Argo CD still has " + names(d.left))
+	if settled {
+		if err := d.held(v); err != nil {
+			return false, err
+		}
+	}
+	return false, d.advance(ctx, v, settled)
+}
+
+// held reports Applications that are not being deleted, because something that
+// stays would make them again.
+func (d *departure) held(v *view) error {
+	var held []string
+	for _, a := range d.left {
+		if keeper, goes := v.keeper(a, d.left); keeper != "" && !goes && !a.deleting() {
+			held = append(held, fmt.Sprintf("%s by %s", a, keeper))
+		}
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	return &Error{
+		What:   fmt.Sprintf("%s leaves, and would be made again: %s", d.Name, strings.Join(held, ", ")),
+		Remedy: "take the cluster out of it in the platform tree, push, and run the command again",
+		Begun:  true,
+	}
+}
+
+// advance lets go of what is being deleted where that is wanted, and deletes
+// what is free, as soon as the generators have dropped theirs.
+func (d *departure) advance(ctx context.Context, v *view, settled bool) error {
+	generated := false
+	for _, a := range d.left {
+		if _, ok := v.set(a); ok {
+			generated = true
+		}
+		if !d.LetGo {
+			continue
+		}
+		if err := d.letGo(ctx, a); err != nil {
+			return err
+		}
+	}
+	if generated && !settled {
+		return nil
+	}
+	for _, a := range d.left {
+		if keeper, _ := v.keeper(a, d.left); keeper != "" || a.deleting() {
+			continue
+		}
+		if err := d.delete(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// letGo takes Argo CD's finalizers off an Application that is being deleted.
+func (d *departure) letGo(ctx context.Context, a Application) error {
+	if !d.told[id(a)] {
+		d.told[id(a)] = true
+		d.options.Note(fmt.Sprintf("%s is let go: what it has made on %s is not deleted", a, d.Name))
+	}
+	if !a.deleting() || len(a.foreignFinalizers()) == len(a.GetFinalizers()) {
+		return nil
+	}
+	return d.finalize(ctx, a, a.foreignFinalizers())
+}
+
+func (d *departure) delete(ctx context.Context, a Application) error {
+	uid := a.GetUID()
+	err := d.applications().Namespace(a.GetNamespace()).Delete(ctx, a.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("delete %s: %w", a, err)
+	}
+	return nil
+}
+
+// finalize replaces the finalizers of the Application that was seen. One that
+// changed meanwhile is left for the next look.
+func (d *departure) finalize(ctx context.Context, a Application, finalizers []string) error {
+	patch, err := finalizersPatch(a, finalizers)
+	if err != nil {
+		return err
+	}
+	_, err = d.applications().Namespace(a.GetNamespace()).Patch(ctx, a.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("set the finalizers of %s: %w", a, err)
+	}
+	return nil
+}
+
+// overdue says what is left when the time is over, and what Argo CD says about it.
+func (d *departure) overdue() error {
+	if d.failed != nil {
+		return &Error{
+			What:   fmt.Sprintf("after %s it is not known which Applications of %s are left: %v", d.options.Timeout, d.Name, d.failed),
+			Remedy: "run the command again when the hub answers", Begun: true,
+		}
+	}
+	what := fmt.Sprintf("after %s Argo CD still has %s", d.options.Timeout, names(d.left))
+	for _, a := range d.left {
+		if problem := a.problem(); problem != "" {
+			what += fmt.Sprintf("; it cannot delete %s: %s", a, problem)
+			break
+		}
+	}
+	if len(d.left) == 0 { // they left a moment ago
+		return &Error{What: what + "nothing that is known", Remedy: "run the command again to make sure", Begun: true}
+	}
+	first := d.left[0]
+	return &Error{
+		What: what,
+		Remedy: fmt.Sprintf("look at `kubectl -n %s describe application %s` on the hub, resolve the cause, and run the command again; "+
+			"where what it made may stay, set gitops.argocd.applications: keep", first.GetNamespace(), first.GetName()),
+		Begun: true,
+	}
+}
+
+// most is how many Applications are named; the others are counted.
+const most = 3
+
+func names(all []Application) string {
+	var out []string
+	for i, a := range all {
+		if i == most {
+			return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), len(all)-most)
+		}
+		out = append(out, a.String())
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,124 @@
+package argocd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+)
+
+// Hub is a cluster with an Argo CD.
+type Hub struct{ Client dynamic.Interface }
+
+func (h Hub) applications() dynamic.NamespaceableResourceInterface {
+	return h.Client.Resource(schema.GroupVersionResource{Group: Group, Version: Version, Resource: "applications"})
+}
+
+func (h Hub) sets() dynamic.NamespaceableResourceInterface {
+	return h.Client.Resource(schema.GroupVersionResource{Group: Group, Version: Version, Resource: "applicationsets"})
+}
+
+func (h Hub) secrets() dynamic.ResourceInterface {
+	return h.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(Namespace)
+}
+
+// Applications lists those of all namespaces, sorted by name. Without Argo CD
+// there are none.
+func (h Hub) Applications(ctx context.Context) ([]Application, error) {
+	items, err := list(ctx, h.applications(), "Applications", metav1.ListOptions{})
+	out := make([]Application, len(items))
+	for i := range items {
+		out[i] = Application{&items[i]}
+	}
+	return out, err
+}
+
+// Sets lists the ApplicationSets of all namespaces, sorted by name. Without
+// Argo CD there are none.
+func (h Hub) Sets(ctx context.Context) ([]Set, error) {
+	items, err := list(ctx, h.sets(), "ApplicationSets", metav1.ListOptions{})
+	out := make([]Set, len(items))
+	for i := range items {
+		out[i] = Set{&items[i]}
+	}
+	return out, err
+}
+
+// Registrations lists the clusters that the hub knows or is about to forget,
+// itself included, sorted by name.
+func (h Hub) Registrations(ctx context.Context) ([]Registration, error) {
+	var all []unstructured.Unstructured
+	for _, selector := range []string{secretType + "=" + secretTypeCluster, LeavingLabel + "," + secretType + "!=" + secretTypeCluster} {
+		items, err := list(ctx, h.secrets(), "registrations", metav1.ListOptions{LabelSelector: selector})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items...)
+	}
+	byName(all)
+	out := make([]Registration, len(all))
+	for i := range all {
+		out[i] = Registration{&all[i]}
+	}
+	return out, nil
+}
+
+// Registration reads that of a cluster; nil when there is none.
+func (h Hub) Registration(ctx context.Context, cluster string) (*Registration, error) {
+	o, err := h.secrets().Get(ctx, SecretName(cluster), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the registration of cluster %s: %w", cluster, err)
+	}
+	return &Registration{o}, nil
+}
+
+// RefreshAnnotation is on an Application that Argo CD was asked to compare with
+// Git; it removes it when it has.
+const RefreshAnnotation = "argocd.argoproj.io/refresh"
+
+// Refresh asks Argo CD to look at Git for the Application now. The field manager
+// owns the annotation, and nothing else of the Application. One that is gone is
+// no error.
+func (h Hub) Refresh(ctx context.Context, a Application, manager string) error {
+	request := &unstructured.Unstructured{}
+	request.SetGroupVersionKind(a.GroupVersionKind())
+	request.SetNamespace(a.GetNamespace())
+	request.SetName(a.GetName())
+	request.SetUID(a.GetUID())
+	request.SetAnnotations(map[string]string{RefreshAnnotation: "normal"})
+	_, err := h.applications().Namespace(a.GetNamespace()).Apply(ctx, a.GetName(), request, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// lister is what list needs of a resource.
+type lister interface {
+	List(context.Context, metav1.ListOptions) (*unstructured.UnstructuredList, error)
+}
+
+func list(ctx context.Context, resource lister, what string, o metav1.ListOptions) ([]unstructured.Unstructured, error) {
+	found, err := resource.List(ctx, o)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list Argo CD's %s: %w", what, err)
+	}
+	byName(found.Items)
+	return found.Items, nil
+}
+
+func byName(items []unstructured.Unstructured) {
+	slices.SortFunc(items, func(a, b unstructured.Unstructured) int { return strings.Compare(id(&a), id(&b)) })
+}

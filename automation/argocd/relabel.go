@@ -1,0 +1,138 @@
+package argocd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/util/retry"
+)
+
+// metadata is what relabel changes of a registration.
+type metadata struct{ labels, annotations map[string]string }
+
+// leave takes away from the registration all labels that generators select by,
+// and keeps them for comeBack. When hidden, Argo CD forgets the cluster at once:
+// it then deletes nothing there.
+func leave(hidden bool) func(*metadata) error {
+	return func(m *metadata) error {
+		if m.labels[LeavingLabel] == "" {
+			kept, err := json.Marshal(m.labels)
+			if err != nil {
+				return fmt.Errorf("keep labels: %w", err)
+			}
+			m.annotations[labelsAnnotation] = string(kept)
+		}
+		m.labels = map[string]string{LeavingLabel: "true"}
+		if !hidden {
+			m.labels[secretType] = secretTypeCluster
+		}
+		return nil
+	}
+}
+
+// comeBack undoes leave.
+func comeBack(m *metadata) error {
+	if m.labels[LeavingLabel] == "" {
+		return nil
+	}
+	labels := map[string]string{}
+	if kept := m.annotations[labelsAnnotation]; kept != "" {
+		if err := json.Unmarshal([]byte(kept), &labels); err != nil {
+			return fmt.Errorf("read the annotation %s: %w", labelsAnnotation, err)
+		}
+	}
+	labels[secretType] = secretTypeCluster
+	m.labels = labels
+	delete(m.annotations, labelsAnnotation)
+	return nil
+}
+
+// Return registers a cluster again whose destruction was begun and given up. It
+// says whether there was something to do.
+func (h Hub) Return(ctx context.Context, cluster string) (bool, error) {
+	r, err := h.Registration(ctx, cluster)
+	if err != nil || r == nil || !r.Leaving() {
+		return false, err
+	}
+	return true, h.relabel(ctx, cluster, comeBack)
+}
+
+// relabel changes a registration in place, in the name of whoever applied it:
+// what is changed remains theirs, and what they apply next is what holds. A
+// registration that nobody applied is updated.
+func (h Hub) relabel(ctx context.Context, cluster string, change func(*metadata) error) error {
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		r, err := h.Registration(ctx, cluster)
+		if err != nil || r == nil {
+			return err
+		}
+		if manager := applier(r.secret); manager != "" {
+			return h.reapply(ctx, r.secret, manager, change)
+		}
+		m := metadata{labels: clone(r.secret.GetLabels()), annotations: clone(r.secret.GetAnnotations())}
+		if err := change(&m); err != nil {
+			return err
+		}
+		r.secret.SetLabels(m.labels)
+		r.secret.SetAnnotations(m.annotations)
+		_, err = h.secrets().Update(ctx, r.secret, metav1.UpdateOptions{FieldManager: "tombolo-deregister"})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("change the labels of Secret %s/%s: %w", Namespace, SecretName(cluster), err)
+	}
+	return nil
+}
+
+// reapply applies what the manager applied last, with other metadata.
+func (h Hub) reapply(ctx context.Context, o *unstructured.Unstructured, manager string, change func(*metadata) error) error {
+	var secret corev1.Secret
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &secret); err != nil {
+		return err
+	}
+	applied, err := applycorev1.ExtractSecret(&secret, manager)
+	if err != nil {
+		return err
+	}
+	m := metadata{labels: clone(applied.Labels), annotations: clone(applied.Annotations)}
+	if err := change(&m); err != nil {
+		return err
+	}
+	applied.Labels, applied.Annotations = m.labels, m.annotations
+	applied.WithResourceVersion(secret.ResourceVersion)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(applied)
+	if err != nil {
+		return err
+	}
+	_, err = h.secrets().Apply(ctx, secret.Name, &unstructured.Unstructured{Object: content}, metav1.ApplyOptions{FieldManager: manager, Force: true})
+	return err
+}
+
+// applier is the field manager that applied what makes the Secret a
+// registration; "" when nobody did.
+func applier(o *unstructured.Unstructured) string {
+	for _, entry := range o.GetManagedFields() {
+		if entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {
+			continue
+		}
+		fields := string(entry.FieldsV1.Raw)
+		if strings.Contains(fields, `"f:`+secretType+`"`) || strings.Contains(fields, `"f:`+LeavingLabel+`"`) {
+			return entry.Manager
+		}
+	}
+	return ""
+}
+
+func clone(m map[string]string) map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, m)
+	return out
+}

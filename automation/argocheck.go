@@ -1,0 +1,219 @@
+package automation
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"tombolo/automation/argocd"
+)
+
+// checkApplication judges an Application by its status: compared as it is
+// declared now, synced, healthy, and at the repository's revision.
+func (a argo) checkApplication(p *platform, o *unstructured.Unstructured) Check {
+	c := Check{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Revision: syncedTo(o)}
+	c.Since, _ = time.Parse(time.RFC3339, text(o, "status", "health", "lastTransitionTime"))
+	c.Message = a.obstacle(o)
+	if c.Message == "" {
+		c.Message = behindRoot(p, o)
+	}
+	if c.Ready = c.Message == ""; c.Ready {
+		c.Message = text(o, "status", "operationState", "message")
+	}
+	return c
+}
+
+// obstacle is why an Application is not as Git declares it; "" when it is.
+func (a argo) obstacle(o *unstructured.Unstructured) string {
+	sync, health := text(o, "status", "sync", "status"), text(o, "status", "health", "status")
+	switch problem, failed := errorCondition(o), failedOperation(o); {
+	case o.GetDeletionTimestamp() != nil:
+		return "is being deleted"
+	case sync == "":
+		return "not compared with Git yet: is Argo CD's application controller running?"
+	case refreshing(o):
+		return "was asked to look at Git now and has not yet"
+	case problem != "":
+		return problem
+	case !compared(o):
+		return "its latest change is not compared with the cluster yet"
+	case failed != "":
+		return failed
+	case sync != "Synced":
+		return sync + unsynced(o)
+	case text(o, "status", "operationState", "phase") == "Running":
+		return "is being synced: " + text(o, "status", "operationState", "message")
+	case health != "Healthy" && !a.onlySync(o):
+		return strings.TrimSuffix(health+": "+ill(o), ": ")
+	}
+	return ""
+}
+
+// onlySync says that the health of the Application is no matter of the cluster:
+// that of the root is the health of all clusters.
+func (a argo) onlySync(o *unstructured.Unstructured) bool {
+	return a.cluster.IsSpoke() && refOf(o) == a.repository()
+}
+
+// refreshing says that Argo CD was asked to compare and has not yet.
+func refreshing(o *unstructured.Unstructured) bool {
+	return o.GetAnnotations()[argocd.RefreshAnnotation] != ""
+}
+
+// errorCondition is the first of the conditions that tell of an error.
+func errorCondition(o *unstructured.Unstructured) string {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, item := range conditions {
+		m, _ := item.(map[string]any)
+		kind, _ := m["type"].(string)
+		if message, _ := m["message"].(string); strings.HasSuffix(kind, "Error") {
+			return kind + ": " + message
+		}
+	}
+	return ""
+}
+
+// compared says that the status is about the sources and the destination that
+// the Application has now. Argo CD writes what it compared without what is empty.
+func compared(o *unstructured.Unstructured) bool {
+	for _, field := range []string{"source", "sources", "destination"} {
+		is, _, _ := unstructured.NestedFieldNoCopy(o.Object, "spec", field)
+		was, _, _ := unstructured.NestedFieldNoCopy(o.Object, "status", "sync", "comparedTo", field)
+		if !reflect.DeepEqual(full(is), full(was)) {
+			return false
+		}
+	}
+	return true
+}
+
+// full is a value without what is empty in it; nil when all is.
+func full(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, item := range v {
+			if kept := full(item); kept != nil {
+				out[key] = kept
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, item := range v {
+			out = append(out, full(item))
+		}
+		if len(out) > 0 {
+			return out
+		}
+	case string:
+		if v != "" {
+			return v
+		}
+	case bool:
+		if v {
+			return v
+		}
+	default:
+		return v
+	}
+	return nil
+}
+
+// failedOperation is the first cause of a sync that failed; "" when the last
+// one did not, or was about another revision.
+func failedOperation(o *unstructured.Unstructured) string {
+	phase := text(o, "status", "operationState", "phase")
+	if phase != "Failed" && phase != "Error" {
+		return ""
+	}
+	if at := text(o, "status", "operationState", "syncResult", "revision"); at != "" && at != text(o, "status", "sync", "revision") {
+		return ""
+	}
+	results, _, _ := unstructured.NestedSlice(o.Object, "status", "operationState", "syncResult", "resources")
+	for _, item := range results {
+		m, _ := item.(map[string]any)
+		if m["status"] == "SyncFailed" || m["hookPhase"] == "Failed" || m["hookPhase"] == "Error" {
+			return fmt.Sprintf("sync failed: %s: %s", objectName(m), m["message"])
+		}
+	}
+	return "sync failed: " + text(o, "status", "operationState", "message")
+}
+
+// unsynced names the first of the resources that are not as Git declares them.
+func unsynced(o *unstructured.Unstructured) string {
+	for _, m := range resources(o) {
+		if m["status"] == "OutOfSync" {
+			return ": " + objectName(m)
+		}
+	}
+	return ""
+}
+
+// ill is why the Application is not healthy: the first of its resources that is
+// not, where Argo CD keeps that, or what it says itself.
+func ill(o *unstructured.Unstructured) string {
+	for _, m := range resources(o) {
+		status, _, _ := unstructured.NestedString(m, "health", "status")
+		message, _, _ := unstructured.NestedString(m, "health", "message")
+		if status != "" && status != "Healthy" {
+			return strings.TrimSuffix(objectName(m)+" is "+status+": "+message, ": ")
+		}
+	}
+	return text(o, "status", "health", "message")
+}
+
+func resources(o *unstructured.Unstructured) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(o.Object, "status", "resources")
+	out := make([]map[string]any, 0, len(list))
+	for _, item := range list {
+		if m, ok := item.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// objectName is a resource of a status, as "Deployment monitoring/prometheus".
+func objectName(m map[string]any) string {
+	kind, _ := m["kind"].(string)
+	namespace, _ := m["namespace"].(string)
+	name, _ := m["name"].(string)
+	return kind + " " + strings.TrimPrefix(namespace+"/"+name, "/")
+}
+
+// syncedTo is the revision, or the revisions, that an Application is compared with.
+func syncedTo(o *unstructured.Unstructured) string {
+	if several, ok, _ := unstructured.NestedStringSlice(o.Object, "status", "sync", "revisions"); ok {
+		return strings.Join(several, ", ")
+	}
+	return text(o, "status", "sync", "revision")
+}
+
+// behindRoot says that an Application which follows the same branch as the root
+// is at another revision.
+func behindRoot(p *platform, o *unstructured.Unstructured) string {
+	root := p.objects[p.engine.repository()]
+	if root == nil || root == o {
+		return ""
+	}
+	followed, _, _ := unstructured.NestedMap(root.Object, "spec", "source")
+	expected := text(root, "status", "sync", "revision")
+	revisions, several, _ := unstructured.NestedStringSlice(o.Object, "status", "sync", "revisions")
+	sources, _, _ := unstructured.NestedSlice(o.Object, "spec", "sources")
+	if !several {
+		source, _, _ := unstructured.NestedMap(o.Object, "spec", "source")
+		sources, revisions = []any{source}, []string{text(o, "status", "sync", "revision")}
+	}
+	for i, item := range sources {
+		source, _ := item.(map[string]any)
+		if i < len(revisions) && source["repoURL"] == followed["repoURL"] && source["targetRevision"] == followed["targetRevision"] && revisions[i] != expected {
+			return fmt.Sprintf("is at revision %s, and the root at %s", orNone(revisions[i]), expected)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,264 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+)
+
+// fluxNamespace is where bootstrap puts Flux and its sync objects.
+const fluxNamespace = "flux-system"
+
+// The groups of Flux's API.
+const (
+	sourceGroup    = "source.toolkit.fluxcd.io"
+	kustomizeGroup = "kustomize.toolkit.fluxcd.io"
+	helmGroup      = "helm.toolkit.fluxcd.io"
+)
+
+// fluxKinds are the kinds that verify looks at, causes before effects.
+var fluxKinds = []schema.GroupKind{
+	{Group: sourceGroup, Kind: "GitRepository"},
+	{Group: sourceGroup, Kind: "OCIRepository"},
+	{Group: sourceGroup, Kind: "Bucket"},
+	{Group: sourceGroup, Kind: "HelmRepository"},
+	{Group: sourceGroup, Kind: "HelmChart"},
+	{Group: kustomizeGroup, Kind: "Kustomization"},
+	{Group: helmGroup, Kind: "HelmRelease"},
+}
+
+// flux is Flux, which works on the cluster that it is in.
+type flux struct{}
+
+func (flux) name() string { return "Flux" }
+
+func (f flux) look(ctx context.Context, k cluster) (*platform, error) {
+	objects, err := k.list(ctx, fluxKinds)
+	if err != nil {
+		return nil, err
+	}
+	return newPlatform(f, objects), nil
+}
+
+func (flux) repository() ref {
+	return ref{Kind: "GitRepository", Namespace: fluxNamespace, Name: platformName}
+}
+
+// missing says whether there is a platform at all.
+func (flux) missing(p *platform) []Check {
+	for _, r := range p.order {
+		if r.Kind == "Kustomization" {
+			return nil
+		}
+	}
+	return []Check{{
+		Kind: "Kustomization", Namespace: fluxNamespace, Name: platformName, Message: "there is no Kustomization",
+	}}
+}
+
+// check judges one object.
+func (f flux) check(p *platform, o *unstructured.Unstructured) Check {
+	c := Check{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Revision: revision(o)}
+	ready, reason := condition(o, "Ready")
+	c.Message, c.Since = ready.message, ready.since
+	switch {
+	case suspended(o):
+		c.Message = "is suspended: resume it"
+	case static(o):
+		c.Ready, c.Message = true, "needs no reconciliation"
+	case !ready.found:
+		c.Message = "not reconciled yet: is its controller running?"
+	case behind(o, ready):
+		c.Message = "its latest change is not reconciled yet"
+	case ready.status != "True":
+		c.Message = strings.TrimSpace(reason + ": " + ready.message)
+	case asked(o):
+		c.Message = "was asked to reconcile now and has not yet"
+	default:
+		c.Ready = true
+		if expected, ok := f.expected(p, o); ok && c.Revision != expected {
+			c.Ready = false
+			c.Message = fmt.Sprintf("is at revision %s, and its source at %s", orNone(c.Revision), expected)
+		}
+	}
+	return c
+}
+
+// revision that an object has applied, or a source has fetched.
+func revision(o *unstructured.Unstructured) string {
+	paths := map[string][]string{
+		"Kustomization": {"status", "lastAppliedRevision"},
+		"HelmRelease":   {"status", "lastAttemptedRevision"},
+	}
+	path, ok := paths[o.GetKind()]
+	if !ok {
+		path = []string{"status", "artifact", "revision"}
+	}
+	return text(o, path...)
+}
+
+// expected is the revision of the source that a Kustomization or HelmRelease
+// should be at, where the two can be compared.
+func (flux) expected(p *platform, o *unstructured.Unstructured) (string, bool) {
+	var source ref
+	switch o.GetKind() {
+	case "Kustomization":
+		source, _ = sourceRef(o, "spec", "sourceRef")
+	case "HelmRelease":
+		// A chart from an OCIRepository is recorded in another form there.
+		namespace, name, ok := strings.Cut(text(o, "status", "helmChart"), "/")
+		if !ok {
+			return "", false
+		}
+		source = ref{Kind: "HelmChart", Namespace: namespace, Name: name}
+	default:
+		return "", false
+	}
+	s, ok := p.objects[source]
+	if !ok {
+		return "", false
+	}
+	r := revision(s)
+	return r, r != ""
+}
+
+// sourceRef reads a reference whose namespace defaults to the object's own.
+func sourceRef(o *unstructured.Unstructured, path ...string) (ref, bool) {
+	m, ok, err := unstructured.NestedStringMap(o.Object, path...)
+	if !ok || err != nil || m["name"] == "" {
+		return ref{}, false
+	}
+	r := ref{Kind: m["kind"], Namespace: m["namespace"], Name: m["name"]}
+	if r.Namespace == "" {
+		r.Namespace = o.GetNamespace()
+	}
+	return r, true
+}
+
+// needs lists what an object waits for: a Kustomization for its source, for the
+// Kustomizations that it depends on, and for what it applied itself.
+func (flux) needs(o *unstructured.Unstructured) []ref {
+	var out []ref
+	for _, path := range [][]string{
+		{"spec", "sourceRef"},                  // Kustomization, HelmChart
+		{"spec", "chartRef"},                   // HelmRelease
+		{"spec", "chart", "spec", "sourceRef"}, // HelmRelease
+	} {
+		if r, ok := sourceRef(o, path...); ok {
+			out = append(out, r)
+		}
+	}
+	if namespace, name, ok := strings.Cut(text(o, "status", "helmChart"), "/"); ok {
+		out = append(out, ref{Kind: "HelmChart", Namespace: namespace, Name: name})
+	}
+	return append(append(out, dependsOn(o)...), applied(o)...)
+}
+
+func dependsOn(o *unstructured.Unstructured) []ref {
+	var out []ref
+	list, _, _ := unstructured.NestedSlice(o.Object, "spec", "dependsOn")
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		name, _ := m["name"].(string)
+		namespace, _ := m["namespace"].(string)
+		if namespace == "" {
+			namespace = o.GetNamespace()
+		}
+		if name != "" {
+			out = append(out, ref{Kind: o.GetKind(), Namespace: namespace, Name: name})
+		}
+	}
+	return out
+}
+
+// applied lists the Flux objects that a Kustomization made, from its
+// inventory of "namespace_name_group_kind".
+func applied(o *unstructured.Unstructured) []ref {
+	var out []ref
+	entries, _, _ := unstructured.NestedSlice(o.Object, "status", "inventory", "entries")
+	for _, item := range entries {
+		m, _ := item.(map[string]any)
+		id, _ := m["id"].(string)
+		parts := strings.Split(id, "_")
+		if len(parts) != 4 || !strings.HasSuffix(parts[2], ".toolkit.fluxcd.io") {
+			continue
+		}
+		out = append(out, ref{Kind: parts[3], Namespace: parts[0], Name: parts[1]})
+	}
+	return out
+}
+
+// requestedAt is the annotation by which Flux is asked to reconcile an object
+// now, and not at its next interval; `flux reconcile` sets it too.
+const requestedAt = "reconcile.fluxcd.io/requestedAt"
+
+// fetch sets the annotation. A repository that does not exist is left for
+// verify to miss.
+func (flux) fetch(ctx context.Context, k cluster, at time.Time) error {
+	repositories, err := k.repositories()
+	if meta.IsNoMatchError(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("ask the Kubernetes API for its kinds: %w", err)
+	}
+	o, err := repositories.Get(ctx, platformName, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	request := &unstructured.Unstructured{}
+	request.SetGroupVersionKind(o.GroupVersionKind())
+	request.SetNamespace(o.GetNamespace())
+	request.SetName(o.GetName())
+	request.SetAnnotations(map[string]string{requestedAt: at.UTC().Format(time.RFC3339Nano)})
+	_, err = repositories.Apply(ctx, platformName, request, metav1.ApplyOptions{FieldManager: fetchManager, Force: true})
+	return err
+}
+
+func (k cluster) repositories() (dynamic.ResourceInterface, error) {
+	mapper, err := k.mapper()
+	if err != nil {
+		return nil, err
+	}
+	mapping, err := mapper.RESTMapping(schema.GroupKind{Group: sourceGroup, Kind: "GitRepository"})
+	if err != nil {
+		return nil, err
+	}
+	return k.dynamic.Resource(mapping.Resource).Namespace(fluxNamespace), nil
+}
+
+// asked says that Flux was asked to reconcile the object and has not yet.
+func asked(o *unstructured.Unstructured) bool {
+	at := o.GetAnnotations()[requestedAt]
+	return at != "" && at != text(o, "status", "lastHandledReconcileAt")
+}
+
+// behind says that the status is about an older generation of the object.
+func behind(o *unstructured.Unstructured, ready conditionState) bool {
+	observed, ok, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
+	if ok && observed >= 0 && observed < o.GetGeneration() {
+		return true
+	}
+	return ready.observed > 0 && ready.observed < o.GetGeneration()
+}
+
+func suspended(o *unstructured.Unstructured) bool {
+	s, _, _ := unstructured.NestedBool(o.Object, "spec", "suspend")
+	return s
+}
+
+// static objects have no status: an OCI HelmRepository is only an address.
+func static(o *unstructured.Unstructured) bool {
+	return o.GetKind() == "HelmRepository" && text(o, "spec", "type") == "oci"
+}
