@@ -152,10 +152,10 @@ func TestArgoCD(t *testing.T) {
 		"GIT_TOKEN", gitToken(t, d), "SPOKE_ENDPOINT", ends["spoke"].Endpoint, "SPOKE_TOKEN", strings.TrimSpace(token),
 		"SPOKE_CA", base64.StdEncoding.EncodeToString(ends["spoke"].CA),
 	).Replace(argocdObjects), "apply", "--server-side", "-f", "-")
-	awaitArgoCD(t, d, argocdProcesses("hub", "argocd-redis"))
 
 	applications := []string{"get", "applications", "-n", "argocd", "-o", "jsonpath={range .items[*]}{.metadata.name} {.status.sync.status} {.status.health.status}; {end}"}
 	hub.await("reporter Synced Healthy; settings-hub Synced Healthy; settings-spoke Synced Healthy; ", applications...)
+	awaitArgoCD(t, d, argocdProcesses("hub", "argocd-redis"))
 	hub.await("kustomized", "get", "configmap", "settings-of-hub", "-n", "default", "-o", "jsonpath={.data.vpc}")
 	spoke.await("plain", "get", "configmap", "settings", "-n", "default", "-o", "jsonpath={.data.vpc}")
 	spoke.await("vpc-0abc", "get", "configmap", "reporter-report", "-n", "default", "-o", "jsonpath={.data.vpcId}")
@@ -174,6 +174,7 @@ func TestArgoCD(t *testing.T) {
 	awaitArgoCD(t, d, nil)
 
 	installArgoCD(hub, root, "argocd-install-ha.yaml")
+	hub.await("default", "get", "appproject", "-n", "argocd", "-o", "jsonpath={.items[*].metadata.name}") // the server makes it
 	awaitArgoCD(t, d, argocdProcesses("hub", "argocd-redis-ha-haproxy"))
 }
 
