@@ -103,7 +103,9 @@ type Driver struct {
 	lookup    cloudLookup
 	dial      func(handoff.Values) (cluster, error)
 	hub       func(*config.Cluster) (*config.Cluster, error)
-	now       func() time.Time
+	// probeTimeout is the constant of that name, but in tests.
+	probeTimeout time.Duration
+	now          func() time.Time
 
 	commandOnce sync.Once
 	command     auto.PulumiCommand
@@ -135,6 +137,7 @@ func New(o Options) (*Driver, error) {
 	d.lookup = d.lookUp
 	d.dial = d.connect
 	d.hub = config.LoadHub
+	d.probeTimeout = probeTimeout
 	return d, nil
 }
 

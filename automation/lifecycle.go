@@ -33,6 +33,9 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.prepare(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	if err := d.requireHub(ctx, c); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	if err := d.awaitTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
@@ -57,12 +60,17 @@ func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
 }
 
 func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions) (StackResult, error) {
-	st, err := d.recover(ctx, c, k)
+	st, err := d.recover(ctx, c, k, nil)
 	if err != nil {
 		return StackResult{}, err
 	}
 	exists := st != nil
-	if o.Plan {
+	if k == stacks.Bootstrap && exists {
+		if err := d.rejoin(ctx, c, st); err != nil {
+			return StackResult{}, err
+		}
+	}
+	if o.Plan || k == stacks.Bootstrap && mayLose(st, c) {
 		if r, err := d.previewStack(ctx, c, k, PreviewOptions{Refresh: o.Refresh}, stacks.Options{}, exists); err != nil {
 			return r, err
 		}
@@ -135,6 +143,9 @@ func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.K
 		return err
 	})
 	result.Placeholders = so.Placeholders
+	if err == nil {
+		err = d.refuseLoss(ctx, c, result)
+	}
 	return result, err
 }
 
@@ -147,12 +158,19 @@ type DestroyOptions struct {
 	Remove bool
 	// Refresh the state from the cloud first.
 	Refresh bool
+	// Unreachable goes on without a Kubernetes API that does not answer: what is
+	// on the cluster is given up with it. Without, a cluster with Argo CD that
+	// does not answer is left as it is.
+	Unreachable bool
 }
 
 // Destroy takes the cluster down: bootstrap, then core. When bootstrap could
 // not be destroyed, core is kept: what is left in the cluster would otherwise
 // be lost with it, and what it made in the cloud left behind. Stacks that do
 // not exist are left out of the result.
+//
+// With Argo CD the cluster's applications go first, while its API answers, and
+// the hub forgets it. A hub is kept as long as spokes are registered with it.
 func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOptions) (Result, error) {
 	kinds := stacks.Kinds()
 	slices.Reverse(kinds)
@@ -165,7 +183,14 @@ func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOption
 				return StackResult{}, err
 			}
 		}
-		result, err := d.destroyStack(ctx, c, k, o)
+		var env map[string]string
+		if k == stacks.Bootstrap {
+			var err error
+			if env, err = d.depart(ctx, c, o); err != nil {
+				return StackResult{}, err
+			}
+		}
+		result, err := d.destroyStack(ctx, c, k, o, env)
 		if err != nil && k == stacks.Bootstrap && o.Only == "" {
 			return result, keptCore(c, err)
 		}
@@ -206,8 +231,8 @@ func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster)
 	}
 }
 
-func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o DestroyOptions) (StackResult, error) {
-	st, err := d.recover(ctx, c, k)
+func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o DestroyOptions, env map[string]string) (StackResult, error) {
+	st, err := d.recover(ctx, c, k, env)
 	if err != nil || st == nil {
 		return StackResult{}, err
 	}
@@ -215,6 +240,7 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 	if err != nil {
 		return StackResult{}, err
 	}
+	s.setEnv(env)
 	result := StackResult{Stack: s.name, Kind: k, Operation: "destroy", Changes: Changes{}}
 	if n := len(st.deployment.Resources); n > 0 {
 		d.opts.Observer.StackPlanned(s.name, n)

@@ -32,7 +32,7 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 	if ctx.Err() != nil {
 		err = errors.Join(err, s.unlockAfterCancel(ctx))
 	}
-	result.Changes = rec.changes()
+	result.Changes, result.lost = rec.changes(), rec.lost
 	result.Duration = s.driver.now().Sub(start)
 	s.driver.opts.Observer.StackFinished(s.name, result.Changes, err)
 	return result, err
@@ -87,6 +87,8 @@ type recorder struct {
 	// touched says that a resource of the world was worked on, whatever came
 	// of it.
 	touched bool
+	// lost are the objects that are kept, and would be taken away.
+	lost []string
 }
 
 func (r *recorder) observer(stack string, o Observer) func(events.EngineEvent) {
@@ -105,6 +107,9 @@ func (r *recorder) record(e events.EngineEvent) {
 		if m.Op != apitype.OpSame {
 			r.running[m.URN] = string(m.Op)
 			r.touched = r.touched || worldly(m)
+		}
+		if name := kept(m); name != "" && !slices.Contains(r.lost, name) {
+			r.lost = append(r.lost, name)
 		}
 	case e.ResOutputsEvent != nil:
 		delete(r.running, e.ResOutputsEvent.Metadata.URN)

@@ -17,8 +17,9 @@ import (
 
 // recover makes a stack ready for an operation: it releases a dead process's
 // lock, finds out what became of operations that were interrupted, and
-// returns the state; nil when the stack does not exist.
-func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind) (*state, error) {
+// returns the state; nil when the stack does not exist. env is added to the
+// environment of what that takes.
+func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind, env map[string]string) (*state, error) {
 	if err := d.releaseLocks(ctx, c, k); err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind) 
 	if err != nil || st == nil || len(st.deployment.PendingOperations) == 0 {
 		return st, err
 	}
-	if err := d.settlePending(ctx, c, k, st); err != nil {
+	if err := d.settlePending(ctx, c, k, st, env); err != nil {
 		return nil, err
 	}
 	return d.state(ctx, stacks.Name(c.Name, k))
@@ -50,7 +51,7 @@ func (d *Driver) noteInterrupted(c *config.Cluster, k stacks.Kind, st *state) {
 // not exist. `pulumi refresh --import-pending-creates` would be the CLI's own
 // way, but it only relabels the operation in the state, and the engine of
 // v3.250.0 then forgets it: the resource is neither read nor kept.
-func (d *Driver) settlePending(ctx context.Context, c *config.Cluster, k stacks.Kind, st *state) error {
+func (d *Driver) settlePending(ctx context.Context, c *config.Cluster, k stacks.Kind, st *state, env map[string]string) error {
 	plan := planRecovery(st, scopeOf(c))
 	if err := d.findCreations(ctx, c, &plan); err != nil {
 		return err
@@ -59,6 +60,7 @@ func (d *Driver) settlePending(ctx context.Context, c *config.Cluster, k stacks.
 	if err != nil {
 		return err
 	}
+	s.setEnv(env)
 	if plan.creates() {
 		edited, err := adopt(st.raw, plan.adoptions())
 		if err != nil {

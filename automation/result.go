@@ -35,6 +35,9 @@ type StackResult struct {
 	Placeholders bool `json:"placeholders,omitempty"`
 	// Removed says that the stack itself was removed from the backend.
 	Removed bool `json:"removed,omitempty"`
+
+	// lost are the objects that a plan would take away from under Applications.
+	lost []string
 }
 
 // Changes counts resources by operation, with the Pulumi engine's words:

@@ -9,6 +9,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/automation/argocd"
 )
 
 // rootType is the type of the resource that stands for the stack itself.
@@ -83,4 +85,47 @@ func (s *state) find(urn resource.URN) (apitype.ResourceV3, bool) {
 		}
 	}
 	return apitype.ResourceV3{}, false
+}
+
+// object finds a live resource by its type and its id.
+func (s *state) object(kind string, is func(id string) bool) (apitype.ResourceV3, bool) {
+	if s == nil {
+		return apitype.ResourceV3{}, false
+	}
+	for _, r := range s.deployment.Resources {
+		if string(r.Type) == kind && !r.Delete && is(string(r.ID)) {
+			return r, true
+		}
+	}
+	return apitype.ResourceV3{}, false
+}
+
+// registration is the Secret by which the cluster is registered with a hub.
+func (s *state) registration(cluster string) (apitype.ResourceV3, bool) {
+	return s.object("kubernetes:core/v1:Secret", func(id string) bool {
+		return id == argocd.Namespace+"/"+argocd.SecretName(cluster)
+	})
+}
+
+// hub is the name of the cluster that a resource is on, by its provider's
+// identity: the cluster's ARN.
+func (s *state) hub(r apitype.ResourceV3) string {
+	provider, _, _ := cutLast(r.Provider, "::")
+	p, _ := s.find(resource.URN(provider))
+	arn, _ := p.Inputs["clusterIdentifier"].(string)
+	_, name, _ := cutLast(arn, "/")
+	return name
+}
+
+// onHub are the URNs of what a destruction takes from the hub before bootstrap
+// is destroyed: registrations, and root Applications.
+func (s *state) onHub() []string {
+	var out []string
+	for _, r := range s.deployment.Resources {
+		isRoot := string(r.Type) == "kubernetes:argoproj.io/v1alpha1:Application" && string(r.ID) == argocd.Namespace+"/"+argocd.Root
+		if isRoot || isKept(string(r.Type), string(r.ID)) && r.Type == "kubernetes:core/v1:Secret" {
+			out = append(out, string(r.URN))
+		}
+	}
+	return out
 }

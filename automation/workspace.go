@@ -68,6 +68,13 @@ func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o s
 	return s, nil
 }
 
+// setEnv adds to the environment of the operations to come.
+func (s *session) setEnv(env map[string]string) {
+	for name, value := range env {
+		s.stack.Workspace().SetEnvVar(name, value)
+	}
+}
+
 // watched keeps the program's own error.
 func (s *session) watched(program pulumi.RunFunc) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error {

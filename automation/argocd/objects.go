@@ -153,12 +153,22 @@ func SecretName(cluster string) string { return "cluster-" + cluster }
 // Name of the Secret.
 func (r Registration) Name() string { return r.secret.GetName() }
 
+// Cluster is the name of the cluster, as its Secret says.
+func (r Registration) Cluster() string {
+	if name := r.datum("name"); name != "" {
+		return name
+	}
+	return strings.TrimPrefix(r.Name(), SecretName(""))
+}
+
 // Labels of the Secret.
 func (r Registration) Labels() map[string]string { return r.secret.GetLabels() }
 
 // Server of the cluster; "" when the Secret holds none.
-func (r Registration) Server() string {
-	raw, err := base64.StdEncoding.DecodeString(text(r.secret, "data", "server"))
+func (r Registration) Server() string { return r.datum("server") }
+
+func (r Registration) datum(key string) string {
+	raw, err := base64.StdEncoding.DecodeString(text(r.secret, "data", key))
 	if err != nil {
 		return ""
 	}

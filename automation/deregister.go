@@ -1,0 +1,126 @@
+package automation
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"tombolo/automation/argocd"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// deleteUnreachable has the Kubernetes provider drop from the state what is on a
+// cluster that it cannot reach, and not fail. Clusters that it can reach are
+// none of its business.
+const deleteUnreachable = "PULUMI_K8S_DELETE_UNREACHABLE"
+
+// depart has the cluster's hub forget it before bootstrap is destroyed. It
+// returns what the destruction needs in its environment when something that
+// bootstrap reaches is gone.
+func (d *Driver) depart(ctx context.Context, c *config.Cluster, o DestroyOptions) (map[string]string, error) {
+	stack := stacks.Name(c.Name, stacks.Bootstrap)
+	st, err := d.state(ctx, stack)
+	if err != nil || st.resources() == 0 {
+		return nil, err
+	}
+	hub := hubOf(st, c)
+	if hub == "" && !o.Unreachable {
+		return nil, nil
+	}
+	own, err := d.probe(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var env map[string]string
+	if !own.answers() {
+		if !o.Unreachable {
+			return nil, unreachable(c, own)
+		}
+		env = map[string]string{deleteUnreachable: "true"}
+		d.opts.Observer.Note(stack, fmt.Sprintf("%s: what is on the cluster is given up with it", own))
+	}
+	switch hub {
+	case "":
+		return env, nil
+	case c.Name:
+		return env, d.closeHub(ctx, c, own)
+	}
+	return d.leaveHub(ctx, c, &config.Cluster{Name: hub}, own, env)
+}
+
+// hubOf is the name of the hub that the cluster is registered with, by the state
+// of its bootstrap: the file may name another one by now. "" without Argo CD.
+func hubOf(st *state, c *config.Cluster) string {
+	if registration, ok := st.registration(c.Name); ok {
+		return cmp.Or(st.hub(registration), c.Hub())
+	}
+	return c.Hub()
+}
+
+func (p probe) String() string {
+	if p.gone {
+		return "core has no outputs, so there is no cluster"
+	}
+	return fmt.Sprintf("the Kubernetes API does not answer (%v)", p.silence)
+}
+
+// unreachable refuses to give up what may only be away for a moment.
+func unreachable(c *config.Cluster, p probe) error {
+	return &PreconditionError{
+		What: fmt.Sprintf("destroy %s: %s", c.Name, p),
+		Remedy: fmt.Sprintf("nothing was changed: bring it back and run the command again; if it is gone for good, run "+
+			"`tombolo destroy %s --unreachable`, which gives up what is on the cluster", c.Name),
+		Err: p.silence,
+	}
+}
+
+// closeHub deletes all Applications of a hub that nobody else is registered
+// with. Those of a hub that does not answer go with it.
+func (d *Driver) closeHub(ctx context.Context, c *config.Cluster, own probe) error {
+	if !own.answers() {
+		return nil
+	}
+	if err := d.refuseWithSpokes(ctx, c, own.cluster); err != nil {
+		return err
+	}
+	return d.deregister(ctx, c, own.cluster, argocd.Leaving{
+		Cluster: argocd.Cluster{Name: c.Name, Server: argocd.InCluster}, Hub: true,
+	})
+}
+
+// leaveHub deregisters a spoke. A hub that is gone has nothing to forget.
+func (d *Driver) leaveHub(ctx context.Context, c, hub *config.Cluster, own probe, env map[string]string) (map[string]string, error) {
+	at, err := d.probe(ctx, hub)
+	if err != nil {
+		return nil, err
+	}
+	if at.gone {
+		d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap), fmt.Sprintf("hub %s is gone: there is nothing to deregister", hub.Name))
+		return map[string]string{deleteUnreachable: "true"}, nil
+	}
+	if !at.answers() {
+		return nil, &PreconditionError{
+			What: fmt.Sprintf("destroy %s: of its hub %s, %s", c.Name, hub.Name, at),
+			Remedy: fmt.Sprintf("nothing was changed: bring the hub back and run the command again; if the hub is gone for good, "+
+				"run `tombolo destroy %s --unreachable` before", hub.Name),
+			Err: at.silence,
+		}
+	}
+	return env, d.deregister(ctx, c, at.cluster, argocd.Leaving{
+		Cluster: argocd.Cluster{Name: c.Name, Server: own.values.ClusterEndpoint},
+		LetGo:   !own.answers() || c.GitOps.ArgoCD.Applications == config.LeavingKeep,
+	})
+}
+
+func (d *Driver) deregister(ctx context.Context, c *config.Cluster, hub cluster, l argocd.Leaving) error {
+	stack := stacks.Name(c.Name, stacks.Bootstrap)
+	err := (argocd.Hub{Client: hub.dynamic}).Deregister(ctx, l, argocd.Options{
+		Waiting: func(what string) { d.opts.Observer.Waiting(c.Name, what) },
+		Note:    func(message string) { d.opts.Observer.Note(stack, message) },
+	})
+	if err != nil {
+		return notDeregistered(ctx, c, err)
+	}
+	return nil
+}

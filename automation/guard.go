@@ -1,0 +1,116 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/argocd"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// This file keeps an up from taking away what Applications hang on: the
+// cluster's registration, and its general ConfigMap. Both are updated in place;
+// a plan that deletes or replaces one is refused while there are Applications.
+
+// kept names the object of a step by which it would be taken away; "" when the
+// step does no such thing, or it is no object that is kept.
+func kept(m apitype.StepEventMetadata) string {
+	takesAway := []apitype.OpType{
+		apitype.OpDelete, apitype.OpReplace, apitype.OpCreateReplacement, apitype.OpDeleteReplaced,
+	}
+	if m.Old == nil || !slices.Contains(takesAway, m.Op) || !isKept(m.Type, m.Old.ID) {
+		return ""
+	}
+	kind := m.Type[strings.LastIndex(m.Type, ":")+1:]
+	return kind + " " + m.Old.ID
+}
+
+// isKept judges a resource by its type and id, namespace/name on the cluster.
+func isKept(resource, id string) bool {
+	namespace, name := path.Split(id)
+	switch resource {
+	case "kubernetes:core/v1:Secret":
+		return namespace == argocd.Namespace+"/" && strings.HasPrefix(name, argocd.SecretName(""))
+	case "kubernetes:core/v1:ConfigMap":
+		return name == infraConfigMap
+	}
+	return false
+}
+
+// refuseLoss refuses a plan that takes kept objects away, but where the hub has
+// no Applications of the cluster.
+func (d *Driver) refuseLoss(ctx context.Context, c *config.Cluster, r StackResult) error {
+	if len(r.lost) == 0 {
+		return nil
+	}
+	users, err := d.users(ctx, c)
+	if err != nil || users == "" {
+		return err
+	}
+	return &PreconditionError{
+		What: fmt.Sprintf("up %s would delete or replace %s, and %s", c.Name, strings.Join(r.lost, " and "), users),
+		Remedy: fmt.Sprintf("nothing was changed: take back what changed in the cluster file, or run `tombolo destroy %s --only bootstrap` before, "+
+			"which removes the applications as they should be", c.Name),
+	}
+}
+
+// users says who hangs on the kept objects, by the hub that the state knows: the
+// file may name another one by now.
+func (d *Driver) users(ctx context.Context, c *config.Cluster) (string, error) {
+	st, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	if err != nil {
+		return "", err
+	}
+	registration, ok := st.registration(c.Name)
+	if !ok {
+		return "its engine works with them", nil
+	}
+	hub := st.hub(registration)
+	at, err := d.probe(ctx, &config.Cluster{Name: hub})
+	if err != nil {
+		return "", err
+	}
+	if !at.answers() {
+		return fmt.Sprintf("hub %s cannot be asked for applications: %s", hub, at), nil
+	}
+	return ofCluster(ctx, at.cluster, hub, c.Name)
+}
+
+func ofCluster(ctx context.Context, at cluster, hub, name string) (string, error) {
+	h := argocd.Hub{Client: at.dynamic}
+	registration, err := h.Registration(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	all, err := h.Applications(ctx)
+	if err != nil || registration == nil {
+		return "", err
+	}
+	server := registration.Server()
+	n := 0
+	for _, a := range all {
+		if a.IsOf(argocd.Cluster{Name: name, Server: server}) {
+			n++
+		}
+	}
+	if n == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("hub %s has %s for it", hub, count(n, "application", "applications")), nil
+}
+
+// mayLose says whether the file has changed in a way that takes kept objects
+// away: another hub, or another engine.
+func mayLose(st *state, c *config.Cluster) bool {
+	if registration, ok := st.registration(c.Name); ok && st.hub(registration) != c.Hub() {
+		return true
+	}
+	infra, ok := st.object("kubernetes:core/v1:ConfigMap", func(id string) bool { return path.Base(id) == infraConfigMap })
+	return ok && path.Dir(string(infra.ID)) != c.EngineNamespace()
+}

@@ -1,0 +1,207 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"tombolo/automation/argocd"
+	"tombolo/config"
+	"tombolo/stacks"
+	"tombolo/stacks/handoff"
+)
+
+// This file is about hubs and their spokes: what must be there before, and what
+// became of it.
+
+// requireHub refuses an up of a spoke without a hub that it can register with.
+func (d *Driver) requireHub(ctx context.Context, c *config.Cluster) error {
+	if !c.IsSpoke() {
+		return nil
+	}
+	for _, k := range stacks.Kinds() {
+		stack := stacks.Name(c.Hub(), k)
+		st, err := d.state(ctx, stack)
+		if err != nil {
+			return err
+		}
+		if st.resources() == 0 {
+			return &PreconditionError{
+				What:   fmt.Sprintf("up %s: its hub %s is not there: stack %s was not deployed yet", c.Name, c.Hub(), stack),
+				Remedy: fmt.Sprintf("nothing was started: run `tombolo up %s %s`, which makes the hub first", c.Hub(), c.Name),
+			}
+		}
+	}
+	return nil
+}
+
+// probeTimeout is how long a Kubernetes API may take to answer before it counts
+// as unreachable: a control plane that restarts is back well before.
+const probeTimeout = 30 * time.Second
+
+// probe is what a look at a cluster's Kubernetes API found.
+type probe struct {
+	cluster cluster
+	values  handoff.Values
+	// gone says that core has no outputs: there is no cluster, or no more.
+	gone bool
+	// silence is why the API does not answer; nil when it does.
+	silence error
+}
+
+// answers says that the API does.
+func (p probe) answers() bool { return !p.gone && p.silence == nil }
+
+func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
+	st, err := d.state(ctx, stacks.Name(c.Name, stacks.Core))
+	if err != nil {
+		return probe{}, err
+	}
+	if len(st.outputs()) == 0 {
+		return probe{gone: true}, nil
+	}
+	var p probe
+	if p.cluster, p.values, err = d.reach(ctx, c); err != nil {
+		return probe{}, err
+	}
+	p.silence = p.cluster.ping(ctx, d.probeTimeout)
+	if ctx.Err() != nil {
+		return probe{}, fmt.Errorf("ask the Kubernetes API of %s: interrupted: %w", c.Name, ctx.Err())
+	}
+	if refused(p.silence) {
+		return probe{}, &PreconditionError{
+			What:   fmt.Sprintf("the Kubernetes API of %s refuses this identity: %v", c.Name, p.silence),
+			Remedy: "use an identity that is among kubernetes.admins, and run the command again", Err: p.silence,
+		}
+	}
+	return p, nil
+}
+
+func refused(err error) bool { return apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) }
+
+// ping asks the API for something that every cluster has, until it answers or
+// the time is over.
+func (k cluster) ping(ctx context.Context, timeout time.Duration) error {
+	namespaces := k.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, verifyPoll, timeout, true, func(ctx context.Context) (bool, error) {
+		_, last = namespaces.List(ctx, metav1.ListOptions{Limit: 1})
+		return last == nil || refused(last), nil
+	})
+	if err != nil && last == nil {
+		return err
+	}
+	return last
+}
+
+// rejoin makes good what a destruction has begun that was given up: the
+// registration gets its labels back, and what is gone from the hub is dropped
+// from the state, so that the up to come makes it again.
+func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error {
+	registration, ok := st.registration(c.Name)
+	if !ok || st.hub(registration) != c.Hub() {
+		return nil
+	}
+	hub, err := d.hub(c)
+	if err != nil {
+		return err
+	}
+	at, _, err := d.reach(ctx, hub)
+	if err != nil {
+		return err
+	}
+	there, err := (argocd.Hub{Client: at.dynamic}).Registration(ctx, c.Name)
+	if err != nil || there != nil && !there.Leaving() {
+		return err
+	}
+	s, err := d.open(ctx, c, stacks.Bootstrap, stacks.Options{}, true)
+	if err != nil {
+		return err
+	}
+	if err := s.refresh(ctx, st.onHub()); err != nil {
+		return err
+	}
+	if _, err := (argocd.Hub{Client: at.dynamic}).Return(ctx, c.Name); err != nil {
+		return err
+	}
+	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: a destruction of %s was begun and given up; hub %s takes it back", c.Name, c.Hub()))
+	return nil
+}
+
+// refuseWithSpokes keeps a hub alive as long as clusters are registered with it.
+func (d *Driver) refuseWithSpokes(ctx context.Context, c *config.Cluster, at cluster) error {
+	registered, err := (argocd.Hub{Client: at.dynamic}).Registrations(ctx)
+	if err != nil {
+		return err
+	}
+	spokes, err := d.deployedSpokes(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, r := range registered {
+		if name := r.Cluster(); r.Name() != argocd.SecretName(c.Name) && !slices.Contains(spokes, name) {
+			spokes = append(spokes, name)
+		}
+	}
+	if len(spokes) == 0 {
+		return nil
+	}
+	slices.Sort(spokes)
+	return &PreconditionError{
+		What: fmt.Sprintf("destroy %s: it is the hub of %s", c.Name, strings.Join(spokes, ", ")),
+		Remedy: fmt.Sprintf("nothing was changed: run `tombolo destroy %s %s`, which takes spokes down before their hub; "+
+			"of a cluster that is not Tombolo's, delete the Secret in namespace %s by which it is registered", c.Name, strings.Join(spokes, " "), argocd.Namespace),
+	}
+}
+
+// deployedSpokes are the clusters with files beside the hub's that name it, and
+// have resources in bootstrap. A file that is wrong names nobody: whoever is
+// registered is known by that too.
+func (d *Driver) deployedSpokes(ctx context.Context, hub *config.Cluster) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(hub.File), "*.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("look for the spokes of %s: %w", hub.Name, err)
+	}
+	var out []string
+	for _, file := range files {
+		spoke, err := config.Load(file)
+		if err != nil || !spoke.IsSpoke() || spoke.Hub() != hub.Name {
+			continue
+		}
+		st, err := d.state(ctx, stacks.Name(spoke.Name, stacks.Bootstrap))
+		if err != nil {
+			return nil, err
+		}
+		if st.resources() > 0 {
+			out = append(out, spoke.Name)
+		}
+	}
+	return out, nil
+}
+
+// notDeregistered puts the error of a deregistration into its class.
+func notDeregistered(ctx context.Context, c *config.Cluster, err error) error {
+	why := new(argocd.Error)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("destroy %s: interrupted while its hub forgets it; run the same command again to go on from there: %w", c.Name, ctx.Err())
+	case !errors.As(err, &why):
+		return fmt.Errorf("destroy %s: deregister it at its hub: %w", c.Name, err)
+	case !why.Begun:
+		return &PreconditionError{What: fmt.Sprintf("destroy %s: %s", c.Name, why.What), Remedy: why.Remedy, Err: why}
+	}
+	return &DeploymentError{
+		Cluster:     c.Name,
+		Consequence: fmt.Sprintf("stacks %s and %s were kept", stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
+		Err:         fmt.Errorf("destroy %s: %w", c.Name, why),
+	}
+}
