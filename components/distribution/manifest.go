@@ -50,7 +50,7 @@ func (p Product) Parse(manifest []byte) ([]Object, error) {
 		objects = append(objects, o)
 	}
 	if !slices.ContainsFunc(objects, func(o Object) bool { return o.Kind() == "Deployment" }) {
-		return nil, fmt.Errorf("the distribution has no Deployment; is it a %s install manifest?", p.Name)
+		return nil, fmt.Errorf("the distribution has no Deployment; is it %s's install manifest?", p.Name)
 	}
 	return objects, nil
 }

@@ -225,7 +225,7 @@ func TestEngineRefuses(t *testing.T) {
 		"URL is required":                 func(a *EngineArgs) { a.URL = "" },
 		"interval 1ms is shorter than 1s": func(a *EngineArgs) { a.Interval = time.Millisecond },
 		"auth needs user name and password, or private key and known hosts":                 func(a *EngineArgs) { a.Auth.Password = nil },
-		"the distribution has no Deployment; is it a Flux install manifest?":                func(a *EngineArgs) { a.Manifest = []byte("") },
+		"the distribution has no Deployment; is it Flux's install manifest?":                func(a *EngineArgs) { a.Manifest = []byte("") },
 		"document 1 of the distribution is no Kubernetes object: it needs apiVersion, kind": func(a *EngineArgs) { a.Manifest = []byte("message: not found") },
 		"document 1 of the distribution: yaml":                                              func(a *EngineArgs) { a.Manifest = []byte("<html>: [") },
 		"the distribution has no kustomize-controller; strict substitution needs it": func(a *EngineArgs) {

@@ -1,0 +1,97 @@
+package argocd
+
+import (
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/distribution"
+)
+
+// ResourcesFinalizer on an Application has Argo CD remove what the Application
+// has made before it goes.
+const ResourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
+
+// syncRetries is how often Argo CD tries a failed sync again, with growing
+// pauses: about twenty minutes in all.
+const syncRetries = 10
+
+// makeRoot makes what tells Argo CD what to follow.
+func makeRoot(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Resource, installed []pulumi.Resource) error {
+	before := installed
+	if args.Auth != nil {
+		secret, err := authSecret(ctx, name, args, parent)
+		if err != nil {
+			return err
+		}
+		before = append(before, secret)
+	}
+	for _, o := range []struct {
+		role   string
+		object distribution.Object
+	}{{"project", project()}, {"root", args.root()}} {
+		o.object.Annotate(distribution.PatchForce, "true")
+		made, err := distribution.Custom(ctx, name+"-"+o.role, o.object, pulumi.Parent(parent), pulumi.DependsOn(before))
+		if err != nil {
+			return err
+		}
+		before = append(before, made)
+	}
+	return nil
+}
+
+// project is the AppProject of the platform. It allows every source: charts are
+// in many repositories, and which of them are used is reviewed where they are
+// named, in Git. It allows every registered cluster and namespace, since the
+// platform is what every cluster gets. Teams get projects of their own.
+func project() distribution.Object {
+	everything := map[string]any{"group": "*", "kind": "*"}
+	return distribution.Object{
+		"apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject",
+		"metadata": map[string]any{"name": RootName, "namespace": Namespace},
+		"spec": map[string]any{
+			"description":                "What every cluster gets, made by Tombolo",
+			"sourceRepos":                []any{"*"},
+			"destinations":               []any{map[string]any{"server": "*", "namespace": "*"}},
+			"clusterResourceWhitelist":   []any{everything},
+			"namespaceResourceWhitelist": []any{everything},
+		},
+	}
+}
+
+// root is the Application that everything else comes from.
+func (a *EngineArgs) root() distribution.Object {
+	return distribution.Object{
+		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+		"metadata": map[string]any{"name": RootName, "namespace": Namespace, "finalizers": []any{ResourcesFinalizer}},
+		"spec": map[string]any{
+			"project":     RootName,
+			"source":      map[string]any{"repoURL": a.URL, "targetRevision": a.Branch, "path": a.treePath()},
+			"destination": map[string]any{"server": InCluster, "namespace": Namespace},
+			"syncPolicy": map[string]any{
+				"automated":   map[string]any{"prune": true, "selfHeal": true},
+				"syncOptions": []any{"ServerSideApply=true"},
+				"retry": map[string]any{
+					"limit":   syncRetries,
+					"backoff": map[string]any{"duration": "5s", "factor": 2, "maxDuration": "3m"},
+				},
+			},
+		},
+	}
+}
+
+// authSecret is a repository of Argo CD's, by the label.
+func authSecret(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Resource) (pulumi.Resource, error) {
+	return corev1.NewSecret(ctx, name+"-auth", &corev1.SecretArgs{
+		Metadata: metav1.ObjectMetaArgs{
+			Name: pulumi.String(AuthName), Namespace: pulumi.String(Namespace),
+			Labels: pulumi.StringMap{SecretTypeLabel: pulumi.String("repository")},
+		},
+		Type: pulumi.String("Opaque"),
+		Data: distribution.SecretData(map[string]pulumi.StringInput{
+			"type": pulumi.String("git"), "url": pulumi.String(args.URL),
+			"username": args.Auth.Username, "password": args.Auth.Password,
+			"sshPrivateKey": args.Auth.PrivateKey,
+		}),
+	}, pulumi.Parent(parent))
+}
