@@ -22,7 +22,7 @@ func (c *clusters) Start(ctx context.Context, spec aws.ClusterSpec) (aws.Cluster
 	if err != nil {
 		return info, err
 	}
-	return info, c.agent.Watch(spec.Name, c.planes.AdminKubeconfig(spec.Name))
+	return info, c.agent.Watch(spec.Name, spec.Region, c.planes.AdminKubeconfig(spec.Name))
 }
 
 // Stop takes a cluster away: its controllers first, then the API they use.

@@ -52,6 +52,7 @@ type daemon struct {
 	cloud      *aws.Cloud
 	repository *git.Repository
 	authority  *pki.Authority
+	tunnel     *proxy.Tunnel // to AWS's own hosts
 	ports      servicePorts
 	socket     string // for control; those of controllers are beside it
 	stop       context.CancelFunc
@@ -106,9 +107,10 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.socket, err = socketPath(p.in("lab.sock")); err != nil {
 		return nil, err
 	}
-	if d.authority, err = reviewAuthority(p.pki()); err != nil {
+	if d.authority, err = authority(p.pki()); err != nil {
 		return nil, err
 	}
+	d.tunnel = proxy.NewTunnel(aws.STSHosts()...)
 	d.repository = git.Open(p.repository(), p.home())
 	d.supervisor = process.NewSupervisor(p.logs(), p.run())
 	planes := controlplane.New(controlplane.Options{
@@ -118,7 +120,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	})
 	agent := controllers.New(controllers.Options{
 		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: d.proxyURL(),
-		Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
+		CA: d.authority.CertFile("ca"), Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
 	})
 	d.clusters = &clusters{planes: planes, agent: agent}
 	d.cloud, err = aws.Open(p.cloud(), aws.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})
@@ -141,15 +143,17 @@ func (d *daemon) choosePorts(book *ports.Book) error {
 	return nil
 }
 
-// reviewAuthority signs the certificate of the token review endpoint.
-func reviewAuthority(dir string) (*pki.Authority, error) {
-	authority, err := pki.Open(dir, "lab")
+// authority signs the certificates of the token review endpoint and of AWS's
+// Security Token Service.
+func authority(dir string) (*pki.Authority, error) {
+	a, err := pki.Open(dir, "lab")
 	if err != nil {
 		return nil, err
 	}
-	return authority, authority.Issue("token-reviews", pki.Subject{
-		CommonName: "token-reviews", IPs: []net.IP{net.IPv4(127, 0, 0, 1)},
-	})
+	return a, errors.Join(
+		a.Issue("token-reviews", pki.Subject{CommonName: "token-reviews", IPs: []net.IP{net.IPv4(127, 0, 0, 1)}}),
+		a.Issue("sts", pki.Subject{CommonName: "sts.amazonaws.com", DNSNames: aws.STSHosts()}),
+	)
 }
 
 // latencyScale of the stand-in's typical AWS durations: TOMBOLO_LAB_LATENCY,
@@ -164,7 +168,7 @@ func latencyScale() float64 {
 
 // serve opens every server, brings the clusters back, and waits for the end.
 func (d *daemon) serve(ctx context.Context) error {
-	failed := make(chan error, 4)
+	failed := make(chan error, 5)
 	provider := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
 	pulumirpc.RegisterResourceProviderServer(provider, d.cloud.Provider())
 	listener, err := net.Listen("tcp", loopback(d.ports.provider))
@@ -181,6 +185,14 @@ func (d *daemon) serve(ctx context.Context) error {
 	reviews := &http.Server{Addr: loopback(d.ports.reviews), Handler: reviewHandler(d.cloud), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- reviews.ListenAndServeTLS("", "") }()
 	defer reviews.Close()
+
+	stsTrust, err := d.authority.TLS("sts")
+	if err != nil {
+		return err
+	}
+	sts := &http.Server{Handler: d.cloud.STS(), TLSConfig: stsTrust, ReadHeaderTimeout: 10 * time.Second}
+	go func() { failed <- sts.ServeTLS(d.tunnel, "", "") }()
+	defer sts.Close()
 
 	hosts := &http.Server{Addr: loopback(d.ports.proxy), Handler: d.hosts(), ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- hosts.ListenAndServe() }()
@@ -206,7 +218,7 @@ func (d *daemon) hosts() http.Handler {
 	return proxy.Handler(map[string]http.Handler{
 		GitHost:    d.repository.Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) }),
 		ChartsHost: charts.Handler(d.lab.paths().charts()),
-	})
+	}, d.tunnel)
 }
 
 // heal brings back what should run and does not, and lets the Git repository

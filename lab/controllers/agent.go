@@ -39,6 +39,8 @@ type Options struct {
 	Home string
 	// Proxy is the URL of the HTTP proxy that knows the lab's host names.
 	Proxy string
+	// CA is the file of the authority of the https hosts behind the proxy, PEM.
+	CA string
 	// Supervisor runs the processes.
 	Supervisor *process.Supervisor
 	// Ports are remembered here.
@@ -60,8 +62,8 @@ func New(o Options) *Agent { return &Agent{o: o, watches: map[string]*watch{}} }
 
 // Watch runs what the workloads of a cluster ask for, until Forget. Where a
 // cluster is watched already, controllers that were given up are tried again.
-// kubeconfig is an admin's.
-func (a *Agent) Watch(cluster, kubeconfig string) error {
+// region is the cluster's in AWS; kubeconfig is an admin's.
+func (a *Agent) Watch(cluster, region, kubeconfig string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if w := a.watches[cluster]; w != nil {
@@ -76,7 +78,7 @@ func (a *Agent) Watch(cluster, kubeconfig string) error {
 	if err != nil {
 		return fmt.Errorf("watch the workloads of %s: %w", cluster, err)
 	}
-	w := newWatch(a.o, cluster, config, client)
+	w := newWatch(a.o, cluster, region, config, client)
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
 	a.watches[cluster] = w
@@ -118,6 +120,7 @@ const workers = 8
 type watch struct {
 	o         Options
 	cluster   string
+	region    string // in AWS
 	config    *rest.Config
 	client    kubernetes.Interface
 	log       *slog.Logger
@@ -137,9 +140,9 @@ type running struct {
 	cancel context.CancelFunc // ends the renewal of its token
 }
 
-func newWatch(o Options, cluster string, config *rest.Config, client kubernetes.Interface) *watch {
+func newWatch(o Options, cluster, region string, config *rest.Config, client kubernetes.Interface) *watch {
 	w := &watch{
-		o: o, cluster: cluster, config: config, client: client, log: o.Log.With("cluster", cluster),
+		o: o, cluster: cluster, region: region, config: config, client: client, log: o.Log.With("cluster", cluster),
 		done: make(chan struct{}), running: map[reference]*running{},
 		factory: informers.NewSharedInformerFactory(client, 0),
 		queue: workqueue.NewTypedRateLimitingQueue(
@@ -249,11 +252,16 @@ func (w *watch) start(ctx context.Context, ref reference, p plan) error {
 			return fmt.Errorf("make the controller's directory: %w", err)
 		}
 	}
-	expires, err := w.writeCredentials(ctx, p, dir)
+	identity, tokens, err := w.identityEnv(ctx, p, dir)
 	if err != nil {
 		return err
 	}
-	spec, err := w.initialise(ctx, p, dir)
+	tokens = append(tokens, apiToken(dir))
+	expires, err := w.writeCredentials(ctx, p, dir, tokens)
+	if err != nil {
+		return err
+	}
+	spec, err := w.initialise(ctx, p, dir, identity)
 	if err != nil {
 		return err
 	}
@@ -262,7 +270,7 @@ func (w *watch) start(ctx context.Context, ref reference, p plan) error {
 	}
 	renewal, cancel := context.WithCancel(context.Background())
 	w.set(ref, &running{plan: p, cancel: cancel})
-	go w.renew(renewal, p, dir, expires)
+	go w.renew(renewal, p, tokens, expires)
 	w.log.Info("controller runs", "process", p.process)
 	return nil
 }

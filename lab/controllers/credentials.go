@@ -20,17 +20,26 @@ const (
 	renewBefore = 15 * time.Minute
 )
 
-// writeCredentials writes the kubeconfig of a controller: its service
-// account's token, as a pod would have, in a file that is renewed.
-func (w *watch) writeCredentials(ctx context.Context, p plan, dir string) (expires time.Time, _ error) {
-	token := filepath.Join(dir, "token")
-	expires, err := w.writeToken(ctx, p, token)
+// tokenFile is a file with a token of a controller's service account.
+type tokenFile struct {
+	path string
+	// audience of the token; the cluster's API where it is empty.
+	audience string
+}
+
+// apiToken is the token that the kubeconfig in a controller's directory is for.
+func apiToken(dir string) tokenFile { return tokenFile{path: filepath.Join(dir, "token")} }
+
+// writeCredentials writes the kubeconfig of a controller and the tokens of its
+// service account, as a pod would have them, in files that are renewed.
+func (w *watch) writeCredentials(ctx context.Context, p plan, dir string, tokens []tokenFile) (expires time.Time, _ error) {
+	expires, err := w.writeTokens(ctx, p, tokens)
 	if err != nil {
 		return time.Time{}, err
 	}
 	config := api.NewConfig()
 	config.Clusters["lab"] = &api.Cluster{Server: w.config.Host, CertificateAuthorityData: w.config.CAData}
-	config.AuthInfos["lab"] = &api.AuthInfo{TokenFile: token}
+	config.AuthInfos["lab"] = &api.AuthInfo{TokenFile: apiToken(dir).path}
 	config.Contexts["lab"] = &api.Context{Cluster: "lab", AuthInfo: "lab", Namespace: p.namespace}
 	config.CurrentContext = "lab"
 	data, err := clientcmd.Write(*config)
@@ -43,27 +52,40 @@ func (w *watch) writeCredentials(ctx context.Context, p plan, dir string) (expir
 	return expires, nil
 }
 
+// writeTokens writes tokens that live equally long.
+func (w *watch) writeTokens(ctx context.Context, p plan, tokens []tokenFile) (expires time.Time, err error) {
+	for _, t := range tokens {
+		if expires, err = w.writeToken(ctx, p, t); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return expires, nil
+}
+
 // writeToken asks for a token and puts it in place in one step.
-func (w *watch) writeToken(ctx context.Context, p plan, file string) (expires time.Time, _ error) {
+func (w *watch) writeToken(ctx context.Context, p plan, t tokenFile) (expires time.Time, _ error) {
 	seconds := int64(tokenLifetime.Seconds())
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	if t.audience != "" {
+		request.Spec.Audiences = []string{t.audience}
+	}
 	answer, err := w.client.CoreV1().ServiceAccounts(p.namespace).CreateToken(ctx, p.serviceAccount, request, metav1.CreateOptions{})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("get a token of service account %s/%s: %w", p.namespace, p.serviceAccount, err)
 	}
-	next := file + ".next"
+	next := t.path + ".next"
 	if err := os.WriteFile(next, []byte(answer.Status.Token), 0o600); err != nil {
 		return time.Time{}, fmt.Errorf("write a token: %w", err)
 	}
-	if err := os.Rename(next, file); err != nil {
+	if err := os.Rename(next, t.path); err != nil {
 		return time.Time{}, fmt.Errorf("write a token: %w", err)
 	}
 	return answer.Status.ExpirationTimestamp.Time, nil
 }
 
-// renew keeps a controller's token fresh. It looks at the wall clock once a
+// renew keeps a controller's tokens fresh. It looks at the wall clock once a
 // minute: a timer does not run while a laptop sleeps.
-func (w *watch) renew(ctx context.Context, p plan, dir string, expires time.Time) {
+func (w *watch) renew(ctx context.Context, p plan, tokens []tokenFile, expires time.Time) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	for {
@@ -75,7 +97,7 @@ func (w *watch) renew(ctx context.Context, p plan, dir string, expires time.Time
 				continue
 			}
 		}
-		renewed, err := w.writeToken(ctx, p, filepath.Join(dir, "token"))
+		renewed, err := w.writeTokens(ctx, p, tokens)
 		if err != nil {
 			w.log.Warn("token not renewed, next try in a minute", "process", p.process, "error", err)
 			continue

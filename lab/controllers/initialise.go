@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,8 +16,9 @@ import (
 const initTimeout = 30 * time.Second
 
 // initialise runs the init containers of a plan, in the plan's own environment
-// on the host, and returns the process to start after them.
-func (w *watch) initialise(ctx context.Context, p plan, dir string) (process.Spec, error) {
+// on the host, and returns the process to start after them. identity is what
+// EKS adds to the environment.
+func (w *watch) initialise(ctx context.Context, p plan, dir string, identity []string) (process.Spec, error) {
 	before, err := p.family.spec(w.o, p, dir, nil)
 	if err != nil {
 		return process.Spec{}, err
@@ -31,7 +33,7 @@ func (w *watch) initialise(ctx context.Context, p plan, dir string) (process.Spe
 	if err != nil {
 		return process.Spec{}, fmt.Errorf("start %s: %w", p.process, err)
 	}
-	return p.family.spec(w.o, p, dir, env)
+	return p.family.spec(w.o, p, dir, slices.Concat(identity, env))
 }
 
 // complete runs a command to its end.

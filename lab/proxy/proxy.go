@@ -12,9 +12,10 @@ import (
 	"strings"
 )
 
-// Handler serves requests to each host of hosts by its handler, and refuses
-// every other host with status 502 and a text that names it.
-func Handler(hosts map[string]http.Handler) http.Handler {
+// Handler serves requests to each host of hosts by its handler, lets the hosts
+// of the tunnel be reached by https, and refuses every other host with status
+// 502 and a text that names it. tunnel may be nil.
+func Handler(hosts map[string]http.Handler, tunnel *Tunnel) http.Handler {
 	known := strings.Join(slices.Sorted(maps.Keys(hosts)), ", ")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := r.Host
@@ -22,11 +23,14 @@ func Handler(hosts map[string]http.Handler) http.Handler {
 			host = name
 		}
 		handler, ok := hosts[strings.ToLower(host)]
-		if !ok || r.Method == http.MethodConnect {
+		switch {
+		case r.Method == http.MethodConnect && tunnel.leadsTo(strings.ToLower(host)):
+			tunnel.open(w)
+		case !ok || r.Method == http.MethodConnect:
 			refuse(w, r.Method, host, known, ok)
-			return
+		default:
+			handler.ServeHTTP(w, r)
 		}
-		handler.ServeHTTP(w, r)
 	})
 }
 

@@ -17,7 +17,7 @@ func lab(t *testing.T) (*httptest.Server, *http.Client) {
 	says := func(text string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, text, " ", r.URL.Path) })
 	}
-	s := httptest.NewServer(Handler(map[string]http.Handler{"git.lab.test": says("git"), "charts.lab.test": says("charts")}))
+	s := httptest.NewServer(Handler(map[string]http.Handler{"git.lab.test": says("git"), "charts.lab.test": says("charts")}, nil))
 	t.Cleanup(s.Close)
 	address, err := url.Parse(s.URL)
 	if err != nil {
