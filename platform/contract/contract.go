@@ -1,11 +1,13 @@
 // Package contract checks that a platform tree fits the clusters that follow
-// it: every ${variable} and every reference to values in the tree is something
-// that bootstrap publishes to each cluster, or that the tree makes itself.
+// it: what the tree uses is something that bootstrap publishes to each cluster,
+// or that the tree makes itself.
 //
-// The check follows the tree as Flux does, from the cluster's gitops.path
+// The check follows the tree as the clusters' engine does, and needs neither a
+// cluster nor the network. With Flux it goes from the cluster's gitops.path
 // through every Flux Kustomization, with kustomize and the substitution that
-// Flux uses, and needs neither a cluster nor the network. Of Tombolo the
-// package imports config only.
+// Flux uses. With Argo CD it goes from the hub's gitops.path through every
+// ApplicationSet and Application, with kustomize, the templates of Argo CD and
+// Helm. Of Tombolo the package imports config only.
 //
 // It knows what is in the tree and what bootstrap publishes. Remote bases,
 // other repositories and .sourceignore are not followed; what they would add is
@@ -18,7 +20,7 @@ import (
 	"maps"
 )
 
-// Tree is a platform tree: the root of a Git repository that Flux follows.
+// Tree is a platform tree: the root of a Git repository that an engine follows.
 type Tree struct {
 	// FS holds the tree. Symbolic links in it are not seen, as Flux leaves
 	// them out of its artifacts.
@@ -46,7 +48,11 @@ func Check(tree Tree, clusters []Published) (Findings, error) {
 	found := collector{used: map[string]bool{}}
 	for _, published := range clusters {
 		w := newWalk(files, builds, published, clusters)
-		w.run()
+		if published.Registration != nil {
+			w.runArgoCD()
+		} else {
+			w.run()
+		}
 		found.add(published.Cluster, w.findings)
 		maps.Copy(found.used, w.used)
 	}

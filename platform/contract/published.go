@@ -11,7 +11,7 @@ import (
 // The names that bootstrap gives to what it publishes. A test holds them to
 // the components' own.
 const (
-	// Namespace of the engine and of the general ConfigMap.
+	// Namespace of Flux and of the general ConfigMap.
 	Namespace = "flux-system"
 	// InfraConfig is the general ConfigMap.
 	InfraConfig = "infra-config"
@@ -29,12 +29,15 @@ const (
 type Published struct {
 	// Cluster is its name, File its cluster file for findings that are there.
 	Cluster, File string
-	// Path in the tree that the engine follows: gitops.path.
+	// Path in the tree that the engine follows: gitops.path, of the hub if there
+	// is one.
 	Path string
 	// Variables are the keys of the general ConfigMap.
 	Variables map[string]Variable
 	// Objects are the other ConfigMaps and Secrets.
 	Objects []Object
+	// Registration with a hub's Argo CD; nil with Flux.
+	Registration *Registration
 }
 
 // Variable is a key of the general ConfigMap.
@@ -58,14 +61,18 @@ type Object struct {
 }
 
 // Publish returns what bootstrap publishes to a cluster. It is the one place
-// that knows.
-func Publish(c *config.Cluster) Published {
+// that knows. Of a spoke, PublishTo does.
+func Publish(c *config.Cluster) Published { return PublishTo(c, c) }
+
+// PublishTo returns what bootstrap publishes to a cluster and about it to its
+// hub, which is the cluster itself if it is no spoke.
+func PublishTo(c, hub *config.Cluster) Published {
 	p := Published{
 		Cluster: c.Name, File: c.File,
-		Path:      strings.TrimPrefix(strings.TrimPrefix(c.GitOps.Path, "./"), "/"),
+		Path:      strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
 		Variables: map[string]Variable{},
 	}
-	examples := facts(c)
+	examples := facts(c, p.Path)
 	for _, key := range config.ReservedValueKeys() {
 		p.Variables[key] = Variable{Example: examples[key]}
 	}
@@ -89,6 +96,10 @@ func Publish(c *config.Cluster) Published {
 			})
 		}
 	}
+	if c.GitOps.Engine == config.ArgoCD {
+		p.Registration = register(c, hub, p.Variables)
+		return p
+	}
 	if c.GitOps.Auth != nil {
 		p.Objects = append(p.Objects, Object{
 			Kind: "Secret", Namespace: Namespace, Name: AuthSecret, Keys: authKeys(c.GitOps.Auth.Type),
@@ -106,7 +117,7 @@ func authKeys(kind config.AuthType) []string {
 
 // facts are the values of the keys that every cluster has: those that the file
 // tells, and the like of what the cloud will say for the others.
-func facts(c *config.Cluster) map[string]string {
+func facts(c *config.Cluster, path string) map[string]string {
 	region, account := c.Cloud.Region, c.Cloud.Account
 	issuer := "oidc.eks." + region + ".amazonaws.com/id/0123456789ABCDEF"
 	return map[string]string{
@@ -127,7 +138,7 @@ func facts(c *config.Cluster) map[string]string {
 		"public_subnet_ids":         "subnet-0ccc,subnet-0ddd",
 		"cluster_security_group_id": "sg-0123456789abcdef0",
 		"node_role_arn":             "arn:aws:iam::" + account + ":role/" + c.Name + "-node",
-		"gitops_path":               strings.TrimPrefix(strings.TrimPrefix(c.GitOps.Path, "./"), "/"),
+		"gitops_path":               path,
 	}
 }
 

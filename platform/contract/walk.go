@@ -20,7 +20,11 @@ type walk struct {
 	pending  []*sync
 	met      []*sync
 	releases []releaseMet
-	stock    stock
+	// applications are those of Argo CD that were met, from the ApplicationSets
+	// that made some of them.
+	applications []application
+	from         map[manifest]manifest
+	stock        stock
 	// used are the variables and objects that the cluster publishes and the
 	// tree uses.
 	used map[string]bool
@@ -51,7 +55,7 @@ type releaseMet struct {
 }
 
 func newWalk(f *files, b *builder, p Published, everyone []Published) *walk {
-	return &walk{files: f, builds: b, published: p, everyone: everyone, stock: stock{}, used: map[string]bool{}}
+	return &walk{files: f, builds: b, published: p, everyone: everyone, stock: stock{}, used: map[string]bool{}, from: map[manifest]manifest{}}
 }
 
 // run follows everything from the cluster's path on. References are judged
