@@ -1,10 +1,12 @@
-// Package identity makes IAM roles that one Kubernetes service account may
-// assume, by IRSA or by EKS Pod Identity.
+// Package identity makes IAM roles that Kubernetes service accounts may assume,
+// one or a few of the same software, by IRSA or by EKS Pod Identity.
 package identity
 
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
@@ -35,8 +37,12 @@ type RoleArgs struct {
 	RoleName string
 	// Mode of trust.
 	Mode Mode
-	// Namespace and ServiceAccount that may assume the role, and no other.
+	// Namespace and ServiceAccount that may assume the role, and no other but
+	// OtherServiceAccounts.
 	Namespace, ServiceAccount string
+	// OtherServiceAccounts of the namespace that may assume it too. Default:
+	// none.
+	OtherServiceAccounts []string
 	// PolicyARNs of managed policies to attach.
 	PolicyARNs []string
 	// Statements of the role's own policy, inline: at most 10240 characters.
@@ -51,7 +57,7 @@ type RoleArgs struct {
 	ClusterName, ClusterARN pulumi.StringInput
 }
 
-// Role is an IAM role for one service account.
+// Role is an IAM role for service accounts.
 type Role struct {
 	pulumi.ResourceState
 
@@ -76,7 +82,7 @@ func NewRole(ctx *pulumi.Context, name string, args *RoleArgs, opts ...pulumi.Re
 	parent := pulumi.Parent(c)
 	role, err := iam.NewRole(ctx, name+"-role", &iam.RoleArgs{
 		Name:             pulumi.String(args.RoleName),
-		Description:      pulumi.Sprintf("Service account %s/%s by %s", args.Namespace, args.ServiceAccount, string(args.Mode)),
+		Description:      pulumi.String(args.description()),
 		AssumeRolePolicy: args.trust(),
 	}, parent)
 	if err != nil {
@@ -100,7 +106,7 @@ func (a *RoleArgs) validate() error {
 		return errors.New("arguments are missing")
 	}
 	problems := []error{CheckRoleName(a.RoleName), checkStatements(a.Statements)}
-	if a.Namespace == "" || a.ServiceAccount == "" {
+	if a.Namespace == "" || slices.Contains(a.serviceAccounts(), "") {
 		problems = append(problems, errors.New("namespace and service account are required"))
 	}
 	switch a.Mode {
@@ -118,11 +124,23 @@ func (a *RoleArgs) validate() error {
 	return errors.Join(problems...)
 }
 
+func (a *RoleArgs) serviceAccounts() []string {
+	return append([]string{a.ServiceAccount}, a.OtherServiceAccounts...)
+}
+
+func (a *RoleArgs) description() string {
+	what := "Service account"
+	if len(a.OtherServiceAccounts) > 0 {
+		what = "Service accounts"
+	}
+	return fmt.Sprintf("%s %s/%s by %s", what, a.Namespace, strings.Join(a.serviceAccounts(), " "), a.Mode)
+}
+
 // trust is the role's trust policy for the mode.
 func (a *RoleArgs) trust() pulumi.StringOutput {
 	if a.Mode == IRSA {
 		return pulumi.All(a.OIDCProviderARN, a.OIDCIssuer).ApplyT(func(v []any) (string, error) {
-			return webIdentityTrust(v[0].(string), v[1].(string), a.Namespace, a.ServiceAccount)
+			return webIdentityTrust(v[0].(string), v[1].(string), a.Namespace, a.serviceAccounts())
 		}).(pulumi.StringOutput)
 	}
 	return a.ClusterARN.ToStringOutput().ApplyT(func(arn string) (string, error) {
@@ -151,11 +169,20 @@ func attach(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs, pa
 }
 
 func associate(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs, parent pulumi.ResourceOption, policies []pulumi.Resource) error {
-	_, err := eks.NewPodIdentityAssociation(ctx, name+"-association", &eks.PodIdentityAssociationArgs{
-		ClusterName:    args.ClusterName,
-		Namespace:      pulumi.String(args.Namespace),
-		ServiceAccount: pulumi.String(args.ServiceAccount),
-		RoleArn:        role.Arn,
-	}, parent, pulumi.DependsOn(policies))
-	return err
+	for i, account := range args.serviceAccounts() {
+		resource := name + "-association"
+		if i > 0 {
+			resource = name + "-" + account + "-association"
+		}
+		_, err := eks.NewPodIdentityAssociation(ctx, resource, &eks.PodIdentityAssociationArgs{
+			ClusterName:    args.ClusterName,
+			Namespace:      pulumi.String(args.Namespace),
+			ServiceAccount: pulumi.String(account),
+			RoleArn:        role.Arn,
+		}, parent, pulumi.DependsOn(policies))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

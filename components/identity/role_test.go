@@ -81,6 +81,24 @@ func TestAssociationOnlyForPodIdentity(t *testing.T) {
 	}
 }
 
+func TestSeveralServiceAccounts(t *testing.T) {
+	for _, mode := range []Mode{IRSA, PodIdentity} {
+		a := args(mode)
+		a.OtherServiceAccounts = []string{"external-dns-private"}
+		r := run(t, a)
+		role := r.OfType("aws:iam/role:Role")[0]
+		role.Expect(t, map[string]string{"description": "Service accounts dns/external-dns external-dns-private by " + string(mode)})
+		if mode == IRSA {
+			recorder.Golden(t, *update, "irsa-several-trust.json", role.String("assumeRolePolicy"))
+			continue
+		}
+		more, ok := r.Named("aws:eks/podIdentityAssociation:PodIdentityAssociation", "demo-dns-external-dns-private-association")
+		if !ok || more.String("serviceAccount") != "external-dns-private" {
+			t.Errorf("the second service account's association is %+v", more)
+		}
+	}
+}
+
 func TestServiceTrust(t *testing.T) {
 	trust, err := serviceTrust("eks.amazonaws.com")
 	if err != nil {

@@ -15,13 +15,17 @@ const (
 	tagSession     = "sts:TagSession"
 )
 
-// webIdentityTrust trusts one service account's tokens, made for STS. Both
-// conditions matter: without sub any pod of the cluster could assume the role,
+// webIdentityTrust trusts the tokens of service accounts of one namespace, made
+// for STS. Both conditions matter: without sub any pod of the cluster could assume the role,
 // without aud a token made for another audience could.
-func webIdentityTrust(providerARN, issuer, namespace, serviceAccount string) (string, error) {
+func webIdentityTrust(providerARN, issuer, namespace string, serviceAccounts []string) (string, error) {
 	host := strings.TrimPrefix(issuer, "https://")
 	if host == "" {
 		return "", fmt.Errorf("OIDC issuer %q has no host", issuer)
+	}
+	var subjects []string
+	for _, account := range serviceAccounts {
+		subjects = append(subjects, "system:serviceaccount:"+namespace+":"+account)
 	}
 	return policy.Render(policy.Statement{
 		Effect:    policy.Allow,
@@ -29,7 +33,7 @@ func webIdentityTrust(providerARN, issuer, namespace, serviceAccount string) (st
 		Action:    []string{assumeWithOIDC},
 		Condition: policy.Conditions{"StringEquals": {
 			host + ":aud": {stsAudience},
-			host + ":sub": {"system:serviceaccount:" + namespace + ":" + serviceAccount},
+			host + ":sub": subjects,
 		}},
 	})
 }

@@ -1,0 +1,67 @@
+package hubaccess
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func args() *HubAccessArgs {
+	return &HubAccessArgs{
+		RoleName: "demo-argocd-spoke", HubRoleARN: "arn:aws:iam::111122223333:role/mgmt-argocd",
+		Group: "tombolo:argocd", ClusterName: pulumi.String("demo"),
+	}
+}
+
+func TestHubAccess(t *testing.T) {
+	r := &recorder.Recorder{}
+	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+		access, err := NewHubAccess(ctx, "demo-hub", args())
+		if err != nil {
+			return err
+		}
+		return recorder.Probe(ctx, pulumi.Map{"arn": access.RoleARN})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	role := r.OfType("aws:iam/role:Role")[0]
+	recorder.Golden(t, *update, "trust.json", role.String("assumeRolePolicy"))
+	role.Expect(t, map[string]string{"name": "demo-argocd-spoke"})
+	r.OfType("aws:eks/accessEntry:AccessEntry")[0].Expect(t, map[string]string{
+		"clusterName": "demo", "type": "STANDARD", "kubernetesGroups[0]": "tombolo:argocd", "kubernetesGroups[1]": "",
+	})
+	for _, res := range r.All() {
+		if strings.Contains(res.Type, "olicy") {
+			t.Errorf("%s %s: the role needs no rights in the cloud, and the group has its own on the cluster", res.Type, res.Name)
+		}
+	}
+	r.Probed().ExpectAfter(t, "arn", "demo-hub-access")
+}
+
+func TestHubAccessValidate(t *testing.T) {
+	for want, change := range map[string]func(*HubAccessArgs){
+		"has 65 characters; IAM allows 1 to 64":                            func(a *HubAccessArgs) { a.RoleName = strings.Repeat("x", 65) },
+		"the hub's role, the group and the cluster's name are required":    func(a *HubAccessArgs) { a.HubRoleARN = "" },
+		"hub access demo-hub: the hub's role, the group and the cluster's": func(a *HubAccessArgs) { a.ClusterName = nil },
+	} {
+		a := args()
+		change(a)
+		err := (&recorder.Recorder{}).Run("demo-core", func(ctx *pulumi.Context) error {
+			_, err := NewHubAccess(ctx, "demo-hub", a)
+			return err
+		})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}

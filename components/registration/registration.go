@@ -1,0 +1,119 @@
+// Package registration makes a cluster known to Argo CD: on the hub the Secret
+// that Argo CD knows the cluster by, on the cluster the rights that the hub gets
+// there.
+//
+// The Secret is the bridge from infrastructure to Git: generators choose
+// clusters by its labels, and templates read its annotations.
+package registration
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/argocd"
+	"tombolo/components/distribution"
+)
+
+const registrationType = "tombolo:registration:Registration"
+
+// SecretPrefix before a cluster's name is the name of its Secret.
+const SecretPrefix = "cluster-"
+
+// SecretName is the name of a cluster's Secret in Argo CD's namespace.
+func SecretName(cluster string) string { return SecretPrefix + cluster }
+
+// RegistrationArgs are the arguments of a Registration.
+type RegistrationArgs struct {
+	// Cluster is the name by which Argo CD knows the cluster, a DNS label.
+	Cluster string
+	// Labels for generators to choose by.
+	Labels map[string]string
+	// Annotations for templates to read.
+	Annotations map[string]pulumi.StringInput
+	// Server is the address of the cluster's API.
+	Server pulumi.StringInput
+	// Credentials for it; nil for the cluster that Argo CD runs in.
+	Credentials Credentials
+}
+
+// Registration is a cluster's Secret in Argo CD's namespace. It is updated in
+// place, provided that the Kubernetes provider has enableSecretMutable: Argo CD
+// removes the applications of a cluster whose Secret is gone, even for a moment.
+type Registration struct {
+	pulumi.ResourceState
+
+	// Secret of the cluster.
+	Secret *corev1.Secret
+}
+
+// NewRegistration registers a cluster. The provider in opts is the hub's.
+func NewRegistration(ctx *pulumi.Context, name string, args *RegistrationArgs, opts ...pulumi.ResourceOption) (*Registration, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("registration %s: %w", name, err)
+	}
+	c := &Registration{}
+	if err := ctx.RegisterComponentResourceV2(registrationType, name, pulumi.Map{"cluster": pulumi.String(args.Cluster)}, c, opts...); err != nil {
+		return nil, fmt.Errorf("register registration %s: %w", name, err)
+	}
+	var err error
+	c.Secret, err = corev1.NewSecret(ctx, name+"-secret", &corev1.SecretArgs{
+		Metadata: metav1.ObjectMetaArgs{
+			Name: pulumi.String(SecretName(args.Cluster)), Namespace: pulumi.String(argocd.Namespace),
+			Labels: args.labels(), Annotations: args.annotations(),
+		},
+		Type: pulumi.String("Opaque"),
+		Data: distribution.SecretData(map[string]pulumi.StringInput{
+			"name": pulumi.String(args.Cluster), "server": args.Server, "config": args.config(ctx),
+		}),
+	}, pulumi.Parent(c))
+	if err != nil {
+		return nil, fmt.Errorf("registration %s: %w", name, err)
+	}
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"secret": pulumi.String(SecretName(args.Cluster))})
+}
+
+func (a *RegistrationArgs) labels() pulumi.StringMap {
+	all := pulumi.StringMap{argocd.SecretTypeLabel: pulumi.String("cluster")}
+	for key, value := range a.Labels {
+		all[key] = pulumi.String(value)
+	}
+	return all
+}
+
+// annotations say to the Kubernetes provider to take back a field that somebody
+// set by hand: the cluster file decides what a cluster is chosen by.
+func (a *RegistrationArgs) annotations() pulumi.StringMap {
+	all := pulumi.StringMap{distribution.PatchForce: pulumi.String("true")}
+	for key, value := range a.Annotations {
+		all[key] = value
+	}
+	return all
+}
+
+// clusterName is what can be part of a Secret's name.
+var clusterName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+
+func (a *RegistrationArgs) validate() error {
+	if a == nil {
+		return errors.New("arguments are missing")
+	}
+	var problems []error
+	if !clusterName.MatchString(a.Cluster) || len(a.Cluster) > 63 {
+		problems = append(problems, fmt.Errorf("cluster %q is no DNS label", a.Cluster))
+	}
+	if a.Server == nil {
+		problems = append(problems, errors.New("the server is required"))
+	}
+	if _, taken := a.Labels[argocd.SecretTypeLabel]; taken {
+		problems = append(problems, fmt.Errorf("the label %s is Argo CD's own", argocd.SecretTypeLabel))
+	}
+	if a.Credentials != nil {
+		problems = append(problems, a.Credentials.validate())
+	}
+	return errors.Join(problems...)
+}

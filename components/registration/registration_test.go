@@ -1,0 +1,130 @@
+package registration
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+)
+
+const secretType = "kubernetes:core/v1:Secret"
+
+func registrationArgs() *RegistrationArgs {
+	return &RegistrationArgs{
+		Cluster: "demo", Server: pulumi.String("https://k8s.example"),
+		Labels:      map[string]string{"logging": "on"},
+		Annotations: map[string]pulumi.StringInput{"vpc_id": pulumi.String("vpc-1")},
+		Credentials: AWS{ClusterName: pulumi.String("demo"), RoleARN: pulumi.String("arn:aws:iam::111122223333:role/demo-argocd-spoke"), CA: pulumi.String("Q0E=")},
+	}
+}
+
+func run(args *RegistrationArgs, opts ...pulumi.RunOption) (*recorder.Recorder, error) {
+	r := &recorder.Recorder{}
+	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		_, err := NewRegistration(ctx, "demo", args)
+		return err
+	}, opts...)
+}
+
+func registered(t *testing.T, args *RegistrationArgs) recorder.Resource {
+	t.Helper()
+	r, err := run(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	return r.OfType(secretType)[0]
+}
+
+// field is a decoded value of the Secret, and whether Pulumi keeps it secret.
+func field(t *testing.T, secret recorder.Resource, key string) (string, bool) {
+	t.Helper()
+	data, _ := secret.Value("data")
+	hidden := data.IsSecret()
+	if hidden {
+		data = data.SecretValue().Element
+	}
+	value := data.ObjectValue()[resource.PropertyKey(key)]
+	if value.IsSecret() {
+		hidden, value = true, value.SecretValue().Element
+	}
+	text, err := base64.StdEncoding.DecodeString(value.StringValue())
+	if err != nil {
+		t.Errorf("%s: %v", key, err)
+	}
+	return string(text), hidden
+}
+
+func TestSecret(t *testing.T) {
+	secret := registered(t, registrationArgs())
+	secret.Expect(t, map[string]string{
+		"metadata.name": "cluster-demo", "metadata.namespace": "argocd", "type": "Opaque", "stringData": "",
+		`metadata.labels["argocd.argoproj.io/secret-type"]`: "cluster", "metadata.labels.logging": "on",
+		"metadata.annotations.vpc_id": "vpc-1", `metadata.annotations["pulumi.com/patchForce"]`: "true",
+	})
+	for key, want := range map[string]string{"name": "demo", "server": "https://k8s.example"} {
+		if got, _ := field(t, secret, key); got != want {
+			t.Errorf("%s is %q, expected %q", key, got, want)
+		}
+	}
+}
+
+func TestCredentials(t *testing.T) {
+	for name, test := range map[string]struct {
+		credentials Credentials
+		want        string
+	}{
+		"aws": {
+			registrationArgs().Credentials,
+			`{"awsAuthConfig":{"clusterName":"demo","roleARN":"arn:aws:iam::111122223333:role/demo-argocd-spoke"},"tlsClientConfig":{"insecure":false,"caData":"Q0E="}}`,
+		},
+		"token": {
+			Token{Token: pulumi.String("t0ken"), CA: pulumi.String("Q0E=")},
+			`{"bearerToken":"t0ken","tlsClientConfig":{"insecure":false,"caData":"Q0E="}}`,
+		},
+		"in cluster": {nil, `{"tlsClientConfig":{"insecure":false}}`},
+	} {
+		args := registrationArgs()
+		args.Credentials = test.credentials
+		got, hidden := field(t, registered(t, args), "config")
+		if got != test.want || !hidden {
+			t.Errorf("%s: config is %s (secret: %t), expected %s, a secret", name, got, hidden, test.want)
+		}
+	}
+}
+
+func TestTokenMayBeMissingInAPreviewOnly(t *testing.T) {
+	args := registrationArgs()
+	args.Credentials = Token{Token: pulumi.String(""), CA: pulumi.String("Q0E=")}
+	if _, err := run(args, recorder.Preview); err != nil {
+		t.Errorf("preview: %v", err)
+	}
+	if _, err := run(args); err == nil || !strings.Contains(err.Error(), "the token is empty") {
+		t.Errorf("up: %v", err)
+	}
+}
+
+func TestRegistrationRefuses(t *testing.T) {
+	for want, change := range map[string]func(*RegistrationArgs){
+		`cluster "Demo" is no DNS label`:                                      func(a *RegistrationArgs) { a.Cluster = "Demo" },
+		"the server is required":                                              func(a *RegistrationArgs) { a.Server = nil },
+		"the label argocd.argoproj.io/secret-type is Argo CD's own":           func(a *RegistrationArgs) { a.Labels["argocd.argoproj.io/secret-type"] = "x" },
+		"AWS credentials need the cluster's name, a role and the certificate": func(a *RegistrationArgs) { a.Credentials = AWS{} },
+		"a token and the certificate authority are required":                  func(a *RegistrationArgs) { a.Credentials = Token{} },
+		"the cluster's core has no role for the hub; run up for it again": func(a *RegistrationArgs) {
+			a.Credentials = AWS{ClusterName: pulumi.String("demo"), RoleARN: pulumi.String(""), CA: pulumi.String("Q0E=")}
+		},
+	} {
+		args := registrationArgs()
+		change(args)
+		if _, err := run(args); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
+		}
+	}
+}
