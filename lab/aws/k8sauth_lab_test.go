@@ -1,0 +1,69 @@
+//go:build lab
+
+package aws
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	clientauthentication "k8s.io/client-go/pkg/apis/clientauthentication/v1beta1"
+
+	"tombolo/lab/pki"
+	"tombolo/lab/proxy"
+)
+
+// TestArgoCDsProgram has the real argocd-k8s-auth make a token for a spoke, by
+// STS behind a proxy like the lab's.
+func TestArgoCDsProgram(t *testing.T) {
+	f := newFleet(t)
+	dir := t.TempDir()
+	authority, err := pki.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := authority.Issue("sts", pki.Subject{DNSNames: STSHosts()}); err != nil {
+		t.Fatal(err)
+	}
+	trust, err := authority.TLS("sts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tunnel := proxy.NewTunnel(STSHosts()...)
+	sts := &http.Server{Handler: f.cloud.STS(), TLSConfig: trust}
+	go sts.ServeTLS(tunnel, "", "")
+	t.Cleanup(func() { sts.Close() })
+	front := httptest.NewServer(proxy.Handler(nil, tunnel))
+	t.Cleanup(front.Close)
+	file := filepath.Join(dir, "token")
+	if err := os.WriteFile(file, []byte(f.accountToken(nil)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join("..", "..", ".tools", "bin", "argocd-k8s-auth"),
+		"aws", "--cluster-name", "spoke", "--role-arn", f.spokeRole.out.str("arn"))
+	cmd.Env = []string{
+		"HOME=" + dir, "HTTPS_PROXY=" + front.URL, "AWS_CA_BUNDLE=" + authority.CertFile("ca"), "AWS_STS_REGIONAL_ENDPOINTS=regional",
+		"AWS_REGION=" + fleetRegion, "AWS_ROLE_ARN=" + f.hubRole.out.str("arn"), "AWS_WEB_IDENTITY_TOKEN_FILE=" + file,
+	}
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var credential clientauthentication.ExecCredential
+	if err := json.Unmarshal(out, &credential); err != nil {
+		t.Fatal(err)
+	}
+	user, groups, err := f.cloud.Authenticate("spoke", credential.Status.Token)
+	if err != nil || !strings.HasPrefix(user, "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke/") || len(groups) != 1 || groups[0] != "tombolo:argocd" {
+		t.Errorf("got %s %v %v", user, groups, err)
+	}
+	if _, _, err := f.cloud.Authenticate("demo", credential.Status.Token); err == nil || !strings.Contains(err.Error(), "SignatureDoesNotMatch") {
+		t.Errorf("another cluster takes it: %v", err)
+	}
+}
