@@ -186,12 +186,10 @@ func (d *daemon) serve(ctx context.Context) error {
 	go func() { failed <- reviews.ListenAndServeTLS("", "") }()
 	defer reviews.Close()
 
-	stsTrust, err := d.authority.TLS("sts")
+	sts, err := d.serveSTS(failed)
 	if err != nil {
 		return err
 	}
-	sts := &http.Server{Handler: d.cloud.STS(), TLSConfig: stsTrust, ReadHeaderTimeout: 10 * time.Second}
-	go func() { failed <- sts.ServeTLS(d.tunnel, "", "") }()
 	defer sts.Close()
 
 	hosts := &http.Server{Addr: loopback(d.ports.proxy), Handler: d.hosts(), ReadHeaderTimeout: 10 * time.Second}
@@ -211,6 +209,17 @@ func (d *daemon) serve(ctx context.Context) error {
 	case err := <-failed:
 		return err
 	}
+}
+
+// serveSTS serves AWS's Security Token Service to who comes through the tunnel.
+func (d *daemon) serveSTS(failed chan<- error) (*http.Server, error) {
+	trust, err := d.authority.TLS("sts")
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{Handler: d.cloud.STS(), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
+	go func() { failed <- server.ServeTLS(d.tunnel, "", "") }()
+	return server, nil
 }
 
 // hosts are the lab's host names, behind its proxy.
