@@ -56,6 +56,12 @@ type PushResult struct {
 // PreconditionError: nothing was changed.
 func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (PushResult, error) {
 	result := PushResult{Cluster: c.Name, Repository: c.GitOps.URL, Into: c.GitOps.Branch}
+	if c.GitOps.Engine == config.ArgoCD {
+		return result, &PreconditionError{
+			What:   fmt.Sprintf("push %s: Argo CD is not handed over to Git: bootstrap installs and upgrades it", c.Name),
+			Remedy: fmt.Sprintf("name the distribution in the file of %s, and run `tombolo up %s`", c.Hub(), c.Hub()),
+		}
+	}
 	files, err := bootstrap.GitFiles(ctx, c)
 	if err != nil {
 		return result, d.notPushed(ctx, c, fmt.Errorf("gitops.distribution: %w", err))

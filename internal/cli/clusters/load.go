@@ -1,12 +1,11 @@
 package clusters
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
@@ -14,7 +13,8 @@ import (
 
 // Load reads cluster files. The error, if any, is config.Problems with
 // everything that is wrong in any of them. The clusters come in the order in
-// which a fleet operation reaches them: by wave, then by name.
+// which a fleet operation reaches them: by wave, a hub before its spokes, then
+// by name.
 func Load(files []string) ([]*config.Cluster, error) {
 	var (
 		loaded   []*config.Cluster
@@ -38,10 +38,11 @@ func Load(files []string) ([]*config.Cluster, error) {
 	if len(problems) > 0 {
 		return nil, problems
 	}
-	slices.SortStableFunc(loaded, func(a, b *config.Cluster) int {
-		return cmp.Or(cmp.Compare(a.Wave, b.Wave), cmp.Compare(a.Name, b.Name))
-	})
-	return loaded, unique(loaded)
+	sorted, err := config.InOrder(loaded)
+	if err != nil {
+		return nil, fault.NewUsage(strings.ReplaceAll(err.Error(), "\n", "; "), "")
+	}
+	return sorted, unique(sorted)
 }
 
 // unique refuses two files for one name: they would share their stacks.

@@ -41,6 +41,8 @@ type Options struct {
 	Only    string
 	Refresh bool
 	Remove  bool
+	// Unreachable gives up what is on clusters whose API does not answer.
+	Unreachable bool
 }
 
 // NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
@@ -56,13 +58,19 @@ func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) erro
 		Long: strings.TrimSpace(`
 Destroy both stacks of each cluster: bootstrap, then core. When bootstrap could
 not be destroyed, core is kept. Several clusters go in the reverse order of
-their waves.
+their waves, spokes before their hub.
+
+A cluster with Argo CD leaves its hub first: generators stop reaching it, its
+applications are deleted with what they have made, or left where the cluster
+file says so, and then its registration goes. A hub is refused while spokes are
+registered with it.
 
 On a terminal you are asked for the cluster's name; --yes goes ahead without.
 Without a terminal --yes is required.`),
 		Example: strings.TrimSpace(`
   tombolo destroy demo --lab
-  tombolo destroy demo --only bootstrap --yes`),
+  tombolo destroy demo --only bootstrap --yes
+  tombolo destroy spoke --unreachable`),
 		Args: factory.SomeClusters,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Names, opts.Only = args, string(which)
@@ -77,6 +85,8 @@ Without a terminal --yes is required.`),
 	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
 	cmd.Flags().BoolVar(&opts.Remove, "remove", false, "remove the empty stacks too, with their history")
+	cmd.Flags().BoolVar(&opts.Unreachable, "unreachable", false,
+		"go on where a cluster's Kubernetes API does not answer: what is on it is given up")
 	factory.CompleteFlag(cmd, "only", stack.Values())
 	return cmd
 }
@@ -108,7 +118,7 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 	if err := o.ask(ctx, c); err != nil {
 		return err
 	}
-	do := automation.DestroyOptions{Refresh: o.Refresh, Remove: o.Remove}
+	do := automation.DestroyOptions{Refresh: o.Refresh, Remove: o.Remove, Unreachable: o.Unreachable}
 	switch o.Only {
 	case "core":
 		do.Only = "core"

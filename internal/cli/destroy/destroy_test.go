@@ -22,7 +22,11 @@ type driver struct {
 }
 
 func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.DestroyOptions) (automation.Result, error) {
-	d.calls = append(d.calls, fmt.Sprintf("%s only=%q remove=%v", c.Name, o.Only, o.Remove))
+	call := fmt.Sprintf("%s only=%q remove=%v", c.Name, o.Only, o.Remove)
+	if o.Unreachable {
+		call += " unreachable"
+	}
+	d.calls = append(d.calls, call)
 	r := automation.Result{Cluster: c.Name}
 	switch {
 	case d.none:
@@ -71,6 +75,7 @@ func TestDestroy(t *testing.T) {
 			calls: []string{`prod only="" remove=false`, `canary only="" remove=false`},
 		},
 		{name: "one stack", args: []string{"demo", "--yes", "--only", "bootstrap"}, calls: []string{`demo only="bootstrap" remove=false`}},
+		{name: "a dead cluster", args: []string{"demo", "--yes", "--unreachable"}, calls: []string{`demo only="" remove=false unreachable`}},
 		{name: "no terminal", args: []string{"demo"}, err: "nobody can be asked before destroy takes something away; give --yes to go ahead"},
 		{
 			name: "named", args: []string{"demo"}, terminal: true, answer: "demo\n",

@@ -2,6 +2,7 @@ package up
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tombolo/automation"
@@ -25,7 +26,7 @@ func summarize(s render.Status, c *config.Cluster, r automation.Result, lab bool
 		s.Plain("  %-9s %s", row[0], row[1])
 	}
 	s.Plain("Try next:")
-	for _, command := range next(c.Name, lab) {
+	for _, command := range next(c, lab) {
 		s.Plain("  %s", command)
 	}
 }
@@ -35,19 +36,25 @@ func facts(c *config.Cluster, v handoff.Values) [][2]string {
 	for i, g := range c.Kubernetes.NodeGroups {
 		groups[i] = g.Name
 	}
-	return [][2]string{
+	rows := [][2]string{
 		{"network", fmt.Sprintf("%s (%s), %d private and %d public subnets", v.VPCID, v.VPCCIDR,
 			len(v.PrivateSubnetIDs), len(v.PublicSubnetIDs))},
 		{"cluster", fmt.Sprintf("Kubernetes %s in %s, node groups: %s", v.ClusterVersion, v.Region, strings.Join(groups, ", "))},
 		{"endpoint", v.ClusterEndpoint},
-		{"GitOps", fmt.Sprintf("%s follows %s, branch %s", c.GitOps.Engine, c.GitOps.URL, c.GitOps.Branch)},
-		{"", "at " + c.GitOps.Path},
 	}
+	if c.IsSpoke() {
+		return append(rows, [2]string{"GitOps", fmt.Sprintf("argocd of hub %s", c.Hub())})
+	}
+	return append(rows,
+		[2]string{"GitOps", fmt.Sprintf("%s follows %s, branch %s", c.GitOps.Engine, c.GitOps.URL, c.GitOps.Branch)},
+		[2]string{"", "at " + c.GitOps.Path},
+	)
 }
 
 // next lists commands that show the result. They are run as this one was: from
 // the checkout, in the lab or not.
-func next(cluster string, lab bool) []string {
+func next(c *config.Cluster, lab bool) []string {
+	cluster := c.Name
 	file := cluster + ".kubeconfig"
 	if !lab {
 		return []string{
@@ -56,11 +63,19 @@ func next(cluster string, lab bool) []string {
 			"tombolo destroy " + cluster,
 		}
 	}
-	return []string{
+	show := "kubectl -n hello get configmap settings -o yaml"
+	if c.IsHub() {
+		show = "kubectl get applicationsets,applications -A"
+	}
+	commands := []string{
 		`eval "$(bin/tombolo lab env)"   # this shell is in the lab, with kubectl and pulumi`,
 		fmt.Sprintf(`export KUBECONFIG="$(bin/tombolo kubeconfig %s --file .lab/%s)"`, cluster, file),
 		"kubectl get nodes,pods -A",
-		"kubectl -n hello get configmap settings -o yaml",
+		show,
 		"bin/tombolo outputs " + cluster + "   # and: verify, list, lab status",
 	}
+	if c.IsSpoke() {
+		commands = slices.DeleteFunc(commands, func(command string) bool { return command == show })
+	}
+	return commands
 }

@@ -61,13 +61,15 @@ func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *c
 		Short: "Make clusters what their files say",
 		Long: strings.TrimSpace(`
 Deploy both stacks of each cluster: core, then bootstrap, which takes core's
-outputs and hands the cluster over to Git.
+outputs and hands the cluster over to Git. Several clusters go in the order of
+their waves, a hub before its spokes.
 
 On a terminal the plan is shown first and you are asked; --yes goes ahead
 without. Without a terminal --yes is required. A failed up can be run again.`),
 		Example: strings.TrimSpace(`
   tombolo up demo --lab
   tombolo up demo staging --yes --push --verify
+  tombolo up hub spoke-a spoke-b --yes
   tombolo up ./clusters/demo.yaml --yes --output json`),
 		Args: factory.SomeClusters,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -53,9 +53,10 @@ func NewCmdVerify(f *factory.Factory, runF func(context.Context, *Options) error
 		Use:   "verify <cluster>...",
 		Short: "Wait until everything that Git declares is ready",
 		Long: strings.TrimSpace(`
-Wait until every source, Kustomization and HelmRelease in each cluster is ready
-at the expected revision, and show them. When the time is over, the first cause
-is named.`),
+Wait until everything that the GitOps engine has for each cluster is ready at the
+expected revision, and show it: with Flux every source, Kustomization and
+HelmRelease, with Argo CD every Application and ApplicationSet, which for a spoke
+are looked at on its hub. When the time is over, the first cause is named.`),
 		Example: strings.TrimSpace(`
   tombolo verify demo --lab
   tombolo verify demo --timeout 30s --output json`),
