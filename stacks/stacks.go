@@ -33,6 +33,9 @@ type Options struct {
 	// Placeholders stand for core's outputs in a preview of bootstrap, when
 	// core does not have them yet. They cannot be applied.
 	Placeholders bool
+	// Hub is the cluster that config.LoadHub returns for a spoke. Default: it
+	// is loaded from beside the spoke's file.
+	Hub *config.Cluster
 	// Env is the environment of the run, before the process's own: secrets
 	// are read from it, and the AWS CLI runs in it. May be nil.
 	Env map[string]string
@@ -41,12 +44,13 @@ type Options struct {
 // registry holds the programs by kind.
 func registry() map[Kind]func(*pulumi.Context, *config.Cluster, Options) error {
 	return map[Kind]func(*pulumi.Context, *config.Cluster, Options) error{
-		Core: func(ctx *pulumi.Context, c *config.Cluster, _ Options) error {
-			return core.Run(ctx, c)
+		Core: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
+			return core.Run(ctx, c, o.Hub)
 		},
 		Bootstrap: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
 			return bootstrap.Run(ctx, c, bootstrap.Options{
 				CoreStack: Name(c.Name, Core), Placeholders: o.Placeholders, Env: o.Env,
+				Hub: o.Hub, HubCoreStack: Name(o.Hub.Name, Core),
 			})
 		},
 	}
@@ -68,11 +72,18 @@ func Parse(stack string) (cluster string, k Kind, err error) {
 	return "", "", fmt.Errorf("stack %q is not named after a cluster and a kind: expected <cluster>-%s", stack, allowed())
 }
 
-// Program is the program of a cluster's stack. It fails for an unknown kind.
+// Program is the program of a cluster's stack. It fails for an unknown kind, and
+// for a spoke whose hub cannot be loaded.
 func Program(c *config.Cluster, k Kind, o Options) (pulumi.RunFunc, error) {
 	program, ok := registry()[k]
 	if !ok {
 		return nil, fmt.Errorf("no program for the kind of stack %q: expected %s", k, allowed())
+	}
+	if o.Hub == nil {
+		var err error
+		if o.Hub, err = config.LoadHub(c); err != nil {
+			return nil, fmt.Errorf("load the hub of %s: %w", c.Name, err)
+		}
 	}
 	return func(ctx *pulumi.Context) error { return program(ctx, c, o) }, nil
 }

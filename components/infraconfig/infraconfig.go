@@ -64,6 +64,9 @@ type InfraConfig struct {
 
 	// Data of the general ConfigMap.
 	Data pulumi.StringMapOutput
+	// Keys and values of the general ConfigMap before it is made: the keys are
+	// known in every preview.
+	Keys pulumi.StringMap
 	// General is the general ConfigMap.
 	General *corev1.ConfigMap
 }
@@ -79,7 +82,8 @@ func NewInfraConfig(ctx *pulumi.Context, name string, args *InfraConfigArgs, opt
 	}
 	var err error
 	general := metadata(args.Namespace, Name, args.Labels, args.Annotations)
-	c.General, err = configMap(ctx, name+"-general", general, args.data(), c)
+	c.Keys = args.data()
+	c.General, err = configMap(ctx, name+"-general", general, c.Keys, c)
 	if err != nil {
 		return nil, fmt.Errorf("infra config %s: %w", name, err)
 	}

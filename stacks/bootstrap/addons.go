@@ -28,30 +28,37 @@ func addons(args *infraconfig.InfraConfigArgs, c *config.Cluster, h handoff.Hand
 	args.AddonKeys = map[string]pulumi.StringInput{}
 	facts := c.AddonFacts()
 	for _, a := range c.Addons.Enabled() {
-		publish := func(value func(addon.Outputs) (string, error)) pulumi.StringInput {
-			return addonOutputs(a.Name, h).ApplyT(func(v any) (string, error) {
-				return value(v.(addon.Outputs))
-			}).(pulumi.StringOutput)
-		}
 		for _, key := range a.Keys() {
-			args.AddonKeys[key.Name] = publish(func(out addon.Outputs) (string, error) {
-				return key.Value(facts, a.Options, out), nil
-			})
+			args.AddonKeys[key.Name] = addonOutputs(a.Name, h).ApplyT(func(out any) string {
+				return key.Value(facts, a.Options, out.(addon.Outputs))
+			}).(pulumi.StringOutput)
 		}
 		if !a.HasValues() {
 			continue
 		}
 		args.Addons = append(args.Addons, infraconfig.Addon{
 			Name: a.Name, Namespace: a.Namespace,
-			Values: publish(func(out addon.Outputs) (string, error) {
-				text, err := yaml.Marshal(a.Values(facts, a.Options, out))
+			Values: addonValues(c, a, h).ApplyT(func(values any) (string, error) {
+				text, err := yaml.Marshal(values)
 				if err != nil {
 					return "", fmt.Errorf("render values of addon %s: %w", a.Name, err)
 				}
 				return string(text), nil
-			}),
+			}).(pulumi.StringOutput),
 		})
 	}
+}
+
+// addonValues are the addon's Helm values: an output of map[string]any, which is
+// empty for an addon that has none.
+func addonValues(c *config.Cluster, a addon.Enabled, h handoff.Handoff) pulumi.Output {
+	facts := c.AddonFacts()
+	return addonOutputs(a.Name, h).ApplyT(func(out any) any {
+		if !a.HasValues() {
+			return map[string]any{}
+		}
+		return a.Values(facts, a.Options, out.(addon.Outputs))
+	})
 }
 
 // addonOutputs is what core tells about an addon: an output of addon.Outputs.

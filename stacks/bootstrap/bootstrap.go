@@ -1,5 +1,6 @@
 // Package bootstrap is the program of the bootstrap stack: what a cluster needs
-// before GitOps can own the rest, and the GitOps engine.
+// before GitOps can own the rest, and the GitOps engine; on a spoke, its
+// registration with the hub's engine.
 package bootstrap
 
 import (
@@ -18,7 +19,11 @@ import (
 type Options struct {
 	// CoreStack is the stack with the hand-off, such as demo-core.
 	CoreStack string
-	// Placeholders stand for the hand-off in a preview.
+	// Hub is the cluster whose engine runs this one: the cluster itself unless
+	// it is a spoke. HubCoreStack is the stack with the hub's hand-off.
+	Hub          *config.Cluster
+	HubCoreStack string
+	// Placeholders stand for the hand-offs in a preview.
 	Placeholders bool
 	// Env is the environment of the run, before the process's own.
 	Env map[string]string
@@ -26,60 +31,93 @@ type Options struct {
 
 // Run prepares the cluster and hands it to the GitOps engine.
 func Run(ctx *pulumi.Context, c *config.Cluster, o Options) error {
-	if c.GitOps.Engine != config.Flux {
-		return fmt.Errorf("bootstrap of %s: GitOps engine %q is none of flux", c.Name, c.GitOps.Engine)
-	}
-	var last distributionRecord
-	if !o.Placeholders {
-		var err error
-		if last, err = lastDistribution(ctx); err != nil {
-			return fmt.Errorf("bootstrap of %s: %w", c.Name, err)
-		}
-	}
-	h, err := handoff.Import(ctx, o.CoreStack, o.Placeholders)
-	if err != nil {
-		return fmt.Errorf("bootstrap of %s: %w", c.Name, err)
-	}
-	kubeconfig := pulumi.All(h.ClusterName, h.Region, h.ClusterEndpoint, h.ClusterCA).ApplyT(func(v []any) (string, error) {
-		text, err := handoff.Kubeconfig(v[0].(string), v[1].(string), v[2].(string), v[3].(string), c.Cloud.Profile)
-		return string(text), err
-	}).(pulumi.StringOutput)
-	provider, err := newProvider(ctx, h, kubeconfig)
-	if err != nil {
-		return fmt.Errorf("bootstrap of %s: %w", c.Name, err)
-	}
-	if err := prepare(ctx, c, o, last, h, kubeconfig, pulumi.Provider(provider)); err != nil {
+	p := &program{ctx: ctx, c: c, o: o}
+	if err := p.run(); err != nil {
 		return fmt.Errorf("bootstrap of %s: %w", c.Name, err)
 	}
 	return nil
 }
 
-// newProvider makes the Kubernetes provider. Its identity is the cluster's ARN:
-// a kubeconfig that changes replaces nothing. ConfigMaps and Secrets are
-// updated in place, so that nobody ever finds one missing.
-func newProvider(ctx *pulumi.Context, h handoff.Handoff, kubeconfig pulumi.StringOutput) (*kubernetes.Provider, error) {
-	return kubernetes.NewProvider(ctx, "kubernetes", &kubernetes.ProviderArgs{
+// program is one run.
+type program struct {
+	ctx *pulumi.Context
+	c   *config.Cluster
+	o   Options
+
+	last      distributionRecord // of the engine's distribution
+	h         handoff.Handoff
+	own       connection // to the cluster itself
+	prepared  pulumi.ResourceOption
+	published *infraconfig.InfraConfig
+}
+
+func (p *program) run() error {
+	hand, ok := map[config.Engine]func() error{
+		config.Flux: p.makeFlux, config.ArgoCD: p.joinArgoCD,
+	}[p.c.GitOps.Engine]
+	if !ok {
+		return fmt.Errorf("GitOps engine %q is none of flux, argocd", p.c.GitOps.Engine)
+	}
+	var err error
+	if !p.o.Placeholders && !p.c.IsSpoke() {
+		if p.last, err = lastDistribution(p.ctx); err != nil {
+			return err
+		}
+	}
+	if p.h, err = handoff.Import(p.ctx, p.o.CoreStack, p.o.Placeholders); err != nil {
+		return err
+	}
+	if p.own, err = connect(p.ctx, "kubernetes", p.h, p.c.Cloud.Profile); err != nil {
+		return err
+	}
+	if err := p.prepare(); err != nil {
+		return err
+	}
+	return hand()
+}
+
+// connection is a way to a cluster.
+type connection struct {
+	kubeconfig pulumi.StringOutput
+	provider   pulumi.ResourceOption
+}
+
+// connect makes a Kubernetes provider. Its identity is the cluster's ARN: a
+// kubeconfig that changes replaces nothing. ConfigMaps and Secrets are updated
+// in place, so that nobody ever finds one missing.
+func connect(ctx *pulumi.Context, name string, h handoff.Handoff, profile string) (connection, error) {
+	kubeconfig := pulumi.All(h.ClusterName, h.Region, h.ClusterEndpoint, h.ClusterCA).ApplyT(func(v []any) (string, error) {
+		text, err := handoff.Kubeconfig(v[0].(string), v[1].(string), v[2].(string), v[3].(string), profile)
+		return string(text), err
+	}).(pulumi.StringOutput)
+	provider, err := kubernetes.NewProvider(ctx, name, &kubernetes.ProviderArgs{
 		Kubeconfig:             kubeconfig,
 		ClusterIdentifier:      h.ClusterARN,
 		EnableServerSideApply:  pulumi.Bool(true),
 		EnableConfigMapMutable: pulumi.Bool(true),
 		EnableSecretMutable:    pulumi.Bool(true),
 	})
+	if err != nil {
+		return connection{}, err
+	}
+	return connection{kubeconfig, pulumi.Provider(provider)}, nil
 }
 
-func prepare(ctx *pulumi.Context, c *config.Cluster, o Options, last distributionRecord, h handoff.Handoff, kubeconfig pulumi.StringOutput, provider pulumi.ResourceOption) error {
-	spaces, err := namespaces.NewNamespaces(ctx, c.Name, &namespaces.NamespacesArgs{
-		Owner:      c.Name,
-		Namespaces: namespaceArgs(c),
-		Existing:   existingNamespaces(ctx, kubeconfig, o.Env),
-	}, provider)
+// prepare makes what the engine and the platform tree find when they start.
+func (p *program) prepare() error {
+	spaces, err := namespaces.NewNamespaces(p.ctx, p.c.Name, &namespaces.NamespacesArgs{
+		Owner:      p.c.Name,
+		Namespaces: namespaceArgs(p.c),
+		Existing:   existingNamespaces(p.ctx, p.own.kubeconfig, p.o.Env),
+	}, p.own.provider)
 	if err != nil {
 		return err
 	}
 	inside := pulumi.DependsOn([]pulumi.Resource{spaces})
-	published, err := infraconfig.NewInfraConfig(ctx, c.Name, infraConfigArgs(c, h), provider, inside)
+	p.published, err = infraconfig.NewInfraConfig(p.ctx, p.c.Name, infraConfigArgs(p.c, p.o.Hub, p.h), p.own.provider, inside)
 	if err != nil {
 		return err
 	}
-	return makeEngine(ctx, c, o, last, kubeconfig, provider, pulumi.DependsOn([]pulumi.Resource{spaces, published}))
+	p.prepared = pulumi.DependsOn([]pulumi.Resource{spaces, p.published})
+	return nil
 }

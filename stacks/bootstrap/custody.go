@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"tombolo/components/argocd"
+	"tombolo/components/distribution"
 	"tombolo/components/flux"
 	"tombolo/config"
 )
@@ -26,7 +28,7 @@ const distributionKey = "distribution"
 type distributionRecord struct {
 	// Digest of the distribution that was last applied, or found in Git.
 	Digest string
-	// Objects that were made of it, as flux.Engine lists them.
+	// Objects that were made of it, as the engine lists them.
 	Objects []string
 }
 
@@ -81,20 +83,57 @@ type custody struct {
 	digest string
 }
 
-// custodyOf decides by the distribution that the cluster file names:
+// engine is what custody has to know of one.
+type engine struct {
+	product distribution.Product
+	// digest of what a manifest becomes.
+	digest func(manifest []byte) string
+	// selector narrows the controllers down to those that may be Git's, and
+	// managed tells that one is.
+	selector string
+	managed  func(metav1.PartialObjectMetadata) bool
+	// digestAnnotation of a controller is the digest that Git has; "" when
+	// nobody writes it.
+	digestAnnotation string
+	// remedy says how a distribution gets into Git.
+	remedy string
+}
+
+func fluxEngine(c *config.Cluster) engine {
+	return engine{
+		product:          flux.Product(),
+		digest:           func(manifest []byte) string { return flux.Digest(manifest, strictSubstitution) },
+		selector:         flux.OwnerLabel,
+		managed:          func(metav1.PartialObjectMetadata) bool { return true },
+		digestAnnotation: flux.DigestAnnotation,
+		remedy:           "if Git does not have it, run `tombolo push " + c.Name + "`",
+	}
+}
+
+// argocdEngine is Git's when an Application of its own tracks a controller.
+func argocdEngine() engine {
+	return engine{
+		product: argocd.Product(),
+		digest:  func(manifest []byte) string { return distribution.Digest(manifest) },
+		managed: func(o metav1.PartialObjectMetadata) bool { return o.Annotations[argocd.TrackingAnnotation] != "" },
+		remedy:  "change it in Git, where Argo CD manages itself",
+	}
+}
+
+// custody decides by the distribution that the cluster file names:
 //   - it is the one of the last run: what became of it since is not our matter;
 //   - it is another, and Git has the engine: Git decides, and we say so;
 //   - it is another, and nobody else has the engine: it is applied.
-func custodyOf(ctx *pulumi.Context, c *config.Cluster, manifest []byte, last distributionRecord, kubeconfig pulumi.StringOutput, env map[string]string) (custody, error) {
-	wanted := flux.Digest(manifest, strictSubstitution)
+func (p *program) custody(e engine, manifest []byte) (custody, error) {
+	wanted, last := e.digest(manifest), p.last
 	if last.Digest == wanted {
 		return custody{handedOver: true, made: last.Objects, digest: wanted}, nil
 	}
-	controllers, err := flux.Product().Controllers(manifest)
+	controllers, err := e.product.Controllers(manifest)
 	if err != nil {
 		return custody{}, err
 	}
-	git, err := gitCustody(ctx, kubeconfig, env, controllers)
+	git, err := p.gitCustody(e, controllers)
 	if err != nil {
 		return custody{}, err
 	}
@@ -105,8 +144,8 @@ func custodyOf(ctx *pulumi.Context, c *config.Cluster, manifest []byte, last dis
 		return custody{handedOver: true, made: last.Objects, digest: wanted}, nil
 	}
 	message := fmt.Sprintf("Git decides about the engine of %s, and the distribution of the cluster file (%s) has not arrived from there: "+
-		"the engine is left as it is; if Git does not have it, run `tombolo push %s`", c.Name, c.GitOps.Distribution.Version, c.Name)
-	return custody{handedOver: true, made: last.Objects, digest: last.Digest}, ctx.Log.Warn(message, nil)
+		"the engine is left as it is; %s", p.c.Name, p.c.GitOps.Distribution.Version, e.remedy)
+	return custody{handedOver: true, made: last.Objects, digest: last.Digest}, p.ctx.Log.Warn(message, nil)
 }
 
 // inGit is what the cluster says about the engine's own management.
@@ -120,20 +159,19 @@ type inGit struct {
 // gitCustody asks the cluster. The answer shapes the program, whose options
 // cannot wait for outputs: so the kubeconfig is awaited here. Where it is
 // unknown there is no cluster yet, and nothing in it.
-func gitCustody(ctx *pulumi.Context, kubeconfig pulumi.StringOutput, env map[string]string, controllers []string) (inGit, error) {
-	text, err := internals.UnsafeAwaitOutput(ctx.Context(), kubeconfig)
+func (p *program) gitCustody(e engine, controllers []string) (inGit, error) {
+	text, err := internals.UnsafeAwaitOutput(p.ctx.Context(), p.own.kubeconfig)
 	if err != nil {
 		return inGit{}, err
 	}
 	if !text.Known {
 		return inGit{}, nil
 	}
-	return findInGit(ctx.Context(), text.Value.(string), env, controllers)
+	return e.findInGit(p.ctx.Context(), text.Value.(string), p.o.Env, controllers)
 }
 
-// findInGit looks for one of the controllers with the label of what Flux
-// applies.
-func findInGit(ctx context.Context, kubeconfig string, env map[string]string, controllers []string) (inGit, error) {
+// findInGit looks for one of the controllers that the engine itself has applied.
+func (e engine) findInGit(ctx context.Context, kubeconfig string, env map[string]string, controllers []string) (inGit, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	client, host, err := metadataClient(kubeconfig, env)
@@ -141,15 +179,15 @@ func findInGit(ctx context.Context, kubeconfig string, env map[string]string, co
 		return inGit{}, err
 	}
 	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	list, err := client.Resource(deployments).Namespace(flux.Namespace).List(ctx, metav1.ListOptions{LabelSelector: flux.OwnerLabel})
+	list, err := client.Resource(deployments).Namespace(e.product.Namespace).List(ctx, metav1.ListOptions{LabelSelector: e.selector})
 	if err != nil {
 		return inGit{}, fmt.Errorf("list the Deployments in %s: %w; check that %s is reachable from here and that this identity is among kubernetes.admins",
-			flux.Namespace, err, host)
+			e.product.Namespace, err, host)
 	}
 	var found inGit
 	for _, d := range list.Items {
-		if slices.Contains(controllers, d.Name) {
-			found = inGit{managed: true, digest: d.Annotations[flux.DigestAnnotation]}
+		if slices.Contains(controllers, d.Name) && e.managed(d) {
+			found = inGit{managed: true, digest: d.Annotations[e.digestAnnotation]}
 		}
 	}
 	return found, nil

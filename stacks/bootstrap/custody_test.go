@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
+	"tombolo/components/distribution"
 	"tombolo/components/flux"
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -60,7 +61,54 @@ func TestCustody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := kubeconfig(t, deployments(t, test.cluster...))
 			err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-				got, err := custodyOf(ctx, c, []byte(manifest), test.last, pulumi.String(text).ToStringOutput(), nil)
+				p := &program{ctx: ctx, c: c, last: test.last, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()}}
+				got, err := p.custody(fluxEngine(c), []byte(manifest))
+				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
+					t.Errorf("got %+v, want %+v", got, test.want)
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestCustodyOfArgoCD: an Application that tracks a Deployment of Argo CD's has
+// it; one that tracks another does not.
+func TestCustodyOfArgoCD(t *testing.T) {
+	const manifest = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "argocd-server"}}`
+	tracked := func(name string) string {
+		return `{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "` + name +
+			`", "annotations": {"argocd.argoproj.io/tracking-id": "argocd:apps/Deployment:argocd/argocd-server"}}}`
+	}
+	made := []string{"apps/v1 Deployment argocd/argocd-server"}
+	wanted := distribution.Digest([]byte(manifest))
+	c := &config.Cluster{Name: "mgmt", GitOps: config.GitOps{Engine: config.ArgoCD, Distribution: config.Distribution{Version: "v3.3.0"}}}
+	for name, test := range map[string]struct {
+		cluster string
+		want    custody
+	}{
+		"nobody else's": {`{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "argocd-server"}}`, custody{digest: wanted}},
+		"Git's":         {tracked("argocd-server"), custody{handedOver: true, made: made, digest: "old"}},
+		"the user's":    {tracked("dashboard"), custody{digest: wanted}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := kubeconfig(t, func(w http.ResponseWriter, r *http.Request) {
+				if want := "/apis/apps/v1/namespaces/argocd/deployments"; r.URL.Path != want {
+					t.Errorf("asked for %s", r.URL)
+				}
+				w.Header().Set("Content-Type", "application/json")
+				if _, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [` + test.cluster + `]}`)); err != nil {
+					t.Error(err)
+				}
+			})
+			err := (&recorder.Recorder{}).Run("mgmt-bootstrap", func(ctx *pulumi.Context) error {
+				p := &program{
+					ctx: ctx, c: c, last: distributionRecord{"old", made}, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()},
+				}
+				got, err := p.custody(argocdEngine(), []byte(manifest))
 				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
 					t.Errorf("got %+v, want %+v", got, test.want)
 				}
@@ -75,7 +123,7 @@ func TestCustody(t *testing.T) {
 
 func TestCustodyCannotBeFound(t *testing.T) {
 	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	_, err := findInGit(t.Context(), text, nil, nil)
+	_, err := fluxEngine(&config.Cluster{}).findInGit(t.Context(), text, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "list the Deployments in flux-system: ") || !strings.Contains(err.Error(), "among kubernetes.admins") {
 		t.Errorf("error %v", err)
 	}
@@ -85,7 +133,8 @@ func TestCustodyCannotBeFound(t *testing.T) {
 func TestWithoutAClusterNothingIsInGit(t *testing.T) {
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		unknown := pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" }).(pulumi.StringOutput)
-		got, err := gitCustody(ctx, unknown, nil, []string{"source-controller"})
+		p := &program{ctx: ctx, own: connection{kubeconfig: unknown}}
+		got, err := p.gitCustody(argocdEngine(), []string{"argocd-server"})
 		if got.managed {
 			t.Error("Git manages the engine of a cluster that does not exist")
 		}
@@ -132,7 +181,7 @@ func TestGitFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &config.Cluster{Name: "demo", File: filepath.Join(dir, "demo.yaml"), GitOps: config.GitOps{
-		URL: "https://git.example.com/platform.git", Branch: "main", Path: "clusters/demo", Interval: "1m",
+		Engine: config.Flux, URL: "https://git.example.com/platform.git", Branch: "main", Path: "clusters/demo", Interval: "1m",
 		Distribution: config.Distribution{Path: "install.yaml"}, Auth: &config.Auth{Type: config.AuthBasic},
 	}}
 	files, err := GitFiles(t.Context(), c)
@@ -147,6 +196,10 @@ func TestGitFiles(t *testing.T) {
 	}
 	c.GitOps.Interval = "soon"
 	if _, err := GitFiles(t.Context(), c); err == nil || !strings.Contains(err.Error(), "gitops.interval: ") {
+		t.Errorf("error %v", err)
+	}
+	c.GitOps.Engine = config.ArgoCD
+	if _, err := GitFiles(t.Context(), c); err == nil || !strings.Contains(err.Error(), "its engine is argocd, and only flux manages itself by files of ours") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
+	"tombolo/components/argocd"
 	"tombolo/components/distribution"
 	"tombolo/components/flux"
 	"tombolo/config"
@@ -13,10 +15,14 @@ import (
 // Preflight checks what the program will need besides the cluster file: the
 // engine's distribution, with its checksum, and the secrets in files and in the
 // environment. Core takes a quarter of an hour in a cloud; what is missing is
-// better said before it. All problems are reported together.
+// better said before it. All problems are reported together. A spoke needs
+// nothing: its hub has the engine.
 func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) error {
+	if c.IsSpoke() {
+		return nil
+	}
 	var problems []error
-	if _, err := flux.Product().Load(ctx, source(c)); err != nil {
+	if _, err := product(c).Load(ctx, source(c)); err != nil {
 		problems = append(problems, fmt.Errorf("gitops.distribution: %w", err))
 	}
 	if a := c.GitOps.Auth; a != nil {
@@ -35,6 +41,14 @@ func (s secrets) check(path string, ref *config.SecretRef) error {
 	return err
 }
 
+// product is the engine that is installed on the cluster.
+func product(c *config.Cluster) distribution.Product {
+	if c.GitOps.Engine == config.ArgoCD {
+		return argocd.Product()
+	}
+	return flux.Product()
+}
+
 // source is where the engine's install manifest is.
 func source(c *config.Cluster) distribution.Source {
 	d := c.GitOps.Distribution
@@ -42,4 +56,12 @@ func source(c *config.Cluster) distribution.Source {
 		return distribution.Source{SHA256: d.SHA256, Path: besideFile(c, d.Path)}
 	}
 	return distribution.Source{URL: d.URL, SHA256: d.SHA256}
+}
+
+// besideFile is a path of the cluster file, which is relative to it.
+func besideFile(c *config.Cluster, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(c.File), path)
 }

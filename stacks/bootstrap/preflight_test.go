@@ -46,3 +46,14 @@ func TestPreflight(t *testing.T) {
 		})
 	}
 }
+
+func TestPreflightOfASpoke(t *testing.T) {
+	c := &config.Cluster{Name: "demo", GitOps: config.GitOps{Engine: config.ArgoCD, Hub: "mgmt"}}
+	if err := Preflight(t.Context(), c, nil); err != nil {
+		t.Errorf("a spoke has no distribution to look for: %v", err)
+	}
+	c.GitOps.Hub = ""
+	if err := Preflight(t.Context(), c, nil); err == nil || !strings.Contains(err.Error(), "the Argo CD distribution has neither a URL nor a path") {
+		t.Errorf("a hub without a distribution: %v", err)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumiconfig "github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
 
-	"tombolo/components/flux"
 	"tombolo/config"
 )
 
@@ -22,20 +21,33 @@ type secrets struct {
 	env     map[string]string
 }
 
-func (s secrets) auth(a config.Auth) (*flux.Auth, error) {
+// gitAuth is gitops.auth, for either engine: user name and password, or private
+// key and known hosts.
+type gitAuth struct {
+	username, password, privateKey pulumi.StringInput
+	knownHosts                     string
+}
+
+func (p *program) secrets() secrets { return secrets{ctx: p.ctx, cluster: p.c, env: p.o.Env} }
+
+// auth is nil when the file has none.
+func (s secrets) auth(a *config.Auth) (*gitAuth, error) {
+	if a == nil {
+		return nil, nil
+	}
 	switch a.Type {
 	case config.AuthBasic:
 		password, err := s.resolve("gitops.auth.password", a.Password)
 		if err != nil {
 			return nil, err
 		}
-		return &flux.Auth{Username: pulumi.String(a.Username), Password: password}, nil
+		return &gitAuth{username: pulumi.String(a.Username), password: password}, nil
 	case config.AuthSSH:
 		key, err := s.resolve("gitops.auth.privateKey", a.PrivateKey)
 		if err != nil {
 			return nil, err
 		}
-		return &flux.Auth{PrivateKey: key, KnownHosts: pulumi.String(a.KnownHosts)}, nil
+		return &gitAuth{privateKey: key, knownHosts: a.KnownHosts}, nil
 	default:
 		return nil, fmt.Errorf("gitops.auth.type: %q is none of basic, ssh", a.Type)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"tombolo/components/flux"
 	"tombolo/components/infraconfig"
 	"tombolo/components/namespaces"
 	"tombolo/config"
@@ -38,8 +37,8 @@ func namespaceArgs(c *config.Cluster) []namespaces.Namespace {
 			out = withNamespace(out, a.Namespace, a.NamespaceLabels)
 		}
 	}
-	if !slices.ContainsFunc(out, func(n namespaces.Namespace) bool { return n.Name == flux.Namespace }) {
-		out = append(out, namespaces.Namespace{Name: flux.Namespace})
+	if engine := c.EngineNamespace(); !slices.ContainsFunc(out, func(n namespaces.Namespace) bool { return n.Name == engine }) {
+		out = append(out, namespaces.Namespace{Name: engine})
 	}
 	return out
 }
@@ -59,9 +58,9 @@ func withNamespace(all []namespaces.Namespace, name string, labels map[string]st
 	return all
 }
 
-func infraConfigArgs(c *config.Cluster, h handoff.Handoff) *infraconfig.InfraConfigArgs {
+func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff) *infraconfig.InfraConfigArgs {
 	args := &infraconfig.InfraConfigArgs{
-		Namespace:   flux.Namespace,
+		Namespace:   c.EngineNamespace(),
 		Extra:       c.Values,
 		Labels:      c.Labels,
 		Annotations: annotations(c),
@@ -73,7 +72,7 @@ func infraConfigArgs(c *config.Cluster, h handoff.Handoff) *infraconfig.InfraCon
 			VPCID: h.VPCID, VPCCIDR: h.VPCCIDR,
 			PrivateSubnetIDs: h.PrivateSubnetIDs, PublicSubnetIDs: h.PublicSubnetIDs,
 			ClusterSecurityGroupID: h.ClusterSecurityGroupID, NodeRoleARN: h.NodeRoleARN,
-			GitOpsPath: pulumi.String(gitOpsPath(c)),
+			GitOpsPath: pulumi.String(gitOpsPath(hub)),
 		},
 	}
 	for _, s := range c.Services {

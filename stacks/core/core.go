@@ -20,8 +20,8 @@ import (
 
 // Run registers what the cluster consists of and exports the hand-off. It
 // fails before anything is made when the credentials are of another account
-// than the cluster file's.
-func Run(ctx *pulumi.Context, c *config.Cluster) error {
+// than the cluster file's. The hub is the cluster that config.LoadHub returns.
+func Run(ctx *pulumi.Context, c, hub *config.Cluster) error {
 	if c.Cloud.Provider != config.AWS {
 		return fmt.Errorf("core of %s: cloud provider %q is none of aws", c.Name, c.Cloud.Provider)
 	}
@@ -50,6 +50,10 @@ func Run(ctx *pulumi.Context, c *config.Cluster) error {
 	if err != nil {
 		return fmt.Errorf("core of %s: %w", c.Name, err)
 	}
+	fleet, err := makeFleetRoles(ctx, c, hub, partition, cluster, opts)
+	if err != nil {
+		return fmt.Errorf("core of %s: %w", c.Name, err)
+	}
 	return handoff.Export(ctx, handoff.Handoff{
 		ClusterName:            cluster.Name,
 		ClusterARN:             cluster.ARN,
@@ -69,6 +73,8 @@ func Run(ctx *pulumi.Context, c *config.Cluster) error {
 		NodeRoleARN:            cluster.NodeRoleARN,
 		ServiceRoleARNs:        roles.ToStringMapOutput(),
 		AddonOutputs:           made.ToStringMapOutput(),
+		ArgoCDRoleARN:          fleet.argocd,
+		RegistrationRoleARN:    fleet.registration,
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 
 // SchemaVersion is the version of the contract. It goes up when a field is
 // added, removed or changes its meaning.
-const SchemaVersion = 2
+const SchemaVersion = 3
 
 // versionKey is the stack output that holds the contract's version.
 const versionKey = "schemaVersion"
@@ -53,6 +53,10 @@ type Handoff struct {
 	// AddonOutputs are what was made for the addons, by <addon>/<output>, such
 	// as karpenter/queue_name.
 	AddonOutputs pulumi.StringMapOutput `output:"addonOutputs"`
+	// ArgoCDRoleARN is the role of a hub's Argo CD, RegistrationRoleARN the one
+	// by which the hub reaches a spoke; "" where there is none.
+	ArgoCDRoleARN       pulumi.StringOutput `output:"argocdRoleArn"`
+	RegistrationRoleARN pulumi.StringOutput `output:"registrationRoleArn"`
 }
 
 // Export makes the hand-off the outputs of the stack. It fails when a field has

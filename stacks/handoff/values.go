@@ -26,6 +26,8 @@ type Values struct {
 	NodeRoleARN            string            `output:"nodeRoleArn"`
 	ServiceRoleARNs        map[string]string `output:"serviceRoleArns"`
 	AddonOutputs           map[string]string `output:"addonOutputs"`
+	ArgoCDRoleARN          string            `output:"argocdRoleArn"`
+	RegistrationRoleARN    string            `output:"registrationRoleArn"`
 }
 
 // FromOutputs reads a core stack's outputs, as JSON decodes them. It fails when

@@ -3,7 +3,6 @@ package bootstrap
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -16,41 +15,43 @@ import (
 // strictSubstitution: a variable without a value is an error everywhere.
 const strictSubstitution = true
 
-// makeEngine installs the engine, unless Git has taken it over, and records
-// what was applied.
-func makeEngine(ctx *pulumi.Context, c *config.Cluster, o Options, last distributionRecord, kubeconfig pulumi.StringOutput, opts ...pulumi.ResourceOption) error {
-	args, err := engineArgs(ctx, c, o)
+// makeFlux installs Flux, unless Git has taken it over, and records what was
+// applied.
+func (p *program) makeFlux() error {
+	args, err := p.fluxArgs()
 	if err != nil {
 		return err
 	}
-	own, err := custodyOf(ctx, c, args.Manifest, last, kubeconfig, o.Env)
+	own, err := p.custody(fluxEngine(p.c), args.Manifest)
 	if err != nil {
 		return err
 	}
 	args.HandedOver, args.Made = own.handedOver, own.made
-	engine, err := flux.NewEngine(ctx, c.Name, args, opts...)
+	engine, err := flux.NewEngine(p.ctx, p.c.Name, args, p.own.provider, p.prepared)
 	if err != nil {
 		return err
 	}
-	ctx.Export(distributionKey, distributionRecord{Digest: own.digest}.output(engine.Made))
+	p.ctx.Export(distributionKey, distributionRecord{Digest: own.digest}.output(engine.Made))
 	return nil
 }
 
-func engineArgs(ctx *pulumi.Context, c *config.Cluster, o Options) (*flux.EngineArgs, error) {
-	manifest, err := flux.Product().Load(ctx.Context(), source(c))
+func (p *program) fluxArgs() (*flux.EngineArgs, error) {
+	manifest, err := flux.Product().Load(p.ctx.Context(), source(p.c))
 	if err != nil {
 		return nil, err
 	}
-	follow, err := follow(c)
+	follow, err := follow(p.c)
 	if err != nil {
 		return nil, err
 	}
 	args := &flux.EngineArgs{Manifest: manifest, StrictSubstitution: strictSubstitution, Follow: follow}
-	if c.GitOps.Auth != nil {
-		s := secrets{ctx: ctx, cluster: c, env: o.Env}
-		if args.Auth, err = s.auth(*c.GitOps.Auth); err != nil {
-			return nil, err
-		}
+	auth, err := p.secrets().auth(p.c.GitOps.Auth)
+	if err != nil || auth == nil {
+		return args, err
+	}
+	args.Auth = &flux.Auth{Username: auth.username, Password: auth.password, PrivateKey: auth.privateKey}
+	if auth.knownHosts != "" {
+		args.Auth.KnownHosts = pulumi.String(auth.knownHosts)
 	}
 	return args, nil
 }
@@ -66,9 +67,12 @@ func follow(c *config.Cluster) (flux.Follow, error) {
 	}, nil
 }
 
-// GitFiles are the files by which the engine manages itself from the cluster's
-// repository, by their name.
+// GitFiles are the files by which Flux manages itself from the cluster's
+// repository, by their name. It fails for another engine.
 func GitFiles(ctx context.Context, c *config.Cluster) (map[string][]byte, error) {
+	if c.GitOps.Engine != config.Flux {
+		return nil, fmt.Errorf("files for %s: its engine is %s, and only flux manages itself by files of ours", c.Name, c.GitOps.Engine)
+	}
 	manifest, err := flux.Product().Load(ctx, source(c))
 	if err != nil {
 		return nil, err
@@ -80,12 +84,4 @@ func GitFiles(ctx context.Context, c *config.Cluster) (map[string][]byte, error)
 	return flux.Files(&flux.FilesArgs{
 		Manifest: manifest, StrictSubstitution: strictSubstitution, Follow: follow, Private: c.GitOps.Auth != nil,
 	})
-}
-
-// besideFile is a path of the cluster file, which is relative to it.
-func besideFile(c *config.Cluster, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(filepath.Dir(c.File), path)
 }

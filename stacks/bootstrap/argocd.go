@@ -1,0 +1,133 @@
+package bootstrap
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/argocd"
+	"tombolo/components/registration"
+	"tombolo/config"
+	"tombolo/stacks/handoff"
+)
+
+// joinArgoCD makes the engine of a hub, and registers the cluster with its hub.
+func (p *program) joinArgoCD() error {
+	if p.c.IsHub() {
+		return p.makeHub()
+	}
+	return p.joinHub()
+}
+
+// makeHub installs Argo CD, unless Git has taken it over, records what was
+// applied, and registers the cluster with itself. The registration goes before
+// the engine does: while Argo CD still lives to act on it.
+func (p *program) makeHub() error {
+	args, err := p.argocdArgs()
+	if err != nil {
+		return err
+	}
+	own, err := p.custody(argocdEngine(), args.Manifest)
+	if err != nil {
+		return err
+	}
+	args.HandedOver, args.Made = own.handedOver, own.made
+	engine, err := argocd.NewEngine(p.ctx, p.c.Name, args, p.own.provider, p.prepared)
+	if err != nil {
+		return err
+	}
+	p.ctx.Export(distributionKey, distributionRecord{Digest: own.digest}.output(engine.Made))
+	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(pulumi.String(argocd.InCluster), nil),
+		p.own.provider, pulumi.DependsOn([]pulumi.Resource{engine}))
+	return err
+}
+
+func (p *program) argocdArgs() (*argocd.EngineArgs, error) {
+	g := p.c.GitOps
+	manifest, err := argocd.Product().Load(p.ctx.Context(), source(p.c))
+	if err != nil {
+		return nil, err
+	}
+	interval, err := time.ParseDuration(g.Interval)
+	if err != nil {
+		return nil, fmt.Errorf("gitops.interval: %w", err)
+	}
+	args := &argocd.EngineArgs{
+		Manifest: manifest, URL: g.URL, Branch: g.Branch, Path: g.Path, Interval: interval, RoleARN: p.h.ArgoCDRoleARN,
+	}
+	auth, err := p.secrets().auth(g.Auth)
+	if err != nil || auth == nil {
+		return args, err
+	}
+	args.Auth = &argocd.Auth{
+		Username: auth.username, Password: auth.password, PrivateKey: auth.privateKey, KnownHosts: auth.knownHosts,
+	}
+	return args, nil
+}
+
+// joinHub gives the hub's Argo CD its rights on this cluster, and registers the
+// cluster there. The hub is reached by its own hand-off.
+func (p *program) joinHub() error {
+	options := p.c.GitOps.ArgoCD
+	access, err := registration.NewAccess(p.ctx, p.c.Name, &registration.AccessArgs{
+		Namespace: p.c.EngineNamespace(), Rotation: options.Rotation,
+	}, p.own.provider, p.prepared)
+	if err != nil {
+		return err
+	}
+	hub, err := handoff.Import(p.ctx, p.o.HubCoreStack, p.o.Placeholders)
+	if err != nil {
+		return fmt.Errorf("hub %s: %w", p.o.Hub.Name, err)
+	}
+	at, err := connect(p.ctx, "hub", hub, p.o.Hub.Cloud.Profile)
+	if err != nil {
+		return fmt.Errorf("hub %s: %w", p.o.Hub.Name, err)
+	}
+	var credentials registration.Credentials = registration.AWS{
+		ClusterName: p.h.ClusterName, RoleARN: p.h.RegistrationRoleARN, CA: p.h.ClusterCA,
+	}
+	if options.Credentials == config.CredentialsServiceAccount {
+		credentials = registration.Token{Token: access.Token, CA: p.h.ClusterCA}
+	}
+	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(p.h.ClusterEndpoint, credentials),
+		at.provider, pulumi.DependsOn([]pulumi.Resource{access, p.published}))
+	return err
+}
+
+// registrationArgs carry what infrastructure knows to Git: labels for
+// generators, annotations for templates.
+func (p *program) registrationArgs(server pulumi.StringInput, credentials registration.Credentials) *registration.RegistrationArgs {
+	annotations := map[string]pulumi.StringInput{config.ValuesAnnotation: p.values()}
+	for key, value := range p.c.Annotations {
+		annotations[key] = pulumi.String(value)
+	}
+	for key, value := range p.published.Keys {
+		annotations[key] = value
+	}
+	return &registration.RegistrationArgs{
+		Cluster: p.c.Name, Labels: p.c.RegistrationLabels(), Annotations: annotations, Server: server, Credentials: credentials,
+	}
+}
+
+// values are config.ValuesAnnotation: all of it as one JSON text, for templates
+// that hand it on to a chart.
+func (p *program) values() pulumi.StringOutput {
+	enabled := p.c.Addons.Enabled()
+	inputs := []any{p.published.Keys.ToStringMapOutput()}
+	for _, a := range enabled {
+		inputs = append(inputs, addonValues(p.c, a, p.h))
+	}
+	return pulumi.All(inputs...).ApplyT(func(v []any) (string, error) {
+		addons := map[string]any{}
+		for i, a := range enabled {
+			addons[a.Name] = v[i+1]
+		}
+		text, err := json.Marshal(map[string]any{"cluster": v[0], "addons": addons})
+		if err != nil {
+			return "", fmt.Errorf("write %s: %w", config.ValuesAnnotation, err)
+		}
+		return string(text), nil
+	}).(pulumi.StringOutput)
+}
