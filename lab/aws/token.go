@@ -90,7 +90,7 @@ func (c *Cloud) authenticate(cluster, token string) (username string, groups []s
 	}
 	r := c.clusterNamed(cluster)
 	if r == nil {
-		return "", nil, fmt.Errorf("No cluster found for name: %s", cluster) //nolint:revive,staticcheck // EKS's own words
+		return "", nil, fmt.Errorf("No cluster found for name: %s", cluster) //nolint:staticcheck // EKS's own words
 	}
 	who, err := c.caller(request, nil)
 	if err != nil {

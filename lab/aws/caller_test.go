@@ -1,0 +1,63 @@
+package aws
+
+import (
+	"testing"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+)
+
+func TestCallerRefusals(t *testing.T) {
+	f := newFleet(t)
+	gone := f.make(roleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	made, err := f.session(f.hubRole, nil).Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := f.session(f.spokeRole, nil).Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	static := credentials.NewStaticCredentialsProvider
+	anew := f.session(gone, nil)
+	if err := f.delete(gone); err != nil {
+		t.Fatal(err)
+	}
+	f.make(roleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	for name, test := range map[string]struct {
+		by            awssdk.CredentialsProvider
+		code, message string
+	}{
+		"secret":                {static(made.AccessKeyID, "x", made.SessionToken), "SignatureDoesNotMatch", "The request signature we calculated does not match"},
+		"key":                   {static("lab", "lab", ""), "InvalidClientTokenId", "The security token included in the request is invalid"},
+		"token":                 {static(made.AccessKeyID, made.SecretAccessKey, ""), "InvalidClientTokenId", "The security token"},
+		"another's token":       {static(made.AccessKeyID, made.SecretAccessKey, other.SessionToken), "InvalidClientTokenId", "The security token"},
+		"forged token":          {static(made.AccessKeyID, made.SecretAccessKey, "A"+made.SessionToken[1:]), "InvalidClientTokenId", "The security token"},
+		"expired":               {f.session(f.hubRole, func(t *temporary) { t.Expires = time.Now() }), "ExpiredToken", "The security token included in the request is expired"},
+		"another role that was": {anew, "InvalidClientTokenId", "The security token"},
+	} {
+		_, err := f.as(test.by).GetCallerIdentity(t.Context(), nil)
+		t.Run(name, func(t *testing.T) { stsRefuses(t, err, test.code, test.message) })
+	}
+	f.cloud.now = func() time.Time { return time.Now().Add(16 * time.Minute) }
+	_, err = f.as(f.session(f.hubRole, nil)).GetCallerIdentity(t.Context(), nil)
+	stsRefuses(t, err, "SignatureDoesNotMatch", "Signature expired: ")
+	f.cloud.now = func() time.Time { return time.Now().Add(-16 * time.Minute) }
+	_, err = f.as(f.session(f.hubRole, nil)).GetCallerIdentity(t.Context(), nil)
+	stsRefuses(t, err, "SignatureDoesNotMatch", "Signature not yet current: ")
+}
+
+// TestSessionsOutliveTheLab uses credentials of before a restart.
+func TestSessionsOutliveTheLab(t *testing.T) {
+	f := newFleet(t)
+	session := f.session(f.hubRole, nil)
+	f.open(Options{})
+	made, err := session.Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := f.cloud.sessionOf(made.SessionToken); err != nil || again.AccessKeyID != made.AccessKeyID || again.Role != "demo-argocd" {
+		t.Errorf("got %+v, %v", again, err)
+	}
+}
