@@ -110,6 +110,26 @@ func (c *Cloud) roleOf(arn string) *record {
 	return nil
 }
 
+// orphanTrust puts the unique id of a role that goes into the trust policies that
+// name it, as IAM does: a later role of the same name is another one, which they
+// do not trust until they are written anew.
+func orphanTrust(c *call) error {
+	before, after := strconv.Quote(c.r.Outputs.str("arn")), strconv.Quote(c.r.Outputs.str("uniqueId"))
+	for r := range c.others() {
+		document := r.Inputs.str("assumeRolePolicy")
+		if !strings.Contains(document, before) {
+			continue
+		}
+		orphan := r.clone()
+		orphan.Inputs["assumeRolePolicy"] = strings.ReplaceAll(document, before, after)
+		orphan.Outputs["assumeRolePolicy"] = orphan.Inputs["assumeRolePolicy"]
+		if err := c.cloud.store.put(orphan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *Cloud) mayAssume(who caller, role *record, a *assumption, action string) bool {
 	if role == nil {
 		return false

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -120,6 +121,33 @@ func TestAssumeRole(t *testing.T) {
 	}
 	if *made.AssumedRoleUser.Arn != "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke/x1" {
 		t.Errorf("it is %s", *made.AssumedRoleUser.Arn)
+	}
+}
+
+// TestTrustIsInOneRole: a role made anew is not the one that is trusted, until the
+// trust policy is written again.
+func TestTrustIsInOneRole(t *testing.T) {
+	f := newFleet(t)
+	assume := func() error {
+		_, err := f.as(f.session(f.hubRole, nil)).AssumeRole(t.Context(), &sts.AssumeRoleInput{
+			RoleArn: awssdk.String(f.spokeRole.out.str("arn")), RoleSessionName: awssdk.String("x1"),
+		})
+		return err
+	}
+	trusted := f.spokeRole.in["assumeRolePolicy"]
+	if err := errors.Join(assume(), f.delete(f.mayAssume), f.delete(f.hubRole)); err != nil {
+		t.Fatal(err)
+	}
+	gone := f.hubRole.out.str("uniqueId")
+	f.hubRole = f.make(roleType, "hub", f.hubRole.in)
+	f.make(rolePolicyType, "hub", f.mayAssume.in)
+	stsRefuses(t, assume(), "AccessDenied", "is not authorized to perform: sts:AssumeRole")
+	if in, _ := f.read(f.spokeRole); !strings.Contains(in.str("assumeRolePolicy"), `{"AWS":"`+gone+`"}`) {
+		t.Errorf("the trust policy is %s", in.str("assumeRolePolicy"))
+	}
+	refuses(t, f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(gone, `"sts:AssumeRole"`)}), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"`+gone+`"`)
+	if err := errors.Join(f.update(f.spokeRole, props{"assumeRolePolicy": trusted}), assume()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -125,6 +125,7 @@ func iamRole() *resourceType {
 			return c.in().str("name"), nil
 		},
 		update: checkTrust,
+		remove: orphanTrust,
 		// IAM is eventually consistent; the provider waits for it.
 		takes: timing{create: time.Second, remove: time.Second},
 	}

@@ -102,6 +102,9 @@ func (c *Cloud) authenticate(cluster, token string) (username string, groups []s
 	if entry == nil {
 		return "", nil, fmt.Errorf("%s has no access entry", who.principal)
 	}
+	if who.role != nil && who.role.Created.After(entry.Created) {
+		return "", nil, fmt.Errorf("the access entry is of another %s, which was deleted; delete the entry and make it again", who.principal)
+	}
 	groups = entry.Outputs.list("kubernetesGroups")
 	for p := range c.each(accessPolicyType, r.Region) {
 		if p.Inputs.str("clusterName") == cluster && p.Inputs.str("principalArn") == who.principal {

@@ -101,6 +101,32 @@ func TestTokensFollowTheAccount(t *testing.T) {
 	}
 }
 
+// TestEntryIsOfOneRole: the access entry of a role that was deleted is not of the
+// next role with its name.
+func TestEntryIsOfOneRole(t *testing.T) {
+	f := newFleet(t)
+	if err := f.delete(f.spokeRole); err != nil {
+		t.Fatal(err)
+	}
+	f.spokeRole = f.make(roleType, "spoke", f.spokeRole.in)
+	authenticate := func() error {
+		presigned, err := f.presign(f.session(f.spokeRole, nil), map[string]string{clusterHeader: "spoke", "X-Amz-Expires": "60"})
+		if err != nil {
+			return err
+		}
+		_, _, err = f.cloud.Authenticate("spoke", tokenOf(presigned))
+		return err
+	}
+	refuses(t, authenticate(), "the access entry is of another arn:aws:iam::111122223333:role/spoke-argocd-spoke, which was deleted; delete the entry and make it again")
+	if err := f.delete(f.entry); err != nil {
+		t.Fatal(err)
+	}
+	f.make(accessEntryType, "spoke", f.entry.in)
+	if err := authenticate(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestArgoCDsToken is the URL that argocd-k8s-auth makes: with AWS SDK for Go
 // 1.55.7, which makes X-Amz-Expires=0 of the 60 that it is given.
 func TestArgoCDsToken(t *testing.T) {
