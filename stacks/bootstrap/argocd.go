@@ -99,7 +99,11 @@ func (p *program) joinHub() error {
 // registrationArgs carry what infrastructure knows to Git: labels for
 // generators, annotations for templates.
 func (p *program) registrationArgs(server pulumi.StringInput, credentials registration.Credentials) *registration.RegistrationArgs {
-	annotations := map[string]pulumi.StringInput{config.ValuesAnnotation: p.values()}
+	annotations := map[string]pulumi.StringInput{
+		config.ValuesAnnotation:     p.values(),
+		config.RepositoryAnnotation: pulumi.String(p.o.Hub.GitOps.URL),
+		config.RevisionAnnotation:   pulumi.String(p.o.Hub.GitOps.Branch),
+	}
 	for key, value := range p.c.Annotations {
 		annotations[key] = pulumi.String(value)
 	}

@@ -1,0 +1,335 @@
+package stacks
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/components/recorder"
+	"tombolo/config"
+	"tombolo/stacks/handoff"
+)
+
+const (
+	kubeSecret     = "kubernetes:core/v1:Secret"
+	kubeNamespace  = "kubernetes:core/v1:Namespace"
+	spokeRole      = "arn:aws:iam::222233334444:role/spoke-argocd-spoke"
+	hubRole        = "arn:aws:iam::111122223333:role/mgmt-argocd"
+	bearerToken    = "t0ken-of-the-service-account"
+	credentialText = `{"apiVersion": "client.authentication.k8s.io/v1beta1", "kind": "ExecCredential", "status": {"token": "k8s-aws-v1.x"}}`
+)
+
+// deployed is a world in which core of every cluster was deployed: its
+// hand-off leads to an empty Kubernetes API.
+func deployed(t *testing.T) (*recorder.Recorder, Options) {
+	t.Helper()
+	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if _, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": []}`)); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(api.Close)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw})
+	outputs := map[string]any{
+		"schemaVersion": float64(handoff.SchemaVersion), "clusterName": "eks-name", "clusterArn": "arn:aws:eks:eu-central-1:1:cluster/eks-name",
+		"clusterVersion": "1.35", "clusterEndpoint": api.URL, "clusterCa": base64.StdEncoding.EncodeToString(ca),
+		"region": "eu-central-1", "accountId": "1", "partition": "aws", "oidcIssuer": "https://oidc", "oidcProviderArn": "arn:oidc",
+		"vpcId": "vpc-1", "vpcCidr": "10.0.0.0/16", "privateSubnetIds": []any{"subnet-1"}, "publicSubnetIds": []any{},
+		"clusterSecurityGroupId": "sg-1", "nodeRoleArn": "arn:node", "serviceRoleArns": map[string]any{}, "addonOutputs": map[string]any{},
+		"argocdRoleArn": hubRole, "registrationRoleArn": spokeRole,
+	}
+	plugin := filepath.Join(t.TempDir(), "aws")
+	if err := os.WriteFile(plugin, []byte("#!/bin/sh\necho '"+credentialText+"'\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
+		"pulumi:pulumi:StackReference": {"outputs": resource.NewProperty(resource.NewPropertyMapFromMap(outputs))},
+		kubeSecret: {"data": resource.NewProperty(resource.PropertyMap{
+			"token": resource.NewProperty(base64.StdEncoding.EncodeToString([]byte(bearerToken))),
+		})},
+	}}
+	return r, Options{Env: map[string]string{"PATH": filepath.Dir(plugin) + ":/bin:/usr/bin", tokenVariable: "hunter2"}}
+}
+
+// bootstrapped runs bootstrap for a cluster of the test data.
+func bootstrapped(t *testing.T, name string) (*config.Cluster, *recorder.Recorder) {
+	t.Helper()
+	c := load(t, name)
+	r, o := deployed(t)
+	if err := run(t, r, c, Bootstrap, o); err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	return c, r
+}
+
+// registrationOf is the cluster's Secret, and what its data says.
+func registrationOf(t *testing.T, r *recorder.Recorder, cluster string) (recorder.Resource, map[string]string) {
+	t.Helper()
+	secret, ok := r.Named(kubeSecret, cluster+"-secret")
+	if !ok {
+		t.Fatalf("%s is not registered", cluster)
+	}
+	data, _ := secret.Value("data")
+	if !data.IsSecret() {
+		t.Fatal("the data is no Pulumi secret")
+	}
+	out := map[string]string{}
+	for key, value := range data.SecretValue().Element.ObjectValue() {
+		if value.IsSecret() {
+			value = value.SecretValue().Element
+		}
+		text, err := base64.StdEncoding.DecodeString(value.StringValue())
+		if err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+		out[string(key)] = string(text)
+	}
+	return secret, out
+}
+
+// keys of a property that is a map.
+func keysOf(res recorder.Resource, path string) []string {
+	value, _ := res.Value(path)
+	var keys []string
+	for key := range value.ObjectValue() {
+		keys = append(keys, string(key))
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func TestHub(t *testing.T) {
+	c, r := bootstrapped(t, "mgmt")
+	_, data := registrationOf(t, r, "mgmt")
+	for key, want := range map[string]string{
+		"name": "mgmt", "server": "https://kubernetes.default.svc", "config": `{"tlsClientConfig":{"insecure":false}}`,
+	} {
+		if data[key] != want {
+			t.Errorf("%s is %q, expected %q", key, data[key], want)
+		}
+	}
+	// The Secret is made after its component and deleted before it.
+	component, _ := r.Named("tombolo:registration:Registration", "mgmt")
+	if root := "Application::mgmt-root"; !slices.ContainsFunc(component.DependsOn, func(urn string) bool { return strings.HasSuffix(urn, root) }) {
+		t.Errorf("the registration does not wait for the engine, and would outlive it: %v", component.DependsOn)
+	}
+	for _, patch := range r.OfType("kubernetes:core/v1:ServiceAccountPatch") {
+		patch.Expect(t, map[string]string{`metadata.annotations["eks.amazonaws.com/role-arn"]`: hubRole})
+	}
+	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "mgmt-general")
+	infra.Expect(t, map[string]string{"metadata.namespace": "argocd", "data.gitops_path": "clusters/dev"})
+	if n := len(r.OfType("pulumi:providers:kubernetes")); n != 1 {
+		t.Errorf("%d Kubernetes providers: a hub has itself only", n)
+	}
+	if names := namesOf(r, kubeNamespace); !slices.Equal(names, []string{"mgmt-argocd"}) {
+		t.Errorf("namespaces %v", names)
+	}
+	if c.GitOps.Auth == nil {
+		t.Fatal("the sample has no credentials to look for")
+	}
+	sealed(t, r, "hunter2")
+}
+
+func namesOf(r *recorder.Recorder, token string) []string {
+	var names []string
+	for _, res := range r.OfType(token) {
+		names = append(names, res.Name)
+	}
+	return names
+}
+
+// TestSpoke: the bridge. What core made is on the registration, which is on the
+// hub, and nothing else of the spoke's is.
+func TestSpoke(t *testing.T) {
+	c, r := bootstrapped(t, "spoke")
+	secret, data := registrationOf(t, r, "spoke")
+	if want := `{"awsAuthConfig":{"clusterName":"eks-name","roleARN":"` + spokeRole + `"},"tlsClientConfig":{"insecure":false,"caData":"`; !strings.HasPrefix(data["config"], want) {
+		t.Errorf("config is %s", data["config"])
+	}
+	if strings.Contains(data["config"], "oken") || !strings.HasPrefix(data["server"], "https://127.0.0.1:") {
+		t.Errorf("data is %v", data)
+	}
+	labels := c.RegistrationLabels()
+	labels["argocd.argoproj.io/secret-type"] = "cluster"
+	for key, want := range labels {
+		secret.Expect(t, map[string]string{`metadata.labels["` + key + `"]`: want})
+	}
+	if got, want := keysOf(secret, "metadata.labels"), slices.Sorted(maps.Keys(labels)); !slices.Equal(got, want) {
+		t.Errorf("labels %v, expected %v", got, want)
+	}
+	want := append(c.RegistrationAnnotationKeys(), "pulumi.com/patchForce")
+	slices.Sort(want)
+	if got := keysOf(secret, "metadata.annotations"); !slices.Equal(got, want) {
+		t.Errorf("annotations %v, expected %v", got, want)
+	}
+	secret.Expect(t, map[string]string{
+		"metadata.annotations.vpc_id": "vpc-1", "metadata.annotations.domain": "spoke.example.com",
+		`metadata.annotations["tombolo/repository"]`: "https://git.example.com/platform.git", `metadata.annotations["tombolo/revision"]`: "main",
+		"metadata.annotations.owner": "platform@example.com", "metadata.annotations.gitops_path": "clusters/dev",
+	})
+	for _, res := range r.All() {
+		if onHub := strings.Contains(res.Provider, "::hub::"); strings.HasPrefix(res.Type, "kubernetes:") && onHub != (res.Name == secret.Name) {
+			t.Errorf("%s %s is made by the provider %s", res.Type, res.Name, res.Provider)
+		}
+	}
+	hub, _ := r.Named("pulumi:providers:kubernetes", "hub")
+	hub.ExpectAfter(t, "kubeconfig", "organization/tombolo/mgmt-core")
+	hub.Expect(t, map[string]string{"enableSecretMutable": "true", "enableServerSideApply": "true"})
+	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "spoke-general")
+	infra.Expect(t, map[string]string{"metadata.namespace": "tombolo"})
+	if n := len(r.OfType("tombolo:argocd:Engine")); n != 0 {
+		t.Error("a spoke has an engine of its own")
+	}
+}
+
+func TestSpokeValues(t *testing.T) {
+	_, r := bootstrapped(t, "spoke")
+	secret, _ := registrationOf(t, r, "spoke")
+	var values struct {
+		Cluster map[string]string         `json:"cluster"`
+		Addons  map[string]map[string]any `json:"addons"`
+	}
+	if err := json.Unmarshal([]byte(secret.String(`metadata.annotations["tombolo/values"]`)), &values); err != nil {
+		t.Fatal(err)
+	}
+	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "spoke-general")
+	if got, want := slices.Sorted(maps.Keys(values.Cluster)), keysOf(infra, "data"); !slices.Equal(got, want) || values.Cluster["vpc_id"] != "vpc-1" {
+		t.Errorf("cluster has %v, expected the keys %v", values.Cluster, want)
+	}
+	if got := slices.Sorted(maps.Keys(values.Addons)); !slices.Equal(got, []string{"external-secrets", "metrics-server"}) {
+		t.Errorf("addons %v", got)
+	}
+	if values.Addons["metrics-server"] == nil || len(values.Addons["external-secrets"]) == 0 {
+		t.Errorf("addons have the values %v; expected {} for metrics-server, which has none", values.Addons)
+	}
+}
+
+// TestTokenIsSealed: the token of a service account is in no input that is not
+// secret, in no encoding.
+func TestTokenIsSealed(t *testing.T) {
+	_, r := bootstrapped(t, "token")
+	_, data := registrationOf(t, r, "token")
+	if !strings.Contains(data["config"], `"bearerToken":"`+bearerToken+`"`) {
+		t.Errorf("config is %s", data["config"])
+	}
+	sealed(t, r, bearerToken)
+	if _, ok := r.Named(kubeSecret, "token-token-2"); !ok {
+		t.Errorf("no token of the file's rotation among %v", namesOf(r, kubeSecret))
+	}
+}
+
+// sealed looks for a secret among everything that state would hold in plain.
+func sealed(t *testing.T, r *recorder.Recorder, secret string) {
+	t.Helper()
+	forms := []string{secret, base64.StdEncoding.EncodeToString([]byte(secret))}
+	var look func(where string, v resource.PropertyValue)
+	look = func(where string, v resource.PropertyValue) {
+		switch {
+		case v.IsString():
+			for _, form := range forms {
+				if strings.Contains(v.StringValue(), form) {
+					t.Errorf("%s holds a secret in plain", where)
+				}
+			}
+		case v.IsArray():
+			for _, e := range v.ArrayValue() {
+				look(where, e)
+			}
+		case v.IsObject():
+			for key, e := range v.ObjectValue() {
+				look(where+"."+string(key), e)
+			}
+		case v.IsOutput():
+			if !v.OutputValue().Secret {
+				look(where, v.OutputValue().Element)
+			}
+		}
+	}
+	for _, res := range r.All() {
+		look(res.Name, resource.NewProperty(res.Inputs))
+	}
+}
+
+// TestSpokeIsSmall: a spoke's bootstrap is namespaces, ConfigMaps, the hub's
+// rights and the registration.
+func TestSpokeIsSmall(t *testing.T) {
+	_, r := bootstrapped(t, "spoke")
+	var objects []string
+	for _, res := range r.All() {
+		if res.Custom && strings.HasPrefix(res.Type, "kubernetes:") {
+			objects = append(objects, res.Type+" "+res.Name)
+		}
+	}
+	if len(objects) < 6 || len(objects) > 10 {
+		t.Errorf("bootstrap has %d objects, allowed are 10:\n%s", len(objects), strings.Join(objects, "\n"))
+	}
+}
+
+func TestHubIsSmall(t *testing.T) {
+	_, r := bootstrapped(t, "mgmt")
+	var own []string
+	for _, res := range r.All() {
+		distribution := strings.Contains(res.Parent, "tombolo:argocd:Engine") && !strings.Contains(res.Type, "argoproj.io") && !strings.HasSuffix(res.Type, "Patch")
+		if res.Custom && strings.HasPrefix(res.Type, "kubernetes:") && (!distribution || res.Name == "mgmt-auth") {
+			own = append(own, res.Type+" "+res.Name)
+		}
+	}
+	if len(own) < 8 || len(own) > 12 {
+		t.Errorf("bootstrap has %d objects besides the distribution, allowed are 12:\n%s", len(own), strings.Join(own, "\n"))
+	}
+}
+
+func TestRolesBetweenHubAndSpoke(t *testing.T) {
+	hub := account("111122223333")
+	if err := run(t, hub, load(t, "mgmt"), Core, Options{}, recorder.Preview); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := hub.Named("aws:iam/rolePolicy:RolePolicy", "mgmt-argocd-policy"); !ok {
+		t.Error("the hub's Argo CD may assume no role")
+	}
+	spoke := account("222233334444")
+	if err := run(t, spoke, load(t, "spoke"), Core, Options{}, recorder.Preview); err != nil {
+		t.Fatal(err)
+	}
+	role, _ := spoke.Named("aws:iam/role:Role", "spoke-hub-role")
+	if trust := role.String("assumeRolePolicy"); !strings.Contains(trust, `"Principal":{"AWS":"`+hubRole+`"}`) {
+		t.Errorf("the spoke trusts %s", trust)
+	}
+	entry, _ := spoke.Named("aws:eks/accessEntry:AccessEntry", "spoke-hub-access")
+	entry.Expect(t, map[string]string{"kubernetesGroups[0]": "tombolo:argocd"})
+	token := account("333344445555")
+	if err := run(t, token, load(t, "token"), Core, Options{}, recorder.Preview); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := token.Named("aws:iam/role:Role", "token-hub-role"); ok {
+		t.Error("a spoke with a service account has a role for the hub, too")
+	}
+}
+
+func TestHubIsMissing(t *testing.T) {
+	c := load(t, "spoke")
+	c.File = filepath.Join("testdata", "elsewhere", "spoke.yaml")
+	want := "load the hub of spoke: read cluster file testdata/elsewhere/spoke.yaml: file does not exist"
+	if _, err := Program(c, Bootstrap, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected %q", err, want)
+	}
+	r, o := deployed(t)
+	o.Hub = load(t, "mgmt")
+	if err := run(t, r, c, Bootstrap, o); err != nil {
+		t.Errorf("with the hub given: %v", err)
+	}
+}
