@@ -33,6 +33,8 @@ type fakeCLI struct {
 	env    []string
 	// fail makes an operation such as "up demo-core" fail.
 	fail map[string]failure
+	// plan are the events of an operation such as "preview demo-core".
+	plan map[string][]apitype.EngineEvent
 	// during is called in the middle of an operation.
 	during func(operation string)
 }
@@ -116,7 +118,7 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 		f.states[stack] = apitype.DeploymentV3{}
 		writeEvents(args, nil, map[apitype.OpType]int{"delete": 2})
 	case "preview", "refresh":
-		writeEvents(args, nil, map[apitype.OpType]int{"create": 2, "same": 1})
+		writeEvents(args, nil, map[apitype.OpType]int{"create": 2, "same": 1}, f.plan[op+" "+stack]...)
 	}
 	return "", "", 0, nil
 }
@@ -193,12 +195,11 @@ func deployed(stack string) apitype.DeploymentV3 {
 	}}
 }
 
-func writeEvents(args []string, diagnostics []apitype.DiagnosticEvent, changes map[apitype.OpType]int) {
+func writeEvents(args []string, diagnostics []apitype.DiagnosticEvent, changes map[apitype.OpType]int, all ...apitype.EngineEvent) {
 	address := flag(args, "--event-log")
 	if address == "" {
 		return
 	}
-	var all []apitype.EngineEvent
 	for _, d := range diagnostics {
 		all = append(all, apitype.EngineEvent{DiagnosticEvent: &d})
 	}

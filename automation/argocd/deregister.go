@@ -114,6 +114,13 @@ type departure struct {
 // begin refuses what could not end well while nothing has changed, and then
 // takes the cluster from the generators.
 func (d *departure) begin(ctx context.Context) error {
+	r, err := d.Registration(ctx, d.Name)
+	if err != nil {
+		return err
+	}
+	if r != nil && r.Server() != "" {
+		d.Server = r.Server() // by which Argo CD knows it
+	}
 	v, err := d.look(ctx)
 	if err != nil {
 		return err
@@ -129,12 +136,22 @@ func (d *departure) begin(ctx context.Context) error {
 				"matchExpressions: [{key: %s, operator: DoesNotExist}], push, and run the command again", LeavingLabel),
 		}
 	}
-	if !d.LetGo {
-		if err := d.cascadeAll(ctx, v); err != nil {
-			return err
-		}
+	if d.LetGo {
+		d.report(v.of(d.Leaving))
+	} else if err := d.cascadeAll(ctx, v); err != nil {
+		return err
 	}
 	return d.relabel(ctx, d.Name, leave(d.LetGo))
+}
+
+// report tells of each Application that is let go, once.
+func (d *departure) report(all []Application) {
+	for _, a := range all {
+		if !d.told[id(a)] {
+			d.told[id(a)] = true
+			d.options.Note(fmt.Sprintf("%s is let go: what it has made on %s is not deleted", a, d.Name))
+		}
+	}
 }
 
 // cascadeAll has Applications be deleted together with what they have made. An
@@ -224,10 +241,7 @@ func (d *departure) advance(ctx context.Context, v *view, settled bool) error {
 
 // letGo takes Argo CD's finalizers off an Application that is being deleted.
 func (d *departure) letGo(ctx context.Context, a Application) error {
-	if !d.told[id(a)] {
-		d.told[id(a)] = true
-		d.options.Note(fmt.Sprintf("%s is let go: what it has made on %s is not deleted", a, d.Name))
-	}
+	d.report([]Application{a})
 	if !a.deleting() || len(a.foreignFinalizers()) == len(a.GetFinalizers()) {
 		return nil
 	}

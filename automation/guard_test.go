@@ -1,0 +1,109 @@
+package automation
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/config"
+)
+
+func step(op apitype.OpType, kind, id string) events.EngineEvent {
+	return events.EngineEvent{EngineEvent: apitype.EngineEvent{ResourcePreEvent: &apitype.ResourcePreEvent{
+		Planning: true, Metadata: apitype.StepEventMetadata{Op: op, Type: kind, Old: &apitype.StepEventStateMetadata{ID: id, Custom: true}},
+	}}}
+}
+
+func TestWhatIsKept(t *testing.T) {
+	const secret, configMap = "kubernetes:core/v1:Secret", "kubernetes:core/v1:ConfigMap"
+	for _, test := range []struct {
+		op       apitype.OpType
+		kind, id string
+		want     string
+	}{
+		{apitype.OpDelete, secret, "argocd/cluster-spoke", "Secret argocd/cluster-spoke"},
+		{apitype.OpReplace, secret, "argocd/cluster-spoke", "Secret argocd/cluster-spoke"},
+		{apitype.OpCreateReplacement, configMap, "tombolo/infra-config", "ConfigMap tombolo/infra-config"},
+		{apitype.OpDeleteReplaced, configMap, "flux-system/infra-config", "ConfigMap flux-system/infra-config"},
+		{apitype.OpUpdate, secret, "argocd/cluster-spoke", ""},
+		{apitype.OpDelete, secret, "argocd/platform-auth", ""},
+		{apitype.OpDelete, secret, "other/cluster-spoke", ""},
+		{apitype.OpDelete, configMap, "argocd/karpenter-values", ""},
+		{apitype.OpDelete, "kubernetes:core/v1:Namespace", "infra-config", ""},
+	} {
+		rec := &recorder{running: map[string]string{}}
+		rec.record(step(test.op, test.kind, test.id))
+		rec.record(step(test.op, test.kind, test.id))
+		if got := strings.Join(rec.lost, ", "); got != test.want {
+			t.Errorf("%s of %s %s: lost is %q, want %q", test.op, test.kind, test.id, got, test.want)
+		}
+	}
+}
+
+func TestAPlanThatTakesARegistrationAwayIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		run  func(*fleet) error
+		ops  []string
+	}{
+		{"preview", func(f *fleet) error {
+			_, err := f.Preview(t.Context(), argoCluster("spoke", "mgmt"), PreviewOptions{})
+			return err
+		}, []string{"preview spoke-core", "preview spoke-bootstrap"}},
+		{"up with a plan", func(f *fleet) error {
+			_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Plan: true})
+			return err
+		}, []string{"preview spoke-core", "up spoke-core", "preview spoke-bootstrap"}},
+		{"up with another hub", func(f *fleet) error {
+			f.cli.states["other-core"], f.cli.states["other-bootstrap"] = handedOff("other"), registeredWith("other", "other")
+			_, err := f.Up(t.Context(), argoCluster("spoke", "other"), UpOptions{})
+			return err
+		}, []string{"up spoke-core", "preview spoke-bootstrap"}},
+		{"up with another engine", func(f *fleet) error {
+			_, err := f.Up(t.Context(), &config.Cluster{Name: "spoke"}, UpOptions{})
+			return err
+		}, []string{"up spoke-core", "preview spoke-bootstrap"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFleet(t, onSpoke("theirs"))
+			f.cli.plan = map[string][]apitype.EngineEvent{
+				"preview spoke-bootstrap": {step(apitype.OpReplace, "kubernetes:core/v1:Secret", "argocd/cluster-spoke").EngineEvent},
+			}
+			err := test.run(f)
+			wantPrecondition(t, err, "up spoke would delete or replace Secret argocd/cluster-spoke, and hub mgmt has 1 application for it; "+
+				"its stack was left as it is: take back what changed in the cluster file, or run `tombolo destroy spoke --only bootstrap` before, "+
+				"which removes the applications as they should be")
+			if diff := cmp.Diff(test.ops, f.cli.operations()); diff != "" {
+				t.Errorf("operations (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestALossThatNobodyMissesIsNone(t *testing.T) {
+	f := newFleet(t)
+	f.cli.plan = map[string][]apitype.EngineEvent{
+		"preview spoke-bootstrap": {step(apitype.OpDelete, "kubernetes:core/v1:Secret", "argocd/cluster-spoke").EngineEvent},
+	}
+	if _, err := f.Preview(t.Context(), argoCluster("spoke", "mgmt"), PreviewOptions{}); err != nil {
+		t.Errorf("without applications: %v", err)
+	}
+	silent(f.clusters["mgmt"])
+	_, err := f.Preview(t.Context(), argoCluster("spoke", "mgmt"), PreviewOptions{})
+	if err == nil || !strings.Contains(err.Error(), "hub mgmt cannot be asked for applications: the Kubernetes API does not answer (connection refused)") {
+		t.Errorf("a hub that cannot be asked: %v", err)
+	}
+}
+
+func TestUpDoesNotPreviewWithoutNeed(t *testing.T) {
+	f := newFleet(t)
+	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"up spoke-core", "up spoke-bootstrap"}, f.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+}

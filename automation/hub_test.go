@@ -1,0 +1,323 @@
+package automation
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"tombolo/automation/argocd"
+	"tombolo/config"
+	"tombolo/stacks/handoff"
+)
+
+// fleet is a driver with a hub and clusters that it can reach.
+type fleet struct {
+	*bench
+	clusters map[string]cluster
+}
+
+func argoCluster(name, hub string) *config.Cluster {
+	return &config.Cluster{Name: name, GitOps: config.GitOps{Engine: config.ArgoCD, Hub: hub}}
+}
+
+// newFleet is a hub, mgmt, with these objects, and a spoke, both deployed.
+func newFleet(t *testing.T, onHub ...string) *fleet {
+	t.Helper()
+	f := &fleet{bench: newBench(t), clusters: map[string]cluster{}}
+	f.probeTimeout = 10 * time.Millisecond
+	f.dial = func(v handoff.Values) (cluster, error) { return f.clusters[v.ClusterName], nil }
+	f.Driver.hub = func(c *config.Cluster) (*config.Cluster, error) { return argoCluster(c.Hub(), ""), nil }
+	f.clusters["mgmt"] = argoCD(t, append(onHub, registered("mgmt", ""), registered("spoke", ""))...)
+	f.clusters["spoke"] = argoCD(t)
+	for _, name := range []string{"mgmt", "spoke"} {
+		f.cli.states[name+"-core"] = handedOff(name)
+		f.cli.states[name+"-bootstrap"] = registeredWith("mgmt", name)
+	}
+	return f
+}
+
+// argoCD is a cluster with Argo CD's kinds.
+func argoCD(t *testing.T, texts ...string) cluster {
+	t.Helper()
+	var objects []runtime.Object
+	for _, text := range texts {
+		objects = append(objects, object(t, text))
+	}
+	lists := map[schema.GroupVersionResource]string{
+		{Version: "v1", Resource: "configmaps"}: "ConfigMapList", {Version: "v1", Resource: "secrets"}: "SecretList",
+		{Version: "v1", Resource: "namespaces"}: "NamespaceList",
+	}
+	version := schema.GroupVersion{Group: argocd.Group, Version: argocd.Version}
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{version})
+	for _, k := range argoKinds {
+		gvk := k.WithVersion(argocd.Version)
+		gvr, _ := meta.UnsafeGuessKindToResource(gvk)
+		lists[gvr] = k.Kind + "List"
+		mapper.Add(gvk, meta.RESTScopeNamespace)
+	}
+	return cluster{
+		dynamic: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
+		mapper:  func() (meta.RESTMapper, error) { return mapper, nil },
+	}
+}
+
+// registered is a cluster's registration.
+func registered(name, labels string) string {
+	encoded := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	server := "https://" + name + ".test"
+	if name == "mgmt" {
+		server = argocd.InCluster
+	}
+	return fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {namespace: argocd, name: cluster-%s, labels: {argocd.argoproj.io/secret-type: cluster, tombolo/cluster: %s%s}}\ndata: {name: %s, server: %s}",
+		name, name, labels, encoded(name), encoded(server))
+}
+
+// handedOff is a core that has a hand-off.
+func handedOff(name string) apitype.DeploymentV3 {
+	d := deployed(name + "-core")
+	out := map[string]any{"schemaVersion": handoff.SchemaVersion}
+	values := reflect.TypeFor[handoff.Values]()
+	for i := range values.NumField() {
+		field := values.Field(i)
+		out[field.Tag.Get("output")] = map[reflect.Kind]any{
+			reflect.String: name + "-" + field.Name, reflect.Slice: []string{}, reflect.Map: map[string]string{},
+		}[field.Type.Kind()]
+	}
+	out["clusterName"], out["clusterEndpoint"], out["vpcId"] = name, "https://"+name+".test", "vpc-1"
+	d.Resources[0].Outputs = out
+	return d
+}
+
+// registeredWith is a bootstrap whose registration is on the hub.
+func registeredWith(hub, name string) apitype.DeploymentV3 {
+	const provider = "urn:pulumi:s::tombolo::pulumi:providers:kubernetes::hub"
+	d := deployed(name + "-bootstrap")
+	d.Resources = append(d.Resources, apitype.ResourceV3{
+		URN: provider, Type: "pulumi:providers:kubernetes", Custom: true, ID: "p",
+		Inputs: map[string]any{"clusterIdentifier": "arn:aws:eks:eu-central-1:111122223333:cluster/" + hub},
+	}, apitype.ResourceV3{
+		URN: "urn:pulumi:s::tombolo::kubernetes:core/v1:Secret::r", Type: "kubernetes:core/v1:Secret", Custom: true,
+		ID: resource.ID("argocd/cluster-" + name), Provider: provider + "::p",
+	}, apitype.ResourceV3{
+		URN: "urn:pulumi:s::tombolo::kubernetes:core/v1:ConfigMap::c", Type: "kubernetes:core/v1:ConfigMap", Custom: true,
+		ID: resource.ID(argoCluster(name, hub).EngineNamespace() + "/infra-config"), Provider: provider + "::p",
+	})
+	return d
+}
+
+// silent has an API answer nothing.
+func silent(k cluster) {
+	k.dynamic.(*fake.FakeDynamicClient).PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("connection refused")
+	})
+}
+
+func onSpoke(name string) string {
+	return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {namespace: argocd, name: " + name + "}\nspec: {destination: {name: spoke}}"
+}
+
+func (f *fleet) applications(t *testing.T) string {
+	t.Helper()
+	all, err := (argocd.Hub{Client: f.clusters["mgmt"].dynamic}).Applications(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, a := range all {
+		names = append(names, a.GetName())
+	}
+	return strings.Join(names, " ")
+}
+
+func wantPrecondition(t *testing.T, err error, want string) {
+	t.Helper()
+	var precondition *PreconditionError
+	if !errors.As(err, &precondition) || err.Error() != want {
+		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
+	}
+}
+
+func TestUpOfASpokeNeedsItsHub(t *testing.T) {
+	f := newFleet(t)
+	delete(f.cli.states, "mgmt-bootstrap")
+	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{})
+	wantPrecondition(t, err, "up spoke: its hub mgmt is not there: stack mgmt-bootstrap was not deployed yet; "+
+		"nothing was started: run `tombolo up mgmt spoke`, which makes the hub first")
+	if ops := f.cli.operations(); len(ops) > 0 {
+		t.Errorf("the CLI was asked to %v", ops)
+	}
+}
+
+func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
+	f := newFleet(t, onSpoke("theirs"), strings.Replace(onSpoke("others"), "name: spoke", "name: other", 1))
+	seen := ""
+	f.cli.during = func(operation string) {
+		if operation == "destroy spoke-bootstrap" {
+			seen = f.applications(t)
+		}
+	}
+	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if seen != "others" {
+		t.Errorf("when bootstrap was destroyed the hub had the applications %q", seen)
+	}
+	if diff := cmp.Diff([]string{"destroy spoke-bootstrap", "destroy spoke-core"}, f.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	if slices.Contains(f.cli.env, "PULUMI_K8S_DELETE_UNREACHABLE=true") {
+		t.Error("what is unreachable was given up, and nothing was")
+	}
+	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{}); err != nil {
+		t.Errorf("again: %v", err)
+	}
+}
+
+func TestDestroyOfASilentSpoke(t *testing.T) {
+	f := newFleet(t, onSpoke("theirs"))
+	silent(f.clusters["spoke"])
+	c := argoCluster("spoke", "mgmt")
+	_, err := f.Destroy(t.Context(), c, DestroyOptions{})
+	wantPrecondition(t, err, "destroy spoke: the Kubernetes API does not answer (connection refused); nothing was changed: "+
+		"bring it back and run the command again; if it is gone for good, run `tombolo destroy spoke --unreachable`, which gives up what is on the cluster")
+	if f.applications(t) != "theirs" || len(f.cli.operations()) > 0 {
+		t.Errorf("something was changed: %s, %v", f.applications(t), f.cli.operations())
+	}
+	var env []string
+	f.cli.during = func(operation string) {
+		if operation == "destroy spoke-bootstrap" {
+			env = f.cli.env
+		}
+	}
+	if _, err := f.Destroy(t.Context(), c, DestroyOptions{Unreachable: true}); err != nil {
+		t.Fatal(err)
+	}
+	if f.applications(t) != "" || !slices.Contains(env, "PULUMI_K8S_DELETE_UNREACHABLE=true") {
+		t.Errorf("applications are %s; the environment is %v", f.applications(t), env)
+	}
+	want := []string{
+		"note spoke-bootstrap: the Kubernetes API does not answer (connection refused): what is on the cluster is given up with it",
+		"note spoke-bootstrap: Application argocd/theirs is let go: what it has made on spoke is not deleted",
+	}
+	if diff := cmp.Diff(want, f.seen.notes()); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+func TestDestroyOfASpokeWhoseHubIsGone(t *testing.T) {
+	f := newFleet(t)
+	delete(f.cli.states, "mgmt-core")
+	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if notes := f.seen.notes(); len(notes) != 1 || notes[0] != "note spoke-bootstrap: hub mgmt is gone: there is nothing to deregister" {
+		t.Errorf("notes are %q", notes)
+	}
+}
+
+func TestDestroyOfASpokeWhoseHubIsSilent(t *testing.T) {
+	f := newFleet(t)
+	silent(f.clusters["mgmt"])
+	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
+	wantPrecondition(t, err, "destroy spoke: of its hub mgmt, the Kubernetes API does not answer (connection refused); nothing was changed: "+
+		"bring the hub back and run the command again; if the hub is gone for good, run `tombolo destroy mgmt --unreachable` before")
+}
+
+func TestDestroyOfAHubWithSpokesIsRefused(t *testing.T) {
+	f := newFleet(t)
+	_, err := f.Destroy(t.Context(), argoCluster("mgmt", ""), DestroyOptions{})
+	wantPrecondition(t, err, "destroy mgmt: it is the hub of spoke; nothing was changed: run `tombolo destroy mgmt spoke`, which takes spokes down before their hub; "+
+		"of a cluster that is not Tombolo's, delete the Secret in namespace argocd by which it is registered")
+	secrets := f.clusters["mgmt"].dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd")
+	if err := secrets.Delete(t.Context(), "cluster-spoke", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Destroy(t.Context(), argoCluster("mgmt", ""), DestroyOptions{}); err != nil {
+		t.Errorf("without spokes: %v", err)
+	}
+}
+
+func TestDestroyOfASilentHub(t *testing.T) {
+	f := newFleet(t)
+	silent(f.clusters["mgmt"])
+	if _, err := f.Destroy(t.Context(), argoCluster("mgmt", ""), DestroyOptions{Unreachable: true}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"destroy mgmt-bootstrap", "destroy mgmt-core"}, f.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+}
+
+// TestDestroyAsksTheHubOfTheState: the file may name another one by now.
+func TestDestroyAsksTheHubOfTheState(t *testing.T) {
+	f := newFleet(t, onSpoke("theirs"))
+	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "other"), DestroyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if left := f.applications(t); left != "" {
+		t.Errorf("the hub still has %s", left)
+	}
+}
+
+func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
+	f := newFleet(t)
+	hub := argocd.Hub{Client: f.clusters["mgmt"].dynamic}
+	l := argocd.Leaving{Cluster: argocd.Cluster{Name: "spoke"}}
+	if err := hub.Deregister(t.Context(), l, argocd.Options{Poll: time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
+	if diff := cmp.Diff(want, f.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	r, err := hub.Registration(t.Context(), "spoke")
+	if err != nil || r.Leaving() || r.Labels()["tombolo/cluster"] != "spoke" {
+		t.Errorf("the registration has %v, %v", r.Labels(), err)
+	}
+	want = []string{"note spoke-bootstrap: recovered: a destruction of spoke was begun and given up; hub mgmt takes it back"}
+	if diff := cmp.Diff(want, f.seen.notes()); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+func TestProbeSaysWhoIsRefused(t *testing.T) {
+	f := newFleet(t)
+	f.clusters["spoke"].dynamic.(*fake.FakeDynamicClient).PrependReactor("list", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "", errors.New("no"))
+	})
+	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{Unreachable: true})
+	if err == nil || !strings.Contains(err.Error(), "the Kubernetes API of spoke refuses this identity: ") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestDestroyInterruptedAtTheProbe(t *testing.T) {
+	f := newFleet(t)
+	silent(f.clusters["spoke"])
+	f.probeTimeout = time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := f.Destroy(ctx, argoCluster("spoke", "mgmt"), DestroyOptions{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error is %v", err)
+	}
+}
