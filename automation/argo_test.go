@@ -1,0 +1,221 @@
+package automation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"tombolo/config"
+)
+
+const (
+	rootApplication = `
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {namespace: argocd, name: platform}
+spec: {source: {repoURL: "http://git.test/p.git", targetRevision: main, path: clusters/lab}, destination: {server: "https://kubernetes.default.svc", namespace: argocd}}
+status:
+  health: {status: Healthy, lastTransitionTime: "2026-01-02T03:04:05Z"}
+  operationState: {phase: Succeeded, message: successfully synced}
+  resources: [{group: argoproj.io, kind: ApplicationSet, namespace: argocd, name: promtail, status: Synced}]
+  sync:
+    status: Synced
+    revision: abc
+    comparedTo: {source: {repoURL: "http://git.test/p.git", targetRevision: main, path: clusters/lab}, destination: {server: "https://kubernetes.default.svc", namespace: argocd}}
+`
+	promtailSet = `
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {namespace: argocd, name: promtail}
+spec: {generators: [{clusters: {selector: {matchLabels: {logging: "on"}}}}]}
+status:
+  conditions:
+    - {type: ErrorOccurred, status: "False", reason: ApplicationSetUpToDate, message: all good}
+    - {type: ResourcesUpToDate, status: "True", reason: ApplicationSetUpToDate, message: all good}
+`
+	promtailApp = `
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {namespace: argocd, name: promtail-spoke, ownerReferences: [{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, name: promtail, uid: x}]}
+spec: {source: {repoURL: "http://charts.test", chart: promtail, targetRevision: 1.0.0, helm: {parameters: []}}, destination: {name: spoke, namespace: monitoring}}
+status:
+  health: {status: Healthy}
+  sync:
+    status: Synced
+    revision: 1.0.0
+    comparedTo: {source: {repoURL: "http://charts.test", chart: promtail, targetRevision: 1.0.0}, destination: {name: spoke, namespace: monitoring}}
+`
+	other = `
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {namespace: argocd, name: promtail-other}
+spec: {destination: {name: other}}
+`
+	spokeInfra = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {namespace: tombolo, name: infra-config}
+data: {vpc_id: vpc-1}
+`
+)
+
+// spokeOn is the spoke, and a hub with the objects.
+func spokeOn(t *testing.T, objects ...string) site {
+	t.Helper()
+	c := argoCluster("spoke", "mgmt")
+	hub := argoCD(t, append(objects, registered("mgmt", ""), registered("spoke", `, logging: "on"`))...)
+	return site{own: argoCD(t, spokeInfra), values: core, infra: c.EngineNamespace(), engine: argo{cluster: c}, at: hub}
+}
+
+func TestVerifyASpokeLooksAtItsHub(t *testing.T) {
+	b := newBench(t)
+	s := spokeOn(t, rootApplication, promtailSet, promtailApp, other)
+	v, err := b.verify(t.Context(), argoCluster("spoke", "mgmt"), s, VerifyOptions{Timeout: time.Second, Revision: "abc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range v.Checks {
+		got = append(got, fmt.Sprintf("%s %s/%s %t %s", c.Kind, c.Namespace, c.Name, c.Ready, c.Revision))
+	}
+	want := []string{
+		"ConfigMap tombolo/infra-config true ",
+		"ApplicationSet argocd/promtail true ",
+		"Application argocd/platform true abc",
+		"Application argocd/promtail-spoke true 1.0.0",
+		"Secret argocd/cluster-spoke true ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("checks (-want +got):\n%s", diff)
+	}
+	s.engine = argo{cluster: argoCluster("mgmt", "")}
+	v, err = b.verify(t.Context(), argoCluster("mgmt", ""), s, VerifyOptions{Timeout: time.Millisecond})
+	if err == nil || !slices.ContainsFunc(v.Checks, func(c Check) bool { return c.Name == "promtail-other" }) {
+		t.Errorf("of a hub all is looked at; error %v, checks %v", err, v.Checks)
+	}
+}
+
+func TestVerifyNamesTheFirstCauseInArgoCD(t *testing.T) {
+	change := func(text string, pairs ...string) string {
+		out := strings.NewReplacer(pairs...).Replace(text)
+		if out == text {
+			t.Fatalf("nothing changed by %q", pairs)
+		}
+		return out
+	}
+	failed := change(promtailApp, "status: Synced\n", "status: OutOfSync\n", "health: {status: Healthy}", "health: {status: Missing}\n"+
+		"  operationState: {phase: Failed, message: one or more objects failed, syncResult: {revision: 1.0.0, resources: ["+
+		"{kind: Namespace, name: monitoring, status: Synced}, {kind: DaemonSet, namespace: monitoring, name: promtail, status: SyncFailed, message: quota exceeded}]}}")
+	for _, test := range []struct {
+		name    string
+		objects []string
+		want    string
+	}{
+		{"no root", []string{promtailSet, promtailApp}, "Application argocd/platform: there is no root Application"},
+		{
+			"a set fails, and what is declared by it waits",
+			[]string{
+				change(rootApplication, "health: {status: Healthy", "health: {status: Degraded"), promtailApp,
+				change(promtailSet, `ErrorOccurred, status: "False", reason: ApplicationSetUpToDate, message: all good`, `ErrorOccurred, status: "True", reason: RenderTemplateParamsError, message: no entry for key`),
+			},
+			"ApplicationSet argocd/promtail: RenderTemplateParamsError: no entry for key",
+		},
+		{"a set that has not made all", []string{rootApplication, promtailSet}, "ApplicationSet argocd/promtail: has made 0 Applications for 1 cluster that its generators reach"},
+		{"a set that nobody reconciled", []string{rootApplication, promtailApp, promtailSet[:strings.Index(promtailSet, "status:")]}, "ApplicationSet argocd/promtail: not reconciled yet: is Argo CD's ApplicationSet controller running?"},
+		{"a sync that failed", []string{rootApplication, promtailSet, failed}, "Application argocd/promtail-spoke: sync failed: DaemonSet monitoring/promtail: quota exceeded"},
+		{
+			"an older failure, and nothing since", []string{rootApplication, promtailSet, change(failed, "revision: 1.0.0, resources", "revision: 0.9.0, resources")},
+			"Application argocd/promtail-spoke: OutOfSync",
+		},
+		{
+			"a comparison that failed",
+			[]string{rootApplication, promtailSet, change(promtailApp, "health: {status: Healthy}", "conditions: [{type: ComparisonError, message: no such chart}]")},
+			"Application argocd/promtail-spoke: ComparisonError: no such chart",
+		},
+		{
+			"degraded",
+			[]string{rootApplication, promtailSet, change(promtailApp, "health: {status: Healthy}", "health: {status: Degraded}\n  resources: [{kind: DaemonSet, namespace: monitoring, name: promtail, health: {status: Degraded, message: no node}}]")},
+			"Application argocd/promtail-spoke: Degraded: DaemonSet monitoring/promtail is Degraded: no node",
+		},
+		{"never compared", []string{rootApplication, promtailSet, promtailApp[:strings.Index(promtailApp, "status:")]}, "Application argocd/promtail-spoke: not compared with Git yet: is Argo CD's application controller running?"},
+		{"another version since", []string{rootApplication, promtailSet, change(promtailApp, "1.0.0, helm", "1.1.0, helm")}, "Application argocd/promtail-spoke: its latest change is not compared with the cluster yet"},
+		{"asked", []string{rootApplication, promtailSet, change(promtailApp, "name: promtail-spoke,", "name: promtail-spoke, annotations: {argocd.argoproj.io/refresh: normal},")}, "Application argocd/promtail-spoke: was asked to look at Git now and has not yet"},
+		{"an older commit", []string{change(rootApplication, "revision: abc", "revision: def"), promtailSet, promtailApp, strings.NewReplacer("name: platform", "name: spoke-apps, labels: {tombolo/cluster: spoke}").Replace(rootApplication)}, "Application argocd/spoke-apps: is at revision abc, and the root at def"},
+		{"running", []string{rootApplication, promtailSet, change(promtailApp, "health: {status: Healthy}", "health: {status: Healthy}\n  operationState: {phase: Running, message: waiting for wave -1}")}, "Application argocd/promtail-spoke: is being synced: waiting for wave -1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBench(t)
+			v, err := b.verify(t.Context(), argoCluster("spoke", "mgmt"), spokeOn(t, test.objects...), VerifyOptions{Timeout: time.Millisecond})
+			var failed *VerificationError
+			if !errors.As(err, &failed) {
+				t.Fatalf("error is %T: %v", err, err)
+			}
+			if got := v.Cause.String(); got != test.want {
+				t.Errorf("cause is\n%s, want\n%s", got, test.want)
+			}
+		})
+	}
+}
+
+// TestTheRootsHealthIsNoMatterOfASpoke: it is that of all clusters.
+func TestTheRootsHealthIsNoMatterOfASpoke(t *testing.T) {
+	b := newBench(t)
+	s := spokeOn(t, strings.Replace(rootApplication, "{status: Healthy,", "{status: Degraded,", 1), promtailSet, promtailApp)
+	if _, err := b.verify(t.Context(), argoCluster("spoke", "mgmt"), s, VerifyOptions{Timeout: time.Millisecond}); err != nil {
+		t.Errorf("of the spoke: %v", err)
+	}
+}
+
+func TestVerifyOfAClusterThatTheHubDoesNotKnow(t *testing.T) {
+	b := newBench(t)
+	c := argoCluster("spoke", "mgmt")
+	s := site{own: argoCD(t, spokeInfra), values: core, infra: "tombolo", engine: argo{cluster: c}, at: argoCD(t, rootApplication)}
+	v, err := b.verify(t.Context(), c, s, VerifyOptions{Timeout: time.Millisecond})
+	if want := "Secret argocd/cluster-spoke: does not exist: the hub does not know the cluster"; err == nil || v.Cause.String() != want {
+		t.Errorf("cause is %v, error %v", v.Cause, err)
+	}
+}
+
+func TestArgoCDIsAskedForTheClustersApplicationsAlone(t *testing.T) {
+	s := spokeOn(t, rootApplication, promtailSet, promtailApp, other)
+	var asked []string
+	s.at.dynamic.(*fake.FakeDynamicClient).PrependReactor("patch", "applications", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		patch := a.(clienttesting.PatchActionImpl)
+		if !strings.Contains(string(patch.Patch), `"argocd.argoproj.io/refresh":"normal"`) || strings.Contains(string(patch.Patch), "spec") || patch.PatchOptions.FieldManager != fetchManager {
+			t.Errorf("patched by %s: %s", patch.PatchOptions.FieldManager, patch.Patch)
+		}
+		asked = append(asked, patch.Name)
+		return true, object(t, other), nil
+	})
+	if err := s.engine.fetch(t.Context(), s.at, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(asked, " "); got != "platform promtail-spoke" {
+		t.Errorf("asked for %s", got)
+	}
+}
+
+func TestSiteOfASpoke(t *testing.T) {
+	f := newFleet(t)
+	s, err := f.site(t.Context(), argoCluster("spoke", "mgmt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.own.dynamic != f.clusters["spoke"].dynamic || s.at.dynamic != f.clusters["mgmt"].dynamic || s.infra != "tombolo" {
+		t.Errorf("the site is %+v", s)
+	}
+	if s, err = f.site(t.Context(), argoCluster("mgmt", "")); err != nil || s.at.dynamic != s.own.dynamic || s.infra != "argocd" {
+		t.Errorf("the hub's is %+v, %v", s, err)
+	}
+	if e := engineOf(&config.Cluster{}); e.name() != "Flux" {
+		t.Errorf("without an engine: %s", e.name())
+	}
+}
