@@ -110,7 +110,8 @@ func TestInfraConfigValidate(t *testing.T) {
 func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# The infra ConfigMap\n\n<!-- Written by `go test ./components/infraconfig -update`; do not edit. -->\n\n")
-	fmt.Fprintf(&b, "The ConfigMap `%s` in `flux-system` holds what the infrastructure knows about the cluster. Manifests of the platform tree use a key as `${key}`.\n\n", Name)
+	fmt.Fprintf(&b, "The ConfigMap `%s` holds what the infrastructure knows about the cluster. It is in `flux-system`, with Argo CD in `argocd`, on a spoke in `tombolo`. "+
+		"Manifests of a tree for Flux use a key as `${key}`; Argo CD's templates find each key among the annotations of the cluster's registration.\n\n", Name)
 	b.WriteString("| key | meaning | example |\n|---|---|---|\n")
 	for _, k := range Keys() {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", k.Name, k.Description, k.Example)
