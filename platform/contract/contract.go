@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 )
 
 // Tree is a platform tree: the root of a Git repository that an engine follows.
@@ -37,17 +38,19 @@ func (t Tree) HasDir(dir string) bool {
 }
 
 // Check returns everything about the tree that does not fit the clusters, in
-// a fixed order. What concerns several clusters alike is said once. The error
-// says that the tree itself cannot be read.
-func Check(tree Tree, clusters []Published) (Findings, error) {
+// a fixed order. What concerns several clusters alike is said once. others are
+// clusters that are not checked, and that a selector may be meant for: those of
+// the same hubs. The error says that the tree itself cannot be read.
+func Check(tree Tree, clusters []Published, others ...Published) (Findings, error) {
 	files, err := index(tree)
 	if err != nil {
 		return nil, fmt.Errorf("reading the platform tree %s: %w", tree.Name, err)
 	}
 	builds := newBuilder(files)
 	found := collector{used: map[string]bool{}}
+	everyone := slices.Concat(clusters, others)
 	for _, published := range clusters {
-		w := newWalk(files, builds, published, clusters)
+		w := newWalk(files, builds, published, everyone)
 		if published.Registration != nil {
 			w.runArgoCD()
 		} else {

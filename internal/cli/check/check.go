@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,8 @@ type Options struct {
 	JSON        func() bool
 	Root        func() (string, error)
 	Load        func(files []string) ([]*config.Cluster, error)
+	// Fleets adds the clusters that have a hub in common with one.
+	Fleets func([]*config.Cluster) ([]*config.Cluster, error)
 	// Problems is how findings with a place are shown.
 	Problems func() render.ProblemOptions
 
@@ -35,26 +38,29 @@ type Options struct {
 // NewCmdCheck returns the command; runF, if not nil, runs in place of it.
 func NewCmdCheck(f *factory.Factory, runF func(*Options) error) *cobra.Command {
 	opts := &Options{
-		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root, Load: clusters.Load,
+		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root,
+		Load: clusters.Load, Fleets: clusters.WithFleets,
 		Problems: func() render.ProblemOptions { return problemOptions(f) },
 	}
 	cmd := &cobra.Command{
 		Use:   "check <tree> [<cluster or file>...]",
 		Short: "Check that a platform tree fits the clusters",
 		Long: strings.TrimSpace(`
-Check that a platform tree fits the clusters that follow it: that every
-${variable}, every valuesFrom, substituteFrom, sourceRef, dependsOn and path in
-it is something that bootstrap publishes to each cluster, or that the tree makes
+Check that a platform tree fits the clusters that follow it: that what it uses
+is something that bootstrap publishes to each cluster, or that the tree makes
 itself. <tree> is the root of the Git repository that the clusters follow.
 
-The tree is followed as Flux does, from each cluster's gitops.path on, with the
-cluster files alone: neither a cluster nor the network is needed. When no
-cluster is named, all of the project's are checked whose gitops.path is in the
-tree.
+The tree is followed as the clusters' engine does, from their gitops.path on,
+with the cluster files alone: neither a cluster nor the network is needed. Of
+Flux these are every ${variable}, valuesFrom, substituteFrom, sourceRef,
+dependsOn and path. Of Argo CD these are the labels that selectors of
+ApplicationSets use, the labels and annotations that their templates use, paths,
+values files, and the charts in the tree. When no cluster is named, all of the
+project's are checked whose gitops.path is in the tree.
 
-Errors are what Flux would stop at, or wait for, for ever. Warnings are what a
-cluster file publishes in vain, and variables with a default that no cluster
-publishes.`),
+Errors are what the engine would stop at, wait for, for ever, or take for empty
+without a word. Warnings are what a cluster file publishes in vain, and what
+works and is probably not meant.`),
 		Example: strings.TrimSpace(`
   tombolo check platform/flux
   tombolo check ../platform demo
@@ -114,14 +120,18 @@ func checkRun(o *Options) error {
 	if err != nil {
 		return err
 	}
+	fleets, err := o.Fleets(all)
+	if err != nil {
+		return err
+	}
 	chosen, skipped := all, []*config.Cluster(nil)
 	if len(o.Names) == 0 {
-		if chosen, skipped = followers(tree, all); len(chosen) == 0 {
-			return fault.NewUsage(fmt.Sprintf("none of the clusters has its gitops.path in %s: %s", tree.Name, paths(all)),
+		if chosen, skipped = followers(tree, all, fleets); len(chosen) == 0 {
+			return fault.NewUsage(fmt.Sprintf("none of the clusters has its gitops.path in %s: %s", tree.Name, paths(all, fleets)),
 				"name the root of the repository that they follow, or the clusters to check")
 		}
 	}
-	found, err := contract.Check(tree, published(chosen))
+	found, err := contract.Check(tree, published(chosen, fleets), published(inFleets(fleets), fleets)...)
 	if err != nil {
 		return err
 	}
@@ -132,7 +142,7 @@ func checkRun(o *Options) error {
 			}
 		}
 	}
-	return o.report(result{tree.Name, chosen, skipped, found})
+	return o.report(result{tree.Name, fleets, chosen, skipped, found})
 }
 
 // tree opens the directory that the command line names.
@@ -171,9 +181,9 @@ func (o *Options) clusters() ([]*config.Cluster, error) {
 }
 
 // followers are the clusters whose path is in the tree, and the others.
-func followers(tree contract.Tree, all []*config.Cluster) (chosen, skipped []*config.Cluster) {
+func followers(tree contract.Tree, all, fleets []*config.Cluster) (chosen, skipped []*config.Cluster) {
 	for _, c := range all {
-		if tree.HasDir(c.GitOps.Path) {
+		if tree.HasDir(hub(c, fleets).GitOps.Path) {
 			chosen = append(chosen, c)
 			continue
 		}
@@ -182,20 +192,34 @@ func followers(tree contract.Tree, all []*config.Cluster) (chosen, skipped []*co
 	return chosen, skipped
 }
 
-func published(chosen []*config.Cluster) []contract.Published {
+// hub is the cluster whose gitops counts for another one.
+func hub(c *config.Cluster, fleets []*config.Cluster) *config.Cluster {
+	at := slices.IndexFunc(fleets, func(o *config.Cluster) bool { return o.Name == c.Hub() })
+	if !c.IsSpoke() || at < 0 {
+		return c
+	}
+	return fleets[at]
+}
+
+// inFleets are the clusters that a hub's Argo CD runs.
+func inFleets(all []*config.Cluster) []*config.Cluster {
+	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool { return c.Hub() == "" })
+}
+
+func published(chosen, fleets []*config.Cluster) []contract.Published {
 	out := make([]contract.Published, len(chosen))
 	for i, c := range chosen {
-		out[i] = contract.Publish(c)
+		out[i] = contract.PublishTo(c, hub(c, fleets))
 		out[i].File = clusters.Short(c.File)
 	}
 	return out
 }
 
 // paths are the clusters with their paths, for messages.
-func paths(all []*config.Cluster) string {
+func paths(all, fleets []*config.Cluster) string {
 	out := make([]string, len(all))
 	for i, c := range all {
-		out[i] = fmt.Sprintf("%s (%s)", c.GitOps.Path, c.Name)
+		out[i] = fmt.Sprintf("%s (%s)", hub(c, fleets).GitOps.Path, c.Name)
 	}
 	return strings.Join(out, ", ")
 }

@@ -48,6 +48,7 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 				{Name: "prod", File: "prod.yaml", GitOps: config.GitOps{Path: "clusters/prod"}},
 			}, nil
 		}
+		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }
 		return checkRun(o)
 	})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true

@@ -12,9 +12,10 @@ import (
 
 // result of a check.
 type result struct {
-	tree            string
-	chosen, skipped []*config.Cluster
-	found           contract.Findings
+	tree string
+	// fleets are all clusters, with those that have a hub in common with one.
+	fleets, chosen, skipped []*config.Cluster
+	found                   contract.Findings
 }
 
 // finding is the document of one finding in the JSON format.
@@ -88,7 +89,7 @@ func (o *Options) lines(r result) {
 		}
 	}
 	for _, c := range r.skipped {
-		o.Status().Plain("%s is not checked: its gitops.path, %s, is not in %s", c.Name, c.GitOps.Path, r.tree)
+		o.Status().Plain("%s is not checked: its gitops.path, %s, is not in %s", c.Name, hub(c, r.fleets).GitOps.Path, r.tree)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -37,7 +38,8 @@ func NewCmdPlatform(f *factory.Factory, runF func(*PlatformOptions) error) *cobr
 		Long: strings.TrimSpace(`
 Write the platform tree for clusters into a directory, which is or becomes the
 root of the repository that their engine follows. Without a cluster it is
-written for all of the project's.
+written for all of the project's. They need one engine; a hub of Argo CD and its
+spokes come together, whichever of them is named.
 
 The tree has the addons that the clusters turn on, and no other. The command can
 be run again: it writes what is missing, brings the lists of addons in line with
@@ -70,7 +72,13 @@ func platformRun(o *PlatformOptions) error {
 	if err != nil {
 		return err
 	}
-	done, err := scaffold.Write(o.Dir, platform.Flux(), loaded, o.Overwrite)
+	if loaded, err = clusters.WithFleets(loaded); err != nil {
+		return err
+	}
+	if err := oneEngine(loaded); err != nil {
+		return err
+	}
+	done, err := scaffold.Write(o.Dir, platform.Reference(loaded[0].GitOps.Engine), loaded, o.Overwrite)
 	if err != nil {
 		return err
 	}
@@ -78,6 +86,18 @@ func platformRun(o *PlatformOptions) error {
 		return render.WriteJSON(o.Out, document{Type: "platform", Directory: o.Dir, Files: done})
 	}
 	o.report(done)
+	return nil
+}
+
+// oneEngine refuses clusters of several engines: each has a tree of its own.
+func oneEngine(loaded []*config.Cluster) error {
+	first := loaded[0]
+	for _, c := range loaded {
+		if c.GitOps.Engine != first.GitOps.Engine {
+			return fault.NewUsage(fmt.Sprintf("%s follows its tree with %s, %s with %s", first.Name, first.GitOps.Engine, c.Name, c.GitOps.Engine),
+				"name the clusters of one engine, and write a tree for each")
+		}
+	}
 	return nil
 }
 

@@ -1,0 +1,48 @@
+package clusters
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"tombolo/config"
+)
+
+// WithFleets returns clusters together with all others of their hubs: one tree
+// is for a hub and its spokes, whichever of them a command line names. Clusters
+// with another engine come alone. The error, if any, is config.Problems with
+// everything that is wrong in files beside those of the hubs.
+func WithFleets(chosen []*config.Cluster) ([]*config.Cluster, error) {
+	all := slices.Clone(chosen)
+	has := func(c *config.Cluster) bool {
+		return slices.ContainsFunc(all, func(o *config.Cluster) bool { return o.Name == c.Name })
+	}
+	for _, c := range chosen {
+		if c.Hub() == "" {
+			continue
+		}
+		beside, err := config.LoadDir(filepath.Dir(c.File))
+		if err != nil {
+			return nil, shortened(err)
+		}
+		for _, o := range beside {
+			if o.Hub() == c.Hub() && !has(o) {
+				all = append(all, o)
+			}
+		}
+	}
+	return all, nil
+}
+
+// shortened names the files of problems as people want to read them.
+func shortened(err error) error {
+	var problems config.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	out := slices.Clone(problems)
+	for i := range out {
+		out[i].File = Short(out[i].File)
+	}
+	return out
+}
