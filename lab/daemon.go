@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,26 +38,37 @@ const (
 	GitHost    = "git.lab.test"
 	ChartsHost = "charts.lab.test"
 	gitUser    = "lab"
-	repository = "platform.git"
 )
+
+// fluxTree is the platform tree for Flux, argocdTree the one for Argo CD.
+const (
+	fluxTree   = "flux"
+	argocdTree = "argocd"
+)
+
+// trees are the platform trees of a checkout, each with the name of the Git
+// repository that follows it.
+func trees() map[string]string {
+	return map[string]string{fluxTree: "platform.git", argocdTree: "platform-argocd.git"}
+}
 
 // maxMessage of the provider protocol, in bytes; Pulumi's own limit.
 const maxMessage = 400 << 20
 
 // daemon is everything that runs while the lab is up.
 type daemon struct {
-	lab        *Lab
-	log        *slog.Logger
-	started    time.Time
-	supervisor *process.Supervisor
-	clusters   *clusters
-	cloud      *aws.Cloud
-	repository *git.Repository
-	authority  *pki.Authority
-	tunnel     *proxy.Tunnel // to AWS's own hosts
-	ports      servicePorts
-	socket     string // for control; those of controllers are beside it
-	stop       context.CancelFunc
+	lab          *Lab
+	log          *slog.Logger
+	started      time.Time
+	supervisor   *process.Supervisor
+	clusters     *clusters
+	cloud        *aws.Cloud
+	repositories map[string]*git.Repository // by the platform tree that they follow
+	authority    *pki.Authority
+	tunnel       *proxy.Tunnel // to AWS's own hosts
+	ports        servicePorts
+	socket       string // for control; those of controllers are beside it
+	stop         context.CancelFunc
 
 	mu    sync.Mutex
 	notes []string
@@ -111,7 +124,10 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		return nil, err
 	}
 	d.tunnel = proxy.NewTunnel(aws.STSHosts()...)
-	d.repository = git.Open(p.repository(), p.home())
+	d.repositories = map[string]*git.Repository{}
+	for tree := range trees() {
+		d.repositories[tree] = git.Open(p.repository(tree), p.home())
+	}
 	d.supervisor = process.NewSupervisor(p.logs(), p.run())
 	planes := controlplane.New(controlplane.Options{
 		Dir: p.clusters(), Tools: p.tools(), Home: p.home(), Supervisor: d.supervisor, Ports: book,
@@ -225,33 +241,46 @@ func (d *daemon) serveSTS(failed chan<- error) (*http.Server, error) {
 // hosts are the lab's host names, behind its proxy.
 func (d *daemon) hosts() http.Handler {
 	return proxy.Handler(map[string]http.Handler{
-		GitHost:    d.repository.Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) }),
+		GitHost:    d.repositories[fluxTree].Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) }),
 		ChartsHost: charts.Handler(d.lab.paths().charts()),
 	}, d.tunnel)
 }
 
-// heal brings back what should run and does not, and lets the Git repository
-// follow the platform tree. Up asks for it, at every start and afterwards.
+// heal brings back what should run and does not, and lets the Git repositories
+// follow the platform trees. Up asks for it, at every start and afterwards.
 func (d *daemon) heal(ctx context.Context) error {
 	resumed := d.cloud.Resume(ctx)
-	seeding, err := d.repository.Seed(ctx, d.lab.paths().platform())
-	if errors.Is(err, os.ErrNotExist) {
-		seeding.Note, err = "there is no platform tree at platform/flux, so the lab's Git repository is empty", nil
-	}
-	d.mu.Lock()
-	d.notes = nil
-	if seeding.Note != "" {
-		d.notes = []string{seeding.Note}
-	}
+	notes, err := d.seed(ctx)
 	if resumed != nil {
 		reason, _, _ := strings.Cut(resumed.Error(), "\n")
-		d.notes = append(d.notes, reason+"; `tombolo lab up` tries again, `tombolo lab down` gives it up")
+		notes = append(notes, reason+"; `tombolo lab up` tries again, `tombolo lab down` gives it up")
 	}
+	d.mu.Lock()
+	d.notes = notes
 	d.mu.Unlock()
-	if seeding.Changed {
-		d.log.Info("the Git repository follows platform/flux", "commit", seeding.Commit)
-	}
 	return errors.Join(resumed, err)
+}
+
+// seed brings each platform tree into its Git repository.
+func (d *daemon) seed(ctx context.Context) (notes []string, err error) {
+	var missing []string
+	for _, tree := range slices.Sorted(maps.Keys(trees())) {
+		seeding, failed := d.repositories[tree].Seed(ctx, d.lab.paths().platform(tree))
+		if errors.Is(failed, os.ErrNotExist) {
+			missing, failed = append(missing, "platform/"+tree), nil
+		}
+		if seeding.Note != "" {
+			notes = append(notes, seeding.Note)
+		}
+		if seeding.Changed {
+			d.log.Info("a Git repository follows its platform tree", "tree", tree, "commit", seeding.Commit)
+		}
+		err = errors.Join(err, failed)
+	}
+	if len(missing) == len(trees()) {
+		notes = append(notes, "there is no platform tree at "+strings.Join(missing, " or ")+", so the lab has no Git repository")
+	}
+	return notes, err
 }
 
 func (d *daemon) reviewURL() string { return "https://" + loopback(d.ports.reviews) }

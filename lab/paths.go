@@ -21,11 +21,15 @@ func (p paths) pki() string           { return p.in("pki") }
 func (p paths) cloud() string         { return p.in("aws") }
 func (p paths) clusters() string      { return p.in("clusters") }
 func (p paths) controllers() string   { return p.in("controllers") }
-func (p paths) repository() string    { return filepath.Join(p.in("git"), "platform.git") }
-func (p paths) gitToken() string      { return p.in("git-token") }
-func (p paths) passphrase() string    { return p.in("passphrase") }
-func (p paths) state() string         { return p.in("state") } // Pulumi's state backend
-func (p paths) pulumiHome() string    { return p.in("pulumi") }
-func (p paths) daemonLog() string     { return filepath.Join(p.logs(), "daemon.log") }
-func (p paths) platform() string      { return filepath.Join(p.root, "platform", "flux") }
-func (p paths) charts() string        { return filepath.Join(p.root, "lab", "charts") }
+func (p paths) repository(tree string) string {
+	return filepath.Join(p.in("git"), trees()[tree])
+}
+func (p paths) gitToken() string   { return p.in("git-token") }
+func (p paths) passphrase() string { return p.in("passphrase") }
+func (p paths) state() string      { return p.in("state") } // Pulumi's state backend
+func (p paths) pulumiHome() string { return p.in("pulumi") }
+func (p paths) daemonLog() string  { return filepath.Join(p.logs(), "daemon.log") }
+func (p paths) platform(tree string) string {
+	return filepath.Join(p.root, "platform", tree)
+}
+func (p paths) charts() string { return filepath.Join(p.root, "lab", "charts") }
