@@ -28,7 +28,7 @@ func (w *walk) runArgoCD() {
 	root.APIVersion, root.Kind = argocdGroup+"/v1alpha1", "Application"
 	root.Metadata.Name, root.Metadata.Namespace = Root, ArgoCDNamespace
 	w.followPath(nil, root, source{Path: w.published.Path})
-	if !w.incomplete {
+	if !w.incomplete && !w.elsewhereToo {
 		w.checkReleased()
 	}
 }
@@ -166,9 +166,9 @@ func (w *walk) application(s *sync, app application) {
 		case from.Chart != "" || from.Path == "":
 		case !w.isOwn(from.RepoURL):
 			w.elsewhereToo = true
-			w.refer(s, app.object(), wanted{path: []string{"metadata", "name"}, value: app.Metadata.Name}, Finding{
+			w.referSource(s, app, "repoURL", from.RepoURL, Finding{
 				Severity: Note,
-				Message:  fmt.Sprintf("%s is not followed: its path is in %s, not in this tree", app.object().identity(), from.RepoURL),
+				Message:  fmt.Sprintf("%s is not followed: its path is in %s, not in this tree", w.named(app), from.RepoURL),
 			})
 		case !w.files.dirs[relative(from.Path)]:
 			w.incomplete = true
@@ -179,6 +179,15 @@ func (w *walk) application(s *sync, app application) {
 	}
 }
 
+// named is how findings name an Application: one that an ApplicationSet makes
+// for each cluster, by that.
+func (w *walk) named(app application) string {
+	if set, ok := w.from[app.object()]; ok {
+		return "an Application of " + set.identity()
+	}
+	return app.object().identity()
+}
+
 // isOwn says whether a URL is this tree's repository.
 func (w *walk) isOwn(url string) bool {
 	return sameRepository(url, w.published.Registration.repository())
@@ -187,7 +196,7 @@ func (w *walk) isOwn(url string) bool {
 func (w *walk) missingPath(s *sync, app application, from source) {
 	w.referSource(s, app, "path", from.Path, Finding{
 		Severity: Error,
-		Message:  fmt.Sprintf("%s: path %q is not a directory of the platform tree", app.object().identity(), from.Path),
+		Message:  fmt.Sprintf("%s: path %q is not a directory of the platform tree", w.named(app), from.Path),
 		Remedy:   w.nearDir(from.Path, "make the directory, or correct the path"),
 	})
 }

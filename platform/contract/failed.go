@@ -48,7 +48,7 @@ func (w *walk) checkLoaded(file string) {
 				w.at(place{file, d.line + v.node.Line, d.column + v.node.Column}, Finding{
 					Severity: Error,
 					Message:  fmt.Sprintf("%s is not in the tree", name),
-					Remedy:   w.nearFile(file, name),
+					Remedy:   w.nearFile(file, name, "add it, or remove it from "+path.Base(file)),
 				})
 			}
 		})
@@ -132,11 +132,11 @@ func loads(v value) (string, bool) {
 }
 
 // nearFile is the entry of the same directory that was probably meant.
-func (w *walk) nearFile(file, name string) string {
+func (w *walk) nearFile(file, name, otherwise string) string {
 	dir := relative(path.Join(path.Dir(file), path.Dir(name)))
 	near := nearest(path.Base(name), w.files.entries(dir))
 	if near == "" {
-		return "add it, or remove it from " + path.Base(file)
+		return otherwise
 	}
 	return fmt.Sprintf("did you mean %q?", path.Join(path.Dir(name), near))
 }

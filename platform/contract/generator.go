@@ -17,6 +17,7 @@ import (
 func (w *walk) applicationSet(s *sync, set applicationSet, switches map[string]bool) {
 	name := wanted{path: []string{"metadata", "name"}, value: set.Metadata.Name}
 	if !set.Spec.GoTemplate {
+		w.elsewhereToo = true
 		w.refer(s, set.manifest, name, Finding{
 			Severity: Warning,
 			Message:  fmt.Sprintf("%s is not followed: without goTemplate, what a cluster lacks stays as it is written", set.identity()),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	gosync "sync"
 	"text/template"
 	"text/template/parse"
 
@@ -15,7 +16,7 @@ import (
 
 // templateFunctions are those that ApplicationSets of Argo CD 3 have: sprig's
 // without a view of the controller's environment, and a few more.
-func templateFunctions() template.FuncMap {
+var templateFunctions = gosync.OnceValue(func() template.FuncMap {
 	functions := template.FuncMap(sprig.GenericFuncMap())
 	for _, name := range []string{"env", "expandenv", "getHostByName"} {
 		delete(functions, name)
@@ -31,7 +32,7 @@ func templateFunctions() template.FuncMap {
 		"fromYamlArray": decode[[]any],
 	})
 	return functions
-}
+})
 
 var notInNames = regexp.MustCompile(`[^-a-z0-9.]`)
 

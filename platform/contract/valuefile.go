@@ -61,8 +61,8 @@ func (w *walk) checkValueFiles(s *sync, app application, from source, refs map[s
 		file, _ := w.valueFile(app, from, name)
 		f := Finding{
 			Severity: Error,
-			Message:  fmt.Sprintf("%s: values file %q is not in the tree", app.object().identity(), name),
-			Remedy:   w.nearFile(file, path.Base(file)),
+			Message:  fmt.Sprintf("%s: values file %q is not in the tree", w.named(app), name),
+			Remedy:   w.nearFile(file, path.Base(file), "add it, or remove it from valueFiles"),
 		}
 		if from.Helm.IgnoreMissingValueFiles {
 			f.Severity = Warning
@@ -79,7 +79,7 @@ func (w *walk) knownRef(s *sync, app application, name, ref string, refs map[str
 	}
 	w.referSource(s, app, "valueFiles", name, Finding{
 		Severity: Error,
-		Message:  fmt.Sprintf("%s: values file %q is in %s, which none of its sources is called", app.object().identity(), name, ref),
+		Message:  fmt.Sprintf("%s: values file %q is in %s, which none of its sources is called", w.named(app), name, ref),
 		Remedy:   didYouMean(ref, sortedKeys(refs), "add a source with ref: "+strings.TrimPrefix(ref, "$")),
 	})
 	return false
