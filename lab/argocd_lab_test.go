@@ -160,8 +160,8 @@ func TestArgoCD(t *testing.T) {
 	spoke.await("plain", "get", "configmap", "settings", "-n", "default", "-o", "jsonpath={.data.vpc}")
 	spoke.await("vpc-0abc", "get", "configmap", "reporter-report", "-n", "default", "-o", "jsonpath={.data.vpcId}")
 
-	writeTree(t, d.lab.paths().platform(), map[string]string{"spoke/settings.yaml": settingsOf("edited")})
-	if s, err := d.repository.Seed(t.Context(), d.lab.paths().platform()); err != nil || !s.Changed {
+	writeTree(t, d.lab.paths().platform(treeFlux), map[string]string{"spoke/settings.yaml": settingsOf("edited")})
+	if s, err := d.repositories[treeFlux].Seed(t.Context(), d.lab.paths().platform(treeFlux)); err != nil || !s.Changed {
 		t.Fatalf("seed after an edit: %+v, %v", s, err)
 	}
 	hub.run("", "annotate", "application", "settings-spoke", "-n", "argocd", "argocd.argoproj.io/refresh=normal")

@@ -40,16 +40,16 @@ const (
 	gitUser    = "lab"
 )
 
-// fluxTree is the platform tree for Flux, argocdTree the one for Argo CD.
+// treeFlux is the platform tree for Flux, treeArgoCD the one for Argo CD.
 const (
-	fluxTree   = "flux"
-	argocdTree = "argocd"
+	treeFlux   = "flux"
+	treeArgoCD = "argocd"
 )
 
 // trees are the platform trees of a checkout, each with the name of the Git
 // repository that follows it.
 func trees() map[string]string {
-	return map[string]string{fluxTree: "platform.git", argocdTree: "platform-argocd.git"}
+	return map[string]string{treeFlux: "platform.git", treeArgoCD: "platform-argocd.git"}
 }
 
 // maxMessage of the provider protocol, in bytes; Pulumi's own limit.
@@ -241,7 +241,7 @@ func (d *daemon) serveSTS(failed chan<- error) (*http.Server, error) {
 // hosts are the lab's host names, behind its proxy.
 func (d *daemon) hosts() http.Handler {
 	return proxy.Handler(map[string]http.Handler{
-		GitHost:    d.repositories[fluxTree].Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) }),
+		GitHost:    d.repositories[treeFlux].Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) }),
 		ChartsHost: charts.Handler(d.lab.paths().charts()),
 	}, d.tunnel)
 }

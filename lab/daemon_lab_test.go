@@ -70,7 +70,7 @@ func start(t *testing.T, root string) *daemon {
 			t.Errorf("processes left at the lab's end: %q, %v", left, err)
 		}
 	})
-	if _, err := d.repository.Seed(ctx, d.lab.paths().platform()); err != nil {
+	if _, err := d.repositories[treeFlux].Seed(ctx, d.lab.paths().platform(treeFlux)); err != nil {
 		t.Fatal(err)
 	}
 	return d

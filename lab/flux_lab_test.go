@@ -92,8 +92,8 @@ func TestFlux(t *testing.T) {
 	k.await("True", "get", "helmrelease", "reporter", "-n", "default", "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].status}`)
 	k.await("vpc-0abc", "get", "configmap", "reporter-report", "-n", "default", "-o", "jsonpath={.data.vpcId}")
 
-	writeTree(t, d.lab.paths().platform(), map[string]string{"settings.yaml": strings.ReplaceAll(settings, "${vpc_id}", "edited")})
-	if s, err := d.repository.Seed(t.Context(), d.lab.paths().platform()); err != nil || !s.Changed {
+	writeTree(t, d.lab.paths().platform(treeFlux), map[string]string{"settings.yaml": strings.ReplaceAll(settings, "${vpc_id}", "edited")})
+	if s, err := d.repositories[treeFlux].Seed(t.Context(), d.lab.paths().platform(treeFlux)); err != nil || !s.Changed {
 		t.Fatalf("seed after an edit: %+v, %v", s, err)
 	}
 	k.await("edited", "get", "configmap", "settings", "-n", "default", "-o", "jsonpath={.data.vpc}")

@@ -33,8 +33,8 @@ func (d *daemon) status() Status {
 	s := Status{
 		Running: true, PID: os.Getpid(), Since: d.started, Notes: notes,
 		Endpoints: []Endpoint{
-			{"git", "http://" + GitHost + "/" + trees()[fluxTree]},
-			{"git, Argo CD", "http://" + GitHost + "/" + trees()[argocdTree]},
+			{"git", "http://" + GitHost + "/" + trees()[treeFlux]},
+			{"git, Argo CD", "http://" + GitHost + "/" + trees()[treeArgoCD]},
 			{"charts", "http://" + ChartsHost},
 			{"proxy", d.proxyURL()},
 			{"token reviews", d.reviewURL()},
