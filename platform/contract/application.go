@@ -44,6 +44,9 @@ type application struct {
 		Name      string            `json:"name"`
 		Namespace string            `json:"namespace"`
 		Labels    map[string]string `json:"labels"`
+
+		Annotations map[string]string `json:"annotations"`
+		Finalizers  []string          `json:"finalizers"`
 	} `json:"metadata"`
 	Spec struct {
 		Source      *source  `json:"source"`
@@ -74,12 +77,13 @@ func (a application) object() manifest {
 
 // source is where an Application's manifests come from.
 type source struct {
-	RepoURL   string      `json:"repoURL"`
-	Path      string      `json:"path"`
-	Chart     string      `json:"chart"`
-	Ref       string      `json:"ref"`
-	Helm      *helmSource `json:"helm"`
-	Kustomize *struct {
+	RepoURL        string      `json:"repoURL"`
+	TargetRevision string      `json:"targetRevision"`
+	Path           string      `json:"path"`
+	Chart          string      `json:"chart"`
+	Ref            string      `json:"ref"`
+	Helm           *helmSource `json:"helm"`
+	Kustomize      *struct {
 		Patches    []types.Patch `json:"patches"`
 		NamePrefix string        `json:"namePrefix"`
 		NameSuffix string        `json:"nameSuffix"`
@@ -96,6 +100,7 @@ type helmSource struct {
 	ReleaseName             string         `json:"releaseName"`
 	ValueFiles              []string       `json:"valueFiles"`
 	IgnoreMissingValueFiles bool           `json:"ignoreMissingValueFiles"`
+	SkipCRDs                bool           `json:"skipCrds"`
 	Values                  string         `json:"values"`
 	ValuesObject            map[string]any `json:"valuesObject"`
 	Parameters              []struct {

@@ -83,6 +83,7 @@ func TestMisspellingsForArgoCD(t *testing.T) {
 	clusters[0].Registration.Annotations["contact"] = "team"
 	for _, m := range argocdMisspellings {
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
 			tree := argocdTree(t)
 			seed(t, tree, m.file, m.old, m.new)
 			found := check(t, tree, clusters)

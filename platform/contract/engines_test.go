@@ -1,0 +1,309 @@
+package contract
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chartutil"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"tombolo/config"
+	"tombolo/config/addon"
+)
+
+// chartRelease is what the two trees have to agree on.
+type chartRelease struct {
+	Repository, Chart, Version, Name, Namespace string
+	SkipCRDs, Published                         bool
+	Values                                      map[string]any
+}
+
+// fluxReleases are the releases of the tree for Flux, by name, and the objects
+// of the addons' own kinds with variables substituted for a cluster.
+func fluxReleases(t *testing.T, variables map[string]Variable) (releases map[string]chartRelease, objects map[string]map[string]any) {
+	t.Helper()
+	repositories := map[string]string{}
+	releases, objects = map[string]chartRelease{}, map[string]map[string]any{}
+	sources := map[string]string{}
+	for _, text := range addonObjects(t, os.DirFS("../flux")) {
+		m, err := decode[manifest](text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch m.Kind {
+		case "Kustomization":
+		case "HelmRepository":
+			r, err := decode[struct{ Spec struct{ URL string } }](text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			repositories[m.Metadata.Name] = strings.TrimPrefix(r.Spec.URL, "oci://")
+		case "HelmRelease":
+			r, err := decode[struct {
+				Spec struct {
+					ReleaseName string
+					Chart       struct {
+						Spec struct {
+							Chart, Version string
+							SourceRef      reference
+						}
+					}
+					Install    struct{ CRDs string }
+					ValuesFrom []any
+					Values     map[string]any
+				}
+			}](text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec := r.Spec.Chart.Spec
+			sources[m.Metadata.Name] = spec.SourceRef.Name
+			releases[m.Metadata.Name] = chartRelease{
+				Chart: spec.Chart, Version: spec.Version, Name: r.Spec.ReleaseName, Namespace: m.Metadata.Namespace,
+				SkipCRDs: r.Spec.Install.CRDs == "Skip", Published: len(r.Spec.ValuesFrom) > 0, Values: r.Spec.Values,
+			}
+		default:
+			values := map[string]string{}
+			for name, v := range variables {
+				values[name] = v.Example
+			}
+			out, err := (variablesOf(values)).evaluate(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			addOwn(t, objects, out)
+		}
+	}
+	for name, release := range releases {
+		release.Repository = repositories[sources[name]]
+		releases[name] = release
+	}
+	return releases, objects
+}
+
+func variablesOf(values map[string]string) variables {
+	return variables{values: values, substituting: true}
+}
+
+// addOwn takes an object without what an engine reads in its annotations.
+func addOwn(t *testing.T, objects map[string]map[string]any, text string) {
+	t.Helper()
+	object, err := decode[map[string]any](text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	metadata := object["metadata"].(map[string]any)
+	if annotations, ok := metadata["annotations"].(map[string]any); ok {
+		for key := range annotations {
+			if strings.Contains(key, "fluxcd.io") || strings.Contains(key, "argoproj.io") {
+				delete(annotations, key)
+			}
+		}
+		if len(annotations) == 0 {
+			delete(metadata, "annotations")
+		}
+	}
+	objects[fmt.Sprint(object["kind"], " ", metadata["name"])] = object
+}
+
+// addonObjects are the manifests below addons.
+func addonObjects(t *testing.T, tree fs.FS) []string {
+	t.Helper()
+	var out []string
+	err := fs.WalkDir(tree, "addons", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".yaml" {
+			return err
+		}
+		text, err := fs.ReadFile(tree, name)
+		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
+			out = append(out, string(document))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// argocdRelease is the release that an Application's first source is.
+func argocdRelease(t *testing.T, app application) chartRelease {
+	t.Helper()
+	from := app.sources()[0]
+	out := chartRelease{
+		Repository: from.RepoURL, Chart: from.Chart, Version: from.TargetRevision,
+		Name: from.Helm.ReleaseName, Namespace: app.Spec.Destination.Namespace, SkipCRDs: from.Helm.SkipCRDs,
+		Published: from.Helm.Values != "" || len(from.Helm.ValuesObject) > 0,
+	}
+	for _, file := range from.Helm.ValueFiles {
+		text, err := os.ReadFile(strings.Replace(file, "$platform", "../argocd", 1))
+		if err != nil {
+			continue // of an environment that has none
+		}
+		if err := sigsyaml.Unmarshal(text, &out.Values); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// TestBothEnginesReleaseTheSame holds the trees together: charts, versions,
+// values, and the objects of the addons' own kinds.
+func TestBothEnginesReleaseTheSame(t *testing.T) {
+	clusters := fleetOfAll(t, "clusters/prod")
+	clusters[1].Registration.Labels["environment"] = "dev"
+	releases, _ := fluxReleases(t, clusters[0].Variables)
+	for i, p := range clusters {
+		applications := applicationsOf(t, clusters, i)
+		for name, want := range releases {
+			app, ok := applications[p.Cluster+"-"+name]
+			if !ok {
+				t.Errorf("cluster %s has no Application of %s", p.Cluster, name)
+				continue
+			}
+			if diff := cmp.Diff(want, argocdRelease(t, app)); diff != "" {
+				t.Errorf("%s of cluster %s (-Flux +Argo CD):\n%s", name, p.Cluster, diff)
+			}
+		}
+		if want := len(releases) + 1; len(applications) != want && i < 2 || i == 2 && len(applications) != want+1 {
+			t.Errorf("cluster %s has %d applications, Flux %d releases", p.Cluster, len(applications), len(releases))
+		}
+	}
+}
+
+// TestBothEnginesMakeTheSame compares the objects that are no chart's.
+func TestBothEnginesMakeTheSame(t *testing.T) {
+	clusters := fleetOfAll(t, "clusters/prod")
+	for i, p := range clusters {
+		_, want := fluxReleases(t, p.Variables)
+		got := map[string]map[string]any{}
+		files, err := index(Tree{FS: os.DirFS("../argocd")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWalk(files, newBuilder(files), p, clusters)
+		for _, app := range applicationsOf(t, clusters, i) {
+			for _, from := range app.sources() {
+				if !strings.HasSuffix(from.Path, "/resources") {
+					continue
+				}
+				c, err := w.loadChart(&sync{}, from.Path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				values, err := w.chartValues(app, from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				texts, err := render(c, app, from, values, true)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, text := range texts {
+					if !strings.Contains(text, "monitoring.coreos.com") { // of Argo CD itself
+						addOwn(t, got, text)
+					}
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("cluster %s (-Flux +Argo CD):\n%s", p.Cluster, diff)
+		}
+	}
+}
+
+// TestOrderOfValuesDoesNotMatter: Flux lays values in Git over those of the
+// infrastructure, Argo CD the other way round.
+func TestOrderOfValuesDoesNotMatter(t *testing.T) {
+	full, err := config.Load("../../clusters/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range full.Addons.Enabled() {
+		text, err := os.ReadFile(path.Join("../argocd/addons", a.Name, "values.yaml"))
+		if !a.HasValues() || err != nil {
+			continue
+		}
+		both := func(overGit bool) map[string]any {
+			git, err := decode[map[string]any](string(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			encoded, err := sigsyaml.Marshal(a.Values(full.AddonFacts(), a.Options, addon.Outputs{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			published, err := decode[map[string]any](string(encoded))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if overGit {
+				return chartutil.CoalesceTables(published, git)
+			}
+			return chartutil.CoalesceTables(git, published)
+		}
+		if diff := cmp.Diff(both(false), both(true)); diff != "" {
+			t.Errorf("%s has a value in Git and from the infrastructure (-Flux +Argo CD):\n%s", a.Name, diff)
+		}
+	}
+}
+
+// TestWaves holds the order of the app of apps to the catalogue: to its stages,
+// to what an addon requires, and to the reference systems.
+func TestWaves(t *testing.T) {
+	waves := map[string]int{}
+	definitions := map[string]int{}
+	for name, app := range applicationsOf(t, fleetOfAll(t, "clusters/prod"), 2) {
+		var wave int
+		if _, err := fmt.Sscan(app.Metadata.Annotations["argocd.argoproj.io/sync-wave"], &wave); err != nil {
+			continue // not of the app of apps
+		}
+		name = strings.TrimPrefix(name, "apps-")
+		if a := app.Metadata.Labels[addonLabel]; len(app.Metadata.Finalizers) > 0 {
+			waves[a] = wave
+		} else {
+			definitions[name] = wave
+		}
+	}
+	for name, want := range map[string]int{
+		"external-dns": -2, "external-secrets": -2, "ingress-nginx": -1, "kube-prometheus-stack": 0, "aws-efs-csi-driver": 0,
+	} {
+		if waves[name] != want {
+			t.Errorf("%s is in wave %d, want %d", name, waves[name], want)
+		}
+	}
+	for name, wave := range definitions {
+		if wave != -5 {
+			t.Errorf("definitions of %s are in wave %d, want -5", name, wave)
+		}
+	}
+	last := -5
+	for _, stage := range addon.Stages() {
+		here := last
+		for _, a := range addon.All() {
+			wave, released := waves[a.Name]
+			if a.Stage != stage || !released {
+				continue
+			}
+			if here = max(here, wave); wave <= last {
+				t.Errorf("%s of stage %s is in wave %d, not after %d", a.Name, stage, wave, last)
+			}
+			for _, other := range a.Requires {
+				if before, ok := waves[other]; ok && before >= wave {
+					t.Errorf("%s is in wave %d, and requires %s of wave %d", a.Name, wave, other, before)
+				}
+			}
+		}
+		last = here
+	}
+	if len(definitions) < 4 || !slices.Contains(addon.Stages(), addon.Others) {
+		t.Errorf("definitions: %v", definitions)
+	}
+}
