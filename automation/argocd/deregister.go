@@ -154,11 +154,12 @@ func (d *departure) report(all []Application) {
 	}
 }
 
-// cascadeAll has Applications be deleted together with what they have made. An
-// ApplicationSet decides that for its own.
+// cascadeAll has Applications be deleted together with what they have made. Of
+// one that is generated or declared, whoever does that has decided.
 func (d *departure) cascadeAll(ctx context.Context, v *view) error {
-	for _, a := range v.of(d.Leaving) {
-		if a.deleting() || a.cascades() || a.Set() != "" {
+	leaving := v.of(d.Leaving)
+	for _, a := range leaving {
+		if keeper, _ := v.keeper(a, leaving); keeper != "" || a.deleting() || a.cascades() {
 			continue
 		}
 		if err := d.finalize(ctx, a, append(a.GetFinalizers(), resourcesFinalizer)); err != nil {

@@ -1,0 +1,474 @@
+//go:build lab
+
+package lab
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestArgoCD is the way of a hub and its two spokes, from an empty lab to an
+// empty lab. Its parts build on each other.
+func TestArgoCD(t *testing.T) {
+	f := newFleet(t)
+	for _, s := range []struct {
+		name string
+		run  func(*fleet, *testing.T)
+	}{
+		{"a spoke alone is refused", (*fleet).aloneIsRefused},
+		{"one command, the hub first", (*fleet).up},
+		{"verify", (*fleet).verify},
+		{"Promtail reaches the labelled cluster alone, by its name", (*fleet).promtailByLabel},
+		{"a label that is flipped", (*fleet).labelFlips},
+		{"an annotation changes in place", (*fleet).annotationInPlace},
+		{"another up changes nothing", (*fleet).settled},
+		{"no token anywhere", (*fleet).noToken},
+		{"a hub is kept while it has spokes", (*fleet).hubIsKept},
+		{"a spoke leaves", (*fleet).spokeLeaves},
+		{"and comes back as it was", (*fleet).spokeComesBack},
+		{"everything goes and comes back as it was", (*fleet).rebuilt},
+		{"a dead spoke leaves", (*fleet).deadSpokeLeaves},
+		{"destroy leaves an empty cloud", (*fleet).nothingIsLeft},
+	} {
+		if !t.Run(s.name, func(t *testing.T) { s.run(f, t) }) {
+			t.Fatal("what follows needs this")
+		}
+	}
+}
+
+const (
+	hub    = "mgmt"
+	spokeA = "spoke-a"
+	spokeB = "spoke-b"
+)
+
+// fleet is a project with a hub and two spokes.
+type fleet struct{ project }
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	f := &fleet{newProject(t)}
+	for _, name := range []string{hub, spokeA, spokeB} {
+		file, err := os.ReadFile(filepath.Join("testdata", "argocd", name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.write(t, clusterFile(name), string(file))
+	}
+	return f
+}
+
+func clusterFile(name string) string { return filepath.Join("clusters", name+".yaml") }
+
+// edit replaces a text of a cluster file that is there once.
+func (f *fleet) edit(t *testing.T, cluster, old, new string) {
+	t.Helper()
+	text := f.read(t, clusterFile(cluster))
+	if strings.Count(text, old) != 1 {
+		t.Fatalf("%s holds %q %d times", clusterFile(cluster), old, strings.Count(text, old))
+	}
+	f.write(t, clusterFile(cluster), strings.Replace(text, old, new, 1))
+}
+
+func (f *fleet) aloneIsRefused(t *testing.T) {
+	o := f.run(t, "up", spokeA, "--yes")
+	if o.code != 4 || !strings.Contains(o.stderr, "run `tombolo up mgmt spoke-a`, which makes the hub first") {
+		t.Errorf("exit code %d\n%s", o.code, o.stderr)
+	}
+	nothingExists(t, f.project)
+}
+
+// upAll brings all three up by one command, and returns them in the order in
+// which they were worked on.
+func (f *fleet) upAll(t *testing.T) []string {
+	t.Helper()
+	var order []string
+	for line := range strings.Lines(f.must(t, "up", spokeB, spokeA, hub, "--yes", "--output", "json")) {
+		var document struct{ Type, Cluster string }
+		decode(t, line, &document)
+		if document.Type == "result" {
+			order = append(order, document.Cluster)
+		}
+	}
+	return order
+}
+
+func (f *fleet) up(t *testing.T) {
+	if got := f.upAll(t); !slices.Equal(got, []string{hub, spokeA, spokeB}) {
+		t.Errorf("the order was %v", got)
+	}
+}
+
+func (f *fleet) verify(t *testing.T) {
+	f.must(t, "verify", hub, spokeA, spokeB)
+	for cluster, want := range map[string]string{
+		hub: "argocd/mgmt-apps", spokeA: "argocd/spoke-a-metrics-server", spokeB: "argocd/spoke-b-metrics-server",
+	} {
+		out := f.must(t, "verify", cluster)
+		if !strings.Contains(out, want) {
+			t.Errorf("verify of %s does not list %s:\n%s", cluster, want, out)
+		}
+		if cluster != hub && strings.Contains(out, "argocd/mgmt-") {
+			t.Errorf("verify of %s lists the hub's:\n%s", cluster, out)
+		}
+	}
+}
+
+// onHub is an object of Argo CD, as far as a test reads it.
+type onHub struct {
+	Metadata struct {
+		Name, UID   string
+		Labels      map[string]string
+		Annotations map[string]string
+	}
+	Spec json.RawMessage
+}
+
+// applications are those of a cluster on the hub, by name; of all clusters for "".
+func (f *fleet) applications(t *testing.T, cluster string) map[string]onHub {
+	t.Helper()
+	args := []string{"-n", "argocd", "get", "applications", "-o", "json"}
+	if cluster != "" {
+		args = append(args, "-l", "tombolo/cluster="+cluster)
+	}
+	var list struct{ Items []onHub }
+	decode(t, f.kubectl(t, hub, args...), &list)
+	out := map[string]onHub{}
+	for _, a := range list.Items {
+		out[a.Metadata.Name] = a
+	}
+	return out
+}
+
+// promtails are the clusters that Promtail's ApplicationSet reaches.
+func (f *fleet) promtails(t *testing.T) string {
+	t.Helper()
+	return f.kubectl(t, hub, "-n", "argocd", "get", "applications", "-l", "tombolo/addon=promtail",
+		"--sort-by=.metadata.name", "-o", `jsonpath={range .items[*]}{.metadata.labels.tombolo/cluster} {end}`)
+}
+
+func (f *fleet) promtailByLabel(t *testing.T) {
+	if got := f.promtails(t); got != "spoke-a " {
+		t.Errorf("Promtail is on %q", got)
+	}
+	values := f.kubectl(t, spokeA, "-n", "monitoring", "get", "configmap", "promtail-received", "-o", `jsonpath={.data.values\.yaml}`)
+	if !regexp.MustCompile(`cluster: "?spoke-a"?`).MatchString(values) {
+		t.Errorf("Promtail did not get the cluster's name:\n%s", values)
+	}
+}
+
+func (f *fleet) labelFlips(t *testing.T) {
+	const off, on = "\naddons:\n", "\nlabels:\n  logging: \"on\"\n\naddons:\n"
+	f.edit(t, spokeB, off, on)
+	f.must(t, "up", spokeB, "--yes")
+	f.must(t, "verify", spokeB)
+	if got := f.promtails(t); got != "spoke-a spoke-b " {
+		t.Errorf("with the label Promtail is on %q", got)
+	}
+	f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "promtail-received")
+	f.edit(t, spokeB, on, off)
+	f.must(t, "up", spokeB, "--yes")
+	eventually(t, time.Minute, func() string {
+		if got := f.promtails(t); got != "spoke-a " {
+			return "Promtail is on " + got
+		}
+		return f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "promtail-received", "--ignore-not-found", "-o", "name")
+	})
+}
+
+// event is what happened to an Application.
+type event struct{ Kind, Name string }
+
+// witness sees what happens to the hub's Applications until it is ended.
+type witness struct {
+	cmd    *exec.Cmd
+	done   chan struct{}
+	mu     sync.Mutex
+	events []event
+}
+
+// watch begins to watch, and returns when the watch has begun.
+func (f *fleet) watch(t *testing.T) *witness {
+	t.Helper()
+	kubeconfig := strings.TrimSpace(f.must(t, "kubeconfig", hub, "--file", filepath.Join(f.dir, ".lab", "watch.kubeconfig")))
+	env := map[string]string{}
+	decode(t, f.must(t, "lab", "env", "--output", "json"), &env)
+	w := &witness{done: make(chan struct{})}
+	w.cmd = exec.CommandContext(t.Context(), filepath.Join(f.dir, ".tools", "bin", "kubectl"), "--kubeconfig", kubeconfig,
+		"-n", "argocd", "get", "applications", "--watch", "--output-watch-events", "-o", "json")
+	w.cmd.Env = os.Environ()
+	for k, v := range env {
+		w.cmd.Env = append(w.cmd.Env, k+"="+v)
+	}
+	out, err := w.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go w.read(json.NewDecoder(bufio.NewReader(out)))
+	there := len(f.applications(t, ""))
+	eventually(t, 30*time.Second, func() string {
+		if n := len(w.seen()); n < there {
+			return fmt.Sprintf("the watch has seen %d of %d Applications", n, there)
+		}
+		return ""
+	})
+	w.forget()
+	return w
+}
+
+func (w *witness) read(d *json.Decoder) {
+	defer close(w.done)
+	for {
+		var e struct {
+			Type   string
+			Object struct{ Metadata struct{ Name string } }
+		}
+		if d.Decode(&e) != nil {
+			return // it was ended
+		}
+		w.mu.Lock()
+		w.events = append(w.events, event{e.Type, e.Object.Metadata.Name})
+		w.mu.Unlock()
+	}
+}
+
+func (w *witness) seen() []event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.events)
+}
+
+func (w *witness) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = nil
+}
+
+// end stops watching, and returns the names that events of a kind were about.
+func (w *witness) end(t *testing.T) map[string][]string {
+	t.Helper()
+	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Errorf("the watch had ended before: %v", err)
+	}
+	<-w.done
+	_ = w.cmd.Wait()
+	out := map[string][]string{}
+	for _, e := range w.seen() {
+		out[e.Kind] = append(out[e.Kind], e.Name)
+	}
+	return out
+}
+
+func (f *fleet) registration(t *testing.T, cluster string) onHub {
+	t.Helper()
+	var secret onHub
+	decode(t, f.kubectl(t, hub, "-n", "argocd", "get", "secret", "cluster-"+cluster, "-o", "json"), &secret)
+	return secret
+}
+
+func (f *fleet) annotationInPlace(t *testing.T) {
+	before, applications := f.registration(t, spokeA), f.applications(t, "")
+	w := f.watch(t)
+	f.edit(t, spokeA, "\naddons:\n", "\nannotations:\n  example.com/team: payments\n\naddons:\n")
+	f.must(t, "up", spokeA, "--yes", "--verify")
+	events := w.end(t)
+	after := f.registration(t, spokeA)
+	if after.Metadata.UID != before.Metadata.UID || after.Metadata.Annotations["example.com/team"] != "payments" {
+		t.Errorf("the registration %s became %s, with %v", before.Metadata.UID, after.Metadata.UID, slices.Sorted(maps.Keys(after.Metadata.Annotations)))
+	}
+	if len(events["DELETED"])+len(events["ADDED"]) > 0 {
+		t.Errorf("meanwhile were deleted %v and added %v", events["DELETED"], events["ADDED"])
+	}
+	sameObjects(t, applications, f.applications(t, ""))
+}
+
+// sameObjects finds each Application again as the object that it was.
+func sameObjects(t *testing.T, before, after map[string]onHub) {
+	t.Helper()
+	for name, a := range before {
+		if after[name].Metadata.UID != a.Metadata.UID {
+			t.Errorf("%s was %s and is %q", name, a.Metadata.UID, after[name].Metadata.UID)
+		}
+	}
+}
+
+// sameSpecs finds the same Applications with the same content again.
+func sameSpecs(t *testing.T, before, after map[string]onHub) {
+	t.Helper()
+	if was, is := slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)); !slices.Equal(was, is) {
+		t.Fatalf("there were %v, and are %v", was, is)
+	}
+	for name := range before {
+		if was, is := lasting(before[name].Spec), lasting(after[name].Spec); was != is {
+			t.Errorf("%s was\n%s\nand is\n%s", name, was, is)
+		}
+	}
+}
+
+// made are what the cloud names anew each time.
+var made = regexp.MustCompile(`(vpc|subnet|sg|fs|eni|igw|nat)-[0-9a-f]+|https://[^"\\]*:\d+|[0-9A-F]{32}`)
+
+func lasting(spec json.RawMessage) string { return made.ReplaceAllString(string(spec), "$1-…") }
+
+func (f *fleet) settled(t *testing.T) {
+	for _, cluster := range []string{hub, spokeA, spokeB} {
+		unchanged(t, f.project, cluster)
+	}
+}
+
+// token matches credentials in the form of a registration's too.
+var token = regexp.MustCompile(credential.String() + `|bearerToken|eyJhbGciOi`)
+
+func (f *fleet) noToken(t *testing.T) {
+	for _, cluster := range []string{hub, spokeA, spokeB} {
+		for _, kind := range []string{"core", "bootstrap"} {
+			state := f.mustTool(t, "pulumi", "stack", "export", "--stack", cluster+"-"+kind, "--cwd", f.workdir())
+			if !strings.Contains(state, `"urn:pulumi:`) {
+				t.Fatalf("%s-%s: the export holds no resources", cluster, kind)
+			}
+			if found := token.FindString(state); found != "" {
+				t.Errorf("%s-%s: the state holds %q", cluster, kind, found)
+			}
+		}
+		if out := f.must(t, "outputs", cluster, "--output", "json"); token.MatchString(out) {
+			t.Errorf("%s: the outputs hold %q", cluster, token.FindString(out))
+		}
+		secret := f.kubectl(t, hub, "-n", "argocd", "get", "secret", "cluster-"+cluster, "-o", "jsonpath={.data}")
+		if strings.Contains(secret, "bearerToken") {
+			t.Errorf("%s: the registration holds a token", cluster)
+		}
+	}
+	logs, err := filepath.Glob(filepath.Join(f.dir, ".lab", "logs", "*argocd*"))
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("Argo CD has no logs: %v", err)
+	}
+	for _, file := range logs {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := token.Find(content); found != nil {
+			t.Errorf("%s holds %q", filepath.Base(file), found)
+		}
+	}
+}
+
+func (f *fleet) hubIsKept(t *testing.T) {
+	o := f.run(t, "destroy", hub, "--yes")
+	if o.code != 4 || !strings.Contains(o.stderr, "it is the hub of spoke-a, spoke-b") {
+		t.Errorf("exit code %d\n%s", o.code, o.stderr)
+	}
+	f.must(t, "verify", hub)
+}
+
+// leaves destroys a spoke while the hub is watched: its Applications go, and
+// none is made again; the others stay as they are.
+func (f *fleet) leaves(t *testing.T, spoke string, flags ...string) outcome {
+	t.Helper()
+	all, theirs := f.applications(t, ""), f.applications(t, spoke)
+	if len(theirs) == 0 {
+		t.Fatalf("%s has no Applications", spoke)
+	}
+	for name := range theirs {
+		delete(all, name)
+	}
+	w := f.watch(t)
+	o := f.run(t, append([]string{"destroy", spoke, "--yes"}, flags...)...)
+	events := w.end(t)
+	if o.code != 0 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	deleted := events["DELETED"]
+	slices.Sort(deleted)
+	if want := slices.Sorted(maps.Keys(theirs)); !slices.Equal(deleted, want) || len(events["ADDED"]) > 0 {
+		t.Errorf("deleted were %v, want %v; added %v", deleted, want, events["ADDED"])
+	}
+	sameObjects(t, all, f.applications(t, ""))
+	if left := f.kubectl(t, hub, "-n", "argocd", "get", "secret", "cluster-"+spoke, "--ignore-not-found", "-o", "name"); left != "" {
+		t.Errorf("the registration stays: %s", left)
+	}
+	return o
+}
+
+func (f *fleet) spokeLeaves(t *testing.T) {
+	f.leaves(t, spokeA)
+	f.must(t, "verify", hub, spokeB)
+}
+
+func (f *fleet) spokeComesBack(t *testing.T) {
+	f.must(t, "up", spokeA, "--yes", "--verify")
+	if got := f.promtails(t); got != "spoke-a " {
+		t.Errorf("Promtail is on %q", got)
+	}
+}
+
+func (f *fleet) rebuilt(t *testing.T) {
+	before := f.applications(t, "")
+	f.must(t, "destroy", hub, spokeA, spokeB, "--yes")
+	onlyTheZone(t, f.project)
+	f.upAll(t)
+	f.must(t, "verify", hub, spokeA, spokeB)
+	sameSpecs(t, before, f.applications(t, ""))
+}
+
+// deadSpokeLeaves stops the API of a spoke: connections to it are taken, and
+// nobody answers.
+func (f *fleet) deadSpokeLeaves(t *testing.T) {
+	var status struct {
+		Processes []struct {
+			Name string
+			PID  int
+		}
+	}
+	decode(t, f.must(t, "lab", "status", "--output", "json"), &status)
+	stopped := 0
+	for _, p := range status.Processes {
+		if p.Name == spokeB+"-kube-apiserver" {
+			stopped = p.PID
+		}
+	}
+	if stopped == 0 {
+		t.Fatalf("there is no API server of %s among %v", spokeB, status.Processes)
+	}
+	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	o := f.run(t, "destroy", spokeB, "--yes")
+	if o.code != 4 || !strings.Contains(o.stderr, "--unreachable") {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	start := time.Now()
+	o = f.leaves(t, spokeB, "--unreachable")
+	if took := time.Since(start); took > 5*time.Minute {
+		t.Errorf("it took %s", took)
+	}
+	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-b-metrics-server is let go"} {
+		if !strings.Contains(o.stderr, want) {
+			t.Errorf("it does not say %q:\n%s", want, o.stderr)
+		}
+	}
+	f.must(t, "verify", hub, spokeA)
+}
+
+func (f *fleet) nothingIsLeft(t *testing.T) {
+	f.must(t, "destroy", spokeA, hub, "--yes")
+	onlyTheZone(t, f.project)
+	if locks := f.locks(t); len(locks) != 0 {
+		t.Errorf("locks stay: %v", locks)
+	}
+}
