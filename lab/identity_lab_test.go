@@ -5,6 +5,7 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -138,6 +139,12 @@ func TestArgoCDByRole(t *testing.T) {
 		"clusterName": "spoke", "principalArn": spokeRole, "kubernetesGroups": []any{"tombolo:argocd"},
 	})
 	hub, spoke := kubectlOf(t, d, "hub"), kubectlOf(t, d, "spoke")
+	token, _, err := d.cloud.GetToken("spoke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubectl{t, d.lab.paths().tools(), os.DevNull}.await("arn:aws:iam::"+Account+":user/tombolo", "--server", made[1]["endpoint"].(string),
+		"--insecure-skip-tls-verify", "--token", token, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")
 	spoke.run(groupOfArgoCD, "apply", "-f", "-")
 	hub.run("", "create", "namespace", "argocd")
 	hub.run(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"argocd-application-controller","namespace":"argocd","annotations":{"eks.amazonaws.com/role-arn":"`+hubRole+`"}}}`,
