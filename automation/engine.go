@@ -24,6 +24,8 @@ type engine interface {
 	check(p *platform, o *unstructured.Unstructured) Check
 	// missing are checks about what is not there.
 	missing(p *platform) []Check
+	// releases lists what the engine has for addons of the cluster.
+	releases(ctx context.Context, k cluster, addons []string) ([]string, error)
 	// needs lists what an object waits for.
 	needs(o *unstructured.Unstructured) []ref
 }

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 
@@ -42,6 +44,16 @@ func (d *Driver) requireHub(ctx context.Context, c *config.Cluster) error {
 		}
 	}
 	return nil
+}
+
+// hasHub says whether core of the cluster's hub has outputs. A cluster that is
+// no spoke needs none.
+func (d *Driver) hasHub(ctx context.Context, c *config.Cluster) (bool, error) {
+	if !c.IsSpoke() {
+		return true, nil
+	}
+	st, err := d.state(ctx, stacks.Name(c.Hub(), stacks.Core))
+	return len(st.outputs()) > 0, err
 }
 
 // probeTimeout is how long a Kubernetes API may take to answer before it counts
@@ -103,9 +115,9 @@ func (k cluster) ping(ctx context.Context, timeout time.Duration) error {
 	return last
 }
 
-// rejoin makes good what a destruction has begun that was given up: the
-// registration gets its labels back, and what is gone from the hub is dropped
-// from the state, so that the up to come makes it again.
+// rejoin makes good what a destruction, or an up that turns addons off, has
+// begun and given up: the registration gets its labels back, and what has changed
+// on the hub is read into the state, so that the up to come makes it again.
 func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error {
 	registration, ok := st.registration(c.Name)
 	if !ok || st.hub(registration) != c.Hub() {
@@ -120,7 +132,7 @@ func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error
 		return err
 	}
 	there, err := (argocd.Hub{Client: at.dynamic}).Registration(ctx, c.Name)
-	if err != nil || there != nil && !there.Leaving() {
+	if err != nil || there != nil && !there.Leaving() && !lacks(there.Labels(), registration, c) {
 		return err
 	}
 	s, err := d.open(ctx, c, stacks.Bootstrap, stacks.Options{}, true)
@@ -133,8 +145,21 @@ func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error
 	if _, err := (argocd.Hub{Client: at.dynamic}).Return(ctx, c.Name); err != nil {
 		return err
 	}
-	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: a destruction of %s was begun and given up; hub %s takes it back", c.Name, c.Hub()))
+	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: the registration of %s with hub %s is made whole again", c.Name, c.Hub()))
 	return nil
+}
+
+// lacks says that labels are gone which the state knows and the file still has:
+// nothing else would make them again.
+func lacks(labels map[string]string, registration apitype.ResourceV3, c *config.Cluster) bool {
+	applied, _, _ := unstructured.NestedMap(registration.Inputs, "metadata", "labels")
+	for name := range c.RegistrationLabels() {
+		_, was := applied[name]
+		if _, is := labels[name]; was && !is {
+			return true
+		}
+	}
+	return false
 }
 
 // refuseWithSpokes keeps a hub alive as long as clusters are registered with it.

@@ -294,9 +294,43 @@ func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
 	if err != nil || r.Leaving() || r.Labels()["tombolo/cluster"] != "spoke" {
 		t.Errorf("the registration has %v, %v", r.Labels(), err)
 	}
-	want = []string{"note spoke-bootstrap: recovered: a destruction of spoke was begun and given up; hub mgmt takes it back"}
+	want = []string{"note spoke-bootstrap: recovered: the registration of spoke with hub mgmt is made whole again"}
 	if diff := cmp.Diff(want, f.seen.notes()); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+// TestUpMakesARegistrationWhole that an up had begun to turn an addon off in,
+// and that was given up.
+func TestUpMakesARegistrationWhole(t *testing.T) {
+	f := newFleet(t)
+	deployment := f.cli.states["spoke-bootstrap"]
+	for i, r := range deployment.Resources {
+		if r.Type == "kubernetes:core/v1:Secret" {
+			deployment.Resources[i].Inputs = map[string]any{"metadata": map[string]any{"labels": map[string]any{"wave": "0", "addon-reloader": "on"}}}
+		}
+	}
+	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
+	if diff := cmp.Diff(want, f.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	registration, _ := (&state{deployment: deployment}).registration("spoke")
+	if c := argoCluster("spoke", "mgmt"); lacks(map[string]string{"wave": "0"}, registration, c) {
+		t.Error("a label that the file has no more is missed")
+	}
+}
+
+func TestPreviewOfASpokeBeforeItsHub(t *testing.T) {
+	f := newFleet(t)
+	delete(f.cli.states, "mgmt-core")
+	if _, err := f.Preview(t.Context(), argoCluster("spoke", "mgmt"), PreviewOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"spoke-bootstrap"}, f.placeholders); diff != "" {
+		t.Errorf("placeholders (-want +got):\n%s", diff)
 	}
 }
 

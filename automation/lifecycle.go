@@ -103,14 +103,14 @@ type PreviewOptions struct {
 	Refresh bool
 }
 
-// Preview shows what Up would do. Without core's outputs, bootstrap runs on
-// typed unknowns, which no Up accepts. It changes no resource; a stack that
+// Preview shows what Up would do. Without the outputs of core, and of its hub's,
+// bootstrap runs on typed unknowns, which no Up accepts. It changes no resource; a stack that
 // did not exist exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
 	if err := d.noteTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	hasCore := false
+	hasCore, hasHub := false, false
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		st, err := d.state(ctx, stacks.Name(c.Name, k))
 		if err != nil {
@@ -119,8 +119,11 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 		d.noteInterrupted(c, k, st)
 		if k == stacks.Core {
 			hasCore = len(st.outputs()) > 0
+			if hasHub, err = d.hasHub(ctx, c); err != nil {
+				return StackResult{}, err
+			}
 		}
-		return d.previewStack(ctx, c, k, o, stacks.Options{Placeholders: k == stacks.Bootstrap && !hasCore}, st != nil)
+		return d.previewStack(ctx, c, k, o, stacks.Options{Placeholders: k == stacks.Bootstrap && !(hasCore && hasHub)}, st != nil)
 	})
 }
 
@@ -132,7 +135,11 @@ func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.K
 		return StackResult{}, err
 	}
 	if so.Placeholders {
-		d.opts.Observer.Note(s.name, "core has no outputs yet: what depends on them is shown as unknown")
+		what := "core has no outputs yet"
+		if c.IsSpoke() {
+			what = "core, or that of hub " + c.Hub() + ", has no outputs yet"
+		}
+		d.opts.Observer.Note(s.name, what+": what depends on them is shown as unknown")
 	}
 	result, err := s.run(ctx, "preview", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 		opts := []optpreview.Option{optpreview.EventStreams(ch), optpreview.SuppressProgress()}

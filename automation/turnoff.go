@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tombolo/automation/argocd"
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/stacks"
@@ -21,34 +22,41 @@ import (
 )
 
 // releaseTimeout is how long up waits for the releases of addons that were
-// turned off: Flux has to fetch the commit and Helm to uninstall.
+// turned off: the engine has to fetch the commit and to uninstall.
 const releaseTimeout = 5 * time.Minute
 
 // awaitTurnedOff waits until the releases of addons that the file no longer
 // turns on are gone. Only then may core take away the role, the queue or the
-// bucket that they work with, and bootstrap their values and namespace.
+// bucket that they work with, and bootstrap their values and namespace. With
+// Argo CD the registration turns addons on: it loses them first.
 func (d *Driver) awaitTurnedOff(ctx context.Context, c *config.Cluster) error {
 	off, err := d.turnedOff(ctx, c)
 	if err != nil || len(off) == 0 {
 		return err
 	}
-	k, _, err := d.reach(ctx, c)
+	s, err := d.site(ctx, c)
 	if err != nil {
 		return err
 	}
-	d.fetchNow(ctx, c, flux{}, k)
-	return d.awaitNoReleases(ctx, c, k, off, releaseTimeout)
+	if c.GitOps.Engine == config.ArgoCD {
+		if err := (argocd.Hub{Client: s.at.dynamic}).DropAddons(ctx, c.Name, off); err != nil {
+			return fmt.Errorf("up %s: turn %s off at the hub: %w", c.Name, strings.Join(off, ", "), err)
+		}
+	}
+	d.fetchNow(ctx, c, s.engine, s.at)
+	return d.awaitNoReleases(ctx, c, s, off, releaseTimeout)
 }
 
-func (d *Driver) awaitNoReleases(ctx context.Context, c *config.Cluster, k cluster, off []string, timeout time.Duration) error {
+func (d *Driver) awaitNoReleases(ctx context.Context, c *config.Cluster, s site, off []string, timeout time.Duration) error {
+	engine := s.engine.name()
 	var left []string
 	err := wait.PollUntilContextTimeout(ctx, verifyPoll, timeout, true, func(ctx context.Context) (bool, error) {
 		var err error
-		left, err = k.releasesOf(ctx, off)
+		left, err = s.engine.releases(ctx, s.at, off)
 		if err != nil || len(left) == 0 {
 			return err == nil, err
 		}
-		d.opts.Observer.Waiting(c.Name, fmt.Sprintf("turned off: %s; Flux still has %s", strings.Join(off, ", "), strings.Join(left, ", ")))
+		d.opts.Observer.Waiting(c.Name, fmt.Sprintf("turned off: %s; %s still has %s", strings.Join(off, ", "), engine, strings.Join(left, ", ")))
 		return false, nil
 	})
 	d.opts.Observer.Waiting(c.Name, "")
@@ -56,13 +64,13 @@ func (d *Driver) awaitNoReleases(ctx context.Context, c *config.Cluster, k clust
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return fmt.Errorf("up %s: interrupted while Flux removes %s: %w", c.Name, strings.Join(left, ", "), ctx.Err())
+		return fmt.Errorf("up %s: interrupted while %s removes %s: %w", c.Name, engine, strings.Join(left, ", "), ctx.Err())
 	case len(left) == 0:
 		return fmt.Errorf("up %s: look for the releases of the addons %s: %w", c.Name, strings.Join(off, ", "), err)
 	}
 	return &PreconditionError{
-		What: fmt.Sprintf("up %s: the cluster file turns %s off, but after %s Flux still has %s",
-			c.Name, strings.Join(off, ", "), timeout, strings.Join(left, ", ")),
+		What: fmt.Sprintf("up %s: the cluster file turns %s off, but after %s %s still has %s",
+			c.Name, strings.Join(off, ", "), timeout, engine, strings.Join(left, ", ")),
 		Remedy: "nothing was changed: take the addon out of the platform tree, push, and run the command again",
 	}
 }
@@ -71,8 +79,8 @@ func (d *Driver) awaitNoReleases(ctx context.Context, c *config.Cluster, k clust
 func (d *Driver) noteTurnedOff(ctx context.Context, c *config.Cluster) error {
 	off, err := d.turnedOff(ctx, c)
 	if err == nil && len(off) > 0 {
-		d.opts.Observer.Note(c.Name, fmt.Sprintf("turns off %s: up waits until Flux has removed the releases, "+
-			"and only then takes away what they were given", strings.Join(off, ", ")))
+		d.opts.Observer.Note(c.Name, fmt.Sprintf("turns off %s: up waits until %s has removed the releases, "+
+			"and only then takes away what they were given", strings.Join(off, ", "), engineOf(c).name()))
 	}
 	return err
 }
@@ -101,6 +109,14 @@ func (s *state) addons() []string {
 		}
 	}
 	return nil
+}
+
+func (flux) releases(ctx context.Context, k cluster, addons []string) ([]string, error) {
+	return k.releasesOf(ctx, addons)
+}
+
+func (a argo) releases(ctx context.Context, k cluster, addons []string) ([]string, error) {
+	return (argocd.Hub{Client: k.dynamic}).OfAddons(ctx, a.cluster.Name, addons)
 }
 
 // releasesOf lists the HelmReleases of the addons: those that carry an addon's

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"tombolo/automation/argocd"
 	"tombolo/config/addon"
 	"tombolo/stacks/bootstrap"
 )
@@ -99,7 +100,7 @@ func TestAwaitNoReleases(t *testing.T) {
 	b := newBench(t)
 	k := fakeCluster(t, nil, fed)
 	off := []string{"external-dns"}
-	err := b.awaitNoReleases(t.Context(), demo(), k, off, time.Millisecond)
+	err := b.awaitNoReleases(t.Context(), demo(), fluxOn(k), off, time.Millisecond)
 	var precondition *PreconditionError
 	if !errors.As(err, &precondition) || !strings.Contains(err.Error(), "the cluster file turns external-dns off, but after 1ms Flux still has HelmRelease external-dns/dns") ||
 		!strings.Contains(precondition.Remedy, "nothing was changed: take the addon out of the platform tree") {
@@ -109,12 +110,43 @@ func TestAwaitNoReleases(t *testing.T) {
 	if err := k.dynamic.Resource(releases).Namespace("external-dns").Delete(t.Context(), "dns", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.awaitNoReleases(t.Context(), demo(), k, off, time.Minute); err != nil {
+	if err := b.awaitNoReleases(t.Context(), demo(), fluxOn(k), off, time.Minute); err != nil {
 		t.Errorf("a release that is gone: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := b.awaitNoReleases(cancelled, demo(), fakeCluster(t, nil, fed), off, time.Minute); !errors.Is(err, context.Canceled) {
+	if err := b.awaitNoReleases(cancelled, demo(), fluxOn(fakeCluster(t, nil, fed)), off, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
+	}
+}
+
+func TestArgoCDLosesAnAddonBeforeWhatItNeeds(t *testing.T) {
+	dns := strings.Replace(onSpoke("spoke-external-dns"), "name: spoke-external-dns", "name: spoke-external-dns, labels: {tombolo/addon: external-dns}", 1)
+	secret := strings.Replace(registered("spoke", `, addon-external-dns: "on", addon-reloader: "on"`), "metadata: {",
+		`metadata: {annotations: {tombolo/values: '{"addons":{"external-dns":{"a":1},"reloader":{}},"cluster":{"region":"r"}}'}, `, 1)
+	s := spokeOn(t, dns, onSpoke("spoke-reloader"))
+	hub := argoCD(t, dns, onSpoke("spoke-reloader"), secret)
+	s.at = hub
+	h := argocd.Hub{Client: hub.dynamic}
+	if err := h.DropAddons(t.Context(), "spoke", []string{"external-dns"}); err != nil {
+		t.Fatal(err)
+	}
+	o, err := hub.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd").Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := o.GetLabels(); l["addon-external-dns"] != "" || l["addon-reloader"] != "on" {
+		t.Errorf("labels are %v", l)
+	}
+	if got, want := o.GetAnnotations()["tombolo/values"], `{"addons":{"reloader":{}},"cluster":{"region":"r"}}`; got != want {
+		t.Errorf("values are %s, want %s", got, want)
+	}
+	b := newBench(t)
+	err = b.awaitNoReleases(t.Context(), argoCluster("spoke", "mgmt"), s, []string{"external-dns"}, time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "after 1ms Argo CD still has Application argocd/spoke-external-dns;") {
+		t.Errorf("an application that stays: %v", err)
+	}
+	if err := b.awaitNoReleases(t.Context(), argoCluster("spoke", "mgmt"), s, []string{"karpenter"}, time.Millisecond); err != nil {
+		t.Errorf("one that is gone: %v", err)
 	}
 }
