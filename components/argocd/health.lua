@@ -3,8 +3,15 @@
 -- spec says nothing about the one that was just applied: it counts only when
 -- that spec was compared and synced.
 
-local function blank(v)
-  return v == nil or v == false or v == "" or type(v) == "table" and next(v) == nil
+-- Empty, down to what is inside: Argo CD writes a source that is not there as
+-- one without an address.
+local blank
+function blank(v)
+  if type(v) ~= "table" then return v == nil or v == false or v == "" end
+  for _, e in pairs(v) do
+    if not blank(e) then return false end
+  end
+  return true
 end
 
 -- The status leaves out what is empty, the spec may not.
