@@ -104,8 +104,8 @@ type PreviewOptions struct {
 }
 
 // Preview shows what Up would do. Without the outputs of core, and of its hub's,
-// bootstrap runs on typed unknowns, which no Up accepts. It changes no resource; a stack that
-// did not exist exists, empty, afterwards.
+// bootstrap runs on typed unknowns, which no Up accepts. It changes no resource;
+// a stack that did not exist exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
 	if err := d.noteTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
