@@ -45,7 +45,7 @@ var argocdMisspellings = []struct {
 	{"selector label far from all others", promtailSet, `logging: "on"`, `tenancy: "on"`},
 	{"selector value", promtailSet, `logging: "on"`, `logging: "onn"`},
 	{"selector value far from all others", promtailSet, `logging: "on"`, `logging: everything`},
-	{"selector expression", "apps/hello.yaml", "key: environment", "key: enviroment"},
+	{"selector expression", "apps/hello.yaml", "key: environment", "key: envronment"},
 	{"selector leaves out", karpenterSet, "key: shape", "key: shap"},
 	{"selector switch", appsSet, "            shape: app-of-apps\n            upgrade_testing: \"true\"", "            shap: app-of-apps\n            upgrade_testing: \"true\""},
 	{"annotation", "apps/hello.yaml", ".metadata.annotations.vpc_id", ".metadata.annotations.vpc_idd"},
@@ -66,7 +66,7 @@ var argocdMisspellings = []struct {
 	{"values file", promtailSet, "$platform/addons/promtail/values.yaml", "$platform/addons/promtail/value.yaml"},
 	{"values file in the app of apps", "app-of-apps/addons/promtail.yaml", "addons/promtail/values.yaml", "addons/promtail/vals.yaml"},
 	{"values files that may be missing", istioSet, "$platform/addons/istio/values.yaml\n              - $platform/addons/istio/values-", "$platform/addons/isto/values.yaml\n              - $platform/addons/isto/values-"},
-	{"ref", promtailSet, "$platform/addons", "$platfrom/addons"},
+	{"ref", promtailSet, "$platform/addons", "$plaform/addons"},
 	{"key in resources", "addons/karpenter/resources/templates/node-pool.yaml", ".Values.cluster.karpenter_cpu_limit", ".Values.cluster.karpenter_cpu_limt"},
 	{"key in the app of apps", appsChart, "cluster.environment", "cluster.enviroment"},
 	{"field of the app of apps", appsChart, "wave | quote", "wave | quot"},
@@ -79,12 +79,15 @@ var argocdMisspellings = []struct {
 }
 
 func TestMisspellingsForArgoCD(t *testing.T) {
-	clusters := fleetOfAll(t, "clusters/prod")
+	some := []string{"istio", "karpenter", "kube-prometheus-stack", "promtail"}
+	clusters := fleetOf(t, "clusters/prod", append(some, "certificate")...)
 	clusters[0].Registration.Annotations["contact"] = "team"
 	for _, m := range argocdMisspellings {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			tree := argocdTree(t)
+			tree["clusters/prod/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources:\n  - ../../addons/" +
+				strings.Join(some, "\n  - ../../addons/") + "\n  - ../../apps\ncomponents:\n  - ../base\n")}
 			seed(t, tree, m.file, m.old, m.new)
 			found := check(t, tree, clusters)
 			if found == "" {

@@ -1,22 +1,35 @@
 package contract
 
 import (
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"testing"
 
 	"tombolo/config"
 	"tombolo/config/addon"
 )
 
-// fleetOfAll is a hub that follows an overlay, and two spokes: one of each shape,
-// one in the ring that changes reach first. All turn every addon on.
+// fleetOfAll is a fleet that turns every addon on.
 func fleetOfAll(t *testing.T, overlay string) []Published {
+	t.Helper()
+	var all []string
+	for _, a := range addon.All() {
+		all = append(all, a.Name)
+	}
+	return fleetOf(t, overlay, all...)
+}
+
+// fleetOf is a hub that follows an overlay, and two spokes: one of each shape,
+// one in the ring that changes reach first.
+func fleetOf(t *testing.T, overlay string, addons ...string) []Published {
 	t.Helper()
 	full, err := config.Load("../../clusters/full.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
+	maps.DeleteFunc(full.Addons, func(name string, _ any) bool { return !slices.Contains(addons, name) })
 	hub := *full
 	hub.Name = path.Base(overlay)
 	hub.Labels = map[string]string{"logging": "on"}
