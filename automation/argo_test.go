@@ -132,7 +132,8 @@ func TestVerifyNamesTheFirstCauseInArgoCD(t *testing.T) {
 		{"a set that nobody reconciled", []string{rootApplication, promtailApp, promtailSet[:strings.Index(promtailSet, "status:")]}, "ApplicationSet argocd/promtail: not reconciled yet: is Argo CD's ApplicationSet controller running?"},
 		{"a sync that failed", []string{rootApplication, promtailSet, failed}, "Application argocd/promtail-spoke: sync failed: DaemonSet monitoring/promtail: quota exceeded"},
 		{
-			"an older failure, and nothing since", []string{rootApplication, promtailSet, change(failed, "revision: 1.0.0, resources", "revision: 0.9.0, resources")},
+			"an older failure, and nothing since",
+			[]string{rootApplication, promtailSet, change(failed, "revision: 1.0.0, resources", "revision: 0.9.0, resources")},
 			"Application argocd/promtail-spoke: OutOfSync",
 		},
 		{

@@ -43,7 +43,7 @@ func newFleet(t *testing.T, onHub ...string) *fleet {
 	f := &fleet{bench: newBench(t), clusters: map[string]cluster{}}
 	f.probeTimeout = 10 * time.Millisecond
 	f.dial = func(v handoff.Values) (cluster, error) { return f.clusters[v.ClusterName], nil }
-	f.Driver.hub = func(c *config.Cluster) (*config.Cluster, error) { return argoCluster(c.Hub(), ""), nil }
+	f.hub = func(c *config.Cluster) (*config.Cluster, error) { return argoCluster(c.Hub(), ""), nil }
 	f.clusters["mgmt"] = argoCD(t, append(onHub, registered("mgmt", ""), registered("spoke", ""))...)
 	f.clusters["spoke"] = argoCD(t)
 	for _, name := range []string{"mgmt", "spoke"} {

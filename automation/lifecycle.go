@@ -123,7 +123,7 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 				return StackResult{}, err
 			}
 		}
-		return d.previewStack(ctx, c, k, o, stacks.Options{Placeholders: k == stacks.Bootstrap && !(hasCore && hasHub)}, st != nil)
+		return d.previewStack(ctx, c, k, o, stacks.Options{Placeholders: k == stacks.Bootstrap && (!hasCore || !hasHub)}, st != nil)
 	})
 }
 

@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// Group of Argo CD's API, and Version of what is read of it.
-	Group   = "argoproj.io"
+	// Group of Argo CD's API.
+	Group = "argoproj.io"
+	// Version of what is read of it.
 	Version = "v1alpha1"
 	// Namespace of Argo CD on a hub.
 	Namespace = "argocd"
