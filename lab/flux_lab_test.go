@@ -147,7 +147,11 @@ func TestFlux(t *testing.T) {
 	}
 	k := kubectl{t, d.lab.paths().tools(), d.clusters.planes.AdminKubeconfig("demo")}
 	k.run("", "apply", "--server-side", "-f", filepath.Join(root, ".tools", "share", "flux-install.yaml"))
-	k.run(strings.ReplaceAll(syncObjects, "TOKEN", d.token), "apply", "--server-side", "-f", "-")
+	token, err := secret(d.lab.paths().gitToken())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.run(strings.ReplaceAll(syncObjects, "TOKEN", token), "apply", "--server-side", "-f", "-")
 	k.await("vpc-0abc", "get", "configmap", "settings", "-n", "default", "-o", "jsonpath={.data.vpc}")
 	k.await("True", "get", "helmrelease", "reporter", "-n", "default", "-o", `jsonpath={.status.conditions[?(@.type=="Ready")].status}`)
 	k.await("vpc-0abc", "get", "configmap", "reporter-report", "-n", "default", "-o", "jsonpath={.data.vpcId}")
