@@ -13,6 +13,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/platform/kustomization"
 )
 
 // overlays writes what is of each environment alone: which stages it has, and
@@ -98,7 +99,7 @@ func (w *writer) list(file, stage string, wanted, unwanted []string) error {
 	if err != nil {
 		return err
 	}
-	edited, err := editList(existing, wanted, unwanted)
+	edited, err := kustomization.Edit(existing, wanted, unwanted)
 	if err != nil {
 		return fmt.Errorf("%s: %w; correct the file, or remove it and run the command again", file, err)
 	}
