@@ -169,6 +169,7 @@ func TestLookUpWithTheRealCLI(t *testing.T) {
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	found, err := d.lookUp(t.Context(), demo(), []interfaceQuery{
 		{"subnet-forbidden", "EFS mount target for fs-1 (*)"}, {"subnet-1", "EFS mount target for fs-1 (*)"},
+		{"subnet-2", "EFS mount target for fs-1 (*)"},
 	})
 	if err != nil {
 		t.Fatal(err)
