@@ -276,7 +276,7 @@ func TestFromOutputs(t *testing.T) {
 		if _, err := FromOutputs(decoded); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
-		decoded["vpcId"] = "vpc-1"
+		decoded["vpcId"], decoded[versionKey] = "vpc-1", float64(SchemaVersion)
 	}
 }
 
