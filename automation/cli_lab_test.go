@@ -168,7 +168,9 @@ func TestLookUpWithTheRealCLI(t *testing.T) {
 	_, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	found, err := d.lookUp(t.Context(), demo(), []interfaceQuery{
-		{"subnet-forbidden", "EFS mount target for fs-1 (*)"}, {"subnet-1", "EFS mount target for fs-1 (*)"},
+		{"subnet-forbidden", "EFS mount target for fs-1 (*)"},
+		{"subnet-1", "EFS mount target for fs-1 (*)"},
+		{"subnet-2", "EFS mount target for fs-1 (*)"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"testing"
 
@@ -61,8 +60,8 @@ func (c *cloud) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.Plugi
 	return &pulumirpc.PluginInfo{Version: "6.83.2"}, nil
 }
 
-// Invoke answers a look by tag with one VPC, and tells of the interfaces in all
-// subnets but a forbidden one.
+// Invoke answers a look by tag with one VPC, and tells of the interfaces in one
+// subnet; those in another are forbidden.
 func (c *cloud) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
 	const arn = "arn:aws:ec2:eu-central-1:111122223333:"
 	args := r.GetArgs().AsMap()
@@ -73,10 +72,11 @@ func (c *cloud) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirp
 			"resourceArn": arn + "vpc/vpc-1", "tags": map[string]any{"asked": fmt.Sprint(args["tagFilters"])},
 		}}
 	case "aws:ec2/getNetworkInterfaces:getNetworkInterfaces":
-		if strings.Contains(fmt.Sprint(args["filters"]), "subnet-forbidden") {
-			return nil, errors.New("UnauthorizedOperation")
+		ids, err := interfacesBy(fmt.Sprint(args["filters"]))
+		if err != nil {
+			return nil, err
 		}
-		answer["ids"] = []any{"eni-1"}
+		answer["ids"] = ids
 	case "aws:ec2/getNetworkInterface:getNetworkInterface":
 		id := args["id"].(string)
 		answer = map[string]any{
@@ -88,6 +88,18 @@ func (c *cloud) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirp
 	answer["id"] = "1"
 	result, err := structpb.NewStruct(answer)
 	return &pulumirpc.InvokeResponse{Return: result}, err
+}
+
+// interfacesBy answers exactly the filters that a cloud has to be asked with.
+func interfacesBy(filters string) ([]any, error) {
+	const description = "map[name:description values:[EFS mount target for fs-1 (*)]]"
+	switch filters {
+	case "[map[name:subnet-id values:[subnet-1]] " + description + "]":
+		return []any{"eni-1"}, nil
+	case "[map[name:subnet-id values:[subnet-forbidden]] " + description + "]":
+		return nil, errors.New("UnauthorizedOperation")
+	}
+	return []any{}, nil
 }
 
 func (c *cloud) Check(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {

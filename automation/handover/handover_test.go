@@ -173,7 +173,7 @@ func TestPushIsOfTheUser(t *testing.T) {
 	r.Env["GIT_CONFIG_COUNT"] = "2"
 	r.Env["GIT_CONFIG_KEY_0"], r.Env["GIT_CONFIG_VALUE_0"] = "user.name", "Grace"
 	r.Env["GIT_CONFIG_KEY_1"], r.Env["GIT_CONFIG_VALUE_1"] = "user.email", "grace@example.com"
-	t.Setenv("GIT_DIR", "/nowhere") // as in a hook of the user's own repository
+	t.Setenv("GIT_DIR", filepath.Join(t.TempDir(), "absent")) // as in a hook of the user's own repository
 	if _, err := Push(t.Context(), r, change()); err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,9 @@ func (q *query) matches(r *record) bool {
 }
 
 // filterNames of EC2 that are not the property's name with dashes.
-var filterNames = map[string]string{"cidr": "cidrBlock", "cidr-block": "cidrBlock", "group-name": "name"}
+var filterNames = map[string]string{
+	"cidr": "cidrBlock", "cidr-block": "cidrBlock", "group-name": "name", "private-ip-address": "privateIp",
+}
 
 func filterMatches(f props, r *record) bool {
 	name, values := f.str("name"), f.list("values")
@@ -92,15 +94,16 @@ func filterMatches(f props, r *record) bool {
 	if property == "" {
 		property = camel(name)
 	}
-	if strings.HasSuffix(name, "-id") && property == camel(shortType(r))+"Id" || name == "group-id" {
+	if strings.HasSuffix(name, "-id") && property == shortType(r)+"Id" || name == "group-id" {
 		return matchesAny(values, r.ID)
 	}
 	return matchesAny(values, fmt.Sprint(r.Outputs[property]))
 }
 
-// shortType is a type's own name in lower case, such as subnet.
+// shortType is a type's own name as a property is spelled, such as subnet.
 func shortType(r *record) string {
-	return strings.ToLower(r.Type[strings.LastIndex(r.Type, ":")+1:])
+	name := r.Type[strings.LastIndex(r.Type, ":")+1:]
+	return strings.ToLower(name[:1]) + name[1:]
 }
 
 func camel(dashed string) string {
@@ -113,17 +116,23 @@ func camel(dashed string) string {
 	return strings.Join(parts, "")
 }
 
-// matchesAny compares with EC2's wildcard at the end or the start of a value.
+// matchesAny compares with EC2's wildcard: an asterisk stands for any text.
 func matchesAny(patterns []string, value string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		if prefix, ok := strings.CutSuffix(p, "*"); ok {
-			return strings.HasPrefix(value, prefix)
+	return slices.ContainsFunc(patterns, func(p string) bool { return matchesPattern(p, value) })
+}
+
+func matchesPattern(pattern, value string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == value
+	}
+	rest, ok := strings.CutPrefix(value, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		if ok {
+			_, rest, ok = strings.Cut(rest, part)
 		}
-		if suffix, ok := strings.CutPrefix(p, "*"); ok {
-			return strings.HasSuffix(value, suffix)
-		}
-		return p == value
-	})
+	}
+	return ok && strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
 // one finds the only match among a type's resources.
@@ -134,6 +143,11 @@ func (q *query) one(typ, noun string) (*record, error) {
 			found = append(found, r)
 		}
 	}
+	return only(found, noun)
+}
+
+// only refuses to choose: a lookup of one thing has to find exactly one.
+func only(found []*record, noun string) (*record, error) {
 	switch len(found) {
 	case 0:
 		return nil, fmt.Errorf("no matching %s found", noun)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"tombolo/config"
+	"tombolo/platform/kustomization"
 )
 
 // layout is where the things of an engine's tree are.
@@ -73,7 +74,7 @@ func (w *writer) list(file string, h header, wanted, unwanted []string) error {
 	if err != nil {
 		return err
 	}
-	edited, err := editList(existing, wanted, unwanted)
+	edited, err := kustomization.Edit(existing, wanted, unwanted)
 	if err != nil {
 		return fmt.Errorf("%s: %w; correct the file, or remove it and run the command again", file, err)
 	}

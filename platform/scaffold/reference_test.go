@@ -3,15 +3,20 @@ package scaffold
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/platform"
+	"tombolo/platform/kustomization"
 )
 
 // TestReferenceHasEveryAddon holds the reference overlay with every addon to
@@ -61,6 +66,61 @@ func TestFoldersOfAddonsAreLabelled(t *testing.T) {
 			if !strings.Contains(string(text), "tombolo/addon: "+name+"\n") {
 				t.Errorf("%s does not label its objects with the addon", file)
 			}
+		}
+	}
+}
+
+// TestLabPatchesStagesAlone builds clusters of the lab with an engine that was
+// handed over: the root that Git holds then is not patched.
+func TestLabPatchesStagesAlone(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, platform.Flux()); err != nil {
+		t.Fatal(err)
+	}
+	for _, cluster := range []string{"demo", "full"} {
+		root := filepath.Join(dir, "clusters", cluster)
+		addRoot(t, root)
+		built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		patched := map[string]bool{}
+		for _, r := range built.Resources() {
+			_, err := r.GetFieldValue("spec.patches")
+			patched[r.GetName()] = err == nil
+		}
+		want := map[string]bool{"platform": false}
+		for _, stage := range stages() {
+			want[stage] = true
+		}
+		if diff := cmp.Diff(want, patched); diff != "" {
+			t.Errorf("%s (-want +patched):\n%s", cluster, diff)
+		}
+	}
+}
+
+// addRoot adds the Kustomization of a cluster's root to what the root holds.
+func addRoot(t *testing.T, root string) {
+	t.Helper()
+	list := filepath.Join(root, listFile)
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited, err := kustomization.Edit(text, []string{"root.yaml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, content := range map[string]string{
+		list: string(edited),
+		filepath.Join(root, "root.yaml"): `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: platform, namespace: flux-system}
+spec: {prune: true}
+`,
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

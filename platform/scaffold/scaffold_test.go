@@ -167,7 +167,7 @@ func TestClustersWithOnePathShareIt(t *testing.T) {
 
 func TestBadListIsRefused(t *testing.T) {
 	for content, want := range map[string]string{
-		"[a, b]\n":                   "clusters/dev/kustomization.yaml: is no kustomization: expected a mapping; correct the file",
+		"[a, b]\n":                   "clusters/dev/kustomization.yaml: is no kustomization: expected a mapping with resources; correct the file",
 		"resources: everything\n":    "line 1: resources is no list",
 		"resources: [a\nkind: b: c]": "yaml: line",
 	} {

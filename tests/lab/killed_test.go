@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +64,62 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 	p.must(t, "destroy", "demo", "--yes")
 	nothingExists(t, p)
+}
+
+// TestKilledWhileMountTargetsAreMade: mount targets have no tags by which they
+// could be looked up, and EFS refuses second ones. The next up knows them by
+// their network interfaces. The stand-in takes some time, as EFS does, so that
+// the kill comes in between.
+func TestKilledWhileMountTargetsAreMade(t *testing.T) {
+	t.Setenv("TOMBOLO_LAB_LATENCY", "0.03") // a mount target takes two and a half seconds
+	p := newProject(t)
+	const file, others = "clusters/demo.yaml", "\naddons:\n"
+	before, after, found := strings.Cut(p.read(t, file), others)
+	if !found {
+		t.Fatalf("%s has no addons", file)
+	}
+	p.write(t, file, before+others+"  aws-efs-csi-driver: {}\n"+after)
+	p.must(t, "lab", "up")
+	cmd := p.command(t.Context(), "up", "demo", "--yes")
+	var out transcript
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var made []string
+	eventually(t, 3*time.Minute, func() string {
+		if made = p.idsOf(t, "aws:efs/mountTarget:MountTarget"); len(made) == 2 {
+			return ""
+		}
+		return fmt.Sprintf("the mount targets are %v\n%s", made, out.String())
+	})
+	killAll(t, cmd, p)
+
+	o := p.run(t, "up", "demo", "--yes")
+	if o.code != 0 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	for _, id := range made {
+		if !strings.Contains(o.stderr, " "+id) {
+			t.Errorf("it does not say that it adopted %s:\n%s", id, o.stderr)
+		}
+	}
+	if now := p.idsOf(t, "aws:efs/mountTarget:MountTarget"); !slices.Equal(now, made) {
+		t.Errorf("the mount targets are %v, and were %v", now, made)
+	}
+}
+
+// idsOf are the ids of what the stand-in has of a type, in order.
+func (p project) idsOf(t *testing.T, token string) []string {
+	t.Helper()
+	var ids []string
+	for _, i := range p.inventory(t) {
+		if i.Type == token {
+			ids = append(ids, i.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 // TestInterrupted shows that Ctrl-C ends the operation in order: exit code 130,

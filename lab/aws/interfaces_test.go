@@ -1,0 +1,149 @@
+package aws
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	oneInterface   = "aws:ec2/getNetworkInterface:getNetworkInterface"
+	manyInterfaces = "aws:ec2/getNetworkInterfaces:getNetworkInterfaces"
+)
+
+// filtered asks with filters of one value each.
+func filtered(filters map[string]string) props {
+	list := []any{}
+	for name, value := range filters {
+		list = append(list, map[string]any{"name": name, "values": []any{value}})
+	}
+	return props{"filters": list}
+}
+
+// mounted is a network with a mount target in each of its subnets.
+func mounted(t *testing.T) (w *world, files, a, b *thing) {
+	t.Helper()
+	w = newNetwork(t)
+	files = w.fileSystem(nil)
+	target := func(name string, subnet *thing) *thing {
+		return w.make(mountTargetType, name, props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
+	}
+	return w, files, target("a", w.subnetA), target("b", w.subnetB)
+}
+
+// TestInterfacesOfMountTargets: the description names the mount target, which
+// is how one is found that nobody noted.
+func TestInterfacesOfMountTargets(t *testing.T) {
+	w, files, a, b := mounted(t)
+	inA, inB := a.out.str("networkInterfaceId"), b.out.str("networkInterfaceId")
+	ours := "EFS mount target for " + files.id + " (*)"
+	for _, tc := range []struct {
+		filters map[string]string
+		want    []any
+	}{
+		{nil, anys(inA, inB)},
+		{map[string]string{"subnet-id": w.subnetA.id, "description": ours}, anys(inA)},
+		{map[string]string{"subnet-id": w.subnetB.id, "description": ours}, anys(inB)},
+		{map[string]string{"subnet-id": w.subnetB.id, "description": "EFS mount target for fs-1 (*)"}, []any{}},
+		{map[string]string{"subnet-id": "subnet-1", "description": ours}, []any{}},
+		{map[string]string{"description": "EFS * (" + a.id + ")"}, anys(inA)},
+		{map[string]string{"network-interface-id": inB}, anys(inB)},
+		{map[string]string{"vpc-id": w.vpc.id, "private-ip-address": a.out.str("ipAddress")}, anys(inA)},
+		{map[string]string{"availability-zone": "eu-central-1b", "interface-type": "efs", "owner-id": "111122223333"}, anys(inB)},
+	} {
+		found, err := w.invoke(manyInterfaces, filtered(tc.filters))
+		if err != nil {
+			t.Errorf("%v: %v", tc.filters, err)
+		} else if diff := cmp.Diff(tc.want, found["ids"]); diff != "" {
+			t.Errorf("%v: %s", tc.filters, diff)
+		}
+	}
+}
+
+func TestInterfaceOfAMountTarget(t *testing.T) {
+	w, files, a, _ := mounted(t)
+	id, address := a.out.str("networkInterfaceId"), a.out.str("ipAddress")
+	found, err := w.invoke(oneInterface, props{"id": id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := props{
+		"id":               id,
+		"arn":              "arn:aws:ec2:eu-central-1:111122223333:network-interface/" + id,
+		"availabilityZone": "eu-central-1a",
+		"description":      "EFS mount target for " + files.id + " (" + a.id + ")",
+		"interfaceType":    "efs",
+		"ownerId":          "111122223333",
+		"privateIp":        address,
+		"privateIps":       anys(address),
+		"securityGroups":   anys(w.group.id),
+		"subnetId":         w.subnetA.id,
+		"vpcId":            w.vpc.id,
+		"associations":     []any{}, "attachments": []any{}, "ipv6Addresses": []any{}, "tags": map[string]any{},
+	}
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("interface (-want +got):\n%s", diff)
+	}
+}
+
+// TestInterfaceFollowsItsTarget: groups change with the target's, and it goes
+// with the target.
+func TestInterfaceFollowsItsTarget(t *testing.T) {
+	w, _, a, _ := mounted(t)
+	group := w.make(securityGroupType, "other", props{"vpcId": w.vpc.id})
+	if err := w.update(a, props{"securityGroups": []any{group.id}}); err != nil {
+		t.Fatal(err)
+	}
+	asked := props{"id": a.out.str("networkInterfaceId")}
+	found, err := w.invoke(oneInterface, asked)
+	if err != nil || !cmp.Equal(found.list("securityGroups"), []string{group.id}) {
+		t.Errorf("groups are %v, error %v", found["securityGroups"], err)
+	}
+	if err := w.delete(a); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.invoke(oneInterface, asked)
+	refuses(t, err, "no matching EC2 Network Interface found")
+}
+
+func TestInterfaceRefusals(t *testing.T) {
+	w, _, _, _ := mounted(t)
+	for token, tc := range map[string]struct {
+		args props
+		want string
+	}{
+		oneInterface: {
+			filtered(map[string]string{"vpc-id": w.vpc.id}),
+			"multiple EC2 Network Interfaces matched; use additional constraints to reduce matches to a single EC2 Network Interface",
+		},
+		manyInterfaces: {
+			filtered(map[string]string{"attachment.instance-id": "i-1"}),
+			"the AWS stand-in does not filter network interfaces by attachment.instance-id",
+		},
+	} {
+		_, err := w.invoke(token, tc.args)
+		refuses(t, err, tc.want)
+	}
+}
+
+func TestFilterWildcard(t *testing.T) {
+	for _, tc := range []struct {
+		pattern, value string
+		want           bool
+	}{
+		{"demo", "demo", true},
+		{"demo", "demo-1", false},
+		{"demo*", "demo-1", true},
+		{"*-1", "demo-1", true},
+		{"d*-*", "demo-1", true},
+		{"d*x*", "demo-1", false},
+		{"*demo*", "demo", true},
+		{"a*a", "a", false},
+		{"ab*ba", "aba", false},
+		{"*", "", true},
+	} {
+		if got := matchesAny([]string{"other", tc.pattern}, tc.value); got != tc.want {
+			t.Errorf("%q matches %q: %t, want %t", tc.pattern, tc.value, got, tc.want)
+		}
+	}
+}
