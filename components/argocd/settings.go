@@ -38,7 +38,12 @@ func (a *EngineArgs) settings(hosts string) map[string]map[string]string {
 			"timeout.reconciliation":                                 fmt.Sprintf("%ds", (a.Interval+time.Second-1)/time.Second),
 		},
 		// What the API server fills in or converts is no difference.
-		"argocd-cmd-params-cm": {"controller.diff.server.side": "true"},
+		"argocd-cmd-params-cm": {
+			"controller.diff.server.side": "true",
+			// A sync that waits in a wave for half an hour is given up, so that the
+			// commit that repairs it is taken up.
+			"controller.sync.timeout.seconds": "1800",
+		},
 	}
 	if a.Auth != nil && a.Auth.KnownHosts != "" {
 		out[hostsObject] = map[string]string{hostsKey: hosts + strings.TrimRight(a.Auth.KnownHosts, "\n") + "\n"}

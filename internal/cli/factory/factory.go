@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -219,6 +220,23 @@ func (f *Factory) Lab() (*lab.Lab, error) {
 		return nil, err
 	}
 	return lab.Open(root), nil
+}
+
+// LabTools says, before anything starts, which tools the lab lacks for the
+// clusters: those of an engine are built when a cluster has it.
+func (f *Factory) LabTools(clusters []*config.Cluster) error {
+	argocd := func(c *config.Cluster) bool { return c.GitOps.Engine == config.ArgoCD }
+	if !f.Globals.Lab || !slices.ContainsFunc(clusters, argocd) {
+		return nil
+	}
+	l, err := f.Lab()
+	if err != nil {
+		return err
+	}
+	if err := l.CheckArgoCD(); err != nil {
+		return fault.NewPrecondition("the lab lacks tools for Argo CD", "", err)
+	}
+	return nil
 }
 
 // Driver returns the driver that tells the observer what it does. With --lab

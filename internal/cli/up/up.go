@@ -34,11 +34,13 @@ type Options struct {
 	Status   func() render.Status
 	Progress func() *render.Progress
 	Clusters func([]string) ([]*config.Cluster, error)
-	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
-	Lab      func() bool
-	Style    func(terminal bool) render.Style
-	Table    func() render.TableOptions
+	// Tools says what the lab lacks for the clusters.
+	Tools  func([]*config.Cluster) error
+	Driver func(context.Context, automation.Observer) (Driver, error)
+	JSON   func() bool
+	Lab    func() bool
+	Style  func(terminal bool) render.Style
+	Table  func() render.TableOptions
 
 	Names   []string
 	Yes     bool
@@ -54,6 +56,7 @@ func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *c
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters,
 		JSON: f.JSON, Style: f.Style, Table: f.Table,
 		Lab:    func() bool { return f.Globals.Lab },
+		Tools:  f.LabTools,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
@@ -95,6 +98,9 @@ func upRun(ctx context.Context, o *Options) error {
 	}
 	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {
 		return fault.NewUsage("nobody can be asked before up changes something", "give --yes to go ahead")
+	}
+	if err := o.Tools(all); err != nil {
+		return err
 	}
 	progress := o.Progress()
 	defer progress.Close()
