@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,6 +31,7 @@ func TestArgoCD(t *testing.T) {
 		{"a spoke alone is refused", (*fleet).aloneIsRefused},
 		{"one command, the hub first", (*fleet).up},
 		{"verify", (*fleet).verify},
+		{"each wave waited for the one before", (*fleet).wavesKept},
 		{"Promtail reaches the labelled cluster alone, by its name", (*fleet).promtailByLabel},
 		{"a label that is flipped", (*fleet).labelFlips},
 		{"an annotation changes in place", (*fleet).annotationInPlace},
@@ -150,6 +152,61 @@ func (f *fleet) applications(t *testing.T, cluster string) map[string]onHub {
 		out[a.Metadata.Name] = a
 	}
 	return out
+}
+
+// inWaves is an Application of the app of apps.
+type inWaves struct {
+	Metadata struct {
+		Name              string
+		Annotations       map[string]string
+		CreationTimestamp time.Time
+	}
+	Status struct {
+		Health struct {
+			Status             string
+			LastTransitionTime time.Time
+		}
+	}
+}
+
+// wavesKept compares when an Application of a wave was made with when those of
+// the waves before became healthy.
+func (f *fleet) wavesKept(t *testing.T) {
+	var list struct{ Items []inWaves }
+	decode(t, f.kubectl(t, hub, "-n", "argocd", "get", "applications", "-l", "tombolo/cluster="+hub, "-o", "json"), &list)
+	byWave := map[int][]inWaves{}
+	wave := map[string]int{}
+	for _, a := range list.Items {
+		text, ok := a.Metadata.Annotations["argocd.argoproj.io/sync-wave"]
+		if !ok {
+			continue // of an ApplicationSet
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatalf("%s is in wave %q", a.Metadata.Name, text)
+		}
+		byWave[n] = append(byWave[n], a)
+		wave[strings.TrimPrefix(a.Metadata.Name, hub+"-")] = n
+	}
+	for addon, want := range map[string]int{
+		"external-dns": -2, "external-secrets": -2, "ingress-nginx": -1, "kube-prometheus-stack": 0, "aws-efs-csi-driver": 0,
+	} {
+		if got, ok := wave[addon]; !ok || got != want {
+			t.Errorf("%s is in wave %d (found: %t), want %d", addon, got, ok, want)
+		}
+	}
+	waves := slices.Sorted(maps.Keys(byWave))
+	for i := 1; i < len(waves); i++ {
+		for _, later := range byWave[waves[i]] {
+			for _, earlier := range byWave[waves[i-1]] {
+				healthy := earlier.Status.Health
+				if healthy.Status != "Healthy" || later.Metadata.CreationTimestamp.Before(healthy.LastTransitionTime) {
+					t.Errorf("%s of wave %d was made at %s; %s of wave %d is %s since %s", later.Metadata.Name, waves[i],
+						later.Metadata.CreationTimestamp, earlier.Metadata.Name, waves[i-1], healthy.Status, healthy.LastTransitionTime)
+				}
+			}
+		}
+	}
 }
 
 // promtails are the clusters that Promtail's ApplicationSet reaches.
