@@ -154,7 +154,11 @@ func (r *recorder) changes() Changes {
 	}
 	out := Changes{}
 	for op, n := range r.summary.ResourceChanges {
-		out[string(op)] = n
+		// What is only read, such as another stack's outputs, is nobody's to
+		// change.
+		if op != apitype.OpRead {
+			out[string(op)] = n
+		}
 	}
 	return out
 }
