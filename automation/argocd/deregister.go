@@ -216,11 +216,15 @@ func (d *departure) held(v *view) error {
 func (d *departure) advance(ctx context.Context, v *view, settled bool) error {
 	generated := false
 	for _, a := range d.left {
-		if _, ok := v.set(a); ok {
-			generated = true
-		}
+		set, ok := v.set(a)
+		generated = generated || ok
 		if !d.LetGo {
 			continue
+		}
+		if ok {
+			if err := d.refreshSet(ctx, set); err != nil {
+				return err
+			}
 		}
 		if err := d.letGo(ctx, a); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 )
 
@@ -121,4 +122,22 @@ func list(ctx context.Context, resource lister, what string, o metav1.ListOption
 
 func byName(items []unstructured.Unstructured) {
 	slices.SortFunc(items, func(a, b unstructured.Unstructured) int { return strings.Compare(id(&a), id(&b)) })
+}
+
+// refreshSetAnnotation is on an ApplicationSet that the controller was asked to
+// generate anew, until it has.
+const refreshSetAnnotation = "argocd.argoproj.io/application-set-refresh"
+
+// refreshSet has the controller generate the set's Applications anew. A Secret
+// that is no registration any more tells it nothing by itself.
+func (h Hub) refreshSet(ctx context.Context, s Set) error {
+	if _, asked := s.GetAnnotations()[refreshSetAnnotation]; asked {
+		return nil
+	}
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"true"}}}`, refreshSetAnnotation)
+	_, err := h.sets().Namespace(s.GetNamespace()).Patch(ctx, s.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("have %s generate anew: %w", s, err)
+	}
+	return nil
 }
