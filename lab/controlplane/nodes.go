@@ -3,6 +3,7 @@ package controlplane
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -42,6 +43,10 @@ func (m *Manager) setNodes(ctx context.Context, cluster, group string, nodes []a
 		return err
 	}
 	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: groupLabel + "=" + group})
+	if len(nodes) == 0 && unanswered(err) {
+		// A group's instances end with it, whether the API hears of it or not.
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("list nodes: %w", err)
 	}
@@ -63,6 +68,12 @@ func (m *Manager) setNodes(ctx context.Context, cluster, group string, nodes []a
 		}
 	}
 	return nil
+}
+
+// unanswered tells an error that is no answer of the API server's.
+func unanswered(err error) bool {
+	var status apierrors.APIStatus
+	return err != nil && !errors.As(err, &status)
 }
 
 // putNode creates a node, or updates the labels and taints of one there is.
