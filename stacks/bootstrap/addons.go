@@ -28,8 +28,9 @@ func addons(args *infraconfig.InfraConfigArgs, c *config.Cluster, h handoff.Hand
 	args.AddonKeys = map[string]pulumi.StringInput{}
 	facts := c.AddonFacts()
 	for _, a := range c.Addons.Enabled() {
+		outputs := addonOutputs(a.Name, h)
 		publish := func(value func(addon.Outputs) (string, error)) pulumi.StringInput {
-			return addonOutputs(a.Name, h).ApplyT(func(v any) (string, error) {
+			return outputs.ApplyT(func(v any) (string, error) {
 				return value(v.(addon.Outputs))
 			}).(pulumi.StringOutput)
 		}
