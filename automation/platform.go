@@ -57,23 +57,33 @@ func (k cluster) list(ctx context.Context, kinds []schema.GroupKind) ([]unstruct
 	}
 	var objects []unstructured.Unstructured
 	for _, kind := range kinds {
-		mapping, err := mapper.RESTMapping(kind)
-		if meta.IsNoMatchError(err) {
-			continue
-		}
+		found, err := k.listKind(ctx, mapper, kind)
 		if err != nil {
-			return nil, fmt.Errorf("find kind %s: %w", kind, err)
+			return nil, err
 		}
-		list, err := k.dynamic.Resource(mapping.Resource).List(ctx, metav1.ListOptions{})
-		if apierrors.IsNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", mapping.Resource.GroupResource(), err)
-		}
-		objects = append(objects, list.Items...)
+		objects = append(objects, found...)
 	}
 	return objects, nil
+}
+
+// listKind lists the objects of a kind in all namespaces; none when its CRD is
+// missing.
+func (k cluster) listKind(ctx context.Context, mapper meta.RESTMapper, kind schema.GroupKind) ([]unstructured.Unstructured, error) {
+	mapping, err := mapper.RESTMapping(kind)
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find kind %s: %w", kind, err)
+	}
+	list, err := k.dynamic.Resource(mapping.Resource).List(ctx, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", mapping.Resource.GroupResource(), err)
+	}
+	return list.Items, nil
 }
 
 // configMap reads a ConfigMap's data; nil when it does not exist.

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -122,27 +119,13 @@ func (a argo) releases(ctx context.Context, k cluster, addons []string) ([]strin
 // releasesOf lists the HelmReleases of the addons: those that carry an addon's
 // label, and those that take its values.
 func (k cluster) releasesOf(ctx context.Context, addons []string) ([]string, error) {
-	mapper, err := k.mapper()
+	releases, err := k.list(ctx, []schema.GroupKind{{Group: helmGroup, Kind: "HelmRelease"}})
 	if err != nil {
-		return nil, fmt.Errorf("ask the Kubernetes API for its kinds: %w", err)
-	}
-	mapping, err := mapper.RESTMapping(schema.GroupKind{Group: helmGroup, Kind: "HelmRelease"})
-	if meta.IsNoMatchError(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("find the kind HelmRelease: %w", err)
-	}
-	list, err := k.dynamic.Resource(mapping.Resource).List(ctx, metav1.ListOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list HelmReleases: %w", err)
+		return nil, err
 	}
 	var found []string
-	for i := range list.Items {
-		if o := &list.Items[i]; slices.ContainsFunc(addons, func(name string) bool { return isReleaseOf(o, name) }) {
+	for i := range releases {
+		if o := &releases[i]; slices.ContainsFunc(addons, func(name string) bool { return isReleaseOf(o, name) }) {
 			found = append(found, refOf(o).String())
 		}
 	}

@@ -35,13 +35,7 @@ func run(args *BucketArgs) (*recorder.Recorder, error) {
 func built(t *testing.T, args *BucketArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
-	return r
+	return r.Sound(t, err)
 }
 
 func TestBucketIsPrivateAndKept(t *testing.T) {

@@ -60,13 +60,7 @@ func built(t *testing.T, args *CertificateArgs) *recorder.Recorder {
 	names := args.names()
 	slices.Reverse(names)
 	r := account("example.com", false, names...)
-	if err := run(r, args); err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
-	return r
+	return r.Sound(t, run(r, args))
 }
 
 func TestCertificate(t *testing.T) {

@@ -42,13 +42,7 @@ func run(args *EventQueueArgs) (*recorder.Recorder, error) {
 func built(t *testing.T, args *EventQueueArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
-	return r
+	return r.Sound(t, err)
 }
 
 func TestQueue(t *testing.T) {

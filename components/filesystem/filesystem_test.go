@@ -34,13 +34,7 @@ func built(t *testing.T, change func(*FileSystemArgs)) *recorder.Recorder {
 		change(args)
 	}
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
-	return r
+	return r.Sound(t, err)
 }
 
 func TestFileSystem(t *testing.T) {

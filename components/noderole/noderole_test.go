@@ -31,13 +31,7 @@ func run(args *NodeRoleArgs) (*recorder.Recorder, error) {
 func built(t *testing.T, args *NodeRoleArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
-	return r
+	return r.Sound(t, err)
 }
 
 func TestNodeRole(t *testing.T) {

@@ -43,3 +43,16 @@ func (res Resource) ExpectAfter(t testing.TB, property string, names ...string) 
 		}
 	}
 }
+
+// Sound fails the test when the program failed, with its error, or has
+// problems, and returns the recorder.
+func (r *Recorder) Sound(t testing.TB, err error) *Recorder {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems := r.Problems(); len(problems) > 0 {
+		t.Errorf("problems: %v", problems)
+	}
+	return r
+}

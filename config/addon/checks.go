@@ -19,11 +19,3 @@ func uniqueZones(list string, zones []Zone) []Problem {
 	}
 	return problems
 }
-
-// orElse sets what is still zero.
-func orElse[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}

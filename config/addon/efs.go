@@ -1,5 +1,7 @@
 package addon
 
+import "cmp"
+
 // EFSOptions are the options of aws-efs-csi-driver.
 type EFSOptions struct {
 	// Backup of the file system by AWS Backup, daily. Default true.
@@ -9,7 +11,7 @@ type EFSOptions struct {
 // SetDefaults fills in what is left out.
 func (o *EFSOptions) SetDefaults() {
 	yes := true
-	orElse(&o.Backup, &yes)
+	o.Backup = cmp.Or(o.Backup, &yes)
 }
 
 // The two service accounts of the driver, and the names of their identities.

@@ -1,5 +1,7 @@
 package addon
 
+import "cmp"
+
 // DNSOptions are the options of external-dns.
 type DNSOptions struct {
 	// Zones that it may change, and no other.
@@ -10,7 +12,7 @@ type DNSOptions struct {
 }
 
 // SetDefaults fills in what is left out.
-func (o *DNSOptions) SetDefaults() { orElse(&o.Policy, "upsert-only") }
+func (o *DNSOptions) SetDefaults() { o.Policy = cmp.Or(o.Policy, "upsert-only") }
 
 // The permissions follow "Setting up ExternalDNS for Services on AWS" in the
 // project's documentation, with the zones named and only records that carry an

@@ -63,8 +63,6 @@ type Outputs struct {
 // The outputs of needs. A second identity's is <identity>_role_arn.
 const (
 	RoleARN         = "role_arn"
-	NodeRoleARN     = "node_role_arn"
-	NodeRoleName    = "node_role_name"
 	InstanceProfile = "instance_profile"
 	QueueName       = "queue_name"
 	CertificateARN  = "certificate_arn"

@@ -92,7 +92,6 @@ func sampleOutputs(needs Needs) Outputs {
 		made[RoleOutput(i.Name)] = facts().AccountARN("iam", "role/"+RoleOutput(i.Name))
 	}
 	if n := needs.NodeRole; n != nil {
-		made[NodeRoleARN], made[NodeRoleName] = facts().AccountARN("iam", "role/"+n.RoleName), n.RoleName
 		made[InstanceProfile] = n.ProfileName
 	}
 	if needs.Queue != nil {

@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 )
@@ -23,8 +24,8 @@ type KarpenterOptions struct {
 
 // SetDefaults fills in what is left out.
 func (o *KarpenterOptions) SetDefaults() {
-	orElse(&o.CPULimit, 1000)
-	orElse(&o.AMIAlias, "al2023@latest")
+	o.CPULimit = cmp.Or(o.CPULimit, 1000)
+	o.AMIAlias = cmp.Or(o.AMIAlias, "al2023@latest")
 }
 
 var amiAlias = regexp.MustCompile(`^(al2023|bottlerocket)@(latest|v[0-9]+(\.[0-9]+)*)$`)

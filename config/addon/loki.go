@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -12,7 +13,7 @@ type LokiOptions struct {
 }
 
 // SetDefaults fills in what is left out.
-func (o *LokiOptions) SetDefaults() { orElse(&o.RetentionDays, 30) }
+func (o *LokiOptions) SetDefaults() { o.RetentionDays = cmp.Or(o.RetentionDays, 30) }
 
 // lokiGraceDays is how much longer the bucket keeps an object than Loki does.
 // Loki deletes by the age of the logs, some time after they are due, and needs

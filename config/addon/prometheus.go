@@ -1,6 +1,7 @@
 package addon
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,8 +19,8 @@ type PrometheusOptions struct {
 
 // SetDefaults fills in what is left out.
 func (o *PrometheusOptions) SetDefaults() {
-	orElse(&o.RetentionDays, 15)
-	orElse(&o.Storage, "50Gi")
+	o.RetentionDays = cmp.Or(o.RetentionDays, 15)
+	o.Storage = cmp.Or(o.Storage, "50Gi")
 }
 
 var _ = register(definition[PrometheusOptions]{

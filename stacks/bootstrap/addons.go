@@ -28,8 +28,9 @@ func addons(args *infraconfig.InfraConfigArgs, c *config.Cluster, h handoff.Hand
 	args.AddonKeys = map[string]pulumi.StringInput{}
 	facts := c.AddonFacts()
 	for _, a := range c.Addons.Enabled() {
+		outputs := addonOutputs(a.Name, h)
 		for _, key := range a.Keys() {
-			args.AddonKeys[key.Name] = addonOutputs(a.Name, h).ApplyT(func(out any) string {
+			args.AddonKeys[key.Name] = outputs.ApplyT(func(out any) string {
 				return key.Value(facts, a.Options, out.(addon.Outputs))
 			}).(pulumi.StringOutput)
 		}

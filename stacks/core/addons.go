@@ -127,8 +127,6 @@ func (m *addonMaker) makeNodeRole(needs addon.Needs) error {
 	if err != nil {
 		return err
 	}
-	m.put(addon.NodeRoleARN, role.RoleARN)
-	m.put(addon.NodeRoleName, role.RoleName)
 	m.put(addon.InstanceProfile, role.InstanceProfileName)
 	return nil
 }

@@ -100,18 +100,9 @@ func destroyRun(ctx context.Context, o *Options) error {
 		return fault.NewUsage("nobody can be asked before destroy takes something away", "give --yes to go ahead")
 	}
 	slices.Reverse(all)
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
-		if err := o.one(ctx, driver, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, _ *render.Progress, c *config.Cluster) error {
+		return o.one(ctx, driver, c)
+	})
 }
 
 func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) error {

@@ -71,22 +71,13 @@ func previewRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
+	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, progress *render.Progress, c *config.Cluster) error {
 		r, err := driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
 		if err != nil {
 			return err
 		}
-		if err := o.write(r, result.Plans(progress, r)); err != nil {
-			return err
-		}
-	}
-	return nil
+		return o.write(r, result.Plans(progress, r))
+	})
 }
 
 // plan is the document of one stack's plan in the JSON format.

@@ -74,20 +74,11 @@ func pushRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
-		if err := Cluster(ctx, driver, c, Output{
+	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, _ *render.Progress, c *config.Cluster) error {
+		return Cluster(ctx, driver, c, Output{
 			Out: o.Out, Status: o.Status(), JSON: o.JSON(), Branch: o.Branch, OwnCredentials: o.OwnCredentials,
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+		})
+	})
 }
 
 // Output says how one cluster's engine is pushed, and where the result goes.

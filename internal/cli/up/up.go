@@ -102,18 +102,9 @@ func upRun(ctx context.Context, o *Options) error {
 	if err := o.Tools(all); err != nil {
 		return err
 	}
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
-		if err := o.one(ctx, driver, progress, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, progress *render.Progress, c *config.Cluster) error {
+		return o.one(ctx, driver, progress, c)
+	})
 }
 
 // one brings one cluster up.

@@ -82,21 +82,11 @@ func verifyRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return err
-	}
-	for _, c := range all {
-		out := Output{
+	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, _ *render.Progress, c *config.Cluster) error {
+		return Cluster(ctx, driver, c, Output{
 			Out: o.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Revision: o.Revision,
-		}
-		if err := Cluster(ctx, driver, c, out); err != nil {
-			return err
-		}
-	}
-	return nil
+		})
+	})
 }
 
 // Output says how one cluster is verified, and where the result goes.
