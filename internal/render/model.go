@@ -12,6 +12,9 @@ import (
 // unknownCount stands for a number of planned changes that nobody has said.
 const unknownCount = -1
 
+// verification is the operation that waits until a cluster is ready.
+const verification = "verify"
+
 // step is one step of the engine on one resource.
 type step struct {
 	urn, op, typ, name string
@@ -97,6 +100,8 @@ type model struct {
 	planned map[string]int
 	plans   map[string]*Plan
 	order   []string
+	// run is the one that is on, or nil.
+	run *runState
 }
 
 func newModel(now func() time.Time) *model {
@@ -121,6 +126,9 @@ func (m *model) start(stack, name string) *operation {
 	}
 	m.ops = append(m.ops, op)
 	m.current[stack] = op
+	if m.run != nil {
+		m.run.attach(op)
+	}
 	return op
 }
 
@@ -161,7 +169,7 @@ func (m *model) finish(stack string, result map[string]int, err error) *operatio
 func (m *model) wait(cluster, what string) *operation {
 	op, ok := m.current[cluster]
 	if !ok {
-		op = m.start(cluster, "verify")
+		op = m.start(cluster, verification)
 	}
 	if op.waiting = what; what == "" {
 		op.ended, op.over = m.now(), true

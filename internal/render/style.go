@@ -103,3 +103,25 @@ func wrap(text string, width int) []string {
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-lipgloss.Width(text)))
 }
+
+// symbol is what the line of a result starts with.
+func (r RunResult) symbol(s Style) string {
+	switch r {
+	case RunDone, RunEarlier:
+		return s.symbols().done
+	case RunFailed, RunInterrupted:
+		return s.symbols().failed
+	}
+	return "-"
+}
+
+// color is the one that a result is shown in.
+func (r RunResult) color() lipgloss.Color {
+	switch r {
+	case RunDone, RunEarlier:
+		return green
+	case RunFailed, RunInterrupted:
+		return red
+	}
+	return yellow
+}
