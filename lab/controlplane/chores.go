@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -38,9 +39,21 @@ func (c *caretaker) emptyNamespace(ctx context.Context, space *corev1.Namespace)
 	if !empty {
 		return errNotEmpty
 	}
+	return c.releaseNamespace(ctx, space)
+}
+
+// releaseNamespace lets an empty namespace go, also where its deletion waits
+// for what belongs to it: the API asks that of namespaces even without a
+// collector of garbage.
+func (c *caretaker) releaseNamespace(ctx context.Context, space *corev1.Namespace) error {
+	namespaces := c.client.CoreV1().Namespaces()
 	final := space.DeepCopy()
 	final.Spec.Finalizers = nil
-	_, err = c.client.CoreV1().Namespaces().Finalize(ctx, final, metav1.UpdateOptions{})
+	left, err := namespaces.Finalize(ctx, final, metav1.UpdateOptions{})
+	if err == nil && slices.Contains(left.Finalizers, metav1.FinalizerDeleteDependents) {
+		left.Finalizers = slices.DeleteFunc(left.Finalizers, func(f string) bool { return f == metav1.FinalizerDeleteDependents })
+		_, err = namespaces.Update(ctx, left, metav1.UpdateOptions{})
+	}
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

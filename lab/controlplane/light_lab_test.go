@@ -155,7 +155,7 @@ func lightDeletions(t *testing.T, client kubernetes.Interface) {
 	if _, err := client.CoreV1().ConfigMaps("apps").Create(t.Context(), kept, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.CoreV1().Namespaces().Delete(t.Context(), "apps", metav1.DeleteOptions{}); err != nil {
+	if err := client.CoreV1().Namespaces().Delete(t.Context(), "apps", metav1.DeleteOptions{PropagationPolicy: &foreground}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the workload in the namespace is gone", func(ctx context.Context) (bool, error) {
