@@ -162,7 +162,7 @@ func run(t *testing.T, output render.Format, args ...string) (string, error) {
 	}
 	s, _, out, _ := streams.Test()
 	cmd := NewCmdGraph(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}, Dir: root}, nil)
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...))
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err := cmd.ExecuteContext(t.Context())
 	return out.String(), err
