@@ -97,6 +97,8 @@ type model struct {
 	planned map[string]int
 	plans   map[string]*Plan
 	order   []string
+	// run is the one that is on, or nil.
+	run *runState
 }
 
 func newModel(now func() time.Time) *model {
@@ -121,6 +123,9 @@ func (m *model) start(stack, name string) *operation {
 	}
 	m.ops = append(m.ops, op)
 	m.current[stack] = op
+	if m.run != nil {
+		m.run.attach(op)
+	}
 	return op
 }
 

@@ -72,6 +72,13 @@ type view interface {
 	finished(op *operation)
 	waiting(op *operation)
 	note(stack, message string)
+	runStarted(r *runState)
+	clusterStarted(r *runState, c *clusterState)
+	clusterFinished(r *runState, c *clusterState)
+	gateStarted(r *runState)
+	gateFinished(r *runState, end GateEnd)
+	runFinished(r *runState, s Summary)
+	interlude(write func())
 	tick()
 	close()
 }

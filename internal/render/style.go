@@ -103,3 +103,14 @@ func wrap(text string, width int) []string {
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-lipgloss.Width(text)))
 }
+
+// color is the one that a result is shown in.
+func (r RunResult) color() lipgloss.Color {
+	switch r {
+	case RunDone, RunEarlier:
+		return green
+	case RunFailed, RunInterrupted:
+		return red
+	}
+	return yellow
+}

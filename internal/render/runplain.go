@@ -1,0 +1,152 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+func (v *plainView) runStarted(r *runState) {
+	v.line("", v.style.symbols().doing, runHead(r))
+}
+
+func (v *plainView) clusterStarted(_ *runState, c *clusterState) {
+	text := fmt.Sprintf("%s begins (wave %d", c.Name, c.Wave)
+	if c.Expected > 0 {
+		text += ", about " + duration(c.Expected)
+	}
+	v.line("", v.style.symbols().doing, text+")")
+}
+
+func (v *plainView) clusterFinished(r *runState, c *clusterState) {
+	symbol, text := clusterClosing(v.style, r, c)
+	text += " (" + runCount(r)
+	if left, ok := r.remaining(); ok && left > 0 {
+		text += ", about " + duration(left) + " left"
+	}
+	for i, line := range messageLines(diagnostic{text: text + ")" + causeTail(c.end.Cause)}, 0) {
+		if i > 0 {
+			symbol = " "
+		}
+		v.line(c.Name, symbol, line)
+	}
+}
+
+func (v *plainView) gateStarted(r *runState) {
+	v.line("", v.style.symbols().waiting, gateHead(r.gate))
+}
+
+func (v *plainView) gateFinished(_ *runState, end GateEnd) {
+	symbol, text := gateClosing(v.style, end)
+	v.line("", symbol, text)
+}
+
+func (v *plainView) runFinished(_ *runState, s Summary) {
+	symbol, text := runClosing(v.style, s)
+	v.line("", symbol, text)
+}
+
+func (v *plainView) interlude(write func()) { write() }
+
+// runHead is the line that begins a run.
+func runHead(r *runState) string {
+	text := fmt.Sprintf("%s of %d clusters in %s", r.Operation, len(r.clusters), plural(len(r.waves), "wave"))
+	if r.Parallel > 0 {
+		text += fmt.Sprintf(", %d at once", r.Parallel)
+	}
+	if left, ok := r.remaining(); ok && left > 0 {
+		text += ", about " + duration(left)
+	}
+	return text
+}
+
+// runCount is how far a run is: "3/8 done, 1 failed".
+func runCount(r *runState) string {
+	ended, _ := r.tally()
+	text := fmt.Sprintf("%d/%d done", r.good(), len(r.clusters))
+	return text + counted(ended, RunFailed, RunInterrupted, RunSkipped)
+}
+
+// counted lists results that there are any of.
+func counted(ended map[RunResult]int, results ...RunResult) string {
+	var b strings.Builder
+	for _, result := range results {
+		if n := ended[result]; n > 0 {
+			fmt.Fprintf(&b, ", %d %s", n, result)
+		}
+	}
+	return b.String()
+}
+
+// clusterClosing is the line that ends a cluster's part in a run, without the
+// cause.
+func clusterClosing(style Style, r *runState, c *clusterState) (symbol, text string) {
+	changes := ""
+	if c.end.Changes != nil {
+		changes = ": " + summary(c.end.Changes, strings.HasPrefix(r.Operation, "preview"))
+	}
+	took := duration(c.end.Duration)
+	switch c.end.Result {
+	case RunDone:
+		return style.symbols().done, fmt.Sprintf("%s done in %s%s", r.Operation, took, changes)
+	case RunEarlier, RunSkipped:
+		symbol = " "
+		if c.end.Result == RunEarlier {
+			symbol = style.symbols().done
+		}
+		return symbol, fmt.Sprintf("%s %s", r.Operation, c.end.Result)
+	}
+	text = fmt.Sprintf("%s %s after %s", r.Operation, c.end.Result, took)
+	if c.end.Phase != "" {
+		text = fmt.Sprintf("%s %s in %s after %s", r.Operation, c.end.Result, c.end.Phase, took)
+	}
+	return style.symbols().failed, text + changes
+}
+
+// causeTail puts a cause behind what it is the cause of.
+func causeTail(cause string) string {
+	if cause == "" {
+		return ""
+	}
+	return ": " + cause
+}
+
+func gateHead(g *gateState) string {
+	return fmt.Sprintf("wave %d: waiting until %s ready", g.wave, areReady(len(g.clusters)))
+}
+
+func areReady(n int) string {
+	if n == 1 {
+		return "1 cluster is"
+	}
+	return fmt.Sprintf("%d clusters are", n)
+}
+
+func gateClosing(style Style, end GateEnd) (symbol, text string) {
+	took := duration(end.Duration)
+	if end.Cause != "" {
+		return style.symbols().failed, fmt.Sprintf("wave %d: not ready after %s: %s", end.Wave, took, end.Cause)
+	}
+	return style.symbols().done, fmt.Sprintf("wave %d: ready after %s", end.Wave, took)
+}
+
+// runClosing is the line that ends a run.
+func runClosing(style Style, s Summary) (symbol, text string) {
+	ended := map[RunResult]int{}
+	for _, c := range s.Clusters {
+		ended[c.Result]++
+	}
+	took := s.Duration.Round(time.Second)
+	counts := strings.TrimPrefix(counted(ended, RunResults()...), ", ")
+	if s.Good() {
+		return style.symbols().done, fmt.Sprintf("%s of %d clusters done in %s: %s", s.Operation, len(s.Clusters), duration(took), counts)
+	}
+	return style.symbols().failed, fmt.Sprintf("%s of %d clusters ended after %s: %s", s.Operation, len(s.Clusters), duration(took), counts)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

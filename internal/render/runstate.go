@@ -1,0 +1,141 @@
+package render
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// runState is what is known of a run.
+type runState struct {
+	Run
+	now      func() time.Time
+	started  time.Time
+	clusters []*clusterState
+	byName   map[string]*clusterState
+	// waves in the order in which they are worked on.
+	waves []int
+	gate  *gateState
+}
+
+// gateState is a wait for a wave's clusters.
+type gateState struct {
+	wave     int
+	clusters []string
+	started  time.Time
+}
+
+// clusterState is what is known of one of a run's clusters.
+type clusterState struct {
+	RunCluster
+	// begun says that its operation has begun, end is how it ended.
+	begun   bool
+	started time.Time
+	end     *ClusterEnd
+	// op is the last operation on one of its stacks.
+	op *operation
+}
+
+func newRunState(r Run, now func() time.Time) *runState {
+	s := &runState{Run: r, now: now, started: now(), byName: map[string]*clusterState{}}
+	for _, c := range r.Clusters {
+		state := &clusterState{RunCluster: c}
+		s.clusters = append(s.clusters, state)
+		s.byName[c.Name] = state
+		if !slices.Contains(s.waves, c.Wave) {
+			s.waves = append(s.waves, c.Wave)
+		}
+	}
+	return s
+}
+
+func (r *runState) cluster(name string) *clusterState { return r.byName[name] }
+
+func (r *runState) start(c *clusterState) {
+	c.begun, c.started, c.end, c.op = true, r.now(), nil, nil
+}
+
+func (r *runState) finish(c *clusterState, end ClusterEnd) {
+	end.Wave = c.Wave
+	if end.Duration == 0 && c.begun {
+		end.Duration = r.now().Sub(c.started)
+	}
+	c.end = &end
+}
+
+// attach notes that an operation belongs to one of the run's clusters. Its
+// stacks are called by the cluster and the stack's kind.
+func (r *runState) attach(op *operation) {
+	name, kind := splitStack(op.stack)
+	if kind == "" {
+		name = op.stack
+	}
+	if c := r.byName[name]; c != nil {
+		c.op = op
+	} else if c := r.byName[op.stack]; c != nil {
+		c.op = op
+	}
+}
+
+// splitStack divides a stack's name into its cluster's and its kind.
+func splitStack(stack string) (cluster, kind string) {
+	for _, kind := range []string{"core", "bootstrap"} {
+		if name, ok := strings.CutSuffix(stack, "-"+kind); ok {
+			return name, kind
+		}
+	}
+	return stack, ""
+}
+
+// phase is what is worked on: the kind of stack, or verify.
+func (c *clusterState) phase() string {
+	if c.op == nil {
+		return ""
+	}
+	if _, kind := splitStack(c.op.stack); kind != "" && c.op.stack != c.Name {
+		return kind
+	}
+	return c.op.name
+}
+
+// running says whether something is done about the cluster now.
+func (c *clusterState) running() bool { return c.begun && c.end == nil }
+
+// verifying says whether the gate still waits for the cluster.
+func (c *clusterState) verifying() bool { return c.op != nil && !c.op.over && c.op.waiting != "" }
+
+// tally counts the clusters that have ended by how, and those that are worked
+// on.
+func (r *runState) tally() (ended map[RunResult]int, running int) {
+	ended = map[RunResult]int{}
+	for _, c := range r.clusters {
+		switch {
+		case c.end != nil:
+			ended[c.end.Result]++
+		case c.begun:
+			running++
+		}
+	}
+	return ended, running
+}
+
+// good is the number of clusters that are as they were to be.
+func (r *runState) good() int {
+	ended, _ := r.tally()
+	return ended[RunDone] + ended[RunEarlier]
+}
+
+// wave is the one that is worked on, and its place among all: the first with a
+// cluster that has not ended, or that a gate waits for.
+func (r *runState) wave() (wave, place int) {
+	for i, w := range r.waves {
+		if r.gate != nil && r.gate.wave == w {
+			return w, i + 1
+		}
+		open := func(c *clusterState) bool { return c.Wave == w && c.end == nil }
+		if slices.ContainsFunc(r.clusters, open) {
+			return w, i + 1
+		}
+	}
+	return r.waves[len(r.waves)-1], len(r.waves)
+}

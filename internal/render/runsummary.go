@@ -1,0 +1,100 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+)
+
+// SummaryOptions say how the summary of a run is written.
+type SummaryOptions struct {
+	// Table is how the table is written.
+	Table TableOptions
+	// JSON writes one document in place of the table.
+	JSON bool
+}
+
+// summaryDocument is the summary of a run in the JSON format.
+type summaryDocument struct {
+	Type      string           `json:"type"`
+	Operation string           `json:"operation"`
+	Clusters  []summaryCluster `json:"clusters"`
+	Seconds   float64          `json:"seconds"`
+}
+
+// summaryCluster is one cluster of a run in the JSON format.
+type summaryCluster struct {
+	Cluster string         `json:"cluster"`
+	Wave    int            `json:"wave"`
+	Result  RunResult      `json:"result"`
+	Phase   string         `json:"phase,omitempty"`
+	Changes map[string]int `json:"changes,omitempty"`
+	Seconds float64        `json:"seconds"`
+	Cause   string         `json:"cause,omitempty"`
+}
+
+// WriteSummary writes what a run did: a table with a line for each cluster, or
+// a JSON document.
+func WriteSummary(w io.Writer, s Summary, o SummaryOptions) error {
+	if o.JSON {
+		return WriteJSON(w, s.document())
+	}
+	header := []string{"CLUSTER", "WAVE", "PHASE", "CHANGES", "DURATION", "RESULT"}
+	if !s.Good() {
+		header = append(header, "FIRST CAUSE")
+	}
+	rows := make([][]string, len(s.Clusters))
+	for i, c := range s.Clusters {
+		rows[i] = c.row(o.Table.Style)[:len(header)]
+	}
+	return Table(w, o.Table, header, rows)
+}
+
+func (s Summary) document() summaryDocument {
+	d := summaryDocument{
+		Type: "summary", Operation: s.Operation, Seconds: *seconds(s.Duration),
+		Clusters: make([]summaryCluster, len(s.Clusters)),
+	}
+	for i, c := range s.Clusters {
+		d.Clusters[i] = summaryCluster{
+			Cluster: c.Name, Wave: c.Wave, Result: c.Result, Phase: c.Phase, Changes: c.Changes,
+			Seconds: *seconds(c.Duration), Cause: c.Cause,
+		}
+	}
+	return d
+}
+
+func (c ClusterEnd) row(style Style) []string {
+	phase, took := c.Phase, "-"
+	if phase == "" {
+		phase = "-"
+	}
+	if c.Duration > 0 {
+		took = duration(c.Duration)
+	}
+	return []string{
+		c.Name, strconv.Itoa(c.Wave), phase, signed(c.Changes), took,
+		style.paint(c.Result.color(), string(c.Result)), c.Cause,
+	}
+}
+
+// signed are changes in short: "+2 ~1 -3", or "none", or "-" when nobody has
+// counted.
+func signed(changes map[string]int) string {
+	if changes == nil {
+		return "-"
+	}
+	var parts []string
+	for _, op := range orderedOps(changes) {
+		if n := changes[op]; n > 0 && op != string(apitype.OpSame) && op != string(apitype.OpRead) {
+			parts = append(parts, fmt.Sprintf("%s%d", words(op).sign, n))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, " ")
+}
