@@ -278,3 +278,39 @@ func TestUpStartsNothingWhenSomethingIsMissing(t *testing.T) {
 		t.Errorf("the CLI was called: %v", b.cli.calls)
 	}
 }
+
+func TestDestroyOfAProtectedCluster(t *testing.T) {
+	b := newBench(t)
+	c := demo()
+	c.Protect = true
+	if _, err := b.Up(t.Context(), c, UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	core := b.cli.states["demo-core"]
+	core.Resources[2].Protect = true
+	b.cli.calls = nil
+	_, err := b.Destroy(t.Context(), c, DestroyOptions{})
+	var refused *PreconditionError
+	want := "destroy demo: it is protected by its cluster file; nothing was changed: give --yes-destroy demo, or take protect out of the file"
+	if !errors.As(err, &refused) || err.Error() != want {
+		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
+	}
+	if len(b.cli.calls) > 0 {
+		t.Errorf("the CLI was called: %v", b.cli.calls)
+	}
+	protected := true
+	b.cli.during = func(op string) {
+		if op == "destroy demo-core" {
+			protected = b.cli.states["demo-core"].Resources[2].Protect
+		}
+	}
+	if _, err := b.Destroy(t.Context(), c, DestroyOptions{Confirmed: true}); err != nil {
+		t.Fatal(err)
+	}
+	if protected {
+		t.Error("the resource was still protected when core was destroyed, and Pulumi would have refused")
+	}
+	if diff := cmp.Diff([]string{"note demo-core: the protection of 1 resource was taken off"}, b.seen.notes()); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}

@@ -255,6 +255,31 @@ func adopt(raw apitype.UntypedDeployment, ids map[resource.URN]string) (apitype.
 	return raw, nil
 }
 
+// edit changes the resources of an exported state, and says how many of them
+// change says that it changed. Like adopt it works on the bare JSON.
+func edit(raw apitype.UntypedDeployment, change func(map[string]json.RawMessage) bool) (apitype.UntypedDeployment, int, error) {
+	var deployment map[string]json.RawMessage
+	var resources []map[string]json.RawMessage
+	if len(raw.Deployment) == 0 {
+		return raw, 0, nil
+	}
+	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
+		return raw, 0, fmt.Errorf("read deployment: %w", err)
+	}
+	if err := unmarshalAll(deployment, map[string]any{"resources": &resources}); err != nil {
+		return raw, 0, err
+	}
+	n := 0
+	for _, r := range resources {
+		if change(r) {
+			n++
+		}
+	}
+	deployment["resources"] = mustJSON(resources)
+	raw.Deployment = mustJSON(deployment)
+	return raw, n, nil
+}
+
 func unmarshalAll(from map[string]json.RawMessage, into map[string]any) error {
 	for key, target := range into {
 		if len(from[key]) == 0 {

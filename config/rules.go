@@ -32,6 +32,7 @@ var rules = map[string]rule{
 	"Cluster.Name":        label("demo"),
 	"Cluster.Environment": label("dev"),
 	"Cluster.Wave":        {least: number(0), most: number(99), byDefault: 0},
+	"Cluster.Protect":     {byDefault: false},
 
 	"Cloud.Provider": {what: "a cloud that this tombolo knows", allowed: texts(AWS)},
 	"Cloud.Region":   {what: "an AWS region that this tombolo knows", example: "eu-central-1", allowed: Regions()},

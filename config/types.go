@@ -25,6 +25,10 @@ type Cluster struct {
 	// and a hub before its spokes. A spoke has its hub's wave unless it says
 	// another. Default 0.
 	Wave int `yaml:"wave,omitempty"`
+	// Protect keeps the cluster from being destroyed by mistake: tombolo destroy
+	// wants its name typed, and plain pulumi destroy refuses to take its network
+	// and its control plane. Default false.
+	Protect bool `yaml:"protect,omitempty"`
 	// Cloud the cluster is in, and the account it may be made in.
 	Cloud Cloud `yaml:"cloud"`
 	// Tags put on every cloud resource. The keys tombolo:cluster and

@@ -46,6 +46,8 @@ type ClusterArgs struct {
 	// SecurityGroupTags for the security group that EKS makes for control
 	// plane and nodes, by which an addon finds it.
 	SecurityGroupTags map[string]string
+	// Protect has Pulumi refuse to delete the control plane.
+	Protect bool
 
 	// VPCID and SubnetIDs (private) of the cluster and its nodes.
 	VPCID     pulumi.StringInput

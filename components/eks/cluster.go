@@ -117,7 +117,8 @@ func (b *builder) makeControlPlane() error {
 		args.ProviderCredentialOpts = pulumieks.KubeconfigOptionsArgs{ProfileName: pulumi.String(b.args.Profile)}
 	}
 	before := append([]pulumi.Resource{b.logs}, b.clusterPolicies...)
-	control, err := pulumieks.NewCluster(b.ctx, b.name+"-control-plane", args, b.parent, pulumi.DependsOn(before))
+	control, err := pulumieks.NewCluster(b.ctx, b.name+"-control-plane", args, b.parent,
+		pulumi.DependsOn(before), pulumi.Protect(b.args.Protect))
 	if err != nil {
 		return err
 	}

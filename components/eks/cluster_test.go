@@ -124,6 +124,17 @@ func TestControlPlane(t *testing.T) {
 	}
 }
 
+func TestProtect(t *testing.T) {
+	for _, protect := range []bool{true, false} {
+		r := built(t, func(a *ClusterArgs) { a.Protect = protect })
+		for _, res := range r.All() {
+			if want := protect && res.Type == controlPlane; res.Protect != want {
+				t.Errorf("with protect %v, %s %s has %v", protect, res.Type, res.Name, res.Protect)
+			}
+		}
+	}
+}
+
 func TestKeyAndLogs(t *testing.T) {
 	r := built(t, nil)
 	r.OfType("aws:kms/key:Key")[0].Expect(t, map[string]string{"enableKeyRotation": "true", "deletionWindowInDays": "30"})

@@ -54,6 +54,8 @@ type VPCArgs struct {
 	// PrivateSubnetTags are put on the private subnets beside their own, for
 	// addons that find subnets by a tag.
 	PrivateSubnetTags map[string]string
+	// Protect has Pulumi refuse to delete the VPC.
+	Protect bool
 }
 
 // VPC is a network with a public and a private subnet in each zone.
@@ -167,7 +169,7 @@ func (b *vpcBuilder) makeVPC() error {
 		EnableDnsHostnames: pulumi.Bool(true),
 		EnableDnsSupport:   pulumi.Bool(true),
 		Tags:               b.tags("vpc"),
-	}, b.parent)
+	}, b.parent, pulumi.Protect(b.args.Protect))
 	if err != nil {
 		return err
 	}

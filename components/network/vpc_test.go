@@ -66,6 +66,19 @@ func TestVPCResources(t *testing.T) {
 	}
 }
 
+func TestProtect(t *testing.T) {
+	for _, protect := range []bool{true, false} {
+		args := threeZones()
+		args.Protect = protect
+		r, _, _ := build(t, args)
+		for _, res := range r.All() {
+			if want := protect && res.Type == "aws:ec2/vpc:Vpc"; res.Protect != want {
+				t.Errorf("with protect %v, %s %s has %v", protect, res.Type, res.Name, res.Protect)
+			}
+		}
+	}
+}
+
 func TestVPCIsClosed(t *testing.T) {
 	r, _, _ := build(t, threeZones())
 	group := r.OfType("aws:ec2/defaultSecurityGroup:DefaultSecurityGroup")[0]

@@ -19,6 +19,7 @@ type Resource struct {
 	Provider           string
 	DependsOn          []string
 	RetainOnDelete     bool
+	Protect            bool
 	// Waits is what each input was made from, as URNs.
 	Waits         map[string][]string
 	IgnoreChanges []string
@@ -45,6 +46,7 @@ func (r *Recorder) NewResource(a pulumi.MockResourceArgs) (string, resource.Prop
 		res.DependsOn = rpc.GetDependencies()
 		res.IgnoreChanges = rpc.GetIgnoreChanges()
 		res.RetainOnDelete = rpc.GetRetainOnDelete()
+		res.Protect = rpc.GetProtect()
 		res.Waits = map[string][]string{}
 		for property, on := range rpc.GetPropertyDependencies() {
 			res.Waits[property] = on.GetUrns()

@@ -20,10 +20,17 @@ type liveView struct {
 	closed bool
 }
 
-func (v *liveView) started(*operation)          { v.draw() }
-func (v *liveView) resource(*operation, change) { v.draw() }
-func (v *liveView) waiting(*operation)          { v.draw() }
-func (v *liveView) tick()                       { v.draw() }
+func (v *liveView) started(*operation) { v.draw() }
+func (v *liveView) waiting(*operation) { v.draw() }
+func (v *liveView) tick()              { v.draw() }
+
+// resource leaves it to the next tick to draw many clusters: they bring more
+// events than an eye can follow.
+func (v *liveView) resource(*operation, change) {
+	if v.model.run == nil || v.o.Refresh <= 0 {
+		v.draw()
+	}
+}
 
 func (v *liveView) message(op *operation, d diagnostic) {
 	symbol, ok := severitySymbol(v.o.Style, d.severity)
@@ -44,10 +51,15 @@ func (v *liveView) note(stack, message string) {
 	v.above(v.o.Style.symbols().doing, wrap(message, v.width()-2))
 }
 
-// finished lets the operation's last line scroll away with what is above.
+// finished lets the operation's last line scroll away with what is above. In a
+// run that is the cluster's to tell.
 func (v *liveView) finished(op *operation) {
 	for _, d := range op.unsaid() {
 		v.message(op, d)
+	}
+	if r := v.model.run; r != nil && r.owns(op) {
+		v.draw()
+		return
 	}
 	symbol, text := closing(v.o.Style, op)
 	v.above(symbol, wrap(op.stack+": "+text, v.width()-2))
@@ -106,18 +118,30 @@ func (v *liveView) draw() {
 	var b strings.Builder
 	b.WriteString(v.clearing())
 	v.drawn = v.drawn[:0]
-	name := v.nameWidth()
-	for _, op := range v.model.ops {
-		if op.over {
-			continue
-		}
-		text := v.o.Style.fit(v.line(op, name), v.width()-2)
-		b.WriteString(v.o.Style.symbol(v.o.Style.symbols().waiting) + " " + text + "\n")
+	for _, r := range v.rows() {
+		text := v.o.Style.fit(r.text, v.width()-2)
+		b.WriteString(v.o.Style.symbol(r.symbol) + " " + text + "\n")
 		v.drawn = append(v.drawn, lipgloss.Width(text)+2)
 	}
 	if b.Len() > 0 {
 		fmt.Fprint(v.o.Err, b.String())
 	}
+}
+
+// rows are the lines of the block: those of the run that is on, or one for each
+// stack that is worked on.
+func (v *liveView) rows() []row {
+	if v.model.run != nil {
+		return v.runRows(v.model.run)
+	}
+	var rows []row
+	name := v.nameWidth()
+	for _, op := range v.model.ops {
+		if !op.over {
+			rows = append(rows, row{v.o.Style.symbols().waiting, v.line(op, name)})
+		}
+	}
+	return rows
 }
 
 func (v *liveView) nameWidth() int {

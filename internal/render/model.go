@@ -12,6 +12,9 @@ import (
 // unknownCount stands for a number of planned changes that nobody has said.
 const unknownCount = -1
 
+// verification is the operation that waits until a cluster is ready.
+const verification = "verify"
+
 // step is one step of the engine on one resource.
 type step struct {
 	urn, op, typ, name string
@@ -166,7 +169,7 @@ func (m *model) finish(stack string, result map[string]int, err error) *operatio
 func (m *model) wait(cluster, what string) *operation {
 	op, ok := m.current[cluster]
 	if !ok {
-		op = m.start(cluster, "verify")
+		op = m.start(cluster, verification)
 	}
 	if op.waiting = what; what == "" {
 		op.ended, op.over = m.now(), true

@@ -45,6 +45,9 @@ type Options struct {
 	Terminal bool
 	// Width of that terminal in cells, asked for at each drawing. Default 80.
 	Width func() int
+	// Height of that terminal in rows, asked for at each drawing. The view of a
+	// run does not grow beyond it. Default 24.
+	Height func() int
 	// Style of what goes to Err.
 	Style Style
 	// Refresh is the time between two drawings of the live view in which
@@ -90,6 +93,9 @@ func New(o Options) *Progress {
 	}
 	if o.Width == nil {
 		o.Width = func() int { return 80 }
+	}
+	if o.Height == nil {
+		o.Height = func() int { return 24 }
 	}
 	p := &Progress{model: newModel(o.Now)}
 	switch {

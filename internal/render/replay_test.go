@@ -26,6 +26,22 @@ type record struct {
 	Finish map[string]int       `json:"finish"`
 	Error  string               `json:"error"`
 	Note   string               `json:"note"`
+
+	// What only runs of several clusters have.
+	Run             *Run        `json:"run"`
+	ClusterStarted  string      `json:"clusterStarted"`
+	ClusterFinished *ClusterEnd `json:"clusterFinished"`
+	GateStarted     *struct {
+		Wave     int
+		Clusters []string
+	} `json:"gateStarted"`
+	GateFinished *GateEnd `json:"gateFinished"`
+	RunFinished  *Summary `json:"runFinished"`
+	Planned      int      `json:"planned"`
+	Cluster      string   `json:"cluster"`
+	Waiting      string   `json:"waiting"`
+	// Frame names a moment at which the screen is looked at.
+	Frame string `json:"frame"`
 }
 
 // clock is set by the recording.
@@ -56,7 +72,7 @@ func readRecords(t *testing.T, path string) []record {
 }
 
 // replay tells a recording to a Progress; after runs behind each record.
-func replay(t *testing.T, path string, o Options, after func()) *Progress {
+func replay(t *testing.T, path string, o Options, after func(record)) *Progress {
 	t.Helper()
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	c := &clock{at: start}
@@ -66,7 +82,7 @@ func replay(t *testing.T, path string, o Options, after func()) *Progress {
 		c.at = start.Add(time.Duration(r.At * float64(time.Second)))
 		tell(p, r)
 		if after != nil {
-			after()
+			after(r)
 		}
 	}
 	return p
@@ -86,6 +102,31 @@ func tell(p *Progress, r record) {
 		p.StackFinished(r.Stack, r.Finish, err)
 	case r.Note != "":
 		p.Note(r.Stack, r.Note)
+	default:
+		tellRun(p, r)
+	}
+}
+
+func tellRun(p *Progress, r record) {
+	switch {
+	case r.Run != nil:
+		p.RunStarted(*r.Run)
+	case r.ClusterStarted != "":
+		p.ClusterStarted(r.ClusterStarted)
+	case r.ClusterFinished != nil:
+		p.ClusterFinished(*r.ClusterFinished)
+	case r.GateStarted != nil:
+		p.GateStarted(r.GateStarted.Wave, r.GateStarted.Clusters)
+	case r.GateFinished != nil:
+		p.GateFinished(*r.GateFinished)
+	case r.RunFinished != nil:
+		p.RunFinished(*r.RunFinished)
+	case r.Planned != 0:
+		p.StackPlanned(r.Stack, r.Planned)
+	case r.Cluster != "":
+		p.Waiting(r.Cluster, r.Waiting)
+	case r.Frame != "":
+		p.view.tick()
 	}
 }
 

@@ -8,10 +8,10 @@ func (v *liveView) runStarted(r *runState) {
 
 func (v *liveView) clusterStarted(*runState, *clusterState) { v.draw() }
 
-// clusterFinished lets the cause scroll away above when there is one. What went
-// well stays in its line.
+// clusterFinished lets what went wrong scroll away above. What went well stays
+// in its line.
 func (v *liveView) clusterFinished(r *runState, c *clusterState) {
-	if c.end.Result.good() {
+	if c.end.Result.good() || c.end.Result == RunSkipped {
 		v.draw()
 		return
 	}
@@ -24,7 +24,7 @@ func (v *liveView) gateStarted(*runState) { v.draw() }
 
 func (v *liveView) gateFinished(_ *runState, end GateEnd) {
 	symbol, text := gateClosing(v.o.Style, end)
-	v.above(symbol, wrap(text, v.width()-2))
+	v.above(symbol, messageLines(diagnostic{text: text}, v.width()-2))
 }
 
 func (v *liveView) runFinished(_ *runState, s Summary) {
@@ -36,4 +36,61 @@ func (v *liveView) interlude(write func()) {
 	v.erase()
 	write()
 	v.draw()
+}
+
+// row is a line of the block that moves.
+type row struct{ symbol, text string }
+
+// runRows are the lines of a run: its head, and one for each cluster. What does
+// not fit on the screen is told in one line for each state, and what is worked
+// on keeps its lines for longest.
+func (v *liveView) runRows(r *runState) []row {
+	room := max(3, v.o.Height()-1)
+	rows := []row{v.headRow(r)}
+	columns := v.columns(r)
+	if 1+len(r.clusters) <= room {
+		for _, c := range r.clusters {
+			rows = append(rows, columns.row(r, c))
+		}
+		return rows
+	}
+	var active []row
+	for _, c := range r.clusters {
+		if c.running() || c.verifying() {
+			active = append(active, columns.row(r, c))
+		}
+	}
+	rest := v.collapsed(r)
+	if most := max(1, room-1-len(rest)); len(active) > most {
+		more := len(active) - (most - 1)
+		active = append(active[:most-1], row{" ", fmt.Sprintf("and %d more in work", more)})
+	}
+	rows = append(append(rows, active...), rest...)
+	return rows[:min(len(rows), room)]
+}
+
+// collapsed tells of clusters that are not worked on: one line for each state
+// that there is.
+func (v *liveView) collapsed(r *runState) []row {
+	groups := map[RunResult][]string{}
+	var waiting []string
+	for _, c := range r.clusters {
+		switch {
+		case c.verifying():
+		case c.end != nil:
+			groups[c.end.Result] = append(groups[c.end.Result], c.Name)
+		case !c.begun:
+			waiting = append(waiting, c.Name)
+		}
+	}
+	var rows []row
+	for _, result := range RunResults() {
+		if names := groups[result]; len(names) > 0 {
+			rows = append(rows, row{result.symbol(v.o.Style), group(len(names), string(result), names)})
+		}
+	}
+	if len(waiting) > 0 {
+		rows = append(rows, row{" ", group(len(waiting), "waiting", waiting)})
+	}
+	return rows
 }

@@ -83,24 +83,20 @@ func counted(ended map[RunResult]int, results ...RunResult) string {
 func clusterClosing(style Style, r *runState, c *clusterState) (symbol, text string) {
 	changes := ""
 	if c.end.Changes != nil {
-		changes = ": " + summary(c.end.Changes, strings.HasPrefix(r.Operation, "preview"))
+		changes = ": " + summary(c.end.Changes, r.looks())
 	}
+	symbol, text = c.end.Result.symbol(style), r.Operation+" "+string(c.end.Result)
 	took := duration(c.end.Duration)
-	switch c.end.Result {
-	case RunDone:
-		return style.symbols().done, fmt.Sprintf("%s done in %s%s", r.Operation, took, changes)
-	case RunEarlier, RunSkipped:
-		symbol = " "
-		if c.end.Result == RunEarlier {
-			symbol = style.symbols().done
-		}
-		return symbol, fmt.Sprintf("%s %s", r.Operation, c.end.Result)
+	switch {
+	case c.end.Result == RunDone:
+		text += " in " + took + changes
+	case c.end.Result == RunEarlier || c.end.Result == RunSkipped:
+	case c.end.Phase != "":
+		text += " in " + c.end.Phase + " after " + took + changes
+	default:
+		text += " after " + took + changes
 	}
-	text = fmt.Sprintf("%s %s after %s", r.Operation, c.end.Result, took)
-	if c.end.Phase != "" {
-		text = fmt.Sprintf("%s %s in %s after %s", r.Operation, c.end.Result, c.end.Phase, took)
-	}
-	return style.symbols().failed, text + changes
+	return symbol, text
 }
 
 // causeTail puts a cause behind what it is the cause of.

@@ -64,15 +64,14 @@ func (r *runState) finish(c *clusterState, end ClusterEnd) {
 }
 
 // attach notes that an operation belongs to one of the run's clusters. Its
-// stacks are called by the cluster and the stack's kind.
+// stacks are called by the cluster and the stack's kind; a verification is of
+// the cluster itself.
 func (r *runState) attach(op *operation) {
-	name, kind := splitStack(op.stack)
-	if kind == "" {
-		name = op.stack
+	name := op.stack
+	if op.name != verification {
+		name, _ = splitStack(op.stack)
 	}
 	if c := r.byName[name]; c != nil {
-		c.op = op
-	} else if c := r.byName[op.stack]; c != nil {
 		c.op = op
 	}
 }
@@ -92,10 +91,11 @@ func (c *clusterState) phase() string {
 	if c.op == nil {
 		return ""
 	}
-	if _, kind := splitStack(c.op.stack); kind != "" && c.op.stack != c.Name {
-		return kind
+	if c.op.name == verification {
+		return verification
 	}
-	return c.op.name
+	_, kind := splitStack(c.op.stack)
+	return kind
 }
 
 // running says whether something is done about the cluster now.
@@ -117,6 +117,14 @@ func (r *runState) tally() (ended map[RunResult]int, running int) {
 		}
 	}
 	return ended, running
+}
+
+// looks says whether the run's operation changes nothing.
+func (r *runState) looks() bool { return strings.HasPrefix(r.Operation, "preview") }
+
+// owns says whether an operation belongs to one of the run's clusters.
+func (r *runState) owns(op *operation) bool {
+	return slices.ContainsFunc(r.clusters, func(c *clusterState) bool { return c.op == op })
 }
 
 // good is the number of clusters that are as they were to be.

@@ -77,7 +77,7 @@ func TestLive(t *testing.T) {
 			s := &screen{t: t, width: width}
 			var frames strings.Builder
 			o := Options{Err: s, Terminal: true, Width: func() int { return width }, Style: Style{Color: true, Unicode: true}}
-			p := replay(t, "testdata/up.jsonl", o, func() {
+			p := replay(t, "testdata/up.jsonl", o, func(record) {
 				fmt.Fprintf(&frames, "---\n%s", s)
 			})
 			p.Close()

@@ -104,6 +104,17 @@ func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-lipgloss.Width(text)))
 }
 
+// symbol is what the line of a result starts with.
+func (r RunResult) symbol(s Style) string {
+	switch r {
+	case RunDone, RunEarlier:
+		return s.symbols().done
+	case RunFailed, RunInterrupted:
+		return s.symbols().failed
+	}
+	return "-"
+}
+
 // color is the one that a result is shown in.
 func (r RunResult) color() lipgloss.Color {
 	switch r {

@@ -9,8 +9,8 @@ import (
 
 const reason = "HelmRelease reporting/cluster-reporter: Progressing: Running 'install' action with timeout of 5m0s"
 
-// verification shows one that waits for two things, 12 seconds in all.
-func verification(o Options) {
+// waits shows a verification: one that waits for two things, 12 seconds in all.
+func waits(o Options) {
 	clock := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	o.Now = func() time.Time { return clock }
 	p := New(o)
@@ -23,7 +23,7 @@ func verification(o Options) {
 
 func TestWaitingInLines(t *testing.T) {
 	var out bytes.Buffer
-	verification(Options{Err: &out, Format: Plain, Style: Style{Unicode: true}})
+	waits(Options{Err: &out, Format: Plain, Style: Style{Unicode: true}})
 	want := "◎ demo: waiting for GitRepository flux-system/platform: not reconciled yet\n◎ demo: waiting for " + reason + "\n"
 	if out.String() != want {
 		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
@@ -32,7 +32,7 @@ func TestWaitingInLines(t *testing.T) {
 
 func TestWaitingForMachines(t *testing.T) {
 	var out bytes.Buffer
-	verification(Options{Out: &out, Format: JSON})
+	waits(Options{Out: &out, Format: JSON})
 	if got := strings.Count(out.String(), `"type":"waiting"`); got != 2 || !strings.Contains(out.String(), reason) {
 		t.Errorf("got %s", out.String())
 	}
@@ -43,7 +43,7 @@ func TestWaitingForMachines(t *testing.T) {
 func TestWaitingOnATerminal(t *testing.T) {
 	s := &screen{t: t, width: 60}
 	var drawn bytes.Buffer
-	verification(Options{
+	waits(Options{
 		Err: writers{s, &drawn}, Terminal: true, Width: func() int { return s.width }, Style: Style{Unicode: true},
 	})
 	if want := "◎ demo  waiting 12s for HelmRelease reporting/cluster-repo…"; !strings.Contains(drawn.String(), want) {

@@ -23,6 +23,7 @@ func vpcArgs(c *config.Cluster) (*network.VPCArgs, error) {
 		Endpoints: c.Network.Endpoints,
 
 		PrivateSubnetTags: discoveryTags(c),
+		Protect:           c.Protect,
 	}
 	for _, p := range plans {
 		args.Subnets = append(args.Subnets, network.Subnet{
@@ -53,6 +54,7 @@ func clusterArgs(c *config.Cluster, partition string, net networkOutputs) *eks.C
 		Tags:             tags(c),
 
 		SecurityGroupTags: discoveryTags(c),
+		Protect:           c.Protect,
 
 		VPCID:     net.id,
 		SubnetIDs: net.private,

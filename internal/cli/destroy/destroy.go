@@ -43,6 +43,8 @@ type Options struct {
 	Remove  bool
 	// Unreachable gives up what is on clusters whose API does not answer.
 	Unreachable bool
+	// Named are clusters that go without being asked about, protected or not.
+	Named []string
 }
 
 // NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
@@ -66,11 +68,13 @@ file says so, and then its registration goes. A hub is refused while spokes are
 registered with it.
 
 On a terminal you are asked for the cluster's name; --yes goes ahead without.
-Without a terminal --yes is required.`),
+Without a terminal --yes is required. A cluster that its file protects is not
+destroyed by --yes: its name is typed, or given with --yes-destroy.`),
 		Example: strings.TrimSpace(`
   tombolo destroy demo --lab
   tombolo destroy demo --only bootstrap --yes
-  tombolo destroy spoke --unreachable`),
+  tombolo destroy spoke --unreachable
+  tombolo destroy prod --yes-destroy prod`),
 		Args: factory.SomeClusters,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Names, opts.Only = args, string(which)
@@ -83,6 +87,7 @@ Without a terminal --yes is required.`),
 	stack := flags.NewEnum(&which, "core", "bootstrap")
 	cmd.Flags().Var(stack, "only", "destroy only this stack; core is refused while bootstrap has resources")
 	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
+	cmd.Flags().StringSliceVar(&opts.Named, "yes-destroy", nil, "go ahead with this cluster without asking, though it is protected")
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
 	cmd.Flags().BoolVar(&opts.Remove, "remove", false, "remove the empty stacks too, with their history")
 	cmd.Flags().BoolVar(&opts.Unreachable, "unreachable", false,
@@ -96,8 +101,8 @@ func destroyRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {
-		return fault.NewUsage("nobody can be asked before destroy takes something away", "give --yes to go ahead")
+	if err := o.refuseUnasked(all); err != nil {
+		return err
 	}
 	slices.Reverse(all)
 	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, _ *render.Progress, c *config.Cluster) error {
@@ -105,11 +110,50 @@ func destroyRun(ctx context.Context, o *Options) error {
 	})
 }
 
+// refuseUnasked finds out, before anything starts, whom nobody could be asked
+// about.
+func (o *Options) refuseUnasked(all []*config.Cluster) error {
+	for _, name := range o.Named {
+		if !slices.ContainsFunc(all, func(c *config.Cluster) bool { return c.Name == name }) {
+			return fault.NewUsage(fmt.Sprintf("--yes-destroy names %s, which is not among the clusters to destroy", name), "name it as an argument too")
+		}
+	}
+	var protected []string
+	nobody := o.JSON() || !o.Streams.CanPrompt()
+	for _, c := range all {
+		switch {
+		case o.named(c):
+		case c.Protect && (o.Yes || nobody):
+			protected = append(protected, c.Name)
+		case !o.Yes && nobody:
+			return fault.NewUsage("nobody can be asked before destroy takes something away", "give --yes to go ahead")
+		}
+	}
+	if len(protected) == 0 {
+		return nil
+	}
+	return fault.NewUsage(fmt.Sprintf("%s protected, and --yes does not destroy what is protected", isOrAre(protected)),
+		"give --yes-destroy "+strings.Join(protected, ",")+", or type the name on a terminal")
+}
+
+func isOrAre(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is"
+	}
+	return strings.Join(names, ", ") + " are"
+}
+
+// named says that the cluster's name was given with --yes-destroy.
+func (o *Options) named(c *config.Cluster) bool { return slices.Contains(o.Named, c.Name) }
+
 func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) error {
 	if err := o.ask(ctx, c); err != nil {
 		return err
 	}
-	do := automation.DestroyOptions{Refresh: o.Refresh, Remove: o.Remove, Unreachable: o.Unreachable}
+	do := automation.DestroyOptions{
+		Refresh: o.Refresh, Remove: o.Remove, Unreachable: o.Unreachable,
+		Confirmed: o.named(c) || !o.Yes, // whoever is asked types the name
+	}
 	switch o.Only {
 	case "core":
 		do.Only = "core"
@@ -135,7 +179,7 @@ func touched(s automation.StackResult) bool { return len(s.Changes) > 0 || s.Rem
 
 // ask has the cluster's name typed, as there is no way back.
 func (o *Options) ask(ctx context.Context, c *config.Cluster) error {
-	if o.Yes {
+	if o.Yes || o.named(c) {
 		return nil
 	}
 	what := "core and bootstrap"

@@ -26,6 +26,9 @@ func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.Dest
 	if o.Unreachable {
 		call += " unreachable"
 	}
+	if o.Confirmed {
+		call += " confirmed"
+	}
 	d.calls = append(d.calls, call)
 	r := automation.Result{Cluster: c.Name}
 	switch {
@@ -52,7 +55,7 @@ func parse(t *testing.T, args ...string) (o *Options, d *driver, in, errOut *byt
 	o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
 	o.Clusters = func(names []string) (all []*config.Cluster, _ error) {
 		for _, name := range names {
-			all = append(all, &config.Cluster{Name: name})
+			all = append(all, &config.Cluster{Name: name, Protect: name == "vault"})
 		}
 		return all, nil
 	}
@@ -79,11 +82,31 @@ func TestDestroy(t *testing.T) {
 		{name: "no terminal", args: []string{"demo"}, err: "nobody can be asked before destroy takes something away; give --yes to go ahead"},
 		{
 			name: "named", args: []string{"demo"}, terminal: true, answer: "demo\n",
-			calls: []string{`demo only="" remove=false`}, says: "Type demo to destroy its core and bootstrap for good:",
+			calls: []string{`demo only="" remove=false confirmed`}, says: "Type demo to destroy its core and bootstrap for good:",
 		},
 		{
 			name: "a plain yes is not enough", args: []string{"demo", "--only", "core"}, terminal: true, answer: "yes\n",
 			err: "demo was left as it is", says: "Type demo to destroy its core for good:",
+		},
+		{
+			name: "yes is not enough for what is protected", args: []string{"demo", "vault", "--yes"}, terminal: true,
+			err: "vault is protected, and --yes does not destroy what is protected; give --yes-destroy vault, or type the name on a terminal",
+		},
+		{
+			name: "protected, and nobody to ask", args: []string{"vault"},
+			err: "vault is protected, and --yes does not destroy what is protected; give --yes-destroy vault, or type the name on a terminal",
+		},
+		{
+			name: "protected and named", args: []string{"vault", "demo", "--yes", "--yes-destroy", "vault"},
+			calls: []string{`demo only="" remove=false`, `vault only="" remove=false confirmed`},
+		},
+		{
+			name: "protected and typed", args: []string{"vault"}, terminal: true, answer: "vault\n",
+			calls: []string{`vault only="" remove=false confirmed`}, says: "Type vault to destroy its core and bootstrap for good:",
+		},
+		{
+			name: "named and not meant", args: []string{"demo", "--yes-destroy", "vault"},
+			err: "--yes-destroy names vault, which is not among the clusters to destroy; name it as an argument too",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

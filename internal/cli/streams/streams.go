@@ -28,6 +28,7 @@ type Streams struct {
 
 	inTerminal       bool
 	outSize, errSize func() (width int, terminal bool)
+	errHeight        func() int
 }
 
 // System returns the process's own streams; lookup reads an environment
@@ -42,6 +43,7 @@ func System(lookup func(string) (string, bool)) *Streams {
 		inTerminal: term.IsTerminal(int(os.Stdin.Fd())),
 		outSize:    sizeOf(os.Stdout),
 		errSize:    sizeOf(os.Stderr),
+		errHeight:  heightOf(os.Stderr),
 	}
 }
 
@@ -49,7 +51,10 @@ func System(lookup func(string) (string, bool)) *Streams {
 func Test() (s *Streams, in, out, errOut *bytes.Buffer) {
 	in, out, errOut = &bytes.Buffer{}, &bytes.Buffer{}, &bytes.Buffer{}
 	none := func() (int, bool) { return 0, false }
-	return &Streams{In: in, Out: out, ErrOut: errOut, Unicode: true, outSize: none, errSize: none}, in, out, errOut
+	return &Streams{
+		In: in, Out: out, ErrOut: errOut, Unicode: true, outSize: none, errSize: none,
+		errHeight: func() int { return usualHeight },
+	}, in, out, errOut
 }
 
 // SetTerminal makes all three streams a terminal of a width, for tests.
@@ -70,6 +75,20 @@ func sizeOf(f *os.File) func() (int, bool) {
 			width = 80
 		}
 		return width, true
+	}
+}
+
+// usualHeight is the height of a terminal that does not tell its own.
+const usualHeight = 24
+
+// heightOf asks for the height in rows each time, too.
+func heightOf(f *os.File) func() int {
+	return func() int {
+		_, height, err := term.GetSize(int(f.Fd()))
+		if err != nil || height <= 0 {
+			return usualHeight
+		}
+		return height
 	}
 }
 
@@ -95,6 +114,10 @@ func (s *Streams) ErrWidth() int {
 	width, _ := s.errSize()
 	return width
 }
+
+// ErrHeight is the height in rows of the terminal behind ErrOut, and a usual
+// terminal's when there is none.
+func (s *Streams) ErrHeight() int { return s.errHeight() }
 
 // OutIsTerminal says whether a person reads Out as it is written.
 func (s *Streams) OutIsTerminal() bool {

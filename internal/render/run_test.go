@@ -1,0 +1,226 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestRunLive replays an up of eight clusters in three waves, one of which
+// fails, into terminals of three widths.
+func TestRunLive(t *testing.T) {
+	for _, width := range []int{60, 80, 120} {
+		t.Run(strconv.Itoa(width), func(t *testing.T) {
+			s := &screen{t: t, width: width}
+			var frames strings.Builder
+			o := Options{Err: s, Terminal: true, Width: func() int { return width }, Style: Style{Color: true, Unicode: true}}
+			p := replay(t, "testdata/run.jsonl", o, func(r record) {
+				if r.Frame != "" {
+					fmt.Fprintf(&frames, "--- %s\n%s", r.Frame, s)
+				}
+			})
+			p.Close()
+			fmt.Fprintf(&frames, "--- closed\n%s", s)
+			golden(t, fmt.Sprintf("run-live-%d", width), frames.String())
+		})
+	}
+}
+
+// TestRunInASCII reads the same run where the locale has no other letters, and
+// no colours are wanted.
+func TestRunInASCII(t *testing.T) {
+	var b bytes.Buffer
+	replay(t, "testdata/run.jsonl", Options{Err: &b, Terminal: true}, nil).Close()
+	for _, r := range b.String() {
+		if r > 127 {
+			t.Fatalf("the view holds %q, which an ASCII locale cannot show", r)
+		}
+	}
+	if colours.MatchString(b.String()) {
+		t.Error("the view is coloured, and no colours are wanted")
+	}
+	for _, want := range []string{"o hub      core       #.........  59s", "+ tools    done       ##########  3m50s"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the view never shows %q", want)
+		}
+	}
+}
+
+func TestRunPlain(t *testing.T) {
+	var out, err bytes.Buffer
+	replay(t, "testdata/run.jsonl", Options{Out: &out, Err: &err, Style: Style{Unicode: true}}, nil).Close()
+	golden(t, "run-plain", err.String())
+	if out.Len() > 0 {
+		t.Errorf("standard output holds status: %q", &out)
+	}
+}
+
+func TestRunJSON(t *testing.T) {
+	var out bytes.Buffer
+	replay(t, "testdata/run.jsonl", Options{Out: &out, Format: JSON}, nil).Close()
+	var kept strings.Builder
+	for line := range strings.Lines(out.String()) {
+		var document struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &document); err != nil {
+			t.Fatalf("%q is not a document: %v", line, err)
+		}
+		if document.Type != "resource" {
+			kept.WriteString(line)
+		}
+	}
+	golden(t, "run-json", kept.String())
+}
+
+// TestRunOfOne: an operation on one cluster looks as it does without a run.
+func TestRunOfOne(t *testing.T) {
+	for _, format := range []Format{Text, Plain, JSON} {
+		shown := map[bool]string{}
+		for _, run := range []bool{true, false} {
+			var b bytes.Buffer
+			p := New(Options{Out: &b, Err: &b, Format: format, Terminal: true, Now: func() time.Time { return time.Unix(0, 0) }})
+			if run {
+				p.RunStarted(Run{Operation: "up", Clusters: []RunCluster{{Name: "demo"}}})
+				p.ClusterStarted("demo")
+			}
+			p.StackStarted("demo-core", "up")
+			p.StackFinished("demo-core", map[string]int{"create": 3}, nil)
+			if run {
+				p.ClusterFinished(ClusterEnd{Name: "demo", Result: RunDone})
+				p.RunFinished(Summary{Operation: "up"})
+			}
+			p.Close()
+			shown[run] = b.String()
+		}
+		if shown[true] != shown[false] || shown[true] == "" {
+			t.Errorf("%s: a run of one shows %q, and without a run it is %q", format, shown[true], shown[false])
+		}
+	}
+}
+
+// fifty is a run of fifty clusters in five waves, of which the first is done.
+func fifty(p *Progress, tick func(seconds int)) {
+	r := Run{Operation: "up", Parallel: 6}
+	for i := range 50 {
+		r.Clusters = append(r.Clusters, RunCluster{
+			Name: fmt.Sprintf("cluster-%02d", i), Wave: i / 10, Expected: 4 * time.Minute,
+		})
+	}
+	p.RunStarted(r)
+	for i := range 18 {
+		name := fmt.Sprintf("cluster-%02d", i)
+		p.ClusterStarted(name)
+		p.StackStarted(name+"-core", "up")
+		if i < 12 {
+			tick(20)
+			p.StackFinished(name+"-core", map[string]int{"create": 31}, nil)
+			end := ClusterEnd{Name: name, Result: RunDone, Phase: "bootstrap", Changes: map[string]int{"create": 31}}
+			if i == 11 {
+				end.Result, end.Phase, end.Cause = RunFailed, "core", "no more addresses"
+			}
+			p.ClusterFinished(end)
+		}
+	}
+	tick(60)
+	p.Note("", "look")
+}
+
+// TestRunOfFifty draws fifty clusters on terminals that are too small for them,
+// and on one that is not.
+func TestRunOfFifty(t *testing.T) {
+	for _, size := range []struct{ width, height int }{{60, 24}, {80, 24}, {120, 24}, {80, 8}, {80, 60}} {
+		name := fmt.Sprintf("run-fifty-%dx%d", size.width, size.height)
+		t.Run(name, func(t *testing.T) {
+			s := &screen{t: t, width: size.width}
+			now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+			p := New(Options{
+				Err: s, Terminal: true, Style: Style{Unicode: true}, Now: func() time.Time { return now },
+				Width: func() int { return size.width }, Height: func() int { return size.height },
+			})
+			fifty(p, func(seconds int) { now = now.Add(time.Duration(seconds) * time.Second) })
+			golden(t, name, s.String())
+			moving := p.view.(*liveView).drawn
+			if len(moving) >= size.height {
+				t.Errorf("the view moves %d lines on a terminal of %d rows", len(moving), size.height)
+			}
+			p.Close()
+		})
+	}
+}
+
+func TestInterlude(t *testing.T) {
+	s := &screen{t: t, width: 80}
+	p := New(Options{Err: s, Terminal: true})
+	p.StackStarted("demo-core", "up")
+	p.Interlude(func() { fmt.Fprintln(s, "a table") })
+	if want := "a table\no demo-core  up  0 done   0s\n"; s.String() != want {
+		t.Errorf("the screen shows %q, want %q", s, want)
+	}
+	p.Close()
+}
+
+func TestRemaining(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, c := range map[string]struct {
+		run  Run
+		want time.Duration
+	}{
+		"nothing is known": {Run{Parallel: 2, Clusters: []RunCluster{{Name: "a"}, {Name: "b"}}}, 0},
+		"two at once": {Run{Parallel: 2, Clusters: []RunCluster{
+			{Name: "a", Expected: 3 * time.Minute}, {Name: "b", Expected: 2 * time.Minute}, {Name: "c", Expected: 2 * time.Minute},
+		}}, 4 * time.Minute},
+		"waves go one after the other": {Run{Parallel: 2, Clusters: []RunCluster{
+			{Name: "a", Expected: 3 * time.Minute}, {Name: "b", Wave: 1, Expected: 2 * time.Minute},
+		}}, 5 * time.Minute},
+		"a spoke waits for its hub": {Run{Parallel: 2, Clusters: []RunCluster{
+			{Name: "hub", Expected: 3 * time.Minute}, {Name: "spoke", Hub: "hub", Expected: 2 * time.Minute},
+		}}, 5 * time.Minute},
+		"a hub waits for its spokes to go": {Run{Parallel: 2, Clusters: []RunCluster{
+			{Name: "spoke", Hub: "hub", Expected: 2 * time.Minute}, {Name: "hub", Expected: 3 * time.Minute},
+		}}, 5 * time.Minute},
+		"an unknown one is like the others": {Run{Parallel: 1, Clusters: []RunCluster{
+			{Name: "a", Expected: time.Minute}, {Name: "b"},
+		}}, 2 * time.Minute},
+	} {
+		got, ok := newRunState(c.run, func() time.Time { return now }).remaining()
+		if got != c.want || ok != (c.want > 0) {
+			t.Errorf("%s: got %s, %t; want %s", name, got, ok, c.want)
+		}
+	}
+}
+
+func TestRemainingOfWhatRuns(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	r := newRunState(Run{Parallel: 2, Clusters: []RunCluster{
+		{Name: "a", Expected: 3 * time.Minute}, {Name: "b", Expected: time.Minute}, {Name: "c", Expected: time.Minute},
+	}}, func() time.Time { return now })
+	r.start(r.cluster("a"))
+	r.start(r.cluster("b"))
+	now = now.Add(2 * time.Minute)
+	r.finish(r.cluster("b"), ClusterEnd{Name: "b", Result: RunDone})
+	if got, _ := r.remaining(); got != time.Minute {
+		t.Errorf("got %s, want 1m: a has a minute left, and c takes one beside it", got)
+	}
+}
+
+func TestWriteSummary(t *testing.T) {
+	records := readRecords(t, "testdata/run.jsonl")
+	s := *records[len(records)-1].RunFinished
+	for name, o := range map[string]SummaryOptions{
+		"run-summary":      {},
+		"run-summary-100":  {Table: TableOptions{Width: 100, Style: Style{Unicode: true}}},
+		"run-summary-80":   {Table: TableOptions{Width: 80, Style: Style{Unicode: true}}},
+		"run-summary.json": {JSON: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := WriteSummary(&b, s, o); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name, b.String())
+		})
+	}
+}
