@@ -22,17 +22,30 @@ type Lab interface {
 	Env() (map[string]string, error)
 	Processes() ([]string, error)
 	LogFile(process string) (string, error)
+	Change(ctx context.Context, typ, name string, changes map[string]any) (lab.Item, error)
+	Delete(ctx context.Context, typ, name string) (lab.Item, error)
 }
 
 // NewCmdLab returns the group of commands.
 func NewCmdLab(f *factory.Factory) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "lab <command>",
-		Short: "Start, stop and look into the lab",
-		Long: strings.TrimSpace(`
+	cmd := group("lab", "Start, stop and look into the lab", `
 The lab runs everything on this machine, without a cloud account: the Pulumi
 engine, Kubernetes control planes and the GitOps controllers are real, and the
-cloud's API is a stand-in. Its state is in .lab/ of the project.`),
+cloud's API is a stand-in. Its state is in .lab/ of the project.`)
+	cmd.AddCommand(
+		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil),
+		NewCmdDrift(f),
+		NewCmdServe(f), NewCmdAWS(f, nil),
+	)
+	return cmd
+}
+
+// group is a command that only has others.
+func group(name, short, long string) *cobra.Command {
+	return &cobra.Command{
+		Use:   name + " <command>",
+		Short: short,
+		Long:  strings.TrimSpace(long),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -42,11 +55,6 @@ cloud's API is a stand-in. Its state is in .lab/ of the project.`),
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(
-		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil),
-		NewCmdServe(f), NewCmdAWS(f, nil),
-	)
-	return cmd
 }
 
 // open adapts the factory to the commands' own interface.

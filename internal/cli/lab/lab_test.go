@@ -46,6 +46,16 @@ func (f *fake) LogFile(process string) (string, error) {
 	return f.log, f.err
 }
 
+func (f *fake) Change(_ context.Context, typ, name string, changes map[string]any) (lab.Item, error) {
+	f.calls = append(f.calls, fmt.Sprint("change ", typ, " ", name, " ", changes))
+	return lab.Item{Type: typ, ID: name}, f.err
+}
+
+func (f *fake) Delete(_ context.Context, typ, name string) (lab.Item, error) {
+	f.calls = append(f.calls, fmt.Sprint("delete ", typ, " ", name))
+	return lab.Item{Type: typ, ID: name}, f.err
+}
+
 func (f *fake) open() (Lab, error) { return f, nil }
 
 func no() bool                   { return false }
