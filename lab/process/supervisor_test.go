@@ -116,7 +116,9 @@ func TestClosedSupervisorStartsNothing(t *testing.T) {
 
 func TestPause(t *testing.T) {
 	s := supervisor(t)
-	if err := s.Start(t.Context(), spec(t, "healthy")); err != nil {
+	p := spec(t, "healthy")
+	p.Healthy = nil
+	if err := s.Start(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(s.Pause("healthy"), s.Resume("healthy"), s.Pause("healthy")); err != nil {
