@@ -1,7 +1,7 @@
 // Package cloudmanager makes in the cloud what the objects of a cluster ask
 // for, and takes it away with them. It plays, for the lab, the controllers that
-// do so on AWS: the cloud controller manager and the AWS Load Balancer
-// Controller. What they make is tagged as theirs, and keeps subnets, security
+// do so on AWS: the cloud controller manager, the AWS Load Balancer Controller
+// and the driver of EBS volumes. What they make is tagged as theirs, and keeps subnets, security
 // groups and the VPC from being deleted.
 package cloudmanager
 
@@ -106,6 +106,8 @@ func (m *Manager) Close() {
 const (
 	service = "service"
 	ingress = "ingress"
+	claim   = "claim"
+	volume  = "volume"
 )
 
 // reference names an object of a cluster.
@@ -134,6 +136,8 @@ func newWatch(cluster string, cloud Cloud, client kubernetes.Interface, log *slo
 		informers: map[string]cache.SharedIndexInformer{
 			service: factory.Core().V1().Services().Informer(),
 			ingress: factory.Networking().V1().Ingresses().Informer(),
+			claim:   factory.Core().V1().PersistentVolumeClaims().Informer(),
+			volume:  factory.Core().V1().PersistentVolumes().Informer(),
 		},
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[reference](100*time.Millisecond, 5*time.Second)),
@@ -208,6 +212,10 @@ func (w *watch) reconcile(ctx context.Context, ref reference) error {
 		return w.reconcileService(ctx, object.DeepCopy())
 	case *networkingv1.Ingress:
 		return w.reconcileIngress(ctx, object.DeepCopy())
+	case *corev1.PersistentVolumeClaim:
+		return w.reconcileClaim(ctx, object)
+	case *corev1.PersistentVolume:
+		return w.reconcileVolume(ctx, object.DeepCopy())
 	}
 	return nil
 }
