@@ -24,7 +24,9 @@ type UpOptions struct {
 }
 
 // Up makes the cluster what its file says: core, then bootstrap, which takes
-// core's outputs. It stops at the first failure and can simply be run again.
+// core's outputs. It stops at the first failure and can simply be run again; it
+// tries again itself, twice, when all causes go away by themselves, such as
+// throttling. What was made without an answer is found and adopted.
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
@@ -37,8 +39,11 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.awaitTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	young := false // the cluster was made in this run
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
-		return d.upStack(ctx, c, k, o)
+		r, err := d.upPatiently(ctx, c, k, o, young)
+		young = r.Changes["create"] > 0
+		return r, err
 	})
 }
 
@@ -92,6 +97,9 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 		return err
 	})
 	result.Outputs = outputs
+	if err != nil {
+		d.adoptUnanswered(ctx, c, k, result.unanswered)
+	}
 	return result, err
 }
 
