@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -152,25 +151,13 @@ func (o *Options) table(found []Standing) error {
 	return nil
 }
 
-// records are the journals beside the project's files, or the lab's.
+// records are what the journals tell, beside the project's files or the lab's.
 func records(f *factory.Factory) ([]fleet.Record, error) {
-	dir, err := kept(f, "journal")
+	journals, err := f.Journals()
 	if err != nil {
 		return nil, err
 	}
-	return fleet.Journals{Dir: dir}.Records(0)
-}
-
-// kept is where commands keep what they remember from one run to the next.
-func kept(f *factory.Factory, what string) (string, error) {
-	root, err := f.Root()
-	if err != nil {
-		return "", err
-	}
-	if f.Globals.Lab {
-		return filepath.Join(root, ".lab", what), nil
-	}
-	return filepath.Join(root, ".tombolo", what), nil
+	return journals.Records(0)
 }
 
 // named says whether a cluster is one that the command line asks for.
