@@ -1,189 +1,172 @@
 package automation
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"reflect"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/drift"
 	"tombolo/config"
 	"tombolo/stacks"
 )
 
-// This file finds out whether an up would change anything, which is cheaper than
-// an up that does not: both stacks are previewed at the same time, as core's
-// outputs are there already, and a preview takes no lock and writes no state.
+// clusterType is the resource without which nothing in bootstrap can be asked for.
+const clusterType = "aws:eks/cluster:Cluster"
+
+// Drift compares both stacks with the cloud and the cluster, and looks for
+// cloud resources that carry the cluster's tag and are in neither. It only
+// reads: it takes no lock, and writes neither to the cloud nor to a state.
 //
-// A stack is left alone only when the state would be the same in everything: no
-// step of the engine but same and read, the same options of each resource, such
-// as protection and dependencies, and the same outputs.
-
-// comparisons are what is known of the stacks before an up: of both, of core
-// alone, or of none.
-type comparisons map[stacks.Kind]comparison
-
-// comparison is what a preview of a stack found.
-type comparison struct {
-	result StackResult
-	// stays says that an up would leave the stack as it is.
-	stays bool
-	// err of the preview. The up after it would fail as well.
-	err error
+// The report holds what was found, with an error too: a stack that could not be
+// compared does not keep the other from being.
+func (d *Driver) Drift(ctx context.Context, c *config.Cluster) (drift.Report, error) {
+	start := d.now()
+	report := drift.Report{Cluster: c.Name, At: start.UTC(), Differences: []drift.Difference{}}
+	err := d.compare(ctx, c, &report)
+	report.Seconds = d.now().Sub(start).Seconds()
+	if err != nil {
+		err = classify(c, err)
+		report.Error = err.Error()
+	}
+	return report, err
 }
 
-// compare previews both stacks at the same time. Where that cannot tell what an
-// up does, because an operation was interrupted or somebody works on a stack, it
-// does nothing. When core is to change, nothing is known of bootstrap.
-func (d *Driver) compare(ctx context.Context, c *config.Cluster, o UpOptions) (comparisons, error) {
-	if o.Refresh || o.Previewed {
-		return nil, nil
+func (d *Driver) compare(ctx context.Context, c *config.Cluster, report *drift.Report) error {
+	var first error
+	var known [][]apitype.ResourceV3
+	for _, k := range stacks.Kinds() {
+		st, err := d.compareStack(ctx, c, k, report)
+		if st != nil {
+			known = append(known, st.deployment.Resources)
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			return first
+		}
 	}
-	if ok, err := d.comparable(ctx, c); err != nil || !ok {
+	// What a state has cannot be told from what it lacks unless it was read.
+	if first != nil {
+		return first
+	}
+	return d.findUnexpected(ctx, c, drift.Know(known...), report)
+}
+
+// compareStack adds to the report what differs in a stack, and returns its
+// state; nil when it does not exist.
+func (d *Driver) compareStack(ctx context.Context, c *config.Cluster, k stacks.Kind, report *drift.Report) (st *state, err error) {
+	part := drift.Stack{Stack: stacks.Name(c.Name, k)}
+	defer func() {
+		if err != nil {
+			part.Skipped = err.Error()
+		}
+		report.Stacks = append(report.Stacks, part)
+	}()
+	if st, err = d.state(ctx, part.Stack); err != nil {
 		return nil, err
 	}
-	ofBootstrap, giveUp := context.WithCancel(ctx)
-	defer giveUp()
-	held := &held{to: d.opts.Observer}
-	var core, bootstrap comparison
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		core = d.compareStack(ctx, c, stacks.Core, d.opts.Observer, giveUp)
-		if core.stays {
-			held.release()
-		}
-	})
-	wg.Go(func() { bootstrap = d.compareStack(ofBootstrap, c, stacks.Bootstrap, held, nil) })
-	wg.Wait()
-	if !core.stays {
-		return comparisons{stacks.Core: core}, nil
+	if st.resources() == 0 {
+		part.Skipped = "it was not deployed"
+		return st, nil
 	}
-	if bootstrap.err == nil {
-		bootstrap.err = d.refuseLoss(ctx, c, bootstrap.result)
+	if part.Busy, err = d.busy(part.Stack, st); err != nil {
+		return st, err
 	}
-	return comparisons{stacks.Core: core, stacks.Bootstrap: bootstrap}, nil
+	if k == stacks.Bootstrap && lacksCluster(report.Differences) {
+		part.Skipped = "the cluster that it is on is gone"
+		return st, nil
+	}
+	reader := &drift.Reader{Stack: part.Stack}
+	err = d.previewRefresh(ctx, c, k, reader)
+	part.Resources = reader.Compared()
+	report.Add(reader.Differences()...)
+	return st, err
 }
 
-// comparable says whether a preview of both stacks would tell what up does: they
-// are deployed, nothing is left of an interrupted operation, nobody is working on
-// them, and bootstrap is with its hub and stays there.
-func (d *Driver) comparable(ctx context.Context, c *config.Cluster) (bool, error) {
-	for _, k := range stacks.Kinds() {
-		name := stacks.Name(c.Name, k)
-		locks, err := d.lockFiles(name, "*")
-		if err != nil {
-			return false, err
-		}
-		st, err := d.state(ctx, name)
-		if err != nil || len(locks) > 0 || !st.settled() {
-			return false, err
-		}
-		if k == stacks.Core {
-			continue
-		}
-		if mayLose(st, c) || d.hasLeft(ctx, c, st) {
-			return false, nil
-		}
+// busy says why what differs in a stack may be in the making; "" when it is
+// not. An owner that cannot be judged is named all the same.
+func (d *Driver) busy(stack string, st *state) (string, error) {
+	owners, err := d.lockOwners(stack)
+	if err != nil {
+		return "", err
 	}
-	return true, nil
+	if len(owners) > 0 {
+		return fmt.Sprintf("it is locked by %s", owners[0]), nil
+	}
+	if n := len(st.deployment.PendingOperations); n > 0 {
+		return count(n, "operation on it was", "operations on it were") + " interrupted", nil
+	}
+	return "", nil
 }
 
-// settled says that the stack was deployed to its end, and that a preview shows
-// whatever would be different: of outputs that are secret it shows nothing.
-func (s *state) settled() bool {
-	if s.resources() == 0 || len(s.outputs()) == 0 || len(s.deployment.PendingOperations) > 0 {
-		return false
+// lacksCluster says whether the managed cluster itself is missing.
+func lacksCluster(found []drift.Difference) bool {
+	for _, f := range found {
+		if f.Class == drift.Missing && f.Type == clusterType {
+			return true
+		}
 	}
-	return !isSpecial(s.outputs())
+	return false
 }
 
-// compareStack previews a stack. giveUp, if not nil, is called as soon as
-// something would change, or the preview fails.
-func (d *Driver) compareStack(ctx context.Context, c *config.Cluster, k stacks.Kind, to Observer, giveUp func()) (found comparison) {
-	defer func() {
-		if giveUp != nil && !found.stays {
-			giveUp()
-		}
-	}()
+// previewRefresh reads every resource of a stack again. The stack exists, so
+// that opening it creates none.
+func (d *Driver) previewRefresh(ctx context.Context, c *config.Cluster, k stacks.Kind, reader *drift.Reader) error {
+	const operation = "preview refresh"
 	s, err := d.open(ctx, c, k, stacks.Options{}, true)
 	if err != nil {
-		return comparison{err: err}
+		return err
 	}
-	s.observer, s.onDifference, s.command.states = to, giveUp, true
-	var document string
-	result, err := s.run(ctx, "preview", func(ctx context.Context, ch chan<- events.EngineEvent) error {
-		res, err := s.stack.Preview(ctx, optpreview.EventStreams(ch), optpreview.SuppressProgress())
-		document = res.StdOut
+	observer := d.opts.Observer
+	observer.StackStarted(s.name, operation)
+	rec := &recorder{running: map[string]string{}}
+	watch := rec.observer(s.name, observer)
+	err = observed(func(e events.EngineEvent) {
+		reader.Read(e)
+		watch(e)
+	}, func(ch chan<- events.EngineEvent) error {
+		_, err := s.stack.PreviewRefresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
 		return err
 	})
 	if err != nil {
-		return comparison{result: result, err: err}
+		err = d.failure(ctx, failed{stack: s.name, operation: operation, err: err, record: rec})
 	}
-	stays := !result.differs && result.Changes != nil && result.rootOutputs != nil && sameStates(document)
-	if stays {
-		result.Operation, result.Outputs = "up", result.rootOutputs
-	}
-	return comparison{result: result, stays: stays}
+	observer.StackFinished(s.name, tally(reader), err)
+	return err
 }
 
-// plannedStep is a step of a preview, with the resource's state as it is and as
-// it would be.
-type plannedStep struct {
-	Op       string         `json:"op"`
-	OldState map[string]any `json:"oldState"`
-	NewState map[string]any `json:"newState"`
+// tally counts what was compared, in the words of drift: the engine's own are
+// of what a refresh would do to the state.
+func tally(r *drift.Reader) map[string]int {
+	out := map[string]int{string(apitype.OpSame): r.Compared() - len(r.Differences())}
+	for _, f := range r.Differences() {
+		out[string(f.Class)]++
+	}
+	return out
 }
 
-// sameStates says whether a preview's document has the same state before and
-// after for every resource. Without a document that can be read it has not.
-func sameStates(document string) bool {
-	var plan struct {
-		Steps []plannedStep `json:"steps"`
-	}
-	decoder := json.NewDecoder(bytes.NewBufferString(document))
-	if decoder.Decode(&plan) != nil || len(plan.Steps) == 0 {
-		return false
-	}
-	return !slices.ContainsFunc(plan.Steps, func(s plannedStep) bool { return !s.stays() })
-}
-
-// stays says that the step leaves the resource's state as it is. What a step
-// learns only when it runs is not compared: the id and outputs of a resource
-// that is the same stay, and what the program puts out shows in events.
-func (s plannedStep) stays() bool {
-	switch s.Op {
-	case "read":
-		return true // what another stack has, and compared where it is used
-	case "same":
-	default:
-		return false
-	}
-	for _, key := range []string{"id", "outputs", "created", "modified", "sourcePosition", "stackTrace"} {
-		delete(s.OldState, key)
-		delete(s.NewState, key)
-	}
-	return s.OldState != nil && reflect.DeepEqual(unordered(s.OldState), unordered(s.NewState))
-}
-
-// unordered is a state with its sets in one order.
-func unordered(state map[string]any) map[string]any {
-	sortNames(state["dependencies"])
-	if byProperty, ok := state["propertyDependencies"].(map[string]any); ok {
-		for _, names := range byProperty {
-			sortNames(names)
+// findUnexpected asks the cloud for everything with the cluster's tag.
+func (d *Driver) findUnexpected(ctx context.Context, c *config.Cluster, known drift.Known, report *drift.Report) error {
+	found, err := d.lookup(ctx, c, nil)
+	if err != nil {
+		var command *CommandError
+		if errors.As(err, &command) && ctx.Err() == nil {
+			command.Operation = "look for unexpected resources of"
+			command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"
 		}
+		return err
 	}
-	return state
-}
-
-func sortNames(names any) {
-	if list, ok := names.([]any); ok {
-		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	seen := make([]drift.Sighting, 0, len(found))
+	for _, f := range found {
+		seen = append(seen, drift.Sighting{ARN: f.ARN, Tags: f.Tags})
 	}
+	unexpected, left := drift.Sort(seen, known)
+	report.Add(unexpected...)
+	report.LeftOut = left
+	return nil
 }

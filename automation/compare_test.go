@@ -1,171 +1,159 @@
 package automation
 
 import (
+	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
-	"tombolo/stacks"
+	"tombolo/automation/drift"
+	"tombolo/config"
 )
 
-// unchangedBench is a bench with a cluster that is deployed, and that a preview
-// finds nothing to change in.
-func unchangedBench(t *testing.T) *bench {
+// refreshed is the end of a resource's refresh.
+func refreshed(op apitype.OpType, typ, name string) apitype.EngineEvent {
+	old := &apitype.StepEventStateMetadata{Custom: true, ID: "id-" + name, Inputs: map[string]any{"size": 1.0}}
+	m := apitype.StepEventMetadata{Op: op, Type: typ, URN: "urn:pulumi:s::tombolo::" + typ + "::" + name, Old: old}
+	if op != apitype.OpDelete {
+		m.New = &apitype.StepEventStateMetadata{Custom: true, ID: old.ID, Inputs: map[string]any{"size": 2.0}}
+		m.DetailedDiff = map[string]apitype.PropertyDiff{"size": {Kind: apitype.DiffUpdate}}
+	}
+	return apitype.EngineEvent{ResOutputsEvent: &apitype.ResOutputsEvent{Metadata: m, Planning: true}}
+}
+
+// driftBench is a bench with both stacks deployed, and a cloud with sightings.
+func driftBench(t *testing.T, seen ...sighting) *bench {
 	t.Helper()
 	b := newBench(t)
-	for _, k := range stacks.Kinds() {
-		name := stacks.Name("demo", k)
-		state := deployed(name)
-		b.cli.states[name] = state
-		planned := state.Resources[2]
-		planned.ID, planned.Outputs = "", nil
-		b.cli.same[name] = planned
-	}
+	b.cli.states["demo-core"], b.cli.states["demo-bootstrap"] = deployed("demo-core"), deployed("demo-bootstrap")
+	b.cli.plan = map[string][]apitype.EngineEvent{}
+	b.lookup = func(context.Context, *config.Cluster, []interfaceQuery) ([]sighting, error) { return seen, nil }
 	return b
 }
 
-// edit changes the state of bootstrap, or what its preview plans.
-func (b *bench) edit(stack string, change func(state *apitype.DeploymentV3, planned *apitype.ResourceV3)) {
-	state, planned := b.cli.states[stack], b.cli.same[stack]
-	change(&state, &planned)
-	b.cli.states[stack], b.cli.same[stack] = state, planned
-}
+var untimed = cmpopts.IgnoreFields(drift.Report{}, "At", "Seconds")
 
-func (b *bench) sorted() []string {
-	ops := b.cli.operations()
-	slices.Sort(ops)
-	return ops
-}
-
-func TestUpLeavesAlone(t *testing.T) {
-	b := unchangedBench(t)
-	result, err := b.Up(t.Context(), demo(), UpOptions{})
+func TestDrift(t *testing.T) {
+	b := driftBench(t,
+		sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"},
+		sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
+		sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:instance/i-1", Tags: map[string]string{"eks:nodegroup-name": "x"}},
+	)
+	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{
+		refreshed(apitype.OpSame, "aws:ec2/vpc:Vpc", "v"), refreshed(apitype.OpDelete, "aws:ec2/subnet:Subnet", "a"),
+	}
+	b.cli.plan["refresh demo-bootstrap"] = []apitype.EngineEvent{refreshed(apitype.OpUpdate, "kubernetes:core/v1:ConfigMap", "c")}
+	got, err := b.Drift(t.Context(), demo())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"preview demo-bootstrap", "preview demo-core"}, b.sorted()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
-	for _, r := range result.Stacks {
-		if r.Operation != "up" || r.Changes["same"] != 3 || r.Changes.Total() > 0 || r.Outputs["vpcId"] != "vpc-1" {
-			t.Errorf("the result is %+v", r)
-		}
-	}
-	if len(result.Stacks) != 2 || result.Stacks[0].Kind != stacks.Core {
-		t.Errorf("results of %+v", result.Stacks)
-	}
-	for _, want := range []string{"finished demo-core map[same:3] true", "finished demo-bootstrap map[same:3] true"} {
-		if !slices.Contains(b.seen.lines, want) {
-			t.Errorf("the observer was not told %q but %q", want, b.seen.lines)
-		}
-	}
-}
-
-// TestUpOfWhatOnlyThePlanShows: the engine calls all of these the same.
-func TestUpOfWhatOnlyThePlanShows(t *testing.T) {
-	for name, change := range map[string]func(*apitype.DeploymentV3, *apitype.ResourceV3){
-		"protection":       func(_ *apitype.DeploymentV3, p *apitype.ResourceV3) { p.Protect = true },
-		"a dependency":     func(_ *apitype.DeploymentV3, p *apitype.ResourceV3) { p.Dependencies = []resource.URN{"a"} },
-		"retention":        func(s *apitype.DeploymentV3, _ *apitype.ResourceV3) { s.Resources[2].RetainOnDelete = true },
-		"another provider": func(_ *apitype.DeploymentV3, p *apitype.ResourceV3) { p.Provider = "b" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := unchangedBench(t)
-			b.edit("demo-bootstrap", change)
-			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			if want := []string{"preview demo-bootstrap", "preview demo-core", "up demo-bootstrap"}; !slices.Equal(b.sorted(), want) {
-				t.Errorf("operations %q, want %q", b.sorted(), want)
-			}
-		})
-	}
-}
-
-// TestUpDoesNotCompare what a preview cannot tell about.
-func TestUpDoesNotCompare(t *testing.T) {
-	for name, change := range map[string]func(*apitype.DeploymentV3){
-		"an interrupted operation": func(s *apitype.DeploymentV3) {
-			s.PendingOperations = []apitype.OperationV2{{Resource: s.Resources[2], Type: apitype.OperationTypeUpdating}}
+	want := drift.Report{
+		Cluster: "demo",
+		Stacks:  []drift.Stack{{Stack: "demo-core", Resources: 2}, {Stack: "demo-bootstrap", Resources: 1}},
+		Differences: []drift.Difference{
+			{Class: drift.Missing, Stack: "demo-core", Type: "aws:ec2/subnet:Subnet", Name: "a", ID: "id-a", URN: "urn:pulumi:s::tombolo::aws:ec2/subnet:Subnet::a"},
+			{
+				Class: drift.Changed, Stack: "demo-bootstrap", Type: "kubernetes:core/v1:ConfigMap", Name: "c", ID: "id-c",
+				URN:        "urn:pulumi:s::tombolo::kubernetes:core/v1:ConfigMap::c",
+				Properties: []drift.Property{{Path: "size", Expected: 1.0, Actual: 2.0}},
+			},
+			{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", ARN: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
 		},
-		"no outputs": func(s *apitype.DeploymentV3) { s.Resources[0].Outputs = nil },
-		"a secret output": func(s *apitype.DeploymentV3) {
-			s.Resources[0].Outputs["list"] = []any{map[string]any{signature: "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "x"}}
-		},
-		"no resources": func(s *apitype.DeploymentV3) { s.Resources = s.Resources[:1] },
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := unchangedBench(t)
-			b.edit("demo-bootstrap", func(s *apitype.DeploymentV3, _ *apitype.ResourceV3) { change(s) })
-			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			ops := slices.DeleteFunc(b.cli.operations(), func(op string) bool { return strings.HasPrefix(op, "refresh ") })
-			if want := []string{"up demo-core", "up demo-bootstrap"}; !slices.Equal(ops, want) {
-				t.Errorf("operations %q, want %q", ops, want)
-			}
-		})
+		LeftOut: []drift.LeftOut{{Maker: "EKS node groups", Count: 1}},
+	}
+	if diff := cmp.Diff(want, got, untimed); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
+	}
+	wantSeen := []string{
+		"started preview refresh demo-core", "finished demo-core map[missing:1 same:1] true",
+		"started preview refresh demo-bootstrap", "finished demo-bootstrap map[changed:1 same:0] true",
+	}
+	if diff := cmp.Diff(wantSeen, b.seen.lines); diff != "" {
+		t.Errorf("the observer was told (-want +got):\n%s", diff)
 	}
 }
 
-func TestUpOfAFailedPreview(t *testing.T) {
-	b := unchangedBench(t)
-	b.cli.fail["preview demo-bootstrap"] = failure{stderr: "error: no such host"}
-	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	var deployment *DeploymentError
-	if !errors.As(err, &deployment) || !strings.HasPrefix(err.Error(), "preview demo-bootstrap: no such host") {
-		t.Errorf("error is %T: %v", err, err)
-	}
-	if core, ok := result.Stack(stacks.Core); !ok || core.Changes["same"] != 3 {
-		t.Errorf("core's result is %+v", core)
-	}
-}
-
-// TestLocalState reads what the CLI would export.
-func TestLocalState(t *testing.T) {
-	b := newBench(t)
-	dir := filepath.Join(b.backend, ".pulumi", "stacks", stacks.Project)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// A cluster without stacks has none afterwards, and what it left in the cloud
+// is still found.
+func TestDriftOfNothing(t *testing.T) {
+	b := driftBench(t, sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"})
+	clear(b.cli.states)
+	got, err := b.Drift(t.Context(), demo())
+	if err != nil {
 		t.Fatal(err)
 	}
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(b.backend, ".pulumi", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	want := []drift.Stack{{Stack: "demo-core", Skipped: "it was not deployed"}, {Stack: "demo-bootstrap", Skipped: "it was not deployed"}}
+	if diff := cmp.Diff(want, got.Stacks); diff != "" || got.Count(drift.Unexpected) != 1 {
+		t.Errorf("found %v, stacks (-want +got):\n%s", got.Differences, diff)
 	}
-	const stack = "stacks/" + stacks.Project + "/demo-core.json"
-	const checkpoint = `{"version": 3, "checkpoint": {"stack": "x", "latest": {"resources": [` +
-		`{"urn": "u", "type": "pulumi:pulumi:Stack", "outputs": {"vpcId": "vpc-1"}}]}}}`
-	for _, step := range []struct {
-		name, file, text string
-		known, exists    bool
-	}{
-		{name: "no layout", file: stack, text: checkpoint},
-		{name: "an older layout", file: "meta.yaml", text: "{}\n"},
-		{name: "the layout", file: "meta.yaml", text: "version: 1\n", known: true, exists: true},
-		{name: "another version", file: stack, text: strings.Replace(checkpoint, "3", "4", 1)},
-		{name: "an empty stack", file: stack, text: `{"version": 3, "checkpoint": {"stack": "x"}}`, known: true, exists: true},
-		{name: "as it was", file: stack, text: checkpoint, known: true, exists: true},
-		{name: "compressed as well", file: stack + ".gz"},
-	} {
-		write(step.file, step.text)
-		st, known, err := b.localState("demo-core")
-		if err != nil || known != step.known || (st != nil) != step.exists {
-			t.Errorf("%s: state %v, known %t, error %v", step.name, st, known, err)
-		}
-		if step.name == "as it was" && st.outputs()["vpcId"] != "vpc-1" {
-			t.Errorf("outputs %v", st.outputs())
-		}
+	if len(b.cli.states) > 0 || len(b.cli.operations()) > 0 {
+		t.Errorf("stacks %v were made, and %v ran", b.cli.states, b.cli.operations())
 	}
-	if st, known, err := b.localState("other-core"); st != nil || !known || err != nil {
-		t.Errorf("a stack that does not exist: state %v, known %t, error %v", st, known, err)
+}
+
+// Without the cluster, nothing on it can be asked for.
+func TestDriftWithoutTheCluster(t *testing.T) {
+	b := driftBench(t)
+	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{refreshed(apitype.OpDelete, clusterType, "demo")}
+	got, err := b.Drift(t.Context(), demo())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Count(drift.Missing) != 1 || got.Stacks[1].Skipped != "the cluster that it is on is gone" {
+		t.Errorf("found %v in %v", got.Differences, got.Stacks)
+	}
+	if want := []string{"refresh demo-core"}; !slices.Equal(b.cli.operations(), want) {
+		t.Errorf("ran %v, want %v", b.cli.operations(), want)
+	}
+}
+
+// One stack that fails does not keep the other from being compared; but what is
+// unexpected cannot be told.
+func TestDriftFails(t *testing.T) {
+	b := driftBench(t, sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-2"})
+	b.cli.fail["refresh demo-core"] = failure{diagnostics: []apitype.DiagnosticEvent{{Severity: "error", Message: "ExpiredToken: it expired"}}}
+	b.cli.plan["refresh demo-bootstrap"] = []apitype.EngineEvent{refreshed(apitype.OpUpdate, "kubernetes:core/v1:ConfigMap", "c")}
+	got, err := b.Drift(t.Context(), demo())
+	const want = "preview refresh demo-core: ExpiredToken: it expired; renew the cloud credentials and run the same command again"
+	if deployment := new(DeploymentError); !errors.As(err, &deployment) || err.Error() != want || got.Error != want {
+		t.Errorf("error is %T %v, in the report %q", err, err, got.Error)
+	}
+	if got.Stacks[0].Skipped != want || len(got.Differences) != 1 || got.Differences[0].Class != drift.Changed {
+		t.Errorf("found %v in %v", got.Differences, got.Stacks)
+	}
+}
+
+func TestDriftLookupFails(t *testing.T) {
+	b := driftBench(t)
+	b.lookup = func(context.Context, *config.Cluster, []interfaceQuery) ([]sighting, error) {
+		return nil, &CommandError{Stack: "demo", Operation: "look up", Reasons: []string{"denied"}}
+	}
+	_, err := b.Drift(t.Context(), demo())
+	const want = "look for unexpected resources of demo: denied; allow tag:GetResources to the credentials in use, and run the same command again"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestDriftOfBusyStack(t *testing.T) {
+	b := driftBench(t)
+	core := b.cli.states["demo-core"]
+	core.PendingOperations = []apitype.OperationV2{{Type: apitype.OperationTypeUpdating}}
+	b.cli.states["demo-core"] = core
+	owner := LockOwner{PID: 7, Host: "elsewhere", User: "ada"}
+	b.lock(t, "demo-bootstrap", owner)
+	b.cli.states["demo-bootstrap"] = deployed("demo-bootstrap")
+	got, err := b.Drift(t.Context(), demo())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"1 operation on it was interrupted", "it is locked by " + owner.String()} {
+		if got.Stacks[i].Busy != want {
+			t.Errorf("%s: busy is %q, want %q", got.Stacks[i].Stack, got.Stacks[i].Busy, want)
+		}
 	}
 }

@@ -41,11 +41,11 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.awaitTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	var found comparisons
+	var found forecasts
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		if k == stacks.Core {
 			var err error
-			if found, err = d.compare(ctx, c, o); err != nil {
+			if found, err = d.foresee(ctx, c, o); err != nil {
 				return StackResult{}, err
 			}
 		}

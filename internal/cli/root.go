@@ -7,9 +7,11 @@ import (
 
 	"tombolo/internal/cli/check"
 	"tombolo/internal/cli/destroy"
+	"tombolo/internal/cli/drift"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
+	"tombolo/internal/cli/graph"
 	"tombolo/internal/cli/initialize"
 	"tombolo/internal/cli/kubeconfig"
 	"tombolo/internal/cli/lab"
@@ -75,7 +77,9 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 	for _, cmd := range []*cobra.Command{
 		up.NewCmdUp(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil),
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
+		drift.NewCmdDrift(f, nil),
 		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil),
+		graph.NewCmdGraph(f, nil),
 	} {
 		cmd.GroupID = clusters
 		if cmd.ValidArgsFunction == nil {
