@@ -55,7 +55,7 @@ func (d *Driver) upPatiently(ctx context.Context, c *config.Cluster, k stacks.Ki
 			return result, errors.Join(err, waited)
 		}
 		var next StackResult
-		next, err = d.upStack(ctx, c, k, UpOptions{Refresh: o.Refresh})
+		next, err = d.upStack(ctx, c, k, UpOptions{Previewed: true, Refresh: o.Refresh})
 		result = next.after(result)
 	}
 	return result, err
@@ -77,6 +77,7 @@ func linger(ctx context.Context, pause time.Duration) error {
 // first changed is nothing that was the same.
 func (r StackResult) after(first StackResult) StackResult {
 	r.Duration += first.Duration
+	r.differs = r.differs || first.differs
 	if r.Changes == nil || first.Changes.Total() == 0 {
 		return r
 	}

@@ -44,6 +44,11 @@ type StackResult struct {
 	causes []string
 	// unanswered are creations that failed and may have happened.
 	unanswered []apitype.StepEventMetadata
+	// rootOutputs are the stack's outputs as the engine's events told them, with
+	// secrets masked; nil when they did not.
+	rootOutputs map[string]any
+	// differs says that something did not stay, or would not.
+	differs bool
 }
 
 // Changes counts resources by operation, with the Pulumi engine's words:
