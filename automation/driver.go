@@ -101,6 +101,7 @@ type Driver struct {
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
 	lookup    cloudLookup
+	cloud     cloud
 	dial      func(handoff.Values) (cluster, error)
 	hub       func(*config.Cluster) (*config.Cluster, error)
 	// probeTimeout is the constant of that name, but in tests.
@@ -135,6 +136,7 @@ func New(o Options) (*Driver, error) {
 		command:   o.Command,
 	}
 	d.lookup = d.lookUp
+	d.cloud = providerCloud{d}
 	d.dial = d.connect
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout

@@ -22,6 +22,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/handoff"
 )
 
 // fakeCLI stands in for the Pulumi CLI and its backend. It sends its events as
@@ -185,6 +186,14 @@ func export(d apitype.DeploymentV3) string {
 // deployed is the state of a stack after up: the stack itself, a provider,
 // and one resource.
 func deployed(stack string) apitype.DeploymentV3 {
+	name, isCore := strings.CutSuffix(stack, "-core")
+	if isCore {
+		return handedOff(name)
+	}
+	return withoutHandOff(stack)
+}
+
+func withoutHandOff(stack string) apitype.DeploymentV3 {
 	return apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 		{
 			URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::s", Type: rootType,
@@ -282,11 +291,13 @@ type bench struct {
 	missing error
 	// placeholders are the stacks opened with placeholders.
 	placeholders []string
+	// cloud is what a search of the cloud finds.
+	cloud *fakeCloud
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir()}
+	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir(), cloud: &fakeCloud{}}
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
 		BackendURL: "file://" + b.backend, Env: map[string]string{"AWS_REGION": "eu-central-1"},
@@ -301,6 +312,8 @@ func newBench(t *testing.T) *bench {
 		return func(*pulumi.Context) error { return nil }, nil
 	}
 	d.preflight = func(context.Context, *config.Cluster, stacks.Options) error { return b.missing }
+	d.cloud = b.cloud
+	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
 	b.Driver = d
 	return b
 }

@@ -64,6 +64,9 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	}
 	exists := st != nil
 	if k == stacks.Bootstrap && exists {
+		if err := d.resume(ctx, c, st); err != nil {
+			return StackResult{}, err
+		}
 		if err := d.rejoin(ctx, c, st); err != nil {
 			return StackResult{}, err
 		}

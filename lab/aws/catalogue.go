@@ -26,7 +26,7 @@ func catalogue() (map[string]*resourceType, map[string]*function, error) {
 	}
 	functions := map[string]*function{}
 	for _, service := range []map[string]*function{
-		accountFunctions(), networkFunctions(), interfaceFunctions(), iamFunctions(), eksFunctions(), taggingFunctions(), dnsFunctions(),
+		accountFunctions(), logFunctions(), networkFunctions(), interfaceFunctions(), iamFunctions(), eksFunctions(), taggingFunctions(), dnsFunctions(),
 	} {
 		maps.Copy(functions, service)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
@@ -33,6 +34,28 @@ func logTypes() map[string]*resourceType {
 			takes:    timing{create: time.Second, remove: time.Second},
 		},
 	}
+}
+
+func logFunctions() map[string]*function {
+	return map[string]*function{
+		"aws:cloudwatch/getLogGroups:getLogGroups": {sdk: cloudwatch.GetLogGroups, run: getLogGroups},
+	}
+}
+
+// getLogGroups lists the groups whose names begin with a prefix, by name.
+func getLogGroups(q *query) (props, error) {
+	var found []*record
+	for r := range q.cloud.each(logGroupType, q.region) {
+		if strings.HasPrefix(r.ID, q.args.str("logGroupNamePrefix")) {
+			found = append(found, r)
+		}
+	}
+	slices.SortFunc(found, func(a, b *record) int { return strings.Compare(a.ID, b.ID) })
+	names, arns := []any{}, []any{}
+	for _, r := range found {
+		names, arns = append(names, r.ID), append(arns, r.Outputs["arn"])
+	}
+	return props{"id": q.region, "logGroupNames": names, "arns": arns}, nil
 }
 
 func validateLogGroup(in props) []problem {
