@@ -3,7 +3,6 @@ package automation
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
@@ -23,28 +21,28 @@ import (
 // process's PATH, and kills the CLI ten seconds after an interruption, which
 // leaves a lock and pending operations whenever a cloud call takes longer.
 type cli struct {
-	path    string
-	version semver.Version
-	grace   time.Duration
+	path     string
+	version  semver.Version
+	children *children
 }
 
 // pulumi returns the CLI, which is looked up once per driver.
 func (d *Driver) pulumi(ctx context.Context) (auto.PulumiCommand, error) {
 	d.commandOnce.Do(func() {
 		if d.command == nil {
-			d.command, d.commandErr = findCLI(ctx, d.opts, d.env)
+			d.command, d.commandErr = findCLI(ctx, d.opts, d.env, d.children)
 		}
 	})
 	return d.command, d.commandErr
 }
 
-func findCLI(ctx context.Context, o Options, env map[string]string) (auto.PulumiCommand, error) {
+func findCLI(ctx context.Context, o Options, env map[string]string, running *children) (auto.PulumiCommand, error) {
 	remedy := fmt.Sprintf("install Pulumi %s or newer, or build it with `make tools`", sdk.Version)
 	path, err := lookPath("pulumi", o.lookupEnv("PATH"))
 	if err != nil {
 		return nil, &PreconditionError{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}
 	}
-	c := &cli{path: path, grace: o.CancelGrace}
+	c := &cli{path: path, children: running}
 	stdout, stderr, _, err := c.Run(ctx, o.Root, nil, nil, nil, environ(env), "version")
 	if err != nil {
 		what := fmt.Sprintf("%s does not run: %s", path, firstLine(stderr, err.Error()))
@@ -77,9 +75,8 @@ func lookPath(name, path string) (string, error) {
 // Version of the CLI.
 func (c *cli) Version() semver.Version { return c.version }
 
-// Run runs the CLI to its end. When ctx is cancelled it is interrupted, and
-// given the grace time to release its lock; then it is interrupted again,
-// which makes it terminate at once, and at last killed.
+// Run runs the CLI to its end, or interrupts it as children.wait says when ctx
+// is cancelled.
 func (c *cli) Run(ctx context.Context, dir string, stdin io.Reader,
 	outs, errs []io.Writer, env []string, args ...string,
 ) (string, string, int, error) {
@@ -94,44 +91,12 @@ func (c *cli) Run(ctx context.Context, dir string, stdin io.Reader,
 	ownProcessGroup(cmd)
 	// A plugin that outlives the CLI keeps the pipes open.
 	cmd.WaitDelay = terminateGrace
-	err := c.run(ctx, cmd)
+	err := c.children.run(ctx, cmd)
 	code := -1
 	if cmd.ProcessState != nil {
 		code = cmd.ProcessState.ExitCode()
 	}
 	return stdout.String(), stderr.String(), code, err
-}
-
-// terminateGrace is how long the CLI gets after the second interruption, when
-// it only has to write its state and remove its lock.
-const terminateGrace = 15 * time.Second
-
-func (c *cli) run(ctx context.Context, cmd *exec.Cmd) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-	select {
-	case err := <-exited:
-		return err
-	case <-ctx.Done():
-	}
-	for _, grace := range []time.Duration{c.grace, terminateGrace} {
-		_ = cmd.Process.Signal(os.Interrupt)
-		timer := time.NewTimer(grace)
-		select {
-		case err := <-exited:
-			timer.Stop()
-			return errors.Join(ctx.Err(), err)
-		case <-timer.C:
-		}
-	}
-	killGroup(cmd)
-	return errors.Join(ctx.Err(), <-exited)
 }
 
 // nonInteractive makes the CLI fail where it would otherwise wait for an answer.

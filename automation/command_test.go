@@ -9,11 +9,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // script installs a pulumi of our own, and returns a driver that finds it.
@@ -62,26 +65,119 @@ func TestUnfitCLI(t *testing.T) {
 }
 
 func TestCLIIsInterruptedAndMayFinish(t *testing.T) {
-	d := script(t, `if [ "$2" = version ]; then echo v3.250.0; exit; fi
-trap 'kill $!; echo released; exit 3' INT
+	d := script(t, answersVersion+`trap 'kill $!; echo released; exit 3' INT
 sleep 60 & echo ready; wait $!
 `)
-	command, err := d.pulumi(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
-	ready := writerFunc(func(p []byte) {
-		if bytes.Contains(p, []byte("ready")) {
-			cancel()
-		}
-	})
-	stdout, _, _, err := command.Run(ctx, t.TempDir(), nil, []io.Writer{ready}, nil, nil, "up")
+	stdout, err := runUntilReady(t, ctx, d, cancel)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
 	if !strings.Contains(stdout, "released") {
 		t.Errorf("the CLI could not finish; it wrote %q", stdout)
+	}
+}
+
+// busy takes the first signal as a CLI does whose cloud calls take their time,
+// and ends with the second.
+const busy = answersVersion + `trap 'echo cancelled' INT
+trap 'kill $!; echo terminated; exit 3' TERM
+sleep 600 & echo ready
+while kill -0 $! 2>/dev/null; do wait $!; done
+`
+
+func TestHurryEndsTheGraceTime(t *testing.T) {
+	d := script(t, busy)
+	d.children.grace = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	stdout, err := runUntilReady(t, ctx, d, func() { cancel(); d.Hurry(); d.Hurry() })
+	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(stdout, "cancelled\nterminated\n") {
+		t.Errorf("error is %v; the CLI wrote %q", err, stdout)
+	}
+}
+
+func TestHurryLeavesAloneWhatIsNotCancelled(t *testing.T) {
+	d := script(t, answersVersion+"echo ready; read line; echo $line")
+	d.Hurry()
+	command, err := d.pulumi(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, _, _, err := command.Run(t.Context(), t.TempDir(), strings.NewReader("went on\n"), nil, nil, nil, "up")
+	if err != nil || stdout != "ready\nwent on\n" {
+		t.Errorf("error is %v; the CLI wrote %q", err, stdout)
+	}
+}
+
+// TestAbandonKillsPlugins: a plugin has a process group of its own.
+func TestAbandonKillsPlugins(t *testing.T) {
+	dir := t.TempDir()
+	d := script(t, answersVersion+`trap '' INT TERM
+set -m
+sleep 600 & echo $! > `+dir+`/plugin
+echo ready
+while :; do wait $!; done
+`)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := runUntilReady(t, ctx, d, func() { cancel(); d.Abandon() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "plugin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+		_, runs := hostProcesses{}.Process(plugin)
+		return !runs, nil
+	})
+	if err != nil {
+		t.Errorf("the plugin, process %d, still runs", plugin)
+	}
+	command, err := d.pulumi(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := command.Run(t.Context(), t.TempDir(), nil, nil, nil, nil, "version"); !errors.Is(err, context.Canceled) {
+		t.Errorf("another CLI is started: %v", err)
+	}
+}
+
+const answersVersion = `if [ "$2" = version ]; then echo v3.250.0; exit; fi
+`
+
+// runUntilReady runs the CLI and calls then when it says that it is ready.
+func runUntilReady(t *testing.T, ctx context.Context, d *Driver, then func()) (string, error) {
+	t.Helper()
+	command, err := d.pulumi(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := writerFunc(func(p []byte) {
+		if bytes.Contains(p, []byte("ready")) {
+			then()
+		}
+	})
+	stdout, _, _, err := command.Run(ctx, t.TempDir(), nil, []io.Writer{ready}, nil, nil, "up")
+	return stdout, err
+}
+
+func TestDescendants(t *testing.T) {
+	tree := map[int]int{2: 1, 3: 2, 4: 3, 5: 2, 6: 1, 0: 0}
+	got := descendants(2, tree)
+	slices.Sort(got)
+	if diff := cmp.Diff([]int{3, 4, 5}, got); diff != "" {
+		t.Errorf("descendants (-want +got):\n%s", diff)
+	}
+	if here := parents(); here[os.Getpid()] != os.Getppid() {
+		t.Errorf("the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
+	}
+	if here := parentsByPS(); here[os.Getpid()] != os.Getppid() {
+		t.Errorf("by ps the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
 	}
 }
 

@@ -11,7 +11,15 @@ func ownProcessGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
-// killGroup takes the CLI and what it started with it.
-func killGroup(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+// killTree takes a process and what it started. The CLI gives each plugin a
+// group of its own, so its own group is not all of it: a provider left alone
+// would go on with its calls.
+func killTree(pid int) {
+	_ = syscall.Kill(-pid, syscall.SIGSTOP) // it starts nothing while its children are listed
+	below := descendants(pid, parents())
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+	for _, child := range below {
+		_ = syscall.Kill(-child, syscall.SIGKILL)
+		_ = syscall.Kill(child, syscall.SIGKILL)
+	}
 }

@@ -10,8 +10,12 @@
 // Errors are of four classes: PreconditionError (nothing was started),
 // LockedError (somebody else is working on the stack), DeploymentError (an
 // operation failed part of the way) and VerificationError (everything was
-// deployed, but the platform is not ready). An operation whose context is
-// cancelled returns an error that wraps context.Canceled.
+// deployed, but the platform is not ready).
+//
+// An operation whose context is cancelled starts nothing more, lets the calls
+// under way finish within Options.CancelGrace, releases its lock, and returns an
+// error that wraps context.Canceled. Hurry cuts that short for all operations of
+// a driver, still without a lock left behind; Abandon kills what runs.
 package automation
 
 import (
@@ -87,17 +91,22 @@ type Options struct {
 	// LockWait is how long to wait for a pulumi process whose driver is gone
 	// before its lock counts as held. Default 30s.
 	LockWait time.Duration
-	// CancelGrace is how long the CLI gets, after SIGINT, to finish the calls
-	// under way and release its lock, before it is told to terminate.
-	// Default 5m, about what the slowest cloud call takes to notice.
+	// CancelGrace is how long the CLI gets, after the first signal, to finish
+	// the calls under way and release its lock, before it is told to terminate;
+	// Hurry ends it. Default: DefaultCancelGrace.
 	CancelGrace time.Duration
 }
+
+// DefaultCancelGrace is about what the slowest cloud call takes to notice that
+// it is cancelled.
+const DefaultCancelGrace = 5 * time.Minute
 
 // Driver runs the stacks' life cycle. Make one with New.
 type Driver struct {
 	opts      Options
 	env       map[string]string
 	processes processTable
+	children  *children
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
 	lookup    cloudLookup
@@ -130,6 +139,7 @@ func New(o Options) (*Driver, error) {
 		opts:      o,
 		env:       o.environment(),
 		processes: hostProcesses{},
+		children:  newChildren(o.CancelGrace),
 		program:   stacks.Program,
 		preflight: stacks.Preflight,
 		now:       time.Now,
@@ -162,7 +172,7 @@ func (o *Options) setDefaults() error {
 		o.LockWait = 30 * time.Second
 	}
 	if o.CancelGrace == 0 {
-		o.CancelGrace = 5 * time.Minute
+		o.CancelGrace = DefaultCancelGrace
 	}
 	if o.BackendURL == "" {
 		o.BackendURL = o.lookupEnv("PULUMI_BACKEND_URL")

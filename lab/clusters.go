@@ -14,12 +14,14 @@ import (
 type clusters struct {
 	planes *controlplane.Manager
 	agent  *controllers.Agent
+	// engines says whether the agent is to run any.
+	engines bool
 }
 
 // Start brings a cluster up, or back.
 func (c *clusters) Start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
 	info, err := c.planes.Start(ctx, spec)
-	if err != nil {
+	if err != nil || !c.engines {
 		return info, err
 	}
 	return info, c.agent.Watch(spec.Name, spec.Region, c.planes.AdminKubeconfig(spec.Name))

@@ -145,6 +145,7 @@ func (d *daemon) control() http.Handler {
 		}
 		answer(w, tokenAnswer{token, expires})
 	})
+	d.serveDrift(mux)
 	mux.HandleFunc("POST /shutdown", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, struct{}{})
 		d.stop()

@@ -68,6 +68,7 @@ type daemon struct {
 	tunnel       *proxy.Tunnel // to AWS's own hosts
 	ports        servicePorts
 	socket       string // for control; those of controllers are beside it
+	profile      Profile
 	stop         context.CancelFunc
 
 	mu    sync.Mutex
@@ -99,6 +100,7 @@ func Serve(ctx context.Context, root string, log io.Writer) error {
 // close ends what runs below the daemon, once nobody can ask for more.
 func (d *daemon) close() {
 	d.clusters.agent.Close()
+	d.clusters.planes.Close()
 	d.supervisor.Close()
 	d.cloud.Close()
 }
@@ -128,17 +130,25 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	for tree := range trees() {
 		d.repositories[tree] = git.Open(p.repository(tree), p.home())
 	}
+	if d.profile, err = l.Profile(); err != nil {
+		return nil, err
+	}
+	if err := l.keepProfile(d.profile); err != nil {
+		return nil, err
+	}
 	d.supervisor = process.NewSupervisor(p.logs(), p.run())
 	planes := controlplane.New(controlplane.Options{
 		Dir: p.clusters(), Tools: p.tools(), Home: p.home(), Supervisor: d.supervisor, Ports: book,
 		TokenReviewURL: func(cluster string) string { return d.reviewURL() + "/" + cluster },
 		TokenReviewCA:  d.authority.PEM(),
+		Light:          d.profile != Full,
+		Log:            d.log,
 	})
 	agent := controllers.New(controllers.Options{
 		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: d.proxyURL(),
 		CA: d.authority.CertFile("ca"), Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
 	})
-	d.clusters = &clusters{planes: planes, agent: agent}
+	d.clusters = &clusters{planes: planes, agent: agent, engines: d.profile != Light}
 	d.cloud, err = aws.Open(p.cloud(), aws.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})
 	return d, err
 }

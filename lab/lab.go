@@ -76,6 +76,8 @@ type Status struct {
 	PID int `json:"pid,omitempty"`
 	// Since is when the daemon was started.
 	Since time.Time `json:"since,omitzero"`
+	// Profile of the lab; empty when it is not running.
+	Profile Profile `json:"profile,omitempty"`
 	// Endpoints that the lab serves.
 	Endpoints []Endpoint `json:"endpoints"`
 	// Processes that the daemon supervises, by name.

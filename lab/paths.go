@@ -16,6 +16,7 @@ func (p paths) logs() string          { return p.in("logs") }
 func (p paths) run() string           { return p.in("run") }         // pid files
 func (p paths) home() string          { return p.in("home") }        // HOME of the child processes
 func (p paths) daemon() string        { return p.in("daemon.json") } // how to reach the daemon
+func (p paths) profile() string       { return p.in("profile") }
 func (p paths) ports() string         { return p.in("ports.json") }
 func (p paths) pki() string           { return p.in("pki") }
 func (p paths) cloud() string         { return p.in("aws") }

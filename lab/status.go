@@ -31,7 +31,7 @@ func (d *daemon) status() Status {
 	notes := d.notes
 	d.mu.Unlock()
 	s := Status{
-		Running: true, PID: os.Getpid(), Since: d.started, Notes: notes,
+		Running: true, PID: os.Getpid(), Since: d.started, Profile: d.profile, Notes: notes,
 		Endpoints: []Endpoint{
 			{"git", "http://" + GitHost + "/" + trees()[treeFlux]},
 			{"git, Argo CD", "http://" + GitHost + "/" + trees()[treeArgoCD]},

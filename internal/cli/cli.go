@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"tombolo/automation"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -20,32 +21,43 @@ import (
 // Main runs the command line of this process and returns its exit code.
 func Main() int {
 	f := factory.System()
-	signals := make(chan os.Signal, 2)
+	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
 	return supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, os.Args[1:]) })
 }
 
-// supervise runs the command. The first signal cancels its context, and the
-// command ends in good order; the second ends it at once.
+// supervise runs the command. The first signal cancels its context: nothing more
+// is started, and what is under way may finish. The second has the Pulumi engine
+// stop at once, which still writes its state and releases its lock. The third
+// leaves.
 func supervise(f *factory.Factory, signals <-chan os.Signal, command func(context.Context) int) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan int, 1)
 	go func() { done <- command(ctx) }()
-	interrupted := false
-	for {
+	for received := 0; ; {
 		select {
 		case code := <-done:
 			return code
 		case <-signals:
-			if interrupted {
-				f.Announce("ended at once: a stack may stay locked; the next command on it finds that nobody holds the lock and recovers")
-				return 130
-			}
-			interrupted = true
-			f.Announce("interrupted: ending what is under way in good order; interrupt again to end at once")
+			received++
+		}
+		switch received {
+		case 1:
+			f.Announce(fmt.Sprintf("interrupted: nothing more is started, and what is under way has %s to finish; interrupt again to stop it at once",
+				automation.DefaultCancelGrace))
 			cancel()
+		case 2:
+			f.Announce("interrupted again: stopping what is under way; the state is written and locks are released; interrupt once more to leave at once")
+			f.Hurry()
+		default:
+			f.Abandon()
+			f.Announce("left: a stack may stay locked; the next command on it finds that nobody holds the lock and recovers")
+			return 130
 		}
 	}
 }

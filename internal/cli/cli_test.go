@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -78,15 +80,18 @@ func TestSupervise(t *testing.T) {
 		// obedient commands end when their context does.
 		obedient bool
 		want     int
-		says     string
+		says     []string
 	}{
-		{"no signal", 0, false, 9, ""},
-		{"one signal", 1, true, 9, "in good order"},
-		{"two signals", 2, false, 130, "a stack may stay locked"},
+		{"no signal", 0, false, 9, nil},
+		{"one signal", 1, true, 9, []string{"► interrupted: nothing more is started, and what is under way has 5m0s to finish"}},
+		{
+			"three signals", 3, false, 130,
+			[]string{"► interrupted: nothing more", "► interrupted again: stopping", "► left: a stack may stay locked"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, _, errOut := testFactory(t)
-			signals := make(chan os.Signal, 2)
+			signals := make(chan os.Signal, 3)
 			for range test.signals {
 				signals <- syscall.SIGINT
 			}
@@ -99,10 +104,50 @@ func TestSupervise(t *testing.T) {
 				}
 				return 9
 			})
-			if code != test.want || !strings.Contains(errOut.String(), test.says) {
-				t.Errorf("got %d and %q, want %d and %q", code, errOut, test.want, test.says)
+			lines := strings.Split(strings.TrimSuffix(errOut.String(), "\n"), "\n")
+			if code != test.want || len(lines) != max(1, len(test.says)) {
+				t.Errorf("got %d, want %d; it said %q", code, test.want, lines)
+			}
+			for i, says := range test.says {
+				if !strings.HasPrefix(lines[i], says) {
+					t.Errorf("line %d is %q, want %q", i+1, lines[i], says)
+				}
 			}
 		})
+	}
+}
+
+// TestSecondSignal: a CLI that takes its time after the first signal is told
+// again, and the command ends by itself.
+func TestSecondSignal(t *testing.T) {
+	f, _, errOut := testFactory(t)
+	bin := t.TempDir()
+	started := filepath.Join(bin, "started")
+	write(t, filepath.Join(f.Dir, "Pulumi.yaml"), "name: tombolo\n")
+	if err := os.Mkdir(filepath.Join(f.Dir, "clusters"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(bin, "pulumi"),
+		"#!/bin/sh\ntrap '' INT; trap 'kill $!; exit 3' TERM\nsleep 600 & echo > "+started+"; wait $!\n")
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	signals := make(chan os.Signal, 2)
+	go func() {
+		for _, err := os.Stat(started); err != nil && t.Context().Err() == nil; _, err = os.Stat(started) {
+			runtime.Gosched()
+		}
+		signals <- syscall.SIGINT
+		signals <- syscall.SIGINT
+	}()
+	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, []string{"list"}) })
+	if code != 130 || !strings.Contains(errOut.String(), "► interrupted again: stopping") {
+		t.Errorf("got %d: %s", code, errOut)
+	}
+}
+
+func write(t *testing.T, file, content string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+		t.Fatal(err)
 	}
 }
 

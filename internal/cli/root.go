@@ -10,6 +10,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
+	"tombolo/internal/cli/graph"
 	"tombolo/internal/cli/initialize"
 	"tombolo/internal/cli/kubeconfig"
 	"tombolo/internal/cli/lab"
@@ -76,6 +77,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 		up.NewCmdUp(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil),
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
 		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil),
+		graph.NewCmdGraph(f, nil),
 	} {
 		cmd.GroupID = clusters
 		if cmd.ValidArgsFunction == nil {

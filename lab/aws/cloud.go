@@ -190,7 +190,7 @@ func (c *Cloud) Inventory() []Item {
 		if r.Implied || r.gone() {
 			continue
 		}
-		items = append(items, Item{Type: r.Type, ID: r.ID, Name: r.displayName(), Region: r.Region, Created: r.Created})
+		items = append(items, r.item())
 	}
 	slices.SortFunc(items, func(a, b Item) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID))

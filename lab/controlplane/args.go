@@ -2,16 +2,19 @@ package controlplane
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+
+	"tombolo/lab/pki"
 )
 
 // etcdArgs: one member, TLS on every listener, and no wait for the disk: a lab
 // that loses power is started anew.
-func (c *cluster) etcdArgs() []string {
-	client, peer := local("https", c.ports.etcd), local("https", c.ports.etcdPeer)
-	crt, key, ca := c.ca.CertFile(servingCert), c.ca.KeyFile(servingCert), c.ca.CertFile("ca")
+func etcdArgs(dir string, authority *pki.Authority, listen etcdPorts) []string {
+	client, peer := local("https", listen.client), local("https", listen.peer)
+	crt, key, ca := authority.CertFile(servingCert), authority.KeyFile(servingCert), authority.CertFile("ca")
 	return []string{
-		"--name=lab", "--data-dir=" + c.file("etcd"),
+		"--name=lab", "--data-dir=" + dir,
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
 		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=lab=" + peer,
 		"--cert-file=" + crt, "--key-file=" + key, "--trusted-ca-file=" + ca, "--client-cert-auth=true",
@@ -20,13 +23,27 @@ func (c *cluster) etcdArgs() []string {
 	}
 }
 
+func (c *cluster) etcdArgs() []string { return etcdArgs(c.file("etcd"), c.ca, c.ports.etcd) }
+
+// storeArgs say where the API server keeps its objects.
+func (c *cluster) storeArgs() []string {
+	endpoint, ca := local("https", c.ports.etcd.client), c.ca
+	var args []string
+	if c.shared != nil {
+		endpoint, ca = c.shared.endpoint(), c.shared.ca
+		// Nothing collects garbage here: what waits for that would wait forever.
+		args = []string{"--etcd-prefix=" + prefix(c.spec.Name), "--enable-garbage-collector=false"}
+	}
+	return append(args,
+		"--etcd-servers="+endpoint, "--etcd-cafile="+ca.CertFile("ca"),
+		"--etcd-certfile="+ca.CertFile(etcdClientCert), "--etcd-keyfile="+ca.KeyFile(etcdClientCert))
+}
+
 func (c *cluster) apiServerArgs() []string {
 	args := []string{
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + strconv.Itoa(c.ports.api),
 		// The kubernetes Service cannot have a loopback endpoint.
 		"--endpoint-reconciler-type=none",
-		"--etcd-servers=" + local("https", c.ports.etcd), "--etcd-cafile=" + c.ca.CertFile("ca"),
-		"--etcd-certfile=" + c.ca.CertFile(etcdClientCert), "--etcd-keyfile=" + c.ca.KeyFile(etcdClientCert),
 		"--tls-cert-file=" + c.ca.CertFile(servingCert), "--tls-private-key-file=" + c.ca.KeyFile(servingCert),
 		"--client-ca-file=" + c.ca.CertFile("ca"),
 		"--service-account-issuer=" + c.spec.Issuer,
@@ -42,7 +59,7 @@ func (c *cluster) apiServerArgs() []string {
 		// One user on one machine: no fair queuing, no profiling.
 		"--enable-priority-and-fairness=false", "--profiling=false", "--v=0",
 	}
-	return append(args, c.emulation()...)
+	return slices.Concat(args, c.storeArgs(), c.emulation())
 }
 
 func (c *cluster) controllerManagerArgs() []string {

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"context"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -25,17 +26,24 @@ type cluster struct {
 	home  string
 	ca    *pki.Authority
 	ports clusterPorts
+	// shared is the store of a light control plane; nil for one with its own.
+	shared *sharedEtcd
 }
 
 type clusterPorts struct {
-	api, etcd, etcdPeer, controllers, scheduler, kwok int
+	api, controllers, scheduler, kwok int
+	etcd                              etcdPorts
 }
 
 func (c *cluster) choosePorts(book *ports.Book) error {
-	for name, port := range map[string]*int{
-		"kube-apiserver": &c.ports.api, "etcd": &c.ports.etcd, "etcd-peer": &c.ports.etcdPeer,
-		"kube-controller-manager": &c.ports.controllers, "kube-scheduler": &c.ports.scheduler, "kwok": &c.ports.kwok,
-	} {
+	wanted := map[string]*int{"kube-apiserver": &c.ports.api}
+	if c.shared == nil {
+		maps.Copy(wanted, map[string]*int{
+			"etcd": &c.ports.etcd.client, "etcd-peer": &c.ports.etcd.peer,
+			"kube-controller-manager": &c.ports.controllers, "kube-scheduler": &c.ports.scheduler, "kwok": &c.ports.kwok,
+		})
+	}
+	for name, port := range wanted {
 		chosen, err := book.Get(c.spec.Name + "-" + name)
 		if err != nil {
 			return err
@@ -88,24 +96,43 @@ func (c *cluster) issueCertificates() (err error) {
 }
 
 // run starts the processes: the API on its store, then what needs the API, all
-// at once.
+// at once. A light control plane is the API alone.
 func (c *cluster) run(ctx context.Context, s *process.Supervisor) error {
+	if c.shared != nil {
+		return c.runAPI(ctx, s)
+	}
+	if err := c.runEtcd(ctx, s); err != nil {
+		return err
+	}
+	if err := c.runAPI(ctx, s); err != nil {
+		return err
+	}
+	return c.runControllers(ctx, s)
+}
+
+func (c *cluster) runEtcd(ctx context.Context, s *process.Supervisor) error {
 	trust, err := c.ca.TLS(etcdClientCert)
 	if err != nil {
 		return err
 	}
-	etcd := c.process("etcd", c.etcdArgs(), c.ports.etcd, c.ports.etcdPeer)
-	etcd.Healthy = process.HTTPHealthy(local("https", c.ports.etcd)+"/readyz", trust)
-	if err := s.Start(ctx, etcd); err != nil {
-		return err
-	}
+	etcd := c.process("etcd", c.etcdArgs(), c.ports.etcd.client, c.ports.etcd.peer)
+	etcd.Healthy = process.HTTPHealthy(local("https", c.ports.etcd.client)+"/readyz", trust)
+	return s.Start(ctx, etcd)
+}
+
+func (c *cluster) runAPI(ctx context.Context, s *process.Supervisor) error {
 	admin, err := c.ca.TLS(adminCert)
 	if err != nil {
 		return err
 	}
 	api := c.process("kube-apiserver", c.apiServerArgs(), c.ports.api)
 	api.Healthy = process.HTTPHealthy(c.endpoint()+"/readyz?verbose", admin)
-	if err := s.Start(ctx, api); err != nil {
+	return s.Start(ctx, api)
+}
+
+func (c *cluster) runControllers(ctx context.Context, s *process.Supervisor) error {
+	admin, err := c.ca.TLS(adminCert)
+	if err != nil {
 		return err
 	}
 	controllers := c.process("kube-controller-manager", c.controllerManagerArgs(), c.ports.controllers)

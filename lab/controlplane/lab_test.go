@@ -92,6 +92,15 @@ func TestCluster(t *testing.T) {
 
 func manager(t *testing.T, dir string, reviewer *httptest.Server) (*Manager, *process.Supervisor) {
 	t.Helper()
+	return managerOf(t, dir, func(o *Options) {
+		o.TokenReviewURL = func(cluster string) string { return reviewer.URL + "/" + cluster }
+		o.TokenReviewCA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: reviewer.Certificate().Raw})
+	})
+}
+
+// managerOf runs the built control planes in dir.
+func managerOf(t *testing.T, dir string, set func(*Options)) (*Manager, *process.Supervisor) {
+	t.Helper()
 	tools, err := filepath.Abs("../../.tools/bin")
 	if err != nil {
 		t.Fatal(err)
@@ -102,11 +111,9 @@ func manager(t *testing.T, dir string, reviewer *httptest.Server) (*Manager, *pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: reviewer.Certificate().Raw})
-	return New(Options{
-		Dir: filepath.Join(dir, "clusters"), Tools: tools, Home: dir, Supervisor: s, Ports: book,
-		TokenReviewURL: func(cluster string) string { return reviewer.URL + "/" + cluster }, TokenReviewCA: ca,
-	}), s
+	o := Options{Dir: filepath.Join(dir, "clusters"), Tools: tools, Home: dir, Supervisor: s, Ports: book}
+	set(&o)
+	return New(o), s
 }
 
 // tokenReviewer accepts one token, as the AWS stand-in would.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,7 +23,7 @@ import (
 // Version of the control plane's binaries; older minor versions are emulated.
 const Version = "1.35"
 
-// Options of a Manager; all are required.
+// Options of a Manager; but for Light and Log, all are required.
 type Options struct {
 	// Dir holds a directory per cluster: certificates, data, admin kubeconfig.
 	Dir string
@@ -39,6 +40,13 @@ type Options struct {
 	TokenReviewURL func(cluster string) string
 	// TokenReviewCA is the authority of that URL, PEM.
 	TokenReviewCA []byte
+	// Light runs control planes that are an API server and nothing else, all on
+	// one etcd. Their nodes and workloads are said to be ready, and their
+	// namespaces emptied when they are deleted; nothing is scheduled, and what
+	// belongs to a deleted object stays. Default: whole ones.
+	Light bool
+	// Log says what could not be done in the background. Default: nothing.
+	Log *slog.Logger
 }
 
 // Manager runs control planes, one per cluster.
@@ -48,6 +56,9 @@ type Manager struct {
 	mu    sync.Mutex
 	locks map[string]*sync.Mutex     // one operation at a time on each cluster
 	specs map[string]aws.ClusterSpec // what the running clusters were started as
+
+	shared     *sharedEtcd // nil unless Light
+	caretakers map[string]*caretaker
 }
 
 // The manager is what the AWS stand-in needs behind its EKS.
@@ -55,7 +66,27 @@ var _ aws.Clusters = (*Manager)(nil)
 
 // New returns a manager. It starts nothing.
 func New(o Options) *Manager {
-	return &Manager{o: o, locks: map[string]*sync.Mutex{}, specs: map[string]aws.ClusterSpec{}}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	m := &Manager{o: o, locks: map[string]*sync.Mutex{}, specs: map[string]aws.ClusterSpec{}, caretakers: map[string]*caretaker{}}
+	if o.Light {
+		// No cluster has a name that begins with a dot.
+		m.shared = &sharedEtcd{dir: filepath.Join(o.Dir, ".etcd"), tools: o.Tools, home: o.Home}
+	}
+	return m
+}
+
+// Close ends what the manager does in the background. The processes are left
+// to the supervisor's end.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	caretakers := m.caretakers
+	m.caretakers = map[string]*caretaker{}
+	m.mu.Unlock()
+	for _, c := range caretakers {
+		c.end()
+	}
 }
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
@@ -77,6 +108,11 @@ func (m *Manager) start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterI
 	if !validName.MatchString(spec.Name) {
 		return aws.ClusterInfo{}, fmt.Errorf("%q is no name for a cluster", spec.Name)
 	}
+	if m.shared != nil {
+		if err := m.shared.start(ctx, m.o.Supervisor, m.o.Ports); err != nil {
+			return aws.ClusterInfo{}, err
+		}
+	}
 	c, err := m.prepare(spec)
 	if err != nil {
 		return aws.ClusterInfo{}, err
@@ -88,22 +124,70 @@ func (m *Manager) start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterI
 		m.o.Supervisor.Stop(processNames(spec.Name)...)
 		return aws.ClusterInfo{}, err
 	}
+	if err := m.takeCare(spec.Name); err != nil {
+		return aws.ClusterInfo{}, err
+	}
 	return aws.ClusterInfo{Endpoint: c.endpoint(), CA: c.ca.PEM()}, nil
+}
+
+// takeCare has a light control plane's caretaker at work.
+func (m *Manager) takeCare(cluster string) error {
+	if m.shared == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.caretakers[cluster] != nil {
+		return nil
+	}
+	c, err := startCaretaker(m.AdminKubeconfig(cluster), m.o.Log.With("cluster", cluster))
+	if err != nil {
+		return err
+	}
+	m.caretakers[cluster] = c
+	return nil
+}
+
+// dismiss ends the caretaker of a cluster that goes.
+func (m *Manager) dismiss(cluster string) {
+	m.mu.Lock()
+	c := m.caretakers[cluster]
+	delete(m.caretakers, cluster)
+	m.mu.Unlock()
+	if c != nil {
+		c.end()
+	}
 }
 
 // Stop ends a control plane and removes its data. One that does not exist is
 // no error.
-func (m *Manager) Stop(_ context.Context, name string) error {
+func (m *Manager) Stop(ctx context.Context, name string) error {
 	defer m.lock(name)()
 	if !validName.MatchString(name) {
 		return fmt.Errorf("stop the control plane of %q: no cluster has such a name", name)
 	}
+	m.dismiss(name)
 	m.o.Supervisor.Stop(processNames(name)...)
+	if err := m.erase(ctx, name); err != nil {
+		return fmt.Errorf("remove the data of cluster %s: %w", name, err)
+	}
 	m.setSpec(aws.ClusterSpec{Name: name})
 	if err := os.RemoveAll(m.dir(name)); err != nil {
 		return fmt.Errorf("remove the data of cluster %s: %w", name, err)
 	}
 	return nil
+}
+
+// erase removes what a light control plane has in the shared store.
+func (m *Manager) erase(ctx context.Context, cluster string) error {
+	there, err := m.exists(cluster)
+	if m.shared == nil || !there || err != nil {
+		return err
+	}
+	if err := m.shared.start(ctx, m.o.Supervisor, m.o.Ports); err != nil {
+		return err
+	}
+	return m.shared.erase(ctx, cluster)
 }
 
 // AdminKubeconfig is the path of a cluster's kubeconfig for the lab itself. It
@@ -145,7 +229,7 @@ func (m *Manager) lock(cluster string) (unlock func()) {
 
 // prepare makes the files that the processes start from.
 func (m *Manager) prepare(spec aws.ClusterSpec) (*cluster, error) {
-	c := &cluster{spec: spec, dir: m.dir(spec.Name), tools: m.o.Tools, home: m.o.Home}
+	c := &cluster{spec: spec, dir: m.dir(spec.Name), tools: m.o.Tools, home: m.o.Home, shared: m.shared}
 	if err := c.choosePorts(m.o.Ports); err != nil {
 		return nil, err
 	}

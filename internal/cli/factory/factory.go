@@ -64,6 +64,9 @@ type Factory struct {
 	mu sync.Mutex
 	// view is the progress that was last asked for: it owns the terminal.
 	view *render.Progress
+	// drivers are those in use, and hurried says that they must not wait.
+	drivers []*automation.Driver
+	hurried bool
 }
 
 // System returns the factory of the real process.
@@ -257,7 +260,36 @@ func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*au
 		o.WorkDir = filepath.Join(root, ".lab", "work")
 		o.Enter = `eval "$(bin/tombolo lab env)"`
 	}
-	return automation.New(o)
+	driver, err := automation.New(o)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drivers = append(f.drivers, driver)
+	if f.hurried {
+		driver.Hurry()
+	}
+	return driver, nil
+}
+
+// Hurry has all drivers end at once what was cancelled, without a lock left.
+func (f *Factory) Hurry() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.hurried = true
+	for _, d := range f.drivers {
+		d.Hurry()
+	}
+}
+
+// Abandon kills what the drivers run.
+func (f *Factory) Abandon() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, d := range f.drivers {
+		d.Abandon()
+	}
 }
 
 // enterLab makes this process one of the lab, as `eval "$(tombolo lab env)"`

@@ -10,29 +10,44 @@ import (
 
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/flags"
 	"tombolo/internal/render"
 	"tombolo/lab"
 )
 
 // Lab is what the commands need of lab.Lab.
 type Lab interface {
+	ChooseProfile(p lab.Profile) error
 	Up(ctx context.Context, progress func(lab.Step)) error
 	Down(ctx context.Context) error
 	Status(ctx context.Context) (lab.Status, error)
 	Env() (map[string]string, error)
 	Processes() ([]string, error)
 	LogFile(process string) (string, error)
+	Change(ctx context.Context, typ, name string, changes map[string]any) (lab.Item, error)
+	Delete(ctx context.Context, typ, name string) (lab.Item, error)
 }
 
 // NewCmdLab returns the group of commands.
 func NewCmdLab(f *factory.Factory) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "lab <command>",
-		Short: "Start, stop and look into the lab",
-		Long: strings.TrimSpace(`
+	cmd := group("lab", "Start, stop and look into the lab", `
 The lab runs everything on this machine, without a cloud account: the Pulumi
 engine, Kubernetes control planes and the GitOps controllers are real, and the
-cloud's API is a stand-in. Its state is in .lab/ of the project.`),
+cloud's API is a stand-in. Its state is in .lab/ of the project.`)
+	cmd.AddCommand(
+		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil),
+		NewCmdDrift(f),
+		NewCmdServe(f), NewCmdAWS(f, nil),
+	)
+	return cmd
+}
+
+// group is a command that only has others.
+func group(name, short, long string) *cobra.Command {
+	return &cobra.Command{
+		Use:   name + " <command>",
+		Short: short,
+		Long:  strings.TrimSpace(long),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -42,11 +57,6 @@ cloud's API is a stand-in. Its state is in .lab/ of the project.`),
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(
-		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil),
-		NewCmdServe(f), NewCmdAWS(f, nil),
-	)
-	return cmd
 }
 
 // open adapts the factory to the commands' own interface.
@@ -59,15 +69,24 @@ type UpOptions struct {
 	Lab    func() (Lab, error)
 	Steps  func() func(lab.Step)
 	Status func() render.Status
+
+	// Profile that the lab is to be made with; empty for the one it has.
+	Profile lab.Profile
 }
 
 // NewCmdUp returns the command lab up; runF, if not nil, runs in place of it.
 func NewCmdUp(f *factory.Factory, runF func(context.Context, *UpOptions) error) *cobra.Command {
 	opts := &UpOptions{Lab: open(f), Steps: f.LabSteps, Status: f.Status}
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the lab, or what is missing of it",
-		Args:  cobra.NoArgs,
+		Long: strings.TrimSpace(`
+Start the lab, or what is missing of it. The profile says what a cluster in it
+consists of: full is a whole control plane and the engine's controllers;
+light-engine an API server, on one etcd for all clusters, and the engine's
+controllers; light the API server alone, for which verify would wait in vain. A
+lab keeps its profile until lab down.`),
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
 				return runF(cmd.Context(), opts)
@@ -75,12 +94,21 @@ func NewCmdUp(f *factory.Factory, runF func(context.Context, *UpOptions) error) 
 			return upRun(cmd.Context(), opts)
 		},
 	}
+	profile := flags.NewEnum(&opts.Profile, lab.Profiles()...)
+	cmd.Flags().Var(profile, "profile", "how much of a cluster runs (default full, or $"+lab.ProfileVariable+")")
+	factory.CompleteFlag(cmd, "profile", profile.Values())
+	return cmd
 }
 
 func upRun(ctx context.Context, o *UpOptions) error {
 	l, err := o.Lab()
 	if err != nil {
 		return err
+	}
+	if o.Profile != "" {
+		if err := l.ChooseProfile(o.Profile); err != nil {
+			return factory.LabFailed(err)
+		}
 	}
 	if err := l.Up(ctx, o.Steps()); err != nil {
 		return factory.LabFailed(err)

@@ -24,6 +24,11 @@ type fake struct {
 	calls  []string
 }
 
+func (f *fake) ChooseProfile(p lab.Profile) error {
+	f.calls = append(f.calls, "profile "+string(p))
+	return nil
+}
+
 func (f *fake) Up(_ context.Context, progress func(lab.Step)) error {
 	f.calls = append(f.calls, "up")
 	progress(lab.Step{Name: "start the lab", State: lab.StepDone})
@@ -44,6 +49,16 @@ func (f *fake) LogFile(process string) (string, error) {
 		return "", fmt.Errorf("find the log of %q: there is none; use one of daemon, etcd", process)
 	}
 	return f.log, f.err
+}
+
+func (f *fake) Change(_ context.Context, typ, name string, changes map[string]any) (lab.Item, error) {
+	f.calls = append(f.calls, fmt.Sprint("change ", typ, " ", name, " ", changes))
+	return lab.Item{Type: typ, ID: name}, f.err
+}
+
+func (f *fake) Delete(_ context.Context, typ, name string) (lab.Item, error) {
+	f.calls = append(f.calls, fmt.Sprint("delete ", typ, " ", name))
+	return lab.Item{Type: typ, ID: name}, f.err
 }
 
 func (f *fake) open() (Lab, error) { return f, nil }
@@ -69,6 +84,18 @@ func TestUpAndDown(t *testing.T) {
 	}
 }
 
+// TestUpWithAProfile chooses before it starts.
+func TestUpWithAProfile(t *testing.T) {
+	f := &fake{}
+	o := &UpOptions{Lab: f.open, Profile: lab.Light, Status: to(&bytes.Buffer{}), Steps: func() func(lab.Step) { return func(lab.Step) {} }}
+	if err := upRun(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(f.calls, ", "), "profile light, up"; got != want {
+		t.Errorf("it did %s, want %s", got, want)
+	}
+}
+
 func TestUpFails(t *testing.T) {
 	f := &fake{err: errors.New("etcd missing in .tools/bin; run `make tools`")}
 	err := upRun(t.Context(), &UpOptions{Lab: f.open, Steps: func() func(lab.Step) { return func(lab.Step) {} }})
@@ -88,6 +115,8 @@ func TestStatus(t *testing.T) {
 		Inventory: []lab.Item{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1", Name: "demo", Region: "eu-central-1"}},
 		Notes:     []string{"the platform repository has commits of its own"},
 	}
+	light := running
+	light.Profile, light.Processes, light.Endpoints, light.Inventory, light.Notes = lab.Light, nil, nil, nil, nil
 	empty := running
 	empty.Processes, empty.Inventory, empty.Notes = nil, nil, nil
 	for _, test := range []struct {
@@ -111,6 +140,7 @@ NAME   URL
 git    http://git.lab.test/platform.git
 Cloud: 0
 `, "✔ the lab is running since 2026-01-02 03:04:05 (process 7)\n"},
+		{"light", light, "Cloud: 0\n", "✔ the lab is running since 2026-01-02 03:04:05 (process 7)\n  its profile is light\n"},
 		{"down", lab.Status{}, "Cloud: 0\n", "the lab is not running; start it with `tombolo lab up`\n"},
 		{"down, with a cloud", lab.Status{Inventory: running.Inventory}, `Cloud, on disk: 1
 TYPE              ID      NAME   REGION

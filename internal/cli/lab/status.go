@@ -66,6 +66,9 @@ func statusRun(ctx context.Context, o *StatusOptions) error {
 	switch {
 	case s.Running:
 		o.Status().Done("the lab is running since %s (process %d)", s.Since.Local().Format(time.DateTime), s.PID)
+		if s.Profile != "" && s.Profile != lab.Full {
+			o.Status().Plain("  its profile is %s", s.Profile)
+		}
 	case len(s.Inventory) > 0:
 		o.Status().Plain("the lab is not running, but has a cloud on disk; bring it back with `tombolo lab up`, or remove it with `tombolo lab down`")
 	default:

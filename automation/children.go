@@ -1,0 +1,132 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// terminateGrace is how long the CLI gets after the second signal, when it only
+// has to write its state and remove its lock.
+const terminateGrace = 15 * time.Second
+
+// signalGap is the least time between the two signals: the CLI takes them one
+// at a time, and one that comes while it is at the first is lost.
+const signalGap = 300 * time.Millisecond
+
+// children are the CLI's processes that a driver runs, and how they end when
+// their contexts are cancelled: by a signal after which calls under way may
+// finish, by a second one after which only the state is written, and by force.
+type children struct {
+	// grace is the time between the first signal and the second.
+	grace time.Duration
+	// hurried is closed when the grace time is over for all of them.
+	hurried chan struct{}
+	hurry   sync.Once
+
+	mu        sync.Mutex
+	running   map[*exec.Cmd]bool
+	abandoned bool
+}
+
+func newChildren(grace time.Duration) *children {
+	return &children{grace: grace, hurried: make(chan struct{}), running: map[*exec.Cmd]bool{}}
+}
+
+// run runs a process to its end.
+func (c *children) run(ctx context.Context, cmd *exec.Cmd) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := c.start(cmd); err != nil {
+		return err
+	}
+	exited := make(chan error, 1)
+	go func() {
+		err := cmd.Wait()
+		c.forget(cmd)
+		exited <- err
+	}()
+	select {
+	case err := <-exited:
+		return err
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), c.end(cmd, exited))
+	}
+}
+
+func (c *children) start(cmd *exec.Cmd) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.abandoned {
+		return context.Canceled
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c.running[cmd] = true
+	return nil
+}
+
+func (c *children) forget(cmd *exec.Cmd) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.running, cmd)
+}
+
+// end interrupts a process and waits for its end.
+func (c *children) end(cmd *exec.Cmd, exited <-chan error) error {
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	gap, grace := time.NewTimer(min(signalGap, c.grace)), time.NewTimer(c.grace)
+	defer gap.Stop()
+	defer grace.Stop()
+	select {
+	case err := <-exited:
+		return err
+	case <-gap.C:
+	}
+	select {
+	case err := <-exited:
+		return err
+	case <-grace.C:
+	case <-c.hurried:
+	}
+	// Another signal than the first, for the kernel makes one of two alike.
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	last := time.NewTimer(terminateGrace)
+	defer last.Stop()
+	select {
+	case err := <-exited:
+		return err
+	case <-last.C:
+	}
+	killTree(cmd.Process.Pid)
+	return <-exited
+}
+
+// abandon kills all of them, and lets no more be started.
+func (c *children) abandon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.abandoned = true
+	for cmd := range c.running {
+		killTree(cmd.Process.Pid)
+	}
+}
+
+// Hurry ends the grace time of operations whose context was cancelled: each
+// Pulumi CLI that is still at work is told a second time, gives up the calls
+// under way, writes its state and releases its lock. What it gave up is pending
+// in the state, and the next operation finds out what became of it. Operations
+// whose context is not cancelled go on; cancelled later, they get no grace time.
+// It returns at once, may be called more than once, and from any goroutine.
+func (d *Driver) Hurry() { d.children.hurry.Do(func() { close(d.children.hurried) }) }
+
+// Abandon kills every Pulumi CLI that the driver runs, with its plugins, and
+// lets no further one start. Their locks stay; the next operation finds that
+// nobody holds them, and recovers. It is the last step before a process leaves
+// that was told to cancel, and to hurry, and cannot wait.
+func (d *Driver) Abandon() { d.children.abandon() }

@@ -1,0 +1,60 @@
+package automation
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// parents maps the processes of this host to their parents, as /proc has them,
+// or ps where there is no /proc.
+func parents() map[int]int {
+	all := map[int]int{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return parentsByPS()
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if p, ok := (hostProcesses{}).Process(pid); ok {
+			all[pid] = p.Parent
+		}
+	}
+	return all
+}
+
+func parentsByPS() map[int]int {
+	all := map[int]int{}
+	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
+	if err != nil {
+		return all
+	}
+	for line := range strings.Lines(string(out)) {
+		var ids []int
+		for _, field := range strings.Fields(line) {
+			if id, err := strconv.Atoi(field); err == nil {
+				ids = append(ids, id)
+			}
+		}
+		if len(ids) == 2 {
+			all[ids[0]] = ids[1]
+		}
+	}
+	return all
+}
+
+// descendants are the children of a process, theirs, and so on.
+func descendants(pid int, parents map[int]int) []int {
+	var below []int
+	for child, parent := range parents {
+		if parent == pid && child != pid {
+			below = append(below, child)
+			below = append(below, descendants(child, parents)...)
+		}
+	}
+	return below
+}

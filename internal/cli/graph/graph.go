@@ -1,0 +1,117 @@
+// Package graph is the command tombolo graph.
+package graph
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/config"
+	"tombolo/internal/cli/clusters"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/flags"
+	"tombolo/internal/render"
+)
+
+// Format is how the graph is drawn.
+type Format string
+
+// The formats.
+const (
+	Mermaid Format = "mermaid"
+	SVG     Format = "svg"
+)
+
+// Options of the command.
+type Options struct {
+	Out  io.Writer
+	JSON func() bool
+	Root func() (string, error)
+
+	Names  []string
+	Format Format
+}
+
+// NewCmdGraph returns the command; runF, if not nil, runs in place of it.
+func NewCmdGraph(f *factory.Factory, runF func(*Options) error) *cobra.Command {
+	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Root: f.Root, Format: Mermaid}
+	cmd := &cobra.Command{
+		Use:   "graph [<cluster>...]",
+		Short: "Draw clusters, their hubs, waves and stacks",
+		Long: strings.TrimSpace(`
+Draw the clusters, all of the project's when none is named: each with its two
+stacks, in its wave, and with an arrow from the hub that runs it. It is read from
+the cluster files; nothing is started. The same files give the same drawing.`),
+		Example: strings.TrimSpace(`
+  tombolo graph
+  tombolo graph --format svg >fleet.svg
+  tombolo graph hub spoke-a spoke-b`),
+		RunE: func(_ *cobra.Command, args []string) error {
+			opts.Names = args
+			if runF != nil {
+				return runF(opts)
+			}
+			return graphRun(opts)
+		},
+	}
+	format := flags.NewEnum(&opts.Format, Mermaid, SVG)
+	cmd.Flags().Var(format, "format", "mermaid is text that many viewers of Markdown draw; svg is a picture")
+	factory.CompleteFlag(cmd, "format", format.Values())
+	return cmd
+}
+
+func graphRun(o *Options) error {
+	files, err := clusters.FilesOrAll(o.Root, o.Names)
+	if err != nil {
+		return err
+	}
+	loaded, err := clusters.Load(files)
+	if err != nil {
+		return err
+	}
+	f := arrange(loaded)
+	if o.JSON() {
+		return render.WriteJSON(o.Out, f.document())
+	}
+	text := f.mermaid()
+	if o.Format == SVG {
+		text = f.svg()
+	}
+	if _, err := io.WriteString(o.Out, text); err != nil {
+		return fmt.Errorf("writing the graph: %w", err)
+	}
+	return nil
+}
+
+// document is the graph in the JSON format.
+type document struct {
+	Type     string `json:"type"`
+	Clusters []node `json:"clusters"`
+}
+
+// node is a cluster of the graph.
+type node struct {
+	Name        string        `json:"cluster"`
+	Wave        int           `json:"wave"`
+	Environment string        `json:"environment"`
+	Region      string        `json:"region"`
+	Engine      config.Engine `json:"engine"`
+	// Hub that runs it, or "" when the engine is its own.
+	Hub string `json:"hub,omitempty"`
+	// Spokes is whether others are run from here.
+	Spokes bool `json:"-"`
+	// Stacks in the order in which they are deployed.
+	Stacks []string `json:"stacks"`
+}
+
+func (f fleet) document() document {
+	d := document{Type: "graph", Clusters: []node{}}
+	for _, w := range f {
+		for _, column := range w.columns {
+			d.Clusters = append(d.Clusters, column...)
+		}
+	}
+	return d
+}

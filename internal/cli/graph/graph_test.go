@@ -1,0 +1,219 @@
+package graph
+
+import (
+	"encoding/xml"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+func cluster(name, environment string, wave int, hub string) *config.Cluster {
+	c := &config.Cluster{Name: name, Environment: environment, Wave: wave}
+	c.Cloud.Region = "eu-central-1"
+	c.GitOps.Engine = config.Flux
+	if hub != "" {
+		c.GitOps.Engine, c.GitOps.Hub = config.ArgoCD, hub
+	}
+	return c
+}
+
+// some are a hub with spokes in its own wave and in another, two that stand
+// alone, and one with a word of Mermaid's as its name.
+func some() []*config.Cluster {
+	return []*config.Cluster{
+		cluster("mgmt", "prod", 0, "mgmt"),
+		cluster("build", "dev", 0, ""),
+		cluster("spoke-near", "dev", 0, "mgmt"),
+		cluster("shop-eu", "prod", 2, "mgmt"),
+		cluster("shop-us", "prod", 2, "mgmt"),
+		cluster("end", "staging", 1, ""),
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got); run with -update when it should:\n%s", path, diff)
+	}
+}
+
+func TestMermaid(t *testing.T) {
+	golden(t, "fleet.mmd", arrange(some()).mermaid())
+}
+
+func TestSVG(t *testing.T) {
+	golden(t, "fleet.svg", arrange(some()).svg())
+}
+
+// TestOrderDoesNotMatter: the same clusters give the same drawing.
+func TestOrderDoesNotMatter(t *testing.T) {
+	all := some()
+	want := arrange(all).svg() + arrange(all).mermaid()
+	for range all {
+		all = append(all[1:], all[0])
+		if got := arrange(all).svg() + arrange(all).mermaid(); got != want {
+			t.Fatalf("another order of the clusters gives another drawing: %s", cmp.Diff(want, got))
+		}
+	}
+}
+
+// TestSVGStaysInside draws many clusters: the picture is well formed, no two
+// boxes share a place, and nothing is outside.
+func TestSVGStaysInside(t *testing.T) {
+	var many []*config.Cluster
+	many = append(many, cluster("hub-with-a-name-that-is-rather-long-for-a-cluster", "prod", 0, "hub-with-a-name-that-is-rather-long-for-a-cluster"))
+	for i := range 60 {
+		many = append(many, cluster(fmt.Sprintf("c%02d", i), "prod", i/25, many[0].Name))
+	}
+	f := arrange(many)
+	decoder := xml.NewDecoder(strings.NewReader(f.svg()))
+	for {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("the picture is not well formed: %v", err)
+		}
+	}
+	d := f.place()
+	places := map[string]string{}
+	for _, b := range d.boxes {
+		at := fmt.Sprintf("%.0f/%.0f", b.x, b.y)
+		if other, taken := places[at]; taken {
+			t.Errorf("%s and %s are at the same place", other, b.Name)
+		}
+		places[at] = b.Name
+		if b.x+d.boxWidth > d.width || b.y+boxHeight > d.height {
+			t.Errorf("%s is outside the picture", b.Name)
+		}
+		if float64(len(b.Name))*letterWidth > d.boxWidth {
+			t.Errorf("%s is wider than its box of %.0f", b.Name, d.boxWidth)
+		}
+	}
+	if len(d.boxes) != len(many) {
+		t.Errorf("%d boxes are drawn of %d clusters", len(d.boxes), len(many))
+	}
+}
+
+// TestHubElsewhere: a hub that is not among the clusters is named, and no arrow
+// comes from nowhere.
+func TestHubElsewhere(t *testing.T) {
+	f := arrange([]*config.Cluster{cluster("shop", "prod", 1, "mgmt")})
+	for format, got := range map[string]string{"mermaid": f.mermaid(), "svg": f.svg()} {
+		if !strings.Contains(got, "argocd of mgmt") {
+			t.Errorf("%s: the hub is not named in %s", format, got)
+		}
+		if strings.Contains(got, "runs") && strings.Contains(got, "c_mgmt") || strings.Contains(got, "mgmt runs") {
+			t.Errorf("%s: there is an arrow from a hub that is not drawn: %s", format, got)
+		}
+	}
+}
+
+const file = `version: 1
+name: demo
+environment: dev
+cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
+network: {cidr: 10.0.0.0/16, zones: [eu-central-1a, eu-central-1b]}
+kubernetes:
+  version: "1.35"
+  nodeGroups: [{name: default, instanceTypes: [t3.large], size: {min: 1, max: 2, desired: 1}}]
+gitops:
+  engine: flux
+  url: https://git.example.com/platform.git
+  path: clusters/demo
+  distribution: {version: v2.7.5, sha256: "0000000000000000000000000000000000000000000000000000000000000000"}
+`
+
+func run(t *testing.T, output render.Format, args ...string) (string, error) {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "clusters"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "clusters", "demo.yaml"), []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, _, out, _ := streams.Test()
+	cmd := NewCmdGraph(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}, Dir: root}, nil)
+	cmd.SetArgs(append([]string{}, args...))
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestCommand(t *testing.T) {
+	for _, c := range []struct {
+		output render.Format
+		args   []string
+		want   string
+	}{
+		{render.Text, nil, "flowchart LR\n  subgraph wave0"},
+		{render.Text, []string{"--format", "svg", "demo"}, "<svg xmlns="},
+		{
+			render.JSON, nil,
+			`{"type":"graph","clusters":[{"cluster":"demo","wave":0,"environment":"dev","region":"eu-central-1",` +
+				`"engine":"flux","stacks":["demo-core","demo-bootstrap"]}]}`,
+		},
+	} {
+		got, err := run(t, c.output, c.args...)
+		if err != nil || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%v: got %s, %v; want %s", c.args, got, err, c.want)
+		}
+	}
+}
+
+func TestCommandRefuses(t *testing.T) {
+	_, err := run(t, render.Text, "--format", "png")
+	if want := `invalid argument "png" for "--format" flag: must be one of: mermaid, svg`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err = run(t, render.Text, "other"); err == nil || !strings.Contains(err.Error(), `cluster "other" is not known`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// failing is a pipe whose reader is gone.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestWriteFails(t *testing.T) {
+	s, _, _, _ := streams.Test()
+	s.Out = failing{}
+	root := t.TempDir()
+	path := filepath.Join(root, "demo.yaml")
+	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	o := &Options{Out: s.Out, JSON: func() bool { return false }, Names: []string{path}, Format: Mermaid}
+	if err := graphRun(o); err == nil || err.Error() != "writing the graph: broken pipe" {
+		t.Errorf("got %v", err)
+	}
+}

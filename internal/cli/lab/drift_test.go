@@ -1,0 +1,80 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+func TestDriftArguments(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want map[string]any
+		err  string
+	}{
+		{args: []string{"Vpc", "demo", "tags.Owner=me", "a=3", "b=null", `c={"d":["e"]}`, "f==g"}, want: map[string]any{
+			"tags.Owner": "me", "a": 3.0, "b": nil, "c": map[string]any{"d": []any{"e"}}, "f": "=g",
+		}},
+		{args: []string{"Vpc", "demo", "tags.Owner"}, err: `"tags.Owner" changes nothing; write <property>=<value>, such as tags.Owner=me`},
+		{args: []string{"Vpc", "demo"}, err: "requires at least 3 arg(s), only received 2"},
+	} {
+		var got *DriftOptions
+		err := execute(t, NewCmdDriftChange(testFactory(), func(_ context.Context, o *DriftOptions) error { got = o; return nil }), test.args)
+		if (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+			t.Errorf("%q: %v, want %q", test.args, err, test.err)
+			continue
+		}
+		if err != nil {
+			continue
+		}
+		if diff := cmp.Diff(test.want, got.Changes); diff != "" || got.Type != "Vpc" || got.Name != "demo" {
+			t.Errorf("%+v\n%s", got, diff)
+		}
+	}
+}
+
+func testFactory() *factory.Factory {
+	s, _, _, _ := streams.Test()
+	return &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+}
+
+func execute(t *testing.T, cmd *cobra.Command, args []string) error {
+	t.Helper()
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	return cmd.ExecuteContext(t.Context())
+}
+
+func TestDriftRun(t *testing.T) {
+	f, errOut, out := &fake{}, &bytes.Buffer{}, &bytes.Buffer{}
+	o := &DriftOptions{Lab: f.open, Out: out, Status: to(errOut), JSON: no, Type: "T", Name: "n", Changes: map[string]any{"a": "b"}}
+	if err := driftRun(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	o.Changes, o.JSON = nil, yes
+	if err := driftRun(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := errOut.String(), "✔ changed T n behind Pulumi's back\n"; got != want {
+		t.Errorf("people read %q, want %q", got, want)
+	}
+	want := `{"type":"lab-drift","done":"deleted","resource":{"type":"T","id":"n","name":"","region":"","created":"0001-01-01T00:00:00Z"}}` + "\n"
+	if out.String() != want {
+		t.Errorf("machines read %s", out)
+	}
+	if diff := cmp.Diff([]string{"change T n map[a:b]", "delete T n"}, f.calls); diff != "" {
+		t.Error(diff)
+	}
+	f.err = errors.New("delete T n: there is none")
+	if err := driftRun(t.Context(), o); err == nil || err.Error() != "delete T n: there is none" {
+		t.Errorf("error %v", err)
+	}
+}

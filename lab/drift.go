@@ -1,0 +1,65 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"tombolo/lab/aws"
+)
+
+// Change changes properties of a resource in the cloud's stand-in, as somebody
+// does who works past Pulumi. A type is Pulumi's token or the end of one, such
+// as Vpc; a resource is named by its id or its own name; a property by its
+// path, such as tags.Owner, and nil removes it. What the cloud would refuse is
+// refused.
+func (l *Lab) Change(ctx context.Context, typ, name string, changes map[string]any) (Item, error) {
+	return l.drift(ctx, http.MethodPatch, driftRequest{typ, name, changes})
+}
+
+// Delete deletes a resource in the cloud's stand-in, as somebody does who works
+// past Pulumi. Type and name are as for Change.
+func (l *Lab) Delete(ctx context.Context, typ, name string) (Item, error) {
+	return l.drift(ctx, http.MethodDelete, driftRequest{Type: typ, Name: name})
+}
+
+func (l *Lab) drift(ctx context.Context, method string, r driftRequest) (Item, error) {
+	var item Item
+	err := l.call(ctx, method, "/resource", r, &item)
+	return item, err
+}
+
+type driftRequest struct {
+	Type    string         `json:"type"`
+	Name    string         `json:"name"`
+	Changes map[string]any `json:"changes,omitempty"`
+}
+
+// serveDrift answers Change and Delete.
+func (d *daemon) serveDrift(mux *http.ServeMux) {
+	handle(mux, "PATCH /resource", func(ctx context.Context, r driftRequest) (Item, error) {
+		return one(d.cloud.Change(ctx, r.Type, r.Name, r.Changes))
+	})
+	handle(mux, "DELETE /resource", func(ctx context.Context, r driftRequest) (Item, error) {
+		return one(d.cloud.Remove(ctx, r.Type, r.Name))
+	})
+}
+
+func one(found aws.Item, err error) (Item, error) { return items([]aws.Item{found})[0], err }
+
+// handle answers requests of one kind; what fails is the caller's to change.
+func handle[In, Out any](mux *http.ServeMux, pattern string, do func(context.Context, In) (Out, error)) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, "read the request: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		out, err := do(r.Context(), in)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		answer(w, out)
+	})
+}

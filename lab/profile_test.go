@@ -1,0 +1,56 @@
+package lab
+
+import (
+	"errors"
+	"os"
+	"testing"
+)
+
+func TestProfile(t *testing.T) {
+	l := Open(t.TempDir())
+	t.Setenv(ProfileVariable, "")
+	if p, err := l.Profile(); p != Full || err != nil {
+		t.Errorf("by default: %s, %v", p, err)
+	}
+	t.Setenv(ProfileVariable, "light-engine")
+	if p, err := l.Profile(); p != LightEngine || err != nil {
+		t.Errorf("by the environment: %s, %v", p, err)
+	}
+	t.Setenv(ProfileVariable, "tiny")
+	_, err := l.Profile()
+	if want := `read TOMBOLO_LAB_PROFILE: "tiny" is no profile of the lab; use one of full, light, light-engine`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := os.Stat(l.paths().dir()); !os.IsNotExist(err) {
+		t.Errorf("asking made the lab: %v", err)
+	}
+}
+
+// TestProfileIsKept: what runs under a profile cannot go on under another.
+func TestProfileIsKept(t *testing.T) {
+	l := Open(t.TempDir())
+	for range 2 {
+		if err := l.ChooseProfile(Light); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv(ProfileVariable, "full")
+	if p, err := l.Profile(); p != Light || err != nil {
+		t.Errorf("the environment has its way with a lab that exists: %s, %v", p, err)
+	}
+	err := l.ChooseProfile(Full)
+	const want = "choose the profile full: the lab's is light; a lab keeps its profile: run `tombolo lab down`, which removes it, first"
+	if !errors.Is(err, ErrOtherProfile) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if err := l.ChooseProfile("tiny"); err == nil || err.Error() != `"tiny" is no profile of the lab; use one of full, light, light-engine` {
+		t.Errorf("an unknown one: %v", err)
+	}
+	if err := os.WriteFile(l.paths().profile(), []byte("huge\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = l.Profile()
+	if want := "read the lab's profile: \"huge\" is no profile of the lab; use one of full, light, light-engine; run `tombolo lab down`"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

@@ -1,0 +1,97 @@
+//go:build lab
+
+package lab
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestLightProfile makes and destroys two clusters of which nothing runs but
+// their API servers.
+func TestLightProfile(t *testing.T) {
+	p := newProject(t)
+	another(t, p, "demo", "second", "10.21.0.0/16")
+	p.must(t, "lab", "up", "--profile", "light")
+	for _, name := range []string{"demo", "second"} {
+		p.up(t, name)
+	}
+	var names []string
+	for _, process := range processes(t, p) {
+		names = append(names, process.Name)
+		t.Logf("%s has %s", process.Name, resident(t, process.PID))
+	}
+	if got, want := strings.Join(names, " "), "demo-kube-apiserver etcd second-kube-apiserver"; got != want {
+		t.Errorf("runs %s, want %s", got, want)
+	}
+	o := p.run(t, "lab", "up", "--profile", "full")
+	if o.code != 4 || !strings.Contains(o.stderr, "the lab's is light") {
+		t.Errorf("another profile: exit code %d\n%s", o.code, o.stderr)
+	}
+	for _, s := range p.up(t, "demo").Stacks {
+		if s.Changed != 0 {
+			t.Errorf("%s changed: %v", s.Stack, s.Changes)
+		}
+	}
+	for _, name := range []string{"demo", "second"} {
+		p.must(t, "destroy", name, "--yes")
+	}
+	nothingExists(t, p)
+}
+
+// TestLightEngineProfile runs the engine too: verify is green.
+func TestLightEngineProfile(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light-engine")
+	p.up(t, "demo")
+	p.must(t, "verify", "demo")
+	for _, process := range processes(t, p) {
+		t.Logf("%s has %s", process.Name, resident(t, process.PID))
+	}
+	p.must(t, "destroy", "demo", "--yes")
+	nothingExists(t, p)
+}
+
+// another writes the cluster file of a cluster like one that there is, in a
+// network of its own.
+func another(t *testing.T, p project, like, name, block string) {
+	t.Helper()
+	text := p.read(t, "clusters/"+like+".yaml")
+	for old, changed := range map[string]string{"\nname: " + like + "\n": "\nname: " + name + "\n", "10.20.0.0/16": block} {
+		if !strings.Contains(text, old) {
+			t.Fatalf("%s.yaml has no %q", like, old)
+		}
+		text = strings.ReplaceAll(text, old, changed)
+	}
+	p.write(t, "clusters/"+name+".yaml", text)
+}
+
+// running is a process of the lab.
+type running struct {
+	Name string
+	PID  int
+}
+
+func processes(t *testing.T, p project) []running {
+	t.Helper()
+	var status struct{ Processes []running }
+	decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
+	return status.Processes
+}
+
+// resident is the memory of a process, as the system tells it.
+func resident(t *testing.T, pid int) string {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return err.Error()
+	}
+	for line := range strings.Lines(string(data)) {
+		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			return strings.TrimSpace(size)
+		}
+	}
+	return "unknown"
+}
