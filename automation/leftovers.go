@@ -116,8 +116,8 @@ func (d *Driver) awaitCloud(ctx context.Context, c *config.Cluster, o DestroyOpt
 	d.opts.Observer.Waiting(c.Name, "the cloud is searched for what is left over")
 	var left []teardown.Leftover
 	timeout := cmp.Or(o.DrainTimeout, cloudTimeout)
-	// Even a short wait has two looks.
-	err := wait.PollUntilContextTimeout(ctx, min(cloudPoll, timeout/2), timeout, true, func(context.Context) (bool, error) {
+	// Even a short wait has several looks.
+	err := wait.PollUntilContextTimeout(ctx, min(cloudPoll, timeout/10), timeout, true, func(context.Context) (bool, error) {
 		var err error
 		// A search that has begun is not cut short: it would find nothing.
 		if left, err = d.cloud.find(ctx, c, q); err != nil {

@@ -115,8 +115,8 @@ func TestLeftoversAreDeleted(t *testing.T) {
 func TestWhatPassesIsWaitedFor(t *testing.T) {
 	b := upped(t)
 	gone := arnOf + "network-interface/eni-1"
-	b.cloud.has, b.cloud.passing = []string{gone}, map[string]int{gone: 2}
-	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 100 * time.Millisecond}); err != nil {
+	b.cloud.has, b.cloud.passing = []string{gone}, map[string]int{gone: 1}
+	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(b.seen.lines, "waiting demo: the cloud takes away network interface eni-1") {
