@@ -110,7 +110,7 @@ type Driver struct {
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
 	lookup    cloudLookup
-	cloud     cloud
+	inventory inventory
 	dial      func(handoff.Values) (cluster, error)
 	hub       func(*config.Cluster) (*config.Cluster, error)
 	// probeTimeout is the constant of that name, but in tests.
@@ -146,7 +146,7 @@ func New(o Options) (*Driver, error) {
 		command:   o.Command,
 	}
 	d.lookup = d.lookUp
-	d.cloud = providerCloud{d}
+	d.inventory = providerCloud{d}
 	d.dial = d.connect
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout

@@ -312,7 +312,7 @@ func newBench(t *testing.T) *bench {
 		return func(*pulumi.Context) error { return nil }, nil
 	}
 	d.preflight = func(context.Context, *config.Cluster, stacks.Options) error { return b.missing }
-	d.cloud = b.cloud
+	d.inventory = b.cloud
 	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
 	b.Driver = d
 	return b

@@ -46,8 +46,8 @@ func (e *LeftoversError) Error() string {
 		e.Cluster, what, teardown.Names(e.Left), consequence)
 }
 
-// cloud finds what carries a cluster's tags, and deletes it.
-type cloud interface {
+// inventory finds what carries a cluster's tags in the cloud, and deletes it.
+type inventory interface {
 	// find lists what the search finds, but for what is known; what the provider
 	// can look at was looked at.
 	find(ctx context.Context, c *config.Cluster, q search) ([]teardown.Leftover, error)
@@ -104,7 +104,7 @@ func (d *Driver) clear(ctx context.Context, c *config.Cluster, o DestroyOptions,
 	}
 	stack := stacks.Name(c.Name, stacks.Core)
 	d.opts.Observer.Note(stack, "deletes what is left over: "+teardown.Names(left))
-	if err := d.cloud.remove(ctx, c, left); err != nil {
+	if err := d.inventory.remove(ctx, c, left); err != nil {
 		return nil, err
 	}
 	return d.awaitCloud(ctx, c, o, q)
@@ -120,7 +120,7 @@ func (d *Driver) awaitCloud(ctx context.Context, c *config.Cluster, o DestroyOpt
 	err := wait.PollUntilContextTimeout(ctx, min(cloudPoll, timeout/10), timeout, true, func(context.Context) (bool, error) {
 		var err error
 		// A search that has begun is not cut short: it would find nothing.
-		if left, err = d.cloud.find(ctx, c, q); err != nil {
+		if left, err = d.inventory.find(ctx, c, q); err != nil {
 			return false, err
 		}
 		teardown.Sort(left)

@@ -38,24 +38,16 @@ func logTypes() map[string]*resourceType {
 
 func logFunctions() map[string]*function {
 	return map[string]*function{
-		"aws:cloudwatch/getLogGroups:getLogGroups": {sdk: cloudwatch.GetLogGroups, run: getLogGroups},
+		"aws:cloudwatch/getLogGroups:getLogGroups": {sdk: cloudwatch.GetLogGroups, run: func(q *query) (props, error) {
+			arns, names := []any{}, []any{}
+			for r := range q.cloud.each(logGroupType, q.region) {
+				if strings.HasPrefix(r.ID, q.args.str("logGroupNamePrefix")) {
+					arns, names = append(arns, r.Outputs["arn"]), append(names, r.ID)
+				}
+			}
+			return props{"id": q.region, "arns": arns, "logGroupNames": names}, nil
+		}},
 	}
-}
-
-// getLogGroups lists the groups whose names begin with a prefix, by name.
-func getLogGroups(q *query) (props, error) {
-	var found []*record
-	for r := range q.cloud.each(logGroupType, q.region) {
-		if strings.HasPrefix(r.ID, q.args.str("logGroupNamePrefix")) {
-			found = append(found, r)
-		}
-	}
-	slices.SortFunc(found, func(a, b *record) int { return strings.Compare(a.ID, b.ID) })
-	names, arns := []any{}, []any{}
-	for _, r := range found {
-		names, arns = append(names, r.ID), append(arns, r.Outputs["arn"])
-	}
-	return props{"id": q.region, "logGroupNames": names, "arns": arns}, nil
 }
 
 func validateLogGroup(in props) []problem {
