@@ -113,7 +113,7 @@ func (d *Driver) clear(ctx context.Context, c *config.Cluster, o DestroyOptions,
 // awaitCloud searches until nothing is left, or nothing that goes by itself.
 func (d *Driver) awaitCloud(ctx context.Context, c *config.Cluster, o DestroyOptions, q search) ([]teardown.Leftover, error) {
 	defer d.opts.Observer.Waiting(c.Name, "")
-	d.opts.Observer.Waiting(c.Name, "the cloud is searched for what is left over")
+	d.opts.Observer.Waiting(c.Name, "a search of the cloud for what is left over")
 	var left []teardown.Leftover
 	timeout := cmp.Or(o.DrainTimeout, cloudTimeout)
 	// Even a short wait has several looks.
@@ -127,7 +127,7 @@ func (d *Driver) awaitCloud(ctx context.Context, c *config.Cluster, o DestroyOpt
 		if !slices.ContainsFunc(left, teardown.Leftover.Passes) {
 			return true, nil
 		}
-		d.opts.Observer.Waiting(c.Name, "the cloud takes away "+teardown.Names(left))
+		d.opts.Observer.Waiting(c.Name, "the cloud to take away "+teardown.Names(left))
 		return false, nil
 	})
 	if err != nil && !(wait.Interrupted(err) && ctx.Err() == nil) {

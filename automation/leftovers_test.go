@@ -119,7 +119,7 @@ func TestWhatPassesIsWaitedFor(t *testing.T) {
 	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(b.seen.lines, "waiting demo: the cloud takes away network interface eni-1") {
+	if !slices.Contains(b.seen.lines, "waiting demo: the cloud to take away network interface eni-1") {
 		t.Errorf("observer was told %q", b.seen.lines)
 	}
 	if len(b.cloud.removed) > 0 {

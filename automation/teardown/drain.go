@@ -136,7 +136,7 @@ func (d *drain) step(ctx context.Context) (bool, error) {
 		return !d.begun || d.clear > 1, nil
 	}
 	d.begun, d.clear = true, 0
-	d.options.Waiting(fmt.Sprintf("%s are given back: %s", d.stage.name, Names(d.left)))
+	d.options.Waiting(fmt.Sprintf("%s to be given back: %s", d.stage.name, Names(d.left)))
 	for _, r := range d.left {
 		if r.awaited || r.deleting() {
 			continue

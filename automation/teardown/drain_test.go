@@ -44,7 +44,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("deleted in the order %s", got)
 	}
 	want := []string{
-		"load balancers are given back: Ingress shop/site, Service shop/front", "nodes are given back: NodePool default, NodeClaim default-1",
+		"load balancers to be given back: Ingress shop/site, Service shop/front", "nodes to be given back: NodePool default, NodeClaim default-1",
 		"",
 	}
 	if diff := cmp.Diff(want, w.waits); diff != "" {
