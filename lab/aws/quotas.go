@@ -20,10 +20,10 @@ type quota struct {
 	value int
 }
 
-// quotas that the stand-in holds a program to, by service and code. Source:
+// serviceQuotas that the stand-in holds a program to, by service and code. Source:
 // https://docs.aws.amazon.com/general/latest/gr/vpc-service.html and its
 // siblings for EC2 and EKS.
-var quotas = map[string]quota{
+var serviceQuotas = map[string]quota{
 	"vpc/L-F678F1CE": {"VPCs per Region", vpcQuota},
 	"ec2/L-0263D0A3": {"EC2-VPC Elastic IPs", addressQuota},
 	"eks/L-1194D53C": {"Clusters", clusterQuota},
@@ -65,7 +65,7 @@ func (q *query) ids(typ string) []any {
 
 func getServiceQuota(q *query) (props, error) {
 	service, code := q.args.str("serviceCode"), q.args.str("quotaCode")
-	found, ok := quotas[service+"/"+code]
+	found, ok := serviceQuotas[service+"/"+code]
 	if !ok {
 		return nil, fmt.Errorf("the AWS stand-in does not know the quota %q of service %q; it is asked by quotaCode", code, service)
 	}
