@@ -35,6 +35,8 @@ type fakeCLI struct {
 	fail map[string]failure
 	// plan are the events of an operation such as "preview demo-core".
 	plan map[string][]apitype.EngineEvent
+	// updating is the stack that an update is under way on.
+	updating string
 	// during is called in the middle of an operation.
 	during func(operation string)
 }
@@ -137,6 +139,7 @@ func (f *fakeCLI) list() string {
 	for stack, s := range f.states {
 		out = append(out, map[string]any{
 			"name": stack, "lastUpdate": "2026-01-02T03:04:05.000Z", "resourceCount": len(s.Resources),
+			"updateInProgress": stack == f.updating,
 		})
 	}
 	raw, _ := json.Marshal(out)
