@@ -64,6 +64,12 @@ func exitClasses() []exitClass {
 			matches: func(err error) bool { return isFault(err, fault.Contract) },
 		},
 		{
+			code: 9, name: "drift",
+			meaning: "The comparison succeeded, and something is not as the stacks have it",
+			remedy:  "Put it back with `tombolo up <cluster> --refresh`, or change the cluster file",
+			matches: func(err error) bool { return isFault(err, fault.Drift) },
+		},
+		{
 			code: 4, name: "precondition",
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",

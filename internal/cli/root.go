@@ -7,6 +7,7 @@ import (
 
 	"tombolo/internal/cli/check"
 	"tombolo/internal/cli/destroy"
+	"tombolo/internal/cli/drift"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
@@ -77,7 +78,8 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 	for _, cmd := range []*cobra.Command{
 		up.NewCmdUp(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil),
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
-		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil), unlock.NewCmdUnlock(f, nil),
+		drift.NewCmdDrift(f, nil), unlock.NewCmdUnlock(f, nil),
+		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil),
 		graph.NewCmdGraph(f, nil),
 	} {
 		cmd.GroupID = clusters

@@ -13,7 +13,7 @@ func catalogue() (map[string]*resourceType, map[string]*function, error) {
 		networkTypes(), routingTypes(), endpointTypes(), firewallTypes(), computeTypes(),
 		iamTypes(), oidcTypes(), eksClusterTypes(), eksNodeTypes(), eksAddonTypes(), eksAccessTypes(),
 		kmsTypes(), logTypes(), taggingTypes(), queueTypes(), eventTypes(), dnsTypes(), certificateTypes(),
-		fileSystemTypes(), bucketTypes(),
+		fileSystemTypes(), bucketTypes(), loadBalancingTypes(), diskTypes(), instanceTypes(), interfaceTypes(),
 	} {
 		maps.Copy(types, service)
 	}
@@ -27,6 +27,7 @@ func catalogue() (map[string]*resourceType, map[string]*function, error) {
 	functions := map[string]*function{}
 	for _, service := range []map[string]*function{
 		accountFunctions(), networkFunctions(), interfaceFunctions(), iamFunctions(), eksFunctions(), taggingFunctions(), dnsFunctions(),
+		loadBalancingFunctions(), diskFunctions(), instanceFunctions(), logFunctions(),
 	} {
 		maps.Copy(functions, service)
 	}

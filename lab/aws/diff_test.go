@@ -84,6 +84,14 @@ var changes = map[string]struct{ replaces, updates string }{
 	bucketVersioningType: {"bucket expectedBucketOwner", "mfa versioningConfiguration.status"},
 	bucketPolicyType:     {"bucket", "policy"},
 
+	loadBalancerType: {"internal loadBalancerType name namePrefix", "enableDeletionProtection idleTimeout securityGroups subnets tags"},
+	targetGroupType:  {"name namePrefix port protocol targetType vpcId", "deregistrationDelay healthCheck.path tags"},
+	listenerType:     {"loadBalancerArn", "certificateArn defaultActions port protocol sslPolicy tags"},
+	volumeType:       {"availabilityZone encrypted kmsKeyId snapshotId", "iops size tags throughput type"},
+	snapshotType:     {"description volumeId", "storageTier tags"},
+	interfaceType:    {"interfaceType subnetId", "description securityGroups tags"},
+	instanceType:     {"ami availabilityZone keyName privateIp subnetId", "disableApiTermination instanceType tags vpcSecurityGroupIds"},
+
 	keyType:      {"customerMasterKeySpec keyUsage multiRegion", "deletionWindowInDays description enableKeyRotation policy tags"},
 	aliasType:    {"name namePrefix", "targetKeyId"},
 	logGroupType: {"logGroupClass name namePrefix", "kmsKeyId retentionInDays tags"},

@@ -344,7 +344,7 @@ func checkUpgrade(c *call, from, to string) error {
 }
 
 // removeCluster takes along the security group that EKS made, unless something
-// else uses it.
+// else uses it: then it is the account's to delete, and keeps the VPC.
 func removeCluster(c *call) error {
 	id := c.r.Outputs.sub("vpcConfig").str("clusterSecurityGroupId")
 	group := c.find(securityGroupType, id)
@@ -356,5 +356,8 @@ func removeCluster(c *call) error {
 	if err := op.removeRecords(); !errors.As(err, &refused) {
 		return err
 	}
-	return nil
+	left := group.clone()
+	left.Implied = false
+	left.setTags(left.Outputs.sub("tags"))
+	return c.cloud.store.put(left)
 }

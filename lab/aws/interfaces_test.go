@@ -41,7 +41,7 @@ func TestInterfacesOfMountTargets(t *testing.T) {
 		filters map[string]string
 		want    []any
 	}{
-		{nil, anys(inA, inB)},
+		{map[string]string{"interface-type": "efs"}, anys(inA, inB)},
 		{map[string]string{"subnet-id": w.subnetA.id, "description": ours}, anys(inA)},
 		{map[string]string{"subnet-id": w.subnetB.id, "description": ours}, anys(inB)},
 		{map[string]string{"subnet-id": w.subnetB.id, "description": "EFS mount target for fs-1 (*)"}, []any{}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
@@ -32,6 +33,20 @@ func logTypes() map[string]*resourceType {
 			update:   checkLogKey,
 			takes:    timing{create: time.Second, remove: time.Second},
 		},
+	}
+}
+
+func logFunctions() map[string]*function {
+	return map[string]*function{
+		"aws:cloudwatch/getLogGroups:getLogGroups": {sdk: cloudwatch.GetLogGroups, run: func(q *query) (props, error) {
+			arns, names := []any{}, []any{}
+			for r := range q.cloud.each(logGroupType, q.region) {
+				if strings.HasPrefix(r.ID, q.args.str("logGroupNamePrefix")) {
+					arns, names = append(arns, r.Outputs["arn"]), append(names, r.ID)
+				}
+			}
+			return props{"id": q.region, "arns": arns, "logGroupNames": names}, nil
+		}},
 	}
 }
 

@@ -38,9 +38,10 @@ func networkFunctions() map[string]*function {
 			}
 			return withID(r), nil
 		}},
-		"aws:ec2/getInstanceType:getInstanceType": {sdk: ec2.GetInstanceType, run: getInstanceType},
-		"aws:ssm/getParameter:getParameter":       {sdk: ssm.LookupParameter, run: getParameter},
-		"aws:kms/getKey:getKey":                   {sdk: kms.LookupKey, run: getKey},
+		"aws:ec2/getSecurityGroups:getSecurityGroups": {sdk: ec2.GetSecurityGroups, run: getSecurityGroups},
+		"aws:ec2/getInstanceType:getInstanceType":     {sdk: ec2.GetInstanceType, run: getInstanceType},
+		"aws:ssm/getParameter:getParameter":           {sdk: ssm.LookupParameter, run: getParameter},
+		"aws:kms/getKey:getKey":                       {sdk: kms.LookupKey, run: getKey},
 	}
 }
 
@@ -64,6 +65,18 @@ func getSubnets(q *query) (props, error) {
 		}
 	}
 	return props{"id": q.region, "ids": ids}, nil
+}
+
+// getSecurityGroups lists those that EC2 made by itself too.
+func getSecurityGroups(q *query) (props, error) {
+	ids, arns, networks, seen := []any{}, []any{}, []any{}, map[string]bool{}
+	for r := range q.cloud.each(securityGroupType, q.region) {
+		if q.matches(r) && !seen[r.ID] {
+			ids, arns, networks = append(ids, r.ID), append(arns, r.Outputs["arn"]), append(networks, r.Inputs["vpcId"])
+			seen[r.ID] = true
+		}
+	}
+	return props{"id": q.region, "ids": ids, "arns": arns, "vpcIds": networks}, nil
 }
 
 func getInstanceType(q *query) (props, error) {

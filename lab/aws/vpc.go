@@ -199,6 +199,11 @@ func oneGatewayEach(c *call) error {
 // removeGateway refuses while something in the VPC has a public address.
 func removeGateway(c *call) error {
 	vpc := c.r.Inputs.str("vpcId")
+	for balancer := range c.cloud.each(loadBalancerType, c.region) {
+		if vpc != "" && balancer.Outputs.str("vpcId") == vpc && !balancer.Inputs.boolean("internal") {
+			return c.refusef("DependencyViolation", "Network %s has some mapped public address(es). Please unmap those public address(es) before detaching the gateway.", vpc)
+		}
+	}
 	for nat := range c.cloud.each(natType, c.region) {
 		subnet := c.find(subnetType, nat.Inputs.str("subnetId"))
 		if subnet != nil && vpc != "" && subnet.Inputs.str("vpcId") == vpc && nat.Inputs.str("allocationId") != "" {

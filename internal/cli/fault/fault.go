@@ -17,6 +17,8 @@ const (
 	Verification Class = "verification"
 	// Contract: the platform tree does not fit the clusters that follow it.
 	Contract Class = "contract"
+	// Drift: the cloud or a cluster is not as the stacks have it.
+	Drift Class = "drift"
 	// Declined: the person at the terminal said no.
 	Declined Class = "declined"
 )

@@ -1,0 +1,59 @@
+package drift
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Store keeps the last report of each cluster, a file each in a directory.
+type Store struct {
+	// Dir is made when the first report is kept.
+	Dir string
+}
+
+// Save keeps the report in place of the cluster's last one. A reader finds one
+// or the other, and never a part.
+func (s Store) Save(r Report) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode drift of cluster %s: %w", r.Cluster, err)
+	}
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return fmt.Errorf("make directory for drift: %w", err)
+	}
+	file, err := os.CreateTemp(s.Dir, "."+r.Cluster+"-")
+	if err != nil {
+		return fmt.Errorf("keep drift of cluster %s: %w", r.Cluster, err)
+	}
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(file.Name(), s.path(r.Cluster))
+	}
+	if err != nil {
+		return fmt.Errorf("keep drift of cluster %s: %w", r.Cluster, errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}
+
+// Load returns the cluster's last report; nil when there is none.
+func (s Store) Load(cluster string) (*Report, error) {
+	text, err := os.ReadFile(s.path(cluster))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the last drift of cluster %s: %w", cluster, err)
+	}
+	r := &Report{}
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("read the last drift of cluster %s from %s: %w; delete the file, `tombolo drift` writes it again",
+			cluster, s.path(cluster), err)
+	}
+	return r, nil
+}
+
+func (s Store) path(cluster string) string { return filepath.Join(s.Dir, cluster+".json") }

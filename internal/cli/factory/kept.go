@@ -1,0 +1,26 @@
+package factory
+
+import (
+	"path/filepath"
+
+	"tombolo/automation/drift"
+)
+
+// Drift is where the drift that was last found of each cluster is kept: beside
+// the project's files, or in the lab.
+func (f *Factory) Drift() (drift.Store, error) {
+	dir, err := f.kept("drift")
+	return drift.Store{Dir: dir}, err
+}
+
+// kept is a directory for what commands remember from one run to the next.
+func (f *Factory) kept(what string) (string, error) {
+	root, err := f.Root()
+	if err != nil {
+		return "", err
+	}
+	if f.Globals.Lab {
+		return filepath.Join(root, ".lab", what), nil
+	}
+	return filepath.Join(root, ".tombolo", what), nil
+}

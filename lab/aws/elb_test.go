@@ -1,0 +1,127 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// balanced is a network with a load balancer that sends to a target group.
+type balanced struct {
+	*world
+	front, balancer, target, listener *thing
+}
+
+func newBalanced(t *testing.T) *balanced {
+	t.Helper()
+	b := &balanced{world: newNetwork(t)}
+	b.front = b.add(securityGroupType, "front", props{"vpcId": b.vpc.id})
+	b.balancer = b.add(loadBalancerType, "web", b.balancerArgs(nil))
+	b.target = b.add(targetGroupType, "web", props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
+	b.listener = b.add(listenerType, "web", props{
+		"loadBalancerArn": b.balancer.id, "port": 80, "protocol": "TCP",
+		"defaultActions": []any{map[string]any{"type": "forward", "targetGroupArn": b.target.id}},
+	})
+	return b
+}
+
+func (w *world) balancerArgs(change props) props {
+	args := props{
+		"name": "web", "loadBalancerType": "network", "subnets": anys(w.subnetA.id, w.subnetB.id),
+		"tags": map[string]any{"kubernetes.io/cluster/demo": "owned"},
+	}
+	if len(w.made) > 0 && w.made[len(w.made)-1].name == "front" {
+		args["securityGroups"] = anys(w.made[len(w.made)-1].id)
+	}
+	return merged(args, change)
+}
+
+// TestLoadBalancerHoldsItsNetwork: nothing of the network goes before the load
+// balancer does.
+func TestLoadBalancerHoldsItsNetwork(t *testing.T) {
+	b := newBalanced(t)
+	if host := b.balancer.out.str("dnsName"); !strings.HasPrefix(host, "web-") || !strings.HasSuffix(host, ".elb.eu-central-1.amazonaws.com") {
+		t.Errorf("the host is %s", host)
+	}
+	for want, x := range map[string]*thing{
+		"api error DependencyViolation: resource " + b.front.id + " has a dependent object":                       b.front,
+		"api error DependencyViolation: The subnet '" + b.subnetA.id + "' has dependencies and cannot be deleted": b.subnetA,
+		"has some mapped public address(es)": b.gateway,
+		"ResourceInUse: Target group '" + b.target.id + "' is currently in use by a listener or a rule": b.target,
+	} {
+		refuses(t, b.delete(x), want)
+	}
+	found, err := b.invoke(manyInterfaces, filtered(map[string]string{"group-id": b.front.id, "description": "ELB net/web/*"}))
+	if err != nil || len(found.list("ids")) != 2 {
+		t.Errorf("interfaces %v, %v", found["ids"], err)
+	}
+	if err := b.delete(b.balancer); err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(b.cloud.Inventory(), func(i Item) bool { return i.Type == listenerType }) {
+		t.Error("the listener is left without its load balancer")
+	}
+	b.takeDown()
+}
+
+func TestLoadBalancerRefusals(t *testing.T) {
+	b := newBalanced(t)
+	elsewhere := b.make(vpcType, "other", props{"cidrBlock": "10.1.0.0/16"})
+	lonely := b.make(subnetType, "lonely", props{"vpcId": elsewhere.id, "cidrBlock": "10.1.0.0/24", "availabilityZone": "eu-central-1c"})
+	foreign := b.make(securityGroupType, "foreign", props{"vpcId": elsewhere.id})
+	twin := b.make(subnetType, "twin", props{"vpcId": b.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
+	for want, change := range map[string]props{
+		"DuplicateLoadBalancerName: A load balancer with the same name 'web' exists":              {},
+		"SubnetNotFound: The subnet ID 'subnet-1' does not exist":                                 {"name": "x", "subnets": anys("subnet-1")},
+		"InvalidSecurityGroup: The security group 'sg-1' does not exist":                          {"name": "x", "securityGroups": anys("sg-1")},
+		"InvalidConfigurationRequest: One or more security groups are invalid":                    {"name": "x", "securityGroups": anys(foreign.id)},
+		"All subnets must belong to the same VPC":                                                 {"name": "x", "subnets": anys(b.subnetB.id, lonely.id)},
+		"InvalidSubnet: VPC " + elsewhere.id + " has no internet gateway":                         {"name": "x", "subnets": anys(lonely.id)},
+		"cannot be attached to multiple subnets in the same Availability Zone":                    {"name": "x", "subnets": anys(b.subnetA.id, twin.id)},
+		"At least two subnets in two different Availability Zones must be specified":              {"name": "x", "loadBalancerType": "application", "subnets": anys(b.subnetA.id)},
+		"ValidationError: At least one subnet must be specified":                                  {"name": "x", "subnets": []any{}},
+		`"name" cannot begin with "internal-"`:                                                    {"name": "internal-x"},
+		"only alphanumeric characters and hyphens allowed":                                        {"name": "x_y"},
+		`expected loadBalancerType to be one of ["application" "network" "gateway"], got classic`: {"name": "x", "loadBalancerType": "classic"},
+	} {
+		_, err := b.try(loadBalancerType, "other", b.balancerArgs(change))
+		refuses(t, err, want)
+	}
+	kept := b.make(loadBalancerType, "kept", b.balancerArgs(props{"name": "kept", "enableDeletionProtection": true}))
+	refuses(t, b.delete(kept), "cannot be deleted because deletion protection is enabled")
+	_, err := b.try(targetGroupType, "again", props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
+	refuses(t, err, "DuplicateTargetGroupName: A target group with the same name 'web' exists")
+	_, err = b.try(targetGroupType, "vague", props{"name": "vague", "vpcId": b.vpc.id, "protocol": "TCP"})
+	refuses(t, err, "port")
+	_, err = b.try(listenerType, "again", b.listener.in)
+	refuses(t, err, "DuplicateListener: A listener already exists on this port")
+}
+
+// TestLoadBalancingLookups finds what a teardown looks for.
+func TestLoadBalancingLookups(t *testing.T) {
+	b := newBalanced(t)
+	ours := map[string]any{"kubernetes.io/cluster/demo": "owned"}
+	for token, tc := range map[string]struct {
+		args props
+		key  string
+		want any
+	}{
+		"aws:lb/getLbs:getLbs":                        {props{"tags": ours}, "arns", anys(b.balancer.id)},
+		"aws:lb/getLoadBalancer:getLoadBalancer":      {props{"tags": ours}, "name", "web"},
+		"aws:lb/getTargetGroup:getTargetGroup":        {props{"arn": b.target.id}, "name", "web"},
+		"aws:ec2/getSecurityGroups:getSecurityGroups": {filtered(map[string]string{"group-name": b.front.out.str("name")}), "ids", anys(b.front.id)},
+	} {
+		found, err := b.invoke(token, tc.args)
+		if err != nil {
+			t.Errorf("%s: %v", token, err)
+		} else if diff := cmp.Diff(tc.want, found[tc.key]); diff != "" {
+			t.Errorf("%s: %s", token, diff)
+		}
+	}
+	found, err := b.invoke("aws:lb/getLbs:getLbs", props{"tags": map[string]any{"kubernetes.io/cluster/other": "owned"}})
+	if err != nil || len(found.list("arns")) != 0 {
+		t.Errorf("of another cluster: %v, %v", found["arns"], err)
+	}
+}
