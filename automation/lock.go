@@ -17,7 +17,7 @@ import (
 // a LockedError when somebody still works on the stack. Backends elsewhere
 // report a lock when an operation meets it.
 func (d *Driver) releaseLocks(ctx context.Context, stack string) error {
-	dir, ok := localDir(d.opts.BackendURL, d.opts.WorkDir)
+	dir, ok := d.backendDir()
 	if !ok {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (d *Driver) noteUnlocked(stack string, o LockOwner) {
 // releaseStale releases the lock that an operation met, if its owner is gone.
 func (s *session) releaseStale(ctx context.Context, o LockOwner) error {
 	d := s.driver
-	if _, local := localDir(d.opts.BackendURL, d.opts.WorkDir); local {
+	if _, local := d.backendDir(); local {
 		return d.releaseLocks(ctx, s.name)
 	}
 	if err := d.awaitOwner(ctx, s.name, o); err != nil {

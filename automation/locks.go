@@ -59,6 +59,24 @@ func inLocks(dir, stack, pattern string) ([]string, error) {
 	return files, nil
 }
 
+// lockOwners reads who holds locks of a stack in a local backend; nobody
+// elsewhere.
+func (d *Driver) lockOwners(stack string) ([]LockOwner, error) {
+	dir, ok := d.backendDir()
+	if !ok {
+		return nil, nil
+	}
+	held, err := lockFiles(dir, stack)
+	owners := make([]LockOwner, 0, len(held))
+	for _, h := range held {
+		owners = append(owners, h.owner)
+	}
+	return owners, err
+}
+
+// backendDir is the directory of the driver's backend, if that is a local one.
+func (d *Driver) backendDir() (string, bool) { return localDir(d.opts.BackendURL, d.opts.WorkDir) }
+
 // localDir is the directory of a local backend.
 func localDir(url, workDir string) (string, bool) {
 	dir, ok := strings.CutPrefix(url, "file://")
@@ -152,7 +170,7 @@ func (d *Driver) locksInBucket(ctx context.Context, stack string) ([]Lock, error
 // takes the lock before it sees that it has nothing to do.
 func (d *Driver) holders(ctx context.Context, stack string) ([]LockOwner, error) {
 	text, err := d.pulumiRun(ctx, stack, "look for locks of", "stack", "rename", stack, "--stack", stack)
-	if owners := lockOwners(text); len(owners) > 0 {
+	if owners := ownersIn(text); len(owners) > 0 {
 		return owners, nil
 	}
 	if err == nil || strings.Contains(text, "already exists") || strings.Contains(text, "no stack named") {
@@ -178,8 +196,8 @@ func (d *Driver) pulumiRun(ctx context.Context, stack, operation string, args ..
 // lockText is how a self-managed backend reports each lock.
 var lockText = regexp.MustCompile(`created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)`)
 
-// lockOwners reads the owners of locks out of the CLI's message.
-func lockOwners(text string) []LockOwner {
+// ownersIn reads the owners of locks out of the CLI's message.
+func ownersIn(text string) []LockOwner {
 	var owners []LockOwner
 	for _, m := range lockText.FindAllStringSubmatch(text, -1) {
 		pid, _ := strconv.Atoi(m[3])
@@ -191,7 +209,7 @@ func lockOwners(text string) []LockOwner {
 
 // lockedBy reads the lock's owner out of the CLI's message.
 func (d *Driver) lockedBy(stack, text string) *LockedError {
-	if owners := lockOwners(text); len(owners) > 0 {
+	if owners := ownersIn(text); len(owners) > 0 {
 		return d.lockedError(stack, owners[0])
 	}
 	return &LockedError{Stack: stack, Remedy: fmt.Sprintf(

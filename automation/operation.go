@@ -198,7 +198,7 @@ func (s *session) unlockAfterCancel(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
 	defer cancel()
 	d := s.driver
-	if _, local := localDir(d.opts.BackendURL, d.opts.WorkDir); local || !s.command.killed {
+	if _, local := d.backendDir(); local || !s.command.killed {
 		return d.releaseLocks(ctx, s.name)
 	}
 	find, err := d.lockFinder(ctx)
