@@ -5,15 +5,18 @@ import (
 	"crypto"
 
 	"tombolo/lab/aws"
+	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
 	"tombolo/lab/controlplane"
 )
 
-// clusters is what the AWS stand-in has behind its EKS: a control plane, and
-// an agent that runs the GitOps controllers its Deployments ask for.
+// clusters is what the AWS stand-in has behind its EKS: a control plane, an
+// agent that runs the GitOps controllers its Deployments ask for, and a manager
+// that makes in the cloud what its objects ask for.
 type clusters struct {
 	planes *controlplane.Manager
 	agent  *controllers.Agent
+	cloud  *cloudmanager.Manager
 	// engines says whether the agent is to run any.
 	engines bool
 }
@@ -21,15 +24,20 @@ type clusters struct {
 // Start brings a cluster up, or back.
 func (c *clusters) Start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
 	info, err := c.planes.Start(ctx, spec)
-	if err != nil || !c.engines {
+	if err != nil {
 		return info, err
 	}
-	return info, c.agent.Watch(spec.Name, spec.Region, c.planes.AdminKubeconfig(spec.Name))
+	kubeconfig := c.planes.AdminKubeconfig(spec.Name)
+	if err := c.cloud.Watch(spec.Name, spec.Region, kubeconfig); err != nil || !c.engines {
+		return info, err
+	}
+	return info, c.agent.Watch(spec.Name, spec.Region, kubeconfig)
 }
 
 // Stop takes a cluster away: its controllers first, then the API they use.
 func (c *clusters) Stop(ctx context.Context, name string) error {
 	c.agent.Forget(name)
+	c.cloud.Forget(name)
 	return c.planes.Stop(ctx, name)
 }
 

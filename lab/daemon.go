@@ -24,6 +24,7 @@ import (
 
 	"tombolo/lab/aws"
 	"tombolo/lab/charts"
+	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
 	"tombolo/lab/controlplane"
 	"tombolo/lab/git"
@@ -100,6 +101,7 @@ func Serve(ctx context.Context, root string, log io.Writer) error {
 // close ends what runs below the daemon, once nobody can ask for more.
 func (d *daemon) close() {
 	d.clusters.agent.Close()
+	d.clusters.cloud.Close()
 	d.clusters.planes.Close()
 	d.supervisor.Close()
 	d.cloud.Close()
@@ -148,7 +150,10 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: d.proxyURL(),
 		CA: d.authority.CertFile("ca"), Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
 	})
-	d.clusters = &clusters{planes: planes, agent: agent, engines: d.profile != Light}
+	manager := cloudmanager.New(cloudmanager.Options{
+		Cloud: func(region string) cloudmanager.Cloud { return d.cloud.Client(region) }, Log: d.log,
+	})
+	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light}
 	d.cloud, err = aws.Open(p.cloud(), aws.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})
 	return d, err
 }

@@ -1,0 +1,225 @@
+package cloudmanager
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"tombolo/lab/aws"
+)
+
+// The types of what a load balancer consists of.
+const (
+	loadBalancerType  = "aws:lb/loadBalancer:LoadBalancer"
+	targetGroupType   = "aws:lb/targetGroup:TargetGroup"
+	listenerType      = "aws:lb/listener:Listener"
+	securityGroupType = "aws:ec2/securityGroup:SecurityGroup"
+	ingressRuleType   = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+)
+
+// balancer is a load balancer that an object asks for.
+type balancer struct {
+	name string
+	// kind is network or application.
+	kind     string
+	internal bool
+	ports    []port
+	// tags that say whose it is, and by which all of it is found.
+	tags map[string]string
+	// role is the tag for what each part is; empty where parts are not told
+	// apart.
+	role string
+}
+
+type port struct {
+	number   int
+	protocol string // of the listener and its targets: TCP, UDP, HTTP
+}
+
+// tagsOf are the tags of a part of the load balancer.
+func (b balancer) tagsOf(part string) map[string]any {
+	tags := map[string]any{}
+	for key, value := range b.tags {
+		tags[key] = value
+	}
+	if b.role != "" {
+		tags[b.role] = part
+	}
+	return tags
+}
+
+// ensure makes what is missing of a load balancer, and returns its host.
+func (w *watch) ensure(ctx context.Context, b balancer) (host string, _ error) {
+	network, there := w.cloud.Network(w.cluster)
+	if !there {
+		return "", fmt.Errorf("the cloud has no cluster %s", w.cluster)
+	}
+	group, err := w.ensureGroup(ctx, b, network)
+	if err != nil {
+		return "", err
+	}
+	front, err := w.ensureFront(ctx, b, network, group)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range b.ports {
+		if err := w.ensureListener(ctx, b, network, front, p); err != nil {
+			return "", err
+		}
+	}
+	return front.Text("dnsName"), nil
+}
+
+// ensureGroup makes the security group of a load balancer, and lets it through
+// to the nodes.
+func (w *watch) ensureGroup(ctx context.Context, b balancer, network aws.ClusterNetwork) (aws.Resource, error) {
+	groups := w.cloud.Find(securityGroupType, b.tags)
+	if len(groups) == 0 {
+		rules := []any{}
+		for _, p := range b.ports {
+			rules = append(rules, map[string]any{
+				"protocol": transport(p.protocol), "fromPort": p.number, "toPort": p.number, "cidrBlocks": []any{"0.0.0.0/0"},
+			})
+		}
+		group, err := w.cloud.Create(ctx, securityGroupType, map[string]any{
+			"name": b.name, "description": "for the load balancer " + b.name, "vpcId": network.VPC,
+			"ingress": rules, "tags": b.tagsOf("ManagedLBSecurityGroup"),
+		})
+		if err != nil {
+			return aws.Resource{}, err
+		}
+		groups = append(groups, group)
+	}
+	if len(w.rulesFor(groups[0].ID)) > 0 {
+		return groups[0], nil
+	}
+	_, err := w.cloud.Create(ctx, ingressRuleType, map[string]any{
+		"securityGroupId": network.SecurityGroup, "referencedSecurityGroupId": groups[0].ID,
+		"ipProtocol": "tcp", "fromPort": 0, "toPort": 65535, "description": "from the load balancer " + b.name,
+	})
+	return groups[0], err
+}
+
+// transport is the protocol below a listener's.
+func transport(protocol string) string {
+	if protocol == "UDP" {
+		return "udp"
+	}
+	return "tcp"
+}
+
+// rulesFor are the rules of other groups that let a group in.
+func (w *watch) rulesFor(group string) []aws.Resource {
+	var found []aws.Resource
+	for _, rule := range w.cloud.Find(ingressRuleType, nil) {
+		if rule.Text("referencedSecurityGroupId") == group {
+			found = append(found, rule)
+		}
+	}
+	return found
+}
+
+func (w *watch) ensureFront(ctx context.Context, b balancer, network aws.ClusterNetwork, group aws.Resource) (aws.Resource, error) {
+	if found := w.cloud.Find(loadBalancerType, b.tags); len(found) > 0 {
+		return found[0], nil
+	}
+	subnets := subnetsFor(network, b.internal)
+	if len(subnets) == 0 {
+		return aws.Resource{}, fmt.Errorf("no subnet of %s has the tag %s", network.VPC, roleTag(b.internal))
+	}
+	made, err := w.cloud.Create(ctx, loadBalancerType, map[string]any{
+		"name": b.name, "loadBalancerType": b.kind, "internal": b.internal, "subnets": subnets,
+		"securityGroups": []any{group.ID}, "tags": b.tagsOf("LoadBalancer"),
+	})
+	if err == nil {
+		w.log.Info("a load balancer was made", "name", b.name)
+	}
+	return made, err
+}
+
+// roleTag marks the subnets for load balancers. Source:
+// https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+func roleTag(internal bool) string {
+	if internal {
+		return "kubernetes.io/role/internal-elb"
+	}
+	return "kubernetes.io/role/elb"
+}
+
+// subnetsFor are the subnets of a load balancer, one in each zone.
+func subnetsFor(network aws.ClusterNetwork, internal bool) []any {
+	zones, subnets := map[string]bool{}, []any{}
+	for _, subnet := range network.Subnets {
+		if _, marked := subnet.Tags[roleTag(internal)]; marked && !zones[subnet.Zone] {
+			zones[subnet.Zone] = true
+			subnets = append(subnets, subnet.ID)
+		}
+	}
+	return subnets
+}
+
+// ensureListener makes a port's target group and the listener that sends to it.
+func (w *watch) ensureListener(ctx context.Context, b balancer, network aws.ClusterNetwork, front aws.Resource, p port) error {
+	tags := maps.Clone(b.tags)
+	tags["tombolo.lab/port"] = fmt.Sprint(p.number)
+	targets := w.cloud.Find(targetGroupType, tags)
+	if len(targets) == 0 {
+		target := b.tagsOf("TargetGroup")
+		target["tombolo.lab/port"] = tags["tombolo.lab/port"]
+		made, err := w.cloud.Create(ctx, targetGroupType, map[string]any{
+			"name": shortened(fmt.Sprintf("%d-%s", p.number, b.name)), "port": p.number, "protocol": p.protocol,
+			"vpcId": network.VPC, "targetType": "ip", "tags": target,
+		})
+		if err != nil {
+			return err
+		}
+		targets = append(targets, made)
+	}
+	for _, listener := range w.cloud.Find(listenerType, nil) {
+		if listener.Text("loadBalancerArn") == front.ID && listener.Properties["port"] == float64(p.number) {
+			return nil
+		}
+	}
+	_, err := w.cloud.Create(ctx, listenerType, map[string]any{
+		"loadBalancerArn": front.ID, "port": p.number, "protocol": p.protocol,
+		"defaultActions": []any{map[string]any{"type": "forward", "targetGroupArn": targets[0].ID}},
+	})
+	return err
+}
+
+// dismantle takes away everything that has the tags of a load balancer: what
+// uses something before what is used.
+func (w *watch) dismantle(ctx context.Context, tags map[string]string) error {
+	for _, token := range []string{loadBalancerType, targetGroupType} {
+		for _, r := range w.cloud.Find(token, tags) {
+			if err := w.cloud.Delete(ctx, token, r.ID); err != nil {
+				return err
+			}
+			w.log.Info("deleted in the cloud", "id", r.ID)
+		}
+	}
+	for _, group := range w.cloud.Find(securityGroupType, tags) {
+		for _, rule := range w.rulesFor(group.ID) {
+			if err := w.cloud.Delete(ctx, ingressRuleType, rule.ID); err != nil {
+				return err
+			}
+		}
+		if err := w.cloud.Delete(ctx, securityGroupType, group.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// longestName of a load balancer and of a target group.
+const longestName = 32
+
+// shortened is a name that ELB takes.
+func shortened(name string) string {
+	if len(name) > longestName {
+		name = name[:longestName]
+	}
+	return cmp.Or(strings.Trim(name, "-"), "k8s")
+}

@@ -1,0 +1,213 @@
+// Package cloudmanager makes in the cloud what the objects of a cluster ask
+// for, and takes it away with them. It plays, for the lab, the controllers that
+// do so on AWS: the cloud controller manager and the AWS Load Balancer
+// Controller. What they make is tagged as theirs, and keeps subnets, security
+// groups and the VPC from being deleted.
+package cloudmanager
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
+
+	"tombolo/lab/aws"
+)
+
+// Cloud is what a manager needs of a region of the account.
+type Cloud interface {
+	// Create makes a resource of a type.
+	Create(ctx context.Context, token string, inputs map[string]any) (aws.Resource, error)
+	// Delete deletes a resource; one that does not exist is no error.
+	Delete(ctx context.Context, token, id string) error
+	// Find lists the resources of a type that have all of the tags.
+	Find(token string, tags map[string]string) []aws.Resource
+	// Network tells where a cluster is.
+	Network(cluster string) (aws.ClusterNetwork, bool)
+}
+
+// Options of a Manager; all are required.
+type Options struct {
+	// Cloud returns the account in a region.
+	Cloud func(region string) Cloud
+	// Log says what is made and why something cannot be.
+	Log *slog.Logger
+}
+
+// Manager works for clusters, each on its own.
+type Manager struct {
+	o Options
+
+	mu      sync.Mutex
+	watches map[string]*watch // by cluster
+}
+
+// New returns a manager that works for no cluster yet.
+func New(o Options) *Manager { return &Manager{o: o, watches: map[string]*watch{}} }
+
+// Watch works for a cluster until Forget. region is the cluster's in AWS;
+// kubeconfig is an admin's. A cluster that is watched already stays so.
+func (m *Manager) Watch(cluster, region, kubeconfig string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.watches[cluster] != nil {
+		return nil
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
+	}
+	config.QPS, config.Burst = 50, 100
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
+	}
+	w := newWatch(cluster, m.o.Cloud(region), client, m.o.Log.With("cluster", cluster))
+	ctx, cancel := context.WithCancel(context.Background())
+	w.cancel = cancel
+	m.watches[cluster] = w
+	go w.run(ctx)
+	return nil
+}
+
+// Forget stops working for a cluster. What was made for it stays in the cloud,
+// as it does in AWS when a control plane goes.
+func (m *Manager) Forget(cluster string) {
+	m.mu.Lock()
+	w := m.watches[cluster]
+	delete(m.watches, cluster)
+	m.mu.Unlock()
+	if w != nil {
+		w.end()
+	}
+}
+
+// Close stops working for every cluster.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	watches := m.watches
+	m.watches = map[string]*watch{}
+	m.mu.Unlock()
+	for _, w := range watches {
+		w.end()
+	}
+}
+
+// The kinds of objects that ask for something.
+const (
+	service = "service"
+	ingress = "ingress"
+)
+
+// reference names an object of a cluster.
+type reference struct{ kind, key string }
+
+// workers reconcile at the same time.
+const workers = 4
+
+// watch is one cluster's.
+type watch struct {
+	cluster   string
+	cloud     Cloud
+	client    kubernetes.Interface
+	log       *slog.Logger
+	cancel    context.CancelFunc
+	done      chan struct{}
+	factory   informers.SharedInformerFactory
+	informers map[string]cache.SharedIndexInformer // by kind
+	queue     workqueue.TypedRateLimitingInterface[reference]
+}
+
+func newWatch(cluster string, cloud Cloud, client kubernetes.Interface, log *slog.Logger) *watch {
+	factory := informers.NewSharedInformerFactory(client, 0)
+	return &watch{
+		cluster: cluster, cloud: cloud, client: client, log: log, done: make(chan struct{}), factory: factory,
+		informers: map[string]cache.SharedIndexInformer{
+			service: factory.Core().V1().Services().Informer(),
+			ingress: factory.Networking().V1().Ingresses().Informer(),
+		},
+		queue: workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[reference](100*time.Millisecond, 5*time.Second)),
+	}
+}
+
+// end returns when nothing is being made or deleted any more.
+func (w *watch) end() {
+	w.cancel()
+	<-w.done
+}
+
+// run reconciles objects until ctx ends.
+func (w *watch) run(ctx context.Context) {
+	defer close(w.done)
+	for kind, informer := range w.informers {
+		enqueue := func(object any) {
+			if key, err := cache.MetaNamespaceKeyFunc(object); err == nil {
+				w.queue.Add(reference{kind, key})
+			}
+		}
+		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+			AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
+		})
+		if err != nil {
+			w.log.Error("cannot watch what asks for something in the cloud", "kind", kind, "error", err)
+			return
+		}
+	}
+	w.factory.Start(ctx.Done())
+	w.factory.WaitForCacheSync(ctx.Done())
+	context.AfterFunc(ctx, w.queue.ShutDown)
+	var working sync.WaitGroup
+	for range workers {
+		working.Go(func() {
+			for w.next(ctx) {
+			}
+		})
+	}
+	working.Wait()
+	w.factory.Shutdown()
+}
+
+// next reconciles the next object; false when ctx has ended.
+func (w *watch) next(ctx context.Context) bool {
+	ref, shutdown := w.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer w.queue.Done(ref)
+	switch err := w.reconcile(ctx, ref); {
+	case ctx.Err() != nil:
+		return false
+	case err != nil:
+		w.log.Warn("the cloud does not have yet what is asked for", ref.kind, ref.key, "error", err)
+		w.queue.AddRateLimited(ref)
+	default:
+		w.queue.Forget(ref)
+	}
+	return true
+}
+
+// reconcile has the cloud have what an object asks for, as the cache has it. An
+// object that is gone has had a finalizer: there is nothing left of it.
+func (w *watch) reconcile(ctx context.Context, ref reference) error {
+	object, exists, err := w.informers[ref.kind].GetStore().GetByKey(ref.key)
+	if err != nil || !exists {
+		return err
+	}
+	switch object := object.(type) {
+	case *corev1.Service:
+		return w.reconcileService(ctx, object.DeepCopy())
+	case *networkingv1.Ingress:
+		return w.reconcileIngress(ctx, object.DeepCopy())
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package cloudmanager
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The finalizers by which what was made in the cloud goes before its object.
+const (
+	cleanupFinalizer   = "service.kubernetes.io/load-balancer-cleanup"
+	serviceFinalizer   = "service.k8s.aws/resources"
+	ingressFinalizer   = "ingress.k8s.aws/resources"
+	controllerClass    = "service.k8s.aws/nlb"
+	schemeAnnotation   = "service.beta.kubernetes.io/aws-load-balancer-scheme"
+	internalAnnotation = "service.beta.kubernetes.io/aws-load-balancer-internal"
+)
+
+// reconcileService gives a Service of the type LoadBalancer its load balancer,
+// and takes it from one that is deleted or of another type now.
+//
+// A Service without a class is the cloud controller manager's, one of the class
+// service.k8s.aws/nlb the AWS Load Balancer Controller's: they differ in
+// finalizers, tags, and in the scheme that they take for granted.
+func (w *watch) reconcileService(ctx context.Context, s *corev1.Service) error {
+	finalizer, b, ours := w.serviceBalancer(s)
+	if !ours {
+		return nil
+	}
+	if s.DeletionTimestamp != nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer {
+		return w.releaseService(ctx, s, finalizer, b)
+	}
+	services := w.client.CoreV1().Services(s.Namespace)
+	if !slices.Contains(s.Finalizers, finalizer) {
+		s.Finalizers = append(s.Finalizers, finalizer)
+		updated, err := services.Update(ctx, s, metav1.UpdateOptions{})
+		if err != nil {
+			return fmt.Errorf("set the finalizer: %w", err)
+		}
+		s = updated
+	}
+	host, err := w.ensure(ctx, b)
+	if err != nil {
+		return err
+	}
+	if at := s.Status.LoadBalancer.Ingress; len(at) == 1 && at[0].Hostname == host {
+		return nil
+	}
+	s.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{Hostname: host}}
+	if _, err := services.UpdateStatus(ctx, s, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("tell the host: %w", err)
+	}
+	return nil
+}
+
+// releaseService lets a Service go once its load balancer is gone.
+func (w *watch) releaseService(ctx context.Context, s *corev1.Service, finalizer string, b balancer) error {
+	if !slices.Contains(s.Finalizers, finalizer) {
+		return nil
+	}
+	if err := w.dismantle(ctx, b.tags); err != nil {
+		return err
+	}
+	s.Finalizers = slices.DeleteFunc(s.Finalizers, func(f string) bool { return f == finalizer })
+	_, err := w.client.CoreV1().Services(s.Namespace).Update(ctx, s, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// serviceBalancer is the load balancer that a Service asks for; false for a
+// class that nobody here serves.
+func (w *watch) serviceBalancer(s *corev1.Service) (finalizer string, b balancer, ours bool) {
+	owner := s.Namespace + "/" + s.Name
+	b = balancer{kind: "network"}
+	for _, p := range s.Spec.Ports {
+		protocol := "TCP"
+		if p.Protocol == corev1.ProtocolUDP {
+			protocol = "UDP"
+		}
+		b.ports = append(b.ports, port{int(p.Port), protocol})
+	}
+	switch class := s.Spec.LoadBalancerClass; {
+	case class == nil:
+		b.name = shortened("a" + strings.ReplaceAll(string(s.UID), "-", ""))
+		b.internal = s.Annotations[internalAnnotation] == "true" || s.Annotations[schemeAnnotation] == "internal"
+		b.tags = map[string]string{"kubernetes.io/cluster/" + w.cluster: "owned", "kubernetes.io/service-name": owner}
+		return cleanupFinalizer, b, true
+	case *class == controllerClass:
+		b.name = controllerName(w.cluster, s.Namespace, s.Name)
+		b.internal = s.Annotations[schemeAnnotation] != "internet-facing"
+		b.tags = map[string]string{"elbv2.k8s.aws/cluster": w.cluster, "service.k8s.aws/stack": owner}
+		b.role = "service.k8s.aws/resource"
+		return serviceFinalizer, b, true
+	}
+	return "", b, false
+}
+
+// controllerName is a name as the AWS Load Balancer Controller makes them up.
+func controllerName(cluster, namespace, name string) string {
+	sum := sha256.Sum256([]byte(cluster + "/" + namespace + "/" + name))
+	return fmt.Sprintf("k8s-%.8s-%.8s-%s", plain(namespace), plain(name), hex.EncodeToString(sum[:5]))
+}
+
+// plain leaves the letters and digits of a name.
+func plain(name string) string { return strings.NewReplacer("-", "", ".", "").Replace(name) }
