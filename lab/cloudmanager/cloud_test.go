@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"tombolo/lab/aws"
@@ -94,5 +96,8 @@ func (a *account) kinds() string {
 
 // watching is a watch of a cluster with these objects.
 func (a *account) watching(objects ...runtime.Object) *watch {
-	return newWatch("demo", a.client, fake.NewClientset(objects...), slog.New(slog.DiscardHandler))
+	c := clients{client: fake.NewClientset(objects...), objects: dynamicfake.NewSimpleDynamicClientWithCustomListKinds(
+		runtime.NewScheme(), map[schema.GroupVersionResource]string{nodeClaims: "NodeClaimList", nodePools: "NodePoolList"},
+	)}
+	return newWatch("demo", a.client, c, slog.New(slog.DiscardHandler))
 }

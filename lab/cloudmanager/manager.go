@@ -1,7 +1,7 @@
 // Package cloudmanager makes in the cloud what the objects of a cluster ask
 // for, and takes it away with them. It plays, for the lab, the controllers that
-// do so on AWS: the cloud controller manager and the AWS Load Balancer
-// Controller. What they make is tagged as theirs, and keeps subnets, security
+// do so on AWS: the cloud controller manager, the AWS Load Balancer Controller,
+// the driver of EBS volumes, and Karpenter. What they make is tagged as theirs, and keeps subnets, security
 // groups and the VPC from being deleted.
 package cloudmanager
 
@@ -14,8 +14,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/workqueue"
@@ -66,12 +69,11 @@ func (m *Manager) Watch(cluster, region, kubeconfig string) error {
 	if err != nil {
 		return fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
 	}
-	config.QPS, config.Burst = 50, 100
-	client, err := kubernetes.NewForConfig(config)
+	c, err := newClients(config)
 	if err != nil {
 		return fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
 	}
-	w := newWatch(cluster, m.o.Cloud(region), client, m.o.Log.With("cluster", cluster))
+	w := newWatch(cluster, m.o.Cloud(region), c, m.o.Log.With("cluster", cluster))
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
 	m.watches[cluster] = w
@@ -106,6 +108,11 @@ func (m *Manager) Close() {
 const (
 	service = "service"
 	ingress = "ingress"
+	claim   = "claim"
+	volume  = "volume"
+	pod     = "pod"
+	// nodeClaim is of a kind that not every cluster has.
+	nodeClaim = "nodeclaim"
 )
 
 // reference names an object of a cluster.
@@ -116,9 +123,9 @@ const workers = 4
 
 // watch is one cluster's.
 type watch struct {
-	cluster   string
-	cloud     Cloud
-	client    kubernetes.Interface
+	cluster string
+	cloud   Cloud
+	clients
 	log       *slog.Logger
 	cancel    context.CancelFunc
 	done      chan struct{}
@@ -127,13 +134,36 @@ type watch struct {
 	queue     workqueue.TypedRateLimitingInterface[reference]
 }
 
-func newWatch(cluster string, cloud Cloud, client kubernetes.Interface, log *slog.Logger) *watch {
-	factory := informers.NewSharedInformerFactory(client, 0)
+// clients of a cluster's API: of the kinds that every cluster has, of any, and
+// of no more than what an object is called.
+type clients struct {
+	client   kubernetes.Interface
+	objects  dynamic.Interface
+	metadata metadata.Interface
+}
+
+func newClients(config *rest.Config) (c clients, err error) {
+	config.QPS, config.Burst = 50, 100
+	if c.client, err = kubernetes.NewForConfig(config); err != nil {
+		return c, err
+	}
+	if c.objects, err = dynamic.NewForConfig(config); err != nil {
+		return c, err
+	}
+	c.metadata, err = metadata.NewForConfig(config)
+	return c, err
+}
+
+func newWatch(cluster string, cloud Cloud, c clients, log *slog.Logger) *watch {
+	factory := informers.NewSharedInformerFactory(c.client, 0)
 	return &watch{
-		cluster: cluster, cloud: cloud, client: client, log: log, done: make(chan struct{}), factory: factory,
+		cluster: cluster, cloud: cloud, clients: c, log: log, done: make(chan struct{}), factory: factory,
 		informers: map[string]cache.SharedIndexInformer{
 			service: factory.Core().V1().Services().Informer(),
 			ingress: factory.Networking().V1().Ingresses().Informer(),
+			claim:   factory.Core().V1().PersistentVolumeClaims().Informer(),
+			volume:  factory.Core().V1().PersistentVolumes().Informer(),
+			pod:     factory.Core().V1().Pods().Informer(),
 		},
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[reference](100*time.Millisecond, 5*time.Second)),
@@ -167,6 +197,7 @@ func (w *watch) run(ctx context.Context) {
 	w.factory.WaitForCacheSync(ctx.Done())
 	context.AfterFunc(ctx, w.queue.ShutDown)
 	var working sync.WaitGroup
+	working.Go(func() { w.followNodeClaims(ctx) })
 	for range workers {
 		working.Go(func() {
 			for w.next(ctx) {
@@ -199,6 +230,9 @@ func (w *watch) next(ctx context.Context) bool {
 // reconcile has the cloud have what an object asks for, as the cache has it. An
 // object that is gone has had a finalizer: there is nothing left of it.
 func (w *watch) reconcile(ctx context.Context, ref reference) error {
+	if ref.kind == nodeClaim {
+		return w.reconcileNodeClaim(ctx, ref.key)
+	}
 	object, exists, err := w.informers[ref.kind].GetStore().GetByKey(ref.key)
 	if err != nil || !exists {
 		return err
@@ -208,6 +242,12 @@ func (w *watch) reconcile(ctx context.Context, ref reference) error {
 		return w.reconcileService(ctx, object.DeepCopy())
 	case *networkingv1.Ingress:
 		return w.reconcileIngress(ctx, object.DeepCopy())
+	case *corev1.PersistentVolumeClaim:
+		return w.reconcileClaim(ctx, object)
+	case *corev1.PersistentVolume:
+		return w.reconcileVolume(ctx, object.DeepCopy())
+	case *corev1.Pod:
+		return w.reconcilePod(ctx, object)
 	}
 	return nil
 }

@@ -91,12 +91,12 @@ func (c *caretaker) run(ctx context.Context) {
 	defer close(c.done)
 	for kind, informer := range c.chores {
 		enqueue := func(object any) {
-			if key, err := cache.MetaNamespaceKeyFunc(object); err == nil {
+			if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
 				c.queue.Add(chore{kind, key})
 			}
 		}
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
+			AddFunc: enqueue, DeleteFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
 		})
 		if err != nil {
 			c.log.Error("cannot look after objects", "kind", kind, "error", err)
@@ -140,8 +140,11 @@ func (c *caretaker) next(ctx context.Context) bool {
 // the API, and comes again.
 func (c *caretaker) do(ctx context.Context, todo chore) error {
 	object, exists, err := c.chores[todo.kind].GetStore().GetByKey(todo.key)
-	if err != nil || !exists {
+	if err != nil {
 		return err
+	}
+	if !exists {
+		return c.tidy(ctx, todo)
 	}
 	switch object := object.(type) {
 	case *corev1.Namespace:

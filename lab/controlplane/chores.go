@@ -116,6 +116,9 @@ func (c *caretaker) readyNode(ctx context.Context, node *corev1.Node) error {
 
 // readyDeployment is what a Deployment's pods would bring about.
 func (c *caretaker) readyDeployment(ctx context.Context, d *appsv1.Deployment) error {
+	if err := c.readyReplicaSet(ctx, d); err != nil {
+		return err
+	}
 	replicas := *cmp.Or(d.Spec.Replicas, new(int32))
 	if d.Status.ObservedGeneration == d.Generation && d.Status.ReadyReplicas == replicas {
 		return nil

@@ -136,6 +136,10 @@ func lightDeployment(t *testing.T, client kubernetes.Interface) {
 		if err != nil {
 			return false, err
 		}
+		r, err := client.AppsV1().ReplicaSets("apps").Get(ctx, "web-light", metav1.GetOptions{})
+		if err != nil || r.Status.ReadyReplicas != replicas {
+			return false, nil
+		}
 		s, err := client.AppsV1().StatefulSets("apps").Get(ctx, "web", metav1.GetOptions{})
 		return err == nil && d.Status.AvailableReplicas == replicas && s.Status.ReadyReplicas == replicas, err
 	})
@@ -151,6 +155,10 @@ func lightDeletions(t *testing.T, client kubernetes.Interface) {
 	if _, err := client.AppsV1().Deployments("apps").Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the deployment waits for somebody: %v", err)
 	}
+	eventually(t, "its replicas are gone", func(ctx context.Context) (bool, error) {
+		_, err := client.AppsV1().ReplicaSets("apps").Get(ctx, "web-light", metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
 	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kept", Finalizers: []string{"lab.test/kept"}}}
 	if _, err := client.CoreV1().ConfigMaps("apps").Create(t.Context(), kept, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,63 @@
+package cloudmanager
+
+import (
+	"context"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/metadata/metadatainformer"
+	"k8s.io/client-go/tools/cache"
+)
+
+// definitions are the kinds that a cluster has by definition.
+var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// followNodeClaims reconciles NodeClaims while the cluster has a definition of
+// them, until ctx ends: it comes with Karpenter, and may go again.
+func (w *watch) followNodeClaims(ctx context.Context) {
+	only := func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.OneTermEqualSelector("metadata.name", nodeClaims.Resource+"."+nodeClaims.Group).String()
+	}
+	factory := metadatainformer.NewFilteredSharedInformerFactory(w.metadata, 0, metav1.NamespaceAll, only)
+	informer := factory.ForResource(definitions).Informer()
+	var following sync.WaitGroup
+	var cancel context.CancelFunc = func() {}
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) {
+			var defined context.Context
+			defined, cancel = context.WithCancel(ctx)
+			following.Go(func() { w.watchNodeClaims(defined) })
+		},
+		DeleteFunc: func(any) { cancel() },
+	})
+	if err != nil {
+		w.log.Error("cannot watch definitions", "error", err)
+		return
+	}
+	factory.Start(ctx.Done())
+	<-ctx.Done()
+	factory.Shutdown()
+	cancel()
+	following.Wait()
+}
+
+// watchNodeClaims has NodeClaims reconciled as they change, until ctx ends.
+func (w *watch) watchNodeClaims(ctx context.Context) {
+	informer := dynamicinformer.NewFilteredDynamicInformer(w.objects, nodeClaims, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
+	enqueue := func(object any) {
+		if key, err := cache.MetaNamespaceKeyFunc(object); err == nil {
+			w.queue.Add(reference{nodeClaim, key})
+		}
+	}
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
+	})
+	if err != nil {
+		w.log.Error("cannot watch node claims", "error", err)
+		return
+	}
+	informer.RunWithContext(ctx)
+}

@@ -1,0 +1,203 @@
+package cloudmanager
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"tombolo/lab/aws"
+)
+
+const (
+	instanceType = "aws:ec2/instance:Instance"
+	// terminationFinalizer has an instance end before its NodeClaim.
+	terminationFinalizer = "karpenter.sh/termination"
+	poolLabel            = "karpenter.sh/nodepool"
+	claimTag             = "karpenter.sh/nodeclaim"
+	// machine is what every claim gets.
+	machine = "m7i.large"
+)
+
+// Karpenter's own kinds.
+var (
+	nodeClaims = schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodeclaims"}
+	nodePools  = schema.GroupVersionResource{Group: "karpenter.sh", Version: "v1", Resource: "nodepools"}
+)
+
+// reconcilePod makes a NodeClaim for a pod that only a node of a NodePool could
+// take, and that none takes. The pool owns the claim, which goes with it.
+func (w *watch) reconcilePod(ctx context.Context, pod *corev1.Pod) error {
+	name := pod.Spec.NodeSelector[poolLabel]
+	if name == "" || !unschedulable(pod) {
+		return nil
+	}
+	pool, err := w.objects.Resource(nodePools).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil // nobody makes nodes of that name
+	}
+	if err != nil {
+		return fmt.Errorf("look up the node pool %s: %w", name, err)
+	}
+	claims, err := w.objects.Resource(nodeClaims).List(ctx, metav1.ListOptions{LabelSelector: poolLabel + "=" + name})
+	if err != nil {
+		return fmt.Errorf("list the node claims of %s: %w", name, err)
+	}
+	coming := func(c unstructured.Unstructured) bool { return c.GetDeletionTimestamp() == nil }
+	if slices.ContainsFunc(claims.Items, coming) {
+		return nil
+	}
+	_, err = w.objects.Resource(nodeClaims).Create(ctx, newClaim(pool, string(pod.UID)), metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// unschedulable says that the scheduler has found no node for a pod.
+func unschedulable(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+	})
+}
+
+// newClaim is a NodeClaim of a pool, for a pod.
+func newClaim(pool *unstructured.Unstructured, pod string) *unstructured.Unstructured {
+	sum := sha256.Sum256([]byte(pod))
+	claim := &unstructured.Unstructured{Object: map[string]any{}}
+	claim.SetAPIVersion("karpenter.sh/v1")
+	claim.SetKind("NodeClaim")
+	claim.SetName(pool.GetName() + "-" + hex.EncodeToString(sum[:3]))
+	claim.SetLabels(map[string]string{poolLabel: pool.GetName()})
+	blocks := true
+	claim.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: "karpenter.sh/v1", Kind: "NodePool", Name: pool.GetName(), UID: pool.GetUID(), BlockOwnerDeletion: &blocks,
+	}})
+	if template, found, err := unstructured.NestedMap(pool.Object, "spec", "template", "spec"); found && err == nil {
+		claim.Object["spec"] = template
+	}
+	return claim
+}
+
+// reconcileNodeClaim gives a NodeClaim its instance and its node, and takes them
+// away with it.
+func (w *watch) reconcileNodeClaim(ctx context.Context, name string) error {
+	claim, err := w.objects.Resource(nodeClaims).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look up the node claim: %w", err)
+	}
+	if claim.GetDeletionTimestamp() != nil {
+		return w.releaseNodeClaim(ctx, claim)
+	}
+	if !slices.Contains(claim.GetFinalizers(), terminationFinalizer) {
+		claim.SetFinalizers(append(claim.GetFinalizers(), terminationFinalizer))
+		if claim, err = w.objects.Resource(nodeClaims).Update(ctx, claim, metav1.UpdateOptions{}); err != nil {
+			return fmt.Errorf("set the finalizer: %w", err)
+		}
+	}
+	instance, err := w.ensureInstance(ctx, claim)
+	if err != nil {
+		return err
+	}
+	node := claimedNode(claim, instance)
+	if _, err := w.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("create node %s: %w", node.Name, err)
+	}
+	return w.tellNode(ctx, claim, node)
+}
+
+// ensureInstance runs a claim's instance, with the tags that Karpenter gives it.
+// Source: https://karpenter.sh/docs/concepts/nodeclasses/#spectags
+func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstructured) (aws.Resource, error) {
+	if found := w.cloud.Find(instanceType, map[string]string{claimTag: claim.GetName(), w.ownership(): "owned"}); len(found) > 0 {
+		return found[0], nil
+	}
+	network, there := w.cloud.Network(w.cluster)
+	if !there || len(network.Subnets) == 0 {
+		return aws.Resource{}, fmt.Errorf("the cloud has no cluster %s", w.cluster)
+	}
+	subnet := network.Subnets[0].ID
+	if private := subnetsFor(network, true); len(private) > 0 {
+		subnet = private[0].(string)
+	}
+	class, _, _ := unstructured.NestedString(claim.Object, "spec", "nodeClassRef", "name")
+	made, err := w.cloud.Create(ctx, instanceType, map[string]any{
+		"ami": "ami-0123456789abcdef0", "instanceType": machine, "subnetId": subnet,
+		"vpcSecurityGroupIds": []any{network.SecurityGroup},
+		"tags": map[string]any{
+			"Name": claim.GetLabels()[poolLabel], poolLabel: claim.GetLabels()[poolLabel], claimTag: claim.GetName(),
+			"karpenter.k8s.aws/ec2nodeclass": class, "eks:eks-cluster-name": w.cluster, w.ownership(): "owned",
+		},
+	})
+	if err == nil {
+		w.log.Info("an instance was made", "id", made.ID)
+	}
+	return made, err
+}
+
+// ownership is the key of the tag that says which cluster a resource is of.
+func (w *watch) ownership() string { return "kubernetes.io/cluster/" + w.cluster }
+
+// claimedNode is the node that an instance joins as.
+func claimedNode(claim *unstructured.Unstructured, instance aws.Resource) *corev1.Node {
+	name, zone := instance.Text("privateDns"), instance.Text("availabilityZone")
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+			poolLabel: claim.GetLabels()[poolLabel], zoneLabel: zone,
+			"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
+			"node.kubernetes.io/instance-type": machine,
+		}},
+		Spec: corev1.NodeSpec{ProviderID: "aws:///" + zone + "/" + instance.ID},
+	}
+}
+
+// tellNode says in a claim's status which node it has.
+func (w *watch) tellNode(ctx context.Context, claim *unstructured.Unstructured, node *corev1.Node) error {
+	if known, _, _ := unstructured.NestedString(claim.Object, "status", "nodeName"); known == node.Name {
+		return nil
+	}
+	conditions := []any{}
+	for _, kind := range []string{"Launched", "Registered", "Initialized", "Ready"} {
+		conditions = append(conditions, map[string]any{
+			"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": metav1.Now().UTC().Format("2006-01-02T15:04:05Z"),
+		})
+	}
+	claim.Object["status"] = map[string]any{"nodeName": node.Name, "providerID": node.Spec.ProviderID, "conditions": conditions}
+	if _, err := w.objects.Resource(nodeClaims).UpdateStatus(ctx, claim, metav1.UpdateOptions{}); err != nil {
+		return fmt.Errorf("tell the node: %w", err)
+	}
+	return nil
+}
+
+// releaseNodeClaim lets a claim go once its node and its instance are gone.
+func (w *watch) releaseNodeClaim(ctx context.Context, claim *unstructured.Unstructured) error {
+	if !slices.Contains(claim.GetFinalizers(), terminationFinalizer) {
+		return nil
+	}
+	for _, instance := range w.cloud.Find(instanceType, map[string]string{claimTag: claim.GetName(), w.ownership(): "owned"}) {
+		err := w.client.CoreV1().Nodes().Delete(ctx, instance.Text("privateDns"), metav1.DeleteOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("delete the node: %w", err)
+		}
+		if err := w.cloud.Delete(ctx, instanceType, instance.ID); err != nil {
+			return err
+		}
+		w.log.Info("deleted in the cloud", "id", instance.ID)
+	}
+	claim.SetFinalizers(slices.DeleteFunc(claim.GetFinalizers(), func(f string) bool { return f == terminationFinalizer }))
+	_, err := w.objects.Resource(nodeClaims).Update(ctx, claim, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

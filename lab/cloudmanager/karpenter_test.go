@@ -1,0 +1,89 @@
+package cloudmanager
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func pending(pool string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "apps", UID: "1"},
+		Spec:       corev1.PodSpec{NodeSelector: map[string]string{poolLabel: pool}},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+		}}},
+	}
+}
+
+// TestPodHasANode: a pod that waits for a pool's node gets a claim, the claim an
+// instance and a node, and all of it goes with the claim.
+func TestPodHasANode(t *testing.T) {
+	a := newAccount(t)
+	w := a.watching()
+	pool := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": map[string]any{"name": "default", "uid": "2"},
+		"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"nodeClassRef": map[string]any{"name": "default"}}}},
+	}}
+	if _, err := w.objects.Resource(nodePools).Create(t.Context(), pool, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := w.reconcilePod(t.Context(), pending("default")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claims, err := w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(claims.Items) != 1 || claims.Items[0].GetOwnerReferences()[0].Name != "default" {
+		t.Fatalf("claims %+v, %v", claims, err)
+	}
+	name := claims.Items[0].GetName()
+	for range 2 {
+		if err := w.reconcileNodeClaim(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	instances := a.client.Find(instanceType, map[string]string{
+		"karpenter.sh/nodepool": "default", "kubernetes.io/cluster/demo": "owned", "karpenter.k8s.aws/ec2nodeclass": "default",
+	})
+	if len(instances) != 1 {
+		t.Fatalf("instances %+v", instances)
+	}
+	claim, err := w.objects.Resource(nodeClaims).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, _, _ := unstructured.NestedString(claim.Object, "status", "nodeName")
+	if made, err := w.client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{}); err != nil || made.Labels[poolLabel] != "default" {
+		t.Errorf("node %q: %+v, %v", node, made, err)
+	}
+	now := metav1.Now()
+	claim.SetDeletionTimestamp(&now)
+	if err := w.releaseNodeClaim(t.Context(), claim); err != nil {
+		t.Fatal(err)
+	}
+	if left := a.kinds(); left != "" {
+		t.Errorf("the cloud still has %s", left)
+	}
+	if nodes, err := w.client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil || len(nodes.Items) != 0 {
+		t.Errorf("nodes are left: %+v, %v", nodes.Items, err)
+	}
+}
+
+// TestPodOfNobody: a pod that waits for something else, and one of a pool that
+// there is not, get no node.
+func TestPodOfNobody(t *testing.T) {
+	a := newAccount(t)
+	w := a.watching()
+	waiting := pending("")
+	for _, pod := range []*corev1.Pod{waiting, pending("default")} {
+		if err := w.reconcilePod(t.Context(), pod); err != nil {
+			t.Error(err)
+		}
+	}
+	if claims, err := w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{}); err != nil || len(claims.Items) != 0 {
+		t.Errorf("claims %+v, %v", claims, err)
+	}
+}
