@@ -146,6 +146,8 @@ func (d *daemon) control() http.Handler {
 		answer(w, tokenAnswer{token, expires})
 	})
 	d.serveDrift(mux)
+	d.serveFaults(mux)
+	d.serveNetwork(mux)
 	mux.HandleFunc("POST /shutdown", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, struct{}{})
 		d.stop()

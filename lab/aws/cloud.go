@@ -117,6 +117,9 @@ type Cloud struct {
 	// patience is the least time that a certificate is waited for.
 	patience time.Duration
 
+	// faults make requests go wrong.
+	faults faults
+
 	// busy makes operations on one resource wait for each other.
 	busy keyedMutex
 	// work counts operations that go on after their caller has gone.

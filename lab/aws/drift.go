@@ -90,13 +90,17 @@ func (c *Cloud) named(token, name string) (*resourceType, *record, error) {
 	return nil, nil, fmt.Errorf("there are several, name one by its id: %s", strings.Join(ids, ", "))
 }
 
-// typeOf finds a type by its token, or by the end of it, such as Vpc, where no
-// other has the same.
 func (c *Cloud) typeOf(name string) (*resourceType, error) {
-	if typ := c.types[name]; typ != nil {
-		return typ, nil
+	token, err := resolved(name, sortedKeys(c.types), "resource type")
+	return c.types[token], err
+}
+
+// resolved finds a token by itself, or by its end, such as Vpc, where no other
+// has the same.
+func resolved(name string, tokens []string, what string) (string, error) {
+	if slices.Contains(tokens, name) {
+		return name, nil
 	}
-	tokens := sortedKeys(c.types)
 	var found []string
 	for _, token := range tokens {
 		if strings.HasSuffix(token, ":"+name) {
@@ -105,11 +109,11 @@ func (c *Cloud) typeOf(name string) (*resourceType, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, fmt.Errorf("the AWS stand-in does not know the resource type %s; did you mean %s?", name, nearest(name, tokens))
+		return "", fmt.Errorf("the AWS stand-in does not know the %s %s; did you mean %s?", what, name, nearest(name, tokens))
 	case 1:
-		return c.types[found[0]], nil
+		return found[0], nil
 	}
-	return nil, fmt.Errorf("%s is the end of several resource types, use one of %s", name, strings.Join(found, ", "))
+	return "", fmt.Errorf("%s is the end of several %ss, use one of %s", name, what, strings.Join(found, ", "))
 }
 
 // nearest is the token that is spelled most like a name.

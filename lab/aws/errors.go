@@ -15,10 +15,14 @@ type apiError struct {
 	status    int
 	code      string
 	message   string
+	// attempts that were made in vain; 0 when the provider makes only one.
+	attempts int
 }
 
 // unmodelled are codes that the models of services do not know.
-var unmodelled = []string{"InvalidParameterValue", "ValidationError", "ValidationException"}
+var unmodelled = []string{
+	"InvalidParameterValue", "ValidationError", "ValidationException", "Throttling", "ThrottlingException", "InternalFailure",
+}
 
 // Error is what a user of the AWS provider sees: AWS's SDK prints errors that
 // the service's model knows by their name, and others as "api error". EC2's
@@ -28,8 +32,12 @@ func (e *apiError) Error() string {
 	if e.service == "EC2" || e.service == "S3" && !strings.HasPrefix(e.code, "BucketAlready") || slices.Contains(unmodelled, e.code) {
 		prefix = "api error "
 	}
-	return fmt.Sprintf("%s: operation error %s: %s, https response error StatusCode: %d, RequestID: %s, %s%s: %s",
-		e.doing, e.service, e.operation, e.status, requestID(), prefix, e.code, e.message)
+	tries := ""
+	if e.attempts > 0 {
+		tries = fmt.Sprintf("exceeded maximum number of attempts, %d, ", e.attempts)
+	}
+	return fmt.Sprintf("%s: operation error %s: %s, %shttps response error StatusCode: %d, RequestID: %s, %s%s: %s",
+		e.doing, e.service, e.operation, tries, e.status, requestID(), prefix, e.code, e.message)
 }
 
 func requestID() string {

@@ -227,6 +227,13 @@ func (c *call) removeRecords() error {
 	return c.cloud.store.remove(c.r)
 }
 
+// read looks a resource up; nil when there is none.
+func (c *Cloud) read(typ *resourceType, s *session, id string) *record {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lookup(typ, s.region, id)
+}
+
 // lookup finds a resource by the id that Pulumi has, or by the id that the
 // provider imports it by.
 func (c *Cloud) lookup(typ *resourceType, region, id string) *record {

@@ -157,7 +157,11 @@ func (p *provider) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*p
 	}
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
-	r, err := p.cloud.create(ctx, s, typ, in)
+	about := typ.request(opCreate, in.str(typ.autoname.property), s.region)
+	r, err := meet(ctx, p.cloud, about, func() (*record, error) { return p.cloud.create(ctx, s, typ, in) })
+	if err == nil {
+		err = p.cloud.awaitSeen(about, r)
+	}
 	if err != nil {
 		return nil, wire(err)
 	}
@@ -205,7 +209,9 @@ func (p *provider) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*p
 	}
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
-	r, err := p.cloud.update(ctx, s, typ, req.Id, known, in)
+	r, err := meet(ctx, p.cloud, typ.request(opUpdate, req.Id, s.region), func() (*record, error) {
+		return p.cloud.update(ctx, s, typ, req.Id, known, in)
+	})
 	if err != nil {
 		return nil, wire(err)
 	}
@@ -242,10 +248,14 @@ func (p *provider) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulum
 	if err != nil {
 		return nil, err
 	}
-	p.cloud.mu.Lock()
-	r := p.cloud.lookup(typ, s.region, req.Id)
-	p.cloud.mu.Unlock()
-	if r == nil {
+	ctx, cancel := s.scope(ctx)
+	defer cancel()
+	about := typ.request(opRead, req.Id, s.region)
+	r, err := meet(ctx, p.cloud, about, func() (*record, error) { return p.cloud.read(typ, s, req.Id), nil })
+	if err != nil {
+		return nil, wire(err)
+	}
+	if _, hidden := p.cloud.faults.take(about, FaultNotFound); hidden || r == nil {
 		return &pulumirpc.ReadResponse{}, nil
 	}
 	inputs, err := marshal(typ.inputsOf(r), "the inputs")
@@ -264,10 +274,13 @@ func (p *provider) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*e
 	}
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
-	if err := p.cloud.remove(ctx, s, typ, req.Id); err != nil {
+	done, err := meet(ctx, p.cloud, typ.request(opDelete, req.Id, s.region), func() (*emptypb.Empty, error) {
+		return &emptypb.Empty{}, p.cloud.remove(ctx, s, typ, req.Id)
+	})
+	if err != nil {
 		return nil, wire(err)
 	}
-	return &emptypb.Empty{}, nil
+	return done, nil
 }
 
 // Invoke calls a function.
@@ -287,7 +300,9 @@ func (p *provider) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*p
 	if problems := f.schema.check(args); len(problems) > 0 {
 		return &pulumirpc.InvokeResponse{Failures: failures(req.Tok, problems)}, nil
 	}
-	result, err := p.cloud.invoke(s, f, args)
+	ctx, cancel := s.scope(ctx)
+	defer cancel()
+	result, err := meet(ctx, p.cloud, invocation(req.Tok, s.region), func() (props, error) { return p.cloud.invoke(s, f, args) })
 	if err != nil {
 		return nil, wire(fmt.Errorf("invoking %s: %w", req.Tok, err))
 	}
@@ -310,19 +325,30 @@ func (p *provider) target(ctx context.Context, name string) (*session, *resource
 }
 
 // wire turns an error into what the protocol has for it. A resource that is
-// being made while nobody waits for it is handed over all the same, so that it
-// is not lost.
+// being made while nobody waits for it, or that was made and not found, is
+// handed over all the same, so that it is not lost.
 func wire(err error) error {
-	var left *interrupted
-	if !errors.As(err, &left) || left.record.Inputs == nil {
+	left := leftBy(err)
+	if left == nil || left.Inputs == nil {
 		return rpcerror.Newf(codes.Unknown, "1 error occurred:\n\t* %s\n\n", err)
 	}
-	inputs, inErr := marshal(left.record.Inputs, "the inputs")
-	outputs, outErr := marshal(left.record.Outputs, "the outputs")
+	inputs, inErr := marshal(left.Inputs, "the inputs")
+	outputs, outErr := marshal(left.Outputs, "the outputs")
 	if inErr != nil || outErr != nil {
 		return err
 	}
 	return rpcerror.WithDetails(rpcerror.New(codes.Unknown, err.Error()), &pulumirpc.ErrorResourceInitFailed{
-		Id: left.record.ID, Properties: outputs, Inputs: inputs, Reasons: []string{err.Error()},
+		Id: left.ID, Properties: outputs, Inputs: inputs, Reasons: []string{err.Error()},
 	})
+}
+
+// leftBy is what an operation that failed has made all the same.
+func leftBy(err error) *record {
+	if left := new(interrupted); errors.As(err, &left) {
+		return left.record
+	}
+	if left := new(unread); errors.As(err, &left) {
+		return left.record
+	}
+	return nil
 }

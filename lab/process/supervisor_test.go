@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"strings"
 	"syscall"
 	"testing"
@@ -109,6 +110,25 @@ func TestClosedSupervisorStartsNothing(t *testing.T) {
 	s := supervisor(t)
 	s.Close()
 	if err := s.Start(t.Context(), spec(t, "healthy")); err == nil || err.Error() != "start healthy: the lab is shutting down" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPause(t *testing.T) {
+	s := supervisor(t)
+	p := spec(t, "healthy")
+	p.Healthy = nil
+	if err := s.Start(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Pause("healthy"), s.Resume("healthy"), s.Pause("healthy")); err != nil {
+		t.Error(err)
+	}
+	if err := s.Pause("unknown"); err == nil || err.Error() != "send stopped (signal) to unknown: there is no such process" {
+		t.Errorf("error %v", err)
+	}
+	s.Stop("healthy") // ends what is paused, too
+	if err := s.Resume("healthy"); err == nil || err.Error() != "send continued to healthy: there is no such process" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -26,6 +26,12 @@ type Lab interface {
 	LogFile(process string) (string, error)
 	Change(ctx context.Context, typ, name string, changes map[string]any) (lab.Item, error)
 	Delete(ctx context.Context, typ, name string) (lab.Item, error)
+	AddFault(ctx context.Context, f lab.Fault) (lab.Fault, error)
+	Faults(ctx context.Context) ([]lab.Fault, error)
+	ClearFaults(ctx context.Context, ids ...int) (int, error)
+	Cut(ctx context.Context, cluster string) error
+	Restore(ctx context.Context, cluster string) error
+	Restart(ctx context.Context, cluster string) error
 }
 
 // NewCmdLab returns the group of commands.
@@ -36,7 +42,7 @@ engine, Kubernetes control planes and the GitOps controllers are real, and the
 cloud's API is a stand-in. Its state is in .lab/ of the project.`)
 	cmd.AddCommand(
 		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil),
-		NewCmdDrift(f),
+		NewCmdDrift(f), NewCmdFault(f), NewCmdCluster(f),
 		NewCmdServe(f), NewCmdAWS(f, nil),
 	)
 	return cmd

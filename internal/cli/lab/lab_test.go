@@ -22,6 +22,7 @@ type fake struct {
 	log    string
 	err    error
 	calls  []string
+	faults []lab.Fault
 }
 
 func (f *fake) ChooseProfile(p lab.Profile) error {
@@ -59,6 +60,30 @@ func (f *fake) Change(_ context.Context, typ, name string, changes map[string]an
 func (f *fake) Delete(_ context.Context, typ, name string) (lab.Item, error) {
 	f.calls = append(f.calls, fmt.Sprint("delete ", typ, " ", name))
 	return lab.Item{Type: typ, ID: name}, f.err
+}
+
+func (f *fake) AddFault(_ context.Context, added lab.Fault) (lab.Fault, error) {
+	added.ID = len(f.faults) + 1
+	f.faults = append(f.faults, added)
+	return added, f.err
+}
+
+func (f *fake) Faults(context.Context) ([]lab.Fault, error) { return f.faults, f.err }
+
+func (f *fake) ClearFaults(_ context.Context, ids ...int) (int, error) {
+	f.calls = append(f.calls, fmt.Sprint("clear ", ids))
+	n := len(f.faults)
+	f.faults = nil
+	return n, f.err
+}
+
+func (f *fake) Cut(_ context.Context, cluster string) error     { return f.call("cut " + cluster) }
+func (f *fake) Restore(_ context.Context, cluster string) error { return f.call("restore " + cluster) }
+func (f *fake) Restart(_ context.Context, cluster string) error { return f.call("restart " + cluster) }
+
+func (f *fake) call(what string) error {
+	f.calls = append(f.calls, what)
+	return f.err
 }
 
 func (f *fake) open() (Lab, error) { return f, nil }

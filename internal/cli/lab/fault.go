@@ -1,0 +1,191 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+	"tombolo/lab"
+	"tombolo/lab/aws"
+)
+
+// NewCmdFault returns the group of commands lab fault.
+func NewCmdFault(f *factory.Factory) *cobra.Command {
+	cmd := group("fault", "Make requests to the lab's cloud go wrong", `
+Make the next requests to the stand-in of the cloud go wrong, to see what comes
+of it. Faults end with their count, when they are cleared, and with the lab.`)
+	cmd.AddCommand(NewCmdFaultAdd(f, nil), NewCmdFaultList(f, nil), NewCmdFaultClear(f, nil))
+	return cmd
+}
+
+// FaultOptions are the options of the commands lab fault.
+type FaultOptions struct {
+	Lab    func() (Lab, error)
+	Out    io.Writer
+	Status func() render.Status
+	JSON   func() bool
+	Table  func() render.TableOptions
+
+	// Fault to add.
+	Fault lab.Fault
+	// IDs of the faults to clear; none means all.
+	IDs []int
+}
+
+func newFaultOptions(f *factory.Factory) *FaultOptions {
+	return &FaultOptions{Lab: open(f), Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Table: f.Table}
+}
+
+// NewCmdFaultAdd returns the command lab fault add; runF, if not nil, runs in
+// place of it.
+func NewCmdFaultAdd(f *factory.Factory, runF func(context.Context, *FaultOptions) error) *cobra.Command {
+	opts := newFaultOptions(f)
+	cmd := &cobra.Command{
+		Use:   "add <kind> <operation> <type>",
+		Short: "Make the next requests of a kind go wrong",
+		Long: strings.TrimSpace(`
+Make the next requests of a kind go wrong. The type is that of a resource, such
+as aws:ec2/vpc:Vpc or the end of it, Vpc; of a function with the operation
+invoke, such as getAvailabilityZones; or "*", any. The operation is create,
+read, update, delete or invoke. The kinds:
+
+  throttled     refused, because there are too many requests
+  server-error  an error of the cloud's own
+  answer-lost   done, but the answer never arrives
+  not-found     not found yet: when it is read, or right after it was created
+  slow          takes longer, see --delay
+  quota         a creation beyond a quota
+
+The provider tries a request four times that is throttled, meets a server error,
+or does not find what it created: a lower --count costs it only tries.`),
+		Example: `  tombolo lab fault add answer-lost create Vpc
+  tombolo lab fault add throttled create "*" --count 12`,
+		Args: cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Fault.Kind, opts.Fault.Operation, opts.Fault.Type = aws.FaultKind(args[0]), args[1], args[2]
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return faultAddRun(cmd.Context(), opts)
+		},
+	}
+	cmd.Flags().IntVar(&opts.Fault.Count, "count", 1, "how many requests go wrong")
+	cmd.Flags().DurationVar(&opts.Fault.Delay, "delay", 5*time.Second, "how long a slow request takes")
+	return cmd
+}
+
+// NewCmdFaultList returns the command lab fault list; runF, if not nil, runs in
+// place of it.
+func NewCmdFaultList(f *factory.Factory, runF func(context.Context, *FaultOptions) error) *cobra.Command {
+	opts := newFaultOptions(f)
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the faults that wait for a request",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return faultListRun(cmd.Context(), opts)
+		},
+	}
+}
+
+// NewCmdFaultClear returns the command lab fault clear; runF, if not nil, runs
+// in place of it.
+func NewCmdFaultClear(f *factory.Factory, runF func(context.Context, *FaultOptions) error) *cobra.Command {
+	opts := newFaultOptions(f)
+	return &cobra.Command{
+		Use:   "clear [id]...",
+		Short: "Forget faults, all of them when none is named",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, arg := range args {
+				id, err := strconv.Atoi(arg)
+				if err != nil {
+					return fault.NewUsage(fmt.Sprintf("%q is no id of a fault", arg), "see `tombolo lab fault list`")
+				}
+				opts.IDs = append(opts.IDs, id)
+			}
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return faultClearRun(cmd.Context(), opts)
+		},
+	}
+}
+
+// faultsDocument is the result in the JSON format.
+type faultsDocument struct {
+	Type   string      `json:"type"`
+	Faults []lab.Fault `json:"faults"`
+}
+
+func (o *FaultOptions) document(faults ...lab.Fault) error {
+	return render.WriteJSON(o.Out, faultsDocument{Type: "lab-faults", Faults: append([]lab.Fault{}, faults...)})
+}
+
+func faultAddRun(ctx context.Context, o *FaultOptions) error {
+	l, err := o.Lab()
+	if err != nil {
+		return err
+	}
+	added, err := l.AddFault(ctx, o.Fault)
+	if err != nil {
+		return err
+	}
+	if o.JSON() {
+		return o.document(added)
+	}
+	o.Status().Done("fault %d waits: %s of %s, %s, %d times", added.ID, added.Operation, added.Type, added.Kind, added.Count)
+	return nil
+}
+
+func faultListRun(ctx context.Context, o *FaultOptions) error {
+	l, err := o.Lab()
+	if err != nil {
+		return err
+	}
+	faults, err := l.Faults(ctx)
+	if err != nil {
+		return err
+	}
+	if o.JSON() {
+		return o.document(faults...)
+	}
+	if len(faults) == 0 {
+		o.Status().Plain("no fault waits for a request")
+	}
+	rows := make([][]string, 0, len(faults))
+	for _, f := range faults {
+		rows = append(rows, []string{strconv.Itoa(f.ID), string(f.Kind), f.Operation, f.Type, strconv.Itoa(f.Count)})
+	}
+	return render.Table(o.Out, o.Table(), []string{"ID", "KIND", "OPERATION", "TYPE", "LEFT"}, rows)
+}
+
+func faultClearRun(ctx context.Context, o *FaultOptions) error {
+	l, err := o.Lab()
+	if err != nil {
+		return err
+	}
+	n, err := l.ClearFaults(ctx, o.IDs...)
+	if err != nil {
+		return err
+	}
+	left, err := l.Faults(ctx)
+	if err != nil {
+		return err
+	}
+	if o.JSON() {
+		return o.document(left...)
+	}
+	o.Status().Done("faults forgotten: %d, left: %d", n, len(left))
+	return nil
+}

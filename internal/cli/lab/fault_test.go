@@ -1,0 +1,75 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tombolo/lab"
+	"tombolo/lab/aws"
+)
+
+func TestFaultArguments(t *testing.T) {
+	var got *FaultOptions
+	keep := func(_ context.Context, o *FaultOptions) error { got = o; return nil }
+	if err := execute(t, NewCmdFaultAdd(testFactory(), keep), []string{"slow", "create", "*", "--count", "3", "--delay", "1s"}); err != nil {
+		t.Fatal(err)
+	}
+	want := lab.Fault{Kind: aws.FaultSlow, Operation: "create", Type: "*", Count: 3, Delay: time.Second}
+	if diff := cmp.Diff(want, got.Fault); diff != "" {
+		t.Error(diff)
+	}
+	if err := execute(t, NewCmdFaultClear(testFactory(), keep), []string{"1", "2"}); err != nil || !cmp.Equal(got.IDs, []int{1, 2}) {
+		t.Errorf("%v, %v", got.IDs, err)
+	}
+	err := execute(t, NewCmdFaultClear(testFactory(), keep), []string{"Vpc"})
+	if want := "\"Vpc\" is no id of a fault; see `tombolo lab fault list`"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestFaultRun(t *testing.T) {
+	f, errOut, out := &fake{}, &bytes.Buffer{}, &bytes.Buffer{}
+	o := &FaultOptions{Lab: f.open, Out: out, Status: to(errOut), JSON: no, Table: plain}
+	o.Fault = lab.Fault{Kind: aws.FaultQuota, Operation: "create", Type: "aws:ec2/vpc:Vpc", Count: 2}
+	for _, run := range []func(context.Context, *FaultOptions) error{faultListRun, faultAddRun, faultListRun, faultClearRun} {
+		if err := run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "no fault waits for a request\n✔ fault 1 waits: create of aws:ec2/vpc:Vpc, quota, 2 times\n✔ faults forgotten: 1, left: 0\n"
+	if errOut.String() != want {
+		t.Errorf("people read %q, want %q", errOut, want)
+	}
+	table := "ID   KIND    OPERATION   TYPE              LEFT\n1    quota   create      aws:ec2/vpc:Vpc   2\n"
+	if out.String() != table {
+		t.Errorf("the table is\n%s\nwant\n%s", out, table)
+	}
+	o.JSON = yes
+	out.Reset()
+	if err := faultAddRun(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), `{"type":"lab-faults","faults":[{"id":1,"kind":"quota","operation":"create","type":"aws:ec2/vpc:Vpc","count":2}]}`+"\n"; got != want {
+		t.Errorf("machines read %s, want %s", got, want)
+	}
+}
+
+func TestClusterRun(t *testing.T) {
+	f, errOut := &fake{}, &bytes.Buffer{}
+	o := &ClusterOptions{Lab: f.open, Status: to(errOut), Done: "cluster %s is cut off", Do: Lab.Cut, Cluster: "demo"}
+	if err := clusterRun(t.Context(), o); err != nil || errOut.String() != "✔ cluster demo is cut off\n" {
+		t.Errorf("%v, people read %q", err, errOut)
+	}
+	f.err = errors.New("cut cluster demo off: send stopped (signal) to demo-kube-apiserver: there is no such process")
+	if err := clusterRun(t.Context(), o); !errors.Is(err, f.err) {
+		t.Errorf("error %v", err)
+	}
+	if diff := cmp.Diff([]string{"cut demo", "cut demo"}, f.calls); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,180 @@
+package aws
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil/rpcerror"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+)
+
+// fault adds a fault.
+func (a *account) fault(f Fault) {
+	a.t.Helper()
+	if _, err := a.cloud.AddFault(f); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func anyVpc() props { return props{"cidrBlock": "10.0.0.0/16"} }
+
+func TestFaultsInTheWay(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		fault Fault
+		want  string // empty: the provider copes
+	}{
+		{"throttled a little", Fault{Kind: FaultThrottled, Operation: opCreate, Type: "Vpc", Count: 3}, ""},
+		{
+			"throttled", Fault{Kind: FaultThrottled, Operation: opCreate, Type: vpcType, Count: 4},
+			"creating EC2 VPC: operation error EC2: CreateVpc, exceeded maximum number of attempts, 4, https response error StatusCode: 503, RequestID: ID, api error RequestLimitExceeded: Request limit exceeded.",
+		},
+		{
+			"server error", Fault{Kind: FaultServerError, Operation: opCreate, Type: "*", Count: 4},
+			"creating EC2 VPC: operation error EC2: CreateVpc, exceeded maximum number of attempts, 4, https response error StatusCode: 500, RequestID: ID, api error InternalError: An internal error has occurred",
+		},
+		{
+			"quota", Fault{Kind: FaultQuota, Operation: opCreate, Type: vpcType},
+			"creating EC2 VPC: operation error EC2: CreateVpc, https response error StatusCode: 400, RequestID: ID, api error VpcLimitExceeded: The maximum number of VPCs has been reached.",
+		},
+		{"slow", Fault{Kind: FaultSlow, Operation: opCreate, Type: vpcType, Delay: time.Millisecond}, ""},
+		{"another type", Fault{Kind: FaultQuota, Operation: opCreate, Type: subnetType}, ""},
+		{"another operation", Fault{Kind: FaultThrottled, Operation: opUpdate, Type: vpcType, Count: 9}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := newAccount(t)
+			a.fault(test.fault)
+			made, err := a.try(vpcType, "net", anyVpc())
+			if test.want == "" {
+				if err != nil || made.id == "" {
+					t.Errorf("made %v, %v", made, err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(withoutRequestID(err.Error()), test.want) {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+			if left := a.cloud.Inventory(); len(left) != 0 {
+				t.Errorf("made all the same: %v", left)
+			}
+		})
+	}
+}
+
+// withoutRequestID replaces the id of a request, which is random.
+func withoutRequestID(text string) string {
+	before, after, ok := strings.Cut(text, "RequestID: ")
+	if _, rest, more := strings.Cut(after, ","); ok && more {
+		return before + "RequestID: ID," + rest
+	}
+	return text
+}
+
+func TestLostAnswer(t *testing.T) {
+	a := newAccount(t)
+	a.fault(Fault{Kind: FaultAnswerLost, Operation: opCreate, Type: vpcType})
+	_, err := a.try(vpcType, "net", anyVpc())
+	refuses(t, err, `creating EC2 VPC: operation error EC2: CreateVpc, https response error StatusCode: 0, RequestID: , request send failed, `+
+		`Post "https://ec2.eu-central-1.amazonaws.com/": net/http: timeout awaiting response headers`)
+	if made := a.cloud.Inventory(); len(made) != 1 || made[0].Type != vpcType {
+		t.Fatalf("made %v", made)
+	}
+	if left := a.cloud.Faults(); len(left) != 0 {
+		t.Errorf("the fault has happened, and waits still: %v", left)
+	}
+	vpc := &thing{token: vpcType, name: "net", id: a.cloud.Inventory()[0].ID}
+	a.fault(Fault{Kind: FaultAnswerLost, Operation: opDelete, Type: vpcType})
+	refuses(t, a.delete(vpc), "deleting EC2 VPC ("+vpc.id+"): operation error EC2: DeleteVpc, https response error StatusCode: 0")
+	if err := a.delete(vpc); err != nil || len(a.cloud.Inventory()) > 0 {
+		t.Errorf("deleted again: %v, left %v", err, a.cloud.Inventory())
+	}
+}
+
+func TestNotFoundAfterCreation(t *testing.T) {
+	a := newAccount(t)
+	a.fault(Fault{Kind: FaultNotFound, Operation: opCreate, Type: vpcType, Count: attempts - 1})
+	vpc := a.make(vpcType, "net", anyVpc())
+	a.fault(Fault{Kind: FaultNotFound, Operation: opCreate, Type: subnetType, Count: attempts})
+	_, err := a.try(subnetType, "a", props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"})
+	refuses(t, err, "create: couldn't find resource (4 retries)")
+	rpc, _ := rpcerror.FromError(err)
+	if len(rpc.Details()) != 1 {
+		t.Fatalf("details are %v", rpc.Details())
+	}
+	if left, ok := rpc.Details()[0].(*pulumirpc.ErrorResourceInitFailed); !ok || !strings.HasPrefix(left.Id, "subnet-") {
+		t.Errorf("the engine does not get the id of what was made: %v", rpc.Details()[0])
+	}
+}
+
+func TestNotFoundWhenRead(t *testing.T) {
+	a := newAccount(t)
+	vpc := a.make(vpcType, "net", anyVpc())
+	a.fault(Fault{Kind: FaultNotFound, Operation: opRead, Type: vpcType})
+	for _, want := range []string{"", vpc.id} {
+		res, err := a.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(vpcType, "net"), Id: vpc.id})
+		if err != nil || res.Id != want {
+			t.Errorf("read as %q, %v; want %q", res.GetId(), err, want)
+		}
+	}
+}
+
+func TestFaultOfAFunction(t *testing.T) {
+	a := newAccount(t)
+	a.fault(Fault{Kind: FaultServerError, Operation: opInvoke, Type: "getAvailabilityZones", Count: 4})
+	_, err := a.invoke("aws:index/getAvailabilityZones:getAvailabilityZones", nil)
+	refuses(t, err, "invoking aws:index/getAvailabilityZones:getAvailabilityZones: reading getAvailabilityZones: "+
+		"operation error EC2: GetAvailabilityZones, exceeded maximum number of attempts, 4, https response error StatusCode: 500")
+}
+
+func TestCancelEndsASlowRequest(t *testing.T) {
+	a := newAccount(t)
+	a.fault(Fault{Kind: FaultSlow, Operation: opCreate, Type: vpcType, Delay: time.Hour})
+	failed := make(chan error, 1)
+	go func() { _, err := a.try(vpcType, "net", anyVpc()); failed <- err }()
+	a.eventually("the creation waits", func() bool { return len(a.cloud.Faults()) == 0 })
+	if _, err := a.server.Cancel(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), errCancelled.Error()) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAddFaultRefuses(t *testing.T) {
+	a := newAccount(t)
+	for _, test := range []struct {
+		fault Fault
+		want  string
+	}{
+		{Fault{Kind: "gone"}, `add a fault: there is no kind "gone"; use one of answer-lost, not-found, quota, server-error, slow, throttled`},
+		{Fault{Kind: FaultQuota, Operation: opRead}, `add a fault: quota cannot happen to "read"; use create`},
+		{Fault{Kind: FaultSlow, Operation: opRead, Type: "Vpcs"}, "add a fault: the AWS stand-in does not know the resource type Vpcs; did you mean aws:ec2/vpc:Vpc?"},
+		{Fault{Kind: FaultSlow, Operation: opInvoke, Type: "getVpd"}, "add a fault: the AWS stand-in does not know the function getVpd; did you mean aws:ec2/getVpc:getVpc?"},
+		{Fault{Kind: FaultSlow, Operation: opRead, Type: vpcType, Count: -1}, "add a fault: count and delay cannot be negative"},
+	} {
+		if _, err := a.cloud.AddFault(test.fault); err == nil || err.Error() != test.want {
+			t.Errorf("got  %v\nwant %s", err, test.want)
+		}
+	}
+}
+
+func TestClearFaults(t *testing.T) {
+	a := newAccount(t)
+	for range 3 {
+		a.fault(Fault{Kind: FaultSlow, Operation: opCreate, Type: vpcType})
+	}
+	if n := a.cloud.ClearFaults(2, 7); n != 1 || len(a.cloud.Faults()) != 2 {
+		t.Errorf("cleared %d, left %v", n, a.cloud.Faults())
+	}
+	if n := a.cloud.ClearFaults(); n != 2 || len(a.cloud.Faults()) != 0 {
+		t.Errorf("cleared %d, left %v", n, a.cloud.Faults())
+	}
+}
+
+func TestWireKeepsOtherErrors(t *testing.T) {
+	if err := wire(errors.New("no")); err == nil || !strings.Contains(err.Error(), "1 error occurred:\n\t* no") {
+		t.Errorf("error %v", err)
+	}
+}

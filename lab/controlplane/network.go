@@ -1,0 +1,45 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+)
+
+// Cut makes a cluster's API silent, as a network does that loses everything:
+// connections are taken and nothing is answered. Restore ends it.
+func (m *Manager) Cut(cluster string) error {
+	defer m.lock(cluster)()
+	if err := m.o.Supervisor.Pause(apiServer(cluster)); err != nil {
+		return fmt.Errorf("cut cluster %s off: %w", cluster, err)
+	}
+	return nil
+}
+
+// Restore lets a cluster's API answer again. What was sent to it meanwhile, and
+// not given up, arrives.
+func (m *Manager) Restore(cluster string) error {
+	defer m.lock(cluster)()
+	if err := m.o.Supervisor.Resume(apiServer(cluster)); err != nil {
+		return fmt.Errorf("restore cluster %s: %w", cluster, err)
+	}
+	return nil
+}
+
+// Restart ends a cluster's API server, which refuses connections from then on,
+// and returns when it serves again. Its data stays.
+func (m *Manager) Restart(ctx context.Context, cluster string) error {
+	defer m.lock(cluster)()
+	m.mu.Lock()
+	spec, known := m.specs[cluster]
+	m.mu.Unlock()
+	if !known || spec.ARN == "" && spec.Version == "" {
+		return fmt.Errorf("restart the API server of cluster %s: there is no such cluster", cluster)
+	}
+	m.o.Supervisor.Stop(apiServer(cluster))
+	if _, err := m.start(ctx, spec); err != nil {
+		return fmt.Errorf("restart the API server of cluster %s: %w", cluster, err)
+	}
+	return nil
+}
+
+func apiServer(cluster string) string { return cluster + "-kube-apiserver" }

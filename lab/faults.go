@@ -1,0 +1,42 @@
+package lab
+
+import (
+	"context"
+	"net/http"
+
+	"tombolo/lab/aws"
+)
+
+// Fault makes requests to the cloud's stand-in go wrong. It is gone when the
+// lab is started anew.
+type Fault = aws.Fault
+
+// AddFault makes the next requests of a kind go wrong, and returns the fault as
+// it was understood, with its id.
+func (l *Lab) AddFault(ctx context.Context, f Fault) (Fault, error) {
+	var added Fault
+	err := l.ask(ctx, http.MethodPost, "/faults", f, &added)
+	return added, err
+}
+
+// Faults lists the faults that wait for a request, the oldest first.
+func (l *Lab) Faults(ctx context.Context) ([]Fault, error) {
+	var list []Fault
+	err := l.ask(ctx, http.MethodGet, "/faults", struct{}{}, &list)
+	return list, err
+}
+
+// ClearFaults forgets faults, all of them when no ids are given, and returns
+// how many it forgot.
+func (l *Lab) ClearFaults(ctx context.Context, ids ...int) (int, error) {
+	var cleared int
+	err := l.ask(ctx, http.MethodDelete, "/faults", ids, &cleared)
+	return cleared, err
+}
+
+// serveFaults answers AddFault, Faults and ClearFaults.
+func (d *daemon) serveFaults(mux *http.ServeMux) {
+	handle(mux, "POST /faults", func(_ context.Context, f Fault) (Fault, error) { return d.cloud.AddFault(f) })
+	handle(mux, "GET /faults", func(context.Context, struct{}) ([]Fault, error) { return d.cloud.Faults(), nil })
+	handle(mux, "DELETE /faults", func(_ context.Context, ids []int) (int, error) { return d.cloud.ClearFaults(ids...), nil })
+}
