@@ -24,7 +24,7 @@ func (d *Driver) releaseLocks(ctx context.Context, stack string) error {
 	if err := d.removeUnfinished(dir, stack); err != nil {
 		return err
 	}
-	held, err := lockFiles(dir, stack)
+	held, err := readLocks(dir, stack)
 	if err != nil {
 		return err
 	}

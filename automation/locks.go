@@ -22,8 +22,8 @@ type lockFile struct {
 	owner LockOwner
 }
 
-// lockFiles reads the locks of a stack in a local backend.
-func lockFiles(dir, stack string) ([]lockFile, error) {
+// readLocks reads the locks of a stack in a local backend.
+func readLocks(dir, stack string) ([]lockFile, error) {
 	files, err := inLocks(dir, stack, "*.json")
 	if err != nil {
 		return nil, err
@@ -66,12 +66,22 @@ func (d *Driver) lockOwners(stack string) ([]LockOwner, error) {
 	if !ok {
 		return nil, nil
 	}
-	held, err := lockFiles(dir, stack)
+	held, err := readLocks(dir, stack)
 	owners := make([]LockOwner, 0, len(held))
 	for _, h := range held {
 		owners = append(owners, h.owner)
 	}
 	return owners, err
+}
+
+// lockFiles finds files among the locks of a stack in a local backend; none
+// elsewhere.
+func (d *Driver) lockFiles(stack, pattern string) ([]string, error) {
+	dir, ok := d.backendDir()
+	if !ok {
+		return nil, nil
+	}
+	return inLocks(dir, stack, pattern)
 }
 
 // backendDir is the directory of the driver's backend, if that is a local one.
@@ -117,7 +127,7 @@ func (d *Driver) lockFinder(ctx context.Context) (func(ctx context.Context, stac
 }
 
 func (d *Driver) locksInDir(dir, stack string) ([]Lock, error) {
-	held, err := lockFiles(dir, stack)
+	held, err := readLocks(dir, stack)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,7 @@ func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progr
 }
 
 func (o *Options) up(ctx context.Context, driver Driver, c *config.Cluster) (automation.Result, error) {
-	r, err := driver.Up(ctx, c, automation.UpOptions{Refresh: o.Refresh, Plan: o.plan()})
+	r, err := driver.Up(ctx, c, automation.UpOptions{Refresh: o.Refresh, Plan: o.plan(), Previewed: !o.Yes})
 	if err != nil || !o.JSON() {
 		return r, err
 	}
