@@ -114,6 +114,8 @@ type Driver struct {
 	// probeTimeout is the constant of that name, but in tests.
 	probeTimeout time.Duration
 	now          func() time.Time
+	// pauses are those of the function of that name, but in tests.
+	pauses []time.Duration
 
 	commandOnce sync.Once
 	command     auto.PulumiCommand
@@ -147,6 +149,7 @@ func New(o Options) (*Driver, error) {
 	d.dial = d.connect
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout
+	d.pauses = pauses()
 	return d, nil
 }
 

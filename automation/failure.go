@@ -154,6 +154,11 @@ func cliErrors(text string) []string {
 	return out
 }
 
+const (
+	quotaRemedy     = "ask the cloud for a higher quota or delete what is not needed, and run the same command again"
+	throttledRemedy = "too many requests are made to the cloud at once: wait a few minutes, or work on fewer clusters in parallel, and run the same command again"
+)
+
 // remedies are what to do about failures that people meet often. The first
 // that matches wins.
 var remedies = []struct {
@@ -195,6 +200,14 @@ var remedies = []struct {
 	{
 		regexp.MustCompile(`(?i)AccessDenied|UnauthorizedOperation|is not authorized to perform`),
 		"allow the action to the credentials in use, and run the same command again",
+	},
+	{
+		regexp.MustCompile(`RequestLimitExceeded: |Throttl\w+: |SlowDown: |TooManyRequestsException: `),
+		throttledRemedy,
+	},
+	{
+		regexp.MustCompile(`LimitExceeded(?:Exception)?: |Cannot exceed quota`),
+		quotaRemedy,
 	},
 	{
 		regexp.MustCompile(`(?i)DependencyViolation|DeleteConflict|ResourceInUse`),
