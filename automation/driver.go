@@ -32,6 +32,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/handover"
+	"tombolo/automation/preflight"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -108,6 +110,10 @@ type Driver struct {
 	children  *children
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
+	// inspect asks an account, and reachGit a repository, for the preflight.
+	inspect   func(context.Context, *config.Cluster) preflight.Facts
+	inspected inspections
+	reachGit  func(context.Context, handover.Repository) error
 	lookup    cloudLookup
 	dial      func(handoff.Values) (cluster, error)
 	hub       func(*config.Cluster) (*config.Cluster, error)
@@ -146,6 +152,7 @@ func New(o Options) (*Driver, error) {
 		command:   o.Command,
 	}
 	d.lookup = d.lookUp
+	d.inspect, d.reachGit = d.askAccount, handover.Reach
 	d.dial = d.connect
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout

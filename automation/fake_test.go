@@ -20,6 +20,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"tombolo/automation/handover"
+	"tombolo/automation/preflight"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -112,6 +114,8 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 	case "stack output":
 		out, _ := json.Marshal(f.outputs(stack))
 		return string(out), "", 0, nil
+	case "plugin":
+		return "[]", "", 0, nil
 	case "stack ls":
 		return f.list(), "", 0, nil
 	case "stack rm":
@@ -314,7 +318,8 @@ func newBench(t *testing.T) *bench {
 	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir()}
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
-		BackendURL: "file://" + b.backend, Env: map[string]string{"AWS_REGION": "eu-central-1"},
+		BackendURL: "file://" + b.backend,
+		Env: map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": ""},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -326,8 +331,20 @@ func newBench(t *testing.T) *bench {
 		return func(*pulumi.Context) error { return nil }, nil
 	}
 	d.preflight = func(context.Context, *config.Cluster, stacks.Options) error { return b.missing }
+	d.inspect = roomy
+	d.reachGit = func(context.Context, handover.Repository) error { return nil }
 	b.Driver = d
 	return b
+}
+
+// roomy is an account that has everything, and room for more.
+func roomy(_ context.Context, c *config.Cluster) preflight.Facts {
+	f := preflight.Facts{Account: c.Cloud.Account, ARN: "arn:aws:iam::" + c.Cloud.Account + ":user/ada", Region: c.Cloud.Region, Enabled: true}
+	f.Quotas = map[preflight.Kind]preflight.Quota{}
+	for _, k := range preflight.Kinds() {
+		f.Quotas[k] = preflight.Quota{Limit: 5}
+	}
+	return f
 }
 
 // nothingMissing is a preflight that passes.

@@ -7,6 +7,7 @@ import (
 
 	"tombolo/internal/cli/check"
 	"tombolo/internal/cli/destroy"
+	"tombolo/internal/cli/doctor"
 	"tombolo/internal/cli/drift"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -79,7 +80,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 	for _, cmd := range []*cobra.Command{
 		up.NewCmdUp(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil),
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
-		drift.NewCmdDrift(f, nil), unlock.NewCmdUnlock(f, nil),
+		drift.NewCmdDrift(f, nil), doctor.NewCmdDoctor(f, nil), unlock.NewCmdUnlock(f, nil),
 		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil),
 		status.NewCmdStatus(f, nil), graph.NewCmdGraph(f, nil),
 	} {
