@@ -73,10 +73,9 @@ type Options struct {
 	// Env is added to this process's environment for the CLI and for the
 	// kubeconfig's exec plugin; its PATH wins.
 	Env map[string]string
-	// Enter is a shell command that sets Env, without which the Pulumi CLI
-	// would look at another backend. Remedies that name the CLI begin with
-	// it. Default: none is needed.
-	Enter string
+	// Flags that a remedy gives to the tombolo command it names, such as
+	// --lab. Default: none.
+	Flags []string
 	// BackendURL of the Pulumi state. Default: PULUMI_BACKEND_URL of Env or
 	// of this process, else the backend the CLI is logged in to.
 	BackendURL string

@@ -38,6 +38,8 @@ type fakeCLI struct {
 	fail map[string]failure
 	// plan are the events of an operation such as "preview demo-core".
 	plan map[string][]apitype.EngineEvent
+	// updating is the stack that an update is under way on.
+	updating string
 	// same are the stacks that a preview finds nothing to change in, with the
 	// resource's state as it would be.
 	same map[string]apitype.ResourceV3
@@ -164,6 +166,7 @@ func (f *fakeCLI) list() string {
 	for stack, s := range f.states {
 		out = append(out, map[string]any{
 			"name": stack, "lastUpdate": "2026-01-02T03:04:05.000Z", "resourceCount": len(s.Resources),
+			"updateInProgress": stack == f.updating,
 		})
 	}
 	raw, _ := json.Marshal(out)
