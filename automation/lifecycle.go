@@ -86,7 +86,12 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 		return StackResult{}, err
 	}
 	exists := st != nil
+	ready := d.beforeMaking(ctx, c, k, st)
+	defer ready.work.Wait()
 	if k == stacks.Bootstrap && exists {
+		if err := d.resume(ctx, c, st); err != nil {
+			return StackResult{}, err
+		}
 		if err := d.rejoin(ctx, c, st); err != nil {
 			return StackResult{}, err
 		}
@@ -99,6 +104,9 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	}
 	s, err := d.open(ctx, c, k, stacks.Options{}, exists)
 	if err != nil {
+		return StackResult{}, err
+	}
+	if err := ready.wait(ctx); err != nil {
 		return StackResult{}, err
 	}
 	result, err := s.run(ctx, "up", func(ctx context.Context, ch chan<- events.EngineEvent) error {

@@ -237,9 +237,28 @@ func resourceName(u string) string {
 // unlockGrace bounds the look for a lock left behind by a cancelled operation.
 const unlockGrace = 30 * time.Second
 
-// unlockAfterCancel makes sure that a cancelled operation left no lock.
+// unlockAfterCancel makes sure that a cancelled operation left no lock. A CLI
+// that ended by itself has released it; one that was killed, or took the signal
+// before it was ready for it, has not, and in a local backend that is seen.
 func (s *session) unlockAfterCancel(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
 	defer cancel()
-	return s.driver.releaseLocks(ctx, s.cluster, s.kind)
+	d := s.driver
+	if _, local := d.backendDir(); local || !s.command.killed {
+		return d.releaseLocks(ctx, s.name)
+	}
+	find, err := d.lockFinder(ctx)
+	if err != nil {
+		return err
+	}
+	locks, err := find(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	for _, l := range locks {
+		if l.State == OwnerGone {
+			err = errors.Join(err, d.Unlock(ctx, l, false))
+		}
+	}
+	return err
 }

@@ -20,7 +20,7 @@ import (
 // returns the state; nil when the stack does not exist. env is added to the
 // environment of what that takes.
 func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind, env map[string]string) (*state, error) {
-	if err := d.releaseLocks(ctx, c, k); err != nil {
+	if err := d.releaseLocks(ctx, stacks.Name(c.Name, k)); err != nil {
 		return nil, err
 	}
 	st, err := d.state(ctx, stacks.Name(c.Name, k))
