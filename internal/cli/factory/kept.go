@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"tombolo/automation/drift"
+	"tombolo/automation/fleet"
 )
 
 // Drift is where the drift that was last found of each cluster is kept: beside
@@ -11,6 +12,12 @@ import (
 func (f *Factory) Drift() (drift.Store, error) {
 	dir, err := f.kept("drift")
 	return drift.Store{Dir: dir}, err
+}
+
+// Journals is where the runs of commands are written down.
+func (f *Factory) Journals() (fleet.Journals, error) {
+	dir, err := f.kept("journal")
+	return fleet.Journals{Dir: dir}, err
 }
 
 // kept is a directory for what commands remember from one run to the next.
