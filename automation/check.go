@@ -23,6 +23,13 @@ type Check struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
+// kubernetesAPI is the kind of a check that found no API that answers.
+const kubernetesAPI = "Kubernetes API"
+
+// Unreachable says that the cluster's API did not answer, so that nothing is
+// known of what is in it.
+func (c Check) Unreachable() bool { return c.Kind == kubernetesAPI }
+
 func (c Check) String() string {
 	name := c.Kind
 	if c.Name != "" {

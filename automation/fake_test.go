@@ -35,6 +35,9 @@ type fakeCLI struct {
 	fail map[string]failure
 	// plan are the events of an operation such as "preview demo-core".
 	plan map[string][]apitype.EngineEvent
+	// same are the stacks that a preview finds nothing to change in, with the
+	// resource's state as it would be.
+	same map[string]apitype.ResourceV3
 	// during is called in the middle of an operation.
 	during func(operation string)
 }
@@ -47,7 +50,7 @@ type failure struct {
 }
 
 func newFakeCLI() *fakeCLI {
-	return &fakeCLI{states: map[string]apitype.DeploymentV3{}, fail: map[string]failure{}}
+	return &fakeCLI{states: map[string]apitype.DeploymentV3{}, fail: map[string]failure{}, same: map[string]apitype.ResourceV3{}}
 }
 
 func (f *fakeCLI) Version() semver.Version { return semver.MustParse("3.250.0") }
@@ -118,9 +121,28 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 		f.states[stack] = apitype.DeploymentV3{}
 		writeEvents(args, nil, map[apitype.OpType]int{"delete": 2})
 	case "preview", "refresh":
+		if planned, ok := f.same[stack]; ok && op == "preview" {
+			return f.unchanged(stack, planned, args), "", 0, nil
+		}
 		writeEvents(args, nil, map[apitype.OpType]int{"create": 2, "same": 1}, f.plan[op+" "+stack]...)
 	}
 	return "", "", 0, nil
+}
+
+// unchanged sends the events of a preview that changes nothing, and returns its
+// document.
+func (f *fakeCLI) unchanged(stack string, planned apitype.ResourceV3, args []string) string {
+	root := &apitype.StepEventStateMetadata{Type: rootType, Outputs: f.outputs(stack)}
+	writeEvents(args, nil, map[apitype.OpType]int{"same": 3}, apitype.EngineEvent{ResOutputsEvent: &apitype.ResOutputsEvent{
+		Metadata: apitype.StepEventMetadata{Op: apitype.OpSame, Type: rootType, Old: root, New: root},
+	}})
+	if !slices.Contains(args, "--json") {
+		return ""
+	}
+	document, _ := json.Marshal(map[string]any{"steps": []any{
+		map[string]any{"op": "same", "oldState": f.states[stack].Resources[2], "newState": planned},
+	}})
+	return string(document)
 }
 
 func (f *fakeCLI) outputs(stack string) map[string]any {

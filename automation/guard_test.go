@@ -54,7 +54,7 @@ func TestAPlanThatTakesARegistrationAwayIsRefused(t *testing.T) {
 			return err
 		}, []string{"preview spoke-core", "preview spoke-bootstrap"}},
 		{"up with a plan", func(f *fleet) error {
-			_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Plan: true})
+			_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Plan: true, Previewed: true})
 			return err
 		}, []string{"preview spoke-core", "up spoke-core", "preview spoke-bootstrap"}},
 		{"up with another hub", func(f *fleet) error {
@@ -100,7 +100,7 @@ func TestALossThatNobodyMissesIsNone(t *testing.T) {
 
 func TestUpDoesNotPreviewWithoutNeed(t *testing.T) {
 	f := newFleet(t)
-	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{}); err != nil {
+	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"up spoke-core", "up spoke-bootstrap"}, f.cli.operations()); diff != "" {

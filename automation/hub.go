@@ -119,20 +119,8 @@ func (k cluster) ping(ctx context.Context, timeout time.Duration) error {
 // begun and given up: the registration gets its labels back, and what has changed
 // on the hub is read into the state, so that the up to come makes it again.
 func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error {
-	registration, ok := st.registration(c.Name)
-	if !ok || st.hub(registration) != c.Hub() {
-		return nil
-	}
-	hub, err := d.hub(c)
-	if err != nil {
-		return err
-	}
-	at, _, err := d.reach(ctx, hub)
-	if err != nil {
-		return err
-	}
-	there, err := (argocd.Hub{Client: at.dynamic}).Registration(ctx, c.Name)
-	if err != nil || there != nil && !there.Leaving() && !lacks(there.Labels(), registration, c) {
+	at, left, err := d.left(ctx, c, st)
+	if err != nil || !left {
 		return err
 	}
 	s, err := d.open(ctx, c, stacks.Bootstrap, stacks.Options{}, true)
@@ -147,6 +135,35 @@ func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error
 	}
 	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: the registration of %s with hub %s is made whole again", c.Name, c.Hub()))
 	return nil
+}
+
+// left says whether the registration that the state knows is not whole, and
+// where it is.
+func (d *Driver) left(ctx context.Context, c *config.Cluster, st *state) (cluster, bool, error) {
+	registration, ok := st.registration(c.Name)
+	if !ok || st.hub(registration) != c.Hub() {
+		return cluster{}, false, nil
+	}
+	hub, err := d.hub(c)
+	if err != nil {
+		return cluster{}, false, err
+	}
+	at, _, err := d.reach(ctx, hub)
+	if err != nil {
+		return cluster{}, false, err
+	}
+	there, err := (argocd.Hub{Client: at.dynamic}).Registration(ctx, c.Name)
+	if err != nil {
+		return cluster{}, false, err
+	}
+	return at, there == nil || there.Leaving() || lacks(there.Labels(), registration, c), nil
+}
+
+// hasLeft is left where it does not matter why the hub cannot be asked: up will
+// say so when it is to join it again.
+func (d *Driver) hasLeft(ctx context.Context, c *config.Cluster, st *state) bool {
+	_, left, err := d.left(ctx, c, st)
+	return left || err != nil
 }
 
 // lacks says that labels are gone which the state knows and the file still has:

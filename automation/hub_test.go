@@ -283,7 +283,7 @@ func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
 	if err := hub.Deregister(t.Context(), l, argocd.Options{Poll: time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{}); err != nil {
+	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
@@ -310,7 +310,7 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 			deployment.Resources[i].Inputs = map[string]any{"metadata": map[string]any{"labels": map[string]any{"wave": "0", "addon-reloader": "on"}}}
 		}
 	}
-	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{}); err != nil {
+	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}

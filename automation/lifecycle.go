@@ -19,12 +19,16 @@ type UpOptions struct {
 	// Plan previews each stack right before its up, so that the Observer knows
 	// how much is to come, and a stack whose preview fails is left as it is.
 	Plan bool
+	// Previewed says that a preview has just shown that something changes: Up does
+	// not find out again whether it does.
+	Previewed bool
 	// Refresh the state from the cloud before comparing.
 	Refresh bool
 }
 
 // Up makes the cluster what its file says: core, then bootstrap, which takes
-// core's outputs. It stops at the first failure and can simply be run again.
+// core's outputs. Of a cluster that is deployed both are previewed first, at the
+// same time, and a stack that would stay as it is is left alone. It stops at the first failure and can simply be run again.
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
@@ -37,8 +41,21 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.awaitTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	var found forecasts
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
-		return d.upStack(ctx, c, k, o)
+		if k == stacks.Core {
+			var err error
+			if found, err = d.foresee(ctx, c, o); err != nil {
+				return StackResult{}, err
+			}
+		}
+		seen, previewed := found[k]
+		if seen.err != nil || seen.stays {
+			return seen.result, seen.err
+		}
+		todo := o
+		todo.Plan = o.Plan && !previewed
+		return d.upStack(ctx, c, k, todo)
 	})
 }
 
@@ -78,21 +95,36 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	if err != nil {
 		return StackResult{}, err
 	}
-	var outputs map[string]any
 	result, err := s.run(ctx, "up", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 		opts := []optup.Option{optup.EventStreams(ch), optup.SuppressProgress(), optup.SuppressOutputs()}
 		if o.Refresh {
 			opts = append(opts, optup.Refresh())
 		}
-		res, err := s.stack.Up(ctx, opts...)
-		outputs = map[string]any{}
-		for key, v := range res.Outputs {
-			outputs[key] = v.Value
-		}
+		_, err := s.stack.Up(ctx, opts...)
 		return err
 	})
-	result.Outputs = outputs
+	if err == nil {
+		result.Outputs, err = s.outputs(ctx, result)
+	}
 	return result, err
+}
+
+// outputs of the stack after an up, with secrets masked: what the engine told,
+// else what the backend has.
+func (s *session) outputs(ctx context.Context, up StackResult) (map[string]any, error) {
+	if up.rootOutputs != nil {
+		return up.rootOutputs, nil
+	}
+	s.command.asksOutputs = true
+	found, err := s.stack.Outputs(ctx)
+	if err != nil {
+		return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "read the outputs of", err: err})
+	}
+	outputs := make(map[string]any, len(found))
+	for key, o := range found {
+		outputs[key] = o.Value
+	}
+	return outputs, nil
 }
 
 // PreviewOptions of a preview.

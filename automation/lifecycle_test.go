@@ -44,7 +44,7 @@ func TestUpStartsNoNeedlessProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.cli.calls = nil
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+	if _, err := b.Up(t.Context(), demo(), UpOptions{Previewed: true}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -23,7 +24,7 @@ type engineCall func(ctx context.Context, ch chan<- events.EngineEvent) error
 func (s *session) run(ctx context.Context, operation string, call engineCall) (StackResult, error) {
 	result := StackResult{Stack: s.name, Kind: s.kind, Operation: operation}
 	start := s.driver.now()
-	s.driver.opts.Observer.StackStarted(s.name, operation)
+	s.observer.StackStarted(s.name, operation)
 	rec, err := s.attempt(ctx, operation, call)
 	var locked *LockedError
 	if errors.As(err, &locked) && locked.Owner != nil && s.releaseStale(ctx, *locked.Owner) == nil {
@@ -33,15 +34,16 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 		err = errors.Join(err, s.unlockAfterCancel(ctx))
 	}
 	result.Changes, result.lost = rec.changes(), rec.lost
+	result.rootOutputs, result.differs = rec.outputs, rec.differs
 	result.Duration = s.driver.now().Sub(start)
-	s.driver.opts.Observer.StackFinished(s.name, result.Changes, err)
+	s.observer.StackFinished(s.name, result.Changes, err)
 	return result, err
 }
 
 func (s *session) attempt(ctx context.Context, operation string, call engineCall) (*recorder, error) {
-	rec := &recorder{running: map[string]string{}}
+	rec := &recorder{running: map[string]string{}, onDifference: s.onDifference}
 	s.programErr = nil
-	err := observed(rec.observer(s.name, s.driver.opts.Observer), func(ch chan<- events.EngineEvent) error {
+	err := observed(rec.observer(s.name, s.observer), func(ch chan<- events.EngineEvent) error {
 		return call(ctx, ch)
 	})
 	if err == nil {
@@ -89,6 +91,12 @@ type recorder struct {
 	touched bool
 	// lost are the objects that are kept, and would be taken away.
 	lost []string
+	// outputs of the stack, secrets masked; nil until the program has exported
+	// them.
+	outputs map[string]any
+	// differs says that something would not stay as the state has it.
+	differs      bool
+	onDifference func()
 }
 
 func (r *recorder) observer(stack string, o Observer) func(events.EngineEvent) {
@@ -104,6 +112,9 @@ func (r *recorder) record(e events.EngineEvent) {
 		r.summary = e.SummaryEvent
 	case e.ResourcePreEvent != nil:
 		m := e.ResourcePreEvent.Metadata
+		if m.Op != apitype.OpSame && m.Op != apitype.OpRead {
+			r.notice()
+		}
 		if m.Op != apitype.OpSame {
 			r.running[m.URN] = string(m.Op)
 			r.touched = r.touched || worldly(m)
@@ -113,11 +124,33 @@ func (r *recorder) record(e events.EngineEvent) {
 		}
 	case e.ResOutputsEvent != nil:
 		delete(r.running, e.ResOutputsEvent.Metadata.URN)
+		r.recordOutputs(e.ResOutputsEvent.Metadata)
 	case e.ResOpFailedEvent != nil:
 		delete(r.running, e.ResOpFailedEvent.Metadata.URN)
 	case e.DiagnosticEvent != nil && e.DiagnosticEvent.Severity == "error":
 		r.addError(e.DiagnosticEvent)
 	}
+}
+
+// recordOutputs keeps the stack's outputs, and notices when a component or the
+// stack puts out something else than before: no step of the engine tells.
+func (r *recorder) recordOutputs(m apitype.StepEventMetadata) {
+	if m.New == nil {
+		return
+	}
+	if m.Type == rootType {
+		r.outputs = m.New.Outputs
+	}
+	if m.Op == apitype.OpSame && m.Old != nil && !reflect.DeepEqual(m.Old.Outputs, m.New.Outputs) {
+		r.notice()
+	}
+}
+
+func (r *recorder) notice() {
+	if r.onDifference != nil && !r.differs {
+		r.onDifference()
+	}
+	r.differs = true
 }
 
 // worldly says that the step is about something that exists outside the

@@ -38,6 +38,11 @@ type StackResult struct {
 
 	// lost are the objects that a plan would take away from under Applications.
 	lost []string
+	// rootOutputs are the stack's outputs as the engine's events told them, with
+	// secrets masked; nil when they did not.
+	rootOutputs map[string]any
+	// differs says that something did not stay, or would not.
+	differs bool
 }
 
 // Changes counts resources by operation, with the Pulumi engine's words:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -24,6 +26,9 @@ type state struct {
 
 // state reads a stack's state; nil when the stack does not exist.
 func (d *Driver) state(ctx context.Context, stack string) (*state, error) {
+	if st, known, err := d.localState(stack); known || err != nil {
+		return st, err
+	}
 	ws, err := d.reading(ctx)
 	if err != nil {
 		return nil, err
@@ -75,6 +80,23 @@ func (s *state) outputs() map[string]any {
 		}
 	}
 	return nil
+}
+
+// signature marks what is no plain value in a state: a secret, above all.
+const signature = "4dabf18193072939515e22adb298388d"
+
+// isSpecial says that the value, or something in it, is no plain value.
+func isSpecial(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		if _, ok := v[signature]; ok {
+			return true
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), isSpecial)
+	case []any:
+		return slices.ContainsFunc(v, isSpecial)
+	}
+	return false
 }
 
 // find returns the live resource with the URN.

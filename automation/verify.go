@@ -164,7 +164,7 @@ func (v *Verification) unreachable(ctx context.Context, err error) {
 	if ctx.Err() != nil && v.Cause != nil {
 		return
 	}
-	check := Check{Kind: "Kubernetes API", Message: err.Error()}
+	check := Check{Kind: kubernetesAPI, Message: err.Error()}
 	v.Checks, v.Cause = []Check{check}, &check
 }
 

@@ -36,6 +36,11 @@ type session struct {
 	name    string
 	stack   auto.Stack
 	command *answering
+	// observer is the driver's, or one that stands before it.
+	observer Observer
+	// onDifference, if not nil, is called when the engine is about to do
+	// something else than to leave a resource as it is.
+	onDifference func()
 	// programErr is what the program itself returned, which the engine
 	// reports only as text.
 	programErr error
@@ -49,7 +54,7 @@ func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o s
 	if err != nil {
 		return nil, fmt.Errorf("program of stack %s: %w", stacks.Name(c.Name, k), err)
 	}
-	s := &session{driver: d, cluster: c, kind: k, name: stacks.Name(c.Name, k)}
+	s := &session{driver: d, cluster: c, kind: k, name: stacks.Name(c.Name, k), observer: d.opts.Observer}
 	command, err := d.pulumi(ctx)
 	if err != nil {
 		return nil, err
@@ -150,16 +155,20 @@ type answering struct {
 	// exists says that the stack is known to exist, so that selecting it,
 	// which changes nothing for commands that name their stack, is needless.
 	exists bool
-	// outputs is the last answer to `stack output`, with secrets masked.
-	outputs string
+	// asksOutputs passes `stack output` on, where the engine's events have not
+	// told the outputs; outputs is the answer, with secrets masked.
+	asksOutputs bool
+	outputs     string
+	// states has a preview write the states of all resources, as they are and
+	// as they would be, for which the SDK has no option.
+	states bool
 	// preserveConfig keeps a stack's settings file when the stack is removed,
 	// for which the SDK has no option.
 	preserveConfig bool
 }
 
-// Run answers `stack select`, `stack history` and `stack output
-// --show-secrets`, and passes on everything else. Secrets stay masked: a
-// result never needs them.
+// Run answers `stack select`, `stack history` and `stack output`, and passes on
+// everything else. Secrets among outputs stay masked: a result never needs them.
 func (a *answering) Run(ctx context.Context, dir string, stdin io.Reader,
 	outs, errs []io.Writer, env []string, args ...string,
 ) (string, string, int, error) {
@@ -168,8 +177,12 @@ func (a *answering) Run(ctx context.Context, dir string, stdin io.Reader,
 		return "", "", 0, nil
 	case hasPrefix(args, "stack", "history"):
 		return "[]", "", 0, nil
+	case hasPrefix(args, "stack", "output") && !a.asksOutputs:
+		return "{}", "", 0, nil
 	case hasPrefix(args, "stack", "output") && slices.Contains(args, "--show-secrets"):
 		return a.outputs, "", 0, nil
+	case a.states && hasPrefix(args, "preview"):
+		args = append(slices.Clone(args), "--json", "--show-sames")
 	case a.preserveConfig && hasPrefix(args, "stack", "rm"):
 		args = append(slices.Clone(args), "--preserve-config")
 	}

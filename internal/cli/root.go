@@ -19,6 +19,7 @@ import (
 	"tombolo/internal/cli/outputs"
 	"tombolo/internal/cli/preview"
 	"tombolo/internal/cli/push"
+	"tombolo/internal/cli/status"
 	"tombolo/internal/cli/up"
 	"tombolo/internal/cli/validate"
 	"tombolo/internal/cli/verify"
@@ -79,7 +80,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
 		drift.NewCmdDrift(f, nil),
 		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil),
-		graph.NewCmdGraph(f, nil),
+		status.NewCmdStatus(f, nil), graph.NewCmdGraph(f, nil),
 	} {
 		cmd.GroupID = clusters
 		if cmd.ValidArgsFunction == nil {

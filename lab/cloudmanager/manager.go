@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -218,6 +219,8 @@ func (w *watch) next(ctx context.Context) bool {
 	switch err := w.reconcile(ctx, ref); {
 	case ctx.Err() != nil:
 		return false
+	case apierrors.IsConflict(err):
+		w.queue.AddRateLimited(ref) // the cache was behind
 	case err != nil:
 		w.log.Warn("the cloud does not have yet what is asked for", ref.kind, ref.key, "error", err)
 		w.queue.AddRateLimited(ref)

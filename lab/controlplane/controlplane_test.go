@@ -86,6 +86,41 @@ func TestNothingListensOnTheNetwork(t *testing.T) {
 	}
 }
 
+// TestLightArgs keeps light clusters apart in their one store, which is behind
+// certificates of its own.
+func TestLightArgs(t *testing.T) {
+	dir := t.TempDir()
+	book, err := ports.Open(filepath.Join(dir, "ports.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := New(Options{
+		Dir: dir, Tools: "/tools", Home: dir, Ports: book, Light: true,
+		TokenReviewURL: func(string) string { return "https://127.0.0.1:1" },
+	})
+	if err := m.shared.prepare(book); err != nil {
+		t.Fatal(err)
+	}
+	if args := m.shared.args(); !slices.Contains(args, "--client-cert-auth=true") || slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "0.0.0.0") }) {
+		t.Errorf("etcd is open: %v", args)
+	}
+	for _, name := range []string{"demo", "demo-2"} {
+		c, err := m.prepare(aws.ClusterSpec{Name: name, Version: "1.35", Issuer: "https://oidc.test/id/1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := c.apiServerArgs()
+		for _, want := range []string{
+			"--etcd-prefix=/clusters/" + name, "--etcd-servers=" + m.shared.endpoint(), "--etcd-cafile=" + m.shared.ca.CertFile("ca"),
+			"--enable-garbage-collector=false", "--client-ca-file=" + c.ca.CertFile("ca"),
+		} {
+			if !slices.Contains(args, want) {
+				t.Errorf("%s runs without %s: %v", name, want, args)
+			}
+		}
+	}
+}
+
 func TestAdminKubeconfig(t *testing.T) {
 	c := prepared(t, "1.35")
 	config, err := clientcmd.BuildConfigFromFlags("", c.file("admin.kubeconfig"))

@@ -14,7 +14,7 @@ func (f *Factory) Drift() (drift.Store, error) {
 	return drift.Store{Dir: dir}, err
 }
 
-// Journals is where the runs of commands are written down.
+// Journals are where runs are written down.
 func (f *Factory) Journals() (fleet.Journals, error) {
 	dir, err := f.kept("journal")
 	return fleet.Journals{Dir: dir}, err

@@ -85,6 +85,9 @@ func graphRun(o *Options) error {
 	return nil
 }
 
+// Picture draws clusters as an SVG picture, for pages that show a fleet.
+func Picture(all []*config.Cluster) string { return arrange(all).svg() }
+
 // document is the graph in the JSON format.
 type document struct {
 	Type     string `json:"type"`

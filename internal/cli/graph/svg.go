@@ -75,13 +75,13 @@ func (f fleet) svg() string {
 	d := f.place()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="title">
-  <title id="title">%d clusters in %d waves</title>
+  <title id="title">%s in %s</title>
   <style>%s  </style>
   <defs>
     <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0,0 L8,4 L0,8 z"/></marker>
     <marker id="after" class="after" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0,0 L8,4 L0,8 z"/></marker>
   </defs>
-`, d.width, d.height, d.width, d.height, len(d.boxes), len(d.waves), style)
+`, d.width, d.height, d.width, d.height, plural(len(d.boxes), "cluster"), plural(len(d.waves), "wave"), style)
 	d.drawWaves(&b)
 	d.drawHubs(&b)
 	for _, c := range d.boxes {
@@ -191,6 +191,13 @@ func (d drawing) drawCluster(b *strings.Builder, c box) {
 		}
 	}
 	b.WriteString("  </g>\n")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // escape makes text safe inside XML.

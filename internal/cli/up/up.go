@@ -160,7 +160,7 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 }
 
 func (o *Options) up(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster) (automation.Result, error) {
-	r, err := driver.Up(ctx, c, automation.UpOptions{Refresh: o.Refresh, Plan: o.plan()})
+	r, err := driver.Up(ctx, c, automation.UpOptions{Refresh: o.Refresh, Plan: o.plan(), Previewed: !o.Yes})
 	if err != nil || !o.JSON() {
 		return r, err
 	}

@@ -1,0 +1,189 @@
+package automation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// This file finds out whether an up would change anything, which is cheaper than
+// an up that does not: both stacks are previewed at the same time, as core's
+// outputs are there already, and a preview takes no lock and writes no state.
+//
+// A stack is left alone only when the state would be the same in everything: no
+// step of the engine but same and read, the same options of each resource, such
+// as protection and dependencies, and the same outputs.
+
+// forecasts are what is known of the stacks before an up: of both, of core
+// alone, or of none.
+type forecasts map[stacks.Kind]forecast
+
+// forecast is what a preview of a stack found.
+type forecast struct {
+	result StackResult
+	// stays says that an up would leave the stack as it is.
+	stays bool
+	// err of the preview. The up after it would fail as well.
+	err error
+}
+
+// foresee previews both stacks at the same time. Where that cannot tell what an
+// up does, because an operation was interrupted or somebody works on a stack, it
+// does nothing. When core is to change, nothing is known of bootstrap.
+func (d *Driver) foresee(ctx context.Context, c *config.Cluster, o UpOptions) (forecasts, error) {
+	if o.Refresh || o.Previewed {
+		return nil, nil
+	}
+	if ok, err := d.foreseeable(ctx, c); err != nil || !ok {
+		return nil, err
+	}
+	ofBootstrap, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	held := &held{to: d.opts.Observer}
+	var core, bootstrap forecast
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		core = d.lookAhead(ctx, c, stacks.Core, d.opts.Observer, giveUp)
+		if core.stays {
+			held.release()
+		}
+	})
+	wg.Go(func() { bootstrap = d.lookAhead(ofBootstrap, c, stacks.Bootstrap, held, nil) })
+	wg.Wait()
+	if !core.stays {
+		return forecasts{stacks.Core: core}, nil
+	}
+	if bootstrap.err == nil {
+		bootstrap.err = d.refuseLoss(ctx, c, bootstrap.result)
+	}
+	return forecasts{stacks.Core: core, stacks.Bootstrap: bootstrap}, nil
+}
+
+// foreseeable says whether a preview of both stacks would tell what up does: they
+// are deployed, nothing is left of an interrupted operation, nobody is working on
+// them, and bootstrap is with its hub and stays there.
+func (d *Driver) foreseeable(ctx context.Context, c *config.Cluster) (bool, error) {
+	for _, k := range stacks.Kinds() {
+		name := stacks.Name(c.Name, k)
+		locks, err := d.lockFiles(name, "*")
+		if err != nil {
+			return false, err
+		}
+		st, err := d.state(ctx, name)
+		if err != nil || len(locks) > 0 || !st.settled() {
+			return false, err
+		}
+		if k == stacks.Core {
+			continue
+		}
+		if mayLose(st, c) || d.hasLeft(ctx, c, st) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// settled says that the stack was deployed to its end, and that a preview shows
+// whatever would be different: of outputs that are secret it shows nothing.
+func (s *state) settled() bool {
+	if s.resources() == 0 || len(s.outputs()) == 0 || len(s.deployment.PendingOperations) > 0 {
+		return false
+	}
+	return !isSpecial(s.outputs())
+}
+
+// lookAhead previews a stack. giveUp, if not nil, is called as soon as
+// something would change, or the preview fails.
+func (d *Driver) lookAhead(ctx context.Context, c *config.Cluster, k stacks.Kind, to Observer, giveUp func()) (found forecast) {
+	defer func() {
+		if giveUp != nil && !found.stays {
+			giveUp()
+		}
+	}()
+	s, err := d.open(ctx, c, k, stacks.Options{}, true)
+	if err != nil {
+		return forecast{err: err}
+	}
+	s.observer, s.onDifference, s.command.states = to, giveUp, true
+	var document string
+	result, err := s.run(ctx, "preview", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		res, err := s.stack.Preview(ctx, optpreview.EventStreams(ch), optpreview.SuppressProgress())
+		document = res.StdOut
+		return err
+	})
+	if err != nil {
+		return forecast{result: result, err: err}
+	}
+	stays := !result.differs && result.Changes != nil && result.rootOutputs != nil && sameStates(document)
+	if stays {
+		result.Operation, result.Outputs = "up", result.rootOutputs
+	}
+	return forecast{result: result, stays: stays}
+}
+
+// plannedStep is a step of a preview, with the resource's state as it is and as
+// it would be.
+type plannedStep struct {
+	Op       string         `json:"op"`
+	OldState map[string]any `json:"oldState"`
+	NewState map[string]any `json:"newState"`
+}
+
+// sameStates says whether a preview's document has the same state before and
+// after for every resource. Without a document that can be read it has not.
+func sameStates(document string) bool {
+	var plan struct {
+		Steps []plannedStep `json:"steps"`
+	}
+	decoder := json.NewDecoder(bytes.NewBufferString(document))
+	if decoder.Decode(&plan) != nil || len(plan.Steps) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(plan.Steps, func(s plannedStep) bool { return !s.stays() })
+}
+
+// stays says that the step leaves the resource's state as it is. What a step
+// learns only when it runs is not compared: the id and outputs of a resource
+// that is the same stay, and what the program puts out shows in events.
+func (s plannedStep) stays() bool {
+	switch s.Op {
+	case "read":
+		return true // what another stack has, and compared where it is used
+	case "same":
+	default:
+		return false
+	}
+	for _, key := range []string{"id", "outputs", "created", "modified", "sourcePosition", "stackTrace"} {
+		delete(s.OldState, key)
+		delete(s.NewState, key)
+	}
+	return s.OldState != nil && reflect.DeepEqual(unordered(s.OldState), unordered(s.NewState))
+}
+
+// unordered is a state with its sets in one order.
+func unordered(state map[string]any) map[string]any {
+	sortNames(state["dependencies"])
+	if byProperty, ok := state["propertyDependencies"].(map[string]any); ok {
+		for _, names := range byProperty {
+			sortNames(names)
+		}
+	}
+	return state
+}
+
+func sortNames(names any) {
+	if list, ok := names.([]any); ok {
+		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	}
+}

@@ -1,0 +1,171 @@
+package automation
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/stacks"
+)
+
+// unchangedBench is a bench with a cluster that is deployed, and that a preview
+// finds nothing to change in.
+func unchangedBench(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t)
+	for _, k := range stacks.Kinds() {
+		name := stacks.Name("demo", k)
+		state := deployed(name)
+		b.cli.states[name] = state
+		planned := state.Resources[2]
+		planned.ID, planned.Outputs = "", nil
+		b.cli.same[name] = planned
+	}
+	return b
+}
+
+// edit changes the state of bootstrap, or what its preview plans.
+func (b *bench) edit(stack string, change func(state *apitype.DeploymentV3, planned *apitype.ResourceV3)) {
+	state, planned := b.cli.states[stack], b.cli.same[stack]
+	change(&state, &planned)
+	b.cli.states[stack], b.cli.same[stack] = state, planned
+}
+
+func (b *bench) sorted() []string {
+	ops := b.cli.operations()
+	slices.Sort(ops)
+	return ops
+}
+
+func TestUpLeavesAlone(t *testing.T) {
+	b := unchangedBench(t)
+	result, err := b.Up(t.Context(), demo(), UpOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"preview demo-bootstrap", "preview demo-core"}, b.sorted()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	for _, r := range result.Stacks {
+		if r.Operation != "up" || r.Changes["same"] != 3 || r.Changes.Total() > 0 || r.Outputs["vpcId"] != "vpc-1" {
+			t.Errorf("the result is %+v", r)
+		}
+	}
+	if len(result.Stacks) != 2 || result.Stacks[0].Kind != stacks.Core {
+		t.Errorf("results of %+v", result.Stacks)
+	}
+	for _, want := range []string{"finished demo-core map[same:3] true", "finished demo-bootstrap map[same:3] true"} {
+		if !slices.Contains(b.seen.lines, want) {
+			t.Errorf("the observer was not told %q but %q", want, b.seen.lines)
+		}
+	}
+}
+
+// TestUpOfWhatOnlyThePlanShows: the engine calls all of these the same.
+func TestUpOfWhatOnlyThePlanShows(t *testing.T) {
+	for name, change := range map[string]func(*apitype.DeploymentV3, *apitype.ResourceV3){
+		"protection":       func(_ *apitype.DeploymentV3, p *apitype.ResourceV3) { p.Protect = true },
+		"a dependency":     func(_ *apitype.DeploymentV3, p *apitype.ResourceV3) { p.Dependencies = []resource.URN{"a"} },
+		"retention":        func(s *apitype.DeploymentV3, _ *apitype.ResourceV3) { s.Resources[2].RetainOnDelete = true },
+		"another provider": func(_ *apitype.DeploymentV3, p *apitype.ResourceV3) { p.Provider = "b" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := unchangedBench(t)
+			b.edit("demo-bootstrap", change)
+			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if want := []string{"preview demo-bootstrap", "preview demo-core", "up demo-bootstrap"}; !slices.Equal(b.sorted(), want) {
+				t.Errorf("operations %q, want %q", b.sorted(), want)
+			}
+		})
+	}
+}
+
+// TestUpDoesNotForesee what a preview cannot tell about.
+func TestUpDoesNotForesee(t *testing.T) {
+	for name, change := range map[string]func(*apitype.DeploymentV3){
+		"an interrupted operation": func(s *apitype.DeploymentV3) {
+			s.PendingOperations = []apitype.OperationV2{{Resource: s.Resources[2], Type: apitype.OperationTypeUpdating}}
+		},
+		"no outputs": func(s *apitype.DeploymentV3) { s.Resources[0].Outputs = nil },
+		"a secret output": func(s *apitype.DeploymentV3) {
+			s.Resources[0].Outputs["list"] = []any{map[string]any{signature: "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "x"}}
+		},
+		"no resources": func(s *apitype.DeploymentV3) { s.Resources = s.Resources[:1] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := unchangedBench(t)
+			b.edit("demo-bootstrap", func(s *apitype.DeploymentV3, _ *apitype.ResourceV3) { change(s) })
+			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			ops := slices.DeleteFunc(b.cli.operations(), func(op string) bool { return strings.HasPrefix(op, "refresh ") })
+			if want := []string{"up demo-core", "up demo-bootstrap"}; !slices.Equal(ops, want) {
+				t.Errorf("operations %q, want %q", ops, want)
+			}
+		})
+	}
+}
+
+func TestUpOfAFailedPreview(t *testing.T) {
+	b := unchangedBench(t)
+	b.cli.fail["preview demo-bootstrap"] = failure{stderr: "error: no such host"}
+	result, err := b.Up(t.Context(), demo(), UpOptions{})
+	var deployment *DeploymentError
+	if !errors.As(err, &deployment) || !strings.HasPrefix(err.Error(), "preview demo-bootstrap: no such host") {
+		t.Errorf("error is %T: %v", err, err)
+	}
+	if core, ok := result.Stack(stacks.Core); !ok || core.Changes["same"] != 3 {
+		t.Errorf("core's result is %+v", core)
+	}
+}
+
+// TestLocalState reads what the CLI would export.
+func TestLocalState(t *testing.T) {
+	b := newBench(t)
+	dir := filepath.Join(b.backend, ".pulumi", "stacks", stacks.Project)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(b.backend, ".pulumi", name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const stack = "stacks/" + stacks.Project + "/demo-core.json"
+	const checkpoint = `{"version": 3, "checkpoint": {"stack": "x", "latest": {"resources": [` +
+		`{"urn": "u", "type": "pulumi:pulumi:Stack", "outputs": {"vpcId": "vpc-1"}}]}}}`
+	for _, step := range []struct {
+		name, file, text string
+		known, exists    bool
+	}{
+		{name: "no layout", file: stack, text: checkpoint},
+		{name: "an older layout", file: "meta.yaml", text: "{}\n"},
+		{name: "the layout", file: "meta.yaml", text: "version: 1\n", known: true, exists: true},
+		{name: "another version", file: stack, text: strings.Replace(checkpoint, "3", "4", 1)},
+		{name: "an empty stack", file: stack, text: `{"version": 3, "checkpoint": {"stack": "x"}}`, known: true, exists: true},
+		{name: "as it was", file: stack, text: checkpoint, known: true, exists: true},
+		{name: "compressed as well", file: stack + ".gz"},
+	} {
+		write(step.file, step.text)
+		st, known, err := b.localState("demo-core")
+		if err != nil || known != step.known || (st != nil) != step.exists {
+			t.Errorf("%s: state %v, known %t, error %v", step.name, st, known, err)
+		}
+		if step.name == "as it was" && st.outputs()["vpcId"] != "vpc-1" {
+			t.Errorf("outputs %v", st.outputs())
+		}
+	}
+	if st, known, err := b.localState("other-core"); st != nil || !known || err != nil {
+		t.Errorf("a stack that does not exist: state %v, known %t, error %v", st, known, err)
+	}
+}

@@ -1,0 +1,141 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"tombolo/automation"
+	"tombolo/automation/fleet"
+	"tombolo/config"
+)
+
+// gather finds out how clusters stand, in the order of their waves. Clusters
+// that have stacks and no file any more come last.
+func (o *Options) gather(ctx context.Context, all []*config.Cluster) ([]Standing, error) {
+	root, err := o.Root()
+	if err != nil {
+		return nil, err
+	}
+	progress := o.Progress()
+	defer progress.Close()
+	driver, err := o.Driver(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := driver.List(ctx, filepath.Join(root, "clusters"))
+	if err != nil {
+		return nil, err
+	}
+	runs, err := o.Records()
+	if err != nil {
+		return nil, err
+	}
+	found, err := o.remembered(all, listed, runs)
+	if err != nil {
+		return nil, err
+	}
+	o.Status().Doing("looking at %d clusters", len(all))
+	return found, o.lookAll(ctx, driver, all, found)
+}
+
+// remembered is what is known of the clusters without asking them: the first
+// ones are those of the files, in their order.
+func (o *Options) remembered(all []*config.Cluster, listed []automation.ClusterInfo, runs []fleet.Record) ([]Standing, error) {
+	stacks := map[string][]automation.StackInfo{}
+	var found []Standing
+	for _, c := range all {
+		found = append(found, fromFile(c))
+	}
+	for _, c := range listed {
+		stacks[c.Name] = c.Stacks
+		if c.File == "" && o.named(c.Name, all) {
+			found = append(found, Standing{Name: c.Name, Wave: c.Wave, GitOps: GitOps{State: gitopsUnknown, Cause: "it has no cluster file any more"}})
+		}
+	}
+	for i := range found {
+		s := &found[i]
+		s.Stacks, s.Last = append([]automation.StackInfo{}, stacks[s.Name]...), lastOf(s.Name, runs)
+		var err error
+		if s.Drift, err = o.Drift(s.Name); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func fromFile(c *config.Cluster) Standing {
+	s := Standing{
+		Name: c.Name, Environment: c.Environment, Region: c.Cloud.Region, Wave: c.Wave,
+		Engine: string(c.GitOps.Engine), EngineVersion: c.GitOps.Distribution.Version,
+		Kubernetes: Kubernetes{File: c.Kubernetes.Version},
+	}
+	if c.IsSpoke() {
+		s.Hub = c.Hub()
+	}
+	return s
+}
+
+// lastOf is what became of a cluster in the newest run that has begun it.
+func lastOf(cluster string, runs []fleet.Record) *Last {
+	for _, r := range runs {
+		e, ok := r.Ends[cluster]
+		if !ok || e.Started.IsZero() {
+			continue
+		}
+		at := e.Finished
+		if at.IsZero() {
+			at = e.Started
+		}
+		return &Last{
+			Operation: r.Operation, Outcome: e.Outcome, Phase: e.Phase, Changes: e.Changes,
+			At: at, Seconds: e.Duration.Seconds(), Cause: e.Cause,
+		}
+	}
+	return nil
+}
+
+// lookAll looks at all clusters that have a file. One that cannot be looked at
+// keeps no other from being looked at.
+func (o *Options) lookAll(ctx context.Context, driver Driver, all []*config.Cluster, found []Standing) error {
+	var group errgroup.Group
+	group.SetLimit(o.Parallel)
+	for i, c := range all {
+		if len(found[i].Stacks) == 0 {
+			found[i].GitOps = GitOps{State: gitopsNone}
+			continue
+		}
+		group.Go(func() error {
+			looking, cancel := context.WithTimeout(ctx, o.Timeout)
+			defer cancel()
+			look, err := driver.Look(looking, c)
+			found[i].see(look, err)
+			return nil
+		})
+	}
+	return errors.Join(group.Wait(), ctx.Err())
+}
+
+// see notes what a look has found, or why there was none.
+func (s *Standing) see(look automation.Look, err error) {
+	s.Kubernetes.Deployed = look.Kubernetes
+	g := GitOps{State: gitopsReady, Total: len(look.Checks)}
+	for _, c := range look.Checks {
+		if c.Ready {
+			g.Ready++
+		} else {
+			g.Waiting = append(g.Waiting, c.String())
+		}
+	}
+	switch {
+	case err != nil:
+		g.State, g.Cause = gitopsUnknown, err.Error()
+	case look.Cause != nil && look.Cause.Unreachable():
+		g = GitOps{State: gitopsUnknown, Cause: look.Cause.String()}
+	case look.Cause != nil:
+		g.State, g.Cause = gitopsNotReady, look.Cause.String()
+	}
+	s.GitOps = g
+}

@@ -1,0 +1,196 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tombolo/automation"
+	"tombolo/automation/fleet"
+)
+
+// Standing is how a cluster stands.
+type Standing struct {
+	Name        string `json:"cluster"`
+	Environment string `json:"environment,omitempty"`
+	Region      string `json:"region,omitempty"`
+	Wave        int    `json:"wave"`
+	// Hub that runs it, or "".
+	Hub string `json:"hub,omitempty"`
+	// Engine and its version as in the file; a spoke has none of its own.
+	Engine        string `json:"engine,omitempty"`
+	EngineVersion string `json:"engineVersion,omitempty"`
+	// Kubernetes is the control plane's version.
+	Kubernetes Kubernetes `json:"kubernetes"`
+	// Stacks that exist.
+	Stacks []automation.StackInfo `json:"stacks"`
+	// Last is the last operation that a journal tells of; nil when none does.
+	Last *Last `json:"last,omitempty"`
+	// Drift is the last comparison; nil when there was none.
+	Drift *Drift `json:"drift,omitempty"`
+	// GitOps is whether what Git declares is ready.
+	GitOps GitOps `json:"gitops"`
+}
+
+// Kubernetes is a version as the file has it, and as it was deployed.
+type Kubernetes struct {
+	File     string `json:"file,omitempty"`
+	Deployed string `json:"deployed,omitempty"`
+}
+
+// String is the deployed version, and the file's when that is another one.
+func (k Kubernetes) String() string {
+	switch {
+	case k.File == "" && k.Deployed == "":
+		return "-"
+	case k.Deployed == "" || k.Deployed == k.File:
+		return k.File
+	case k.File == "":
+		return k.Deployed
+	}
+	return k.Deployed + ", file has " + k.File
+}
+
+// Last is what became of a cluster in the last run that had it.
+type Last struct {
+	Operation string         `json:"operation"`
+	Outcome   fleet.Outcome  `json:"outcome,omitempty"`
+	Phase     string         `json:"phase,omitempty"`
+	Changes   map[string]int `json:"changes,omitempty"`
+	At        time.Time      `json:"at"`
+	Seconds   float64        `json:"seconds"`
+	Cause     string         `json:"cause,omitempty"`
+}
+
+// Drift is what a comparison with the cloud has found.
+type Drift struct {
+	At         time.Time `json:"at"`
+	Missing    int       `json:"missing"`
+	Changed    int       `json:"changed"`
+	Unexpected int       `json:"unexpected"`
+	// Resources are what differs, such as "changed aws:ec2/vpc:Vpc demo".
+	Resources []string `json:"resources,omitempty"`
+	// Error says why the comparison is incomplete.
+	Error string `json:"error,omitempty"`
+}
+
+func (d *Drift) count() int { return d.Missing + d.Changed + d.Unexpected }
+
+// The states of what Git declares.
+const (
+	gitopsReady    = "ready"
+	gitopsNotReady = "not ready"
+	gitopsUnknown  = "unknown"
+	gitopsNone     = "not deployed"
+)
+
+// GitOps is whether what Git declares is ready.
+type GitOps struct {
+	// State is ready, not ready, unknown or not deployed.
+	State string `json:"state"`
+	// Ready objects of Total.
+	Ready int `json:"ready"`
+	Total int `json:"total"`
+	// Cause is the first one of what is not ready, or why nobody knows.
+	Cause string `json:"cause,omitempty"`
+	// Waiting are the objects that are not ready.
+	Waiting []string `json:"waiting,omitempty"`
+}
+
+func (g GitOps) text() string {
+	if g.Total == 0 {
+		return g.State
+	}
+	return fmt.Sprintf("%s, %d/%d", g.State, g.Ready, g.Total)
+}
+
+// engine is the engine and its version, or whose it is.
+func (s Standing) engine() string {
+	switch {
+	case s.Engine == "":
+		return "-"
+	case s.Hub != "":
+		return s.Engine + " of " + s.Hub
+	}
+	return strings.TrimSpace(s.Engine + " " + s.EngineVersion)
+}
+
+// lastText is the last operation in short. Where no journal tells of one, it is
+// when the stacks have changed.
+func (s Standing) lastText(now time.Time) string {
+	if s.Last != nil {
+		return fmt.Sprintf("%s %s %s", s.Last.Operation, s.Last.outcome(), ago(now, s.Last.At))
+	}
+	if at := s.changed(); !at.IsZero() {
+		return "changed " + ago(now, at)
+	}
+	return "-"
+}
+
+func (l Last) outcome() string {
+	if l.Outcome == "" {
+		return "without an end"
+	}
+	return string(l.Outcome)
+}
+
+// good says whether the operation has succeeded.
+func (l Last) good() bool { return l.Outcome == fleet.Succeeded }
+
+// changed is when one of the stacks was changed last.
+func (s Standing) changed() time.Time {
+	var last time.Time
+	for _, stack := range s.Stacks {
+		if stack.LastUpdate.After(last) {
+			last = stack.LastUpdate
+		}
+	}
+	return last
+}
+
+func (s Standing) driftText() string {
+	switch {
+	case s.Drift == nil:
+		return "not looked for"
+	case s.Drift.count() > 0:
+		return fmt.Sprintf("%d differ", s.Drift.count())
+	case s.Drift.Error != "":
+		return "unknown"
+	}
+	return "none"
+}
+
+// Troubles are what somebody should look at, one line each.
+func (s Standing) Troubles() []string {
+	var out []string
+	if s.Last != nil && !s.Last.good() && s.Last.Cause != "" {
+		out = append(out, fmt.Sprintf("%s %s: %s", s.Last.Operation, s.Last.outcome(), s.Last.Cause))
+	} else if s.Last != nil && !s.Last.good() {
+		out = append(out, s.Last.Operation+" "+s.Last.outcome())
+	}
+	if s.Drift != nil && s.Drift.count() > 0 {
+		out = append(out, fmt.Sprintf("drift: %d missing, %d changed, %d unexpected; `tombolo drift %s` looks again",
+			s.Drift.Missing, s.Drift.Changed, s.Drift.Unexpected, s.Name))
+	}
+	if s.Drift != nil && s.Drift.Error != "" {
+		out = append(out, "drift is not known in full: "+s.Drift.Error)
+	}
+	if s.GitOps.State == gitopsNotReady || s.GitOps.State == gitopsUnknown {
+		out = append(out, "gitops "+s.GitOps.State+": "+s.GitOps.Cause)
+	}
+	return out
+}
+
+// ago is how long ago something was, in its largest unit.
+func ago(now, at time.Time) string {
+	d := now.Sub(at)
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+}

@@ -1,0 +1,166 @@
+// Package status is the command tombolo status.
+package status
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation"
+	"tombolo/automation/fleet"
+	"tombolo/config"
+	"tombolo/internal/cli/clusters"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+)
+
+// DefaultTimeout is the longest look at one cluster when none is given: an API
+// that works answers well before.
+const DefaultTimeout = 20 * time.Second
+
+// Driver is what the command needs of automation.Driver.
+type Driver interface {
+	List(ctx context.Context, dir string) ([]automation.ClusterInfo, error)
+	Look(ctx context.Context, c *config.Cluster) (automation.Look, error)
+}
+
+// Options of the command.
+type Options struct {
+	Out      io.Writer
+	Status   func() render.Status
+	Progress func() *render.Progress
+	Root     func() (string, error)
+	Driver   func(context.Context, automation.Observer) (Driver, error)
+	// Records are what the journals tell, from the newest run on.
+	Records func() ([]fleet.Record, error)
+	// Drift is the last comparison of a cluster; nil when there was none.
+	Drift func(cluster string) (*Drift, error)
+	JSON  func() bool
+	Table func() render.TableOptions
+	Now   func() time.Time
+
+	Names    []string
+	HTML     string
+	Timeout  time.Duration
+	Parallel int
+}
+
+// NewCmdStatus returns the command; runF, if not nil, runs in place of it.
+func NewCmdStatus(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	opts := &Options{
+		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Root: f.Root, JSON: f.JSON, Table: f.Table,
+		Now:     time.Now,
+		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+		Records: func() ([]fleet.Record, error) { return records(f) },
+		Drift:   func(cluster string) (*Drift, error) { return lastDrift(f, cluster) },
+	}
+	cmd := &cobra.Command{
+		Use:   "status [<cluster>...]",
+		Short: "Show the fleet: versions, last operation, drift, GitOps readiness",
+		Long: strings.TrimSpace(`
+Show the clusters, all of the project's when none is named: their versions, the
+last operation on each, the drift that tombolo drift has found last, and whether
+everything that Git declares is ready now. Nothing is changed and nothing is
+waited for: a cluster that does not answer in time is shown as such.
+
+--html writes the same, and more of it, as one page that needs nothing from
+elsewhere.`),
+		Example: strings.TrimSpace(`
+  tombolo status
+  tombolo status --html fleet.html
+  tombolo status demo --timeout 5s --output json`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Names = args
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return statusRun(cmd.Context(), opts)
+		},
+	}
+	cmd.Flags().StringVar(&opts.HTML, "html", "", "write a page to this `file`, too")
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", DefaultTimeout, "longest look at one cluster")
+	cmd.Flags().IntVar(&opts.Parallel, "parallel", defaultParallel, "how many clusters are looked at at once")
+	return cmd
+}
+
+// defaultParallel is low: each look starts a pulumi process for the outputs.
+const defaultParallel = 4
+
+// document is the result in the JSON format.
+type document struct {
+	Type     string     `json:"type"`
+	At       time.Time  `json:"at"`
+	Clusters []Standing `json:"clusters"`
+}
+
+func statusRun(ctx context.Context, o *Options) error {
+	if o.Timeout <= 0 || o.Parallel <= 0 {
+		return fault.NewUsage(fmt.Sprintf("--timeout is %s and --parallel is %d", o.Timeout, o.Parallel),
+			"give a duration such as 20s, and 1 or more clusters")
+	}
+	files, err := clusters.FilesOrAll(o.Root, o.Names)
+	if err != nil {
+		return err
+	}
+	all, err := clusters.Load(files)
+	if err != nil {
+		return err
+	}
+	found, err := o.gather(ctx, all)
+	if err != nil {
+		return err
+	}
+	p := page{At: o.Now().UTC(), Clusters: found, files: all}
+	if o.HTML != "" {
+		if err := p.writeFile(o.HTML); err != nil {
+			return err
+		}
+		o.Status().Done("the page is in %s", o.HTML)
+	}
+	if o.JSON() {
+		return render.WriteJSON(o.Out, document{Type: "status", At: p.At, Clusters: found})
+	}
+	return o.table(found)
+}
+
+// table writes a line for each cluster, and the causes of what is not well
+// below, where they have room.
+func (o *Options) table(found []Standing) error {
+	rows := make([][]string, len(found))
+	for i, s := range found {
+		rows[i] = []string{
+			s.Name, fmt.Sprint(s.Wave), s.Kubernetes.String(), s.engine(),
+			s.lastText(o.Now()), s.driftText(), s.GitOps.text(),
+		}
+	}
+	header := []string{"CLUSTER", "WAVE", "KUBERNETES", "ENGINE", "LAST OPERATION", "DRIFT", "GITOPS"}
+	if err := render.Table(o.Out, o.Table(), header, rows); err != nil {
+		return err
+	}
+	for _, s := range found {
+		for _, trouble := range s.Troubles() {
+			o.Status().Failed("%s: %s", s.Name, trouble)
+		}
+	}
+	return nil
+}
+
+// records are what the journals tell, beside the project's files or the lab's.
+func records(f *factory.Factory) ([]fleet.Record, error) {
+	journals, err := f.Journals()
+	if err != nil {
+		return nil, err
+	}
+	return journals.Records(0)
+}
+
+// named says whether a cluster is one that the command line asks for.
+func (o *Options) named(name string, all []*config.Cluster) bool {
+	return len(o.Names) == 0 || slices.ContainsFunc(all, func(c *config.Cluster) bool { return c.Name == name })
+}

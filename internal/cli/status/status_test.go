@@ -1,0 +1,294 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tombolo/automation"
+	"tombolo/automation/fleet"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// now is the moment at which the fleet is looked at.
+var now = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got); run with -update when it should:\n%s", path, diff)
+	}
+}
+
+// driver knows clusters that stand in all the ways there are.
+type driver struct{ listed []automation.ClusterInfo }
+
+func (d driver) List(context.Context, string) ([]automation.ClusterInfo, error) { return d.listed, nil }
+
+func (d driver) Look(ctx context.Context, c *config.Cluster) (automation.Look, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		return automation.Look{}, errors.New("the look has no bound")
+	}
+	found := automation.Look{Kubernetes: "1.35"}
+	found.Checks = []automation.Check{
+		{Kind: "GitRepository", Namespace: "flux-system", Name: "platform", Ready: true},
+		{Kind: "Kustomization", Namespace: "flux-system", Name: "apps", Ready: true},
+	}
+	switch c.Name {
+	case "old":
+		found.Kubernetes = "1.34"
+		found.Checks[1].Ready, found.Checks[1].Message = false, "dependency 'flux-system/<infrastructure>' is not ready"
+		found.Cause = &found.Checks[1]
+	case "broken":
+		return automation.Look{}, &automation.PreconditionError{
+			What: "stack broken-core has no outputs: it was not deployed yet", Remedy: "run `tombolo up broken`",
+		}
+	case "silent":
+		found.Checks = []automation.Check{{Kind: "Kubernetes API", Message: "context deadline exceeded"}}
+		found.Cause = &found.Checks[0]
+	}
+	return found, nil
+}
+
+// clusterFile is a cluster file of little but what it must have.
+func clusterFile(name string, wave int) string {
+	return fmt.Sprintf(`version: 1
+name: %s
+environment: prod
+wave: %d
+cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
+network: {cidr: 10.0.0.0/16, zones: [eu-central-1a, eu-central-1b]}
+kubernetes:
+  version: "1.35"
+  nodeGroups: [{name: default, instanceTypes: [t3.large], size: {min: 1, max: 2, desired: 1}}]
+gitops:
+  engine: flux
+  url: https://git.example.com/platform.git
+  path: clusters/%s
+  distribution: {version: v2.7.5, sha256: "%064d"}
+`, name, wave, name, 0)
+}
+
+var waves = map[string]int{"demo": 0, "old": 0, "broken": 1, "silent": 1, "new": 2}
+
+func project(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "clusters"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, wave := range waves {
+		if err := os.WriteFile(filepath.Join(root, "clusters", name+".yaml"), []byte(clusterFile(name, wave)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func stacks(name string, at time.Time) []automation.StackInfo {
+	return []automation.StackInfo{
+		{Name: name + "-core", Kind: "core", Resources: 31, LastUpdate: at.Add(-time.Minute)},
+		{Name: name + "-bootstrap", Kind: "bootstrap", Resources: 14, LastUpdate: at},
+	}
+}
+
+func listed() []automation.ClusterInfo {
+	return []automation.ClusterInfo{
+		{Name: "demo", File: "clusters/demo.yaml", Stacks: stacks("demo", now.Add(-3*time.Hour))},
+		{Name: "old", File: "clusters/old.yaml", Stacks: stacks("old", now.Add(-90*24*time.Hour))},
+		{Name: "broken", File: "clusters/broken.yaml", Stacks: stacks("broken", now.Add(-5*time.Minute))[:1]},
+		{Name: "silent", File: "clusters/silent.yaml", Stacks: stacks("silent", now.Add(-time.Hour))},
+		{Name: "new", File: "clusters/new.yaml"},
+		{Name: "gone", Stacks: stacks("gone", now.Add(-40*24*time.Hour))},
+	}
+}
+
+func runs() []fleet.Record {
+	end := func(o fleet.Outcome, phase, cause string, ago time.Duration) fleet.RecordedEnd {
+		e := fleet.RecordedEnd{Outcome: o, Phase: phase, Cause: cause, Started: now.Add(-ago), Duration: 2 * time.Minute}
+		if o != "" {
+			e.Finished = e.Started.Add(e.Duration)
+		}
+		return e
+	}
+	return []fleet.Record{
+		{Header: fleet.Header{Operation: "up"}, Ends: map[string]fleet.RecordedEnd{
+			"broken": end(fleet.Failed, "core", "up broken-core: aws:eks/cluster:Cluster broken: <limit exceeded>", 7*time.Minute),
+			"new":    {Outcome: fleet.Skipped, Cause: "broken failed"},
+			"silent": end("", "", "", 30*time.Minute),
+		}},
+		{Header: fleet.Header{Operation: "up"}, Ends: map[string]fleet.RecordedEnd{
+			"demo":   end(fleet.Succeeded, "bootstrap", "", 3*time.Hour),
+			"broken": end(fleet.Succeeded, "bootstrap", "", 5*time.Hour),
+		}},
+	}
+}
+
+func drifts(cluster string) (*Drift, error) {
+	switch cluster {
+	case "demo":
+		return &Drift{At: now.Add(-time.Hour)}, nil
+	case "old":
+		return &Drift{
+			At: now.Add(-50 * time.Hour), Changed: 1, Missing: 1,
+			Resources: []string{"missing aws:ec2/eip:Eip nat", "changed aws:ec2/vpc:Vpc old"},
+		}, nil
+	case "silent":
+		return &Drift{At: now.Add(-time.Minute), Error: "refresh of silent-bootstrap: no answer"}, nil
+	}
+	return nil, nil
+}
+
+// run runs the command on the fleet; set changes its options.
+func run(t *testing.T, output render.Format, set func(*Options), args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	root := project(t)
+	s, _, out, errOut := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}, Dir: root}
+	cmd := NewCmdStatus(f, func(ctx context.Context, o *Options) error {
+		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver{listed()}, nil }
+		o.Records = func() ([]fleet.Record, error) { return runs(), nil }
+		o.Drift = drifts
+		o.Now = func() time.Time { return now }
+		if set != nil {
+			set(o)
+		}
+		return statusRun(ctx, o)
+	})
+	cmd.SetArgs(append([]string{}, args...))
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err = cmd.ExecuteContext(t.Context())
+	return out.String(), errOut.String(), err
+}
+
+func TestStatus(t *testing.T) {
+	stdout, stderr, err := run(t, render.Text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "status.golden", stdout+"---\n"+stderr)
+}
+
+func TestStatusJSON(t *testing.T) {
+	stdout, stderr, err := run(t, render.JSON, nil)
+	if err != nil || stderr != "" {
+		t.Fatalf("%v, standard error: %q", err, stderr)
+	}
+	golden(t, "status.json.golden", stdout)
+}
+
+func TestStatusOfOne(t *testing.T) {
+	stdout, _, err := run(t, render.Text, nil, "demo")
+	if err != nil || strings.Count(stdout, "\n") != 2 || !strings.Contains(stdout, "demo") {
+		t.Errorf("got %q, %v; want one cluster below the header", stdout, err)
+	}
+}
+
+// TestPage reads the page, which must need nothing from elsewhere and take no
+// text of a cluster as its own.
+func TestPage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fleet.html")
+	_, stderr, err := run(t, render.Text, nil, "--html", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "the page is in " + path; !strings.Contains(stderr, want) {
+		t.Errorf("standard error is %q, want %q in it", stderr, want)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "status.html", string(text))
+	outside := regexp.MustCompile(`(?i)(src|href)\s*=|url\([^#]|@import|https?://`)
+	for _, found := range outside.FindAllString(strings.ReplaceAll(string(text), `xmlns="http://www.w3.org/2000/svg"`, ""), -1) {
+		t.Errorf("the page takes something from elsewhere: %s", found)
+	}
+	if strings.Contains(string(text), "<limit exceeded>") {
+		t.Error("the page takes a cause as its own text")
+	}
+}
+
+func TestPageCannotBeWritten(t *testing.T) {
+	_, _, err := run(t, render.Text, nil, "--html", filepath.Join(t.TempDir(), "missing", "fleet.html"))
+	if err == nil || !strings.Contains(err.Error(), "write the page: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStatusFails(t *testing.T) {
+	for want, set := range map[string]func(*Options){
+		"the backend is away": func(o *Options) {
+			o.Driver = func(context.Context, automation.Observer) (Driver, error) {
+				return nil, errors.New("the backend is away")
+			}
+		},
+		"the journal is a directory": func(o *Options) {
+			o.Records = func() ([]fleet.Record, error) { return nil, errors.New("the journal is a directory") }
+		},
+		"the last drift is torn": func(o *Options) {
+			o.Drift = func(string) (*Drift, error) { return nil, errors.New("the last drift is torn") }
+		},
+		"--timeout is 0s and --parallel is 4; give a duration such as 20s, and 1 or more clusters": func(o *Options) { o.Timeout = 0 },
+	} {
+		if _, _, err := run(t, render.Text, set); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := run(t, render.Text, func(o *Options) {
+		loaded, err := config.Load(filepath.Join(project(t), "clusters", "demo.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := []Standing{{Name: "demo", Stacks: stacks("demo", now)}}
+		if err := o.lookAll(ctx, driver{}, []*config.Cluster{loaded}, found); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want the cancellation", err)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAgo(t *testing.T) {
+	for want, d := range map[string]time.Duration{
+		"just now": 30 * time.Second, "59m ago": 59*time.Minute + 59*time.Second, "47h ago": 47*time.Hour + time.Minute, "3d ago": 73 * time.Hour,
+	} {
+		if got := ago(now, now.Add(-d)); got != want {
+			t.Errorf("%s ago: got %q, want %q", d, got, want)
+		}
+	}
+}

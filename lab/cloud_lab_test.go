@@ -1,0 +1,161 @@
+//go:build lab
+
+package lab
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"tombolo/lab/aws"
+)
+
+// cloudObjects ask for something in the cloud, each in its way.
+const cloudObjects = `apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: default}
+spec: {type: LoadBalancer, selector: {app: web}, ports: [{port: 80}]}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: web
+  namespace: default
+  annotations: {alb.ingress.kubernetes.io/scheme: internet-facing}
+spec:
+  ingressClassName: alb
+  defaultBackend: {service: {name: web, port: {number: 80}}}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: gp3}
+provisioner: ebs.csi.aws.com
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, namespace: default}
+spec:
+  accessModes: [ReadWriteOnce]
+  storageClassName: gp3
+  resources: {requests: {storage: 1Gi}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: store, namespace: default}
+spec:
+  containers: [{name: store, image: "store:1", volumeMounts: [{name: data, mountPath: /data}]}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: batch, namespace: default}
+spec:
+  nodeSelector: {karpenter.sh/nodepool: default}
+  containers: [{name: batch, image: "batch:1"}]
+`
+
+// TestCloudOfACluster has a real control plane's objects make load balancers, a
+// volume and an instance in the stand-in, and take them away again.
+func TestCloudOfACluster(t *testing.T) {
+	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
+	client := d.cloud.Client(Region)
+	subnet := clusterInTheCloud(t, client)
+	nodes := []aws.Node{{Name: "ip-10-0-1-10", Zone: "eu-central-1b"}}
+	if err := d.clusters.SetNodes(t.Context(), "demo", "a", nodes); err != nil {
+		t.Fatal(err)
+	}
+	k := kubectlOf(t, d, "demo")
+	for _, kind := range []string{"nodepools", "nodeclaims"} {
+		definition, err := os.ReadFile(filepath.Join("charts", "karpenter-crd", "templates", kind+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.run(string(definition), "apply", "-f", "-")
+		k.run("", "wait", "--for=condition=Established", "crd/"+kind+".karpenter.sh", "--timeout=60s")
+	}
+	k.run(cloudObjects, "apply", "-f", "-")
+	k.await("Bound", "get", "pvc", "data", "-o", "jsonpath={.status.phase}")
+	k.await("Running", "get", "pod", "batch", "-o", "jsonpath={.status.phase}")
+	for _, object := range []string{"service/web", "ingress/web"} {
+		k.run("", "wait", "--for=jsonpath={.status.loadBalancer.ingress[0].hostname}", object, "--timeout=60s")
+	}
+	const made = "Instance LoadBalancer LoadBalancer Volume"
+	if got := inTheCloud(d); got != made {
+		t.Errorf("the cloud has %s, want %s", got, made)
+	}
+	if err := client.Delete(t.Context(), "aws:ec2/subnet:Subnet", subnet); err == nil || !strings.Contains(err.Error(), "DependencyViolation") {
+		t.Errorf("a subnet was deleted: %v", err)
+	}
+	k.run("", "delete", "pod/store", "pod/batch", "pvc/data", "service/web", "ingress/web", "nodepool/default", "--timeout=90s")
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 60*time.Second, true, func(context.Context) (bool, error) {
+		return inTheCloud(d) == "", nil
+	})
+	if err != nil {
+		t.Errorf("the cloud still has %s", inTheCloud(d))
+	}
+	if err := client.Delete(t.Context(), "aws:eks/cluster:Cluster", "demo"); err != nil {
+		t.Error(err)
+	}
+	if err := client.Delete(t.Context(), "aws:ec2/subnet:Subnet", subnet); err != nil {
+		t.Error(err)
+	}
+}
+
+// clusterInTheCloud makes the cluster demo and its network, and returns one of
+// the subnets.
+func clusterInTheCloud(t *testing.T, client *aws.Client) (subnet string) {
+	t.Helper()
+	make := func(token string, inputs map[string]any) aws.Resource {
+		made, err := client.Create(t.Context(), token, inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	network := make("aws:ec2/vpc:Vpc", map[string]any{"cidrBlock": "10.0.0.0/16"}).ID
+	make("aws:ec2/internetGateway:InternetGateway", map[string]any{"vpcId": network})
+	subnets := []any{}
+	for i, zone := range []string{"a", "b"} {
+		subnets = append(subnets, make("aws:ec2/subnet:Subnet", map[string]any{
+			"vpcId": network, "cidrBlock": "10.0." + string(rune('0'+i)) + ".0/24", "availabilityZone": Region + zone,
+			"tags": map[string]any{"kubernetes.io/role/elb": "1"},
+		}).ID)
+	}
+	role := make("aws:iam/role:Role", map[string]any{
+		"name":             "demo",
+		"assumeRolePolicy": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"eks.amazonaws.com"},"Action":"sts:AssumeRole"}]}`,
+	})
+	make("aws:eks/cluster:Cluster", map[string]any{
+		"name": "demo", "roleArn": role.Text("arn"), "vpcConfig": map[string]any{"subnetIds": subnets},
+	})
+	return subnets[0].(string)
+}
+
+// inTheCloud are the types of what the cluster's objects asked for, in order.
+func inTheCloud(d *daemon) string {
+	var kinds []string
+	for _, item := range d.cloud.Inventory() {
+		name := item.Type[strings.LastIndex(item.Type, ":")+1:]
+		if slices.Contains([]string{"LoadBalancer", "Volume", "Instance"}, name) {
+			kinds = append(kinds, name)
+		}
+	}
+	slices.Sort(kinds)
+	return strings.Join(kinds, " ")
+}
