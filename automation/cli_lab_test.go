@@ -44,6 +44,7 @@ func realBench(t *testing.T, program pulumi.RunFunc) (*Driver, *witness) {
 		t.Fatal(err)
 	}
 	d.preflight, d.inspect = nothingMissing, roomy
+	d.inventory = &fakeCloud{}
 	d.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return program, nil }
 	return d, seen
 }

@@ -115,6 +115,7 @@ type Driver struct {
 	inspected inspections
 	reachGit  func(context.Context, handover.Repository) error
 	lookup    cloudLookup
+	inventory inventory
 	dial      func(handoff.Values) (cluster, error)
 	hub       func(*config.Cluster) (*config.Cluster, error)
 	// probeTimeout is the constant of that name, but in tests.
@@ -158,6 +159,7 @@ func New(o Options) (*Driver, error) {
 	}
 	d.lookup = d.lookUp
 	d.inspect, d.reachGit = d.askAccount, handover.Reach
+	d.inventory = providerCloud{d}
 	d.dial = d.connect
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout

@@ -24,6 +24,7 @@ import (
 	"tombolo/automation/preflight"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/handoff"
 )
 
 // fakeCLI stands in for the Pulumi CLI and its backend. It sends its events as
@@ -214,6 +215,14 @@ func export(d apitype.DeploymentV3) string {
 // deployed is the state of a stack after up: the stack itself, a provider,
 // and one resource.
 func deployed(stack string) apitype.DeploymentV3 {
+	name, isCore := strings.CutSuffix(stack, "-core")
+	if isCore {
+		return handedOff(name)
+	}
+	return withoutHandOff(stack)
+}
+
+func withoutHandOff(stack string) apitype.DeploymentV3 {
 	return apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 		{
 			URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::s", Type: rootType,
@@ -311,15 +320,17 @@ type bench struct {
 	missing error
 	// placeholders are the stacks opened with placeholders.
 	placeholders []string
+	// cloud is what a search of the cloud finds.
+	cloud *fakeCloud
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir()}
+	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir(), cloud: &fakeCloud{}}
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
 		BackendURL: "file://" + b.backend,
-		Env: map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": ""},
+		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": ""},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -333,6 +344,8 @@ func newBench(t *testing.T) *bench {
 	d.preflight = func(context.Context, *config.Cluster, stacks.Options) error { return b.missing }
 	d.inspect = roomy
 	d.reachGit = func(context.Context, handover.Repository) error { return nil }
+	d.inventory = b.cloud
+	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
 	b.Driver = d
 	return b
 }

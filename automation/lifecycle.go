@@ -89,6 +89,9 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	ready := d.beforeMaking(ctx, c, k, st)
 	defer ready.work.Wait()
 	if k == stacks.Bootstrap && exists {
+		if err := d.resume(ctx, c, st); err != nil {
+			return StackResult{}, err
+		}
 		if err := d.rejoin(ctx, c, st); err != nil {
 			return StackResult{}, err
 		}

@@ -37,6 +37,8 @@ type StackResult struct {
 	Placeholders bool `json:"placeholders,omitempty"`
 	// Removed says that the stack itself was removed from the backend.
 	Removed bool `json:"removed,omitempty"`
+	// Kept are the cloud resources that a destroy left in the cloud on purpose.
+	Kept []Kept `json:"kept,omitempty"`
 
 	// lost are the objects that a plan would take away from under Applications.
 	lost []string
