@@ -51,6 +51,10 @@ build: ## Build bin/tombolo, and bin/program for plain pulumi
 test-unit: ## Run the tests that need no tools, no lab and no network
 	$(GO) test ./...
 
+.PHONY: bench
+bench: setup ## Measure a fleet, the driver and the scheduler: docs/performance.md (BENCH=part for one)
+	$(GO) run ./tools/bench -part "$(or $(BENCH),all)"
+
 .PHONY: lint
 lint: ## Check style, import arrows and formatting
 	@$(GO) run ./tools/build -for lint
