@@ -37,12 +37,14 @@ func realBench(t *testing.T, program pulumi.RunFunc) (*Driver, *witness) {
 		PulumiHome: filepath.Join(dir, "home"), Observer: seen, SecretsProvider: "passphrase",
 		Env: map[string]string{
 			"PATH": tools + string(os.PathListSeparator) + os.Getenv("PATH"), "PULUMI_CONFIG_PASSPHRASE": "lab",
+			"AWS_ACCESS_KEY_ID": "lab", "AWS_SESSION_TOKEN": "",
 		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.preflight = nothingMissing
+	d.preflight, d.inspect = nothingMissing, roomy
+	d.inventory = &fakeCloud{}
 	d.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return program, nil }
 	return d, seen
 }

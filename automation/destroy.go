@@ -2,10 +2,10 @@ package automation
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
@@ -24,12 +24,23 @@ type DestroyOptions struct {
 	// Refresh the state from the cloud first.
 	Refresh bool
 	// Unreachable goes on without a Kubernetes API that does not answer: what is
-	// on the cluster is given up with it. Without, a cluster with Argo CD that
-	// does not answer is left as it is.
+	// on the cluster is given up with it. Without, a cluster that does not answer
+	// is left as it is.
 	Unreachable bool
 	// Confirmed says that the cluster's name was given for its destruction. A
 	// protected cluster is refused without.
 	Confirmed bool
+	// Leftovers says what becomes of cloud resources that controllers have left
+	// over, and of finalizers that nobody takes off. Default StopAtLeftovers.
+	Leftovers LeftoverPolicy
+	// KeepData leaves buckets, file systems and snapshots in the cloud, and
+	// reports each. Volumes of claims are none of them: whoever wants to keep one
+	// gives it the reclaim policy Retain, or makes a snapshot.
+	KeepData bool
+	// DrainTimeout is how long controllers may take to give back the cloud
+	// resources of one kind, and then the cloud to take them away. Default 10m
+	// each.
+	DrainTimeout time.Duration
 }
 
 // Destroy takes the cluster down: bootstrap, then core. When bootstrap could
@@ -37,8 +48,14 @@ type DestroyOptions struct {
 // be lost with it, and what it made in the cloud left behind. Stacks that do
 // not exist are left out of the result.
 //
-// With Argo CD the cluster's applications go first, while its API answers, and
-// the hub forgets it. A hub is kept as long as spokes are registered with it.
+// Before bootstrap the cluster is emptied. With Argo CD its applications go
+// first, while its API answers, and the hub forgets it; Flux is suspended. Then
+// what controllers have made cloud resources for is deleted, and they give those
+// back. A hub is kept as long as spokes are registered with it.
+//
+// Before core the cloud is searched for what is left over, and after core again:
+// then nothing may be found but what is kept on purpose. What is found otherwise
+// is a LeftoversError.
 func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOptions) (Result, error) {
 	if err := refuseProtected(c, o); err != nil {
 		return Result{Cluster: c.Name}, err
@@ -50,23 +67,45 @@ func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOption
 	}
 	return d.each(c, kinds, func(k stacks.Kind) (StackResult, error) {
 		if k == stacks.Core {
-			if err := d.refuseWhileBootstrapped(ctx, c); err != nil {
-				return StackResult{}, err
-			}
+			return d.destroyCore(ctx, c, o)
 		}
-		var env map[string]string
-		if k == stacks.Bootstrap {
-			var err error
-			if env, err = d.depart(ctx, c, o); err != nil {
-				return StackResult{}, err
-			}
-		}
-		result, err := d.destroyStack(ctx, c, k, o, env)
-		if err != nil && k == stacks.Bootstrap && o.Only == "" {
-			return result, keptCore(c, err)
-		}
-		return result, err
+		return d.destroyBootstrap(ctx, c, o)
 	})
+}
+
+func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o DestroyOptions) (StackResult, error) {
+	env, err := d.depart(ctx, c, o)
+	if err != nil {
+		return StackResult{}, err
+	}
+	if err := d.drain(ctx, c, o, env); err != nil {
+		return StackResult{}, err
+	}
+	s, result, err := d.destroyStack(ctx, c, stacks.Bootstrap, o, env)
+	if err != nil && o.Only == "" {
+		return result, keptCore(c, err)
+	}
+	if err != nil || s == nil {
+		return result, err
+	}
+	return s.removed(ctx, result, o)
+}
+
+func (d *Driver) destroyCore(ctx context.Context, c *config.Cluster, o DestroyOptions) (StackResult, error) {
+	if err := d.refuseWhileBootstrapped(ctx, c); err != nil {
+		return StackResult{}, err
+	}
+	if err := d.clearCloud(ctx, c, o); err != nil {
+		return StackResult{}, err
+	}
+	s, result, err := d.destroyStack(ctx, c, stacks.Core, o, nil)
+	if err != nil || s == nil {
+		return result, err
+	}
+	if err := d.proveEmpty(ctx, c, o); err != nil {
+		return result, err
+	}
+	return s.removed(ctx, result, o)
 }
 
 // refuseProtected keeps a protected cluster alive as long as nobody names it.
@@ -113,60 +152,51 @@ func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster)
 	}
 }
 
-func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o DestroyOptions, env map[string]string) (StackResult, error) {
+// destroyStack destroys what is in a stack. There is no session where there is
+// no stack.
+func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o DestroyOptions,
+	env map[string]string,
+) (*session, StackResult, error) {
 	st, err := d.recover(ctx, c, k, env)
 	if err != nil || st == nil {
-		return StackResult{}, err
+		return nil, StackResult{}, err
 	}
 	s, err := d.open(ctx, c, k, stacks.Options{}, true)
 	if err != nil {
-		return StackResult{}, err
+		return nil, StackResult{}, err
 	}
 	s.setEnv(env)
 	result := StackResult{Stack: s.name, Kind: k, Operation: "destroy", Changes: Changes{}}
-	if n := len(st.deployment.Resources); n > 0 {
-		if err := s.unprotect(ctx, st); err != nil {
-			return result, err
+	n := len(st.deployment.Resources)
+	if n == 0 {
+		return s, result, nil
+	}
+	kept, err := s.prepareDestroy(ctx, st, o.KeepData)
+	if err != nil {
+		return s, result, err
+	}
+	d.opts.Observer.StackPlanned(s.name, n)
+	result, err = s.run(ctx, "destroy", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		opts := []optdestroy.Option{optdestroy.EventStreams(ch), optdestroy.SuppressProgress()}
+		if o.Refresh {
+			opts = append(opts, optdestroy.Refresh())
 		}
-		d.opts.Observer.StackPlanned(s.name, n)
-		result, err = s.run(ctx, "destroy", func(ctx context.Context, ch chan<- events.EngineEvent) error {
-			opts := []optdestroy.Option{optdestroy.EventStreams(ch), optdestroy.SuppressProgress()}
-			if o.Refresh {
-				opts = append(opts, optdestroy.Refresh())
-			}
-			_, err := s.stack.Destroy(ctx, opts...)
-			return err
-		})
-	}
-	if err != nil || !o.Remove {
-		return result, err
-	}
-	if err := s.remove(ctx); err != nil {
-		return result, err
-	}
-	result.Removed = true
-	return result, nil
+		_, err := s.stack.Destroy(ctx, opts...)
+		return err
+	})
+	result.Kept = kept
+	return s, result, err
 }
 
-// unprotect has Pulumi forget the protection of resources: by here the cluster's
-// name was given, or the file protects it no longer.
-func (s *session) unprotect(ctx context.Context, st *state) error {
-	edited, n, err := edit(st.raw, func(r map[string]json.RawMessage) bool {
-		_, protected := r["protect"]
-		delete(r, "protect")
-		return protected
-	})
-	if err != nil {
-		return fmt.Errorf("take the protection off stack %s: %w", s.name, err)
+// removed takes the stack out of the backend where that is wanted, and says so
+// in the result.
+func (s *session) removed(ctx context.Context, result StackResult, o DestroyOptions) (StackResult, error) {
+	if !o.Remove {
+		return result, nil
 	}
-	if n == 0 {
-		return nil
-	}
-	if err := s.stack.Import(ctx, edited); err != nil {
-		return s.driver.failure(ctx, failed{stack: s.name, operation: "take the protection off", err: err})
-	}
-	s.driver.opts.Observer.Note(s.name, fmt.Sprintf("the protection of %s was taken off", count(n, "resource", "resources")))
-	return nil
+	err := s.remove(ctx)
+	result.Removed = err == nil
+	return result, err
 }
 
 // remove takes the empty stack out of the backend. Its settings file stays

@@ -32,6 +32,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/handover"
+	"tombolo/automation/preflight"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -71,10 +73,9 @@ type Options struct {
 	// Env is added to this process's environment for the CLI and for the
 	// kubeconfig's exec plugin; its PATH wins.
 	Env map[string]string
-	// Enter is a shell command that sets Env, without which the Pulumi CLI
-	// would look at another backend. Remedies that name the CLI begin with
-	// it. Default: none is needed.
-	Enter string
+	// Flags that a remedy gives to the tombolo command it names, such as
+	// --lab. Default: none.
+	Flags []string
 	// BackendURL of the Pulumi state. Default: PULUMI_BACKEND_URL of Env or
 	// of this process, else the backend the CLI is logged in to.
 	BackendURL string
@@ -109,12 +110,19 @@ type Driver struct {
 	children  *children
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
+	// inspect asks an account, and reachGit a repository, for the preflight.
+	inspect   func(context.Context, *config.Cluster) preflight.Facts
+	inspected inspections
+	reachGit  func(context.Context, handover.Repository) error
 	lookup    cloudLookup
+	inventory inventory
 	dial      func(handoff.Values) (cluster, error)
 	hub       func(*config.Cluster) (*config.Cluster, error)
 	// probeTimeout is the constant of that name, but in tests.
 	probeTimeout time.Duration
 	now          func() time.Time
+	// pauses are those of the function of that name, but in tests.
+	pauses []time.Duration
 
 	commandOnce sync.Once
 	command     auto.PulumiCommand
@@ -145,9 +153,12 @@ func New(o Options) (*Driver, error) {
 		command:   o.Command,
 	}
 	d.lookup = d.lookUp
+	d.inspect, d.reachGit = d.askAccount, handover.Reach
+	d.inventory = providerCloud{d}
 	d.dial = d.connect
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout
+	d.pauses = pauses()
 	return d, nil
 }
 

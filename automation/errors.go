@@ -56,6 +56,12 @@ func (o LockOwner) String() string {
 		o.User, o.Host, o.PID, o.Since.UTC().Format(time.RFC3339))
 }
 
+// same says that two are one; a backend tells the time to the second.
+func (o LockOwner) same(other LockOwner) bool {
+	return o.PID == other.PID && o.Host == other.Host && o.User == other.User &&
+		o.Since.Truncate(time.Second).Equal(other.Since.Truncate(time.Second))
+}
+
 // CommandError says that the Pulumi CLI failed at an operation on a stack.
 // It holds the causes the engine reported, never the CLI's whole output.
 type CommandError struct {

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 )
@@ -156,6 +154,11 @@ func cliErrors(text string) []string {
 	return out
 }
 
+const (
+	quotaRemedy     = "ask the cloud for a higher quota or delete what is not needed, and run the same command again"
+	throttledRemedy = "too many requests are made to the cloud at once: wait a few minutes, or work on fewer clusters in parallel, and run the same command again"
+)
+
 // remedies are what to do about failures that people meet often. The first
 // that matches wins.
 var remedies = []struct {
@@ -199,6 +202,14 @@ var remedies = []struct {
 		"allow the action to the credentials in use, and run the same command again",
 	},
 	{
+		regexp.MustCompile(`RequestLimitExceeded: |Throttl\w+: |SlowDown: |TooManyRequestsException: `),
+		throttledRemedy,
+	},
+	{
+		regexp.MustCompile(`LimitExceeded(?:Exception)?: |Cannot exceed quota`),
+		quotaRemedy,
+	},
+	{
 		regexp.MustCompile(`(?i)DependencyViolation|DeleteConflict|ResourceInUse`),
 		"remove what still uses the resource, and run the same command again",
 	},
@@ -220,33 +231,4 @@ func remedyFor(reason string) string {
 		}
 	}
 	return "resolve the cause and run the same command again: what was done so far is kept"
-}
-
-// lockText is how a self-managed backend reports each lock.
-var lockText = regexp.MustCompile(`created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)`)
-
-// lockedBy reads the lock's owner out of the CLI's message.
-func (d *Driver) lockedBy(stack, text string) *LockedError {
-	m := lockText.FindStringSubmatch(text)
-	if m == nil {
-		return &LockedError{Stack: stack, Remedy: fmt.Sprintf(
-			"wait for it to end; if it is dead, run `%s`", d.cancelCommand(stack))}
-	}
-	pid, _ := strconv.Atoi(m[3])
-	since, _ := time.Parse(time.RFC3339, m[4])
-	return d.lockedError(stack, LockOwner{User: m[1], Host: m[2], PID: pid, Since: since})
-}
-
-func (d *Driver) lockedError(stack string, o LockOwner) *LockedError {
-	return &LockedError{Stack: stack, Owner: &o, Remedy: fmt.Sprintf(
-		"wait for it to end; if process %d on %s is dead, run `%s`", o.PID, o.Host, d.cancelCommand(stack))}
-}
-
-// cancelCommand removes a stack's lock, in any shell.
-func (d *Driver) cancelCommand(stack string) string {
-	command := "pulumi cancel --stack " + stack
-	if d.opts.Enter == "" {
-		return command
-	}
-	return d.opts.Enter + " && " + command
 }

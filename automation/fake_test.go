@@ -20,8 +20,11 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"tombolo/automation/handover"
+	"tombolo/automation/preflight"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/handoff"
 )
 
 // fakeCLI stands in for the Pulumi CLI and its backend. It sends its events as
@@ -35,6 +38,8 @@ type fakeCLI struct {
 	fail map[string]failure
 	// plan are the events of an operation such as "preview demo-core".
 	plan map[string][]apitype.EngineEvent
+	// updating is the stack that an update is under way on.
+	updating string
 	// same are the stacks that a preview finds nothing to change in, with the
 	// resource's state as it would be.
 	same map[string]apitype.ResourceV3
@@ -110,6 +115,8 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 	case "stack output":
 		out, _ := json.Marshal(f.outputs(stack))
 		return string(out), "", 0, nil
+	case "plugin":
+		return "[]", "", 0, nil
 	case "stack ls":
 		return f.list(), "", 0, nil
 	case "stack rm":
@@ -159,6 +166,7 @@ func (f *fakeCLI) list() string {
 	for stack, s := range f.states {
 		out = append(out, map[string]any{
 			"name": stack, "lastUpdate": "2026-01-02T03:04:05.000Z", "resourceCount": len(s.Resources),
+			"updateInProgress": stack == f.updating,
 		})
 	}
 	raw, _ := json.Marshal(out)
@@ -207,6 +215,14 @@ func export(d apitype.DeploymentV3) string {
 // deployed is the state of a stack after up: the stack itself, a provider,
 // and one resource.
 func deployed(stack string) apitype.DeploymentV3 {
+	name, isCore := strings.CutSuffix(stack, "-core")
+	if isCore {
+		return handedOff(name)
+	}
+	return withoutHandOff(stack)
+}
+
+func withoutHandOff(stack string) apitype.DeploymentV3 {
 	return apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 		{
 			URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::s", Type: rootType,
@@ -304,14 +320,17 @@ type bench struct {
 	missing error
 	// placeholders are the stacks opened with placeholders.
 	placeholders []string
+	// cloud is what a search of the cloud finds.
+	cloud *fakeCloud
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir()}
+	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir(), cloud: &fakeCloud{}}
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
-		BackendURL: "file://" + b.backend, Env: map[string]string{"AWS_REGION": "eu-central-1"},
+		BackendURL: "file://" + b.backend,
+		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": ""},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -323,8 +342,22 @@ func newBench(t *testing.T) *bench {
 		return func(*pulumi.Context) error { return nil }, nil
 	}
 	d.preflight = func(context.Context, *config.Cluster, stacks.Options) error { return b.missing }
+	d.inspect = roomy
+	d.reachGit = func(context.Context, handover.Repository) error { return nil }
+	d.inventory = b.cloud
+	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
 	b.Driver = d
 	return b
+}
+
+// roomy is an account that has everything, and room for more.
+func roomy(_ context.Context, c *config.Cluster) preflight.Facts {
+	f := preflight.Facts{Account: c.Cloud.Account, ARN: "arn:aws:iam::" + c.Cloud.Account + ":user/ada", Region: c.Cloud.Region, Enabled: true}
+	f.Quotas = map[preflight.Kind]preflight.Quota{}
+	for _, k := range preflight.Kinds() {
+		f.Quotas[k] = preflight.Quota{Limit: 5}
+	}
+	return f
 }
 
 // nothingMissing is a preflight that passes.

@@ -91,7 +91,7 @@ func registered(name, labels string) string {
 
 // handedOff is a core that has a hand-off.
 func handedOff(name string) apitype.DeploymentV3 {
-	d := deployed(name + "-core")
+	d := withoutHandOff(name + "-core")
 	out := map[string]any{"schemaVersion": handoff.SchemaVersion}
 	values := reflect.TypeFor[handoff.Values]()
 	for i := range values.NumField() {

@@ -28,7 +28,10 @@ type UpOptions struct {
 
 // Up makes the cluster what its file says: core, then bootstrap, which takes
 // core's outputs. Of a cluster that is deployed both are previewed first, at the
-// same time, and a stack that would stay as it is is left alone. It stops at the first failure and can simply be run again.
+// same time, and a stack that would stay as it is is left alone. It stops at the
+// first failure and can simply be run again; it tries again itself, twice, when
+// all causes go away by themselves, such as throttling. What was made without an
+// answer is found and adopted.
 // Placeholders are never used: bootstrap refuses to run without core's
 // outputs.
 func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result, error) {
@@ -42,6 +45,7 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 		return Result{Cluster: c.Name}, err
 	}
 	var found forecasts
+	young := false // the cluster was made in this run
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		if k == stacks.Core {
 			var err error
@@ -55,7 +59,9 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 		}
 		todo := o
 		todo.Plan = o.Plan && !previewed
-		return d.upStack(ctx, c, k, todo)
+		r, err := d.upPatiently(ctx, c, k, todo, young)
+		young = r.Changes["create"] > 0
+		return r, err
 	})
 }
 
@@ -80,7 +86,12 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 		return StackResult{}, err
 	}
 	exists := st != nil
+	ready := d.beforeMaking(ctx, c, k, st)
+	defer ready.work.Wait()
 	if k == stacks.Bootstrap && exists {
+		if err := d.resume(ctx, c, st); err != nil {
+			return StackResult{}, err
+		}
 		if err := d.rejoin(ctx, c, st); err != nil {
 			return StackResult{}, err
 		}
@@ -95,6 +106,9 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	if err != nil {
 		return StackResult{}, err
 	}
+	if err := ready.wait(ctx); err != nil {
+		return StackResult{}, err
+	}
 	result, err := s.run(ctx, "up", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 		opts := []optup.Option{optup.EventStreams(ch), optup.SuppressProgress(), optup.SuppressOutputs()}
 		if o.Refresh {
@@ -103,9 +117,11 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 		_, err := s.stack.Up(ctx, opts...)
 		return err
 	})
-	if err == nil {
-		result.Outputs, err = s.outputs(ctx, result)
+	if err != nil {
+		d.adoptUnanswered(ctx, c, k, result.unanswered)
+		return result, err
 	}
+	result.Outputs, err = s.outputs(ctx, result)
 	return result, err
 }
 

@@ -73,7 +73,7 @@ func TestUpStopsAtFirstFailure(t *testing.T) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
 	want := "up demo-core: aws:ec2/vpc:Vpc demo-vpc: VpcLimitExceeded: The maximum number of VPCs has been reached.; " +
-		"resolve the cause and run the same command again: what was done so far is kept"
+		quotaRemedy
 	if err.Error() != want {
 		t.Errorf("error is\n%q, want\n%q", err, want)
 	}

@@ -2,172 +2,101 @@ package automation
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"tombolo/config"
 	"tombolo/stacks"
 )
 
-// ownerState says whether the owner of a lock can still release it.
-type ownerState int
-
-const (
-	// ownerGone: the process has ended, or its id belongs to another program.
-	ownerGone ownerState = iota
-	// ownerOrphan: the CLI runs, but the driver that started it is gone.
-	ownerOrphan
-	// ownerAlive: the CLI runs.
-	ownerAlive
-	// ownerElsewhere: the process is on another host, where we cannot look.
-	ownerElsewhere
-)
-
-// judge says what became of a lock's owner.
-func judge(o LockOwner, host string, table processTable) ownerState {
-	if o.Host != host {
-		return ownerElsewhere
-	}
-	p, ok := table.Process(o.PID)
-	switch {
-	case !ok || !strings.HasPrefix(p.Name, "pulumi"):
-		return ownerGone
-	case p.Parent <= 1:
-		return ownerOrphan
-	default:
-		return ownerAlive
-	}
-}
-
 // releaseLocks removes the locks of a stack in a local backend whose owners
 // are gone, after a bounded wait for owners that are about to go. It returns
 // a LockedError when somebody still works on the stack. Backends elsewhere
 // report a lock when an operation meets it.
-func (d *Driver) releaseLocks(ctx context.Context, c *config.Cluster, k stacks.Kind) error {
-	stack := stacks.Name(c.Name, k)
-	if err := d.removeUnfinished(stack); err != nil {
+func (d *Driver) releaseLocks(ctx context.Context, stack string) error {
+	dir, ok := d.backendDir()
+	if !ok {
+		return nil
+	}
+	if err := d.removeUnfinished(dir, stack); err != nil {
 		return err
 	}
-	owners, err := d.lockOwners(stack)
-	if err != nil || len(owners) == 0 {
-		return err
-	}
-	for _, o := range owners {
-		if err := d.awaitOwner(ctx, stack, o); err != nil {
-			return err
-		}
-	}
-	// A process that ended by itself has released its lock.
-	if owners, err = d.lockOwners(stack); err != nil || len(owners) == 0 {
-		return err
-	}
-	s, err := d.open(ctx, c, k, stacks.Options{}, true)
+	held, err := readLocks(dir, stack)
 	if err != nil {
 		return err
 	}
-	return s.cancelLocks(ctx, owners)
-}
-
-// releaseStale is releaseLocks for one owner that the backend named.
-func (s *session) releaseStale(ctx context.Context, o LockOwner) error {
-	if err := s.driver.awaitOwner(ctx, s.name, o); err != nil {
-		return err
-	}
-	return s.cancelLocks(ctx, []LockOwner{o})
-}
-
-func (s *session) cancelLocks(ctx context.Context, owners []LockOwner) error {
-	if err := s.stack.Cancel(ctx); err != nil {
-		return s.driver.failure(ctx, failed{stack: s.name, operation: "unlock", err: err})
-	}
-	for _, o := range owners {
-		s.driver.opts.Observer.Note(s.name, fmt.Sprintf("recovered: removed the lock of %s, which is gone", o))
+	for _, h := range held {
+		if err := d.awaitOwner(ctx, stack, h.owner); err != nil {
+			return err
+		}
+		if err := d.removeLock(stack, h); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// lockPoll is how often a process that should end is looked at.
-const lockPoll = 100 * time.Millisecond
-
-// awaitOwner returns nil when the owner is gone. An orphan gets a bounded
-// time to end by itself: without its driver it fails at its next step.
-func (d *Driver) awaitOwner(ctx context.Context, stack string, o LockOwner) error {
-	host, err := os.Hostname()
-	if err != nil {
-		return fmt.Errorf("read host name to judge the lock of stack %s: %w", stack, err)
+// removeLock removes the very lock whose owner is gone. `pulumi cancel` would
+// remove whatever locks there are, also one that somebody took who found the
+// first one stale at the same time.
+func (d *Driver) removeLock(stack string, h lockFile) error {
+	err := os.Remove(h.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // its owner ended by itself, or somebody else was here
 	}
-	state := judge(o, host, d.processes)
-	if state == ownerGone {
+	if err != nil {
+		return fmt.Errorf("remove the lock of stack %s: %w", stack, err)
+	}
+	d.noteUnlocked(stack, h.owner)
+	return nil
+}
+
+func (d *Driver) noteUnlocked(stack string, o LockOwner) {
+	d.opts.Observer.Note(stack, fmt.Sprintf("recovered: removed the lock of %s, which is gone", o))
+}
+
+// releaseStale releases the lock that an operation met, if its owner is gone.
+func (s *session) releaseStale(ctx context.Context, o LockOwner) error {
+	d := s.driver
+	if _, local := d.backendDir(); local {
+		return d.releaseLocks(ctx, s.name)
+	}
+	if err := d.awaitOwner(ctx, s.name, o); err != nil {
+		return err
+	}
+	return d.cancelLock(ctx, s.name, o)
+}
+
+// cancelLock removes the locks of a stack in a backend that is no directory,
+// unless they are another owner's by now.
+func (d *Driver) cancelLock(ctx context.Context, stack string, o LockOwner) error {
+	owners, err := d.holders(ctx, stack)
+	if err != nil {
+		return err
+	}
+	for _, now := range owners {
+		if !now.same(o) {
+			return d.lockedError(stack, now)
+		}
+	}
+	if len(owners) == 0 {
 		return nil
 	}
-	if state != ownerOrphan {
-		return d.lockedError(stack, o)
+	if err := d.cancel(ctx, stack); err != nil {
+		return err
 	}
-	d.opts.Observer.Note(stack, fmt.Sprintf(
-		"waiting up to %s for pulumi process %d, whose driver is gone, to end", d.opts.LockWait, o.PID))
-	deadline := time.NewTimer(d.opts.LockWait)
-	defer deadline.Stop()
-	tick := time.NewTicker(lockPoll)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-deadline.C:
-			return d.lockedError(stack, o)
-		case <-tick.C:
-			if judge(o, host, d.processes) == ownerGone {
-				return nil
-			}
-		}
-	}
+	d.noteUnlocked(stack, o)
+	return nil
 }
 
-// lockOwners reads the locks of a stack in a local backend; none elsewhere.
-func (d *Driver) lockOwners(stack string) ([]LockOwner, error) {
-	files, err := d.lockFiles(stack, "*.json")
-	if err != nil {
-		return nil, err
-	}
-	var owners []LockOwner
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // released meanwhile
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read lock of stack %s: %w", stack, err)
-		}
-		var o LockOwner
-		if err := json.Unmarshal(raw, &o); err != nil {
-			return nil, &PreconditionError{
-				What:   fmt.Sprintf("lock file %s of stack %s cannot be read: %v", file, stack, err),
-				Remedy: "make sure that no tombolo or pulumi runs, and delete the file",
-				Err:    err,
-			}
-		}
-		owners = append(owners, o)
-	}
-	return owners, nil
-}
-
-// lockFiles finds files among the locks of a stack in a local backend.
-func (d *Driver) lockFiles(stack, pattern string) ([]string, error) {
-	dir, ok := d.backendDir()
-	if !ok {
-		return nil, nil
-	}
-	files, err := filepath.Glob(filepath.Join(dir, ".pulumi", "locks", "organization", stacks.Project, stack, pattern))
-	if err != nil {
-		return nil, fmt.Errorf("look for locks of stack %s: %w", stack, err)
-	}
-	return files, nil
+// cancel runs `pulumi cancel`, which removes all locks of a stack, and in
+// Pulumi Cloud ends the update under way.
+func (d *Driver) cancel(ctx context.Context, stack string) error {
+	_, err := d.pulumiRun(ctx, stack, "unlock", "cancel", "--yes", "--stack", stack)
+	return err
 }
 
 // lockWrite is longer than the CLI takes to write a lock, a few hundred bytes.
@@ -176,8 +105,8 @@ const lockWrite = time.Second
 // removeUnfinished removes what a CLI left that could not write its lock,
 // because the disk was full or it was killed. The CLI would take it for a
 // lock, and stop at its empty content.
-func (d *Driver) removeUnfinished(stack string) error {
-	files, err := d.lockFiles(stack, "*.tmp")
+func (d *Driver) removeUnfinished(dir, stack string) error {
+	files, err := inLocks(dir, stack, "*.tmp")
 	if err != nil {
 		return err
 	}
@@ -194,18 +123,74 @@ func (d *Driver) removeUnfinished(stack string) error {
 	return nil
 }
 
-// backendDir is the directory of a local backend.
-func (d *Driver) backendDir() (string, bool) {
-	dir, ok := strings.CutPrefix(d.opts.BackendURL, "file://")
-	if !ok {
-		return "", false
+// Lock is a lock on one of a cluster's stacks.
+type Lock struct {
+	// Stack is the stack's name.
+	Stack string `json:"stack"`
+	// Owner of the lock; nil when the backend does not tell.
+	Owner *LockOwner `json:"owner,omitempty"`
+	// State of the owner.
+	State OwnerState `json:"state"`
+
+	// file is the lock itself in a local backend.
+	file string
+}
+
+// Locks returns the locks on a cluster's stacks, on one of them when only is
+// given. A backend that is neither a directory nor Pulumi Cloud is asked by
+// taking the lock for a moment.
+func (d *Driver) Locks(ctx context.Context, c *config.Cluster, only stacks.Kind) ([]Lock, error) {
+	find, err := d.lockFinder(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if rest, ok := strings.CutPrefix(dir, "~"); ok {
-		home, err := os.UserHomeDir()
-		return filepath.Join(home, rest), err == nil
+	var all []Lock
+	for _, k := range stacks.Kinds() {
+		if only != "" && only != k {
+			continue
+		}
+		found, err := find(ctx, stacks.Name(c.Name, k))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(d.opts.WorkDir, dir)
+	return all, nil
+}
+
+// Unlock removes a lock that Locks returned. Unless its owner is gone that has
+// to be said: without ownerIsGone, somebody who may be at work keeps the lock,
+// and a LockedError names them.
+func (d *Driver) Unlock(ctx context.Context, l Lock, ownerIsGone bool) error {
+	if l.State != OwnerGone && !ownerIsGone {
+		return d.refusal(l)
 	}
-	return dir, true
+	switch {
+	case l.file != "":
+		if err := os.Remove(l.file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove the lock of stack %s: %w", l.Stack, err)
+		}
+		return nil
+	case l.Owner == nil:
+		return d.cancel(ctx, l.Stack)
+	default:
+		return d.cancelLock(ctx, l.Stack, *l.Owner)
+	}
+}
+
+// refusal says why a lock is not removed, and what to do in the owner's state.
+func (d *Driver) refusal(l Lock) *LockedError {
+	e := &LockedError{Stack: l.Stack, Owner: l.Owner}
+	force := fmt.Sprintf("run `%s`", d.unlockCommand(l.Stack))
+	switch l.State {
+	case OwnerAlive:
+		e.Remedy = fmt.Sprintf("the process runs: wait for it, or end it with `kill -INT %d`; if it is not the owner, %s", l.Owner.PID, force)
+	case OwnerOrphan:
+		e.Remedy = fmt.Sprintf("the process runs, though its driver is gone, and ends at its next step: wait for it, or end it with `kill -INT %d`", l.Owner.PID)
+	case OwnerElsewhere:
+		e.Remedy = fmt.Sprintf("look on %s whether process %d runs; if it does not, %s", l.Owner.Host, l.Owner.PID, force)
+	default:
+		e.Remedy = fmt.Sprintf("the backend does not say whose it is: make sure that nobody works on the stack; then %s", force)
+	}
+	return e
 }

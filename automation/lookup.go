@@ -98,14 +98,7 @@ func (d *Driver) scratchStack(ctx context.Context, dir string, program pulumi.Ru
 }
 
 func sightings(p *pulumi.Context, c *config.Cluster, interfaces []interfaceQuery) ([]sighting, error) {
-	args := &aws.ProviderArgs{
-		Region:            pulumi.String(c.Cloud.Region),
-		AllowedAccountIds: pulumi.ToStringArray([]string{c.Cloud.Account}),
-	}
-	if c.Cloud.Profile != "" {
-		args.Profile = pulumi.String(c.Cloud.Profile)
-	}
-	provider, err := aws.NewProvider(p, "lookup", args)
+	provider, err := lookupProvider(p, c)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +110,18 @@ func sightings(p *pulumi.Context, c *config.Cluster, interfaces []interfaceQuery
 		found = append(found, q.run(p, pulumi.Provider(provider))...)
 	}
 	return found, nil
+}
+
+// lookupProvider is the provider that core uses, but for its tags.
+func lookupProvider(p *pulumi.Context, c *config.Cluster) (*aws.Provider, error) {
+	args := &aws.ProviderArgs{
+		Region:            pulumi.String(c.Cloud.Region),
+		AllowedAccountIds: pulumi.ToStringArray([]string{c.Cloud.Account}),
+	}
+	if c.Cloud.Profile != "" {
+		args.Profile = pulumi.String(c.Cloud.Profile)
+	}
+	return aws.NewProvider(p, "lookup", args)
 }
 
 func taggedWith(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]sighting, error) {

@@ -34,6 +34,7 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 		err = errors.Join(err, s.unlockAfterCancel(ctx))
 	}
 	result.Changes, result.lost = rec.changes(), rec.lost
+	result.causes, result.unanswered = rec.errors, rec.unanswered()
 	result.rootOutputs, result.differs = rec.outputs, rec.differs
 	result.Duration = s.driver.now().Sub(start)
 	s.observer.StackFinished(s.name, result.Changes, err)
@@ -91,6 +92,10 @@ type recorder struct {
 	touched bool
 	// lost are the objects that are kept, and would be taken away.
 	lost []string
+	// failedCreations are creations that the engine reported as failed, and
+	// causes its errors by URN.
+	failedCreations []apitype.StepEventMetadata
+	causes          map[string][]string
 	// outputs of the stack, secrets masked; nil until the program has exported
 	// them.
 	outputs map[string]any
@@ -126,7 +131,11 @@ func (r *recorder) record(e events.EngineEvent) {
 		delete(r.running, e.ResOutputsEvent.Metadata.URN)
 		r.recordOutputs(e.ResOutputsEvent.Metadata)
 	case e.ResOpFailedEvent != nil:
-		delete(r.running, e.ResOpFailedEvent.Metadata.URN)
+		m := e.ResOpFailedEvent.Metadata
+		delete(r.running, m.URN)
+		if m.Op == apitype.OpCreate || m.Op == apitype.OpCreateReplacement {
+			r.failedCreations = append(r.failedCreations, m)
+		}
 	case e.DiagnosticEvent != nil && e.DiagnosticEvent.Severity == "error":
 		r.addError(e.DiagnosticEvent)
 	}
@@ -174,6 +183,10 @@ func (r *recorder) addError(d *apitype.DiagnosticEvent) {
 		return
 	}
 	if name := resourceName(d.URN); name != "" {
+		if r.causes == nil {
+			r.causes = map[string][]string{}
+		}
+		r.causes[d.URN] = append(r.causes[d.URN], message)
 		message = name + ": " + message
 	}
 	if !slices.Contains(r.errors, message) {
@@ -224,9 +237,28 @@ func resourceName(u string) string {
 // unlockGrace bounds the look for a lock left behind by a cancelled operation.
 const unlockGrace = 30 * time.Second
 
-// unlockAfterCancel makes sure that a cancelled operation left no lock.
+// unlockAfterCancel makes sure that a cancelled operation left no lock. A CLI
+// that ended by itself has released it; one that was killed, or took the signal
+// before it was ready for it, has not, and in a local backend that is seen.
 func (s *session) unlockAfterCancel(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
 	defer cancel()
-	return s.driver.releaseLocks(ctx, s.cluster, s.kind)
+	d := s.driver
+	if _, local := d.backendDir(); local || !s.command.killed {
+		return d.releaseLocks(ctx, s.name)
+	}
+	find, err := d.lockFinder(ctx)
+	if err != nil {
+		return err
+	}
+	locks, err := find(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	for _, l := range locks {
+		if l.State == OwnerGone {
+			err = errors.Join(err, d.Unlock(ctx, l, false))
+		}
+	}
+	return err
 }

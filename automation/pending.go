@@ -23,6 +23,9 @@ type recovery struct {
 	gone int
 	// known are the ids in the state, by type, which are nobody's candidates.
 	known map[string]bool
+	// unanswered is how many of the operations failed without an answer, and
+	// were not interrupted.
+	unanswered int
 }
 
 // creation is one interrupted creation.
@@ -40,7 +43,7 @@ type creation struct {
 
 // planRecovery sorts the pending operations of a state.
 func planRecovery(st *state, in scope) recovery {
-	plan := recovery{known: map[string]bool{}}
+	plan := recovery{known: map[string]bool{}, unanswered: st.unanswered}
 	present := map[resource.URN]bool{}
 	for _, r := range st.deployment.Resources {
 		present[r.URN] = true
@@ -197,8 +200,7 @@ func (p *recovery) report(after *state) string {
 			missing++
 		}
 	}
-	total := len(p.creations) + p.gone + len(p.others)
-	parts := []string{fmt.Sprintf("recovered: %s interrupted", count(total, "operation was", "operations were"))}
+	parts := []string{"recovered: " + p.happened()}
 	if len(adopted) > 0 {
 		parts = append(parts, "adopted "+strings.Join(adopted, ", "))
 	}
@@ -209,6 +211,19 @@ func (p *recovery) report(after *state) string {
 		parts = append(parts, count(len(p.others), "resource", "resources")+" compared with the cloud")
 	}
 	return strings.Join(append(parts, ambiguous...), "; ")
+}
+
+// happened says what there was to recover from.
+func (p *recovery) happened() string {
+	total := len(p.creations) + p.gone + len(p.others)
+	var parts []string
+	if p.unanswered > 0 {
+		parts = append(parts, count(p.unanswered, "creation", "creations")+" got no answer")
+	}
+	if interrupted := total - p.unanswered; interrupted > 0 || p.unanswered == 0 {
+		parts = append(parts, count(interrupted, "operation was", "operations were")+" interrupted")
+	}
+	return strings.Join(parts, ", ")
 }
 
 func count(n int, one, many string) string {

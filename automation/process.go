@@ -9,14 +9,20 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
-// process is a running process of this host.
+// process is a running process of this host. What the host does not tell is
+// zero: there are hosts where the processes of others cannot be looked at.
 type process struct {
 	// Name of the program, without its directory.
 	Name string
 	// Parent is the id of the parent; 0 or 1 when that one is gone.
 	Parent int
+	// Args is the command line.
+	Args []string
+	// Started is when it was started, by the clock as it is set now.
+	Started time.Time
 }
 
 // processTable looks processes up.
@@ -36,32 +42,107 @@ func (hostProcesses) Process(pid int) (process, bool) {
 		return process{}, false
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err == nil {
-		return parseStat(string(stat))
-	}
-	out, err := exec.Command("ps", "-o", "ppid=,comm=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
+		return askPS(pid)
+	}
+	p, ticks, ok := parseStat(string(stat))
+	if !ok {
 		return process{}, false
 	}
-	fields := strings.Fields(string(out))
-	if len(fields) < 2 {
-		return process{}, false
+	if cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
+		p.Args = strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")
 	}
-	parent, err := strconv.Atoi(fields[0])
-	return process{Name: filepath.Base(fields[1]), Parent: parent}, err == nil
+	if boot := bootTime(); !boot.IsZero() {
+		p.Started = boot.Add(ticks)
+	}
+	return p, true
 }
 
-// parseStat reads "pid (name) state ppid …"; a name may hold anything, so the
+// clockTick is the unit of times in /proc/<pid>/stat: USER_HZ is 100 on every
+// architecture that Go runs Linux on, see proc_pid_stat(5) and sysconf(3).
+const clockTick = 10 * time.Millisecond
+
+// parseStat reads "pid (name) state ppid …", and from field 22 how long after
+// the host's start the process was started. A name may hold anything, so the
 // last parenthesis counts. A zombie has ended.
-func parseStat(stat string) (process, bool) {
+func parseStat(stat string) (p process, started time.Duration, ok bool) {
 	open, end := strings.IndexByte(stat, '('), strings.LastIndexByte(stat, ')')
 	if open < 0 || end < open {
-		return process{}, false
+		return process{}, 0, false
 	}
-	fields := strings.Fields(stat[end+1:])
-	if len(fields) < 2 || fields[0] == "Z" || fields[0] == "X" {
-		return process{}, false
+	fields := strings.Fields(stat[end+1:]) // the first is field 3
+	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
+		return process{}, 0, false
 	}
 	parent, err := strconv.Atoi(fields[1])
-	return process{Name: stat[open+1 : end], Parent: parent}, err == nil
+	ticks, errTicks := strconv.ParseInt(fields[19], 10, 64)
+	return process{Name: stat[open+1 : end], Parent: parent}, time.Duration(ticks) * clockTick, errors.Join(err, errTicks) == nil
+}
+
+// bootTime is when the host started, as btime of /proc/stat has it; zero when
+// it does not tell.
+func bootTime() time.Time {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return time.Time{}
+	}
+	for line := range strings.Lines(string(stat)) {
+		if seconds, ok := strings.CutPrefix(line, "btime "); ok {
+			if n, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64); err == nil && n > 0 {
+				return time.Unix(n, 0)
+			}
+		}
+	}
+	return time.Time{}
+}
+
+// askPS asks for a process that exists. One that ended meanwhile, or that this
+// user may not see, is one of which nothing is known.
+func askPS(pid int) (process, bool) {
+	out, err := exec.Command("ps", "-ww", "-o", "ppid=,etime=,command=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return process{}, !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	}
+	return parsePS(string(out), time.Now()), true
+}
+
+// parsePS reads "ppid etime command…", with etime as [[days-]hours:]minutes:seconds.
+func parsePS(line string, now time.Time) process {
+	fields := strings.Fields(line)
+	if len(fields) < 3 {
+		return process{}
+	}
+	parent, err := strconv.Atoi(fields[0])
+	if err != nil {
+		return process{}
+	}
+	p := process{Name: filepath.Base(fields[2]), Parent: parent, Args: fields[2:]}
+	if elapsed, err := parseElapsed(fields[1]); err == nil {
+		p.Started = now.Add(-elapsed)
+	}
+	return p
+}
+
+func parseElapsed(etime string) (time.Duration, error) {
+	days, clock, ok := strings.Cut(etime, "-")
+	if !ok {
+		days, clock = "0", etime
+	}
+	total, err := strconv.Atoi(days)
+	if err != nil {
+		return 0, fmt.Errorf("read elapsed time %q: %w", etime, err)
+	}
+	parts := strings.Split(clock, ":")
+	for len(parts) < 3 {
+		parts = append([]string{"0"}, parts...)
+	}
+	units := []int{24, 60, 60}
+	for i, part := range parts[len(parts)-3:] {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return 0, fmt.Errorf("read elapsed time %q: %w", etime, err)
+		}
+		total = total*units[i] + n
+	}
+	return time.Duration(total) * time.Second, nil
 }

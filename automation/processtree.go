@@ -3,6 +3,7 @@ package automation
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -20,7 +21,11 @@ func parents() map[int]int {
 		if err != nil {
 			continue
 		}
-		if p, ok := (hostProcesses{}).Process(pid); ok {
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue // it has ended
+		}
+		if p, _, ok := parseStat(string(stat)); ok {
 			all[pid] = p.Parent
 		}
 	}

@@ -24,6 +24,9 @@ type cloud struct {
 	roles map[string]*pulumirpc.CreateRequest
 	// hang blocks the creation of a role, after it was made or before.
 	hang map[string]func(made func())
+	// tagged are the ARNs that a look by tag finds; deleted, the ids of what was
+	// deleted, in order.
+	tagged, deleted []string
 }
 
 func serveCloud(t *testing.T) (*cloud, string) {
@@ -71,6 +74,11 @@ func (c *cloud) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirp
 		answer["resourceTagMappingLists"] = []any{map[string]any{
 			"resourceArn": arn + "vpc/vpc-1", "tags": map[string]any{"asked": fmt.Sprint(args["tagFilters"])},
 		}}
+		if c.tagged != nil {
+			answer["resourceTagMappingLists"] = c.mappings()
+		}
+	case "aws:cloudwatch/getLogGroups:getLogGroups":
+		answer["arns"], answer["logGroupNames"] = []any{}, []any{}
 	case "aws:ec2/getNetworkInterfaces:getNetworkInterfaces":
 		ids, err := interfacesBy(fmt.Sprint(args["filters"]))
 		if err != nil {
@@ -88,6 +96,14 @@ func (c *cloud) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirp
 	answer["id"] = "1"
 	result, err := structpb.NewStruct(answer)
 	return &pulumirpc.InvokeResponse{Return: result}, err
+}
+
+func (c *cloud) mappings() []any {
+	var out []any
+	for _, arn := range c.tagged {
+		out = append(out, map[string]any{"resourceArn": arn, "tags": map[string]any{}})
+	}
+	return out
 }
 
 // interfacesBy answers exactly the filters that a cloud has to be asked with.
@@ -142,6 +158,7 @@ func (c *cloud) Delete(_ context.Context, r *pulumirpc.DeleteRequest) (*emptypb.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.roles, r.GetId())
+	c.deleted = append(c.deleted, r.GetId())
 	return &emptypb.Empty{}, nil
 }
 

@@ -20,7 +20,7 @@ import (
 // returns the state; nil when the stack does not exist. env is added to the
 // environment of what that takes.
 func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind, env map[string]string) (*state, error) {
-	if err := d.releaseLocks(ctx, c, k); err != nil {
+	if err := d.releaseLocks(ctx, stacks.Name(c.Name, k)); err != nil {
 		return nil, err
 	}
 	st, err := d.state(ctx, stacks.Name(c.Name, k))
@@ -61,16 +61,7 @@ func (d *Driver) settlePending(ctx context.Context, c *config.Cluster, k stacks.
 		return err
 	}
 	s.setEnv(env)
-	if plan.creates() {
-		edited, err := adopt(st.raw, plan.adoptions())
-		if err != nil {
-			return fmt.Errorf("recover stack %s: %w", s.name, err)
-		}
-		if err := s.stack.Import(ctx, edited); err != nil {
-			return d.failure(ctx, failed{stack: s.name, operation: "recover", err: err})
-		}
-	}
-	after, err := s.refreshSettled(ctx, plan.refresh())
+	after, err := s.settle(ctx, st, &plan)
 	if err != nil {
 		return err
 	}

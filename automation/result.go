@@ -3,6 +3,8 @@ package automation
 import (
 	"time"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
 	"tombolo/stacks"
 )
 
@@ -35,9 +37,15 @@ type StackResult struct {
 	Placeholders bool `json:"placeholders,omitempty"`
 	// Removed says that the stack itself was removed from the backend.
 	Removed bool `json:"removed,omitempty"`
+	// Kept are the cloud resources that a destroy left in the cloud on purpose.
+	Kept []Kept `json:"kept,omitempty"`
 
 	// lost are the objects that a plan would take away from under Applications.
 	lost []string
+	// causes are all errors that the engine reported.
+	causes []string
+	// unanswered are creations that failed and may have happened.
+	unanswered []apitype.StepEventMetadata
 	// rootOutputs are the stack's outputs as the engine's events told them, with
 	// secrets masked; nil when they did not.
 	rootOutputs map[string]any

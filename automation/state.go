@@ -22,6 +22,9 @@ const rootType = "pulumi:pulumi:Stack"
 type state struct {
 	raw        apitype.UntypedDeployment
 	deployment apitype.DeploymentV3
+	// unanswered says how many of the pending operations are creations that
+	// failed without an answer, and were not interrupted.
+	unanswered int
 }
 
 // state reads a stack's state; nil when the stack does not exist.

@@ -72,7 +72,7 @@ func (d *Driver) foresee(ctx context.Context, c *config.Cluster, o UpOptions) (f
 
 // foreseeable says whether a preview of both stacks would tell what up does: they
 // are deployed, nothing is left of an interrupted operation, nobody is working on
-// them, and bootstrap is with its hub and stays there.
+// them or has begun to destroy them, and bootstrap is with its hub and stays there.
 func (d *Driver) foreseeable(ctx context.Context, c *config.Cluster) (bool, error) {
 	for _, k := range stacks.Kinds() {
 		name := stacks.Name(c.Name, k)
@@ -87,7 +87,7 @@ func (d *Driver) foreseeable(ctx context.Context, c *config.Cluster) (bool, erro
 		if k == stacks.Core {
 			continue
 		}
-		if mayLose(st, c) || d.hasLeft(ctx, c, st) {
+		if mayLose(st, c) || st.draining() || d.hasLeft(ctx, c, st) {
 			return false, nil
 		}
 	}

@@ -164,6 +164,9 @@ type answering struct {
 	// preserveConfig keeps a stack's settings file when the stack is removed,
 	// for which the SDK has no option.
 	preserveConfig bool
+	// killed says that a signal ended the last call, so that it did not tidy
+	// up.
+	killed bool
 }
 
 // Run answers `stack select`, `stack history` and `stack output`, and passes on
@@ -186,6 +189,7 @@ func (a *answering) Run(ctx context.Context, dir string, stdin io.Reader,
 		args = append(slices.Clone(args), "--preserve-config")
 	}
 	stdout, stderr, code, err := a.PulumiCommand.Run(ctx, dir, stdin, outs, errs, env, args...)
+	a.killed = err != nil && code < 0
 	if hasPrefix(args, "stack", "output") {
 		a.outputs = stdout
 	}

@@ -346,3 +346,20 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Errorf("left are %v, %v", left, err)
 	}
 }
+
+func TestReach(t *testing.T) {
+	b := seeded(t)
+	if err := Reach(t.Context(), b.repository()); err != nil {
+		t.Error(err)
+	}
+	r := b.repository()
+	r.Branch = "nowhere"
+	want := r.URL + " has no branch nowhere; push one, or correct gitops.branch in the cluster file"
+	if err := Reach(t.Context(), r); err == nil || err.Error() != want {
+		t.Errorf("without the branch: %v, want %s", err, want)
+	}
+	r.URL = t.TempDir() + "/none"
+	if err := Reach(t.Context(), r); err == nil || !strings.HasPrefix(err.Error(), "read "+r.URL+": ") {
+		t.Errorf("without a repository: %v", err)
+	}
+}

@@ -70,6 +70,12 @@ func exitClasses() []exitClass {
 			matches: func(err error) bool { return isFault(err, fault.Drift) },
 		},
 		{
+			code: 10, name: "leftovers",
+			meaning: "A destruction found cloud resources that nobody takes away",
+			remedy:  "Delete what nobody needs, or run the command again with --leftovers delete",
+			matches: isA[*automation.LeftoversError],
+		},
+		{
 			code: 4, name: "precondition",
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",

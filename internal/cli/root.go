@@ -7,6 +7,7 @@ import (
 
 	"tombolo/internal/cli/check"
 	"tombolo/internal/cli/destroy"
+	"tombolo/internal/cli/doctor"
 	"tombolo/internal/cli/drift"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -20,6 +21,7 @@ import (
 	"tombolo/internal/cli/preview"
 	"tombolo/internal/cli/push"
 	"tombolo/internal/cli/status"
+	"tombolo/internal/cli/unlock"
 	"tombolo/internal/cli/up"
 	"tombolo/internal/cli/validate"
 	"tombolo/internal/cli/verify"
@@ -78,7 +80,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 	for _, cmd := range []*cobra.Command{
 		up.NewCmdUp(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil),
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
-		drift.NewCmdDrift(f, nil),
+		drift.NewCmdDrift(f, nil), doctor.NewCmdDoctor(f, nil), unlock.NewCmdUnlock(f, nil),
 		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil),
 		status.NewCmdStatus(f, nil), graph.NewCmdGraph(f, nil),
 	} {
@@ -98,7 +100,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 
 // completeClusters offers clusters' names. Paths are left to the shell.
 func completeClusters(f *factory.Factory, command string) cobra.CompletionFunc {
-	one := command == "outputs" || command == "kubeconfig"
+	one := command == "outputs" || command == "kubeconfig" || command == "unlock"
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if command == "list" || (one && len(args) > 0) {
 			return nil, cobra.ShellCompDirectiveNoFileComp

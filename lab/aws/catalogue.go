@@ -26,7 +26,7 @@ func catalogue() (map[string]*resourceType, map[string]*function, error) {
 	}
 	functions := map[string]*function{}
 	for _, service := range []map[string]*function{
-		accountFunctions(), networkFunctions(), interfaceFunctions(), iamFunctions(), eksFunctions(), taggingFunctions(), dnsFunctions(),
+		accountFunctions(), networkFunctions(), interfaceFunctions(), iamFunctions(), eksFunctions(), taggingFunctions(), dnsFunctions(), quotaFunctions(),
 		loadBalancingFunctions(), diskFunctions(), instanceFunctions(), logFunctions(),
 	} {
 		maps.Copy(functions, service)

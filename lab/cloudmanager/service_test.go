@@ -34,14 +34,16 @@ func TestServiceHasALoadBalancer(t *testing.T) {
 	}{
 		"cloud controller manager": {
 			nil, "service.kubernetes.io/load-balancer-cleanup",
-			map[string]string{"kubernetes.io/cluster/demo": "owned", "kubernetes.io/service-name": "apps/web"}, "a0f9c1d2e11112222333344445555666-",
+			map[string]string{"kubernetes.io/cluster/demo": "owned", "kubernetes.io/service-name": "apps/web"},
+			"a0f9c1d2e11112222333344445555666-",
 		},
 		"load balancer controller": {
 			func(s *corev1.Service) {
 				s.Spec.LoadBalancerClass = &class
 				s.Annotations = map[string]string{schemeAnnotation: "internet-facing"}
 			}, "service.k8s.aws/resources",
-			map[string]string{"elbv2.k8s.aws/cluster": "demo", "service.k8s.aws/stack": "apps/web", "service.k8s.aws/resource": "LoadBalancer"}, "k8s-apps-web-",
+			map[string]string{"elbv2.k8s.aws/cluster": "demo", "service.k8s.aws/stack": "apps/web", "service.k8s.aws/resource": "LoadBalancer"},
+			"k8s-apps-web-",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,9 +3,11 @@ package destroy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +47,17 @@ type Options struct {
 	Unreachable bool
 	// Named are clusters that go without being asked about, protected or not.
 	Named []string
+	// Leftovers says what becomes of what controllers have left in the cloud.
+	Leftovers automation.LeftoverPolicy
+	// KeepData leaves buckets, file systems and snapshots where they are.
+	KeepData bool
+	// DrainTimeout bounds each wait for controllers and the cloud.
+	DrainTimeout time.Duration
 }
+
+// askAtLeftovers is the policy that asks whoever is at the terminal, and stops
+// where nobody is.
+const askAtLeftovers automation.LeftoverPolicy = "ask"
 
 // NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
 func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -66,6 +78,12 @@ A cluster with Argo CD leaves its hub first: generators stop reaching it, its
 applications are deleted with what they have made, or left where the cluster
 file says so, and then its registration goes. A hub is refused while spokes are
 registered with it.
+
+Before that the cluster is emptied: Flux is suspended, and load balancers,
+volumes and Karpenter's nodes are given back by their controllers. Before core is
+destroyed, and again afterwards, the cloud is searched for what is left over.
+--leftovers says what becomes of that. --keep-data leaves buckets, file systems
+and snapshots where they are, and names them.
 
 On a terminal you are asked for the cluster's name; --yes goes ahead without.
 Without a terminal --yes is required. A cluster that its file protects is not
@@ -92,6 +110,12 @@ destroyed by --yes: its name is typed, or given with --yes-destroy.`),
 	cmd.Flags().BoolVar(&opts.Remove, "remove", false, "remove the empty stacks too, with their history")
 	cmd.Flags().BoolVar(&opts.Unreachable, "unreachable", false,
 		"go on where a cluster's Kubernetes API does not answer: what is on it is given up")
+	opts.Leftovers = askAtLeftovers
+	leftovers := flags.NewEnum(&opts.Leftovers, askAtLeftovers, automation.StopAtLeftovers, automation.DeleteLeftovers)
+	cmd.Flags().Var(leftovers, "leftovers", "what becomes of cloud resources that are left over, and of finalizers that nobody takes off; without a terminal, ask stops")
+	cmd.Flags().BoolVar(&opts.KeepData, "keep-data", false, "leave buckets, file systems and snapshots in the cloud")
+	cmd.Flags().DurationVar(&opts.DrainTimeout, "drain-timeout", 10*time.Minute, "how long controllers, and then the cloud, may take to give things back")
+	factory.CompleteFlag(cmd, "leftovers", leftovers.Values())
 	factory.CompleteFlag(cmd, "only", stack.Values())
 	return cmd
 }
@@ -152,7 +176,11 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 	}
 	do := automation.DestroyOptions{
 		Refresh: o.Refresh, Remove: o.Remove, Unreachable: o.Unreachable,
+		KeepData: o.KeepData, DrainTimeout: o.DrainTimeout, Leftovers: o.Leftovers,
 		Confirmed: o.named(c) || !o.Yes, // whoever is asked types the name
+	}
+	if o.Leftovers == askAtLeftovers {
+		do.Leftovers = automation.StopAtLeftovers
 	}
 	switch o.Only {
 	case "core":
@@ -161,6 +189,13 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 		do.Only = "bootstrap"
 	}
 	r, err := driver.Destroy(ctx, c, do)
+	if left := new(automation.LeftoversError); errors.As(err, &left) && o.mayAsk() {
+		if err := o.askAbout(ctx, left); err != nil {
+			return err
+		}
+		do.Leftovers = automation.DeleteLeftovers
+		r, err = driver.Destroy(ctx, c, do)
+	}
 	if err != nil {
 		return err
 	}
@@ -169,6 +204,27 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 	}
 	if o.JSON() {
 		return result.Write(o.Streams.Out, "destroy", r)
+	}
+	return nil
+}
+
+// mayAsk says that somebody can be asked about leftovers, and wants to be.
+func (o *Options) mayAsk() bool {
+	return o.Leftovers == askAtLeftovers && !o.JSON() && o.Streams.CanPrompt()
+}
+
+// askAbout has the deletion of what is left over confirmed, each by its name.
+func (o *Options) askAbout(ctx context.Context, left *automation.LeftoversError) error {
+	o.Status().Failed("%s has left over in the cloud:", left.Cluster)
+	for _, l := range left.Left {
+		o.Status().Plain("  %s", l)
+	}
+	answer, err := o.Streams.Ask(ctx, "Type delete to delete them for good:")
+	if err != nil {
+		return err
+	}
+	if answer != "delete" {
+		return left
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"tombolo/automation"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
@@ -19,6 +20,8 @@ type driver struct {
 	calls []string
 	empty bool // the stacks are there, and nothing is in them
 	none  bool
+	// leftover is what stops a destruction that may not delete it.
+	leftover []teardown.Leftover
 }
 
 func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.DestroyOptions) (automation.Result, error) {
@@ -26,11 +29,20 @@ func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.Dest
 	if o.Unreachable {
 		call += " unreachable"
 	}
+	if o.Leftovers == automation.DeleteLeftovers {
+		call += " delete"
+	}
+	if o.KeepData {
+		call += " keep"
+	}
 	if o.Confirmed {
 		call += " confirmed"
 	}
 	d.calls = append(d.calls, call)
 	r := automation.Result{Cluster: c.Name}
+	if d.leftover != nil && o.Leftovers != automation.DeleteLeftovers {
+		return r, &automation.LeftoversError{Cluster: c.Name, Left: d.leftover, Core: true}
+	}
 	switch {
 	case d.none:
 	case d.empty:
@@ -153,5 +165,46 @@ func TestDestroyUnknownStack(t *testing.T) {
 	want := `invalid argument "everything" for "--only" flag: must be one of: core, bootstrap`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestLeftovers(t *testing.T) {
+	const stopped = "destroy demo: controllers have left over volume vol-1; delete what nobody needs and run the same command again, " +
+		"or have it done with --leftovers delete (stack demo-core was kept)"
+	for _, test := range []struct {
+		name     string
+		args     []string
+		terminal bool
+		answer   string
+		calls    []string
+		err      string
+	}{
+		{name: "nobody to ask", args: []string{"--keep-data"}, calls: []string{`demo only="" remove=false keep`}, err: stopped},
+		{name: "told to stop", args: []string{"--leftovers", "stop"}, terminal: true, calls: []string{`demo only="" remove=false`}, err: stopped},
+		{name: "told to delete", args: []string{"--leftovers", "delete"}, calls: []string{`demo only="" remove=false delete`}},
+		{
+			name: "asked, and deleted", terminal: true, answer: "delete\n",
+			calls: []string{`demo only="" remove=false`, `demo only="" remove=false delete`},
+		},
+		{name: "asked, and left", terminal: true, answer: "yes\n", calls: []string{`demo only="" remove=false`}, err: stopped},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o, d, in, _, err := parse(t, append([]string{"demo", "--yes"}, test.args...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.leftover = []teardown.Leftover{{Kind: "volume", ID: "vol-1"}}
+			if test.terminal {
+				o.Streams.SetTerminal(100)
+			}
+			in.WriteString(test.answer)
+			err = destroyRun(t.Context(), o)
+			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
+				t.Errorf("got the error %v, want %q", err, test.err)
+			}
+			if !slices.Equal(d.calls, test.calls) {
+				t.Errorf("got the calls %q, want %q", d.calls, test.calls)
+			}
+		})
 	}
 }

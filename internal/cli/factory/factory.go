@@ -258,7 +258,7 @@ func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*au
 			return nil, err
 		}
 		o.WorkDir = filepath.Join(root, ".lab", "work")
-		o.Enter = `eval "$(bin/tombolo lab env)"`
+		o.Flags = []string{"--lab"}
 	}
 	driver, err := automation.New(o)
 	if err != nil {

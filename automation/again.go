@@ -1,0 +1,96 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"time"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// pauses before an up is tried again whose causes were all transient: enough
+// for a cloud that throttles, or an API server that restarts, and short enough
+// for people who wait.
+func pauses() []time.Duration { return []time.Duration{5 * time.Second, 20 * time.Second} }
+
+// transient are causes that go away by themselves: the cloud asks to slow down,
+// fails, does not answer, or does not find yet what it has just made.
+var transient = regexp.MustCompile(noAnswer.String() + `|StatusCode: 429\b|` +
+	`\b(Throttling|ThrottlingException|ThrottledException|RequestLimitExceeded|TooManyRequestsException|RequestThrottled|SlowDown)\b|` +
+	`couldn't find resource \(\d+ retries\)|etcdserver: (request timed out|leader changed)|server is currently unable to handle the request`)
+
+// notReached is how an API is reported that cannot be reached. It goes away by itself only
+// where the API was made a moment ago.
+var notReached = regexp.MustCompile(`connect: connection refused|configured Kubernetes cluster is unreachable`)
+
+// repeatable says whether all causes of a failed up go away by themselves.
+// young says that the cluster was made in the same run.
+func repeatable(r StackResult, err error, young bool) bool {
+	var command *CommandError
+	if !errors.As(err, &command) || command.Operation != "up" || errors.Is(err, context.Canceled) {
+		return false
+	}
+	causes := slices.DeleteFunc(slices.Clone(r.causes), followed)
+	return len(causes) > 0 && !slices.ContainsFunc(causes, func(cause string) bool {
+		return !transient.MatchString(cause) && (!young || !notReached.MatchString(cause))
+	})
+}
+
+// upPatiently is upStack, tried again a few times while all causes of its
+// failure are transient.
+func (d *Driver) upPatiently(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions, young bool) (StackResult, error) {
+	result, err := d.upStack(ctx, c, k, o)
+	for i, pause := range d.pauses {
+		if err == nil || !repeatable(result, err, young) {
+			break
+		}
+		d.opts.Observer.Note(stacks.Name(c.Name, k), fmt.Sprintf("%s; trying again in %s, %d of %d",
+			shortened(unlisted(result.causes[0])), pause, i+1, len(d.pauses)))
+		if waited := linger(ctx, pause); waited != nil {
+			return result, errors.Join(err, waited)
+		}
+		var next StackResult
+		next, err = d.upStack(ctx, c, k, UpOptions{Previewed: true, Refresh: o.Refresh})
+		result = next.after(result)
+	}
+	return result, err
+}
+
+// linger waits, unless ctx ends before.
+func linger(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// after is a result of a second try together with that of the first: what the
+// first changed is nothing that was the same.
+func (r StackResult) after(first StackResult) StackResult {
+	r.Duration += first.Duration
+	r.differs = r.differs || first.differs
+	if r.Changes == nil || first.Changes.Total() == 0 {
+		return r
+	}
+	changes := maps.Clone(r.Changes)
+	for operation, n := range first.Changes {
+		if operation == "same" || operation == "read" {
+			continue
+		}
+		changes[operation] += n
+		if operation != "delete" {
+			changes["same"] = max(changes["same"]-n, 0)
+		}
+	}
+	r.Changes = changes
+	return r
+}

@@ -1,0 +1,141 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+)
+
+func TestRepeatable(t *testing.T) {
+	const throttled = "exceeded maximum number of attempts, 4, https response error StatusCode: 503, RequestID: x, api error RequestLimitExceeded: Request limit exceeded."
+	const away = `dial tcp 127.0.0.1:6443: connect: connection refused`
+	failed := &CommandError{Operation: "up"}
+	for _, test := range []struct {
+		name   string
+		causes []string
+		err    error
+		young  bool
+		want   bool
+	}{
+		{"throttled", []string{throttled}, failed, false, true},
+		{"IAM throttles", []string{"https response error StatusCode: 400, RequestID: x, api error Throttling: Rate exceeded"}, failed, false, true},
+		{"no answer", []string{"https response error StatusCode: 0, RequestID: , request send failed"}, failed, false, true},
+		{"not found yet", []string{"waiting for EC2 VPC (vpc-1) create: couldn't find resource (21 retries)"}, failed, false, true},
+		{"a component hung up on", []string{throttled, "grpc: the client connection is closing"}, failed, false, true},
+		{"a new cluster's API", []string{away}, failed, true, true},
+		{"an old cluster's API", []string{away}, failed, false, false},
+		{"quota", []string{"StatusCode: 400, RequestID: x, api error VpcLimitExceeded: no"}, failed, false, false},
+		{"one of two", []string{throttled, "StatusCode: 403, RequestID: x, api error AccessDenied: no"}, failed, false, false},
+		{"nothing said", nil, failed, false, false},
+		{"interrupted", []string{throttled}, &CommandError{Operation: "up", Err: context.Canceled}, false, false},
+		{"another operation", []string{throttled}, &CommandError{Operation: "preview"}, false, false},
+		{"not started", []string{throttled}, &PreconditionError{What: "no"}, false, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := repeatable(StackResult{causes: test.causes}, test.err, test.young); got != test.want {
+				t.Errorf("repeatable is %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+func TestUpTriesAgain(t *testing.T) {
+	b := newBench(t)
+	b.pauses = []time.Duration{time.Millisecond, time.Millisecond}
+	b.cli.fail["up demo-core"] = failure{once: true, diagnostics: []apitype.DiagnosticEvent{{
+		URN: "urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v", Severity: "error", Message: "api error RequestLimitExceeded: Request limit exceeded.",
+	}}}
+	result, err := b.Up(t.Context(), demo(), UpOptions{})
+	if err != nil || len(result.Stacks) != 2 || result.Stacks[0].Changes.Total() != 2 {
+		t.Errorf("result %+v, error %v", result, err)
+	}
+	want := []string{"note demo-core: aws:ec2/vpc:Vpc v: api error RequestLimitExceeded: Request limit exceeded.; trying again in 1ms, 1 of 2"}
+	if diff := cmp.Diff(want, b.seen.notes()); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+func TestUpGivesUp(t *testing.T) {
+	b := newBench(t)
+	b.pauses = []time.Duration{time.Millisecond, time.Millisecond}
+	b.cli.fail["up demo-core"] = failure{diagnostics: []apitype.DiagnosticEvent{{
+		URN: "urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v", Severity: "error", Message: "api error RequestLimitExceeded: Request limit exceeded.",
+	}}}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	want := "up demo-core: aws:ec2/vpc:Vpc v: api error RequestLimitExceeded: Request limit exceeded.; " + throttledRemedy
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if diff := cmp.Diff([]string{"up demo-core", "up demo-core", "up demo-core"}, b.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPauseEndsWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := linger(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestChangesOfTwoTries(t *testing.T) {
+	first := StackResult{Duration: time.Second, Changes: Changes{"create": 3, "same": 1, "delete": 1}}
+	second := StackResult{Duration: time.Second, Changes: Changes{"create": 2, "same": 4}}
+	got := second.after(first)
+	if diff := cmp.Diff(Changes{"create": 5, "same": 1, "delete": 1}, got.Changes); diff != "" || got.Duration != 2*time.Second {
+		t.Errorf("%s %s", got.Duration, diff)
+	}
+	if second.Changes["create"] != 2 {
+		t.Error("the second result was changed in place")
+	}
+}
+
+func TestUnansweredCreations(t *testing.T) {
+	rec := &recorder{running: map[string]string{}}
+	for name, cause := range map[string]string{
+		"lost":    "https response error StatusCode: 0, RequestID: , request send failed",
+		"refused": "https response error StatusCode: 409, RequestID: x, EntityAlreadyExists: it exists",
+	} {
+		urn := "urn:pulumi:s::tombolo::aws:iam/role:Role::" + name
+		rec.addError(&apitype.DiagnosticEvent{URN: urn, Severity: "error", Message: cause})
+		rec.failedCreations = append(rec.failedCreations, apitype.StepEventMetadata{
+			URN: urn, Type: "aws:iam/role:Role", Op: apitype.OpCreate,
+			New: &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"name": name}},
+		})
+	}
+	got := rec.unanswered()
+	if len(got) != 1 || got[0].New.Inputs["name"] != "lost" {
+		t.Fatalf("unanswered are %+v", got)
+	}
+	secret := got[0]
+	secret.New = &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"a": []any{secretValue}}}
+	raw, err := json.Marshal(deployed("demo-core"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := parseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, err = st.withUnanswered(append(got, secret)); err != nil {
+		t.Fatal(err)
+	}
+	if st.unanswered != 1 || len(st.deployment.PendingOperations) != 1 {
+		t.Fatalf("pending are %+v", st.deployment.PendingOperations)
+	}
+	r := st.deployment.PendingOperations[0].Resource
+	if diff := cmp.Diff([]resource.URN{"urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v"}, r.Dependencies); diff != "" {
+		t.Errorf("dependencies (-want +got):\n%s", diff)
+	}
+	again, err := parseState("demo-core", st.raw)
+	if err != nil || len(again.deployment.PendingOperations) != 1 || again.deployment.PendingOperations[0].Resource.URN != r.URN {
+		t.Errorf("the raw state has %+v, %v", again.deployment.PendingOperations, err)
+	}
+}

@@ -1,0 +1,219 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"tombolo/automation/handover"
+	"tombolo/automation/preflight"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// Doctor looks for everything that would keep an up of the clusters from
+// succeeding, before one starts. It changes nothing in the cloud, in a cluster or
+// in a state, and finds all it can: one report for each cluster, in their order.
+// What is judged together, such as a quota that several clusters count against,
+// is judged for all of the clusters given.
+//
+// The error is only of an interruption: what is wrong is a finding.
+func (d *Driver) Doctor(ctx context.Context, clusters []*config.Cluster) ([]preflight.Report, error) {
+	shared := append(d.checkTools(ctx), d.checkBackend(ctx)...)
+	states := make([]*state, len(clusters))
+	all := map[account]preflight.Demand{}
+	for i, c := range clusters {
+		// A state that cannot be read is a finding of the backend's.
+		states[i], _ = d.state(ctx, stacks.Name(c.Name, stacks.Core))
+		all[accountOf(c)] = all[accountOf(c)].Plus(demand(c, states[i]))
+	}
+	reports := make([]preflight.Report, len(clusters))
+	var work sync.WaitGroup
+	for i, c := range clusters {
+		work.Go(func() {
+			reports[i] = preflight.Report{Cluster: c.Name, Findings: append([]preflight.Finding{}, shared...)}
+			reports[i].Findings = append(reports[i].Findings, d.examine(ctx, c, states[i], all[accountOf(c)])...)
+		})
+	}
+	work.Wait()
+	if err := ctx.Err(); err != nil {
+		return reports, fmt.Errorf("examine the clusters: interrupted: %w", err)
+	}
+	return reports, nil
+}
+
+// examine is what concerns one cluster.
+func (d *Driver) examine(ctx context.Context, c *config.Cluster, core *state, all preflight.Demand) []preflight.Finding {
+	found := d.checkCloud(ctx, c, core, all)
+	found = append(found, d.checkLocks(c)...)
+	found = append(found, d.checkGit(ctx, c)...)
+	found = append(found, d.checkNeeds(ctx, c))
+	return append(found, d.checkAccess(ctx, c, core)...)
+}
+
+// checkCloud judges the credentials and what they lead to. all is the demand of
+// the clusters that are judged together.
+func (d *Driver) checkCloud(ctx context.Context, c *config.Cluster, core *state, all preflight.Demand) []preflight.Finding {
+	credentials := preflight.Source{Lookup: d.opts.lookupEnv, Profile: c.Cloud.Profile, Now: d.now()}.Credentials()
+	if credentials.Level == preflight.Fail {
+		return []preflight.Finding{credentials}
+	}
+	return append([]preflight.Finding{credentials}, preflight.Cloud(d.facts(ctx, c), preflight.Wanted{
+		Account: c.Cloud.Account, Region: c.Cloud.Region, Demand: demand(c, core), All: all,
+	})...)
+}
+
+// readiness is a look at the account of a cluster that is to be made, which goes
+// on while the stack is opened and previewed.
+type readiness struct {
+	cluster *config.Cluster
+	work    sync.WaitGroup
+	report  preflight.Report
+}
+
+// beforeMaking begins to look. A cluster that has a core was let in before: it is
+// not looked at again.
+func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *state) *readiness {
+	r := &readiness{cluster: c}
+	if k == stacks.Core && st.resources() == 0 {
+		r.work.Go(func() { r.report.Findings = d.checkCloud(ctx, c, st, demand(c, st)) })
+	}
+	return r
+}
+
+// wait for the end of the look, which is bounded. The error is that of an up.
+func (r *readiness) wait(ctx context.Context) error {
+	r.work.Wait()
+	if err := ctx.Err(); err != nil {
+		return interrupted(failed{stack: stacks.Name(r.cluster.Name, stacks.Core), operation: "up"}, err)
+	}
+	found := r.report.Failed()
+	if len(found) == 0 {
+		return nil
+	}
+	reasons := make([]string, len(found))
+	for i, f := range found {
+		reasons[i] = f.Check + ": " + f.Message
+	}
+	return &PreconditionError{
+		What:   fmt.Sprintf("up %s: %s", r.cluster.Name, strings.Join(reasons, "; ")),
+		Remedy: found[0].Remedy + "; nothing was started, and `tombolo doctor " + r.cluster.Name + "` looks again",
+	}
+}
+
+// demand is what the cluster will take of its account's quotas: what its core
+// does not have yet.
+func demand(c *config.Cluster, core *state) preflight.Demand {
+	have := map[string]int{}
+	if core != nil {
+		for _, r := range core.deployment.Resources {
+			have[string(r.Type)]++
+		}
+	}
+	out := preflight.Demand{preflight.Clusters: max(0, 1-have[clusterType])}
+	if c.Network.Existing != nil {
+		return out
+	}
+	gateways := map[config.NAT]int{config.NATSingle: 1, config.NATPerZone: len(c.Network.Zones)}[c.Network.NAT]
+	out[preflight.VPCs] = max(0, 1-have["aws:ec2/vpc:Vpc"])
+	out[preflight.Addresses] = max(0, gateways-have["aws:ec2/eip:Eip"])
+	return out
+}
+
+// checkBackend finds out whether the state can be read, and a lock be taken.
+func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
+	const check = "state backend"
+	ws, err := d.reading(ctx)
+	if err == nil {
+		_, err = ws.ListStacks(ctx)
+	}
+	if err != nil {
+		var cause error = d.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
+		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "log in with `pulumi login`, or set PULUMI_BACKEND_URL", "%v", cause)}
+	}
+	dir, local := d.backendDir()
+	if !local {
+		return []preflight.Finding{preflight.Good(check, "it answers; a lock is taken by the first operation")}
+	}
+	file, err := os.CreateTemp(dir, ".doctor-")
+	if err == nil {
+		err = errors.Join(file.Close(), os.Remove(file.Name()))
+	}
+	if err != nil {
+		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "make it writable, or free space on its disk", "no lock can be written: %v", err)}
+	}
+	return []preflight.Finding{preflight.Good(check, "it can be read and written")}
+}
+
+// checkLocks names those who work on the cluster's stacks.
+func (d *Driver) checkLocks(c *config.Cluster) []preflight.Finding {
+	var found []preflight.Finding
+	for _, k := range stacks.Kinds() {
+		stack := stacks.Name(c.Name, k)
+		owners, err := d.lockOwners(stack)
+		if err != nil {
+			found = append(found, preflight.Bad("lock", preflight.Fail, "", "%v", err))
+		}
+		for _, o := range owners {
+			found = append(found, preflight.Bad("lock", preflight.Warn, "wait for it to end; an up releases it when its owner is gone",
+				"stack %s is locked by %s", stack, o))
+		}
+	}
+	return found
+}
+
+// checkGit reads the repository's branches with the engine's credentials.
+func (d *Driver) checkGit(ctx context.Context, c *config.Cluster) []preflight.Finding {
+	const check = "Git repository"
+	if c.IsSpoke() {
+		return nil // its hub reads it
+	}
+	repository := handover.Repository{URL: c.GitOps.URL, Branch: c.GitOps.Branch, Env: d.opts.Env}
+	var err error
+	if repository.Credentials, err = d.gitCredentials(ctx, c); err == nil {
+		err = d.reachGit(ctx, repository)
+	}
+	if refused := new(handover.Error); errors.As(err, &refused) {
+		return []preflight.Finding{preflight.Bad(check, preflight.Fail, refused.Remedy, "%s", refused.What)}
+	}
+	if err != nil {
+		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "make gitops.auth available where tombolo runs", "%s", oneLine(err))}
+	}
+	return []preflight.Finding{preflight.Good(check, "%s has branch %s", c.GitOps.URL, c.GitOps.Branch)}
+}
+
+// checkNeeds is what an up checks of the engine's distribution and of secrets.
+func (d *Driver) checkNeeds(ctx context.Context, c *config.Cluster) preflight.Finding {
+	const check = "distribution"
+	if err := d.preflight(ctx, c, stacks.Options{Env: d.opts.Env}); err != nil {
+		return preflight.Bad(check, preflight.Fail, "make it available, or correct the cluster file", "%s", oneLine(err))
+	}
+	if c.IsSpoke() {
+		return preflight.Good(check, "hub %s has the engine", c.Hub())
+	}
+	return preflight.Good(check, "that of %s is there, with its checksum", c.GitOps.Engine)
+}
+
+// checkAccess asks a cluster that exists whether it knows this identity.
+func (d *Driver) checkAccess(ctx context.Context, c *config.Cluster, core *state) []preflight.Finding {
+	const check = "access"
+	if len(core.outputs()) == 0 {
+		return nil
+	}
+	p, err := d.probe(ctx, c)
+	switch precondition := new(PreconditionError); {
+	case errors.As(err, &precondition):
+		return []preflight.Finding{preflight.Bad(check, preflight.Fail, precondition.Remedy, "%s", precondition.What)}
+	case err != nil:
+		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "", "%s", oneLine(err))}
+	case !p.answers():
+		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "check the network between here and the cluster",
+			"the Kubernetes API of %s does not answer: %v", c.Name, p.silence)}
+	}
+	return []preflight.Finding{preflight.Good(check, "the Kubernetes API takes this identity")}
+}
+
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -1,0 +1,162 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tombolo/automation/handover"
+	"tombolo/automation/preflight"
+	"tombolo/config"
+)
+
+// ready is a bench with all tools, and clusters of one account to examine.
+func ready(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t)
+	bin := t.TempDir()
+	for _, name := range []string{"aws", "node", "git"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.opts.Env["PATH"] = bin
+	b.opts.Env["PULUMI_DEBUG_PROVIDERS"] = "aws:1,eks:2,kubernetes:3"
+	return b
+}
+
+func planned(name string) *config.Cluster {
+	c := demo()
+	c.Name = name
+	c.Network = config.Network{NAT: config.NATPerZone, Zones: []string{"a", "b", "c"}}
+	c.GitOps = config.GitOps{Engine: config.Flux, URL: "https://git.example/platform.git", Branch: "main"}
+	return c
+}
+
+func said(findings []preflight.Finding) []string {
+	var out []string
+	for _, f := range findings {
+		out = append(out, string(f.Level)+" "+f.Check+": "+f.Message)
+	}
+	return out
+}
+
+func TestDoctor(t *testing.T) {
+	b := ready(t)
+	reports, err := b.Doctor(t.Context(), []*config.Cluster{planned("one"), planned("two")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"ok tools: pulumi, aws, node and git are there",
+		"ok plugins: aws, eks and kubernetes are there",
+		"ok state backend: it can be read and written",
+		"ok credentials: an access key of the environment",
+		"ok account: arn:aws:iam::111122223333:user/ada",
+		"ok region: eu-central-1 is enabled",
+		"ok quota: 1 more VPCs in eu-central-1, 2 with the other clusters: 0 of 5 are used",
+		"fail quota: 3 more Elastic IP addresses in eu-central-1, 6 with the other clusters: 0 of 5 are used",
+		"ok quota: 1 more EKS clusters in eu-central-1, 2 with the other clusters: 0 of 5 are used",
+		"ok Git repository: https://git.example/platform.git has branch main",
+		"ok distribution: that of flux is there, with its checksum",
+	}
+	for i, name := range []string{"one", "two"} {
+		if diff := cmp.Diff(want, said(reports[i].Findings)); diff != "" || reports[i].Cluster != name {
+			t.Errorf("%s (-want +got):\n%s", reports[i].Cluster, diff)
+		}
+	}
+	if len(b.cli.states) > 0 || len(b.cli.operations()) > 1 {
+		t.Errorf("stacks %v were made, and %v ran", b.cli.states, b.cli.operations())
+	}
+}
+
+// Everything that is wrong is found at once.
+func TestDoctorFindsAll(t *testing.T) {
+	b := ready(t)
+	b.opts.Env["PATH"], b.opts.Env["PULUMI_DEBUG_PROVIDERS"] = t.TempDir(), ""
+	b.opts.Env["AWS_ACCESS_KEY_ID"], b.opts.Env["HOME"], b.opts.Env["AWS_EC2_METADATA_DISABLED"] = "", t.TempDir(), "true"
+	b.opts.Env["AWS_PROFILE"], b.opts.Env["AWS_CONFIG_FILE"], b.opts.Env["AWS_SHARED_CREDENTIALS_FILE"] = "", "", ""
+	b.opts.Env["AWS_WEB_IDENTITY_TOKEN_FILE"] = ""
+	b.missing = errors.New("gitops.distribution: checksum differs")
+	b.reachGit = func(context.Context, handover.Repository) error {
+		return &handover.Error{What: "https://git.example/platform.git has no branch main", Remedy: "push one"}
+	}
+	b.cli.fail["stack ls "] = failure{stderr: "error: no such bucket"}
+	b.cli.fail["plugin ls"] = failure{stderr: "error: broken"}
+	b.lock(t, "one-core", LockOwner{PID: 7, Host: "elsewhere", User: "ada"})
+	clear(b.cli.states)
+	reports, err := b.Doctor(t.Context(), []*config.Cluster{planned("one")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(said(reports[0].Findings), "\n")
+	for _, want := range []string{
+		"fail tools: aws is not in PATH", "fail tools: node is not in PATH", "fail tools: git is not in PATH",
+		"fail credentials: neither the environment nor the AWS configuration has any",
+		"warn lock: stack one-core is locked by ada on elsewhere",
+		"fail Git repository: https://git.example/platform.git has no branch main",
+		"fail distribution: gitops.distribution: checksum differs",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q was not found:\n%s", want, got)
+		}
+	}
+	for _, f := range reports[0].Findings {
+		if f.Level != preflight.OK && f.Remedy == "" {
+			t.Errorf("no remedy for %s", f.Message)
+		}
+	}
+}
+
+// A cluster that exists needs no more of any quota.
+func TestDemandOfWhatExists(t *testing.T) {
+	b := newBench(t)
+	d := deployed("one-core")
+	d.Resources[2].Type = clusterType
+	b.cli.states["one-core"] = d
+	st, err := b.state(t.Context(), "one-core")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := preflight.Demand{preflight.VPCs: 1, preflight.Addresses: 3, preflight.Clusters: 0}
+	if diff := cmp.Diff(want, demand(planned("one"), st)); diff != "" {
+		t.Errorf("demand (-want +got):\n%s", diff)
+	}
+	c := planned("one")
+	c.Network = config.Network{Existing: &config.ExistingNetwork{}}
+	if diff := cmp.Diff(preflight.Demand{preflight.Clusters: 1}, demand(c, nil)); diff != "" {
+		t.Errorf("demand in an existing network (-want +got):\n%s", diff)
+	}
+}
+
+// An up that would fail in the account makes nothing; an account is asked once.
+func TestUpLooksAtTheAccount(t *testing.T) {
+	b, asked := newBench(t), 0
+	b.inspect = func(ctx context.Context, c *config.Cluster) preflight.Facts {
+		asked++
+		f := roomy(ctx, c)
+		f.Quotas[preflight.VPCs] = preflight.Quota{Limit: 5, Used: 5}
+		return f
+	}
+	const want = "up one: quota: 1 more VPCs in eu-central-1: 5 of 5 are used; delete what is not needed, or ask for more in the console of Service Quotas; " +
+		"nothing was started, and `tombolo doctor one` looks again"
+	for range 2 {
+		_, err := b.Up(t.Context(), planned("one"), UpOptions{})
+		if precondition := new(PreconditionError); !errors.As(err, &precondition) || err.Error() != want {
+			t.Errorf("error is %T %v", err, err)
+		}
+	}
+	if asked != 1 || slices.Contains(b.cli.operations(), "up one-core") {
+		t.Errorf("asked %d times, ran %v", asked, b.cli.operations())
+	}
+	b.cli.states["one-core"] = deployed("one-core")
+	if _, err := b.Up(t.Context(), planned("one"), UpOptions{}); err != nil {
+		t.Errorf("up of a cluster that exists: %v", err)
+	}
+}

@@ -1,0 +1,162 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/teardown"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// drainingOutput is an output of a bootstrap stack whose cluster is being
+// emptied. The next up finds it where it looks anyway, and writes it no more.
+const drainingOutput = "tomboloDraining"
+
+// drain empties the cluster before bootstrap is destroyed, while the controllers
+// live that give back what they have in the cloud. A cluster that does not
+// answer is left as it is, unless it is given up.
+func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions, env map[string]string) error {
+	st, err := d.recover(ctx, c, stacks.Bootstrap, env)
+	if err != nil || st.resources() == 0 {
+		return err
+	}
+	own, err := d.probe(ctx, c)
+	switch {
+	case err != nil:
+		return err
+	case own.gone, !own.answers() && o.Unreachable:
+		return nil // the search for leftovers tells what it had
+	case !own.answers():
+		return unreachable(c, own)
+	}
+	k := teardown.Cluster{Client: own.cluster.dynamic, Mapper: own.cluster.mapper}
+	if err := d.hold(ctx, c, k, st); err != nil {
+		return err
+	}
+	if err := k.Drain(ctx, d.drainOptions(c, o)); err != nil {
+		return notDrained(ctx, c, err)
+	}
+	return k.Release(ctx)
+}
+
+func (d *Driver) drainOptions(c *config.Cluster, o DestroyOptions) teardown.Options {
+	return teardown.Options{
+		Timeout: o.DrainTimeout,
+		TakeOff: o.Leftovers == DeleteLeftovers,
+		Waiting: func(what string) { d.opts.Observer.Waiting(c.Name, what) },
+		Note:    func(message string) { d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap), message) },
+	}
+}
+
+// hold keeps Flux from making things again. That is written down first, so that
+// an up that comes instead of the rest of the destruction resumes it.
+func (d *Driver) hold(ctx context.Context, c *config.Cluster, k teardown.Cluster, st *state) error {
+	if c.GitOps.Engine == config.ArgoCD {
+		return nil // its Applications are gone by here
+	}
+	if !st.draining() {
+		if err := d.markDraining(ctx, c, st); err != nil {
+			return err
+		}
+	}
+	n, err := k.Hold(ctx)
+	if err != nil {
+		return fmt.Errorf("destroy %s: suspend Flux: %w", c.Name, err)
+	}
+	if n > 0 {
+		d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap),
+			fmt.Sprintf("Flux makes nothing again: %s suspended", count(n, "object is", "objects are")))
+	}
+	return nil
+}
+
+// draining says that the cluster is being emptied.
+func (s *state) draining() bool {
+	is, _ := s.outputs()[drainingOutput].(bool)
+	return is
+}
+
+func (d *Driver) markDraining(ctx context.Context, c *config.Cluster, st *state) error {
+	edited, err := marked(st.raw)
+	if err != nil {
+		return fmt.Errorf("destroy %s: write down that it is being emptied: %w", c.Name, err)
+	}
+	s, err := d.open(ctx, c, stacks.Bootstrap, stacks.Options{}, true)
+	if err != nil {
+		return err
+	}
+	if err := s.stack.Import(ctx, edited); err != nil {
+		return d.failure(ctx, failed{stack: s.name, operation: "write down that the cluster is being emptied in", err: err})
+	}
+	return nil
+}
+
+// marked is the state with the output that says so.
+func marked(raw apitype.UntypedDeployment) (apitype.UntypedDeployment, error) {
+	var failed error
+	out, _, err := edit(raw, func(r map[string]json.RawMessage) bool {
+		if stringOf(r["type"]) != rootType {
+			return false
+		}
+		outputs := map[string]json.RawMessage{}
+		if len(r["outputs"]) > 0 {
+			failed = json.Unmarshal(r["outputs"], &outputs)
+		}
+		outputs[drainingOutput] = json.RawMessage("true")
+		r["outputs"] = mustJSON(outputs)
+		return true
+	})
+	return out, errors.Join(err, failed)
+}
+
+// resume undoes what a destruction that was given up has suspended.
+func (d *Driver) resume(ctx context.Context, c *config.Cluster, st *state) error {
+	if !st.draining() {
+		return nil
+	}
+	own, _, err := d.reach(ctx, c)
+	if err != nil {
+		return err
+	}
+	n, err := teardown.Cluster{Client: own.dynamic, Mapper: own.mapper}.Resume(ctx)
+	if err != nil {
+		return fmt.Errorf("up %s: resume what a destruction has suspended: %w", c.Name, err)
+	}
+	if n > 0 {
+		d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap),
+			fmt.Sprintf("recovered: Flux goes on, %s no longer suspended", count(n, "object is", "objects are")))
+	}
+	return nil
+}
+
+// notDrained puts the error of a drain into its class.
+func notDrained(ctx context.Context, c *config.Cluster, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("destroy %s: interrupted while controllers give back what they have in the cloud; "+
+			"run the same command again to go on from there, or tombolo up to keep the cluster: %w", c.Name, ctx.Err())
+	}
+	remedy := "run the same command again"
+	if held := new(teardown.HeldError); errors.As(err, &held) && held.Err == nil {
+		remedy = "look at the logs of the controllers that hold them, resolve the cause, and run the same command again; " +
+			"--leftovers delete takes the finalizers off, and deletes in the cloud what is left over then"
+	}
+	return &DeploymentError{
+		Cluster:     c.Name,
+		Consequence: fmt.Sprintf("stacks %s and %s were kept", stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
+		Err:         errors.New(withRemedy(fmt.Sprintf("destroy %s: %v", c.Name, err), remedy)),
+	}
+}
+
+// cloudPoll is the time between two searches of the cloud, each of which starts
+// a provider.
+const cloudPoll = 5 * time.Second
+
+// cloudTimeout is how long the cloud may take to take away what goes by itself:
+// the network interfaces of a load balancer stay for a few minutes.
+const cloudTimeout = 10 * time.Minute

@@ -1,0 +1,104 @@
+package automation
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"tombolo/stacks/handoff"
+)
+
+const heldService = "apiVersion: v1\nkind: Service\nmetadata: {namespace: shop, name: front, finalizers: [service.kubernetes.io/load-balancer-cleanup]}\nspec: {type: LoadBalancer}"
+
+// withFlux is a cluster with Flux's root, and a Service that nobody lets go.
+func withFlux(t *testing.T) (cluster, *fake.FakeDynamicClient) {
+	t.Helper()
+	services := schema.GroupVersionResource{Version: "v1", Resource: "services"}
+	kustomizations := schema.GroupVersionResource{Group: kustomizeGroup, Version: "v1", Resource: "kustomizations"}
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{services.GroupVersion(), kustomizations.GroupVersion()})
+	mapper.Add(services.GroupVersion().WithKind("Service"), meta.RESTScopeNamespace)
+	mapper.Add(kustomizations.GroupVersion().WithKind("Kustomization"), meta.RESTScopeNamespace)
+	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
+		services: "ServiceList", kustomizations: "KustomizationList", {Version: "v1", Resource: "namespaces"}: "NamespaceList",
+	}, object(t, heldService), object(t, "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {namespace: flux-system, name: platform}\nspec: {path: ./}"))
+	client.PrependReactor("delete", "services", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, nil })
+	return cluster{dynamic: client, mapper: func() (meta.RESTMapper, error) { return mapper, nil }}, client
+}
+
+func platformOf(t *testing.T, client *fake.FakeDynamicClient) *unstructured.Unstructured {
+	t.Helper()
+	o, err := client.Tracker().Get(schema.GroupVersionResource{Group: kustomizeGroup, Version: "v1", Resource: "kustomizations"}, "flux-system", "platform")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.(*unstructured.Unstructured)
+}
+
+// TestDrainThatIsGivenUp holds Flux, stops at what is not given back, and leaves
+// it to the next up to let Flux go on.
+func TestDrainThatIsGivenUp(t *testing.T) {
+	b := upped(t)
+	k, client := withFlux(t)
+	b.dial = func(handoff.Values) (cluster, error) { return k, nil }
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
+	var stopped *DeploymentError
+	want := "destroy demo: load balancers were not given back within 20ms: Service shop/front is still there, or was made again; " +
+		"look at the logs of the controllers that hold them, resolve the cause, and run the same command again; " +
+		"--leftovers delete takes the finalizers off, and deletes in the cloud what is left over then (stacks demo-bootstrap and demo-core were kept)"
+	if !errors.As(err, &stopped) || err.Error() != want {
+		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
+	}
+	if len(b.cli.operations()) > 0 {
+		t.Errorf("operations were started: %v", b.cli.operations())
+	}
+	if !suspended(platformOf(t, client)) {
+		t.Error("Flux is not suspended")
+	}
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if suspended(platformOf(t, client)) {
+		t.Error("Flux is suspended after an up")
+	}
+	notes := []string{
+		"note demo-bootstrap: Flux makes nothing again: 1 object is suspended",
+		"note demo-bootstrap: recovered: Flux goes on, 1 object is no longer suspended",
+	}
+	if diff := cmp.Diff(notes, b.seen.notes()); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
+	b := upped(t)
+	k, client := withFlux(t)
+	client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("connection refused")
+	})
+	b.dial = func(handoff.Values) (cluster, error) { return k, nil }
+	b.probeTimeout = 10 * time.Millisecond
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
+	var refused *PreconditionError
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "tombolo destroy demo --unreachable") {
+		t.Errorf("error is %T: %v", err, err)
+	}
+	if len(b.cli.operations()) > 0 {
+		t.Errorf("operations were started: %v", b.cli.operations())
+	}
+	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{Unreachable: true}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(b.cli.operations(), "destroy demo-core") {
+		t.Errorf("operations: %v", b.cli.operations())
+	}
+}

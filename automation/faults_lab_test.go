@@ -1,0 +1,277 @@
+//go:build lab
+
+package automation
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	awssdk "github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc"
+
+	"tombolo/lab/aws"
+)
+
+// noClusters is all that stands behind an EKS that nobody uses.
+type noClusters struct{}
+
+var errNoClusters = errors.New("this account has no clusters")
+
+func (noClusters) Start(context.Context, aws.ClusterSpec) (aws.ClusterInfo, error) {
+	return aws.ClusterInfo{}, errNoClusters
+}
+func (noClusters) Stop(context.Context, string) error                         { return nil }
+func (noClusters) SetNodes(context.Context, string, string, []aws.Node) error { return errNoClusters }
+func (noClusters) TokenKey(string) (crypto.PublicKey, error)                  { return nil, errNoClusters }
+
+// faultBench is a driver with the real CLI and the lab's AWS.
+type faultBench struct {
+	*Driver
+	t     *testing.T
+	seen  *witness
+	cloud *aws.Cloud
+	// given is what the account has from the start.
+	given []aws.Item
+}
+
+func newFaultBench(t *testing.T) *faultBench {
+	t.Helper()
+	d, seen := realBench(t, network)
+	cloud, err := aws.Open(t.TempDir(), aws.Options{Clusters: noClusters{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cloud.Close)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	pulumirpc.RegisterResourceProviderServer(server, cloud.Provider())
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	d.env["PULUMI_DEBUG_PROVIDERS"] = fmt.Sprintf("aws:%d", listener.Addr().(*net.TCPAddr).Port)
+	d.pauses = []time.Duration{time.Millisecond, time.Millisecond}
+	return &faultBench{Driver: d, t: t, seen: seen, cloud: cloud, given: cloud.Inventory()}
+}
+
+// network is a program of a few resources: some have ids of AWS's choice, one
+// has a name. Both stacks of a cluster run it, the second one without effect.
+func network(p *pulumi.Context) error {
+	if !strings.HasSuffix(p.Stack(), "-core") {
+		return nil
+	}
+	provider, err := awssdk.NewProvider(p, "aws", &awssdk.ProviderArgs{Region: pulumi.String("eu-central-1")})
+	if err != nil {
+		return err
+	}
+	tags := func(name string) pulumi.StringMap {
+		return pulumi.StringMap{"Name": pulumi.String(name), ClusterTag: pulumi.String("demo")}
+	}
+	vpc, err := ec2.NewVpc(p, "net", &ec2.VpcArgs{CidrBlock: pulumi.String("10.0.0.0/16"), Tags: tags("net")}, pulumi.Provider(provider))
+	if err != nil {
+		return err
+	}
+	_, err = ec2.NewSubnet(p, "a", &ec2.SubnetArgs{
+		VpcId: vpc.ID(), CidrBlock: pulumi.String("10.0.0.0/24"), AvailabilityZone: pulumi.String("eu-central-1a"), Tags: tags("a"),
+	}, pulumi.Provider(provider))
+	if err != nil {
+		return err
+	}
+	_, err = iam.NewRole(p, "role", &iam.RoleArgs{
+		Name:             pulumi.String("demo-role"),
+		AssumeRolePolicy: pulumi.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`),
+	}, pulumi.Provider(provider))
+	return err
+}
+
+func (b *faultBench) fault(f aws.Fault) {
+	b.t.Helper()
+	if _, err := b.cloud.AddFault(f); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// made are the ids in the account but those it was given, sorted.
+func (b *faultBench) made() []string {
+	var ids []string
+	for _, item := range b.cloud.Inventory() {
+		if !slices.Contains(b.given, item) {
+			ids = append(ids, item.Type+" "+item.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// known are the ids in core's state, sorted.
+func (b *faultBench) known() []string {
+	b.t.Helper()
+	st, err := b.state(b.t.Context(), "demo-core")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var ids []string
+	for _, r := range st.deployment.Resources {
+		if strings.HasPrefix(string(r.Type), "aws:") {
+			ids = append(ids, string(r.Type)+" "+string(r.ID))
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// converged asserts that one more up changes nothing, that the account holds
+// what the state does, and that all of it can be destroyed.
+func (b *faultBench) converged() {
+	b.t.Helper()
+	result, err := b.Up(b.t.Context(), demo(), UpOptions{})
+	if err != nil || result.Stacks[0].Changes.Total() > 0 {
+		b.t.Errorf("another up changes %v, error %v", result.Stacks, err)
+	}
+	if diff := cmp.Diff(b.known(), b.made()); diff != "" || len(b.made()) != 3 {
+		b.t.Errorf("state and account (-state +account):\n%s", diff)
+	}
+	b.destroyed()
+}
+
+func (b *faultBench) destroyed() {
+	b.t.Helper()
+	if _, err := b.Destroy(b.t.Context(), demo(), DestroyOptions{}); err != nil {
+		b.t.Error(err)
+	}
+	if left := b.made(); len(left) > 0 {
+		b.t.Errorf("left over: %v", left)
+	}
+}
+
+// TestFaultsAreRetried: what goes away by itself costs a second try, and
+// neither a resource too many nor one too few.
+func TestFaultsAreRetried(t *testing.T) {
+	const (
+		vpc  = "aws:ec2/vpc:Vpc"
+		role = "aws:iam/role:Role"
+	)
+	for _, test := range []struct {
+		name   string
+		faults []aws.Fault
+		notes  []string // none: the provider copes
+	}{
+		{"throttled a little", []aws.Fault{{Kind: aws.FaultThrottled, Operation: "create", Type: vpc, Count: 3}}, nil},
+		{"slow", []aws.Fault{{Kind: aws.FaultSlow, Operation: "create", Type: vpc, Delay: time.Second}}, nil},
+		{"throttled", []aws.Fault{{Kind: aws.FaultThrottled, Operation: "create", Type: vpc, Count: 4}}, []string{
+			"RequestLimitExceeded: Request limit exceeded.; trying again in 1ms, 1 of 2",
+		}},
+		{"server error", []aws.Fault{{Kind: aws.FaultServerError, Operation: "create", Type: role, Count: 4}}, []string{
+			"recovered: 1 creation got no answer; 1 creation had not happened", "exceeded maximum number of attempts, 4", "1 of 2",
+		}},
+		{"answers lost", []aws.Fault{
+			{Kind: aws.FaultAnswerLost, Operation: "create", Type: vpc}, {Kind: aws.FaultAnswerLost, Operation: "create", Type: role},
+		}, []string{"got no answer; adopted aws:", "aws:ec2/vpc:Vpc net vpc-", "aws:iam/role:Role role demo-role"}},
+		{"answer lost, and not found at first", []aws.Fault{
+			{Kind: aws.FaultAnswerLost, Operation: "create", Type: vpc}, {Kind: aws.FaultNotFound, Operation: "read", Type: vpc},
+		}, []string{"adopted aws:ec2/vpc:Vpc net vpc-"}},
+		{"not found after creation", []aws.Fault{{Kind: aws.FaultNotFound, Operation: "create", Type: vpc, Count: 4}}, []string{
+			"create: couldn't find resource (4 retries); trying again",
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newFaultBench(t)
+			for _, f := range test.faults {
+				b.fault(f)
+			}
+			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if left := b.cloud.Faults(); len(left) > 0 {
+				t.Errorf("faults that did not happen: %v", left)
+			}
+			notes := strings.Join(b.seen.notes(), "\n")
+			for _, want := range test.notes {
+				if !strings.Contains(notes, want) {
+					t.Errorf("notes lack %q:\n%s", want, notes)
+				}
+			}
+			if test.notes == nil && notes != "" {
+				t.Errorf("notes:\n%s", notes)
+			}
+			b.converged()
+		})
+	}
+}
+
+// TestFaultsThatStay fail with a clear cause, after as many tries as make
+// sense; the next up finishes the work.
+func TestFaultsThatStay(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		fault aws.Fault
+		tries int
+		want  string
+	}{
+		{"quota", aws.Fault{Kind: aws.FaultQuota, Operation: "create", Type: "Vpc"}, 1, "VpcLimitExceeded: The maximum number of VPCs has been reached.; " + quotaRemedy},
+		{"throttled for good", aws.Fault{Kind: aws.FaultThrottled, Operation: "create", Type: "Vpc", Count: 12}, 3, "RequestLimitExceeded: Request limit exceeded.; " + throttledRemedy},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newFaultBench(t)
+			b.fault(test.fault)
+			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			if deployment := new(DeploymentError); !errors.As(err, &deployment) || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+			tries := 0
+			for _, line := range b.seen.lines {
+				if line == "started up demo-core" {
+					tries++
+				}
+			}
+			if tries != test.tries {
+				t.Errorf("tried %d times, want %d", tries, test.tries)
+			}
+			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			b.converged()
+		})
+	}
+}
+
+// TestDestroyAfterALostAnswer: what was adopted goes in the right order, though
+// no up wrote down what it depends on.
+func TestDestroyAfterALostAnswer(t *testing.T) {
+	b := newFaultBench(t)
+	b.pauses = nil
+	b.fault(aws.Fault{Kind: aws.FaultAnswerLost, Operation: "create", Type: "Subnet"})
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil || !strings.Contains(err.Error(), "request send failed") {
+		t.Fatalf("error %v", err)
+	}
+	if diff := cmp.Diff(b.known(), b.made()); diff != "" || len(b.made()) != 3 {
+		t.Errorf("state and account (-state +account):\n%s", diff)
+	}
+	b.destroyed()
+}
+
+// TestLostAnswerOfADeletion: the next destroy finds that it is done.
+func TestLostAnswerOfADeletion(t *testing.T) {
+	b := newFaultBench(t)
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.fault(aws.Fault{Kind: aws.FaultAnswerLost, Operation: "delete", Type: "Vpc"})
+	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{}); err == nil || !strings.Contains(err.Error(), "deleting EC2 VPC") {
+		t.Fatalf("error %v", err)
+	}
+	b.destroyed()
+}

@@ -1,0 +1,187 @@
+package automation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/teardown"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+const arnOf = "arn:aws:ec2:eu-central-1:111122223333:"
+
+// fakeCloud has resources by their ARNs.
+type fakeCloud struct {
+	has []string
+	// passing are those that are gone after so many looks.
+	passing map[string]int
+	tags    map[string]map[string]string
+	// stays says that nothing can be deleted.
+	stays   bool
+	looks   []search
+	removed []string
+}
+
+func (f *fakeCloud) find(_ context.Context, _ *config.Cluster, q search) ([]teardown.Leftover, error) {
+	f.looks = append(f.looks, q)
+	var out []teardown.Leftover
+	for _, arn := range f.has {
+		if left, passes := f.passing[arn]; passes {
+			f.passing[arn]--
+			if left <= 0 {
+				continue
+			}
+		}
+		if l, ok := teardown.Identify(arn, f.tags[arn]); ok && !q.known(l) {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
+func (f *fakeCloud) remove(_ context.Context, _ *config.Cluster, all []teardown.Leftover) error {
+	for _, l := range all {
+		f.removed = append(f.removed, l.ID)
+		if !f.stays {
+			f.has = slices.DeleteFunc(f.has, func(arn string) bool { return arn == l.ARN })
+		}
+	}
+	return nil
+}
+
+func upped(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t)
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.cli.calls = nil
+	return b
+}
+
+func TestLeftoversStopBeforeCore(t *testing.T) {
+	b := upped(t)
+	b.cloud.has = []string{
+		arnOf + "security-group/sg-9", arnOf + "volume/vol-9",
+		arnOf + "vpc/vpc-1",        // core's
+		arnOf + "instance/i-1",     // a node's
+		arnOf + "security-group/3", // EKS's
+	}
+	b.cloud.tags = map[string]map[string]string{
+		arnOf + "security-group/3": {"aws:eks:cluster-name": "demo"}, arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9"},
+	}
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
+	left := new(LeftoversError)
+	want := "destroy demo: controllers have left over volume vol-9, security group sg-9; delete what nobody needs and run the same command again, " +
+		"or have it done with --leftovers delete (stack demo-core was kept)"
+	if !errors.As(err, &left) || err.Error() != want {
+		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
+	}
+	if diff := cmp.Diff([]string{"destroy demo-bootstrap"}, b.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	if vpc := b.cloud.looks[0].vpc; vpc != "vpc-1" {
+		t.Errorf("looked for the interfaces of VPC %q", vpc)
+	}
+}
+
+func TestLeftoversAreDeleted(t *testing.T) {
+	b := upped(t)
+	b.cloud.has = []string{arnOf + "security-group/sg-9", arnOf + "volume/vol-9"}
+	b.cloud.tags = map[string]map[string]string{arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9"}}
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: DeleteLeftovers, DrainTimeout: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"vol-9", "sg-9"}, b.cloud.removed); diff != "" {
+		t.Errorf("deleted (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"destroy demo-bootstrap", "destroy demo-core"}, b.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "note demo-core: deletes what is left over: volume vol-9, security group sg-9") {
+		t.Errorf("notes are\n%s", notes)
+	}
+}
+
+func TestWhatPassesIsWaitedFor(t *testing.T) {
+	b := upped(t)
+	gone := arnOf + "network-interface/eni-1"
+	b.cloud.has, b.cloud.passing = []string{gone}, map[string]int{gone: 1}
+	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(b.seen.lines, "waiting demo: the cloud to take away network interface eni-1") {
+		t.Errorf("observer was told %q", b.seen.lines)
+	}
+	if len(b.cloud.removed) > 0 {
+		t.Errorf("deleted %v, which would have gone", b.cloud.removed)
+	}
+}
+
+func TestTheLastSearchMustBeEmpty(t *testing.T) {
+	b := upped(t)
+	b.cli.during = func(op string) {
+		if op == "destroy demo-core" {
+			b.cloud.has = []string{"arn:aws:logs:eu-central-1:111122223333:log-group:/aws/eks/demo/cluster"}
+		}
+	}
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
+	want := "destroy demo: after everything was destroyed, the cloud still has log group /aws/eks/demo/cluster; " +
+		"delete what nobody needs and run the same command again, or have it done with --leftovers delete"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is\n%v, want\n%s", err, want)
+	}
+	if _, there := b.cli.states["demo-core"]; !there {
+		t.Error("the stack is gone from the backend, and nothing would search again")
+	}
+	b.cli.during = nil
+	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true, Leftovers: DeleteLeftovers}); err != nil {
+		t.Fatal(err)
+	}
+	if len(b.cloud.has)+len(b.cli.states) > 0 {
+		t.Errorf("left: %v, stacks %v", b.cloud.has, b.cli.states)
+	}
+}
+
+func TestKeepData(t *testing.T) {
+	b := upped(t)
+	core := b.cli.states["demo-core"]
+	const bucket = "urn:pulumi:s::tombolo::aws:s3/bucketV2:BucketV2::demo-loki-bucket"
+	core.Resources = append(core.Resources,
+		apitype.ResourceV3{URN: bucket, Type: "aws:s3/bucketV2:BucketV2", Custom: true, ID: "demo-loki", Outputs: map[string]any{"arn": "arn:aws:s3:::demo-loki"}},
+		apitype.ResourceV3{URN: bucket + "-policy", Type: "aws:s3/bucketPolicy:BucketPolicy", Custom: true, ID: "demo-loki"})
+	b.cli.states["demo-core"] = core
+	b.cloud.has = []string{"arn:aws:s3:::demo-loki", arnOf + "snapshot/snap-1"}
+	var retained []string
+	b.cli.during = func(op string) {
+		for _, r := range b.cli.states["demo-core"].Resources {
+			if op == "destroy demo-core" && r.RetainOnDelete {
+				retained = append(retained, string(r.Type))
+			}
+		}
+	}
+	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"aws:s3/bucketV2:BucketV2", "aws:s3/bucketPolicy:BucketPolicy"}, retained); diff != "" {
+		t.Errorf("retained (-want +got):\n%s", diff)
+	}
+	kept, _ := result.Stack(stacks.Core)
+	want := []Kept{{Type: "aws:s3/bucketV2:BucketV2", ID: "demo-loki", Name: "demo-loki-bucket"}}
+	if diff := cmp.Diff(want, kept.Kept); diff != "" {
+		t.Errorf("kept (-want +got):\n%s", diff)
+	}
+	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "note demo-core: keeps aws:s3/bucketV2:BucketV2 demo-loki (demo-loki-bucket)") {
+		t.Errorf("notes are\n%s", notes)
+	}
+}

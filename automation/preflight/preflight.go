@@ -1,0 +1,65 @@
+// Package preflight judges what an up will need before it starts: credentials,
+// the account and its region, quotas. It knows no driver and asks no cloud: it
+// judges what it is given, so that everything it says can be tested.
+package preflight
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Level of a finding.
+type Level string
+
+// The levels, from good to bad.
+const (
+	// OK: as it should be.
+	OK Level = "ok"
+	// Warn: it may do, and may not.
+	Warn Level = "warn"
+	// Fail: an up would fail.
+	Fail Level = "fail"
+)
+
+// Finding is what a check found.
+type Finding struct {
+	// Check is its name, such as credentials.
+	Check string `json:"check"`
+	Level Level  `json:"level"`
+	// Message says what was found.
+	Message string `json:"message"`
+	// Remedy is what to do about it; empty when it is OK.
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// Report is what was found for one cluster.
+type Report struct {
+	Cluster  string    `json:"cluster"`
+	Findings []Finding `json:"findings"`
+}
+
+// Count of the findings of a level.
+func (r Report) Count(l Level) int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Level == l {
+			n++
+		}
+	}
+	return n
+}
+
+// Failed are the findings that would make an up fail.
+func (r Report) Failed() []Finding {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Level != Fail })
+}
+
+// Good is a finding that is as it should be.
+func Good(check, format string, args ...any) Finding {
+	return Finding{Check: check, Level: OK, Message: fmt.Sprintf(format, args...)}
+}
+
+// Bad is a finding with its remedy.
+func Bad(check string, level Level, remedy, format string, args ...any) Finding {
+	return Finding{Check: check, Level: level, Remedy: remedy, Message: fmt.Sprintf(format, args...)}
+}

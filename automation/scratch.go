@@ -1,0 +1,239 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/automation/teardown"
+	"tombolo/config"
+)
+
+// providerCloud is the cloud as the provider shows it that core uses: on stacks
+// that are thrown away, with core's credentials and no cloud SDK.
+type providerCloud struct{ driver *Driver }
+
+// find looks by tag and by name. What a tagging API says may be a while old: so
+// everything that the provider knows is read, and what is gone is left out.
+func (p providerCloud) find(ctx context.Context, c *config.Cluster, q search) ([]teardown.Leftover, error) {
+	var found []teardown.Leftover
+	s, done, err := p.open(ctx, c, "look for leftovers of", func(ctx *pulumi.Context, opt pulumi.InvokeOption) error {
+		var err error
+		found, err = candidates(ctx, c, q, opt)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	found = slices.DeleteFunc(found, q.known)
+	return s.read(ctx, found)
+}
+
+// remove deletes what it is given, in an order in which nothing is in the way of
+// another.
+func (p providerCloud) remove(ctx context.Context, c *config.Cluster, all []teardown.Leftover) error {
+	s, done, err := p.open(ctx, c, "delete leftovers of", func(*pulumi.Context, pulumi.InvokeOption) error { return nil })
+	if err != nil {
+		return err
+	}
+	defer done()
+	if _, err := s.read(ctx, all); err != nil {
+		return err
+	}
+	return s.destroy(ctx)
+}
+
+// scratch is a stack that is thrown away, with a provider in it.
+type scratch struct {
+	driver *Driver
+	about  failed
+	stack  auto.Stack
+}
+
+// open makes a scratch stack, and runs work in its program. done throws it away.
+func (p providerCloud) open(ctx context.Context, c *config.Cluster, what string,
+	work func(*pulumi.Context, pulumi.InvokeOption) error,
+) (s *scratch, done func(), err error) {
+	dir, err := os.MkdirTemp("", "tombolo-lookup-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("make directory to %s %s: %w", what, c.Name, err)
+	}
+	done = func() { os.RemoveAll(dir) }
+	defer func() {
+		if err != nil {
+			done()
+		}
+	}()
+	s = &scratch{driver: p.driver, about: failed{stack: c.Name, operation: what}}
+	s.stack, err = p.driver.scratchStack(ctx, dir, func(p *pulumi.Context) error {
+		provider, err := lookupProvider(p, c)
+		if err != nil {
+			return err
+		}
+		return work(p, pulumi.Provider(provider))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	err = s.run(ctx, func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		_, err := s.stack.Up(ctx, optup.EventStreams(ch), optup.SuppressProgress())
+		return err
+	})
+	return s, done, err
+}
+
+func (s *scratch) run(ctx context.Context, call engineCall) error {
+	rec := &recorder{running: map[string]string{}}
+	err := observed(rec.record, func(ch chan<- events.EngineEvent) error { return call(ctx, ch) })
+	if err == nil {
+		return nil
+	}
+	f := s.about
+	f.err, f.record = err, rec
+	return s.driver.failure(ctx, f)
+}
+
+// read has the provider read the resources that it can, and returns those that
+// are there, and those that it cannot read.
+func (s *scratch) read(ctx context.Context, all []teardown.Leftover) ([]teardown.Leftover, error) {
+	readable := slices.DeleteFunc(slices.Clone(all), func(l teardown.Leftover) bool { return l.Type == "" })
+	if len(readable) == 0 {
+		return all, nil
+	}
+	if err := s.edit(ctx, func(d *deployment) { d.add(readable) }); err != nil {
+		return nil, err
+	}
+	err := s.run(ctx, func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		_, err := s.stack.Refresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := s.stack.Export(ctx)
+	if err != nil {
+		return nil, s.failure(ctx, err)
+	}
+	st, err := parseState(s.stack.Name(), raw)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(l teardown.Leftover) bool {
+		_, there := st.object(l.Type, func(id string) bool { return id == l.ID })
+		return l.Type != "" && !there
+	}), nil
+}
+
+// destroy deletes what was read. A security group is first taken out of the
+// rules of others, or it could not go.
+func (s *scratch) destroy(ctx context.Context) error {
+	err := s.edit(ctx, func(d *deployment) {
+		for _, r := range d.resources {
+			if stringOf(r["type"]) != "aws:ec2/securityGroup:SecurityGroup" {
+				continue
+			}
+			for _, side := range []string{"inputs", "outputs"} {
+				r[side] = with(r[side], "revokeRulesOnDelete", true)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		_, err := s.stack.Destroy(ctx, optdestroy.EventStreams(ch), optdestroy.SuppressProgress())
+		return err
+	})
+}
+
+func (s *scratch) failure(ctx context.Context, err error) error {
+	f := s.about
+	f.err = err
+	return s.driver.failure(ctx, f)
+}
+
+// edit changes the stack's state.
+func (s *scratch) edit(ctx context.Context, change func(*deployment)) error {
+	raw, err := s.stack.Export(ctx)
+	if err != nil {
+		return s.failure(ctx, err)
+	}
+	var whole map[string]json.RawMessage
+	if err := json.Unmarshal(raw.Deployment, &whole); err != nil {
+		return fmt.Errorf("read the state of what was looked up: %w", err)
+	}
+	var d deployment
+	if err := unmarshalAll(whole, map[string]any{"resources": &d.resources}); err != nil {
+		return err
+	}
+	change(&d)
+	whole["resources"] = mustJSON(d.resources)
+	raw.Deployment = mustJSON(whole)
+	if err := s.stack.Import(ctx, raw); err != nil {
+		return s.failure(ctx, err)
+	}
+	return nil
+}
+
+// deployment is the resources of a state, as bare JSON.
+type deployment struct{ resources []map[string]json.RawMessage }
+
+// add puts resources into the state that the provider is to read by their ids.
+// What is deleted later comes first, and what is deleted before depends on it.
+func (d *deployment) add(all []teardown.Leftover) {
+	var root, provider string
+	for _, r := range d.resources {
+		switch kind := stringOf(r["type"]); {
+		case kind == rootType:
+			root = stringOf(r["urn"])
+		case strings.HasPrefix(kind, "pulumi:providers:"):
+			provider = stringOf(r["urn"]) + "::" + stringOf(r["id"])
+		}
+	}
+	last := slices.Clone(all)
+	teardown.Sort(last)
+	slices.Reverse(last)
+	type placed struct {
+		urn  string
+		rank int
+	}
+	var before []placed
+	for i, l := range last {
+		urn := strings.Replace(root, rootType, l.Type, 1)
+		urn = urn[:strings.LastIndex(urn, "::")] + "::leftover-" + strconv.Itoa(i)
+		needs := []string{}
+		for _, b := range before {
+			if b.rank > l.Rank() {
+				needs = append(needs, b.urn)
+			}
+		}
+		d.resources = append(d.resources, map[string]json.RawMessage{
+			"urn": mustJSON(urn), "type": mustJSON(l.Type), "id": mustJSON(l.ID), "custom": mustJSON(true),
+			"inputs": mustJSON(map[string]any{}), "outputs": mustJSON(map[string]any{}),
+			"parent": mustJSON(root), "provider": mustJSON(provider), "dependencies": mustJSON(needs),
+		})
+		before = append(before, placed{urn, l.Rank()})
+	}
+}
+
+// with sets a field of an object.
+func with(object json.RawMessage, key string, value any) json.RawMessage {
+	fields := map[string]json.RawMessage{}
+	if len(object) > 0 && json.Unmarshal(object, &fields) != nil {
+		return object
+	}
+	fields[key] = mustJSON(value)
+	return mustJSON(fields)
+}

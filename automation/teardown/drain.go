@@ -1,0 +1,179 @@
+package teardown
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// Options of a drain.
+type Options struct {
+	// Timeout is how long controllers may take to give back the cloud resources
+	// of one kind. Default 10m: load balancers and nodes take a few.
+	Timeout time.Duration
+	// Poll is the time between two looks. Default 1s.
+	Poll time.Duration
+	// TakeOff takes the finalizers off what is still there when the time is
+	// over, and says which. What they stood for may then be left in the cloud.
+	// Default: that is an error.
+	TakeOff bool
+	// Waiting is told what is waited for; Note, what people should know.
+	Waiting, Note func(string)
+}
+
+func (o *Options) setDefaults() {
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Minute
+	}
+	if o.Poll == 0 {
+		o.Poll = time.Second
+	}
+	if o.Waiting == nil {
+		o.Waiting = func(string) {}
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+}
+
+// Drain deletes what controllers have made cloud resources for: Gateways,
+// Ingresses and Services with load balancers, claims with their volumes and
+// whatever uses them, Karpenter's node pools with their nodes. It waits until
+// the controllers have let go of each.
+//
+// It can be run again whenever it was interrupted, and does nothing where there
+// is nothing left. Errors are *HeldError, or from the API and the context.
+func (c Cluster) Drain(ctx context.Context, o Options) error {
+	o.setDefaults()
+	defer o.Waiting("")
+	for _, s := range stages() {
+		d := &drain{Cluster: c, stage: s, options: o}
+		if err := d.run(ctx); err != nil {
+			return err
+		}
+	}
+	return c.reportRetained(ctx, o)
+}
+
+// remaining is an object that a stage waits for.
+type remaining struct {
+	object
+	awaited bool
+}
+
+// String names the object, and who holds it.
+func (r remaining) String() string {
+	if finalizers := r.GetFinalizers(); r.deleting() && len(finalizers) > 0 {
+		return fmt.Sprintf("%s (held by %s)", r.object, strings.Join(finalizers, ", "))
+	}
+	if message := text(r.Unstructured, "status", "message"); r.awaited && message != "" {
+		return fmt.Sprintf("%s (%s)", r.object, message)
+	}
+	return r.object.String()
+}
+
+// drain is one stage under way.
+type drain struct {
+	Cluster
+	stage   stage
+	options Options
+	// begun says that there was something at all.
+	begun bool
+	// left is what the last look found; clear, how many in a row found nothing.
+	left  []remaining
+	clear int
+	// failed is why the last look did not succeed.
+	failed error
+}
+
+func (d *drain) run(ctx context.Context) error {
+	err := d.await(ctx, d.options.Timeout)
+	late := new(HeldError)
+	if !errors.As(err, &late) || !d.options.TakeOff || d.failed != nil {
+		return err
+	}
+	if err := d.takeOff(ctx); err != nil {
+		return err
+	}
+	return d.await(ctx, takeOffTimeout)
+}
+
+// await looks until nothing is left.
+func (d *drain) await(ctx context.Context, timeout time.Duration) error {
+	err := wait.PollUntilContextTimeout(ctx, d.options.Poll, timeout, true, func(ctx context.Context) (bool, error) {
+		done, err := d.step(ctx)
+		if err == nil || ctx.Err() == nil {
+			d.failed = err // the API may be restarting: it is asked again
+		}
+		return done && err == nil, nil
+	})
+	if err != nil && ctx.Err() == nil && wait.Interrupted(err) {
+		return &HeldError{Stage: d.stage.name, After: timeout, Left: heldBy(d.left), Err: d.failed}
+	}
+	return err
+}
+
+// step looks once, deletes what is not being deleted yet, and says whether all
+// is over: two looks in a row that find nothing, for one may fall between a
+// deletion and whoever undoes it. Where there never was anything, one will do.
+func (d *drain) step(ctx context.Context) (bool, error) {
+	mapper, err := d.mapper()
+	if err != nil {
+		return false, err
+	}
+	if err := d.look(ctx, mapper); err != nil {
+		return false, err
+	}
+	if len(d.left) == 0 {
+		d.clear++
+		return !d.begun || d.clear > 1, nil
+	}
+	d.begun, d.clear = true, 0
+	d.options.Waiting(fmt.Sprintf("%s to be given back: %s", d.stage.name, Names(d.left)))
+	for _, r := range d.left {
+		if r.awaited || r.deleting() {
+			continue
+		}
+		if err := r.delete(ctx); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// look finds what is left, and stops what would hold it.
+func (d *drain) look(ctx context.Context, mapper meta.RESTMapper) error {
+	left, err := d.stage.find(ctx, d.Cluster, mapper)
+	if err != nil {
+		return err
+	}
+	d.left = left
+	if !d.stage.used || len(left) == 0 {
+		return nil
+	}
+	return d.stopUsers(ctx, mapper)
+}
+
+// reportRetained tells of volumes that outlive their claims.
+func (c Cluster) reportRetained(ctx context.Context, o Options) error {
+	mapper, err := c.mapper()
+	if err != nil {
+		return err
+	}
+	volumes, err := c.list(ctx, mapper, schema.GroupKind{Kind: "PersistentVolume"})
+	if err != nil {
+		return err
+	}
+	kept := slices.DeleteFunc(volumes, func(v object) bool { return !retained(v.Unstructured) })
+	for _, v := range kept {
+		o.Note(fmt.Sprintf("%s keeps its volume %s: its reclaim policy is Retain", v, text(v.Unstructured, "spec", "csi", "volumeHandle")))
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package teardown
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	front = "apiVersion: v1\nkind: Service\nmetadata: {namespace: shop, name: front, finalizers: [service.kubernetes.io/load-balancer-cleanup]}\nspec: {type: LoadBalancer}"
+	back  = "apiVersion: v1\nkind: Service\nmetadata: {namespace: shop, name: back}\nspec: {type: ClusterIP}"
+	site  = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {namespace: shop, name: site, finalizers: [ingress.k8s.aws/resources]}"
+	pool  = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: default, finalizers: [karpenter.sh/termination]}"
+	node  = "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: default-1, finalizers: [karpenter.sh/termination]}"
+
+	claim      = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {namespace: monitoring, name: data-0, finalizers: [kubernetes.io/pvc-protection]}"
+	volume     = "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pvc-1, annotations: {pv.kubernetes.io/provisioned-by: ebs.csi.aws.com}}\nspec: {persistentVolumeReclaimPolicy: Delete, csi: {volumeHandle: vol-1}}"
+	prometheus = "apiVersion: monitoring.coreos.com/v1\nkind: Prometheus\nmetadata: {namespace: monitoring, name: main}"
+	set        = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {namespace: monitoring, name: main, ownerReferences: [{apiVersion: monitoring.coreos.com/v1, kind: Prometheus, name: main, uid: Prometheus monitoring/main, controller: true}]}"
+	pod        = "apiVersion: v1\nkind: Pod\nmetadata: {namespace: monitoring, name: main-0, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: main, uid: StatefulSet monitoring/main, controller: true}]}\nspec: {volumes: [{persistentVolumeClaim: {claimName: data-0}}]}"
+)
+
+func controllersLive() []string {
+	return []string{
+		"service.kubernetes.io/load-balancer-cleanup", "ingress.k8s.aws/resources", "karpenter.sh/termination", "kubernetes.io/pvc-protection",
+	}
+}
+
+func TestDrain(t *testing.T) {
+	w := newWorld(t, front, back, site, pool, node)
+	w.alive = controllersLive()
+	if err := w.Drain(t.Context(), w.options()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"Service shop/back"}, w.names()); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+	if got := strings.Join(w.deleted, ", "); got != "Ingress shop/site, Service shop/front, NodePool default, NodeClaim default-1" {
+		t.Errorf("deleted in the order %s", got)
+	}
+	want := []string{
+		"load balancers to be given back: Ingress shop/site, Service shop/front", "nodes to be given back: NodePool default, NodeClaim default-1",
+		"",
+	}
+	if diff := cmp.Diff(want, w.waits); diff != "" {
+		t.Errorf("waited for (-want +got):\n%s", diff)
+	}
+}
+
+func TestDrainOfNothing(t *testing.T) {
+	w := newWorld(t, back)
+	if err := w.Drain(t.Context(), w.options()); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.deleted)+len(w.patched) > 0 || !slices.Equal(w.waits, []string{""}) {
+		t.Errorf("deleted %v, patched %v, waited for %v", w.deleted, w.patched, w.waits)
+	}
+}
+
+// TestDrainStopsWhoeverMakesClaimsAgain has an operator's StatefulSet make pod
+// and claim again: only without the operator's resource do they stay away.
+func TestDrainStopsWhoeverMakesClaimsAgain(t *testing.T) {
+	w := newWorld(t, prometheus, set, pod, claim, volume)
+	w.alive = controllersLive()
+	w.makes["Prometheus monitoring/main"] = []string{set}
+	w.makes["StatefulSet monitoring/main"] = []string{pod, claim}
+	w.provisioned["PersistentVolumeClaim monitoring/data-0"] = "PersistentVolume pvc-1"
+	if err := w.Drain(t.Context(), w.options()); err != nil {
+		t.Fatal(err)
+	}
+	if left := w.names(); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	if !slices.Contains(w.deleted, "Prometheus monitoring/main") || slices.Contains(w.deleted, "StatefulSet monitoring/main") {
+		t.Errorf("deleted %v: the StatefulSet is its owner's", w.deleted)
+	}
+	if slices.Contains(w.deleted, "PersistentVolume pvc-1") {
+		t.Error("the volume was deleted, and not left to its provisioner")
+	}
+}
+
+func TestDrainTellsOfRetainedVolumes(t *testing.T) {
+	w := newWorld(t, strings.Replace(volume, "Delete", "Retain", 1))
+	if err := w.Drain(t.Context(), w.options()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"PersistentVolume pvc-1 keeps its volume vol-1: its reclaim policy is Retain"}, w.notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+func TestDrainNamesWhoHolds(t *testing.T) {
+	w := newWorld(t, front)
+	o := w.options()
+	o.Timeout = 20 * time.Millisecond
+	err := w.Drain(t.Context(), o)
+	want := "load balancers were not given back within 20ms: Service shop/front is held by service.kubernetes.io/load-balancer-cleanup"
+	held := new(HeldError)
+	if !errors.As(err, &held) || err.Error() != want {
+		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
+	}
+	if w.get("Service shop/front") == nil {
+		t.Error("the Service is gone, with a finalizer that nobody took off")
+	}
+}
+
+func TestDrainTakesFinalizersOff(t *testing.T) {
+	w := newWorld(t, front, pool, node)
+	w.alive = []string{"karpenter.sh/termination"}
+	o := w.options()
+	o.Timeout, o.TakeOff = 20*time.Millisecond, true
+	if err := w.Drain(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if left := w.names(); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	want := "finalizer service.kubernetes.io/load-balancer-cleanup was taken off Service shop/front, as nobody did within 20ms: " +
+		"what it stood for may be left in the cloud"
+	if diff := cmp.Diff([]string{want}, w.notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+func TestDrainIsInterrupted(t *testing.T) {
+	w := newWorld(t, front)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := w.options()
+	o.Waiting = func(what string) {
+		if what != "" {
+			cancel()
+		}
+	}
+	if err := w.Drain(ctx, o); !errors.Is(err, ctx.Err()) || ctx.Err() == nil {
+		t.Errorf("error is %v", err)
+	}
+}

@@ -1,0 +1,80 @@
+package teardown
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	root   = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {namespace: flux-system, name: platform}\nspec: {path: ./}"
+	addons = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {namespace: flux-system, name: addons}\nspec: {dependsOn: [{name: crds}]}"
+	paused = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {namespace: flux-system, name: paused}\nspec: {suspend: true}"
+	chart  = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {namespace: shop, name: chart}\nspec: {interval: 1m}"
+)
+
+// specs of Flux's objects, by their names.
+func (w *world) specs() map[string]string {
+	out := map[string]string{}
+	for _, name := range w.names() {
+		out[name[strings.LastIndex(name, "/")+1:]] = w.spec(name)
+	}
+	return out
+}
+
+func TestHoldReleaseResume(t *testing.T) {
+	w := newWorld(t, root, addons, paused, chart)
+	before := w.specs()
+	if n, err := w.Hold(t.Context()); n != 3 || err != nil {
+		t.Fatalf("held %d, error %v", n, err)
+	}
+	held := map[string]string{
+		"platform": `{"path":"./","suspend":true}`, "addons": `{"dependsOn":[{"name":"crds"}],"suspend":true}`,
+		"paused": `{"suspend":true}`, "chart": `{"interval":"1m","suspend":true}`,
+	}
+	if diff := cmp.Diff(held, w.specs()); diff != "" {
+		t.Errorf("held (-want +got):\n%s", diff)
+	}
+	if err := w.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	released := map[string]string{
+		"platform": `{"dependsOn":[{"name":"tombolo-teardown"}],"path":"./"}`, "addons": `{"dependsOn":[{"name":"tombolo-teardown"}]}`,
+		"paused": `{"suspend":true}`, "chart": `{"dependsOn":[{"name":"tombolo-teardown"}],"interval":"1m"}`,
+	}
+	if diff := cmp.Diff(released, w.specs()); diff != "" {
+		t.Errorf("released (-want +got):\n%s", diff)
+	}
+	// A teardown that begins again finds what the first has left.
+	if n, err := w.Hold(t.Context()); n != 3 || err != nil {
+		t.Fatalf("held %d again, error %v", n, err)
+	}
+	if n, err := w.Resume(t.Context()); n != 3 || err != nil {
+		t.Fatalf("resumed %d, error %v", n, err)
+	}
+	if diff := cmp.Diff(before, w.specs()); diff != "" {
+		t.Errorf("resumed (-want +got):\n%s", diff)
+	}
+	for _, name := range w.names() {
+		if _, ok := w.get(name).GetAnnotations()[heldAnnotation]; ok {
+			t.Errorf("%s has the annotation still", name)
+		}
+	}
+}
+
+func TestHoldAppliersBeforeWhatTheyApply(t *testing.T) {
+	w := newWorld(t, chart, root)
+	if _, err := w.Hold(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, 0, len(w.patched))
+	for _, p := range w.patched {
+		name, _, _ := strings.Cut(p, " ")
+		names = append(names, name)
+	}
+	if !slices.Equal(names, []string{"platform", "chart"}) {
+		t.Errorf("held in the order %v", names)
+	}
+}

@@ -1,0 +1,66 @@
+package teardown
+
+import "testing"
+
+func TestIdentify(t *testing.T) {
+	const account = "eu-central-1:111122223333:"
+	for _, test := range []struct{ arn, says, id string }{
+		{"arn:aws:elasticloadbalancing:" + account + "loadbalancer/net/k8s-front/1", "load balancer arn:aws:elasticloadbalancing:" + account + "loadbalancer/net/k8s-front/1", ""},
+		{"arn:aws:elasticloadbalancing:" + account + "loadbalancer/a1b2", "classic load balancer a1b2", "a1b2"},
+		{"arn:aws:ec2:" + account + "volume/vol-1", "volume vol-1", "vol-1"},
+		{"arn:aws:ec2:" + account + "security-group/sg-1", "security group sg-1", "sg-1"},
+		{"arn:aws:s3:::logs", "bucket logs", "logs"},
+		{"arn:aws:logs:" + account + "log-group:/aws/eks/demo/cluster", "log group /aws/eks/demo/cluster", "/aws/eks/demo/cluster"},
+		{"arn:aws-cn:sqs:cn-north-1:111122223333:demo", "queue https://sqs.cn-north-1.amazonaws.com.cn/111122223333/demo", ""},
+		{"arn:aws:dynamodb:" + account + "table/x", "dynamodb resource arn:aws:dynamodb:" + account + "table/x", ""},
+		{"nonsense", "resource nonsense", "nonsense"},
+	} {
+		got, ok := Identify(test.arn, nil)
+		if !ok || got.String() != test.says || test.id != "" && got.ID != test.id {
+			t.Errorf("%s is %q with the id %q, want %q", test.arn, got, got.ID, test.says)
+		}
+	}
+	for _, part := range []string{"elasticloadbalancing:" + account + "listener/net/k8s-front/1/2", "ec2:" + account + "security-group-rule/sgr-1"} {
+		if l, ok := Identify("arn:aws:"+part, nil); ok {
+			t.Errorf("%s is %s, and not part of another", part, l)
+		}
+	}
+	if named, _ := Identify("arn:aws:ec2:"+account+"volume/vol-1", map[string]string{"Name": "data"}); named.String() != "volume vol-1 (data)" {
+		t.Errorf("with a name it is %s", named)
+	}
+}
+
+func TestGoesWithCore(t *testing.T) {
+	for _, test := range []struct {
+		what, tag string
+		want      bool
+	}{
+		{"instance/i-1", "eks:nodegroup-name", true},
+		{"instance/i-1", "karpenter.sh/nodepool", false},
+		{"volume/vol-1", "eks:nodegroup-name", true},
+		{"volume/vol-1", "CSIVolumeName", false},
+		{"security-group/sg-1", "aws:eks:cluster-name", true},
+		{"security-group/sg-1", "elbv2.k8s.aws/cluster", false},
+		{"network-interface/eni-1", "node.k8s.amazonaws.com/instance_id", true},
+		{"network-interface/eni-1", "elbv2.k8s.aws/cluster", false},
+		{"vpc/vpc-1", "tombolo:cluster", false},
+	} {
+		l, _ := Identify("arn:aws:ec2:eu-central-1:111122223333:"+test.what, map[string]string{test.tag: "demo"})
+		if l.GoesWithCore() != test.want {
+			t.Errorf("%s with tag %s goes with core: %v", l, test.tag, !test.want)
+		}
+	}
+}
+
+func TestSort(t *testing.T) {
+	var all []Leftover
+	for _, a := range []string{"ec2:r:1:vpc/vpc-1", "ec2:r:1:security-group/sg-1", "elasticloadbalancing:r:1:targetgroup/t/1", "elasticloadbalancing:r:1:loadbalancer/old", "ec2:r:1:volume/vol-1"} {
+		l, _ := Identify("arn:aws:"+a, nil)
+		all = append(all, l)
+	}
+	Sort(all)
+	want := "classic load balancer old, target group arn:aws:elasticloadbalancing:r:1:targetgroup/t/1, volume vol-1, security group sg-1, VPC vpc-1"
+	if got := Names(all); got != want {
+		t.Errorf("the order is %s", got)
+	}
+}

@@ -1,0 +1,85 @@
+package teardown
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// stage is a kind of cloud resource that controllers make, and what they make it
+// for.
+type stage struct {
+	// name of the cloud resources.
+	name    string
+	targets []target
+	// used says that pods hold the objects: their owners go too.
+	used bool
+}
+
+// target is a kind of object that goes in a stage.
+type target struct {
+	kind schema.GroupKind
+	// concerns says whether an object has to go. Default: all do.
+	concerns func(*unstructured.Unstructured) bool
+	// awaited objects are deleted by whoever made them, and not by us.
+	awaited bool
+}
+
+// stages in their order. The controllers that give things back run on the
+// cluster: nodes go last, and volumes are detached while their nodes live.
+func stages() []stage {
+	return []stage{
+		{name: "load balancers", targets: []target{
+			// Gateways have Services, which their controller would make again.
+			{kind: schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}},
+			{kind: schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}},
+			{kind: schema.GroupKind{Kind: "Service"}, concerns: balanced},
+		}},
+		{name: "volumes", used: true, targets: []target{
+			{kind: schema.GroupKind{Kind: "PersistentVolumeClaim"}},
+			{kind: schema.GroupKind{Kind: "PersistentVolume"}, concerns: provisioned, awaited: true},
+		}},
+		{name: "nodes", targets: []target{
+			{kind: schema.GroupKind{Group: "karpenter.sh", Kind: "NodePool"}},
+			{kind: schema.GroupKind{Group: "karpenter.sh", Kind: "NodeClaim"}},
+			// Karpenter takes the instance profile back with its node class.
+			{kind: schema.GroupKind{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass"}},
+		}},
+	}
+}
+
+// balanced says that a Service has a load balancer.
+func balanced(service *unstructured.Unstructured) bool {
+	return text(service, "spec", "type") == "LoadBalancer"
+}
+
+// provisioned says that a volume was made for a claim, and goes with it.
+func provisioned(volume *unstructured.Unstructured) bool {
+	return volume.GetAnnotations()["pv.kubernetes.io/provisioned-by"] != "" &&
+		text(volume, "spec", "persistentVolumeReclaimPolicy") == "Delete"
+}
+
+// retained says that a volume was made for a claim, and outlives it.
+func retained(volume *unstructured.Unstructured) bool {
+	return volume.GetAnnotations()["pv.kubernetes.io/provisioned-by"] != "" &&
+		text(volume, "spec", "persistentVolumeReclaimPolicy") == "Retain"
+}
+
+// find lists what a stage still has.
+func (s stage) find(ctx context.Context, c Cluster, mapper meta.RESTMapper) ([]remaining, error) {
+	var out []remaining
+	for _, t := range s.targets {
+		objects, err := c.list(ctx, mapper, t.kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			if t.concerns == nil || t.concerns(o.Unstructured) {
+				out = append(out, remaining{object: o, awaited: t.awaited})
+			}
+		}
+	}
+	return out, nil
+}

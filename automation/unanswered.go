@@ -1,0 +1,162 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// noAnswer is how providers report a request of which nobody knows whether it
+// worked: no answer came, or the answer was an error of the server's own.
+var noAnswer = regexp.MustCompile(`StatusCode: (0|5\d\d)\b|request send failed|timeout awaiting|i/o timeout|Client\.Timeout|` +
+	`TLS handshake timeout|connection reset by peer|client connection lost|\bEOF\b|code = Unavailable`)
+
+// unanswered are the creations among what failed that may have happened all the
+// same. The engine forgets them: nothing of them is in the state.
+func (r *recorder) unanswered() []apitype.StepEventMetadata {
+	var out []apitype.StepEventMetadata
+	for _, m := range r.failedCreations {
+		if slices.ContainsFunc(r.causes[m.URN], noAnswer.MatchString) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// adoptUnanswered finds out, after a failed up, whether creations without an
+// answer happened, and puts what exists into the state, so that the next up
+// does not make it twice. It goes the way of creations that an interruption
+// left pending. A failure is a note: the up has failed for a reason of its own.
+func (d *Driver) adoptUnanswered(ctx context.Context, c *config.Cluster, k stacks.Kind, creations []apitype.StepEventMetadata) {
+	if len(creations) == 0 || ctx.Err() != nil {
+		return
+	}
+	stack := stacks.Name(c.Name, k)
+	st, err := d.state(ctx, stack)
+	if err == nil && st != nil && len(st.raw.Deployment) > 0 {
+		if st, err = st.withUnanswered(creations); err == nil && st.unanswered > 0 {
+			err = d.settlePending(ctx, c, k, st, nil)
+		}
+	}
+	if err != nil {
+		names := make([]string, len(creations))
+		for i, m := range creations {
+			names[i] = resourceName(m.URN)
+		}
+		d.opts.Observer.Note(stack, fmt.Sprintf("it is not known whether %s was made: %v; look for it before the next up, which would make another",
+			strings.Join(names, ", "), err))
+	}
+}
+
+// withUnanswered is the state with creations as an interruption would have left
+// them. They depend on all that is there: nothing in the state can depend on
+// them, so that whatever order a destruction takes is right, and the next up
+// writes down what they really depend on. Creations with secret inputs are left
+// out: the engine's events do not tell those.
+func (s *state) withUnanswered(creations []apitype.StepEventMetadata) (*state, error) {
+	var existing []resource.URN
+	for _, r := range s.deployment.Resources {
+		if r.Custom && !r.Delete && !strings.HasPrefix(string(r.Type), "pulumi:providers:") {
+			existing = append(existing, r.URN)
+		}
+	}
+	var resources []apitype.ResourceV3
+	for _, m := range creations {
+		if r, ok := created(m); ok {
+			r.Dependencies = existing
+			resources = append(resources, r)
+		}
+	}
+	out, err := s.withPending(resources)
+	if err == nil {
+		out.unanswered = len(resources)
+	}
+	return out, err
+}
+
+// withPending is the state with pending creations.
+func (s *state) withPending(resources []apitype.ResourceV3) (*state, error) {
+	out := &state{raw: s.raw, deployment: s.deployment}
+	pending := slices.Clone(s.deployment.PendingOperations)
+	for _, r := range resources {
+		pending = append(pending, apitype.OperationV2{Resource: r, Type: apitype.OperationTypeCreating})
+	}
+	out.deployment.PendingOperations = pending
+	var deployment map[string]json.RawMessage
+	if err := json.Unmarshal(s.raw.Deployment, &deployment); err != nil {
+		return nil, fmt.Errorf("read deployment: %w", err)
+	}
+	deployment["pending_operations"] = mustJSON(pending)
+	out.raw.Deployment = mustJSON(deployment)
+	return out, nil
+}
+
+// secretValue is how the engine's events show a secret.
+const secretValue = "[secret]"
+
+// created is the resource of a creation; false when its inputs are not known.
+func created(m apitype.StepEventMetadata) (apitype.ResourceV3, bool) {
+	if m.New == nil || strings.Contains(string(mustJSON(m.New.Inputs)), secretValue) {
+		return apitype.ResourceV3{}, false
+	}
+	return apitype.ResourceV3{
+		URN: resource.URN(m.URN), Type: tokens.Type(m.Type), Custom: m.New.Custom, Inputs: m.New.Inputs,
+		Parent: resource.URN(m.New.Parent), Provider: m.New.Provider, Protect: m.New.Protect,
+	}, true
+}
+
+// settle adopts the creations of a plan that have an id, and returns the state
+// after the refresh. A cloud may say of what it has just made that it does not
+// exist: what was seen there a moment ago is looked for again.
+func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state, error) {
+	for tries := 0; ; tries++ {
+		if plan.creates() {
+			edited, err := adopt(st.raw, plan.adoptions())
+			if err != nil {
+				return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
+			}
+			if err := s.stack.Import(ctx, edited); err != nil {
+				return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "recover", err: err})
+			}
+		}
+		after, err := s.refreshSettled(ctx, plan.refresh())
+		if err != nil {
+			return nil, err
+		}
+		hidden := plan.hidden(after)
+		if len(hidden) == 0 || tries == len(s.driver.pauses) {
+			return after, nil
+		}
+		if err := linger(ctx, s.driver.pauses[tries]); err != nil {
+			return nil, interrupted(failed{stack: s.name, operation: "recover"}, err)
+		}
+		if st, err = after.withPending(hidden); err != nil {
+			return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
+		}
+	}
+}
+
+// hidden are the creations that were seen in the cloud by their tags, and are
+// not in the state after the refresh.
+func (p *recovery) hidden(after *state) []apitype.ResourceV3 {
+	var out []apitype.ResourceV3
+	for _, c := range p.creations {
+		if c.lookup == nil || c.id == "" || after == nil {
+			continue
+		}
+		if _, found := after.find(c.resource.URN); !found {
+			out = append(out, c.resource)
+		}
+	}
+	return out
+}

@@ -1,0 +1,179 @@
+// Package doctor is the command tombolo doctor.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation"
+	"tombolo/automation/preflight"
+	"tombolo/config"
+	"tombolo/internal/cli/clusters"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+// Driver is what the command needs of automation.Driver.
+type Driver interface {
+	Doctor(context.Context, []*config.Cluster) ([]preflight.Report, error)
+}
+
+// Options of the command.
+type Options struct {
+	Streams  *streams.Streams
+	Status   func() render.Status
+	Progress func() *render.Progress
+	Clusters func([]string) ([]*config.Cluster, error)
+	Driver   func(context.Context, automation.Observer) (Driver, error)
+	JSON     func() bool
+	Table    func() render.TableOptions
+
+	Names []string
+}
+
+// NewCmdDoctor returns the command; runF, if not nil, runs in place of it.
+func NewCmdDoctor(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	opts := &Options{
+		Streams: f.Streams, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
+		Clusters: func(args []string) ([]*config.Cluster, error) {
+			files, err := clusters.FilesOrAll(f.Root, args)
+			if err != nil {
+				return nil, err
+			}
+			return clusters.Load(files)
+		},
+		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+	}
+	return &cobra.Command{
+		Use:   "doctor [<cluster>...]",
+		Short: "Look for what would keep an up from succeeding",
+		Long: strings.TrimSpace(`
+Look for everything that an up of the clusters, all of the project's without any,
+needs: tools and plugins, the state backend, credentials that ask nobody, the
+right account, the region, quotas for what is still to be made, the Git
+repository, the engine's distribution, and access to a cluster that exists. All
+findings come at once, each with its remedy, and nothing is changed.`),
+		Example: strings.TrimSpace(`
+  tombolo doctor
+  tombolo doctor demo --lab`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Names = args
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return doctorRun(cmd.Context(), opts)
+		},
+	}
+}
+
+// document is the result for a cluster in the JSON format.
+type document struct {
+	Type  string `json:"type"`
+	Ready bool   `json:"ready"`
+	preflight.Report
+}
+
+func doctorRun(ctx context.Context, o *Options) error {
+	all, err := o.Clusters(o.Names)
+	if err != nil {
+		return err
+	}
+	progress := o.Progress()
+	defer progress.Close()
+	driver, err := o.Driver(ctx, progress)
+	if err != nil {
+		return err
+	}
+	reports, err := driver.Doctor(ctx, all)
+	if err != nil {
+		return err
+	}
+	if err := o.write(reports); err != nil {
+		return err
+	}
+	var ill []string
+	for _, r := range reports {
+		if r.Count(preflight.Fail) > 0 {
+			ill = append(ill, r.Cluster)
+		}
+	}
+	if len(ill) > 0 {
+		return fault.NewPrecondition("an up would fail: "+strings.Join(ill, ", "), "do what is said beside each finding, and run `tombolo doctor` again", nil)
+	}
+	return nil
+}
+
+func (o *Options) write(reports []preflight.Report) error {
+	if o.JSON() {
+		for _, r := range reports {
+			d := document{Type: "doctor", Ready: r.Count(preflight.Fail) == 0, Report: r}
+			if err := render.WriteJSON(o.Streams.Out, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var rows [][]string
+	for _, g := range group(reports) {
+		f := g.finding
+		text := f.Message
+		if f.Remedy != "" {
+			text += "; " + f.Remedy
+		}
+		rows = append(rows, []string{string(f.Level), strings.Join(g.clusters, ", "), f.Check, text})
+	}
+	if err := render.Table(o.Streams.Out, o.Table(), []string{"RESULT", "CLUSTER", "CHECK", "FOUND"}, rows); err != nil {
+		return err
+	}
+	for _, r := range reports {
+		o.conclude(r)
+	}
+	return nil
+}
+
+func (o *Options) conclude(r preflight.Report) {
+	failed, warned := r.Count(preflight.Fail), r.Count(preflight.Warn)
+	switch {
+	case failed > 0:
+		o.Status().Failed("%s: %d of %d checks failed", r.Cluster, failed, len(r.Findings))
+	case warned > 0:
+		o.Status().Done("%s: ready, with %s", r.Cluster, warnings(warned))
+	default:
+		o.Status().Done("%s: ready", r.Cluster)
+	}
+}
+
+func warnings(n int) string {
+	if n == 1 {
+		return "1 warning"
+	}
+	return fmt.Sprintf("%d warnings", n)
+}
+
+// grouped is a finding with the clusters that have it.
+type grouped struct {
+	finding  preflight.Finding
+	clusters []string
+}
+
+// group shows once what several clusters have in common, in the order in which
+// it was found.
+func group(reports []preflight.Report) []grouped {
+	var out []grouped
+	for _, r := range reports {
+		for _, f := range r.Findings {
+			i := slices.IndexFunc(out, func(g grouped) bool { return g.finding == f })
+			if i < 0 {
+				i, out = len(out), append(out, grouped{finding: f})
+			}
+			out[i].clusters = append(out[i].clusters, r.Cluster)
+		}
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"tombolo/automation"
+	"tombolo/automation/preflight"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+type driver []preflight.Report
+
+func (d driver) Doctor(context.Context, []*config.Cluster) ([]preflight.Report, error) { return d, nil }
+
+func run(t *testing.T, format render.Format, reports ...preflight.Report) (stdout, stderr string, err error) {
+	t.Helper()
+	s, _, out, errOut := streams.Test()
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format}}
+	cmd := NewCmdDoctor(f, func(ctx context.Context, o *Options) error {
+		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "one"}}, nil }
+		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver(reports), nil }
+		return doctorRun(ctx, o)
+	})
+	cmd.SetArgs([]string{"one", "two"})
+	err = cmd.ExecuteContext(t.Context())
+	return out.String(), errOut.String(), err
+}
+
+var (
+	tools = preflight.Good("tools", "all are there")
+	token = preflight.Bad("credentials", preflight.Warn, "renew them", "they end soon")
+	quota = preflight.Bad("quota", preflight.Fail, "ask for more", "5 of 5 are used")
+)
+
+func TestDoctor(t *testing.T) {
+	stdout, stderr, err := run(t, render.Text,
+		preflight.Report{Cluster: "one", Findings: []preflight.Finding{tools, token}},
+		preflight.Report{Cluster: "two", Findings: []preflight.Finding{tools, quota}},
+		preflight.Report{Cluster: "three", Findings: []preflight.Finding{tools}},
+	)
+	const want = `RESULT   CLUSTER           CHECK         FOUND
+ok       one, two, three   tools         all are there
+warn     one               credentials   they end soon; renew them
+fail     two               quota         5 of 5 are used; ask for more
+`
+	if stdout != want {
+		t.Errorf("got:\n%s\nwant:\n%s", stdout, want)
+	}
+	if want := "✔ one: ready, with 1 warning\n✗ two: 1 of 2 checks failed\n✔ three: ready\n"; stderr != want {
+		t.Errorf("got:\n%s\nwant:\n%s", stderr, want)
+	}
+	const wantErr = "an up would fail: two; do what is said beside each finding, and run `tombolo doctor` again"
+	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Precondition || err.Error() != wantErr {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestDoctorJSON(t *testing.T) {
+	stdout, stderr, err := run(t, render.JSON, preflight.Report{Cluster: "one", Findings: []preflight.Finding{tools, token}})
+	const want = `{"type":"doctor","ready":true,"cluster":"one","findings":[{"check":"tools","level":"ok","message":"all are there"},{"check":"credentials","level":"warn","message":"they end soon","remedy":"renew them"}]}
+`
+	if err != nil || stdout != want || stderr != "" {
+		t.Errorf("got %v:\n%s\nwant:\n%s\nstderr:\n%s", err, stdout, want, stderr)
+	}
+}

@@ -1,0 +1,191 @@
+// Package unlock is the command tombolo unlock.
+package unlock
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/flags"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+	"tombolo/stacks"
+)
+
+// Driver is what the command needs of automation.Driver.
+type Driver interface {
+	Locks(ctx context.Context, c *config.Cluster, only stacks.Kind) ([]automation.Lock, error)
+	Unlock(ctx context.Context, l automation.Lock, ownerIsGone bool) error
+}
+
+// Options of the command.
+type Options struct {
+	Streams  *streams.Streams
+	Status   func() render.Status
+	Progress func() *render.Progress
+	Clusters func([]string) ([]*config.Cluster, error)
+	Driver   func(context.Context, automation.Observer) (Driver, error)
+	JSON     func() bool
+	Table    func() render.TableOptions
+	Now      func() time.Time
+
+	Name  string
+	Stack stacks.Kind
+	Yes   bool
+	// OwnerIsGone vouches for what cannot be seen from here.
+	OwnerIsGone bool
+}
+
+// NewCmdUnlock returns the command; runF, if not nil, runs in place of it.
+func NewCmdUnlock(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	opts := &Options{
+		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON, Table: f.Table,
+		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+		Now:    time.Now,
+	}
+	cmd := &cobra.Command{
+		Use:   "unlock <cluster>",
+		Short: "Show who holds a cluster's stacks, and remove locks left behind",
+		Long: strings.TrimSpace(`
+Show who holds the locks on a cluster's stacks and since when, and remove them.
+
+A command that meets a lock whose owner is gone removes it by itself. This one is
+for the locks of which that cannot be known: the owner is on another host, or the
+backend does not say whose the lock is. Such a lock is removed only with
+--owner-is-gone, which says that you made sure. Two operations at once on one
+stack lose what one of them did.
+
+On a terminal you are asked; --yes goes ahead without. Without a terminal --yes
+is required.`),
+		Example: strings.TrimSpace(`
+  tombolo unlock demo
+  tombolo unlock demo --stack core --owner-is-gone`),
+		Args: factory.OneCluster(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Name = args[0]
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return unlockRun(cmd.Context(), opts)
+		},
+	}
+	stack := flags.NewEnum(&opts.Stack, stacks.Kinds()...)
+	cmd.Flags().Var(stack, "stack", "only the lock of this stack")
+	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
+	cmd.Flags().BoolVar(&opts.OwnerIsGone, "owner-is-gone", false,
+		"remove a lock although nothing here shows that its owner is gone")
+	factory.CompleteFlag(cmd, "stack", stack.Values())
+	return cmd
+}
+
+func unlockRun(ctx context.Context, o *Options) error {
+	all, err := o.Clusters([]string{o.Name})
+	if err != nil {
+		return err
+	}
+	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {
+		return fault.NewUsage("nobody can be asked before unlock removes a lock", "give --yes to go ahead")
+	}
+	progress := o.Progress()
+	defer progress.Close()
+	driver, err := o.Driver(ctx, progress)
+	if err != nil {
+		return err
+	}
+	return o.one(ctx, driver, all[0])
+}
+
+func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) error {
+	locks, err := driver.Locks(ctx, c, o.Stack)
+	if err != nil {
+		return err
+	}
+	if len(locks) == 0 {
+		o.Status().Done("%s: nobody holds a lock", c.Name)
+		return o.document(c, locks)
+	}
+	if !o.JSON() {
+		if err := o.show(locks); err != nil {
+			return err
+		}
+	}
+	for _, l := range locks {
+		if err := o.remove(ctx, driver, l); err != nil {
+			return err
+		}
+	}
+	o.Status().Plain("the next up or destroy of %s finds out first what became of what was under way", c.Name)
+	return o.document(c, locks)
+}
+
+// remove asks, unless the lock stays anyway.
+func (o *Options) remove(ctx context.Context, driver Driver, l automation.Lock) error {
+	if !o.Yes && (o.OwnerIsGone || l.State == automation.OwnerGone) {
+		answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Remove the lock of %s? [y/N]", l.Stack))
+		if err != nil {
+			return err
+		}
+		if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+			return &fault.Error{Class: fault.Declined, Problem: fmt.Sprintf("%s stays locked", l.Stack)}
+		}
+	}
+	if err := driver.Unlock(ctx, l, o.OwnerIsGone); err != nil {
+		return err
+	}
+	o.Status().Done("%s: removed the lock", l.Stack)
+	return nil
+}
+
+func (o *Options) show(locks []automation.Lock) error {
+	rows := make([][]string, len(locks))
+	for i, l := range locks {
+		rows[i] = row(l, o.Now())
+	}
+	return render.Table(o.Streams.Out, o.Table(), []string{"STACK", "USER", "HOST", "PROCESS", "SINCE", "THE OWNER"}, rows)
+}
+
+func row(l automation.Lock, now time.Time) []string {
+	if l.Owner == nil {
+		return []string{l.Stack, "-", "-", "-", "-", meaning(l.State)}
+	}
+	age := now.Sub(l.Owner.Since).Truncate(time.Second)
+	since := fmt.Sprintf("%s (%s)", l.Owner.Since.Local().Format(time.DateTime), age)
+	return []string{l.Stack, l.Owner.User, l.Owner.Host, strconv.Itoa(l.Owner.PID), since, meaning(l.State)}
+}
+
+func meaning(s automation.OwnerState) string {
+	switch s {
+	case automation.OwnerGone:
+		return "is gone"
+	case automation.OwnerOrphan:
+		return "runs, its driver is gone"
+	case automation.OwnerAlive:
+		return "runs"
+	case automation.OwnerElsewhere:
+		return "is on another host"
+	default:
+		return "is not known"
+	}
+}
+
+// document is the result in the JSON format: the locks that were removed.
+type document struct {
+	Type    string            `json:"type"`
+	Cluster string            `json:"cluster"`
+	Removed []automation.Lock `json:"removed"`
+}
+
+func (o *Options) document(c *config.Cluster, locks []automation.Lock) error {
+	if !o.JSON() {
+		return nil
+	}
+	return render.WriteJSON(o.Streams.Out, document{Type: "unlock", Cluster: c.Name, Removed: append([]automation.Lock{}, locks...)})
+}

@@ -1,0 +1,153 @@
+package unlock
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"tombolo/automation"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+	"tombolo/stacks"
+)
+
+var since = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+
+// driver holds locks. It refuses as the real one does.
+type driver struct {
+	locks   []automation.Lock
+	only    stacks.Kind
+	removed []string
+}
+
+func (d *driver) Locks(_ context.Context, _ *config.Cluster, only stacks.Kind) ([]automation.Lock, error) {
+	d.only = only
+	return d.locks, nil
+}
+
+func (d *driver) Unlock(_ context.Context, l automation.Lock, ownerIsGone bool) error {
+	if l.State != automation.OwnerGone && !ownerIsGone {
+		return &automation.LockedError{Stack: l.Stack, Owner: l.Owner, Remedy: "wait"}
+	}
+	d.removed = append(d.removed, l.Stack)
+	return nil
+}
+
+func lock(stack string, state automation.OwnerState) automation.Lock {
+	return automation.Lock{
+		Stack: stack, State: state,
+		Owner: &automation.LockOwner{PID: 77, Host: "build-7", User: "ada", Since: since},
+	}
+}
+
+type ended struct {
+	out, errOut string
+	err         error
+}
+
+func run(t *testing.T, d *driver, format render.Format, answer string, args ...string) ended {
+	t.Helper()
+	s, in, out, errOut := streams.Test()
+	if answer != "" {
+		s.SetTerminal(120)
+		in.WriteString(answer + "\n")
+	}
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format, NoColor: true}}
+	cmd := NewCmdUnlock(f, func(ctx context.Context, o *Options) error {
+		o.Clusters = func(names []string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: names[0]}}, nil }
+		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
+		o.Now = func() time.Time { return since.Add(90 * time.Minute) }
+		return unlockRun(ctx, o)
+	})
+	cmd.SetArgs(append([]string{"demo"}, args...))
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.ExecuteContext(t.Context())
+	return ended{out.String(), errOut.String(), err}
+}
+
+const table = `STACK       USER   HOST      PROCESS   SINCE                           THE OWNER
+demo-core   ada    build-7   77        2026-01-02 03:04:05 (1h30m0s)   is gone
+`
+
+func TestUnlock(t *testing.T) {
+	d := &driver{locks: []automation.Lock{lock("demo-core", automation.OwnerGone)}}
+	got := run(t, d, render.Text, "y")
+	if got.err != nil || got.out != table || len(d.removed) != 1 {
+		t.Errorf("removed %v, error %v, got:\n%s\nwant:\n%s", d.removed, got.err, got.out, table)
+	}
+	want := "Remove the lock of demo-core? [y/N] ✔ demo-core: removed the lock\n" +
+		"the next up or destroy of demo finds out first what became of what was under way\n"
+	if got.errOut != want {
+		t.Errorf("got %q, want %q", got.errOut, want)
+	}
+}
+
+func TestUnlockDeclined(t *testing.T) {
+	d := &driver{locks: []automation.Lock{lock("demo-core", automation.OwnerGone)}}
+	got := run(t, d, render.Text, "n")
+	var declined *fault.Error
+	if !errors.As(got.err, &declined) || got.err.Error() != "demo-core stays locked" || len(d.removed) > 0 {
+		t.Errorf("removed %v, error %v", d.removed, got.err)
+	}
+}
+
+func TestUnlockRefusesWhatIsNotProven(t *testing.T) {
+	for _, state := range []automation.OwnerState{
+		automation.OwnerAlive, automation.OwnerOrphan, automation.OwnerElsewhere, automation.OwnerUnknown,
+	} {
+		d := &driver{locks: []automation.Lock{lock("demo-core", state)}}
+		got := run(t, d, render.Text, "", "--yes")
+		var locked *automation.LockedError
+		if !errors.As(got.err, &locked) || len(d.removed) > 0 {
+			t.Errorf("%s: removed %v, error %v", state, d.removed, got.err)
+		}
+		if got = run(t, d, render.Text, "n", "--owner-is-gone"); len(d.removed) > 0 || got.err == nil {
+			t.Errorf("%s: it did not ask: removed %v, error %v", state, d.removed, got.err)
+		}
+		if got = run(t, d, render.Text, "", "--yes", "--owner-is-gone"); got.err != nil || len(d.removed) != 1 {
+			t.Errorf("%s: removed %v, error %v", state, d.removed, got.err)
+		}
+	}
+}
+
+func TestUnlockOwnerNotKnown(t *testing.T) {
+	d := &driver{locks: []automation.Lock{{Stack: "demo-core", State: automation.OwnerUnknown}}}
+	got := run(t, d, render.Text, "", "--yes", "--owner-is-gone", "--stack", "core")
+	want := "STACK       USER   HOST   PROCESS   SINCE   THE OWNER\ndemo-core   -      -      -         -       is not known\n"
+	if got.out != want || d.only != stacks.Core {
+		t.Errorf("stack %q, got:\n%s\nwant:\n%s", d.only, got.out, want)
+	}
+}
+
+func TestUnlockNobody(t *testing.T) {
+	got := run(t, &driver{}, render.Text, "", "--yes")
+	if want := "✔ demo: nobody holds a lock\n"; got.err != nil || got.errOut != want || got.out != "" {
+		t.Errorf("got %+v, want %q", got, want)
+	}
+	got = run(t, &driver{}, render.JSON, "", "--yes")
+	if want := `{"type":"unlock","cluster":"demo","removed":[]}` + "\n"; got.err != nil || got.out != want {
+		t.Errorf("got %+v, want %q", got, want)
+	}
+}
+
+func TestUnlockJSON(t *testing.T) {
+	d := &driver{locks: []automation.Lock{{Stack: "demo-core", State: automation.OwnerUnknown}}}
+	got := run(t, d, render.JSON, "", "--yes", "--owner-is-gone")
+	want := `{"type":"unlock","cluster":"demo","removed":[{"stack":"demo-core","state":"unknown"}]}` + "\n"
+	if got.err != nil || got.out != want || got.errOut != "" {
+		t.Errorf("got %+v, want %q", got, want)
+	}
+}
+
+func TestUnlockNeedsAnAnswer(t *testing.T) {
+	for _, format := range []render.Format{render.Text, render.JSON} {
+		got := run(t, &driver{}, format, "")
+		if want := "nobody can be asked before unlock removes a lock; give --yes to go ahead"; got.err == nil || got.err.Error() != want {
+			t.Errorf("%s: error %v, want %s", format, got.err, want)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package aws
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestServiceQuotas(t *testing.T) {
+	a := newAccount(t)
+	for code, want := range map[string]float64{"vpc/L-F678F1CE": vpcQuota, "ec2/L-0263D0A3": addressQuota, "eks/L-1194D53C": clusterQuota} {
+		service, code, _ := strings.Cut(code, "/")
+		out, err := a.invoke("aws:servicequotas/getServiceQuota:getServiceQuota", props{"serviceCode": service, "quotaCode": code})
+		if err != nil || out["value"] != want {
+			t.Errorf("%s: %v, %v; want %v", code, out["value"], err, want)
+		}
+	}
+	_, err := a.invoke("aws:servicequotas/getServiceQuota:getServiceQuota", props{"serviceCode": "vpc", "quotaName": "VPCs per Region"})
+	if err == nil || !strings.Contains(err.Error(), `the AWS stand-in does not know the quota "" of service "vpc"; it is asked by quotaCode`) {
+		t.Errorf("by name: %v", err)
+	}
+}
+
+func TestRegions(t *testing.T) {
+	a := newAccount(t)
+	out, err := a.invoke("aws:index/getRegions:getRegions", props{})
+	if err != nil || len(out.list("names")) < 20 || strings.Contains(strings.Join(out.list("names"), " "), "cn-") {
+		t.Errorf("regions are %v, %v", out["names"], err)
+	}
+}
+
+// What counts against a quota is what there is in the region.
+func TestUsage(t *testing.T) {
+	a := newAccount(t)
+	lists := map[string]string{"aws:ec2/getVpcs:getVpcs": "ids", "aws:ec2/getEips:getEips": "publicIps", "aws:eks/getClusters:getClusters": "names"}
+	for token, key := range lists {
+		if out, err := a.invoke(token, props{}); err != nil || len(out.list(key)) != 0 {
+			t.Errorf("%s of nothing: %v, %v", token, out[key], err)
+		}
+	}
+	a.make(vpcType, "net", props{"cidrBlock": "10.0.0.0/16"})
+	a.make(eipType, "ip", props{"domain": "vpc"})
+	for token, key := range lists {
+		want := 1
+		if key == "names" {
+			want = 0
+		}
+		if out, err := a.invoke(token, props{}); err != nil || len(out.list(key)) != want {
+			t.Errorf("%s: %v, %v; want %d", token, out[key], err, want)
+		}
+	}
+}
