@@ -88,8 +88,10 @@ Every cluster has a VPC, an EKS cluster with a node group, the identities of
 two addons, and Flux.
 
 The plain CLI runs the same programs, built as ` + "`bin/program`" + `, on the same
-backend; its stacks are made beforehand, the driver's are not. Driver and CLI
-take turns, and who begins changes from round to round.
+backend. Both begin without stacks: ` + "`pulumi stack init`" + ` is in the plain CLI's
+time. Driver and CLI take turns, and who begins changes from round to round.
+Nothing to do is measured after a second up, which hands the engine's objects
+over to it and so changes the state.
 
 ` + "`make bench BENCH=scheduler`" + ` measures one part; the others keep what was
 measured before. Parts: clusters, driver, scheduler.

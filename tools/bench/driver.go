@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log"
 	"slices"
 
@@ -17,7 +16,8 @@ type driver struct {
 // round is one turn of both, on clusters alike.
 type round struct {
 	// Create and Noop by the driver, and by the CLI with --skip-preview, core and
-	// then bootstrap.
+	// then bootstrap. Create begins without stacks. Between the two, each runs
+	// once more: the second up hands the engine's objects over.
 	Create      usage `json:"create"`
 	Noop        usage `json:"noop"`
 	PlainCreate usage `json:"plainCreate"`
@@ -65,20 +65,20 @@ func measureRound(ctx context.Context, o options, plainFirst bool) (round, error
 	if _, err := measure(ctx, c.command(ctx, c.tombolo, "up", "warm", "--lab", "--yes")); err != nil {
 		return r, err
 	}
-	if err := c.initPlain(ctx); err != nil {
-		return r, err
-	}
 	driven := func(into *usage) func() error {
 		return func() (err error) {
 			*into, err = measure(ctx, c.command(ctx, c.tombolo, "up", "driven", "--lab", "--yes"))
 			return err
 		}
 	}
-	plain := func(into *usage) func() error {
-		return func() (err error) { *into, err = c.plainUp(ctx); return err }
+	plain := func(into *usage, args ...string) func() error {
+		return func() (err error) { *into, err = c.plain(ctx, args...); return err }
 	}
+	var between usage
 	for _, turn := range [][]func() error{
-		{driven(&r.Create), plain(&r.PlainCreate)}, {driven(&r.Noop), plain(&r.PlainNoop)},
+		{driven(&r.Create), plain(&r.PlainCreate, "stack", "init")},
+		{driven(&between), plain(&between)},
+		{driven(&r.Noop), plain(&r.PlainNoop)},
 	} {
 		if plainFirst {
 			slices.Reverse(turn)
@@ -92,35 +92,28 @@ func measureRound(ctx context.Context, o options, plainFirst bool) (round, error
 	return r, nil
 }
 
-// initPlain makes the plain CLI's stacks: a person does that once.
-func (c *checkout) initPlain(ctx context.Context) error {
-	for _, k := range stacks.Kinds() {
-		cmd, err := c.pulumi(ctx, "stack", "init", stacks.Name("plain", k), "--non-interactive")
-		if err != nil {
-			return err
-		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("make stack: %w\n%s", err, out)
-		}
-	}
-	return nil
-}
-
-// plainUp runs both programs one after the other.
-func (c *checkout) plainUp(ctx context.Context) (usage, error) {
+// plain runs both programs one after the other, each after another command for
+// its stack, if one is given.
+func (c *checkout) plain(ctx context.Context, before ...string) (usage, error) {
 	var sum usage
 	for _, k := range stacks.Kinds() {
-		cmd, err := c.pulumi(ctx, "up", "--stack", stacks.Name("plain", k), "--yes", "--skip-preview", "--non-interactive")
-		if err != nil {
-			return sum, err
+		commands := [][]string{{"up", "--yes", "--skip-preview"}}
+		if len(before) > 0 {
+			commands = slices.Insert(commands, 0, before)
 		}
-		u, err := measure(ctx, cmd)
-		if err != nil {
-			return sum, err
+		for _, args := range commands {
+			cmd, err := c.pulumi(ctx, append(args, "--stack", stacks.Name("plain", k), "--non-interactive")...)
+			if err != nil {
+				return sum, err
+			}
+			u, err := measure(ctx, cmd)
+			if err != nil {
+				return sum, err
+			}
+			sum.Wall += u.Wall
+			sum.CPU += u.CPU
+			sum.PeakMB = max(sum.PeakMB, u.PeakMB)
 		}
-		sum.Wall += u.Wall
-		sum.CPU += u.CPU
-		sum.PeakMB = max(sum.PeakMB, u.PeakMB)
 	}
 	return sum, nil
 }
