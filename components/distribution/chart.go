@@ -83,7 +83,7 @@ func capabilitiesOf(kubernetes string) (*chartutil.Capabilities, error) {
 	}
 	version, err := chartutil.ParseKubeVersion(kubernetes)
 	if err != nil {
-		return nil, fmt.Errorf("Kubernetes version %s: %w", kubernetes, err)
+		return nil, fmt.Errorf("read Kubernetes version %s: %w", kubernetes, err)
 	}
 	capabilities.KubeVersion = *version
 	return capabilities, nil
