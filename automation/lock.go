@@ -54,6 +54,9 @@ func (d *Driver) releaseLocks(ctx context.Context, c *config.Cluster, k stacks.K
 	if err := d.removeUnfinished(stack); err != nil {
 		return err
 	}
+	if err := d.mendAttributes(stack); err != nil {
+		return err
+	}
 	owners, err := d.lockOwners(stack)
 	if err != nil || len(owners) == 0 {
 		return err
