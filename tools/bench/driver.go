@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"log"
 	"slices"
 
 	"tombolo/stacks"
@@ -46,7 +45,7 @@ func measureDriver(ctx context.Context, o options) (*driver, error) {
 			return nil, err
 		}
 		d.Rounds = append(d.Rounds, r)
-		log.Printf("✔ round %d: creating %.1f s against %.1f s, nothing to do %.1f s against %.1f s",
+		o.progress.Printf("✔ round %d: creating %.1f s against %.1f s, nothing to do %.1f s against %.1f s",
 			i+1, r.Create.Wall, r.PlainCreate.Wall, r.Noop.Wall, r.PlainNoop.Wall)
 	}
 	return d, nil

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log"
 	"path/filepath"
 	"runtime"
 
@@ -43,7 +42,7 @@ func measureFleets(ctx context.Context, o options) (*fleets, error) {
 	out := &fleets{Profile: string(profile), Latency: o.latency, Parallel: fleet.DefaultParallel()}
 	var longest float64
 	for _, n := range o.sizes {
-		log.Printf("► %d clusters", n)
+		o.progress.Printf("► %d clusters", n)
 		f, err := measureFleet(ctx, o, n)
 		if err != nil {
 			return nil, err
@@ -53,7 +52,7 @@ func measureFleets(ctx context.Context, o options) (*fleets, error) {
 		}
 		f.Longest = min(longest, f.Up.Wall)
 		out.Fleets = append(out.Fleets, f)
-		log.Printf("✔ %d clusters: %.1f s, at least %.1f s; nothing to do: %.1f s",
+		o.progress.Printf("✔ %d clusters: %.1f s, at least %.1f s; nothing to do: %.1f s",
 			n, f.Up.Wall, f.bound(runtime.NumCPU()), f.Noop.Wall)
 	}
 	return out, nil

@@ -18,11 +18,12 @@ import (
 )
 
 func main() {
-	log.SetFlags(0)
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		log.Fatalf("bench: %v", err)
+	// Pulumi's SDK silences the logger that everybody has.
+	progress := log.New(os.Stderr, "", 0)
+	if err := run(ctx, os.Args[1:], progress); err != nil {
+		progress.Fatalf("bench: %v", err)
 	}
 }
 
@@ -46,13 +47,15 @@ type options struct {
 	latency float64
 	// records is the file of what was measured, document and plot are made of it.
 	records, document, plot string
+	progress                *log.Logger
 }
 
-func run(ctx context.Context, args []string) error {
+func run(ctx context.Context, args []string, progress *log.Logger) error {
 	o, err := parse(args)
 	if err != nil {
 		return err
 	}
+	o.progress = progress
 	m, err := load(o.records)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ const (
 	failureRate       = 0.01
 	deviation         = 0.1
 	simulatedSeed     = 1
+	mostWorkers       = 32 // the most that a run takes when nobody says
 )
 
 // scheduler is what the scheduler alone costs, in simulated time.
@@ -52,7 +53,7 @@ func measureScheduler(recorded []time.Duration) (*scheduler, error) {
 		return nil, errors.New("no durations were recorded: measure the clusters first")
 	}
 	out := &scheduler{Clusters: simulatedClusters, Waves: simulatedWaves, Samples: len(recorded)}
-	for _, parallel := range []int{4, 16, 64} {
+	for _, parallel := range []int{4, 16, mostWorkers} {
 		s, err := simulate(recorded, parallel)
 		if err != nil {
 			return nil, err
