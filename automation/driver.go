@@ -129,8 +129,13 @@ type Driver struct {
 	commandErr  error
 
 	// selecting serialises what the CLI cannot do in parallel: creating and
-	// selecting stacks.
-	selecting sync.Mutex
+	// selecting stacks, and installing plugins.
+	selecting   sync.Mutex
+	pluginsDone bool
+
+	// pushing serialises pushes to Git: of two at a time to one branch, the
+	// server refuses the second.
+	pushing sync.Mutex
 }
 
 // New makes a driver. It looks at nothing but the options: a missing CLI or

@@ -186,8 +186,13 @@ var remedies = []struct {
 		"a provider ended while it was asked (in the lab, look at `tombolo lab status`); run the same command again: what was done so far is kept",
 	},
 	{
-		regexp.MustCompile(`(?i)no space left on device|disk is full`),
+		regexp.MustCompile(`(?i)no space left on device|disk is full|file too large|disk quota exceeded`),
 		"free space on the disk, and run the same command again: it goes on where it stopped",
+	},
+	{
+		regexp.MustCompile(`failed to load checkpoint: .*unexpected end of JSON input`),
+		"the file of the state is cut short, as a full disk leaves it: with space on the disk, put the newest whole file of the backend's " +
+			".pulumi/backups/tombolo/<stack> in its place, .pulumi/stacks/tombolo/<stack>.json, and run the same command again with --refresh",
 	},
 	{
 		regexp.MustCompile(`(?i)ExpiredToken|security token included in the request is expired`),

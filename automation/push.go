@@ -72,6 +72,8 @@ func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (Pu
 			return result, d.notPushed(ctx, c, err)
 		}
 	}
+	d.pushing.Lock()
+	defer d.pushing.Unlock()
 	outcome, err := handover.Push(ctx, repository, handoverChange(c, files, o.Branch))
 	if err != nil {
 		return result, d.notPushed(ctx, c, err)

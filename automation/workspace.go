@@ -66,6 +66,7 @@ func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o s
 	}
 	d.selecting.Lock()
 	defer d.selecting.Unlock()
+	d.installPlugins(ctx)
 	s.stack, err = auto.UpsertStack(ctx, s.name, ws)
 	if err != nil {
 		return nil, d.failure(ctx, failed{stack: s.name, operation: "open", err: err})

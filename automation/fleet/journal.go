@@ -50,8 +50,11 @@ type Header struct {
 
 // HeaderCluster is a cluster of a run.
 type HeaderCluster struct {
+	// Name and Wave of the cluster.
 	Name string `json:"name"`
 	Wave int    `json:"wave"`
+	// File that it was read from: one of the header's.
+	File string `json:"file"`
 }
 
 // line is every line of a journal; fields that do not apply are left out.

@@ -217,7 +217,7 @@ func TestResumeOfARunThatGoesOn(t *testing.T) {
 	again.Close()
 }
 
-func TestDigests(t *testing.T) {
+func TestChangedFiles(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, content string) string {
 		file := filepath.Join(root, name)
@@ -228,23 +228,24 @@ func TestDigests(t *testing.T) {
 	}
 	spoke := cluster("spoke", 1, "hub", nil)
 	spoke.File = write("spoke.yaml", "one")
-	write("hub.yaml", "two")
-	before, err := Digests(root, []*config.Cluster{spoke})
-	if err != nil || len(before) != 2 || !strings.HasPrefix(before["hub.yaml"], "sha256:") {
-		t.Fatalf("got %v, %v", before, err)
-	}
-	r := Record{Header: Header{Operation: "up", Started: at(0), Files: before, Selection: Selection{All: true}}}
-	if err := r.Unchanged(before); err != nil {
-		t.Error(err)
-	}
-	write("hub.yaml", "three")
-	after, err := Digests(root, []*config.Cluster{spoke})
-	if err != nil {
+	hub := write("hub.yaml", "two")
+	r := Record{Header: Header{Operation: "up", Started: at(0), Selection: Selection{All: true}}}
+	if err := r.SetClusters(root, []*config.Cluster{spoke}); err != nil {
 		t.Fatal(err)
 	}
-	want := "the run of up that began 2026-03-01T12:00:00Z cannot be resumed: since then hub.yaml changed; " +
+	if want := []HeaderCluster{{"spoke", 1, "spoke.yaml"}}; !slices.Equal(r.Clusters, want) || len(r.Files) != 2 || !strings.HasPrefix(r.Files["hub.yaml"], "sha256:") {
+		t.Errorf("got %+v of %v", r.Clusters, r.Files)
+	}
+	if err := r.Unchanged(root); err != nil {
+		t.Error(err)
+	}
+	write("spoke.yaml", "three")
+	if err := os.Remove(hub); err != nil {
+		t.Fatal(err)
+	}
+	want := "the run of up that began 2026-03-01T12:00:00Z cannot be resumed: since then hub.yaml, spoke.yaml changed; " +
 		"run `tombolo up --all` anew, which changes nothing where nothing is to change"
-	if err := r.Unchanged(after); err == nil || err.Error() != want {
+	if err := r.Unchanged(root); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

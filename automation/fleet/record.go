@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,18 +54,6 @@ func (r Record) Remaining() []string {
 			out = append(out, c.Name)
 		}
 	}
-	return out
-}
-
-// Changed are the files of the run whose content is not what it was, sorted.
-func (r Record) Changed(now map[string]string) []string {
-	var out []string
-	for file, digest := range r.Files {
-		if now[file] != digest {
-			out = append(out, file)
-		}
-	}
-	slices.Sort(out)
 	return out
 }
 
@@ -150,22 +139,57 @@ func (r *Record) take(l line) {
 	}
 }
 
-// Digests are those of the files that the clusters are read from, their hubs'
-// too, by their paths relative to the project's directory.
-func Digests(root string, clusters []*config.Cluster) (map[string]string, error) {
-	out := map[string]string{}
+// SetClusters says which clusters a run is about, and what their files hold,
+// their hubs' too. root is the project's directory.
+func (h *Header) SetClusters(root string, clusters []*config.Cluster) error {
+	var files []string
+	h.Clusters = nil
 	for _, c := range clusters {
-		files := []string{c.File}
+		h.Clusters = append(h.Clusters, HeaderCluster{Name: c.Name, Wave: c.Wave, File: relative(root, c.File)})
+		files = append(files, relative(root, c.File))
 		if c.IsSpoke() {
-			files = append(files, filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml"))
+			files = append(files, relative(root, filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml")))
 		}
-		for _, file := range files {
-			content, err := os.ReadFile(file)
-			if err != nil {
-				return nil, fmt.Errorf("read cluster file for the journal: %w", err)
-			}
+	}
+	var err error
+	h.Files, err = digests(root, files)
+	return err
+}
+
+// Changed are the files of the run whose content is not what it was, sorted; a
+// file that is gone is one of them. root is the project's directory.
+func (h Header) Changed(root string) ([]string, error) {
+	now, err := digests(root, slices.Collect(maps.Keys(h.Files)))
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for file, digest := range h.Files {
+		if now[file] != digest {
+			out = append(out, file)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// digests of files; "" for one that is not there.
+func digests(root string, files []string) (map[string]string, error) {
+	out := make(map[string]string, len(files))
+	for _, file := range files {
+		path := file
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, file)
+		}
+		content, err := os.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			out[file] = ""
+		case err != nil:
+			return nil, fmt.Errorf("read a cluster file for the journal: %w", err)
+		default:
 			sum := sha256.Sum256(content)
-			out[relative(root, file)] = "sha256:" + hex.EncodeToString(sum[:])
+			out[file] = "sha256:" + hex.EncodeToString(sum[:])
 		}
 	}
 	return out, nil

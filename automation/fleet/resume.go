@@ -67,11 +67,11 @@ func (r Record) notUndone(undoing string, undone map[string]Record) error {
 }
 
 // Unchanged is a ResumeError that names the files of the run that are not what
-// they were; nil when all are. now is what Digests returns.
-func (r Record) Unchanged(now map[string]string) error {
-	changed := r.Changed(now)
-	if len(changed) == 0 {
-		return nil
+// they were; nil when all are. root is the project's directory.
+func (r Record) Unchanged(root string) error {
+	changed, err := r.Changed(root)
+	if err != nil || len(changed) == 0 {
+		return err
 	}
 	return &ResumeError{
 		What: fmt.Sprintf("the run of %s that began %s cannot be resumed: since then %s changed",

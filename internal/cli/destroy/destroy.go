@@ -6,19 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	automationfleet "tombolo/automation/fleet"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
+	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/result"
-	"tombolo/internal/cli/streams"
-	"tombolo/internal/render"
 )
 
 // Driver is what the command needs of automation.Driver.
@@ -31,14 +32,9 @@ type only string
 
 // Options of the command.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Clusters func([]string) ([]*config.Cluster, error)
-	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
+	*fleet.Fleet
+	Driver func(context.Context, automation.Observer) (Driver, error)
 
-	Names   []string
 	Yes     bool
 	Only    string
 	Refresh bool
@@ -62,17 +58,20 @@ const askAtLeftovers automation.LeftoverPolicy = "ask"
 // NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
 func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON,
+		Fleet:  fleet.New(f, fleet.Operation{Name: "destroy", Order: automationfleet.Reverse, Changes: true, Undoing: "up"}),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	var which only
 	cmd := &cobra.Command{
-		Use:   "destroy <cluster>...",
+		Use:   "destroy [<cluster>...]",
 		Short: "Take clusters down",
 		Long: strings.TrimSpace(`
 Destroy both stacks of each cluster: bootstrap, then core. When bootstrap could
-not be destroyed, core is kept. Several clusters go in the reverse order of
-their waves, spokes before their hub.
+not be destroyed, core is kept.
+
+Several clusters go in the reverse order of their waves, spokes before their hub,
+and some at a time. A cluster that fails stops the next wave and its hub, not its
+neighbours; --resume goes on from there.
 
 A cluster with Argo CD leaves its hub first: generators stop reaching it, its
 applications are deleted with what they have made, or left where the cluster
@@ -85,23 +84,26 @@ destroyed, and again afterwards, the cloud is searched for what is left over.
 --leftovers says what becomes of that. --keep-data leaves buckets, file systems
 and snapshots where they are, and names them.
 
-On a terminal you are asked for the cluster's name; --yes goes ahead without.
-Without a terminal --yes is required. A cluster that its file protects is not
-destroyed by --yes: its name is typed, or given with --yes-destroy.`),
+On a terminal you are asked for the cluster's name, or for the number of several;
+--yes goes ahead without. Without a terminal --yes is required. A cluster that
+its file protects is not destroyed by --yes: its name is typed, or given with
+--yes-destroy.`),
 		Example: strings.TrimSpace(`
   tombolo destroy demo --lab
   tombolo destroy demo --only bootstrap --yes
   tombolo destroy spoke --unreachable
+  tombolo destroy --selector environment=test --yes
   tombolo destroy prod --yes-destroy prod`),
-		Args: factory.SomeClusters,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Names, opts.Only = args, string(which)
+		Args: opts.Args,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opts.Only = string(which)
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}
 			return destroyRun(cmd.Context(), opts)
 		},
 	}
+	opts.AddFlags(cmd)
 	stack := flags.NewEnum(&which, "core", "bootstrap")
 	cmd.Flags().Var(stack, "only", "destroy only this stack; core is refused while bootstrap has resources")
 	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
@@ -112,7 +114,7 @@ destroyed by --yes: its name is typed, or given with --yes-destroy.`),
 		"go on where a cluster's Kubernetes API does not answer: what is on it is given up")
 	opts.Leftovers = askAtLeftovers
 	leftovers := flags.NewEnum(&opts.Leftovers, askAtLeftovers, automation.StopAtLeftovers, automation.DeleteLeftovers)
-	cmd.Flags().Var(leftovers, "leftovers", "what becomes of cloud resources that are left over, and of finalizers that nobody takes off; without a terminal, ask stops")
+	cmd.Flags().Var(leftovers, "leftovers", "what becomes of cloud resources that are left over, and of finalizers that nobody takes off; of several clusters, or without a terminal, ask stops")
 	cmd.Flags().BoolVar(&opts.KeepData, "keep-data", false, "leave buckets, file systems and snapshots in the cloud")
 	cmd.Flags().DurationVar(&opts.DrainTimeout, "drain-timeout", 10*time.Minute, "how long controllers, and then the cloud, may take to give things back")
 	factory.CompleteFlag(cmd, "leftovers", leftovers.Values())
@@ -121,16 +123,21 @@ destroyed by --yes: its name is typed, or given with --yes-destroy.`),
 }
 
 func destroyRun(ctx context.Context, o *Options) error {
-	all, err := o.Clusters(o.Names)
+	all, err := o.Choose()
 	if err != nil {
 		return err
 	}
 	if err := o.refuseUnasked(all); err != nil {
 		return err
 	}
-	slices.Reverse(all)
-	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, _ *render.Progress, c *config.Cluster) error {
-		return o.one(ctx, driver, c)
+	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
+		if err := o.ask(ctx, all); err != nil {
+			return err
+		}
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+			r, err := o.one(ctx, s.Driver, t, c)
+			return result.Work(r), err
+		}})
 	})
 }
 
@@ -170,10 +177,7 @@ func isOrAre(names []string) string {
 // named says that the cluster's name was given with --yes-destroy.
 func (o *Options) named(c *config.Cluster) bool { return slices.Contains(o.Named, c.Name) }
 
-func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) error {
-	if err := o.ask(ctx, c); err != nil {
-		return err
-	}
+func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster) (automation.Result, error) {
 	do := automation.DestroyOptions{
 		Refresh: o.Refresh, Remove: o.Remove, Unreachable: o.Unreachable,
 		KeepData: o.KeepData, DrainTimeout: o.DrainTimeout, Leftovers: o.Leftovers,
@@ -189,23 +193,23 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 		do.Only = "bootstrap"
 	}
 	r, err := driver.Destroy(ctx, c, do)
-	if left := new(automation.LeftoversError); errors.As(err, &left) && o.mayAsk() {
+	if left := new(automation.LeftoversError); errors.As(err, &left) && t.Alone && o.mayAsk() {
 		if err := o.askAbout(ctx, left); err != nil {
-			return err
+			return r, err
 		}
 		do.Leftovers = automation.DeleteLeftovers
 		r, err = driver.Destroy(ctx, c, do)
 	}
 	if err != nil {
-		return err
+		return r, err
 	}
 	if !slices.ContainsFunc(r.Stacks, touched) {
-		o.Status().Done("%s: nothing to destroy", c.Name)
+		t.Status.Done("%s: nothing to destroy", c.Name)
 	}
 	if o.JSON() {
-		return result.Write(o.Streams.Out, "destroy", r)
+		return r, result.Write(t.Out, "destroy", r)
 	}
-	return nil
+	return r, nil
 }
 
 // mayAsk says that somebody can be asked about leftovers, and wants to be.
@@ -233,21 +237,55 @@ func (o *Options) askAbout(ctx context.Context, left *automation.LeftoversError)
 // for its history, and destroying it again does nothing.
 func touched(s automation.StackResult) bool { return len(s.Changes) > 0 || s.Removed }
 
-// ask has the cluster's name typed, as there is no way back.
-func (o *Options) ask(ctx context.Context, c *config.Cluster) error {
-	if o.Yes || o.named(c) {
+// ask has the names of clusters typed, as there is no way back: of each that is
+// protected, of another alone, and of several others their number.
+func (o *Options) ask(ctx context.Context, all []*config.Cluster) error {
+	if o.Yes {
 		return nil
 	}
-	what := "core and bootstrap"
-	if o.Only != "" {
-		what = o.Only
+	var others []string
+	for _, c := range slices.Backward(all) {
+		switch {
+		case o.named(c):
+		case !c.Protect:
+			others = append(others, c.Name)
+		default:
+			if err := o.askForName(ctx, c.Name); err != nil {
+				return err
+			}
+		}
 	}
-	answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Type %s to destroy its %s for good:", c.Name, what))
+	switch n := len(others); n {
+	case 0:
+		return nil
+	case 1:
+		return o.askForName(ctx, others[0])
+	default:
+		question := fmt.Sprintf("%s\nType %d to destroy %s of these clusters for good:", strings.Join(others, "\n"), n, o.what())
+		return o.askFor(ctx, strconv.Itoa(n), question, fmt.Sprintf("%d clusters were left as they are", n))
+	}
+}
+
+// what is destroyed of each cluster.
+func (o *Options) what() string {
+	if o.Only != "" {
+		return o.Only
+	}
+	return "core and bootstrap"
+}
+
+func (o *Options) askForName(ctx context.Context, cluster string) error {
+	return o.askFor(ctx, cluster, fmt.Sprintf("Type %s to destroy its %s for good:", cluster, o.what()), cluster+" was left as it is")
+}
+
+// askFor wants an answer, and says what was left without it.
+func (o *Options) askFor(ctx context.Context, want, question, left string) error {
+	answer, err := o.Streams.Ask(ctx, question)
 	if err != nil {
 		return err
 	}
-	if answer != c.Name {
-		return &fault.Error{Class: fault.Declined, Problem: fmt.Sprintf("%s was left as it is", c.Name)}
+	if answer != want {
+		return &fault.Error{Class: fault.Declined, Problem: left}
 	}
 	return nil
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"tombolo/automation"
+	automationfleet "tombolo/automation/fleet"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -17,6 +19,7 @@ import (
 )
 
 type driver struct {
+	mu    sync.Mutex
 	calls []string
 	empty bool // the stacks are there, and nothing is in them
 	none  bool
@@ -38,6 +41,8 @@ func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.Dest
 	if o.Confirmed {
 		call += " confirmed"
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.calls = append(d.calls, call)
 	r := automation.Result{Cluster: c.Name}
 	if d.leftover != nil && o.Leftovers != automation.DeleteLeftovers {
@@ -67,10 +72,13 @@ func parse(t *testing.T, args ...string) (o *Options, d *driver, in, errOut *byt
 	o.Driver = func(context.Context, automation.Observer) (Driver, error) { return d, nil }
 	o.Clusters = func(names []string) (all []*config.Cluster, _ error) {
 		for _, name := range names {
-			all = append(all, &config.Cluster{Name: name, Protect: name == "vault"})
+			all = append(all, &config.Cluster{Name: name, File: name + ".yaml", Protect: name == "vault"})
 		}
 		return all, nil
 	}
+	root := t.TempDir()
+	o.Root = func() (string, error) { return root, nil }
+	o.Journals = func() (automationfleet.Journals, error) { return automationfleet.Journals{Dir: root}, nil }
 	return o, d, in, errOut, nil
 }
 
@@ -86,7 +94,7 @@ func TestDestroy(t *testing.T) {
 	}{
 		{name: "yes", args: []string{"demo", "--yes", "--remove"}, calls: []string{`demo only="" remove=true`}},
 		{
-			name: "the reverse of the waves", args: []string{"canary", "prod", "--yes"},
+			name: "the reverse of the waves", args: []string{"canary", "prod", "--yes", "--parallel", "1"},
 			calls: []string{`prod only="" remove=false`, `canary only="" remove=false`},
 		},
 		{name: "one stack", args: []string{"demo", "--yes", "--only", "bootstrap"}, calls: []string{`demo only="bootstrap" remove=false`}},
@@ -95,6 +103,15 @@ func TestDestroy(t *testing.T) {
 		{
 			name: "named", args: []string{"demo"}, terminal: true, answer: "demo\n",
 			calls: []string{`demo only="" remove=false confirmed`}, says: "Type demo to destroy its core and bootstrap for good:",
+		},
+		{
+			name: "several by their number", args: []string{"canary", "prod", "--parallel", "1"}, terminal: true, answer: "2\n",
+			calls: []string{`prod only="" remove=false confirmed`, `canary only="" remove=false confirmed`},
+			says:  "prod\ncanary\nType 2 to destroy core and bootstrap of these clusters for good:",
+		},
+		{
+			name: "several, and another number", args: []string{"canary", "prod"}, terminal: true, answer: "3\n",
+			err: "2 clusters were left as they are",
 		},
 		{
 			name: "a plain yes is not enough", args: []string{"demo", "--only", "core"}, terminal: true, answer: "yes\n",
@@ -109,7 +126,7 @@ func TestDestroy(t *testing.T) {
 			err: "vault is protected, and --yes does not destroy what is protected; give --yes-destroy vault, or type the name on a terminal",
 		},
 		{
-			name: "protected and named", args: []string{"vault", "demo", "--yes", "--yes-destroy", "vault"},
+			name: "protected and named", args: []string{"vault", "demo", "--yes", "--yes-destroy", "vault", "--parallel", "1"},
 			calls: []string{`demo only="" remove=false`, `vault only="" remove=false confirmed`},
 		},
 		{

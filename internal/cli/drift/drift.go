@@ -2,19 +2,21 @@
 package drift
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
 	"tombolo/automation/drift"
+	automationfleet "tombolo/automation/fleet"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
-	"tombolo/internal/cli/streams"
-	"tombolo/internal/render"
+	"tombolo/internal/cli/fleet"
 )
 
 // Driver is what the command needs of automation.Driver.
@@ -24,27 +26,19 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Clusters func([]string) ([]*config.Cluster, error)
-	Driver   func(context.Context, automation.Observer) (Driver, error)
-	Store    func() (drift.Store, error)
-	JSON     func() bool
-	Table    func() render.TableOptions
-
-	Names []string
+	*fleet.Fleet
+	Driver func(context.Context, automation.Observer) (Driver, error)
+	Store  func() (drift.Store, error)
 }
 
 // NewCmdDrift returns the command; runF, if not nil, runs in place of it.
 func NewCmdDrift(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, Store: f.Drift,
-		JSON: f.JSON, Table: f.Table,
+		Fleet: fleet.New(f, fleet.Operation{Name: "drift", Order: automationfleet.Free}), Store: f.Drift,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
-	return &cobra.Command{
-		Use:   "drift <cluster>...",
+	cmd := &cobra.Command{
+		Use:   "drift [<cluster>...]",
 		Short: "Show what is no longer as up left it",
 		Long: strings.TrimSpace(`
 Read every resource of both stacks again, and show what is missing and what has
@@ -56,20 +50,22 @@ cluster is left out, and counted. The last result of each cluster is kept, for
 status.`),
 		Example: strings.TrimSpace(`
   tombolo drift demo --lab
+  tombolo drift --all
   tombolo drift demo --output json`),
-		Args: factory.SomeClusters,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Names = args
+		Args: opts.Args,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}
 			return driftRun(cmd.Context(), opts)
 		},
 	}
+	opts.AddFlags(cmd)
+	return cmd
 }
 
 func driftRun(ctx context.Context, o *Options) error {
-	all, err := o.Clusters(o.Names)
+	all, err := o.Choose()
 	if err != nil {
 		return err
 	}
@@ -77,27 +73,30 @@ func driftRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	var drifted []string
-	err = factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, _ *render.Progress, c *config.Cluster) error {
-		report, err := driver.Drift(ctx, c)
-		if ctx.Err() != nil {
-			return err // half a look is no result
-		}
-		if report.Drifted() {
-			drifted = append(drifted, c.Name)
-		}
-		if kErr := store.Save(report); kErr != nil && err == nil {
-			err = kErr
-		}
-		if wErr := o.write(report); wErr != nil && err == nil {
-			err = wErr
-		}
-		return err
+	var mu sync.Mutex
+	drifted := map[string]bool{}
+	err = fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+			report, err := s.Driver.Drift(ctx, c)
+			if ctx.Err() != nil {
+				return automationfleet.Work{}, err // half a look is no result
+			}
+			mu.Lock()
+			drifted[c.Name] = report.Drifted()
+			mu.Unlock()
+			return automationfleet.Work{Phase: "drift"}, cmp.Or(err, store.Save(report), o.write(t, report))
+		}})
 	})
-	if err != nil || len(drifted) == 0 {
+	names := []string{}
+	for _, c := range all {
+		if drifted[c.Name] {
+			names = append(names, c.Name)
+		}
+	}
+	if err != nil || len(names) == 0 {
 		return err
 	}
-	return found(drifted)
+	return found(names)
 }
 
 // found is the error that says that something differs.

@@ -3,6 +3,7 @@ package drift
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"tombolo/automation"
@@ -68,7 +69,7 @@ func run(t *testing.T, format render.Format, names ...string) (stdout, stderr st
 }
 
 func TestDrift(t *testing.T) {
-	stdout, stderr, store, err := run(t, render.Text, "clean", "demo")
+	stdout, stderr, store, err := run(t, render.Text, "demo")
 	const wantErr = "drift in demo; put back what is missing or changed with `tombolo up demo --refresh`, or change the cluster file; " +
 		"what is unexpected is for you to delete"
 	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Drift || err.Error() != wantErr {
@@ -85,14 +86,33 @@ unexpected   -                ec2:security-group          sg-1   arn:aws:ec2:r:a
 	if stdout != want {
 		t.Errorf("got:\n%s\nwant:\n%s", stdout, want)
 	}
-	const wantStatus = `! clean-bootstrap was not compared: it was not deployed
-✔ clean: no drift, 3 resources compared
-! demo-bootstrap: it is locked by ada: what differs may be in the making
+	const wantStatus = `! demo-bootstrap: it is locked by ada: what differs may be in the making
   left out: 2 made by Karpenter
 ✗ demo: 1 missing, 2 changed, 1 unexpected, 5 resources compared
 `
 	if stderr != wantStatus {
 		t.Errorf("got:\n%s\nwant:\n%s", stderr, wantStatus)
+	}
+	if r, err := store.Load("demo"); err != nil || r == nil || len(r.Differences) != 4 {
+		t.Errorf("kept: %v, %v", r, err)
+	}
+}
+
+func TestDriftOfSeveral(t *testing.T) {
+	stdout, stderr, store, err := run(t, render.Text, "clean", "demo")
+	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Drift || f.Problem != "drift in demo" {
+		t.Errorf("error is %v", err)
+	}
+	for _, want := range []string{
+		"! clean-bootstrap was not compared: it was not deployed\n", "✔ clean: no drift, 3 resources compared\n",
+		"✗ demo: 1 missing, 2 changed, 1 unexpected, 5 resources compared\n",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("people do not read %q in\n%s", want, stderr)
+		}
+	}
+	if !strings.Contains(stdout, "vpc-1 is gone") || !strings.Contains(stdout, "CLUSTER   WAVE") {
+		t.Errorf("got\n%s", stdout)
 	}
 	for name, differences := range map[string]int{"clean": 0, "demo": 4} {
 		if r, err := store.Load(name); err != nil || r == nil || len(r.Differences) != differences {
@@ -110,7 +130,7 @@ func TestNoDrift(t *testing.T) {
 // A failure outweighs drift, and what was found is kept with it.
 func TestDriftFails(t *testing.T) {
 	_, _, store, err := run(t, render.Text, "demo", "broken")
-	if err == nil || err.Error() != "preview refresh broken-core: denied" {
+	if err == nil || !strings.HasSuffix(err.Error(), "first cause: preview refresh broken-core: denied") {
 		t.Errorf("error is %v", err)
 	}
 	if r, err := store.Load("broken"); err != nil || r == nil || r.Error != "preview refresh broken-core: denied" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tombolo/automation/drift"
+	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
 )
 
@@ -16,24 +17,23 @@ type document struct {
 	drift.Report
 }
 
-func (o *Options) write(r drift.Report) error {
+func (o *Options) write(t fleet.Terminal, r drift.Report) error {
 	if o.JSON() {
-		return render.WriteJSON(o.Streams.Out, document{Type: "drift", Drifted: r.Drifted(), Report: r})
+		return render.WriteJSON(t.Out, document{Type: "drift", Drifted: r.Drifted(), Report: r})
 	}
 	var rows [][]string
 	for _, d := range r.Differences {
 		rows = append(rows, lines(d)...)
 	}
-	if err := render.Table(o.Streams.Out, o.Table(), []string{"FOUND", "STACK", "RESOURCE", "NAME", "DIFFERENCE"}, rows); err != nil {
+	if err := render.Table(t.Out, o.Table(), []string{"FOUND", "STACK", "RESOURCE", "NAME", "DIFFERENCE"}, rows); err != nil {
 		return err
 	}
-	o.remark(r)
+	remark(t.Status, r)
 	return nil
 }
 
 // remark says for people what the table does not hold.
-func (o *Options) remark(r drift.Report) {
-	status := o.Status()
+func remark(status render.Status, r drift.Report) {
 	resources := 0
 	for _, s := range r.Stacks {
 		resources += s.Resources

@@ -9,19 +9,11 @@ import (
 	"tombolo/internal/cli/fault"
 )
 
-// SomeClusters asks for at least one cluster on the command line.
-func SomeClusters(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return noCluster()
-	}
-	return nil
-}
-
 // OneCluster asks for one cluster, and for at most as many arguments in all.
 func OneCluster(most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return noCluster()
+			return NoCluster()
 		}
 		if len(args) > most {
 			return fault.NewUsage(fmt.Sprintf("too many arguments: %s", strings.Join(args[most:], " ")),
@@ -31,6 +23,7 @@ func OneCluster(most int) cobra.PositionalArgs {
 	}
 }
 
-func noCluster() error {
+// NoCluster is the error of a command line without a cluster.
+func NoCluster() error {
 	return fault.NewUsage("no cluster is named", "give the name of one in clusters/, or the path of a cluster file")
 }

@@ -203,6 +203,16 @@ func (f *Factory) Clusters(args []string) ([]*config.Cluster, error) {
 	return clusters.Load(files)
 }
 
+// ClustersOrAll loads the clusters that the arguments name, all of the project's
+// without any, in the order of their waves.
+func (f *Factory) ClustersOrAll(args []string) ([]*config.Cluster, error) {
+	files, err := clusters.FilesOrAll(f.Root, args)
+	if err != nil {
+		return nil, err
+	}
+	return clusters.Load(files)
+}
+
 // CompleteClusters offers the names of the known clusters to the shell.
 func (f *Factory) CompleteClusters() []string {
 	root, err := f.Root()

@@ -4,15 +4,17 @@ package preview
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	automationfleet "tombolo/automation/fleet"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/result"
-	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 )
 
@@ -23,14 +25,10 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Streams  *streams.Streams
-	Progress func() *render.Progress
-	Clusters func([]string) ([]*config.Cluster, error)
-	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
-	Style    func(terminal bool) render.Style
+	*fleet.Fleet
+	Driver func(context.Context, automation.Observer) (Driver, error)
+	Style  func(terminal bool) render.Style
 
-	Names   []string
 	Refresh bool
 	Details bool
 }
@@ -38,11 +36,12 @@ type Options struct {
 // NewCmdPreview returns the command; runF, if not nil, runs in place of it.
 func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Streams: f.Streams, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON, Style: f.Style,
+		Fleet:  fleet.New(f, fleet.Operation{Name: "preview", Order: automationfleet.Free}),
+		Style:  f.Style,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
-		Use:   "preview <cluster>...",
+		Use:   "preview [<cluster>...]",
 		Short: "Show what up would change",
 		Long: strings.TrimSpace(`
 List the resources of both stacks that up would change, and change none.
@@ -51,32 +50,35 @@ Before core exists, bootstrap is previewed with typed unknowns in the place of
 core's outputs; they are shown as such, and up never takes them.`),
 		Example: strings.TrimSpace(`
   tombolo preview demo --lab
-  tombolo preview demo --details`),
-		Args: factory.SomeClusters,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Names = args
+  tombolo preview demo --details
+  tombolo preview --selector environment=prod`),
+		Args: opts.Args,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}
 			return previewRun(cmd.Context(), opts)
 		},
 	}
+	opts.AddFlags(cmd)
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud, not only with the state")
 	cmd.Flags().BoolVar(&opts.Details, "details", false, "show the inputs of each resource; secrets are masked")
 	return cmd
 }
 
 func previewRun(ctx context.Context, o *Options) error {
-	all, err := o.Clusters(o.Names)
+	all, err := o.Choose()
 	if err != nil {
 		return err
 	}
-	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, progress *render.Progress, c *config.Cluster) error {
-		r, err := driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
-		if err != nil {
-			return err
-		}
-		return o.write(r, result.Plans(progress, r))
+	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
+			if err != nil {
+				return result.Work(r), err
+			}
+			return result.Work(r), o.write(t.Out, r, result.Plans(s.Progress, r))
+		}})
 	})
 }
 
@@ -89,27 +91,27 @@ type plan struct {
 	Steps        []render.PlanStep `json:"steps"`
 }
 
-func (o *Options) write(r automation.Result, plans []render.Plan) error {
+func (o *Options) write(w io.Writer, r automation.Result, plans []render.Plan) error {
 	for i, p := range plans {
 		if o.JSON() {
 			d := plan{
 				Type: "plan", Stack: p.Stack, Placeholders: p.Placeholders, Changes: p.Changes,
 				Steps: append([]render.PlanStep{}, p.Steps...),
 			}
-			if err := render.WriteJSON(o.Streams.Out, d); err != nil {
+			if err := render.WriteJSON(w, d); err != nil {
 				return err
 			}
 			continue
 		}
 		if i > 0 {
-			fmt.Fprintln(o.Streams.Out)
+			fmt.Fprintln(w)
 		}
-		render.WritePlan(o.Streams.Out, p, render.PlanOptions{
+		render.WritePlan(w, p, render.PlanOptions{
 			Style: o.Style(o.Streams.OutIsTerminal()), Width: o.Streams.OutWidth(), Details: o.Details,
 		})
 	}
 	if o.JSON() {
-		return result.Write(o.Streams.Out, "preview", r)
+		return result.Write(w, "preview", r)
 	}
 	return nil
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	automationfleet "tombolo/automation/fleet"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
 )
 
@@ -21,14 +23,9 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Out      io.Writer
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Clusters func([]string) ([]*config.Cluster, error)
-	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
+	*fleet.Fleet
+	Driver func(context.Context, automation.Observer) (Driver, error)
 
-	Names          []string
 	Branch         string
 	OwnCredentials bool
 }
@@ -36,11 +33,11 @@ type Options struct {
 // NewCmdPush returns the command; runF, if not nil, runs in place of it.
 func NewCmdPush(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON,
+		Fleet:  fleet.New(f, fleet.Operation{Name: "push", Order: automationfleet.Forward, Changes: true}),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
-		Use:   "push <cluster>...",
+		Use:   "push [<cluster>...]",
 		Short: "Hand the GitOps engine itself over to Git",
 		Long: strings.TrimSpace(`
 Commit the engine's install manifest and sync objects to the repository that
@@ -55,29 +52,31 @@ cluster, and may come before or after up.`),
   tombolo push demo --lab
   tombolo push prod --branch upgrade-flux
   tombolo push prod --own-credentials`),
-		Args: factory.SomeClusters,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Names = args
+		Args: opts.Args,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}
 			return pushRun(cmd.Context(), opts)
 		},
 	}
+	opts.AddFlags(cmd)
 	cmd.Flags().StringVar(&opts.Branch, "branch", "", "push to this `branch`, for a pull request (default: the branch that the cluster follows)")
 	cmd.Flags().BoolVar(&opts.OwnCredentials, "own-credentials", false, "push with your own git configuration, not with gitops.auth")
 	return cmd
 }
 
 func pushRun(ctx context.Context, o *Options) error {
-	all, err := o.Clusters(o.Names)
+	all, err := o.Choose()
 	if err != nil {
 		return err
 	}
-	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, _ *render.Progress, c *config.Cluster) error {
-		return Cluster(ctx, driver, c, Output{
-			Out: o.Out, Status: o.Status(), JSON: o.JSON(), Branch: o.Branch, OwnCredentials: o.OwnCredentials,
-		})
+	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+			return automationfleet.Work{Phase: "push"}, Cluster(ctx, s.Driver, c, Output{
+				Out: t.Out, Status: t.Status, JSON: o.JSON(), Branch: o.Branch, OwnCredentials: o.OwnCredentials,
+			})
+		}})
 	})
 }
 

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"tombolo/automation"
+	automationfleet "tombolo/automation/fleet"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
@@ -17,6 +19,7 @@ import (
 const commit = "0123456789abcdef0123456789abcdef01234567"
 
 type driver struct {
+	mu     sync.Mutex
 	result automation.PushResult
 	err    error
 	got    automation.PushOptions
@@ -24,6 +27,8 @@ type driver struct {
 }
 
 func (d *driver) Push(_ context.Context, c *config.Cluster, o automation.PushOptions) (automation.PushResult, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.got, d.names = o, append(d.names, c.Name)
 	r := d.result
 	r.Cluster, r.Repository, r.Into, r.Commit = c.Name, c.GitOps.URL, "main", commit
@@ -34,11 +39,14 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 	t.Helper()
 	s, _, stdout, stderr := streams.Test()
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	root := t.TempDir()
 	cmd := NewCmdPush(f, func(ctx context.Context, o *Options) error {
+		o.Root = func() (string, error) { return root, nil }
+		o.Journals = func() (automationfleet.Journals, error) { return automationfleet.Journals{Dir: root}, nil }
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			var all []*config.Cluster
 			for _, name := range names {
-				all = append(all, &config.Cluster{Name: name, GitOps: config.GitOps{URL: "https://git.example.com/platform.git"}})
+				all = append(all, &config.Cluster{Name: name, File: name + ".yaml", GitOps: config.GitOps{URL: "https://git.example.com/platform.git"}})
 			}
 			return all, nil
 		}
@@ -80,7 +88,7 @@ func TestPush(t *testing.T) {
 
 func TestPushFlags(t *testing.T) {
 	d := &driver{}
-	if _, _, err := run(t, d, false, "demo", "prod", "--branch", "flux", "--own-credentials"); err != nil {
+	if _, _, err := run(t, d, false, "demo", "prod", "--parallel", "1", "--branch", "flux", "--own-credentials"); err != nil {
 		t.Fatal(err)
 	}
 	if want := (automation.PushOptions{Branch: "flux", OwnCredentials: true}); d.got != want || strings.Join(d.names, " ") != "demo prod" {
@@ -104,7 +112,8 @@ func TestPushJSON(t *testing.T) {
 
 func TestPushStopsAtTheFirstFailure(t *testing.T) {
 	d := &driver{err: errors.New("push demo: no")}
-	if _, _, err := run(t, d, false, "demo", "prod"); err == nil || err.Error() != "push demo: no" || len(d.names) != 1 {
+	_, _, err := run(t, d, false, "demo", "prod", "--parallel", "1", "--fail-fast")
+	if want := "push: 0 of 2 clusters succeeded, 1 failed, 1 not started; first cause: push demo: no"; err == nil || err.Error() != want || len(d.names) != 1 {
 		t.Errorf("error %v after %v", err, d.names)
 	}
 }

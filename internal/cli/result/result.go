@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"tombolo/automation"
+	"tombolo/automation/fleet"
 	"tombolo/internal/render"
 )
 
@@ -38,6 +39,22 @@ func Write(w io.Writer, command string, r automation.Result) error {
 		})
 	}
 	return render.WriteJSON(w, d)
+}
+
+// Work is what a run on several clusters says of the result: the phase that was
+// reached, and the changes of both stacks.
+func Work(r automation.Result) fleet.Work {
+	var w fleet.Work
+	for _, s := range r.Stacks {
+		w.Phase = string(s.Kind)
+		for op, n := range s.Changes {
+			if w.Changes == nil {
+				w.Changes = map[string]int{}
+			}
+			w.Changes[op] += n
+		}
+	}
+	return w
 }
 
 // Plans returns what the progress saw of a preview's stacks, together with

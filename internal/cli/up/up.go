@@ -3,19 +3,20 @@ package up
 
 import (
 	"context"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	automationfleet "tombolo/automation/fleet"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/push"
 	"tombolo/internal/cli/result"
-	"tombolo/internal/cli/streams"
 	"tombolo/internal/cli/verify"
 	"tombolo/internal/render"
 )
@@ -30,19 +31,13 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Streams  *streams.Streams
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Clusters func([]string) ([]*config.Cluster, error)
+	*fleet.Fleet
 	// Tools says what the lab lacks for the clusters.
 	Tools  func([]*config.Cluster) error
 	Driver func(context.Context, automation.Observer) (Driver, error)
-	JSON   func() bool
 	Lab    func() bool
 	Style  func(terminal bool) render.Style
-	Table  func() render.TableOptions
 
-	Names   []string
 	Yes     bool
 	Refresh bool
 	Push    bool
@@ -53,36 +48,42 @@ type Options struct {
 // NewCmdUp returns the command; runF, if not nil, runs in place of it.
 func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters,
-		JSON: f.JSON, Style: f.Style, Table: f.Table,
+		Fleet:  fleet.New(f, fleet.Operation{Name: "up", Order: automationfleet.Forward, Changes: true, Undoing: "destroy"}),
+		Style:  f.Style,
 		Lab:    func() bool { return f.Globals.Lab },
 		Tools:  f.LabTools,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
-		Use:   "up <cluster>...",
+		Use:   "up [<cluster>...]",
 		Short: "Make clusters what their files say",
 		Long: strings.TrimSpace(`
 Deploy both stacks of each cluster: core, then bootstrap, which takes core's
-outputs and hands the cluster over to Git. Several clusters go in the order of
-their waves, a hub before its spokes.
+outputs and hands the cluster over to Git. A failed up can be run again.
+
+Several clusters go in the order of their waves, a hub before its spokes, and
+some at a time. A cluster that fails stops the next wave, not its neighbours; so
+does a wave that Git has not made ready in time. --resume goes on from there.
 
 On a terminal the plan is shown first and you are asked; --yes goes ahead
-without. Without a terminal --yes is required. A failed up can be run again.`),
+without. Without a terminal --yes is required.`),
 		Example: strings.TrimSpace(`
   tombolo up demo --lab
   tombolo up demo staging --yes --push --verify
-  tombolo up hub spoke-a spoke-b --yes
+  tombolo up --all --yes --parallel 8
+  tombolo up --selector environment=dev --wave 0 --yes
+  tombolo up --resume --yes
   tombolo up ./clusters/demo.yaml --yes --output json`),
-		Args: factory.SomeClusters,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Names = args
+		Args: opts.Args,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}
 			return upRun(cmd.Context(), opts)
 		},
 	}
+	opts.AddFlags(cmd)
+	opts.AddGateFlags(cmd)
 	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
 	cmd.Flags().BoolVar(&opts.Push, "push", false, "hand the engine itself over to Git afterwards, as push does")
@@ -92,7 +93,7 @@ without. Without a terminal --yes is required. A failed up can be run again.`),
 }
 
 func upRun(ctx context.Context, o *Options) error {
-	all, err := o.Clusters(o.Names)
+	all, err := o.Choose()
 	if err != nil {
 		return err
 	}
@@ -102,84 +103,72 @@ func upRun(ctx context.Context, o *Options) error {
 	if err := o.Tools(all); err != nil {
 		return err
 	}
-	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, progress *render.Progress, c *config.Cluster) error {
-		return o.one(ctx, driver, progress, c)
+	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
+		wanted := all
+		if !o.Yes {
+			if wanted, err = o.ask(ctx, s, all); err != nil {
+				return err
+			}
+		}
+		return s.Run(ctx, all, o.tasks(s.Driver, wanted))
 	})
 }
 
-// one brings one cluster up.
-func (o *Options) one(ctx context.Context, driver Driver, progress *render.Progress, c *config.Cluster) error {
-	wanted := o.Yes
-	if !o.Yes {
-		var err error
-		if wanted, err = o.ask(ctx, driver, progress, c); err != nil {
+// tasks are what is done to each cluster: those that are not wanted have nothing
+// to change.
+func (o *Options) tasks(driver Driver, wanted []*config.Cluster) fleet.Tasks {
+	t := fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+		return o.one(ctx, driver, t, c, slices.Contains(wanted, c))
+	}}
+	if !o.NoGate {
+		t.Gate = func(ctx context.Context, c *config.Cluster) error {
+			_, err := driver.Verify(ctx, c, automation.VerifyOptions{Timeout: o.GateTimeout})
 			return err
 		}
 	}
+	return t
+}
+
+// one brings one cluster up.
+func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster, wanted bool) (automationfleet.Work, error) {
 	var done automation.Result
 	if wanted {
 		var err error
-		if done, err = o.up(ctx, driver, c); err != nil {
-			return err
+		if done, err = o.up(ctx, driver, t, c); err != nil {
+			return result.Work(done), err
 		}
 	}
+	work := result.Work(done)
 	if o.Push {
-		if err := push.Cluster(ctx, driver, c, push.Output{Out: o.Streams.Out, Status: o.Status(), JSON: o.JSON()}); err != nil {
-			return err
+		work.Phase = "push"
+		if err := push.Cluster(ctx, driver, c, push.Output{Out: t.Out, Status: t.Status, JSON: o.JSON()}); err != nil {
+			return work, err
 		}
 	}
 	if o.Verify {
+		work.Phase = "verify"
 		if err := verify.Cluster(ctx, driver, c, verify.Output{
-			Out: o.Streams.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout,
+			Out: t.Out, Status: t.Status, Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Brief: !t.Alone,
 		}); err != nil {
-			return err
+			return work, err
 		}
 	}
-	summarize(o.Status(), c, done, o.Lab())
-	return nil
+	if t.Alone {
+		summarize(t.Status, c, done, o.Lab())
+	}
+	return work, nil
 }
 
-func (o *Options) up(ctx context.Context, driver Driver, c *config.Cluster) (automation.Result, error) {
+func (o *Options) up(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster) (automation.Result, error) {
 	r, err := driver.Up(ctx, c, automation.UpOptions{Refresh: o.Refresh, Plan: o.plan(), Previewed: !o.Yes})
 	if err != nil || !o.JSON() {
 		return r, err
 	}
-	return r, result.Write(o.Streams.Out, "up", r)
+	return r, result.Write(t.Out, "up", r)
 }
 
 // plan says whether to find out first how much there is to do. A person who
 // watches wants to know; who was asked has seen it already.
 func (o *Options) plan() bool {
 	return o.Yes && !o.JSON() && o.Streams.ErrIsTerminal()
-}
-
-// ask shows the plan and asks whether to go on. There is nothing to ask, and
-// nothing to do, about a plan without changes.
-func (o *Options) ask(ctx context.Context, driver Driver, progress *render.Progress, c *config.Cluster) (bool, error) {
-	r, err := driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
-	if err != nil {
-		return false, err
-	}
-	changed, placeholders := 0, false
-	for _, s := range r.Stacks {
-		changed += s.Changes.Total()
-		placeholders = placeholders || s.Placeholders
-	}
-	if changed == 0 && !placeholders {
-		o.Status().Done("%s: nothing to change", c.Name)
-		return false, nil
-	}
-	for _, plan := range result.Plans(progress, r) {
-		render.WritePlan(o.Streams.ErrOut, plan, render.PlanOptions{
-			Style: o.Style(o.Streams.ErrIsTerminal()), Width: o.Streams.ErrWidth(),
-		})
-	}
-	answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Change %s as planned? [y/N]", c.Name))
-	if err != nil {
-		return false, err
-	}
-	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
-		return false, &fault.Error{Class: fault.Declined, Problem: fmt.Sprintf("%s was left as it is", c.Name)}
-	}
-	return true, nil
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"tombolo/automation"
+	automationfleet "tombolo/automation/fleet"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -19,14 +21,23 @@ import (
 
 // driver records what it is asked for and answers as it is told to.
 type driver struct {
+	mu      sync.Mutex
 	calls   []string
 	planned automation.Changes
 	preview automation.StackResult
 	err     error
+	// bad is the cluster that fails; all when empty.
+	bad string
+}
+
+func (d *driver) call(what string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls = append(d.calls, what)
 }
 
 func (d *driver) Preview(_ context.Context, c *config.Cluster, _ automation.PreviewOptions) (automation.Result, error) {
-	d.calls = append(d.calls, "preview "+c.Name)
+	d.call("preview " + c.Name)
 	return automation.Result{Cluster: c.Name, Stacks: []automation.StackResult{
 		{Stack: c.Name + "-core", Operation: "preview", Changes: d.planned},
 		{Stack: c.Name + "-bootstrap", Operation: "preview", Changes: d.planned, Placeholders: d.preview.Placeholders},
@@ -38,19 +49,22 @@ func (d *driver) Up(_ context.Context, c *config.Cluster, o automation.UpOptions
 	if o.Refresh {
 		call += " refresh"
 	}
-	d.calls = append(d.calls, call)
+	d.call(call)
+	if d.bad != "" && d.bad != c.Name {
+		return automation.Result{Cluster: c.Name}, nil
+	}
 	return automation.Result{Cluster: c.Name, Duration: 2 * time.Second, Stacks: []automation.StackResult{
 		{Stack: c.Name + "-core", Operation: "up", Changes: d.planned, Outputs: map[string]any{"token": "s3cr3t"}},
 	}}, d.err
 }
 
 func (d *driver) Verify(_ context.Context, c *config.Cluster, o automation.VerifyOptions) (automation.Verification, error) {
-	d.calls = append(d.calls, "verify "+c.Name+" "+o.Timeout.String())
+	d.call("verify " + c.Name + " " + o.Timeout.String())
 	return automation.Verification{Cluster: c.Name, Checks: []automation.Check{{Kind: "Kustomization", Name: "apps", Ready: true}}}, nil
 }
 
 func (d *driver) Push(_ context.Context, c *config.Cluster, _ automation.PushOptions) (automation.PushResult, error) {
-	d.calls = append(d.calls, "push "+c.Name)
+	d.call("push " + c.Name)
 	return automation.PushResult{Cluster: c.Name, Branch: "main", Commit: "abc", Changed: true}, nil
 }
 
@@ -75,10 +89,13 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	fx.opts.Clusters = func(names []string) ([]*config.Cluster, error) {
 		var all []*config.Cluster
 		for _, name := range names {
-			all = append(all, &config.Cluster{Name: name})
+			all = append(all, &config.Cluster{Name: name, File: name + ".yaml"})
 		}
 		return all, nil
 	}
+	root := t.TempDir()
+	fx.opts.Root = func() (string, error) { return root, nil }
+	fx.opts.Journals = func() (automationfleet.Journals, error) { return automationfleet.Journals{Dir: root}, nil }
 	fx.opts.Driver = func(context.Context, automation.Observer) (Driver, error) { return fx.driver, nil }
 	return fx
 }
@@ -97,7 +114,7 @@ func TestUp(t *testing.T) {
 		says     string
 	}{
 		{name: "yes", args: []string{"demo", "--yes"}, calls: []string{"up demo"}},
-		{name: "several", args: []string{"demo", "prod", "-y", "--refresh"}, calls: []string{"up demo refresh", "up prod refresh"}},
+		{name: "several", args: []string{"demo", "prod", "-y", "--refresh", "--parallel", "1"}, calls: []string{"up demo refresh", "up prod refresh"}},
 		{
 			name: "verify", args: []string{"demo", "--yes", "--verify", "--timeout", "30s"},
 			calls: []string{"up demo", "verify demo 30s"}, says: "✔ demo: 1 objects are ready",
@@ -133,9 +150,29 @@ func TestUp(t *testing.T) {
 			calls: []string{"preview demo", "up demo"}, says: "unknown until core exists",
 		},
 		{
-			name: "first failure stops", args: []string{"demo", "prod", "--yes"},
+			name: "a failure", args: []string{"demo", "--yes"},
 			setup: func(fx *fixture) { fx.driver.err = errors.New("quota exceeded") },
 			calls: []string{"up demo"}, err: "quota exceeded",
+		},
+		{
+			name: "a failure spares neighbours", args: []string{"demo", "prod", "--yes", "--parallel", "1"},
+			setup: func(fx *fixture) { fx.driver.err, fx.driver.bad = errors.New("quota exceeded"), "demo" },
+			calls: []string{"up demo", "up prod"},
+			err:   "up: 1 of 2 clusters succeeded, 1 failed; first cause: quota exceeded; `tombolo up --resume` goes on with the rest",
+		},
+		{
+			name: "fail fast", args: []string{"demo", "prod", "--yes", "--parallel", "1", "--fail-fast"},
+			setup: func(fx *fixture) { fx.driver.err = errors.New("quota exceeded") },
+			calls: []string{"up demo"},
+			err:   "up: 0 of 2 clusters succeeded, 1 failed, 1 not started; first cause: quota exceeded; `tombolo up --resume` goes on with the rest",
+		},
+		{
+			name: "several are asked about once", args: []string{"demo", "prod", "--parallel", "1"}, terminal: true, answer: "y\n",
+			calls: []string{"preview demo", "preview prod", "up demo", "up prod"}, says: "Change demo, prod as planned? [y/N]",
+		},
+		{
+			name: "several declined", args: []string{"demo", "prod", "--parallel", "1"}, terminal: true, answer: "n\n",
+			calls: []string{"preview demo", "preview prod"}, err: "demo, prod were left as they are",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

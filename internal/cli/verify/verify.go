@@ -12,9 +12,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	automationfleet "tombolo/automation/fleet"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
 )
 
@@ -29,15 +31,9 @@ type Driver interface {
 
 // Options of the command.
 type Options struct {
-	Out      io.Writer
-	Status   func() render.Status
-	Progress func() *render.Progress
-	Clusters func([]string) ([]*config.Cluster, error)
-	Driver   func(context.Context, automation.Observer) (Driver, error)
-	JSON     func() bool
-	Table    func() render.TableOptions
+	*fleet.Fleet
+	Driver func(context.Context, automation.Observer) (Driver, error)
 
-	Names    []string
 	Timeout  time.Duration
 	Revision string
 }
@@ -45,12 +41,11 @@ type Options struct {
 // NewCmdVerify returns the command; runF, if not nil, runs in place of it.
 func NewCmdVerify(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters,
-		JSON: f.JSON, Table: f.Table,
+		Fleet:  fleet.New(f, fleet.Operation{Name: "verify", Order: automationfleet.Free}),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
-		Use:   "verify <cluster>...",
+		Use:   "verify [<cluster>...]",
 		Short: "Wait until everything that Git declares is ready",
 		Long: strings.TrimSpace(`
 Wait until everything that the GitOps engine has for each cluster is ready at the
@@ -59,16 +54,17 @@ HelmRelease, with Argo CD every Application and ApplicationSet, which for a spok
 are looked at on its hub. When the time is over, the first cause is named.`),
 		Example: strings.TrimSpace(`
   tombolo verify demo --lab
+  tombolo verify --all --timeout 5m
   tombolo verify demo --timeout 30s --output json`),
-		Args: factory.SomeClusters,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Names = args
+		Args: opts.Args,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}
 			return verifyRun(cmd.Context(), opts)
 		},
 	}
+	opts.AddFlags(cmd)
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", DefaultTimeout, "longest wait for each cluster")
 	cmd.Flags().StringVar(&opts.Revision, "revision", "", "`commit` that the repository must be at (default: what its source has fetched)")
 	return cmd
@@ -78,14 +74,17 @@ func verifyRun(ctx context.Context, o *Options) error {
 	if o.Timeout <= 0 {
 		return fault.NewUsage(fmt.Sprintf("--timeout is %s", o.Timeout), "give a duration such as 30s or 5m")
 	}
-	all, err := o.Clusters(o.Names)
+	all, err := o.Choose()
 	if err != nil {
 		return err
 	}
-	return factory.Each(ctx, all, o.Progress, o.Driver, func(driver Driver, _ *render.Progress, c *config.Cluster) error {
-		return Cluster(ctx, driver, c, Output{
-			Out: o.Out, Status: o.Status(), Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Revision: o.Revision,
-		})
+	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+			return automationfleet.Work{Phase: "verify"}, Cluster(ctx, s.Driver, c, Output{
+				Out: t.Out, Status: t.Status, Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Revision: o.Revision,
+				Named: !t.Alone,
+			})
+		}})
 	})
 }
 
@@ -97,6 +96,10 @@ type Output struct {
 	JSON     bool
 	Timeout  time.Duration
 	Revision string
+	// Brief leaves out the table when everything is ready.
+	Brief bool
+	// Named begins the table with the cluster's name.
+	Named bool
 }
 
 // document is the result in the JSON format.
@@ -130,6 +133,12 @@ func (o Output) write(cluster string, v automation.Verification, ready bool) err
 			Type: "verification", Cluster: cluster, Ready: ready, Checks: v.Checks, Cause: v.Cause,
 			Seconds: v.Waited.Seconds(),
 		})
+	}
+	if ready && o.Brief {
+		return nil
+	}
+	if o.Brief || o.Named {
+		fmt.Fprintf(o.Out, "%s:\n", cluster)
 	}
 	columns := []string{"KIND", "NAME", "READY", "REVISION"}
 	if !ready {

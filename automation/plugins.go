@@ -1,0 +1,87 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// providerModule matches the SDK of a provider; the plugin has the module's
+// version.
+var providerModule = regexp.MustCompile(`^github\.com/pulumi/pulumi-([a-z-]+)/sdk(?:/v\d+)?$`)
+
+// requiredPlugins are the providers that the stacks' programs use, by name, with
+// their versions.
+func requiredPlugins(info *debug.BuildInfo) map[string]string {
+	out := map[string]string{}
+	if info == nil {
+		return out
+	}
+	for _, dep := range info.Deps {
+		if m := providerModule.FindStringSubmatch(dep.Path); m != nil {
+			out[m[1]] = dep.Version
+		}
+	}
+	return out
+}
+
+// installPlugins installs what is missing of the providers, once for a driver: the
+// CLI would do so within each operation, and installations in parallel get in each
+// other's way. One that fails is the operation's to report, which may find the
+// provider elsewhere. The caller holds d.selecting.
+func (d *Driver) installPlugins(ctx context.Context) {
+	if d.pluginsDone || d.opts.Command != nil || d.opts.lookupEnv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true" {
+		return
+	}
+	command, err := d.pulumi(ctx)
+	if err != nil {
+		return
+	}
+	info, _ := debug.ReadBuildInfo()
+	required := requiredPlugins(info)
+	for _, name := range missingPlugins(required, d.pluginDir(), d.opts.lookupEnv("PULUMI_DEBUG_PROVIDERS")) {
+		version := required[name]
+		d.opts.Observer.Note("", fmt.Sprintf("installing the provider %s %s", name, version))
+		_, _, _, err := command.Run(ctx, d.opts.Root, nil, nil, nil, environ(d.env), "plugin", "install", "resource", name, version)
+		if err != nil && ctx.Err() != nil {
+			return
+		}
+	}
+	d.pluginsDone = true
+}
+
+// pluginDir is where the CLI keeps plugins; "" where nobody knows.
+func (d *Driver) pluginDir() string {
+	home := d.opts.PulumiHome
+	if home == "" {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		home = filepath.Join(user, ".pulumi")
+	}
+	return filepath.Join(home, "plugins")
+}
+
+// missingPlugins are those that are not in the directory, sorted, but for
+// providers that run already: attached is "name:port,…".
+func missingPlugins(required map[string]string, dir, attached string) []string {
+	if dir == "" {
+		return nil
+	}
+	var running []string
+	for provider := range strings.SplitSeq(attached, ",") {
+		name, _, _ := strings.Cut(provider, ":")
+		running = append(running, name)
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(required)), func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, "resource-"+name+"-"+required[name]))
+		return err == nil || slices.Contains(running, name)
+	})
+}

@@ -1,0 +1,226 @@
+// Package fleet is what commands on clusters have in common: the flags that
+// choose clusters and say how many are worked on at a time, the run itself, what
+// is shown of it, and its journal.
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"tombolo/automation/fleet"
+	"tombolo/config"
+	"tombolo/internal/cli/clusters"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+// Operation is what a command does to clusters.
+type Operation struct {
+	// Name of the command.
+	Name string
+	// Order in which it reaches clusters.
+	Order fleet.Order
+	// Changes says that it changes clusters: then its runs have a journal.
+	Changes bool
+	// Undoing is the command that takes back what this one has done. With it, a
+	// run can be resumed.
+	Undoing string
+}
+
+// Fleet is a command's way to clusters. Commands embed it in their options.
+type Fleet struct {
+	Operation Operation
+	Streams   *streams.Streams
+	Status    func() render.Status
+	Progress  func() *render.Progress
+	JSON      func() bool
+	Table     func() render.TableOptions
+	// Clusters loads clusters by names or paths; all without any.
+	Clusters func(args []string) ([]*config.Cluster, error)
+	// Root is the project's directory.
+	Root func() (string, error)
+	// Journals are where the command's runs are written down.
+	Journals func() (fleet.Journals, error)
+
+	// Selection of clusters.
+	Selection fleet.Selection
+	// Parallel is how many are worked on at a time.
+	Parallel int
+	// FailFast starts nothing more after the first failure.
+	FailFast bool
+	// Resume goes on with the last run.
+	Resume bool
+	// NoGate and GateTimeout are about the check between two waves.
+	NoGate      bool
+	GateTimeout time.Duration
+
+	cmd *cobra.Command
+	// resumed is the run that goes on.
+	resumed *fleet.Record
+}
+
+// New returns the way to clusters of a command.
+func New(f *factory.Factory, o Operation) *Fleet {
+	return &Fleet{
+		Operation: o, Streams: f.Streams, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
+		Clusters: f.ClustersOrAll, Root: f.Root, Journals: f.Journals,
+	}
+}
+
+// DefaultGateTimeout is the longest wait at a gate when none is given: as long
+// as verify waits.
+const DefaultGateTimeout = 10 * time.Minute
+
+// ownFlags are those of a run, which are not the operation's to keep.
+var ownFlags = []string{"all", "selector", "wave", "parallel", "fail-fast", "resume", "no-gate", "gate-timeout", "yes", "yes-destroy"}
+
+// AddFlags adds the flags that choose clusters, and those of the run.
+func (f *Fleet) AddFlags(cmd *cobra.Command) {
+	f.cmd = cmd
+	flags := cmd.Flags()
+	flags.BoolVar(&f.Selection.All, "all", false, "all clusters of the project")
+	flags.StringVarP(&f.Selection.Selector, "selector", "l", "", "only clusters with these `labels`, such as environment=prod,logging!=off")
+	flags.IntSliceVar(&f.Selection.Waves, "wave", nil, "only clusters of these `waves`")
+	flags.IntVar(&f.Parallel, "parallel", 0, "how many `clusters` are worked on at a time (default: by cores and memory)")
+	flags.BoolVar(&f.FailFast, "fail-fast", false, "start nothing more after the first failure")
+	if f.Operation.Undoing != "" {
+		flags.BoolVar(&f.Resume, "resume", false, "go on with the last run that did not finish, where it stopped")
+	}
+}
+
+// AddGateFlags adds those of the gate between two waves.
+func (f *Fleet) AddGateFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.NoGate, "no-gate", false, "start the next wave without looking at the health of the last one")
+	cmd.Flags().DurationVar(&f.GateTimeout, "gate-timeout", DefaultGateTimeout, "longest wait for the health of a wave")
+}
+
+// Args takes the names of clusters. Without a name and without a flag that
+// chooses clusters there is nothing to do.
+func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
+	f.Selection.Names = args
+	if err := f.Selection.Check(); err != nil {
+		return fault.NewUsage(err.Error(), fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
+	}
+	switch {
+	case f.Resume && !f.Selection.Empty():
+		return fault.NewUsage(fmt.Sprintf("--resume and %s: the run that goes on has its clusters", f.Selection), "give --resume alone")
+	case f.Parallel < 0:
+		return fault.NewUsage(fmt.Sprintf("--parallel is %d", f.Parallel), "give 1 or more")
+	case f.cmd.Flags().Changed("gate-timeout") && f.GateTimeout <= 0:
+		return fault.NewUsage(fmt.Sprintf("--gate-timeout is %s", f.GateTimeout), "give a duration such as 5m, or --no-gate")
+	case f.Resume || !f.Selection.Empty():
+		return nil
+	}
+	return factory.NoCluster()
+}
+
+// Choose returns the clusters that the command line is about, in the order of
+// their waves. Of a run that goes on, these are all of its clusters, and the
+// operation's flags are set as they were, where the command line leaves them out.
+func (f *Fleet) Choose() ([]*config.Cluster, error) {
+	if f.Resume {
+		return f.chooseResumed()
+	}
+	all, err := f.Clusters(f.Selection.Names)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := f.Selection.Filter(all)
+	if err == nil && len(chosen) == 0 {
+		err = fault.NewUsage(fmt.Sprintf("no cluster is meant by %s", f.Selection), "`tombolo list` shows the clusters; their labels are in their files")
+	}
+	return chosen, err
+}
+
+func (f *Fleet) chooseResumed() ([]*config.Cluster, error) {
+	root, err := f.Root()
+	if err != nil {
+		return nil, err
+	}
+	journals, err := f.Journals()
+	if err != nil {
+		return nil, err
+	}
+	r, err := journals.Unfinished(f.Operation.Name, f.Operation.Undoing)
+	if err == nil {
+		err = r.Unchanged(root)
+	}
+	if err != nil {
+		return nil, resumeFailed(err)
+	}
+	files := make([]string, len(r.Clusters))
+	for i, c := range r.Clusters {
+		files[i] = c.File
+		if !filepath.IsAbs(c.File) {
+			files[i] = filepath.Join(root, c.File)
+		}
+	}
+	if err := f.restore(r.Options); err != nil {
+		return nil, err
+	}
+	f.resumed, f.Selection = &r, r.Selection
+	return clusters.Load(files)
+}
+
+// resumeFailed puts the reason why no run goes on into its class.
+func resumeFailed(err error) error {
+	if why := new(fleet.ResumeError); errors.As(err, &why) {
+		return fault.NewPrecondition(why.What, why.Remedy, nil)
+	}
+	return err
+}
+
+// options are the operation's flags that the command line has.
+func (f *Fleet) options() map[string]string {
+	out := map[string]string{}
+	f.cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Changed && !slices.Contains(ownFlags, flag.Name) {
+			out[flag.Name] = flag.Value.String()
+		}
+	})
+	return out
+}
+
+// restore sets the operation's flags as they were.
+func (f *Fleet) restore(options map[string]string) error {
+	for name, value := range options {
+		if flag := f.cmd.Flags().Lookup(name); flag == nil || flag.Changed {
+			continue
+		}
+		if err := f.cmd.Flags().Set(name, value); err != nil {
+			return fault.NewPrecondition(fmt.Sprintf("the run had --%s %s, which this version does not take", name, value),
+				"run the command anew", err)
+		}
+	}
+	return nil
+}
+
+// parallel is how many clusters are worked on at a time.
+func (f *Fleet) parallel() int {
+	if f.Parallel > 0 {
+		return f.Parallel
+	}
+	return fleet.DefaultParallel()
+}
+
+// Names lists clusters for people: a few by name, many by their number.
+func Names(all []*config.Cluster) string {
+	const few = 5
+	if len(all) > few {
+		return fmt.Sprintf("%d clusters", len(all))
+	}
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+	}
+	return strings.Join(names, ", ")
+}

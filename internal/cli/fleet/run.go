@@ -1,0 +1,165 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"tombolo/automation"
+	"tombolo/automation/fleet"
+	"tombolo/config"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+)
+
+// Session is a driver, and the view of what it does.
+type Session[D any] struct {
+	Driver   D
+	Progress *render.Progress
+	fleet    *Fleet
+}
+
+// With opens the driver, which tells the progress what it does, for what a
+// command does with it.
+func With[D any](ctx context.Context, f *Fleet, open func(context.Context, automation.Observer) (D, error),
+	do func(*Session[D]) error,
+) error {
+	p := f.Progress()
+	defer p.Close()
+	driver, err := open(ctx, p)
+	if err != nil {
+		return err
+	}
+	return do(&Session[D]{Driver: driver, Progress: p, fleet: f})
+}
+
+// Tasks are what a run consists of.
+type Tasks struct {
+	// Work works on one cluster.
+	Work func(context.Context, Terminal, *config.Cluster) (fleet.Work, error)
+	// Gate asks for the health of one cluster before the next wave starts; nil
+	// where nobody asks.
+	Gate func(context.Context, *config.Cluster) error
+}
+
+// Run works on clusters in the order of the command's operation, and shows what
+// becomes of each. Of one cluster it is the cluster's error that comes back, of
+// several one that has the first cause.
+func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) error {
+	f := s.fleet
+	jobs, journal, err := f.prepare(all)
+	if err != nil {
+		return err
+	}
+	defer journal.Close()
+	runner, out := s.runner(all, t, f.Operation)
+	runner.Journal = journal
+	if f.resumed != nil {
+		runner.Passed = f.resumed.Passed
+	}
+	summary, err := runner.Run(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	s.Progress.Interlude(func() { err = out.end(summary) })
+	if err != nil {
+		return err
+	}
+	if summary.Journal != nil {
+		f.Status().Failed("%s; the run went on, and --resume may do again what it has done", summary.Journal)
+	}
+	err = summary.Err()
+	if of := new(fleet.RunError); errors.As(err, &of) && f.Operation.Undoing != "" {
+		of.Remedy = fmt.Sprintf("`tombolo %s --resume` goes on with the rest", f.Operation.Name)
+	}
+	return err
+}
+
+// Look looks at clusters before the run, all at a time, and returns the first
+// failure.
+func (s *Session[D]) Look(ctx context.Context, name string, all []*config.Cluster, t Tasks) error {
+	look := Operation{Name: name, Order: fleet.Free}
+	runner, out := s.runner(all, t, look)
+	summary, err := runner.Run(ctx, fleet.Jobs(all, look.Order, nil))
+	if err != nil {
+		return err
+	}
+	s.Progress.Interlude(func() { err = out.writeTexts(summary) })
+	return errors.Join(err, summary.Err())
+}
+
+// runner is a runner for the clusters, and where their work writes.
+func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (fleet.Runner, *output) {
+	f := s.fleet
+	out := &output{fleet: f, progress: s.Progress, alone: len(all) == 1, texts: map[string]string{}}
+	byName := map[string]*config.Cluster{}
+	for _, c := range all {
+		byName[c.Name] = c
+	}
+	r := fleet.Runner{
+		Operation: o.Name, Parallel: f.parallel(), FailFast: f.FailFast,
+		Waves: o.Order != fleet.Free, Reverse: o.Order == fleet.Reverse,
+		Observer: view{progress: s.Progress, clusters: byName},
+		Work: func(ctx context.Context, name string) (fleet.Work, error) {
+			terminal, flush := out.terminal(name)
+			defer flush()
+			return t.Work(ctx, terminal, byName[name])
+		},
+	}
+	if t.Gate != nil {
+		r.Gate = fleet.Gate(func(ctx context.Context, name string) error { return t.Gate(ctx, byName[name]) })
+	}
+	return r, out
+}
+
+// prepare puts clusters into the operation's order, and begins the journal, or
+// goes on with it.
+func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, error) {
+	if !f.Operation.Changes {
+		return fleet.Jobs(all, f.Operation.Order, nil), nil, nil
+	}
+	journals, err := f.Journals()
+	if err != nil {
+		return nil, nil, err
+	}
+	expected, err := journals.Expected(f.Operation.Name)
+	if err != nil {
+		return nil, nil, err
+	}
+	jobs := fleet.Jobs(all, f.Operation.Order, expected)
+	if f.resumed != nil {
+		return f.goOn(journals, jobs)
+	}
+	root, err := f.Root()
+	if err != nil {
+		return nil, nil, err
+	}
+	h := fleet.Header{Operation: f.Operation.Name, Selection: f.Selection, Options: f.options()}
+	if err := h.SetClusters(root, all); err != nil {
+		return nil, nil, err
+	}
+	journal, err := journals.Begin(h)
+	if err != nil {
+		return nil, nil, fault.NewPrecondition("the run cannot be written down", "make the directory writable", err)
+	}
+	return jobs, journal, nil
+}
+
+// goOn takes over what the resumed run has finished.
+func (f *Fleet) goOn(journals fleet.Journals, jobs []fleet.Job) ([]fleet.Job, *fleet.Journal, error) {
+	journal, err := journals.Resume(*f.resumed)
+	if err != nil {
+		return nil, nil, resumeFailed(err)
+	}
+	left := 0
+	for i, j := range jobs {
+		jobs[i].Done = f.resumed.Ends[j.Cluster].Outcome == fleet.Succeeded
+		if !jobs[i].Done {
+			left++
+		}
+	}
+	f.Status().Doing("going on with %s of %s: %d of %d clusters are left",
+		f.Operation.Name, f.resumed.Started.Local().Format(time.DateTime), left, len(jobs))
+	return jobs, journal, nil
+}

@@ -1,0 +1,98 @@
+package fleet
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+
+	"tombolo/automation/fleet"
+	"tombolo/internal/render"
+)
+
+// Terminal is where the work on one cluster writes. Of several that are worked
+// on at a time, none disturbs the others.
+type Terminal struct {
+	// Out takes data.
+	Out io.Writer
+	// Status says what was done.
+	Status render.Status
+	// Alone says that the run is about this cluster alone.
+	Alone bool
+}
+
+// output is where a run writes. What several clusters write is kept apart: JSON
+// documents are written when the work on a cluster is over, texts at the end, in
+// the order of the clusters.
+type output struct {
+	fleet    *Fleet
+	progress *render.Progress
+	alone    bool
+
+	mu    sync.Mutex
+	texts map[string]string
+}
+
+// terminal is for the work on a cluster; call flush after it.
+func (o *output) terminal(cluster string) (t Terminal, flush func()) {
+	status := o.fleet.Status()
+	if o.alone {
+		return Terminal{Out: o.fleet.Streams.Out, Status: status, Alone: true}, func() {}
+	}
+	var text bytes.Buffer
+	status.W = interlude{o.progress, status.W}
+	return Terminal{Out: &text, Status: status}, func() {
+		if o.fleet.JSON() {
+			_, _ = interlude{o.progress, o.fleet.Streams.Out}.Write(text.Bytes()) // as events: nobody reads
+			return
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.texts[cluster] = text.String()
+	}
+}
+
+// interlude writes without disturbing the view that moves.
+type interlude struct {
+	progress *render.Progress
+	w        io.Writer
+}
+
+// Write writes lines.
+func (i interlude) Write(p []byte) (n int, err error) {
+	i.progress.Interlude(func() { n, err = i.w.Write(p) })
+	return n, err
+}
+
+// end writes the texts, and what became of each cluster.
+func (o *output) end(s fleet.Summary) error {
+	if o.alone {
+		return nil
+	}
+	if err := o.writeTexts(s); err != nil {
+		return err
+	}
+	if len(o.texts) > 0 {
+		fmt.Fprintln(o.fleet.Streams.Out)
+	}
+	return render.WriteSummary(o.fleet.Streams.Out, summaryOf(s), render.SummaryOptions{Table: o.fleet.Table(), JSON: o.fleet.JSON()})
+}
+
+func (o *output) writeTexts(s fleet.Summary) error {
+	first := true
+	for _, e := range s.Clusters {
+		text := o.texts[e.Cluster]
+		if text == "" {
+			delete(o.texts, e.Cluster)
+			continue
+		}
+		if !first {
+			text = "\n" + text
+		}
+		first = false
+		if _, err := io.WriteString(o.fleet.Streams.Out, text); err != nil {
+			return fmt.Errorf("writing the result of %s: %w", e.Cluster, err)
+		}
+	}
+	return nil
+}

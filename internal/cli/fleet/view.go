@@ -1,0 +1,82 @@
+package fleet
+
+import (
+	"tombolo/automation/fleet"
+	"tombolo/config"
+	"tombolo/internal/render"
+)
+
+// view shows a run.
+type view struct {
+	progress *render.Progress
+	clusters map[string]*config.Cluster
+}
+
+// RunStarted shows what is to come.
+func (v view) RunStarted(p fleet.Plan) {
+	run := render.Run{Operation: p.Operation, Parallel: p.Parallel}
+	for _, j := range p.Clusters {
+		c := render.RunCluster{Name: j.Cluster, Wave: j.Wave, Expected: j.Expected}
+		if spoke := v.clusters[j.Cluster]; spoke.IsSpoke() {
+			c.Hub = spoke.Hub()
+		}
+		run.Clusters = append(run.Clusters, c)
+	}
+	v.progress.RunStarted(run)
+	for _, j := range p.Clusters {
+		if j.Done {
+			v.progress.ClusterFinished(render.ClusterEnd{Name: j.Cluster, Wave: j.Wave, Result: render.RunEarlier})
+		}
+	}
+}
+
+// ClusterStarted shows that the work on a cluster begins.
+func (v view) ClusterStarted(cluster string) { v.progress.ClusterStarted(cluster) }
+
+// ClusterFinished shows what became of a cluster.
+func (v view) ClusterFinished(e fleet.End) { v.progress.ClusterFinished(endOf(e)) }
+
+// GateStarted shows that the next wave waits.
+func (v view) GateStarted(wave int, clusters []string) { v.progress.GateStarted(wave, clusters) }
+
+// GateFinished shows whether it begins.
+func (v view) GateFinished(e fleet.GateEnd) {
+	end := render.GateEnd{Wave: e.Wave, Duration: e.Duration}
+	if e.Err != nil {
+		end.Cause = e.Err.Error()
+	}
+	v.progress.GateFinished(end)
+}
+
+// RunFinished shows that the run is over.
+func (v view) RunFinished(s fleet.Summary) { v.progress.RunFinished(summaryOf(s)) }
+
+func summaryOf(s fleet.Summary) render.Summary {
+	out := render.Summary{Operation: s.Operation, Duration: s.Duration}
+	for _, e := range s.Clusters {
+		out.Clusters = append(out.Clusters, endOf(e))
+	}
+	return out
+}
+
+func endOf(e fleet.End) render.ClusterEnd {
+	return render.ClusterEnd{
+		Name: e.Cluster, Wave: e.Wave, Result: resultOf(e), Phase: e.Phase,
+		Changes: e.Changes, Duration: e.Duration, Cause: e.Cause(),
+	}
+}
+
+func resultOf(e fleet.End) render.RunResult {
+	switch {
+	case e.Earlier:
+		return render.RunEarlier
+	case e.Outcome == fleet.Succeeded:
+		return render.RunDone
+	case e.Outcome == fleet.Failed:
+		return render.RunFailed
+	case e.Outcome == fleet.Interrupted:
+		return render.RunInterrupted
+	default:
+		return render.RunSkipped
+	}
+}

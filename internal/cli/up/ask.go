@@ -1,0 +1,82 @@
+package up
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"tombolo/automation"
+	automationfleet "tombolo/automation/fleet"
+	"tombolo/config"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/fleet"
+	"tombolo/internal/cli/result"
+	"tombolo/internal/render"
+)
+
+// ask shows the plans and asks once whether to go on. It returns the clusters
+// that have something to change: there is nothing to ask about the others.
+func (o *Options) ask(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) ([]*config.Cluster, error) {
+	plans, err := o.plans(ctx, s, all)
+	if err != nil {
+		return nil, err
+	}
+	var wanted []*config.Cluster
+	for _, c := range all {
+		if !changes(plans[c.Name]) {
+			o.Status().Done("%s: nothing to change", c.Name)
+			continue
+		}
+		wanted = append(wanted, c)
+		for _, plan := range result.Plans(s.Progress, plans[c.Name]) {
+			render.WritePlan(o.Streams.ErrOut, plan, render.PlanOptions{
+				Style: o.Style(o.Streams.ErrIsTerminal()), Width: o.Streams.ErrWidth(),
+			})
+		}
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Change %s as planned? [y/N]", fleet.Names(wanted)))
+	if err != nil {
+		return nil, err
+	}
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		return nil, &fault.Error{Class: fault.Declined, Problem: left(wanted)}
+	}
+	return wanted, nil
+}
+
+// plans previews the clusters.
+func (o *Options) plans(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) (map[string]automation.Result, error) {
+	var mu sync.Mutex
+	plans := map[string]automation.Result{}
+	err := s.Look(ctx, "preview", all, fleet.Tasks{
+		Work: func(ctx context.Context, _ fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
+			mu.Lock()
+			defer mu.Unlock()
+			plans[c.Name] = r
+			return result.Work(r), err
+		},
+	})
+	return plans, err
+}
+
+// changes says whether a plan changes anything. Placeholders stand for changes.
+func changes(r automation.Result) bool {
+	for _, s := range r.Stacks {
+		if s.Placeholders || s.Changes.Total() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func left(clusters []*config.Cluster) string {
+	if len(clusters) == 1 {
+		return clusters[0].Name + " was left as it is"
+	}
+	return fleet.Names(clusters) + " were left as they are"
+}
