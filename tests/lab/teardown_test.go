@@ -54,7 +54,7 @@ func (p project) refusesTheProtected(t *testing.T) {
 		t.Errorf("destroy of a protected cluster: exit code %d\n%s", o.code, o.stderr)
 	}
 	o = p.tool(t, "pulumi", "destroy", "-s", "demo-core", "--preview-only", "--non-interactive")
-	if text := o.stdout + o.stderr; o.code == 0 || !strings.Contains(text, "demo-vpc") || !strings.Contains(text, "protect") {
+	if text := o.stdout + o.stderr; o.code == 0 || !strings.Contains(text, "demo-control-plane") || !strings.Contains(text, "because it is protected") {
 		t.Errorf("plain pulumi would destroy a protected core: exit code %d\n%s", o.code, text)
 	}
 }
