@@ -17,7 +17,7 @@ test: setup tools-argocd ## Run every test: unit, command line, and end to end i
 	$(GO) vet ./...
 	$(GO) vet -tags lab ./...
 	$(GO) test ./...
-	$(GO) test -tags lab -count=1 -timeout 40m -p 1 -v ./automation/... ./lab/... ./tests/lab/...
+	$(GO) test -tags lab -count=1 -timeout 60m -p 1 -parallel 3 -v ./automation/... ./lab/... ./tests/lab/...
 
 ##@ The lab
 
@@ -50,6 +50,10 @@ build: ## Build bin/tombolo, and bin/program for plain pulumi
 .PHONY: test-unit
 test-unit: ## Run the tests that need no tools, no lab and no network
 	$(GO) test ./...
+
+.PHONY: bench
+bench: setup ## Measure a fleet, the driver and the scheduler: docs/performance.md (BENCH=part for one)
+	$(GO) run ./tools/bench -part "$(or $(BENCH),all)"
 
 .PHONY: lint
 lint: ## Check style, import arrows and formatting

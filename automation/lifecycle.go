@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
@@ -106,6 +107,9 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	if err != nil {
 		return StackResult{}, err
 	}
+	if k == stacks.Core && st == nil {
+		defer d.openAhead(ctx, c)()
+	}
 	if err := ready.wait(ctx); err != nil {
 		return StackResult{}, err
 	}
@@ -123,6 +127,19 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	}
 	result.Outputs, err = s.outputs(ctx, result)
 	return result, err
+}
+
+// openAhead makes bootstrap's stack, as a preview does, while the account is
+// looked at and core is made: making one takes the CLI half a second. It returns what waits for the end of that; an
+// error shows when bootstrap is opened for its up.
+func (d *Driver) openAhead(ctx context.Context, c *config.Cluster) (wait func()) {
+	var work sync.WaitGroup
+	work.Go(func() {
+		if st, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap)); err == nil && st == nil {
+			_, _ = d.open(ctx, c, stacks.Bootstrap, stacks.Options{}, false)
+		}
+	})
+	return work.Wait
 }
 
 // outputs of the stack after an up, with secrets masked: what the engine told,

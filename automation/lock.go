@@ -24,6 +24,9 @@ func (d *Driver) releaseLocks(ctx context.Context, stack string) error {
 	if err := d.removeUnfinished(dir, stack); err != nil {
 		return err
 	}
+	if err := d.mendAttributes(stack); err != nil {
+		return err
+	}
 	held, err := readLocks(dir, stack)
 	if err != nil {
 		return err

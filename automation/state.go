@@ -29,6 +29,9 @@ type state struct {
 
 // state reads a stack's state; nil when the stack does not exist.
 func (d *Driver) state(ctx context.Context, stack string) (*state, error) {
+	if err := d.mendAttributes(stack); err != nil {
+		return nil, err
+	}
 	if st, known, err := d.localState(stack); known || err != nil {
 		return st, err
 	}

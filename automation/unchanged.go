@@ -100,7 +100,7 @@ func (s *state) settled() bool {
 	if s.resources() == 0 || len(s.outputs()) == 0 || len(s.deployment.PendingOperations) > 0 {
 		return false
 	}
-	return !isSpecial(s.outputs())
+	return !s.draining() && !isSpecial(s.outputs())
 }
 
 // lookAhead previews a stack. giveUp, if not nil, is called as soon as

@@ -67,11 +67,23 @@ func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o s
 	d.selecting.Lock()
 	defer d.selecting.Unlock()
 	d.installPlugins(ctx)
-	s.stack, err = auto.UpsertStack(ctx, s.name, ws)
-	if err != nil {
+	if s.stack, err = s.inBackend(ctx, ws, exists); err != nil {
 		return nil, d.failure(ctx, failed{stack: s.name, operation: "open", err: err})
 	}
 	return s, nil
+}
+
+// inBackend makes the stack, or selects it. Who says that it does not exist may
+// have looked before somebody else made it.
+func (s *session) inBackend(ctx context.Context, ws auto.Workspace, exists bool) (auto.Stack, error) {
+	if exists {
+		return auto.SelectStack(ctx, s.name, ws)
+	}
+	stack, err := auto.NewStack(ctx, s.name, ws)
+	if auto.IsCreateStack409Error(err) {
+		return auto.SelectStack(ctx, s.name, ws)
+	}
+	return stack, err
 }
 
 // setEnv adds to the environment of the operations to come.

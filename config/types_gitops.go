@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // Engine is a GitOps engine.
 type Engine string
 
@@ -80,18 +82,30 @@ type ArgoCDOptions struct {
 	Applications Leaving `yaml:"applications,omitempty"`
 }
 
-// Distribution is an install manifest: a pinned and checksummed URL, or a
-// local file.
+// Distribution is an install manifest, or for Argo CD a packed Helm chart: a
+// pinned and checksummed URL, or a local file.
 type Distribution struct {
 	// Version of the engine, such as v2.7.5.
 	Version string `yaml:"version"`
-	// URL of the manifest. Default: the engine's release of Version.
+	// URL of the manifest, or of a chart, which ends in .tgz. Default: the
+	// manifest of the engine's release of Version.
 	URL string `yaml:"url,omitempty"`
-	// SHA256 of the manifest, 64 hexadecimal digits; required unless Path is set.
+	// SHA256 of the manifest or chart, 64 hexadecimal digits; required unless
+	// Path is set.
 	SHA256 string `yaml:"sha256,omitempty"`
-	// Path of a local manifest, relative to the cluster file. Excludes URL.
+	// Path of a local manifest or chart, relative to the cluster file. Excludes URL.
 	Path string `yaml:"path,omitempty"`
+	// Values of the chart, as helm template takes them. A manifest has none.
+	Values map[string]any `yaml:"values,omitempty"`
 }
+
+// IsChart says that the distribution is a packed Helm chart, by its name.
+func (d Distribution) IsChart() bool {
+	return strings.HasSuffix(d.URL, chartSuffix) || strings.HasSuffix(d.Path, chartSuffix)
+}
+
+// chartSuffix ends the name of a packed chart.
+const chartSuffix = ".tgz"
 
 // AuthType is how the engine reads the Git repository.
 type AuthType string

@@ -174,6 +174,7 @@ func (v *validator) interval(s string) {
 
 func (v *validator) distribution(d Distribution) {
 	at := path("gitops.distribution")
+	v.chart(at, d)
 	if d.Path != "" {
 		if v.doc.has(at.field("url")) {
 			v.problem(at.field("url"), "keep one of them", "does not go with path, at line %d", v.line(at.field("path")))
@@ -197,4 +198,24 @@ func (v *validator) distribution(d Distribution) {
 			v.doc.conceal()
 		}
 	}
+}
+
+// chart finds a chart for an engine that is not installed from one, and values
+// without a chart.
+func (v *validator) chart(at path, d Distribution) {
+	if !d.IsChart() {
+		if v.doc.has(at.field("values")) {
+			v.keyProblem(at.field("values"), "name a packed chart, .tgz, in url or path, or remove the values",
+				"is of a Helm chart, and the distribution is a manifest")
+		}
+		return
+	}
+	if v.c.GitOps.Engine == ArgoCD {
+		return
+	}
+	key := at.field("url")
+	if d.Path != "" {
+		key = at.field("path")
+	}
+	v.problem(key, "name Flux's install.yaml", "is a Helm chart, and Flux is installed from its manifest")
 }

@@ -182,4 +182,14 @@ func installArgoCD(k kubectl, root, manifest string) {
 	k.t.Helper()
 	k.run("", "create", "namespace", "argocd")
 	k.run("", "apply", "-n", "argocd", "--server-side", "-f", filepath.Join(root, ".tools", "share", manifest))
+	awaitServerKey(k)
+}
+
+// awaitServerKey waits for the key that Argo CD's server makes at its first
+// start. Without it the controller finds no cluster, and looks again only when
+// its interval is over.
+func awaitServerKey(k kubectl) {
+	k.t.Helper()
+	k.await("made", "get", "secret", "argocd-secret", "-n", "argocd", "-o",
+		`go-template={{if .data}}{{if index .data "server.secretkey"}}made{{end}}{{end}}`)
 }

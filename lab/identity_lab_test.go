@@ -150,6 +150,7 @@ func TestArgoCDByRole(t *testing.T) {
 	hub.run(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"argocd-application-controller","namespace":"argocd","annotations":{"eks.amazonaws.com/role-arn":"`+hubRole+`"}}}`,
 		"apply", "--server-side", "--field-manager=irsa", "-f", "-")
 	hub.run("", "apply", "-n", "argocd", "--server-side", "-f", root+"/.tools/share/argocd-install.yaml")
+	awaitServerKey(hub)
 	config := fmt.Sprintf(`{"awsAuthConfig": {"clusterName": "spoke", "roleARN": %q}, "tlsClientConfig": {"caData": %q}}`,
 		spokeRole, made[1]["certificateAuthority"].(map[string]any)["data"])
 	hub.run(strings.NewReplacer(

@@ -39,7 +39,7 @@ const (
 
 // Product is Argo CD, as a distribution.
 func Product() distribution.Product {
-	return distribution.Product{Name: "Argo CD", Namespace: Namespace}
+	return distribution.Product{Name: "Argo CD", Namespace: Namespace, Release: "argocd"}
 }
 
 // ServiceAccounts are those of Argo CD's components that talk to spokes.
@@ -50,7 +50,7 @@ func ServiceAccounts() []string {
 // EngineArgs are the arguments of an Engine.
 type EngineArgs struct {
 	// Manifest is Argo CD's install manifest, as Product().Load returns it: the
-	// plain one, or the one for high availability. A Namespace in it is left
+	// plain one, the one for high availability, or what a chart became. A Namespace in it is left
 	// out: make argocd before the engine.
 	Manifest []byte
 	// HandedOver leaves the objects of the distribution as they are, whatever

@@ -47,6 +47,7 @@ func (p Product) Parse(manifest []byte) ([]Object, error) {
 			o["metadata"].(map[string]any)["namespace"] = p.Namespace
 		}
 		delete(o, "status")
+		o.outlive()
 		objects = append(objects, o)
 	}
 	if !slices.ContainsFunc(objects, func(o Object) bool { return o.Kind() == "Deployment" }) {

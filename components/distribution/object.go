@@ -103,3 +103,14 @@ func Kept(objects []Object, identities []string) ([]Object, error) {
 func (o Object) isController() bool {
 	return slices.Contains([]string{"Deployment", "StatefulSet"}, o.Kind())
 }
+
+// outlive keeps a Job that would be deleted some time after its end: a refresh
+// would find it missing, and the next up would run it again.
+func (o Object) outlive() {
+	if o.Kind() != "Job" {
+		return
+	}
+	if spec, ok := o["spec"].(map[string]any); ok {
+		delete(spec, "ttlSecondsAfterFinished")
+	}
+}

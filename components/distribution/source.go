@@ -31,20 +31,28 @@ type Product struct {
 	// Namespace of the product. It is made before the distribution, whose
 	// objects are in it when they name no other.
 	Namespace string
+	// Release is the name under which a chart of the product is rendered.
+	Release string
 }
 
-// Source is where an install manifest is: a URL with its checksum, or a local
-// file.
+// Source is where an install manifest, or a packed Helm chart, is: a URL with
+// its checksum, or a local file.
 type Source struct {
-	// URL of the manifest; needs SHA256.
+	// URL of the manifest or chart; needs SHA256.
 	URL string
-	// SHA256 of the manifest, in hexadecimal; optional for a local file.
+	// SHA256 of the manifest or chart, in hexadecimal; optional for a local file.
 	SHA256 string
 	// Path of a local file; wins over URL.
 	Path string
+	// Values of the chart. A manifest has none.
+	Values map[string]any
+	// KubernetesVersion that a chart is rendered for, such as 1.35. Default:
+	// that of the Helm library.
+	KubernetesVersion string
 }
 
-// Load reads the manifest and verifies its checksum.
+// Load reads the manifest and verifies its checksum. A chart is checked as it is
+// packed, and then rendered.
 func (p Product) Load(ctx context.Context, d Source) ([]byte, error) {
 	var manifest []byte
 	var err error
@@ -65,6 +73,12 @@ func (p Product) Load(ctx context.Context, d Source) ([]byte, error) {
 	}
 	if err := p.verify(manifest, d); err != nil {
 		return nil, err
+	}
+	switch {
+	case isChart(manifest):
+		return p.render(manifest, d)
+	case len(d.Values) > 0:
+		return nil, fmt.Errorf("the %s distribution has Helm values but is no Helm chart; name a packed chart, or take the values out", p.Name)
 	}
 	return manifest, nil
 }

@@ -49,13 +49,16 @@ func product(c *config.Cluster) distribution.Product {
 	return flux.Product()
 }
 
-// source is where the engine's install manifest is.
+// source is where the engine's install manifest or chart is.
 func source(c *config.Cluster) distribution.Source {
 	d := c.GitOps.Distribution
+	s := distribution.Source{SHA256: d.SHA256, Values: d.Values, KubernetesVersion: c.Kubernetes.Version}
 	if d.Path != "" {
-		return distribution.Source{SHA256: d.SHA256, Path: besideFile(c, d.Path)}
+		s.Path = besideFile(c, d.Path)
+	} else {
+		s.URL = d.URL
 	}
-	return distribution.Source{URL: d.URL, SHA256: d.SHA256}
+	return s
 }
 
 // besideFile is a path of the cluster file, which is relative to it.

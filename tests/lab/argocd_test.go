@@ -35,6 +35,7 @@ func TestArgoCD(t *testing.T) {
 		{"Promtail reaches the labelled cluster alone, by its name", (*fleet).promtailByLabel},
 		{"a label that is flipped", (*fleet).labelFlips},
 		{"an annotation changes in place", (*fleet).annotationInPlace},
+		{"a token where there is no role, and another", (*fleet).tokenRotates},
 		{"another up changes nothing", (*fleet).settled},
 		{"no token anywhere", (*fleet).noToken},
 		{"a hub is kept while it has spokes", (*fleet).hubIsKept},
@@ -382,6 +383,45 @@ var made = regexp.MustCompile(`(vpc|subnet|sg|fs|eni|igw|nat)-[0-9a-f]+|https://
 
 func lasting(spec json.RawMessage) string { return made.ReplaceAllString(string(spec), "$1-…") }
 
+// credentials are what the hub reaches a cluster with.
+func (f *fleet) credentials(t *testing.T, cluster string) (config struct {
+	BearerToken   string
+	AWSAuthConfig *struct{ RoleARN string }
+},
+) {
+	t.Helper()
+	text := f.kubectl(t, hub, "-n", "argocd", "get", "secret", "cluster-"+cluster, "-o",
+		"go-template={{if .data.config}}{{.data.config | base64decode}}{{else}}{}{{end}}")
+	decode(t, text, &config)
+	return config
+}
+
+// tokenRotates has the hub reach a spoke by a service account's token, and
+// makes the token anew. Both happen in place, and the spoke stays in reach.
+func (f *fleet) tokenRotates(t *testing.T) {
+	before, applications := f.registration(t, spokeB), f.applications(t, "")
+	const role = "\n  hub: mgmt\n"
+	const account = role + "  argocd:\n    credentials: service-account\n"
+	f.edit(t, spokeB, role, account)
+	f.must(t, "up", spokeB, "--yes")
+	first := f.credentials(t, spokeB)
+	f.edit(t, spokeB, account, account+"    rotation: 2\n")
+	f.must(t, "up", spokeB, "--yes", "--verify")
+	second := f.credentials(t, spokeB)
+	if first.BearerToken == "" || first.AWSAuthConfig != nil || second.BearerToken == "" || first.BearerToken == second.BearerToken {
+		t.Errorf("the token did not come, or did not change: %t, %t, %t", first.BearerToken != "", second.BearerToken != "",
+			first.BearerToken == second.BearerToken)
+	}
+	if after := f.registration(t, spokeB); after.Metadata.UID != before.Metadata.UID {
+		t.Errorf("the registration %s became %s", before.Metadata.UID, after.Metadata.UID)
+	}
+	sameObjects(t, applications, f.applications(t, ""))
+	old := f.kubectl(t, spokeB, "-n", "tombolo", "get", "secrets", "--field-selector", "type=kubernetes.io/service-account-token", "-o", "name")
+	if strings.Count(old, "secret/") != 1 {
+		t.Errorf("the spoke has the tokens %s, want the last alone", old)
+	}
+}
+
 func (f *fleet) settled(t *testing.T) {
 	for _, cluster := range []string{hub, spokeA, spokeB} {
 		unchanged(t, f.project, cluster)
@@ -406,9 +446,8 @@ func (f *fleet) noToken(t *testing.T) {
 		if out := f.must(t, "outputs", cluster, "--output", "json"); token.MatchString(out) {
 			t.Errorf("%s: the outputs hold %q", cluster, token.FindString(out))
 		}
-		secret := f.kubectl(t, hub, "-n", "argocd", "get", "secret", "cluster-"+cluster, "-o", "jsonpath={.data}")
-		if strings.Contains(secret, "bearerToken") {
-			t.Errorf("%s: the registration holds a token", cluster)
+		if has := f.credentials(t, cluster).BearerToken != ""; has != (cluster == spokeB) {
+			t.Errorf("%s: the registration holds a token: %t", cluster, has)
 		}
 	}
 	logs, err := filepath.Glob(filepath.Join(f.dir, ".lab", "logs", "*argocd*"))

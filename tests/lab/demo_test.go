@@ -171,7 +171,7 @@ func plainPulumi(t *testing.T, p project) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("TOMBOLO_CLUSTERS", filepath.Join(p.dir, "clusters"))
+	p.env = append(p.env, "TOMBOLO_CLUSTERS="+filepath.Join(p.dir, "clusters"))
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		o := p.tool(t, "pulumi", "preview", "--stack", stack, "--cwd", root, "--non-interactive", "--expect-no-changes",
 			"--config-file", filepath.Join(t.TempDir(), "Pulumi."+stack+".yaml"))

@@ -71,8 +71,8 @@ func TestKilledInTheMiddle(t *testing.T) {
 // their network interfaces. The stand-in takes some time, as EFS does, so that
 // the kill comes in between.
 func TestKilledWhileMountTargetsAreMade(t *testing.T) {
-	t.Setenv("TOMBOLO_LAB_LATENCY", "0.03") // a mount target takes two and a half seconds
 	p := newProject(t)
+	p.env = append(p.env, "TOMBOLO_LAB_LATENCY=0.03") // a mount target takes two and a half seconds
 	const file, others = "clusters/demo.yaml", "\naddons:\n"
 	before, after, found := strings.Cut(p.read(t, file), others)
 	if !found {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,11 +27,15 @@ import (
 type project struct {
 	dir     string
 	tombolo string
+	// env is added to the environment of every command.
+	env []string
 }
 
-// newProject makes a project whose lab is down again when the test ends.
+// newProject makes a project whose lab is down again when the test ends. Tests
+// with projects run beside each other: a lab is idle most of the time.
 func newProject(t *testing.T) project {
 	t.Helper()
+	t.Parallel()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +100,7 @@ type outcome struct {
 func (p project) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.tombolo, args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")
+	cmd.Env = slices.Concat(os.Environ(), []string{"TOMBOLO_LAB=1", "NO_COLOR=1"}, p.env)
 	return cmd
 }
 
@@ -138,7 +143,7 @@ func (p project) tool(t *testing.T, name string, args ...string) outcome {
 		path = filepath.Join(p.dir, ".tools", "bin", name)
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
-	cmd.Dir, cmd.Env = p.dir, os.Environ()
+	cmd.Dir, cmd.Env = p.dir, slices.Concat(os.Environ(), p.env)
 	for k, v := range env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}

@@ -61,12 +61,13 @@ status.`),
 		},
 	}
 	opts.AddFlags(cmd)
+	opts.AddChangedFlags(cmd)
 	return cmd
 }
 
 func driftRun(ctx context.Context, o *Options) error {
 	all, err := o.Choose()
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return err
 	}
 	store, err := o.Store()

@@ -62,6 +62,9 @@ type Fleet struct {
 	// NoGate and GateTimeout are about the check between two waves.
 	NoGate      bool
 	GateTimeout time.Duration
+	// ChangedSince leaves out the clusters that have the same inputs as at this
+	// commit; Tree is the platform tree that is compared as well.
+	ChangedSince, Tree string
 
 	cmd *cobra.Command
 	// resumed is the run that goes on.
@@ -81,7 +84,7 @@ func New(f *factory.Factory, o Operation) *Fleet {
 const DefaultGateTimeout = 10 * time.Minute
 
 // ownFlags are those of a run, which are not the operation's to keep.
-var ownFlags = []string{"all", "selector", "wave", "parallel", "fail-fast", "resume", "no-gate", "gate-timeout", "yes", "yes-destroy"}
+var ownFlags = []string{"all", "selector", "wave", "parallel", "fail-fast", "resume", "no-gate", "gate-timeout", "yes", "yes-destroy", "changed-since", "tree"}
 
 // AddFlags adds the flags that choose clusters, and those of the run.
 func (f *Fleet) AddFlags(cmd *cobra.Command) {
@@ -107,6 +110,9 @@ func (f *Fleet) AddGateFlags(cmd *cobra.Command) {
 // chooses clusters there is nothing to do.
 func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 	f.Selection.Names = args
+	if err := f.checkChanged(); err != nil {
+		return err
+	}
 	if err := f.Selection.Check(); err != nil {
 		return fault.NewUsage(err.Error(), fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
 	}
@@ -126,6 +132,7 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 // Choose returns the clusters that the command line is about, in the order of
 // their waves. Of a run that goes on, these are all of its clusters, and the
 // operation's flags are set as they were, where the command line leaves them out.
+// There is none when nothing has changed that was asked for.
 func (f *Fleet) Choose() ([]*config.Cluster, error) {
 	if f.Resume {
 		return f.chooseResumed()
@@ -138,7 +145,10 @@ func (f *Fleet) Choose() ([]*config.Cluster, error) {
 	if err == nil && len(chosen) == 0 {
 		err = fault.NewUsage(fmt.Sprintf("no cluster is meant by %s", f.Selection), "`tombolo list` shows the clusters; their labels are in their files")
 	}
-	return chosen, err
+	if err != nil || f.ChangedSince == "" {
+		return chosen, err
+	}
+	return f.onlyChanged(chosen)
 }
 
 func (f *Fleet) chooseResumed() ([]*config.Cluster, error) {

@@ -81,7 +81,7 @@ func (fx *fixture) run(t *testing.T, args ...string) error {
 		Use: "up", Args: f.Args, SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := f.Choose()
-			if err != nil {
+			if err != nil || len(all) == 0 {
 				return err
 			}
 			return With(cmd.Context(), f, open, func(s *Session[struct{}]) error { return s.Run(cmd.Context(), all, fx.tasks(f)) })
@@ -89,6 +89,7 @@ func (fx *fixture) run(t *testing.T, args ...string) error {
 	}
 	f.AddFlags(cmd)
 	f.AddGateFlags(cmd)
+	f.AddChangedFlags(cmd)
 	cmd.Flags().BoolVar(&fx.refresh, "refresh", false, "")
 	cmd.Flags().Bool("yes", false, "")
 	cmd.SetArgs(append(args, "--parallel", "1"))

@@ -61,6 +61,7 @@ core's outputs; they are shown as such, and up never takes them.`),
 		},
 	}
 	opts.AddFlags(cmd)
+	opts.AddChangedFlags(cmd)
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud, not only with the state")
 	cmd.Flags().BoolVar(&opts.Details, "details", false, "show the inputs of each resource; secrets are masked")
 	return cmd
@@ -68,7 +69,7 @@ core's outputs; they are shown as such, and up never takes them.`),
 
 func previewRun(ctx context.Context, o *Options) error {
 	all, err := o.Choose()
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return err
 	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {

@@ -83,6 +83,7 @@ without. Without a terminal --yes is required.`),
 		},
 	}
 	opts.AddFlags(cmd)
+	opts.AddChangedFlags(cmd)
 	opts.AddGateFlags(cmd)
 	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
@@ -94,7 +95,7 @@ without. Without a terminal --yes is required.`),
 
 func upRun(ctx context.Context, o *Options) error {
 	all, err := o.Choose()
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return err
 	}
 	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {

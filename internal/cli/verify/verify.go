@@ -65,6 +65,7 @@ are looked at on its hub. When the time is over, the first cause is named.`),
 		},
 	}
 	opts.AddFlags(cmd)
+	opts.AddChangedFlags(cmd)
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", DefaultTimeout, "longest wait for each cluster")
 	cmd.Flags().StringVar(&opts.Revision, "revision", "", "`commit` that the repository must be at (default: what its source has fetched)")
 	return cmd
@@ -75,7 +76,7 @@ func verifyRun(ctx context.Context, o *Options) error {
 		return fault.NewUsage(fmt.Sprintf("--timeout is %s", o.Timeout), "give a duration such as 30s or 5m")
 	}
 	all, err := o.Choose()
-	if err != nil {
+	if err != nil || len(all) == 0 {
 		return err
 	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {

@@ -1,0 +1,121 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation/changed"
+	"tombolo/config"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+)
+
+// AddChangedFlags adds those that leave out clusters with the same inputs as at
+// a commit.
+func (f *Fleet) AddChangedFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.ChangedSince, "changed-since", "", "only clusters whose inputs have changed since a `commit`, a branch or a tag")
+	cmd.Flags().StringVar(&f.Tree, "tree", "", "with --changed-since, the `directory` of the platform tree, to be compared too")
+}
+
+// checkChanged judges the flags. Nothing else that chooses clusters is needed:
+// then it is all of them.
+func (f *Fleet) checkChanged() error {
+	switch {
+	case f.ChangedSince == "" && f.Tree != "":
+		return fault.NewUsage("--tree is about --changed-since, which is not given", "give --changed-since <commit>, or leave it out")
+	case f.ChangedSince == "":
+		return nil
+	case f.Resume:
+		return fault.NewUsage("--resume and --changed-since: the run that goes on has its clusters", "give --resume alone")
+	case f.Selection.Empty():
+		f.Selection.All = true
+	}
+	return nil
+}
+
+// onlyChanged are the clusters with other inputs. It says why each is among
+// them.
+func (f *Fleet) onlyChanged(all []*config.Cluster) ([]*config.Cluster, error) {
+	root, err := f.Root()
+	if err != nil {
+		return nil, err
+	}
+	report, err := changed.Since(f.cmd.Context(), changed.Options{Root: root, Ref: f.ChangedSince, Tree: f.Tree}, all)
+	if err != nil {
+		return nil, notCompared(err)
+	}
+	if err := f.tellChanged(all, report); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool { return len(report.Clusters[c.Name]) == 0 }), nil
+}
+
+// notCompared puts the error into its class.
+func notCompared(err error) error {
+	refusal := new(changed.Error)
+	switch {
+	case !errors.As(err, &refusal):
+		return err
+	case refusal.BadRef:
+		return fault.NewUsage(refusal.What, refusal.Remedy)
+	}
+	return fault.NewPrecondition(refusal.What, refusal.Remedy, nil)
+}
+
+// changedDocument is what programs read.
+type changedDocument struct {
+	Type      string           `json:"type"`
+	Since     string           `json:"since"`
+	Clusters  []changedCluster `json:"clusters"`
+	Unchanged []string         `json:"unchanged"`
+	Removed   []string         `json:"removed,omitempty"`
+}
+
+type changedCluster struct {
+	Cluster string           `json:"cluster"`
+	Reasons []changed.Reason `json:"reasons"`
+}
+
+func (f *Fleet) tellChanged(all []*config.Cluster, report changed.Report) error {
+	document := changedDocument{
+		Type: "changed-since", Since: f.ChangedSince,
+		Clusters: []changedCluster{}, Unchanged: []string{}, Removed: report.Removed,
+	}
+	status := f.Status()
+	for _, c := range all {
+		reasons := report.Clusters[c.Name]
+		if len(reasons) == 0 {
+			document.Unchanged = append(document.Unchanged, c.Name)
+			continue
+		}
+		document.Clusters = append(document.Clusters, changedCluster{Cluster: c.Name, Reasons: reasons})
+		lines := make([]string, len(reasons))
+		for i, r := range reasons {
+			lines[i] = r.String()
+		}
+		status.Doing("%s: %s", c.Name, strings.Join(lines, "; "))
+	}
+	if f.JSON() {
+		return render.WriteJSON(f.Streams.Out, document)
+	}
+	if n := len(document.Unchanged); n > 0 {
+		status.Done("unchanged since %s: %s", f.ChangedSince, listed(document.Unchanged))
+	}
+	for _, file := range report.Removed {
+		status.Failed("%s is gone since %s: what it made may still be there; take the file back, and run `tombolo destroy`", file, f.ChangedSince)
+	}
+	return nil
+}
+
+// listed names a few, and counts many.
+func listed(names []string) string {
+	const few = 5
+	if len(names) > few {
+		return fmt.Sprintf("%d clusters", len(names))
+	}
+	return strings.Join(names, ", ")
+}

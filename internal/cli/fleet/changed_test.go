@@ -1,0 +1,88 @@
+package fleet
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+)
+
+// committed puts the project into Git as it is.
+func (fx *fixture) committed(t *testing.T) {
+	t.Helper()
+	fx.write(t, ".gitignore", ".tombolo/\n")
+	for _, args := range [][]string{{"init", "-q", "--initial-branch=main"}, {"add", "-A"}, {"commit", "-q", "-m", "as it was"}} {
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
+		cmd.Dir, cmd.Env = fx.root, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+func TestChangedSince(t *testing.T) {
+	fx := newFixture(t)
+	fx.committed(t)
+	if err := fx.run(t, "--changed-since", "main"); err != nil || len(fx.worked) > 0 {
+		t.Errorf("nothing has changed, and it worked on %v, error %v", fx.worked, err)
+	}
+	if want := "✔ unchanged since main: canary, east, west, last\n"; fx.errOut.String() != want {
+		t.Errorf("people read %q, want %q", fx.errOut, want)
+	}
+	fx.write(t, "clusters/west.yaml", strings.NewReplacer("NAME", "west", "WAVE", "1", "TIER", "test").Replace(file))
+	if err := os.Remove(fx.root + "/clusters/last.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if err := fx.run(t, "--changed-since", "main"); err != nil || !slices.Equal(fx.worked, []string{"west"}) {
+		t.Errorf("it worked on %v, error %v", fx.worked, err)
+	}
+	for _, want := range []string{
+		"► west: cluster file: clusters/west.yaml changed\n", "✔ unchanged since main: canary, east\n",
+		"✗ clusters/last.yaml is gone since main: ",
+	} {
+		if !strings.Contains(fx.errOut.String(), want) {
+			t.Errorf("people do not read %q:\n%s", want, fx.errOut)
+		}
+	}
+	if err := fx.run(t, "canary", "--changed-since", "main"); err != nil || len(fx.worked) > 0 {
+		t.Errorf("another cluster has changed, and it worked on %v, error %v", fx.worked, err)
+	}
+}
+
+func TestChangedSinceForPrograms(t *testing.T) {
+	fx := newFixture(t)
+	fx.committed(t)
+	fx.factory.Globals.Output = render.JSON
+	fx.write(t, "clusters/west.yaml", strings.NewReplacer("NAME", "west", "WAVE", "1", "TIER", "test").Replace(file))
+	if err := fx.run(t, "west", "last", "--changed-since", "HEAD"); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"type":"changed-since","since":"HEAD","clusters":[{"cluster":"west","reasons":[{"input":"cluster file",` +
+		`"changes":[{"name":"clusters/west.yaml","how":"changed"}]}]}],"unchanged":["last"]}` + "\n"
+	if got := fx.out.String(); !strings.HasPrefix(got, want) {
+		t.Errorf("got  %swant %s", got, want)
+	}
+}
+
+func TestChangedSinceRefusals(t *testing.T) {
+	fx := newFixture(t)
+	for _, test := range []struct {
+		args  []string
+		class fault.Class
+		want  string
+	}{
+		{[]string{"--tree", "tree"}, fault.Usage, "--tree is about --changed-since, which is not given; "},
+		{[]string{"--resume", "--changed-since", "main"}, fault.Usage, "--resume and --changed-since: the run that goes on has its clusters; "},
+		{[]string{"--changed-since", "main"}, fault.Precondition, "--changed-since main: " + fx.root + " cannot be read as a Git repository: "},
+	} {
+		err := fx.run(t, test.args...)
+		if f := new(fault.Error); !errors.As(err, &f) || f.Class != test.class || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%v: got %v, want %s", test.args, err, test.want)
+		}
+	}
+}

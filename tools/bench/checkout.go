@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"tombolo/lab"
+)
+
+// profile of the lab: an API server for each cluster, all on one etcd, and no
+// engine's controllers, which are the cluster's work and not the driver's.
+const profile = lab.Light
+
+// downTimeout bounds the end of a lab.
+const downTimeout = 3 * time.Minute
+
+// checkout is a project of its own, with a lab of its own.
+type checkout struct {
+	dir, tombolo string
+	env          []string
+}
+
+// newCheckout makes a project with cluster files of these names, and starts its
+// lab.
+func newCheckout(ctx context.Context, o options, names ...string) (*checkout, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "tombolo-bench-")
+	if err != nil {
+		return nil, err
+	}
+	c := &checkout{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo"), env: append(os.Environ(),
+		"TOMBOLO_LAB_LATENCY="+strconv.FormatFloat(o.latency, 'g', -1, 64), "TOMBOLO_LAB=1", "NO_COLOR=1")}
+	if err := c.fill(root, names); err != nil {
+		c.remove()
+		return nil, err
+	}
+	if _, err := c.run(ctx, c.tombolo, "lab", "up", "--profile", string(profile)); err != nil {
+		c.remove()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *checkout) fill(root string, names []string) error {
+	for _, dir := range []string{"platform", "lab/charts"} {
+		if err := os.CopyFS(filepath.Join(c.dir, dir), os.DirFS(filepath.Join(root, dir))); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{".tools", "bin"} {
+		if err := os.Symlink(filepath.Join(root, name), filepath.Join(c.dir, name)); err != nil {
+			return err
+		}
+	}
+	project, err := os.ReadFile(filepath.Join(root, "Pulumi.yaml"))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "Pulumi.yaml"), project, 0o644); err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(c.dir, "clusters"), 0o755); err != nil {
+		return err
+	}
+	for _, name := range names {
+		text := strings.ReplaceAll(clusterFile, "NAME", name)
+		if err := os.WriteFile(filepath.Join(c.dir, "clusters", name+".yaml"), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clusterFile of a measured cluster: both stacks with what every cluster has, and
+// two addons.
+const clusterFile = `version: 1
+name: NAME
+environment: bench
+cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
+network: {cidr: 10.20.0.0/16, zones: [eu-central-1a, eu-central-1b], nat: single}
+kubernetes:
+  version: "1.35"
+  nodeGroups:
+    - {name: system, instanceTypes: [m7i.large], size: {min: 2, max: 4}}
+addons:
+  karpenter: {}
+  metrics-server: {}
+gitops:
+  engine: flux
+  url: http://git.lab.test/platform.git
+  branch: main
+  path: clusters/demo
+  auth: {type: basic, username: lab, password: {env: TOMBOLO_GIT_TOKEN}}
+  distribution: {version: v2.7.5, path: ../.tools/share/flux-install.yaml}
+`
+
+// command of the project.
+func (c *checkout) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = downTimeout
+	return cmd
+}
+
+func (c *checkout) run(ctx context.Context, name string, args ...string) ([]byte, error) {
+	cmd := c.command(ctx, name, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, stderr.Bytes())
+	}
+	return out, nil
+}
+
+// pulumi is the plain CLI in the lab's environment.
+func (c *checkout) pulumi(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	out, err := c.run(ctx, c.tombolo, "lab", "env", "--output", "json")
+	if err != nil {
+		return nil, err
+	}
+	env := map[string]string{}
+	if err := json.Unmarshal(out, &env); err != nil {
+		return nil, fmt.Errorf("read the lab's environment: %w", err)
+	}
+	cmd := c.command(ctx, filepath.Join(c.dir, ".tools", "bin", "pulumi"), args...)
+	for name, value := range env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	return cmd, nil
+}
+
+// labCPU is what the lab has taken so far, in seconds.
+func (c *checkout) labCPU(ctx context.Context) (float64, error) {
+	out, err := c.run(ctx, c.tombolo, "lab", "status", "--output", "json")
+	if err != nil {
+		return 0, err
+	}
+	var status lab.Status
+	if err := json.Unmarshal(out, &status); err != nil {
+		return 0, fmt.Errorf("read the lab's status: %w", err)
+	}
+	return cpu(status.PID), nil
+}
+
+// remove ends the lab and removes the project.
+func (c *checkout) remove() {
+	ctx, cancel := context.WithTimeout(context.Background(), downTimeout)
+	defer cancel()
+	if _, err := c.run(ctx, c.tombolo, "lab", "down"); err == nil {
+		os.RemoveAll(c.dir)
+	}
+}

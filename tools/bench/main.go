@@ -1,0 +1,116 @@
+// Command bench measures what a fleet costs, and writes docs/performance.md: a
+// fleet of lab clusters against its lower bound, the driver against the plain
+// Pulumi CLI, and the scheduler alone. It is run by `make bench`, from the
+// project's directory, on a machine with nothing else to do.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	log.SetFlags(0)
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		log.Fatalf("bench: %v", err)
+	}
+}
+
+// The parts of a measurement.
+const (
+	partClusters  = "clusters"
+	partDriver    = "driver"
+	partScheduler = "scheduler"
+)
+
+func parts() []string { return []string{partClusters, partDriver, partScheduler} }
+
+// options of the command.
+type options struct {
+	parts []string
+	// sizes are the numbers of clusters of the fleets.
+	sizes []int
+	// rounds is how often driver and plain CLI take turns.
+	rounds int
+	// latency is the share of AWS's typical durations that the stand-in takes.
+	latency float64
+	// records is the file of what was measured, document and plot are made of it.
+	records, document, plot string
+}
+
+func run(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	m, err := load(o.records)
+	if err != nil {
+		return err
+	}
+	for _, part := range o.parts {
+		switch part {
+		case partClusters:
+			m.Fleets, err = measureFleets(ctx, o)
+		case partDriver:
+			m.Driver, err = measureDriver(ctx, o)
+		case partScheduler:
+			m.Scheduler, err = measureScheduler(m.durations())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", part, err)
+		}
+		if m.Machine, err = thisMachine(); err != nil {
+			return err
+		}
+		if err := m.save(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	var part, sizes string
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.StringVar(&part, "part", "all", "what to measure: all, or some of "+strings.Join(parts(), ","))
+	flags.StringVar(&sizes, "sizes", "1,2,4,8,16", "numbers of clusters")
+	flags.IntVar(&o.rounds, "rounds", 5, "how often driver and plain CLI take turns")
+	flags.Float64Var(&o.latency, "latency", 0.02, "share of AWS's typical durations that operations take")
+	flags.StringVar(&o.records, "records", "tools/bench/measured.json", "file of what was measured")
+	flags.StringVar(&o.document, "document", "docs/performance.md", "document to write")
+	flags.StringVar(&o.plot, "plot", "docs/performance.svg", "plot to write")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	o.parts = parts()
+	if part != "all" && part != "" {
+		o.parts = strings.Split(part, ",")
+	}
+	for _, p := range o.parts {
+		if !slices.Contains(parts(), p) {
+			return o, fmt.Errorf("no part %q: expected all, or some of %s", p, strings.Join(parts(), ","))
+		}
+	}
+	for s := range strings.SplitSeq(sizes, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return o, fmt.Errorf("-sizes: %q is no number of clusters", s)
+		}
+		o.sizes = append(o.sizes, n)
+	}
+	if o.rounds < 1 || o.latency < 0 {
+		return o, errors.New("-rounds is at least 1, -latency at least 0")
+	}
+	return o, nil
+}

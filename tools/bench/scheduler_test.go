@@ -1,0 +1,53 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSimulation: the fleet comes up by resumes, close to what the work allows.
+func TestSimulation(t *testing.T) {
+	recorded := []time.Duration{20 * time.Second, 25 * time.Second, 40 * time.Second}
+	s, err := measureScheduler(recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range s.Runs {
+		if r.Failures == 0 || r.Attempts < 2 {
+			t.Errorf("%d at a time: %d failures in %d attempts", r.Parallel, r.Failures, r.Attempts)
+		}
+		if ratio := r.Makespan / r.Bound; ratio < 1 || ratio > 1.3 {
+			t.Errorf("%d at a time: makespan is %.2f times the bound", r.Parallel, ratio)
+		}
+	}
+}
+
+// TestDocument has every part, and ratios.
+func TestDocument(t *testing.T) {
+	cost := func(wall, cpu float64) usage { return usage{Wall: wall, CPU: cpu, PeakMB: 100} }
+	m := measured{
+		Machine: machine{Cores: 2},
+		Fleets: &fleets{Fleets: []fleetCost{
+			{Clusters: 1, Up: cost(20, 10), Longest: 20}, {Clusters: 4, Up: cost(33, 40), Lab: 20, Longest: 20},
+		}},
+		Driver: &driver{Rounds: []round{
+			{Create: cost(9, 1), PlainCreate: cost(10, 1), Noop: cost(3, 1), PlainNoop: cost(4, 1)},
+			{Create: cost(8, 1), PlainCreate: cost(10, 1), Noop: cost(2, 1), PlainNoop: cost(4, 1)},
+			{Create: cost(7, 1), PlainCreate: cost(10, 1), Noop: cost(1, 1), PlainNoop: cost(4, 1)},
+		}},
+		Scheduler: &scheduler{Runs: []sim{{Parallel: 4, Makespan: 11, Bound: 10}}},
+	}
+	text := string(m.markdown())
+	for _, want := range []string{
+		"| 1 | 20.0 s | 20.0 s | **1.00** |", "| 4 | 33.0 s | 30.0 s | **1.10** |",
+		"| creating | **0.80** |", "| nothing to do | **0.50** |", "| 4 | 0 | 0 | **1.10** |", "## Method",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the document lacks %q:\n%s", want, text)
+		}
+	}
+	if svg := string(plot(m.Fleets)); strings.Count(svg, "<polyline") != 3 || strings.Contains(svg, "NaN") {
+		t.Errorf("the plot is\n%s", svg)
+	}
+}
