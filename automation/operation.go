@@ -148,7 +148,7 @@ func (r *recorder) recordOutputs(m apitype.StepEventMetadata) {
 		return
 	}
 	if m.Type == rootType {
-		r.outputs = m.New.Outputs
+		r.outputs, _ = masked(m.New.Outputs).(map[string]any)
 	}
 	if m.Op == apitype.OpSame && m.Old != nil && !reflect.DeepEqual(m.Old.Outputs, m.New.Outputs) {
 		r.notice()

@@ -105,6 +105,29 @@ func isSpecial(value any) bool {
 	return false
 }
 
+// masked is a value with the word for a secret in the place of each, as the CLI
+// shows them.
+func masked(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		if _, ok := v[signature]; ok {
+			return "[secret]"
+		}
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			out[key] = masked(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = masked(e)
+		}
+		return out
+	}
+	return value
+}
+
 // find returns the live resource with the URN.
 func (s *state) find(urn resource.URN) (apitype.ResourceV3, bool) {
 	for _, r := range s.deployment.Resources {

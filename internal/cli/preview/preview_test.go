@@ -65,7 +65,7 @@ demo-bootstrap: 1 to create
 			s, _, out, _ := streams.Test()
 			f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
 			cmd := NewCmdPreview(f, func(ctx context.Context, o *Options) error {
-				o.Fleet.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
+				o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "demo"}}, nil }
 				o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) { return driver{observer}, nil }
 				o.JSON = func() bool { return test.format == render.JSON }
 				return previewRun(ctx, o)

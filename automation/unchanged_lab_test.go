@@ -1,0 +1,69 @@
+//go:build lab
+
+package automation
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// started are the operations that the observer was told of since the last call,
+// sorted: two at the same time have no order.
+func (w *witness) started() []string {
+	var out []string
+	for _, line := range w.lines {
+		if len(line) > 8 && line[:8] == "started " {
+			out = append(out, line[8:])
+		}
+	}
+	w.lines = nil
+	slices.Sort(out)
+	return out
+}
+
+// TestUnchangedWithTheRealCLI: an up that changes nothing is two previews, and
+// what only the state shows is a change.
+func TestUnchangedWithTheRealCLI(t *testing.T) {
+	output, protect := "first", false
+	d, seen := realBench(t, func(p *pulumi.Context) error {
+		var r pulumi.CustomResourceState
+		err := p.RegisterResource("aws:iam/role:Role", "one", pulumi.Map{"name": pulumi.String("one")}, &r, pulumi.Protect(protect))
+		p.Export("output", pulumi.String(output))
+		return err
+	})
+	_, attach := serveCloud(t)
+	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
+	up := func(want ...string) {
+		t.Helper()
+		result, err := d.Up(t.Context(), demo(), UpOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := seen.started(); !slices.Equal(got, want) {
+			t.Errorf("it did %q, want %q", got, want)
+		}
+		for _, r := range result.Stacks {
+			if r.Outputs["output"] != output {
+				t.Errorf("outputs of %s are %v, want %s", r.Stack, r.Outputs, output)
+			}
+		}
+	}
+	made := []string{"up demo-bootstrap", "up demo-core"}
+	same := []string{"preview demo-bootstrap", "preview demo-core"}
+	up(made...)
+	up(same...)
+	output = "second"
+	// What core is to change, bootstrap's preview is given up for.
+	changed := []string{"preview demo-core", "up demo-bootstrap", "up demo-core"}
+	up(changed...)
+	up(same...)
+	protect = true
+	up(changed...)
+	up(same...)
+	st, err := d.state(t.Context(), "demo-core")
+	if err != nil || len(st.deployment.Resources) != 3 || !st.deployment.Resources[2].Protect {
+		t.Errorf("the state has %+v, error %v", st, err)
+	}
+}

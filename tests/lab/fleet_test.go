@@ -1,0 +1,181 @@
+//go:build lab
+
+package lab
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fleetToken is the variable that one of the clusters wants and the first run
+// lacks.
+const fleetToken = "TOMBOLO_TEST_LATE_TOKEN"
+
+// summary is the document that ends a run on several clusters.
+type summary struct {
+	Type     string
+	Clusters []struct {
+		Cluster, Result, Phase, Cause string
+		Changes                       map[string]int
+	}
+}
+
+func (s summary) results() map[string]string {
+	out := map[string]string{}
+	for _, c := range s.Clusters {
+		out[c.Cluster] = c.Result
+	}
+	return out
+}
+
+// TestFleet brings up eight clusters of three waves, of which one fails: its
+// neighbours finish, the next wave waits, the summary tells, and --resume
+// completes it.
+func TestFleet(t *testing.T) {
+	p := newProject(t)
+	waves := writeFleet(t, p)
+	p.must(t, "lab", "up", "--profile", "light")
+
+	o := p.run(t, "up", "--all", "--yes", "--no-gate", "--output", "json")
+	if o.code != 4 || !strings.Contains(o.stderr, fleetToken) || !strings.Contains(o.stderr, "`tombolo up --resume` goes on with the rest") {
+		t.Fatalf("exit code %d, want the class of the first cause, 4\n%s", o.code, o.stderr)
+	}
+	first := lastSummary(t, o.stdout)
+	wantResults(t, first, func(name string, wave int) string {
+		switch {
+		case name == "sick":
+			return "failed"
+		case wave == 2:
+			return "skipped"
+		}
+		return "done"
+	}, waves)
+	for _, c := range first.Clusters {
+		if c.Result == "done" && (c.Phase != "bootstrap" || c.Changes["create"] == 0) {
+			t.Errorf("%s is done at %q with %v", c.Cluster, c.Phase, c.Changes)
+		}
+		if c.Result == "skipped" && c.Cause != "not started: sick did not succeed" {
+			t.Errorf("%s was skipped for %q", c.Cluster, c.Cause)
+		}
+	}
+	if names := p.vpcs(t); slices.Contains(names, "sick") || slices.Contains(names, "last-a") || len(names) != 4 {
+		t.Errorf("the stand-in has the networks of %v", names)
+	}
+
+	t.Run("a changed file is refused", func(t *testing.T) {
+		const file = "clusters/last-b.yaml"
+		before := p.read(t, file)
+		p.write(t, file, before+"# another\n")
+		if o := p.run(t, "up", "--resume", "--yes"); o.code != 4 || !strings.Contains(o.stderr, "since then "+file+" changed") {
+			t.Errorf("exit code %d\n%s", o.code, o.stderr)
+		}
+		p.write(t, file, before)
+	})
+
+	t.Setenv(fleetToken, "late")
+	o = p.run(t, "up", "--resume", "--yes", "--no-gate", "--output", "json")
+	if o.code != 0 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	wantResults(t, lastSummary(t, o.stdout), func(name string, wave int) string {
+		if name == "sick" || wave == 2 {
+			return "done"
+		}
+		return "done before"
+	}, waves)
+
+	// No engine runs in this lab: a gate finds out.
+	o = p.run(t, "up", "--all", "--yes", "--gate-timeout", "3s", "--output", "json")
+	if o.code != 6 {
+		t.Errorf("exit code %d, want 6 of a gate\n%s", o.code, o.stderr)
+	}
+	wantResults(t, lastSummary(t, o.stdout), func(_ string, wave int) string {
+		if wave == 0 {
+			return "done"
+		}
+		return "skipped"
+	}, waves)
+
+	p.must(t, "destroy", "--all", "--yes")
+	nothingExists(t, p)
+}
+
+// writeFleet replaces the project's clusters by eight of three waves.
+func writeFleet(t *testing.T, p project) map[string]int {
+	t.Helper()
+	old, err := filepath.Glob(filepath.Join(p.dir, "clusters", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range old {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	template, err := os.ReadFile(filepath.Join("testdata", "fleet.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waves := map[string]int{
+		"canary-a": 0, "canary-b": 0, "sick": 1, "well-a": 1, "well-b": 1, "last-a": 2, "last-b": 2, "last-c": 2,
+	}
+	for name, wave := range waves {
+		token := "TOMBOLO_GIT_TOKEN"
+		if name == "sick" {
+			token = fleetToken
+		}
+		region := "eu-central-1" // AWS allows five networks in a region
+		if strings.HasSuffix(name, "-b") || name == "sick" {
+			region = "eu-west-1"
+		}
+		p.write(t, "clusters/"+name+".yaml", strings.NewReplacer(
+			"NAME", name, "WAVE", fmt.Sprint(wave), "BLOCK", fmt.Sprint(60+len(name)), "TOKEN", token, "REGION", region,
+		).Replace(string(template)))
+	}
+	return waves
+}
+
+func lastSummary(t *testing.T, stdout string) summary {
+	t.Helper()
+	var s summary
+	for line := range strings.Lines(stdout) {
+		var d summary
+		if json.Unmarshal([]byte(line), &d) == nil && d.Type == "summary" {
+			s = d
+		}
+	}
+	if len(s.Clusters) == 0 {
+		t.Fatalf("no summary in\n%s", stdout)
+	}
+	return s
+}
+
+func wantResults(t *testing.T, s summary, want func(name string, wave int) string, waves map[string]int) {
+	t.Helper()
+	got := s.results()
+	if len(got) != len(waves) {
+		t.Errorf("the summary has %d clusters, want %d", len(got), len(waves))
+	}
+	for name, wave := range waves {
+		if w := want(name, wave); got[name] != w {
+			t.Errorf("%s of wave %d is %q, want %q", name, wave, got[name], w)
+		}
+	}
+}
+
+// vpcs are the clusters that have a network in the stand-in.
+func (p project) vpcs(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, i := range p.inventory(t) {
+		if i.Type == "aws:ec2/vpc:Vpc" {
+			names = append(names, i.Name)
+		}
+	}
+	return names
+}
