@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -210,9 +209,9 @@ func (d *deployment) add(all []teardown.Leftover) {
 		rank int
 	}
 	var before []placed
-	for i, l := range last {
+	for _, l := range last {
 		urn := strings.Replace(root, rootType, l.Type, 1)
-		urn = urn[:strings.LastIndex(urn, "::")] + "::leftover-" + strconv.Itoa(i)
+		urn = urn[:strings.LastIndex(urn, "::")] + "::" + strings.ReplaceAll(l.ID, "::", ":")
 		needs := []string{}
 		for _, b := range before {
 			if b.rank > l.Rank() {

@@ -33,6 +33,7 @@ func firewallTypes() map[string]*resourceType {
 			inUse:      refusal{code: "DependencyViolation", message: "resource %s has a dependent object"},
 			validate:   validateGroup,
 			create:     createGroup,
+			clear:      revokeRules,
 			takes:      timing{create: 2 * time.Second, remove: 2 * time.Second},
 		},
 		defaultGroupType: {
@@ -85,6 +86,28 @@ func ruleFrom(property string) reference {
 
 func missingGroup() refusal {
 	return refusal{code: "InvalidGroup.NotFound", message: "The security group '%s' does not exist"}
+}
+
+// revokeRules takes the rules away that a group has, or others have about it,
+// where the state asks for that: AWS deletes no group that a rule lets in.
+// internal/service/ec2/vpc_security_group.go
+func revokeRules(c *Cloud, region, id string, known props) error {
+	if !known.boolean("revokeRulesOnDelete") {
+		return nil
+	}
+	for _, r := range c.store.all() {
+		if r.Region != region || !slices.Contains([]string{groupRuleType, ingressRuleType, egressRuleType}, r.Type) {
+			continue
+		}
+		groups := []string{r.Inputs.str("securityGroupId"), r.Inputs.str("sourceSecurityGroupId"), r.Inputs.str("referencedSecurityGroupId")}
+		if !slices.Contains(groups, id) {
+			continue
+		}
+		if err := c.store.remove(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func vpcRule(constructor any, noun, direction string) *resourceType {

@@ -170,6 +170,16 @@ func (c *Cloud) remove(ctx context.Context, s *session, typ *resourceType, id st
 	return err
 }
 
+// prepareRemove does what the provider does before it deletes a resource.
+func (c *Cloud) prepareRemove(typ *resourceType, region, id string, known props) error {
+	if typ.clear == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return typ.clear(c, region, id, known)
+}
+
 func (c *Cloud) beginRemove(s *session, typ *resourceType, id string) (*call, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

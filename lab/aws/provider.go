@@ -272,9 +272,16 @@ func (p *provider) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*e
 	if err != nil {
 		return nil, err
 	}
+	known, err := unmarshal(req.Properties, "the outputs")
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
 	done, err := meet(ctx, p.cloud, typ.request(opDelete, req.Id, s.region), func() (*emptypb.Empty, error) {
+		if err := p.cloud.prepareRemove(typ, s.region, req.Id, known); err != nil {
+			return nil, err
+		}
 		return &emptypb.Empty{}, p.cloud.remove(ctx, s, typ, req.Id)
 	})
 	if err != nil {

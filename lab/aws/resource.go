@@ -59,6 +59,9 @@ type resourceType struct {
 	// remove checks that AWS would delete the resource, and deletes what goes
 	// with it. Optional.
 	remove func(c *call) error
+	// clear is what the provider does, by what the state says of the resource,
+	// before it has AWS delete it. It runs under the cloud's lock. Optional.
+	clear func(c *Cloud, region, id string, known props) error
 	// settle brings the world outside the account in line with a record that
 	// was created or updated, and may change its outputs. It takes as long as
 	// it takes. Optional.

@@ -1,0 +1,60 @@
+//go:build lab
+
+package lab
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestTeardown takes a cluster down that has a load balancer: once while its
+// controllers live, and once when nobody is left who would give it back.
+func TestTeardown(t *testing.T) {
+	p := newProject(t)
+	p.write(t, "clusters/demo.yaml", strings.Replace(p.read(t, "clusters/demo.yaml"), "environment: ", "protect: true\nenvironment: ", 1))
+	p.must(t, "lab", "up", "--profile", "light")
+	p.upWithBalancer(t)
+	p.refusesTheProtected(t)
+
+	p.must(t, "destroy", "demo", "--yes-destroy", "demo")
+	nothingExists(t, p)
+
+	p.upWithBalancer(t)
+	p.must(t, "lab", "cluster", "cut", "demo")
+	given := []string{"destroy", "demo", "--yes-destroy", "demo", "--unreachable", "--drain-timeout", "10s"}
+	o := p.run(t, given...)
+	for _, want := range []string{"controllers have left over", "load balancer", "target group", "security group", "stack demo-core was kept"} {
+		if o.code != 10 || !strings.Contains(o.stderr, want) {
+			t.Errorf("exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
+		}
+	}
+	p.must(t, append(given, "--leftovers", "delete")...)
+	nothingExists(t, p)
+}
+
+// upWithBalancer makes the cluster, and a Service with a load balancer on it.
+func (p project) upWithBalancer(t *testing.T) {
+	t.Helper()
+	p.up(t, "demo")
+	p.kubectl(t, "demo", "-n", "default", "create", "service", "loadbalancer", "front", "--tcp=80:80")
+	eventually(t, time.Minute, func() string {
+		if p.kubectl(t, "demo", "-n", "default", "get", "service", "front", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") == "" {
+			return "the Service has no load balancer"
+		}
+		return ""
+	})
+}
+
+// refusesTheProtected has the cluster's name given, and Pulumi itself refuse.
+func (p project) refusesTheProtected(t *testing.T) {
+	t.Helper()
+	o := p.run(t, "destroy", "demo", "--yes")
+	if o.code != 2 || !strings.Contains(o.stderr, "demo is protected, and --yes does not destroy what is protected") {
+		t.Errorf("destroy of a protected cluster: exit code %d\n%s", o.code, o.stderr)
+	}
+	o = p.tool(t, "pulumi", "destroy", "-s", "demo-core", "--preview-only", "--non-interactive")
+	if text := o.stdout + o.stderr; o.code == 0 || !strings.Contains(text, "demo-control-plane") || !strings.Contains(text, "because it is protected") {
+		t.Errorf("plain pulumi would destroy a protected core: exit code %d\n%s", o.code, text)
+	}
+}
