@@ -319,7 +319,7 @@ func newBench(t *testing.T) *bench {
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
 		BackendURL: "file://" + b.backend,
-		Env: map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": ""},
+		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": ""},
 	})
 	if err != nil {
 		t.Fatal(err)

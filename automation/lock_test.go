@@ -255,21 +255,69 @@ func TestUnreadableLock(t *testing.T) {
 func TestUnfinishedLockIsRemoved(t *testing.T) {
 	b := newBench(t)
 	lock := b.lock(t, "demo-core", owner(t, 77))
-	left, writing := lock+".18ea12d99b89f3a7.tmp", lock+".18ea12d99b89f3a8.tmp"
+	left, described, writing := lock+".18ea12d99b89f3a7.tmp", lock+".attrs", lock+".18ea12d99b89f3a8.tmp"
 	minuteAgo := time.Now().Add(-time.Minute)
-	if err := errors.Join(os.Rename(lock, left), os.WriteFile(writing, nil, 0o600), os.Chtimes(left, minuteAgo, minuteAgo)); err != nil {
+	err := errors.Join(os.Rename(lock, left), os.WriteFile(writing, nil, 0o600), os.WriteFile(described, []byte("{}"), 0o600),
+		os.Chtimes(left, minuteAgo, minuteAgo), os.Chtimes(described, minuteAgo, minuteAgo))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
+	for _, file := range []string{left, described} {
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", file, err)
+		}
 	}
 	if _, err := os.Stat(writing); err != nil {
 		t.Errorf("a lock that is being written was touched: %v", err)
 	}
-	want := []string{"note demo-core: recovered: removed a lock that was not written to its end"}
+	note := "note demo-core: recovered: removed a lock that was not written to its end"
+	want := []string{note, note}
+	if diff := cmp.Diff(want, b.seen.notes()); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+// A CLI that is killed while it writes a file's attributes leaves none, and then
+// cannot read the file.
+func TestHalfAttributesAreRemoved(t *testing.T) {
+	b := newBench(t)
+	lock := b.lock(t, "demo-core", owner(t, 77))
+	state := filepath.Join(b.backend, ".pulumi", "stacks", "tombolo")
+	half := []string{filepath.Join(state, "demo-core.json.attrs"), lock + ".attrs"}
+	whole := []string{filepath.Join(state, "demo-bootstrap.json.attrs"), filepath.Join(b.backend, ".pulumi", "meta.yaml.attrs")}
+	if err := errors.Join(os.MkdirAll(state, 0o700), os.Remove(lock)); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range half {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range whole {
+		if err := os.WriteFile(file, []byte(`{"md5":"AA=="}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range half {
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", file, err)
+		}
+	}
+	for _, file := range whole {
+		if _, err := os.Stat(file); err != nil {
+			t.Errorf("what is whole was removed: %v", err)
+		}
+	}
+	want := []string{
+		"note demo-core: recovered: removed 1.json.attrs, which was not written to its end",
+		"note demo-core: recovered: removed demo-core.json.attrs, which was not written to its end",
+	}
 	if diff := cmp.Diff(want, b.seen.notes()); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
