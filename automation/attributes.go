@@ -11,9 +11,12 @@ import (
 	"tombolo/stacks"
 )
 
+// attributes is the suffix of the file beside each file of a local backend that
+// holds its type and its checksum.
+const attributes = ".attrs"
+
 // mendAttributes removes what a CLI left of a file's attributes that was killed
-// while it wrote them: a local backend keeps them beside each file, in one with
-// .attrs after its name, which unlike the file itself it does not replace in one
+// while it wrote them: a local backend keeps them beside each file, which unlike the file itself it does not replace in one
 // step. With an empty one the CLI cannot read a state that is whole; without, it
 // reads it.
 func (d *Driver) mendAttributes(stack string) error {
@@ -22,10 +25,10 @@ func (d *Driver) mendAttributes(stack string) error {
 		return nil
 	}
 	for _, pattern := range []string{
-		"meta.yaml.attrs",
-		filepath.Join("stacks", stacks.Project, stack+".json*.attrs"),
-		filepath.Join("history", stacks.Project, stack, "*.attrs"),
-		filepath.Join("locks", "organization", stacks.Project, stack, "*.attrs"),
+		"meta.yaml" + attributes,
+		filepath.Join("stacks", stacks.Project, stack+".json*"+attributes),
+		filepath.Join("history", stacks.Project, stack, "*"+attributes),
+		filepath.Join("locks", "organization", stacks.Project, stack, "*"+attributes),
 	} {
 		files, err := filepath.Glob(filepath.Join(dir, ".pulumi", pattern))
 		if err != nil {

@@ -186,6 +186,10 @@ var remedies = []struct {
 		"a provider ended while it was asked (in the lab, look at `tombolo lab status`); run the same command again: what was done so far is kept",
 	},
 	{
+		regexp.MustCompile(`failed to load checkpoint: EOF`),
+		"a pulumi that was killed left an unfinished file beside the state: the next up or destroy removes it",
+	},
+	{
 		regexp.MustCompile(`(?i)no space left on device|disk is full|file too large|disk quota exceeded`),
 		"free space on the disk, and run the same command again: it goes on where it stopped",
 	},

@@ -255,21 +255,26 @@ func TestUnreadableLock(t *testing.T) {
 func TestUnfinishedLockIsRemoved(t *testing.T) {
 	b := newBench(t)
 	lock := b.lock(t, "demo-core", owner(t, 77))
-	left, writing := lock+".18ea12d99b89f3a7.tmp", lock+".18ea12d99b89f3a8.tmp"
+	left, described, writing := lock+".18ea12d99b89f3a7.tmp", lock+".attrs", lock+".18ea12d99b89f3a8.tmp"
 	minuteAgo := time.Now().Add(-time.Minute)
-	if err := errors.Join(os.Rename(lock, left), os.WriteFile(writing, nil, 0o600), os.Chtimes(left, minuteAgo, minuteAgo)); err != nil {
+	err := errors.Join(os.Rename(lock, left), os.WriteFile(writing, nil, 0o600), os.WriteFile(described, []byte("{}"), 0o600),
+		os.Chtimes(left, minuteAgo, minuteAgo), os.Chtimes(described, minuteAgo, minuteAgo))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
+	for _, file := range []string{left, described} {
+		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", file, err)
+		}
 	}
 	if _, err := os.Stat(writing); err != nil {
 		t.Errorf("a lock that is being written was touched: %v", err)
 	}
-	want := []string{"note demo-core: recovered: removed a lock that was not written to its end"}
+	note := "note demo-core: recovered: removed a lock that was not written to its end"
+	want := []string{note, note}
 	if diff := cmp.Diff(want, b.seen.notes()); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}

@@ -18,9 +18,9 @@ type recovery struct {
 	// others are resources whose update, deletion or the like was
 	// interrupted: a refresh tells what became of them.
 	others []resource.URN
-	// gone counts interrupted operations on nothing that a cloud keeps, such
-	// as components and providers: they start again.
-	gone int
+	// gone are interrupted operations on nothing that a cloud keeps, such as
+	// components and providers: they start again.
+	gone []resource.URN
 	// known are the ids in the state, by type, which are nobody's candidates.
 	known map[string]bool
 	// unanswered is how many of the operations failed without an answer, and
@@ -59,7 +59,7 @@ func planRecovery(st *state, in scope) recovery {
 		case present[r.URN] && r.Custom:
 			plan.others = append(plan.others, r.URN)
 		default:
-			plan.gone++
+			plan.gone = append(plan.gone, r.URN)
 		}
 		seen[r.URN] = true
 	}
@@ -71,7 +71,7 @@ func planRecovery(st *state, in scope) recovery {
 func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bool, in scope) {
 	f, ok := finderFor(string(r.Type))
 	if !ok || f.again || !r.Custom || !supported(r, present) {
-		p.gone++
+		p.gone = append(p.gone, r.URN)
 		return
 	}
 	c := creation{resource: r, replaces: present[r.URN]}
@@ -83,7 +83,7 @@ func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bo
 	// An id derived from inputs proves nothing: it must not push a resource
 	// out that the state knows.
 	if c.replaces && c.lookup == nil {
-		p.gone++
+		p.gone = append(p.gone, r.URN)
 		return
 	}
 	p.creations = append(p.creations, c)
@@ -113,7 +113,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-func (p *recovery) creates() bool { return len(p.creations) > 0 || p.gone > 0 }
+func (p *recovery) creates() bool { return len(p.creations) > 0 || len(p.gone) > 0 }
 
 func (p *recovery) needsLookup() bool {
 	return slices.ContainsFunc(p.creations, func(c creation) bool { return c.lookup != nil })
@@ -179,51 +179,6 @@ func (p *recovery) refresh() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// report says what was recovered, given the state after the refresh.
-func (p *recovery) report(after *state) string {
-	var adopted, ambiguous []string
-	missing := p.gone
-	for _, c := range p.creations {
-		r, ok := apitype.ResourceV3{}, false
-		if c.id != "" && after != nil {
-			r, ok = after.find(c.resource.URN)
-		}
-		switch {
-		case ok:
-			adopted = append(adopted, fmt.Sprintf("%s %s", resourceName(string(r.URN)), r.ID))
-		case len(c.ambiguous) > 0:
-			ambiguous = append(ambiguous, fmt.Sprintf("%s may be any of %s: delete what is not needed",
-				resourceName(string(c.resource.URN)), strings.Join(c.ambiguous, ", ")))
-		default:
-			missing++
-		}
-	}
-	parts := []string{"recovered: " + p.happened()}
-	if len(adopted) > 0 {
-		parts = append(parts, "adopted "+strings.Join(adopted, ", "))
-	}
-	if missing > 0 {
-		parts = append(parts, count(missing, "creation", "creations")+" had not happened")
-	}
-	if len(p.others) > 0 {
-		parts = append(parts, count(len(p.others), "resource", "resources")+" compared with the cloud")
-	}
-	return strings.Join(append(parts, ambiguous...), "; ")
-}
-
-// happened says what there was to recover from.
-func (p *recovery) happened() string {
-	total := len(p.creations) + p.gone + len(p.others)
-	var parts []string
-	if p.unanswered > 0 {
-		parts = append(parts, count(p.unanswered, "creation", "creations")+" got no answer")
-	}
-	if interrupted := total - p.unanswered; interrupted > 0 || p.unanswered == 0 {
-		parts = append(parts, count(interrupted, "operation was", "operations were")+" interrupted")
-	}
-	return strings.Join(parts, ", ")
 }
 
 func count(n int, one, many string) string {

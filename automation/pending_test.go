@@ -61,8 +61,8 @@ func TestPlanRecovery(t *testing.T) {
 	if diff := cmp.Diff(refresh, plan.refresh()); diff != "" {
 		t.Errorf("refresh (-want +got):\n%s", diff)
 	}
-	if plan.gone != 2 {
-		t.Errorf("gone = %d, want the bucket of a type that nothing finds, and the role without its parent", plan.gone)
+	if len(plan.gone) != 2 {
+		t.Errorf("gone are %v, want the bucket of a type that nothing finds, and the role without its parent", plan.gone)
 	}
 }
 
@@ -72,12 +72,17 @@ func TestRecoveryReport(t *testing.T) {
 	plan.match(inTheCloud())
 	after := &state{deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 		{URN: demoURN + "aws:ec2/vpc:Vpc::demo-vpc", ID: "vpc-0new"},
+		{URN: demoURN + "aws:iam/role:Role::nodes", ID: "nodes"},
 	}}}
 	want := "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new; " +
-		"4 creations had not happened; 1 resource compared with the cloud; " +
+		"4 creations had not happened: aws:s3/bucket:Bucket b, aws:iam/role:Role child, aws:iam/role:Role cluster, aws:ec2/subnet:Subnet a; " +
+		"1 resource compared with the cloud: aws:iam/role:Role nodes; " +
 		"aws:ec2/eip:Eip nat may be any of eipalloc-1, eipalloc-2: delete what is not needed"
 	if got := plan.report(after); got != want {
 		t.Errorf("report is\n%s, want\n%s", got, want)
+	}
+	if got := plan.report(nil); !strings.Contains(got, "; 1 resource is no longer there: aws:iam/role:Role nodes; ") {
+		t.Errorf("report is\n%s", got)
 	}
 }
 

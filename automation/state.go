@@ -138,6 +138,14 @@ func (s *state) find(urn resource.URN) (apitype.ResourceV3, bool) {
 	return apitype.ResourceV3{}, false
 }
 
+// resource is find for a state that may be none.
+func (s *state) resource(urn resource.URN) (apitype.ResourceV3, bool) {
+	if s == nil {
+		return apitype.ResourceV3{}, false
+	}
+	return s.find(urn)
+}
+
 // object finds a live resource by its type and its id.
 func (s *state) object(kind string, is func(id string) bool) (apitype.ResourceV3, bool) {
 	if s == nil {

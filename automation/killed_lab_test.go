@@ -1,0 +1,299 @@
+//go:build lab
+
+package automation
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+
+	"tombolo/stacks"
+)
+
+// kills is how many of up, and of destroy, the test does.
+const kills = 30
+
+// moments is within how many messages of a driver a kill comes: the fewer, the
+// less an attempt gets done before it. A destroy says less, and a CLI whose driver
+// was killed can end it alone.
+var moments = map[string]int{"up": 25, "destroy": 12}
+
+// TestKilledAtRandomMoments kills the driver, its CLI, or both, again and again,
+// in the middle of up and of destroy. Each attempt goes on from what the last one
+// left. Whenever one comes to its end, the stand-in has exactly what the state
+// says, and nothing twice. TOMBOLO_TEST_SEED repeats the moments of an earlier
+// run, as near as processes that run side by side allow.
+func TestKilledAtRandomMoments(t *testing.T) {
+	random := rand.New(rand.NewPCG(seedOf(t), 0))
+	v := newVictim(t)
+	for _, operation := range []string{"up", "destroy"} {
+		for done := 0; done < kills; {
+			target := []string{"driver", "engine", "both"}[random.IntN(3)]
+			later := time.Duration(random.IntN(200)) * time.Millisecond
+			if v.attempt(t, operation, target, random.IntN(moments[operation]), later) {
+				done++
+				continue
+			}
+			v.compare(t, operation)
+			v.finish(t, reverse(operation))
+		}
+		v.finish(t, operation)
+	}
+}
+
+// finish does an operation that nobody kills.
+func (v *victim) finish(t *testing.T, operation string) {
+	t.Helper()
+	if v.attempt(t, operation, "", 0, 0) {
+		t.Fatalf("%s was killed by nobody", operation)
+	}
+	v.compare(t, operation)
+}
+
+func reverse(operation string) string {
+	if operation == "up" {
+		return "destroy"
+	}
+	return "up"
+}
+
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if given := os.Getenv("TOMBOLO_TEST_SEED"); given != "" {
+		var err error
+		if seed, err = strconv.ParseUint(given, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("TOMBOLO_TEST_SEED=%d", seed)
+	return seed
+}
+
+// victim is a driver in a process of its own, and the lab it works in.
+type victim struct {
+	dir, tombolo string
+	env          map[string]string
+}
+
+// newVictim starts a lab in which only the stand-in has something to do. It is a
+// little slower than at once, so that there are moments to hit.
+func newVictim(t *testing.T) *victim {
+	t.Helper()
+	t.Setenv("TOMBOLO_LAB_LATENCY", "0.005")
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "tombolo-") //nolint:usetesting // the path of a socket in it must stay short
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &victim{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo")}
+	for _, name := range []string{"platform", filepath.Join("lab", "charts")} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(root, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = errors.Join(os.Symlink(filepath.Join(root, ".tools"), filepath.Join(dir, ".tools")),
+		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(project), 0o600),
+		os.Mkdir(filepath.Join(dir, "clusters"), 0o700))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		v.run(t, context.WithoutCancel(t.Context()), "lab", "down")
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	v.run(t, t.Context(), "lab", "up")
+	decode(t, v.run(t, t.Context(), "lab", "env", "--output", "json"), &v.env)
+	return v
+}
+
+func (v *victim) run(t *testing.T, ctx context.Context, args ...string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, v.tombolo, args...)
+	cmd.Dir = v.dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("tombolo %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return out
+}
+
+func decode(t *testing.T, text []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatalf("decoding %s: %v", text, err)
+	}
+}
+
+// attempt runs an operation, and kills the victim a moment after the operation
+// has said so many things. It returns false when the operation was at its end
+// before that.
+func (v *victim) attempt(t *testing.T, operation, victim string, moment int, later time.Duration) (killed bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDriverToBeKilled$")
+	cmd.Dir = v.dir
+	cmd.Env = append(os.Environ(), "TOMBOLO_TEST_OPERATION="+operation, "TOMBOLO_TEST_ROOT="+v.dir)
+	cmd.Env = append(cmd.Env, environ(v.env)...)
+	var said, failed bytes.Buffer
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = &failed
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(io.TeeReader(out, &said))
+	for heard := 0; lines.Scan(); heard++ {
+		if victim == "" || heard < moment || killed {
+			continue
+		}
+		<-time.After(later) // not every kill right after a message
+		killed = v.kill(t, victim, cmd.Process.Pid)
+	}
+	err = cmd.Wait()
+	switch {
+	case err == nil:
+		t.Logf("%s came to its end", operation) // also when the kill came too late
+		return false
+	case !killed:
+		t.Fatalf("%s failed by itself: %v\n%s%s", operation, err, said.String(), failed.String())
+	}
+	t.Logf("%s: killed %s", operation, victim)
+	return true
+}
+
+// kill ends the driver, the CLI that it runs now, or both, so that they can do
+// nothing more.
+func (v *victim) kill(t *testing.T, victim string, driver int) bool {
+	t.Helper()
+	tree := parents()
+	var targets []int
+	for _, pid := range descendants(driver, tree) {
+		if p, ok := (hostProcesses{}).Process(pid); ok && p.Name == "pulumi" && victim != "driver" {
+			targets = append(targets, pid)
+		}
+	}
+	if victim != "engine" {
+		targets = append(targets, driver)
+	}
+	for _, pid := range targets {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatal(err)
+		}
+	}
+	return len(targets) > 0
+}
+
+// thing is a resource, as the stand-in and as the state have it.
+type thing struct{ Type, ID string }
+
+// compare says that the stand-in has what the states have.
+func (v *victim) compare(t *testing.T, operation string) {
+	t.Helper()
+	d := v.driver(t, nobody{})
+	var known []thing
+	for _, k := range stacks.Kinds() {
+		st, err := d.state(t.Context(), stacks.Name(demo().Name, k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(st.deployment.PendingOperations); n > 0 {
+			t.Errorf("after %s, %d operations are pending in %s", operation, n, k)
+		}
+		for _, r := range st.deployment.Resources {
+			if r.Custom && strings.HasPrefix(string(r.Type), "aws:") {
+				known = append(known, thing{string(r.Type), string(r.ID)})
+			}
+		}
+	}
+	var status struct{ Inventory []thing }
+	decode(t, v.run(t, t.Context(), "lab", "status", "--output", "json"), &status)
+	order := func(a, b thing) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) }
+	slices.SortFunc(known, order)
+	slices.SortFunc(status.Inventory, order)
+	if diff := gocmp.Diff(known, status.Inventory, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("after %s the state and the stand-in differ (-state +stand-in):\n%s", operation, diff)
+	}
+	if up := operation == "up"; up != (len(known) == landscapeSize) || !up && len(known) > 0 {
+		t.Fatalf("after %s there are %d resources", operation, len(known))
+	}
+}
+
+func (v *victim) driver(t *testing.T, o Observer) *Driver {
+	t.Helper()
+	d, err := New(Options{
+		Root: v.dir, WorkDir: filepath.Join(v.dir, ".lab", "work"), Env: v.env, Observer: o,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.preflight, d.inspect = nothingMissing, roomy
+	d.program = landscape
+	return d
+}
+
+// TestDriverToBeKilled is the driver of TestKilledAtRandomMoments, which starts
+// it in a process of its own.
+func TestDriverToBeKilled(t *testing.T) {
+	operation := os.Getenv("TOMBOLO_TEST_OPERATION")
+	if operation == "" {
+		t.Skip("it is started by TestKilledAtRandomMoments")
+	}
+	v := &victim{dir: os.Getenv("TOMBOLO_TEST_ROOT"), env: map[string]string{}}
+	d := v.driver(t, aloud{os.Stdout})
+	var err error
+	if operation == "up" {
+		_, err = d.Up(t.Context(), demo(), UpOptions{})
+	} else {
+		_, err = d.Destroy(t.Context(), demo(), DestroyOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// aloud says what happens, a line each.
+type aloud struct{ w io.Writer }
+
+func (a aloud) StackStarted(stack, operation string) { fmt.Fprintln(a.w, "started", operation, stack) }
+func (a aloud) StackFinished(stack string, _ map[string]int, err error) {
+	fmt.Fprintln(a.w, "finished", stack, err)
+}
+func (a aloud) StackPlanned(string, int)     {}
+func (a aloud) Waiting(cluster, what string) { fmt.Fprintln(a.w, "waiting", cluster, what) }
+func (a aloud) Note(stack, message string)   { fmt.Fprintln(a.w, "note", stack, message) }
+func (a aloud) EngineEvent(_ string, e events.EngineEvent) {
+	switch {
+	case e.ResourcePreEvent != nil:
+		fmt.Fprintln(a.w, "begins", e.ResourcePreEvent.Metadata.Op, e.ResourcePreEvent.Metadata.URN)
+	case e.ResOutputsEvent != nil:
+		fmt.Fprintln(a.w, "did", e.ResOutputsEvent.Metadata.Op, e.ResOutputsEvent.Metadata.URN)
+	}
+}

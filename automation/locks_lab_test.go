@@ -1,0 +1,93 @@
+//go:build lab
+
+package automation
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// TestTwoDrivers: one works on the cluster, and the other says who.
+func TestTwoDrivers(t *testing.T) {
+	started, goOn := make(chan struct{}), make(chan struct{})
+	start := sync.OnceFunc(func() { close(started) })
+	first, _ := realBench(t, func(*pulumi.Context) error {
+		start()
+		<-goOn
+		return nil
+	})
+	second, err := New(first.opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.preflight, second.inspect, second.program = nothingMissing, roomy, first.program
+	done := make(chan error, 1)
+	go func() {
+		_, err := first.Up(t.Context(), demo(), UpOptions{})
+		done <- err
+	}()
+	<-started
+
+	_, err = second.Up(t.Context(), demo(), UpOptions{})
+	var locked *LockedError
+	if !errors.As(err, &locked) || locked.Owner == nil {
+		t.Fatalf("the second driver's error is %T: %v", err, err)
+	}
+	owner, ok := second.processes.Process(locked.Owner.PID)
+	if !ok || owner.Parent != os.Getpid() || !strings.Contains(err.Error(), "tombolo unlock demo --stack core --owner-is-gone") {
+		t.Errorf("it names process %+v, which runs: %t; %v", owner, ok, err)
+	}
+	locks, err := second.Locks(t.Context(), demo(), "")
+	if err != nil || len(locks) != 1 || locks[0].State != OwnerAlive {
+		t.Fatalf("locks are %+v, error %v", locks, err)
+	}
+	if err := second.Unlock(t.Context(), locks[0], false); !errors.As(err, &locked) {
+		t.Errorf("the lock of a driver at work can be removed: %v", err)
+	}
+	// What a bucket is asked, a directory answers as well.
+	if held, err := second.holders(t.Context(), "demo-core"); err != nil || len(held) != 1 || !held[0].same(*locked.Owner) {
+		t.Errorf("the backend says that %v hold the lock, error %v", held, err)
+	}
+	close(goOn)
+	if err := <-done; err != nil {
+		t.Errorf("the first driver: %v", err)
+	}
+	if held, err := second.holders(t.Context(), "demo-core"); err != nil || len(held) > 0 {
+		t.Errorf("afterwards the backend says that %v hold the lock, error %v", held, err)
+	}
+	if _, err := second.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Errorf("the second driver, afterwards: %v", err)
+	}
+}
+
+// TestHurryWithTheRealCLI: a call that does not end when it is cancelled is
+// given up, no lock stays, and the next up finds out what became of it.
+func TestHurryWithTheRealCLI(t *testing.T) {
+	d, seen := realBench(t, roles("made"))
+	c, attach := serveCloud(t)
+	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
+	ctx, cancel := context.WithCancel(t.Context())
+	c.hang["made"] = func(made func()) { made(); cancel(); d.Hurry() }
+	if _, err := d.Up(ctx, demo(), UpOptions{}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error is %T: %v", err, err)
+	}
+	if owners, err := d.lockOwners("demo-core"); err != nil || len(owners) > 0 {
+		t.Errorf("locks left: %v, error %v", owners, err)
+	}
+	if notes := strings.Join(seen.notes(), "\n"); strings.Contains(notes, "recovered") {
+		t.Errorf("the CLI had to be tidied up after: %s", notes)
+	}
+	c.hang = nil
+	if _, err := d.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(seen.notes(), "\n"); !strings.Contains(notes, "adopted aws:iam/role:Role made made") {
+		t.Errorf("the role was not adopted: %s", notes)
+	}
+}

@@ -1,0 +1,78 @@
+package automation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+)
+
+// report says what was decided about each operation, given the state after the
+// refresh.
+func (p *recovery) report(after *state) string {
+	var adopted, ambiguous []string
+	missing := slices.Clone(p.gone)
+	for _, c := range p.creations {
+		name := resourceName(string(c.resource.URN))
+		switch r, found := after.resource(c.resource.URN); {
+		case c.id != "" && found:
+			adopted = append(adopted, fmt.Sprintf("%s %s", name, r.ID))
+		case len(c.ambiguous) > 0:
+			ambiguous = append(ambiguous, fmt.Sprintf("%s may be any of %s: delete what is not needed",
+				name, strings.Join(c.ambiguous, ", ")))
+		default:
+			missing = append(missing, c.resource.URN)
+		}
+	}
+	parts := []string{"recovered: " + p.happened()}
+	if len(adopted) > 0 {
+		parts = append(parts, "adopted "+strings.Join(adopted, ", "))
+	}
+	if len(missing) > 0 {
+		parts = append(parts, fmt.Sprintf("%s had not happened: %s", count(len(missing), "creation", "creations"), resourceNames(missing)))
+	}
+	return strings.Join(append(append(parts, p.compared(after)...), ambiguous...), "; ")
+}
+
+// happened says what there was to recover from.
+func (p *recovery) happened() string {
+	total := len(p.creations) + len(p.gone) + len(p.others)
+	var parts []string
+	if p.unanswered > 0 {
+		parts = append(parts, count(p.unanswered, "creation", "creations")+" got no answer")
+	}
+	if interrupted := total - p.unanswered; interrupted > 0 || p.unanswered == 0 {
+		parts = append(parts, count(interrupted, "operation was", "operations were")+" interrupted")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// compared says what became of the resources whose change or deletion was
+// interrupted.
+func (p *recovery) compared(after *state) []string {
+	var there, gone []resource.URN
+	for _, urn := range p.others {
+		if _, found := after.resource(urn); found {
+			there = append(there, urn)
+		} else {
+			gone = append(gone, urn)
+		}
+	}
+	var parts []string
+	if len(there) > 0 {
+		parts = append(parts, fmt.Sprintf("%s compared with the cloud: %s", count(len(there), "resource", "resources"), resourceNames(there)))
+	}
+	if len(gone) > 0 {
+		parts = append(parts, fmt.Sprintf("%s no longer there: %s", count(len(gone), "resource is", "resources are"), resourceNames(gone)))
+	}
+	return parts
+}
+
+func resourceNames(urns []resource.URN) string {
+	names := make([]string, len(urns))
+	for i, urn := range urns {
+		names[i] = resourceName(string(urn))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,43 @@
+package automation
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// lockWrite is longer than the CLI takes to write a lock, a few hundred bytes.
+const lockWrite = time.Second
+
+// removeUnfinished removes what a CLI left that could not write its lock,
+// because the disk was full or it was killed. The CLI would take it for a
+// lock, and stop at its empty content.
+func (d *Driver) removeUnfinished(dir, stack string) error {
+	temporary, err := inLocks(dir, stack, "*.tmp")
+	if err != nil {
+		return err
+	}
+	described, err := inLocks(dir, stack, "*"+attributes)
+	if err != nil {
+		return err
+	}
+	described = slices.DeleteFunc(described, func(file string) bool {
+		_, err := os.Stat(strings.TrimSuffix(file, attributes))
+		return err == nil
+	})
+	for _, file := range slices.Concat(temporary, described) {
+		info, err := os.Stat(file)
+		if err != nil || time.Since(info.ModTime()) < lockWrite {
+			continue // finished meanwhile, or being written
+		}
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove an unfinished lock of stack %s: %w", stack, err)
+		}
+		d.opts.Observer.Note(stack, "recovered: removed a lock that was not written to its end")
+	}
+	return nil
+}
