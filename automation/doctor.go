@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +24,41 @@ import (
 // The error is only of an interruption: what is wrong is a finding.
 func (d *Driver) Doctor(ctx context.Context, clusters []*config.Cluster) ([]preflight.Report, error) {
 	shared := append(d.checkTools(ctx), d.checkBackend(ctx)...)
+	return d.examineAll(ctx, clusters, func(x patient) []preflight.Finding {
+		return append(slices.Clone(shared), d.examine(ctx, x)...)
+	})
+}
+
+// Ready looks for what would keep a run of ups on several clusters from
+// succeeding, so that none starts when one could not: what their files need, and,
+// of those that are still to be made, credentials, account, region and quotas. It
+// is the part of Doctor that is quick for clusters that exist. A report has what
+// fails alone.
+func (d *Driver) Ready(ctx context.Context, clusters []*config.Cluster) ([]preflight.Report, error) {
+	reports, err := d.examineAll(ctx, clusters, func(x patient) []preflight.Finding {
+		var found []preflight.Finding
+		if x.core.resources() == 0 {
+			found = d.checkCloud(ctx, x.cluster, x.core, x.all)
+		}
+		return append(found, d.checkNeeds(ctx, x.cluster))
+	})
+	for i, r := range reports {
+		reports[i].Findings = r.Failed()
+	}
+	return reports, err
+}
+
+// patient is a cluster that is examined.
+type patient struct {
+	cluster *config.Cluster
+	// core is its state; nil when there is none, or it cannot be read.
+	core *state
+	// all is the demand of the clusters that are judged together.
+	all preflight.Demand
+}
+
+// examineAll examines clusters at the same time, and reports in their order.
+func (d *Driver) examineAll(ctx context.Context, clusters []*config.Cluster, examine func(patient) []preflight.Finding) ([]preflight.Report, error) {
 	states := make([]*state, len(clusters))
 	all := map[account]preflight.Demand{}
 	for i, c := range clusters {
@@ -34,8 +70,7 @@ func (d *Driver) Doctor(ctx context.Context, clusters []*config.Cluster) ([]pref
 	var work sync.WaitGroup
 	for i, c := range clusters {
 		work.Go(func() {
-			reports[i] = preflight.Report{Cluster: c.Name, Findings: append([]preflight.Finding{}, shared...)}
-			reports[i].Findings = append(reports[i].Findings, d.examine(ctx, c, states[i], all[accountOf(c)])...)
+			reports[i] = preflight.Report{Cluster: c.Name, Findings: examine(patient{c, states[i], all[accountOf(c)]})}
 		})
 	}
 	work.Wait()
@@ -46,12 +81,12 @@ func (d *Driver) Doctor(ctx context.Context, clusters []*config.Cluster) ([]pref
 }
 
 // examine is what concerns one cluster.
-func (d *Driver) examine(ctx context.Context, c *config.Cluster, core *state, all preflight.Demand) []preflight.Finding {
-	found := d.checkCloud(ctx, c, core, all)
-	found = append(found, d.checkLocks(c)...)
-	found = append(found, d.checkGit(ctx, c)...)
-	found = append(found, d.checkNeeds(ctx, c))
-	return append(found, d.checkAccess(ctx, c, core)...)
+func (d *Driver) examine(ctx context.Context, x patient) []preflight.Finding {
+	found := d.checkCloud(ctx, x.cluster, x.core, x.all)
+	found = append(found, d.checkLocks(x.cluster)...)
+	found = append(found, d.checkGit(ctx, x.cluster)...)
+	found = append(found, d.checkNeeds(ctx, x.cluster))
+	return append(found, d.checkAccess(ctx, x.cluster, x.core)...)
 }
 
 // checkCloud judges the credentials and what they lead to. all is the demand of
@@ -96,11 +131,11 @@ func (r *readiness) wait(ctx context.Context) error {
 	}
 	reasons := make([]string, len(found))
 	for i, f := range found {
-		reasons[i] = f.Check + ": " + f.Message
+		reasons[i] = fmt.Sprintf("%s: %s (%s)", f.Check, f.Message, f.Remedy)
 	}
 	return &PreconditionError{
 		What:   fmt.Sprintf("up %s: %s", r.cluster.Name, strings.Join(reasons, "; ")),
-		Remedy: found[0].Remedy + "; nothing was started, and `tombolo doctor " + r.cluster.Name + "` looks again",
+		Remedy: "nothing was started; `tombolo doctor " + r.cluster.Name + "` looks again",
 	}
 }
 

@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/handover"
 	"tombolo/automation/preflight"
 	"tombolo/config"
+	"tombolo/stacks"
 )
 
 // ready is a bench with all tools, and clusters of one account to examine.
@@ -73,6 +75,34 @@ func TestDoctor(t *testing.T) {
 	}
 	if len(b.cli.states) > 0 || len(b.cli.operations()) > 1 {
 		t.Errorf("stacks %v were made, and %v ran", b.cli.states, b.cli.operations())
+	}
+}
+
+// Clusters that are brought up together are judged together, and only what would
+// fail is told. One that exists takes nothing more.
+func TestReady(t *testing.T) {
+	b := ready(t)
+	b.cli.states["old-core"] = apitype.DeploymentV3{Resources: []apitype.ResourceV3{
+		{URN: "urn:pulumi:s::p::aws:ec2/vpc:Vpc::vpc", Type: "aws:ec2/vpc:Vpc", Custom: true, ID: "vpc-1"},
+	}}
+	b.preflight = func(_ context.Context, c *config.Cluster, _ stacks.Options) error {
+		if c.Name == "two" {
+			return errors.New("gitops.auth.password: variable TOKEN is not set")
+		}
+		return nil
+	}
+	reports, err := b.Ready(t.Context(), []*config.Cluster{planned("old"), planned("one"), planned("two")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const addresses = "fail quota: 3 more Elastic IP addresses in eu-central-1, 9 with the other clusters: 0 of 5 are used"
+	want := map[string][]string{
+		"old": nil, "one": {addresses}, "two": {addresses, "fail distribution: gitops.auth.password: variable TOKEN is not set"},
+	}
+	for _, r := range reports {
+		if diff := cmp.Diff(want[r.Cluster], said(r.Findings)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", r.Cluster, diff)
+		}
 	}
 }
 
@@ -144,8 +174,8 @@ func TestUpLooksAtTheAccount(t *testing.T) {
 		f.Quotas[preflight.VPCs] = preflight.Quota{Limit: 5, Used: 5}
 		return f
 	}
-	const want = "up one: quota: 1 more VPCs in eu-central-1: 5 of 5 are used; delete what is not needed, or ask for more in the console of Service Quotas; " +
-		"nothing was started, and `tombolo doctor one` looks again"
+	const want = "up one: quota: 1 more VPCs in eu-central-1: 5 of 5 are used " +
+		"(delete what is not needed, or ask for more in the console of Service Quotas); nothing was started; `tombolo doctor one` looks again"
 	for range 2 {
 		_, err := b.Up(t.Context(), planned("one"), UpOptions{})
 		if precondition := new(PreconditionError); !errors.As(err, &precondition) || err.Error() != want {
