@@ -96,6 +96,9 @@ func (d *Driver) checkCloud(ctx context.Context, c *config.Cluster, core *state,
 	if credentials.Level == preflight.Fail {
 		return []preflight.Finding{credentials}
 	}
+	if _, err := d.pulumi(ctx); err != nil {
+		return []preflight.Finding{credentials, withoutCLI("account")}
+	}
 	return append([]preflight.Finding{credentials}, preflight.Cloud(d.facts(ctx, c), preflight.Wanted{
 		Account: c.Cloud.Account, Region: c.Cloud.Region, Demand: demand(c, core), All: all,
 	})...)
@@ -161,6 +164,9 @@ func demand(c *config.Cluster, core *state) preflight.Demand {
 // checkBackend finds out whether the state can be read, and a lock be taken.
 func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
 	const check = "state backend"
+	if _, err := d.pulumi(ctx); err != nil {
+		return []preflight.Finding{withoutCLI(check)}
+	}
 	ws, err := d.reading(ctx)
 	if err == nil {
 		_, err = ws.ListStacks(ctx)
@@ -181,6 +187,12 @@ func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
 		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "make it writable, or free space on its disk", "no lock can be written: %v", err)}
 	}
 	return []preflight.Finding{preflight.Good(check, "it can be read and written")}
+}
+
+// withoutCLI is the finding of a check that the Pulumi CLI is missing for, which
+// is a finding of its own.
+func withoutCLI(check string) preflight.Finding {
+	return preflight.Bad(check, preflight.Warn, "install the Pulumi CLI first", "not asked for without the Pulumi CLI")
 }
 
 // checkLocks names those who work on the cluster's stacks.
