@@ -94,7 +94,7 @@ func (f *fleet) aloneIsRefused(t *testing.T) {
 }
 
 // upAll brings all three up by one command, and returns them in the order in
-// which they were worked on.
+// which they were made.
 func (f *fleet) upAll(t *testing.T) []string {
 	t.Helper()
 	var order []string
@@ -109,8 +109,9 @@ func (f *fleet) upAll(t *testing.T) []string {
 }
 
 func (f *fleet) up(t *testing.T) {
-	if got := f.upAll(t); !slices.Equal(got, []string{hub, spokeA, spokeB}) {
-		t.Errorf("the order was %v", got)
+	got := f.upAll(t)
+	if len(got) != 3 || got[0] != hub || !slices.Contains(got, spokeA) || !slices.Contains(got, spokeB) {
+		t.Errorf("the order was %v", got) // the spokes are made at the same time
 	}
 }
 

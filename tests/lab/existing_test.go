@@ -104,13 +104,23 @@ func (p project) records(t *testing.T) map[string]string {
 func (g guest) anotherAccount(t *testing.T) {
 	g.edit(t, `account: "111122223333"`, `account: "444455556666"`)
 	defer g.write(t, guestFile, g.text)
-	o := g.run(t, "up", "guest", "--yes")
-	if o.code != 4 {
-		t.Errorf("exit code %d, want 4", o.code)
-	}
-	for _, want := range []string{"AWS account ID not allowed: 111122223333", "the cluster file allows account 444455556666 only"} {
-		if !strings.Contains(o.stderr, want) {
-			t.Errorf("the refusal does not say %q:\n%s", want, o.stderr)
+	for command, refusal := range map[string][]string{
+		// What up finds out before, and what the program's provider says by itself.
+		"up":      {"the credentials are of account 111122223333", "use credentials of account 444455556666"},
+		"preview": {"AWS account ID not allowed: 111122223333", "the cluster file allows account 444455556666 only"},
+	} {
+		args := []string{command, "guest"}
+		if command == "up" {
+			args = append(args, "--yes")
+		}
+		o := g.run(t, args...)
+		if o.code != 4 {
+			t.Errorf("%s: exit code %d, want 4", command, o.code)
+		}
+		for _, want := range refusal {
+			if !strings.Contains(o.stderr, want) {
+				t.Errorf("the refusal of %s does not say %q:\n%s", command, want, o.stderr)
+			}
 		}
 	}
 	if !maps.Equal(g.records(t), g.before) {
