@@ -4,7 +4,6 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
-	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 )
@@ -68,13 +66,6 @@ findings come at once, each with its remedy, and nothing is changed.`),
 	return cmd
 }
 
-// document is the result for a cluster in the JSON format.
-type document struct {
-	Type  string `json:"type"`
-	Ready bool   `json:"ready"`
-	preflight.Report
-}
-
 func doctorRun(ctx context.Context, o *Options) error {
 	all, err := o.Choose()
 	if err != nil {
@@ -93,40 +84,22 @@ func doctorRun(ctx context.Context, o *Options) error {
 	if err := o.write(reports); err != nil {
 		return err
 	}
-	var ill []string
-	for _, r := range reports {
-		if r.Count(preflight.Fail) > 0 {
-			ill = append(ill, r.Cluster)
-		}
-	}
-	if len(ill) > 0 {
-		return fault.NewPrecondition("an up would fail: "+strings.Join(ill, ", "), "do what is said beside each finding, and run `tombolo doctor` again", nil)
-	}
-	return nil
+	return refusal(reports, "do what is said beside each finding, and run `tombolo doctor` again")
 }
 
 func (o *Options) write(reports []preflight.Report) error {
 	if o.JSON() {
-		for _, r := range reports {
-			d := document{Type: "doctor", Ready: r.Count(preflight.Fail) == 0, Report: r}
-			if err := render.WriteJSON(o.Streams.Out, d); err != nil {
-				return err
-			}
-		}
-		return nil
+		return writeJSON(o.Streams.Out, reports)
 	}
 	var rows [][]string
 	for _, g := range group(reports) {
 		f := g.finding
-		text := f.Message
-		if f.Remedy != "" {
-			text += "; " + f.Remedy
-		}
-		rows = append(rows, []string{string(f.Level), strings.Join(g.clusters, ", "), f.Check, text})
+		rows = append(rows, []string{string(f.Level), strings.Join(g.clusters, ", "), f.Check, f.Message})
 	}
 	if err := render.Table(o.Streams.Out, o.Table(), []string{"RESULT", "CLUSTER", "CHECK", "FOUND"}, rows); err != nil {
 		return err
 	}
+	advise(o.Status(), reports)
 	for _, r := range reports {
 		o.conclude(r)
 	}
@@ -150,26 +123,4 @@ func warnings(n int) string {
 		return "1 warning"
 	}
 	return fmt.Sprintf("%d warnings", n)
-}
-
-// grouped is a finding with the clusters that have it.
-type grouped struct {
-	finding  preflight.Finding
-	clusters []string
-}
-
-// group shows once what several clusters have in common, in the order in which
-// it was found.
-func group(reports []preflight.Report) []grouped {
-	var out []grouped
-	for _, r := range reports {
-		for _, f := range r.Findings {
-			i := slices.IndexFunc(out, func(g grouped) bool { return g.finding == f })
-			if i < 0 {
-				i, out = len(out), append(out, grouped{finding: f})
-			}
-			out[i].clusters = append(out[i].clusters, r.Cluster)
-		}
-	}
-	return out
 }

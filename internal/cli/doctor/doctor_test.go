@@ -46,13 +46,14 @@ func TestDoctor(t *testing.T) {
 	)
 	const want = `RESULT   CLUSTER           CHECK         FOUND
 ok       one, two, three   tools         all are there
-warn     one               credentials   they end soon; renew them
-fail     two               quota         5 of 5 are used; ask for more
+warn     one               credentials   they end soon
+fail     two               quota         5 of 5 are used
 `
 	if stdout != want {
 		t.Errorf("got:\n%s\nwant:\n%s", stdout, want)
 	}
-	if want := "✔ one: ready, with 1 warning\n✗ two: 1 of 2 checks failed\n✔ three: ready\n"; stderr != want {
+	if want := "► one: credentials: they end soon; renew them\n✗ two: quota: 5 of 5 are used; ask for more\n" +
+		"✔ one: ready, with 1 warning\n✗ two: 1 of 2 checks failed\n✔ three: ready\n"; stderr != want {
 		t.Errorf("got:\n%s\nwant:\n%s", stderr, want)
 	}
 	const wantErr = "an up would fail: two; do what is said beside each finding, and run `tombolo doctor` again"

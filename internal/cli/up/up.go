@@ -11,7 +11,9 @@ import (
 
 	"tombolo/automation"
 	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/preflight"
 	"tombolo/config"
+	"tombolo/internal/cli/doctor"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
@@ -25,6 +27,7 @@ import (
 type Driver interface {
 	Preview(context.Context, *config.Cluster, automation.PreviewOptions) (automation.Result, error)
 	Up(context.Context, *config.Cluster, automation.UpOptions) (automation.Result, error)
+	Ready(context.Context, []*config.Cluster) ([]preflight.Report, error)
 	verify.Driver
 	push.Driver
 }
@@ -62,7 +65,7 @@ Deploy both stacks of each cluster: core, then bootstrap, which takes core's
 outputs and hands the cluster over to Git. A failed up can be run again.
 
 Several clusters go in the order of their waves, a hub before its spokes, and
-some at a time. A cluster that fails stops the next wave, not its neighbours; so
+some at a time; none starts when one lacks something, as doctor would find. A cluster that fails stops the next wave, not its neighbours; so
 does a wave that Git has not made ready in time. --resume goes on from there.
 
 On a terminal the plan is shown first and you are asked; --yes goes ahead
@@ -105,6 +108,9 @@ func upRun(ctx context.Context, o *Options) error {
 		return err
 	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
+		if err := o.ready(ctx, s, all); err != nil {
+			return err
+		}
 		wanted := all
 		if !o.Yes {
 			if wanted, err = o.ask(ctx, s, all); err != nil {
@@ -113,6 +119,19 @@ func upRun(ctx context.Context, o *Options) error {
 		}
 		return s.Run(ctx, all, o.tasks(s.Driver, wanted))
 	})
+}
+
+// ready refuses a run on several clusters of which one could not succeed. One
+// alone looks for that itself, while it is previewed.
+func (o *Options) ready(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) error {
+	if len(all) == 1 {
+		return nil
+	}
+	reports, err := s.Driver.Ready(ctx, all)
+	if err != nil {
+		return err
+	}
+	return doctor.Refuse(doctor.Output{Out: o.Streams.Out, Status: o.Status(), JSON: o.JSON()}, reports)
 }
 
 // tasks are what is done to each cluster: those that are not wanted have nothing

@@ -12,6 +12,7 @@ import (
 
 	"tombolo/automation"
 	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/preflight"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -28,6 +29,8 @@ type driver struct {
 	err     error
 	// bad is the cluster that fails; all when empty.
 	bad string
+	// lacks is what clusters lack that are to be made.
+	lacks []preflight.Report
 }
 
 func (d *driver) call(what string) {
@@ -56,6 +59,10 @@ func (d *driver) Up(_ context.Context, c *config.Cluster, o automation.UpOptions
 	return automation.Result{Cluster: c.Name, Duration: 2 * time.Second, Stacks: []automation.StackResult{
 		{Stack: c.Name + "-core", Operation: "up", Changes: d.planned, Outputs: map[string]any{"token": "s3cr3t"}},
 	}}, d.err
+}
+
+func (d *driver) Ready(context.Context, []*config.Cluster) ([]preflight.Report, error) {
+	return d.lacks, nil
 }
 
 func (d *driver) Verify(_ context.Context, c *config.Cluster, o automation.VerifyOptions) (automation.Verification, error) {
@@ -115,6 +122,17 @@ func TestUp(t *testing.T) {
 	}{
 		{name: "yes", args: []string{"demo", "--yes"}, calls: []string{"up demo"}},
 		{name: "several", args: []string{"demo", "prod", "-y", "--refresh", "--parallel", "1"}, calls: []string{"up demo refresh", "up prod refresh"}},
+		{
+			name: "one of several is not ready", args: []string{"demo", "prod", "-y"},
+			setup: func(fx *fixture) {
+				fx.driver.lacks = []preflight.Report{
+					{Cluster: "demo"},
+					{Cluster: "prod", Findings: []preflight.Finding{preflight.Bad("quota", preflight.Fail, "ask for more", "5 of 5 are used")}},
+				}
+			},
+			err:  "an up would fail: prod; nothing was started: do what is said beside each finding, or leave the cluster out",
+			says: "✗ prod: quota: 5 of 5 are used; ask for more",
+		},
 		{
 			name: "verify", args: []string{"demo", "--yes", "--verify", "--timeout", "30s"},
 			calls: []string{"up demo", "verify demo 30s"}, says: "✔ demo: 1 objects are ready",

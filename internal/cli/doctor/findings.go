@@ -1,0 +1,105 @@
+package doctor
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"tombolo/automation/preflight"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+)
+
+// Output is where findings go.
+type Output struct {
+	// Out takes data, Status what people read.
+	Out    io.Writer
+	Status render.Status
+	// JSON writes documents, as the command does.
+	JSON bool
+}
+
+// Refuse tells what would keep clusters from being brought up, each finding with
+// its remedy, and returns an error when there is any.
+func Refuse(o Output, reports []preflight.Report) error {
+	ill := slices.DeleteFunc(slices.Clone(reports), func(r preflight.Report) bool { return r.Count(preflight.Fail) == 0 })
+	if o.JSON {
+		if err := writeJSON(o.Out, ill); err != nil {
+			return err
+		}
+	} else {
+		advise(o.Status, ill)
+	}
+	return refusal(ill, "nothing was started: do what is said beside each finding, or leave the cluster out")
+}
+
+// refusal names the clusters that have a finding that fails; nil without any.
+func refusal(reports []preflight.Report, remedy string) error {
+	var ill []string
+	for _, r := range reports {
+		if r.Count(preflight.Fail) > 0 {
+			ill = append(ill, r.Cluster)
+		}
+	}
+	if len(ill) == 0 {
+		return nil
+	}
+	return fault.NewPrecondition("an up would fail: "+strings.Join(ill, ", "), remedy, nil)
+}
+
+// document is the result for a cluster in the JSON format.
+type document struct {
+	Type  string `json:"type"`
+	Ready bool   `json:"ready"`
+	preflight.Report
+}
+
+func writeJSON(w io.Writer, reports []preflight.Report) error {
+	for _, r := range reports {
+		if err := render.WriteJSON(w, document{Type: "doctor", Ready: r.Count(preflight.Fail) == 0, Report: r}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// advise says what to do about each finding that is not as it should be.
+func advise(s render.Status, reports []preflight.Report) {
+	for _, g := range group(reports) {
+		f := g.finding
+		if f.Level == preflight.OK {
+			continue
+		}
+		text := f.Message
+		if f.Remedy != "" {
+			text += "; " + f.Remedy
+		}
+		say := s.Doing
+		if f.Level == preflight.Fail {
+			say = s.Failed
+		}
+		say("%s: %s: %s", strings.Join(g.clusters, ", "), f.Check, text)
+	}
+}
+
+// grouped is a finding with the clusters that have it.
+type grouped struct {
+	finding  preflight.Finding
+	clusters []string
+}
+
+// group shows once what several clusters have in common, in the order in which
+// it was found.
+func group(reports []preflight.Report) []grouped {
+	var out []grouped
+	for _, r := range reports {
+		for _, f := range r.Findings {
+			i := slices.IndexFunc(out, func(g grouped) bool { return g.finding == f })
+			if i < 0 {
+				i, out = len(out), append(out, grouped{finding: f})
+			}
+			out[i].clusters = append(out[i].clusters, r.Cluster)
+		}
+	}
+	return out
+}
