@@ -186,6 +186,9 @@ func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
 	if err != nil {
 		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "make it writable, or free space on its disk", "no lock can be written: %v", err)}
 	}
+	if scarce := new(PreconditionError); errors.As(d.requireSpace(), &scarce) {
+		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "free space on it", "%s", scarce.What)}
+	}
 	return []preflight.Finding{preflight.Good(check, "it can be read and written")}
 }
 
