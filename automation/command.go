@@ -44,6 +44,9 @@ func findCLI(ctx context.Context, o Options, env map[string]string, running *chi
 	}
 	c := &cli{path: path, children: running}
 	stdout, stderr, _, err := c.Run(ctx, o.Root, nil, nil, nil, environ(env), "version")
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("look for the Pulumi CLI: interrupted: %w", ctx.Err())
+	}
 	if err != nil {
 		what := fmt.Sprintf("%s does not run: %s", path, firstLine(stderr, err.Error()))
 		return nil, &PreconditionError{What: what, Remedy: remedy, Err: err}

@@ -69,9 +69,16 @@ func (d *Driver) hold(ctx context.Context, c *config.Cluster, k teardown.Cluster
 	if err != nil {
 		return fmt.Errorf("destroy %s: suspend Flux: %w", c.Name, err)
 	}
+	stack := stacks.Name(c.Name, stacks.Bootstrap)
 	if n > 0 {
-		d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap),
-			fmt.Sprintf("Flux makes nothing again: %s suspended", count(n, "object is", "objects are")))
+		d.opts.Observer.Note(stack, fmt.Sprintf("Flux makes nothing again: %s suspended", count(n, "object is", "objects are")))
+	}
+	restarted, err := k.Interrupt(ctx)
+	if err != nil {
+		return fmt.Errorf("destroy %s: end what Flux waits for: %w", c.Name, err)
+	}
+	if restarted {
+		d.opts.Observer.Note(stack, "kustomize-controller is restarted: it was waiting for what is suspended now")
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ func worldKinds() map[schema.GroupVersionKind]meta.RESTScope {
 	}
 	all[schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}] = meta.RESTScopeRoot
 	all[schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}] = meta.RESTScopeNamespace
+	all[schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}] = meta.RESTScopeNamespace
 	all[schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "Prometheus"}] = meta.RESTScopeNamespace
 	all[schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"}] = meta.RESTScopeNamespace
 	all[schema.GroupVersionKind{Group: "karpenter.sh", Version: "v1", Kind: "NodePool"}] = meta.RESTScopeRoot

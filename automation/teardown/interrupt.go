@@ -1,0 +1,87 @@
+package teardown
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// restartedAt is the annotation of `kubectl rollout restart`.
+const restartedAt = "kubectl.kubernetes.io/restartedAt"
+
+// Interrupt restarts kustomize-controller, as `kubectl rollout restart` does,
+// when it is at work on a Kustomization that is held, and says whether it was.
+//
+// A Kustomization that is to wait for what it has made does so until its timeout,
+// and is not removed before; what it waits for is held, and will not be ready. So
+// it is with a cluster that is destroyed before Flux is done for the first time.
+func (c Cluster) Interrupt(ctx context.Context) (bool, error) {
+	mapper, err := c.mapper()
+	if err != nil {
+		return false, err
+	}
+	all, err := c.list(ctx, mapper, fluxKinds[0])
+	if err != nil || !anyAtWork(all) {
+		return false, err
+	}
+	deployments, err := c.list(ctx, mapper, schema.GroupKind{Group: "apps", Kind: "Deployment"})
+	if err != nil {
+		return false, err
+	}
+	restarted := false
+	for _, d := range deployments {
+		labels := d.GetLabels()
+		if labels["app.kubernetes.io/part-of"] != "flux" || labels["app.kubernetes.io/component"] != "kustomize-controller" {
+			continue
+		}
+		if err := d.restart(ctx, time.Now()); err != nil {
+			return restarted, err
+		}
+		restarted = true
+	}
+	return restarted, nil
+}
+
+func anyAtWork(all []object) bool {
+	for _, o := range all {
+		if _, ours := o.GetAnnotations()[heldAnnotation]; ours && !o.deleting() && atWork(o.Unstructured) {
+			return true
+		}
+	}
+	return false
+}
+
+// atWork says that a controller has begun with the object, and does not know yet
+// whether it will be ready.
+func atWork(o *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range conditions {
+		if m, ok := c.(map[string]any); ok && m["type"] == "Ready" {
+			return m["status"] == string(metav1.ConditionUnknown)
+		}
+	}
+	return false
+}
+
+// restart has a Deployment make new pods.
+func (o object) restart(ctx context.Context, now time.Time) error {
+	patch := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{restartedAt: now.UTC().Format(time.RFC3339)},
+	}}}}
+	raw, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("restart %s: %w", o, err)
+	}
+	_, err = o.resource.Patch(ctx, o.GetName(), types.MergePatchType, raw, metav1.PatchOptions{FieldManager: manager})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("restart %s: %w", o, err)
+	}
+	return nil
+}
