@@ -13,10 +13,11 @@ import (
 )
 
 // fleetToken is the variable that one of the clusters wants and the first run
-// lacks.
+// lacks: then none starts.
 const fleetToken = "TOMBOLO_TEST_LATE_TOKEN"
 
-// sick is the cluster that does not come up at once.
+// sick is the cluster that does not come up at once: it alone has a queue, which
+// the cloud refuses once.
 const sick = "sick"
 
 // summary is the document that ends a run on several clusters.
@@ -51,6 +52,17 @@ func TestFleet(t *testing.T) {
 	waves := writeFleet(t, p)
 	p.must(t, "lab", "up", "--profile", "light-engine")
 
+	t.Run("none starts when one lacks something", func(t *testing.T) {
+		o := p.run(t, "up", "--all", "--yes")
+		if o.code != 4 || !strings.Contains(o.stderr, fleetToken) || !strings.Contains(o.stderr, "an up would fail: sick; nothing was started") {
+			t.Errorf("exit code %d\n%s", o.code, o.stderr)
+		}
+		nothingExists(t, p)
+	})
+	env := map[string]string{}
+	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	p.env = append(p.env, fleetToken+"="+env["TOMBOLO_GIT_TOKEN"])
+	p.must(t, "lab", "fault", "add", "quota", "create", "aws:sqs/queue:Queue")
 	fleetFails(t, p, waves)
 	t.Run("a changed file is refused", func(t *testing.T) {
 		const file = "clusters/last-b.yaml"
@@ -67,9 +79,6 @@ func TestFleet(t *testing.T) {
 			t.Errorf("exit code %d\n%s", o.code, o.stderr)
 		}
 	})
-	env := map[string]string{}
-	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
-	p.env = append(p.env, fleetToken+"="+env["TOMBOLO_GIT_TOKEN"])
 	gateStaysShut(t, p, waves)
 	gateOpens(t, p, waves)
 
@@ -81,8 +90,8 @@ func TestFleet(t *testing.T) {
 func fleetFails(t *testing.T, p project, waves map[string]int) {
 	t.Helper()
 	o := p.run(t, "up", "--all", "--yes", "--gate-timeout", "5m", "--output", "json")
-	if o.code != 4 || !strings.Contains(o.stderr, fleetToken) || !strings.Contains(o.stderr, "`tombolo up --resume` goes on with the rest") {
-		t.Fatalf("exit code %d, want the class of the first cause, 4\n%s", o.code, o.stderr)
+	if o.code != 5 || !strings.Contains(o.stderr, "`tombolo up --resume` goes on with the rest") {
+		t.Fatalf("exit code %d, want the class of the first cause, 5\n%s", o.code, o.stderr)
 	}
 	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done"}}; !slices.Equal(got, want) {
 		t.Errorf("the gates were %+v, want %+v", got, want)
@@ -105,7 +114,7 @@ func fleetFails(t *testing.T, p project, waves map[string]int) {
 			t.Errorf("%s was skipped for %q", c.Cluster, c.Cause)
 		}
 	}
-	if names := p.vpcs(t); slices.Contains(names, sick) || slices.Contains(names, "last-a") || len(names) != 4 {
+	if names := p.vpcs(t); !slices.Contains(names, sick) || slices.Contains(names, "last-a") || len(names) != 5 {
 		t.Errorf("the stand-in has the networks of %v", names)
 	}
 }
@@ -197,9 +206,9 @@ func writeFleet(t *testing.T, p project) map[string]int {
 		"canary-a": 0, "canary-b": 0, sick: 1, "well-a": 1, "well-b": 1, "last-a": 2, "last-b": 2, "last-c": 2,
 	}
 	for name, wave := range waves {
-		token := "TOMBOLO_GIT_TOKEN"
+		token, addons := "TOMBOLO_GIT_TOKEN", ""
 		if name == sick {
-			token = fleetToken
+			token, addons = fleetToken, "addons: {karpenter: {}}\n"
 		} else {
 			writeTree(t, p, name)
 		}
@@ -209,7 +218,7 @@ func writeFleet(t *testing.T, p project) map[string]int {
 		}
 		p.write(t, "clusters/"+name+".yaml", strings.NewReplacer(
 			"NAME", name, "WAVE", fmt.Sprint(wave), "BLOCK", fmt.Sprint(60+len(name)), "TOKEN", token, "REGION", region,
-		).Replace(string(template)))
+		).Replace(string(template))+addons)
 	}
 	return waves
 }
