@@ -27,6 +27,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 
 	"tombolo/stacks"
+	"tombolo/stacks/handoff"
 )
 
 // kills is how many of up, and of destroy, the test does.
@@ -256,6 +257,7 @@ func (v *victim) driver(t *testing.T, o Observer) *Driver {
 	}
 	d.preflight, d.inspect = nothingMissing, roomy
 	d.program = landscape
+	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
 	return d
 }
 
