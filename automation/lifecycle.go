@@ -129,8 +129,8 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	return result, err
 }
 
-// openAhead makes bootstrap's stack, as a preview does, while the account is
-// looked at and core is made: making one takes the CLI half a second. It returns what waits for the end of that; an
+// openAhead makes bootstrap's stack, as a preview does, while core is made: making
+// one takes the CLI half a second. It returns what waits for the end of that; an
 // error shows when bootstrap is opened for its up.
 func (d *Driver) openAhead(ctx context.Context, c *config.Cluster) (wait func()) {
 	var work sync.WaitGroup
