@@ -51,6 +51,10 @@ build: ## Build bin/tombolo, and bin/program for plain pulumi
 test-unit: ## Run the tests that need no tools, no lab and no network
 	$(GO) test ./...
 
+.PHONY: test-browser
+test-browser: ## Open the page of `tombolo status` in Chromium (docs/guide/watching.md)
+	$(GO) test -tags browser -count=1 -run Browser ./internal/cli/status
+
 .PHONY: bench
 bench: setup ## Measure a fleet, the driver and the scheduler: docs/performance.md (BENCH=part for one)
 	$(GO) run ./tools/bench -part "$(or $(BENCH),all)"

@@ -60,6 +60,9 @@ func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOption
 	if err := refuseProtected(c, o); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	if err := errors.Join(d.requireSpace(), d.mendStates(ctx, c)); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	kinds := stacks.Kinds()
 	slices.Reverse(kinds)
 	if o.Only != "" {

@@ -62,7 +62,7 @@ func (s *session) prepareDestroy(ctx context.Context, st *state, keepData bool) 
 	if n == 0 {
 		return nil, nil
 	}
-	if err := s.stack.Import(ctx, edited); err != nil {
+	if err := s.importState(ctx, edited); err != nil {
 		return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "prepare the destruction of", err: err})
 	}
 	if unprotected > 0 {
