@@ -21,6 +21,9 @@ type recovery struct {
 	// gone are interrupted operations on nothing that a cloud keeps, such as
 	// components and providers: they start again.
 	gone []resource.URN
+	// blind are interrupted creations that nothing identifies: they start again,
+	// whether they happened or not.
+	blind []resource.URN
 	// known are the ids in the state, by type, which are nobody's candidates.
 	known map[string]bool
 	// unanswered is how many of the operations failed without an answer, and
@@ -35,6 +38,9 @@ type creation struct {
 	id string
 	// lookup says how the cloud is asked for it; nil when id was derived.
 	lookup *finder
+	// unread says that an earlier recovery put it into the state, and was
+	// interrupted before it could read it; seen, that it was in the cloud then.
+	unread, seen bool
 	// replaces says that the state has an older resource with this URN.
 	replaces bool
 	// ambiguous holds the candidates when there are several.
@@ -48,6 +54,10 @@ func planRecovery(st *state, in scope) recovery {
 	for _, r := range st.deployment.Resources {
 		present[r.URN] = true
 		plan.known[string(r.Type)+"/"+string(r.ID)] = true
+		if isUnread(r) {
+			f, _ := finderFor(string(r.Type))
+			plan.creations = append(plan.creations, creation{resource: r, id: string(r.ID), unread: true, seen: f.lookedUp()})
+		}
 	}
 	seen := map[resource.URN]bool{}
 	for _, op := range st.deployment.PendingOperations {
@@ -70,8 +80,12 @@ func planRecovery(st *state, in scope) recovery {
 // cannot be put there, and one that nothing identifies cannot be found.
 func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bool, in scope) {
 	f, ok := finderFor(string(r.Type))
-	if !ok || f.again || !r.Custom || !supported(r, present) {
+	if f.again || !worldlyType(r) {
 		p.gone = append(p.gone, r.URN)
+		return
+	}
+	if !ok || !supported(r, present) {
+		p.blind = append(p.blind, r.URN)
 		return
 	}
 	c := creation{resource: r, replaces: present[r.URN]}
@@ -82,8 +96,8 @@ func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bo
 	}
 	// An id derived from inputs proves nothing: it must not push a resource
 	// out that the state knows.
-	if c.replaces && c.lookup == nil {
-		p.gone = append(p.gone, r.URN)
+	if c.lookup == nil && (c.replaces || c.id == "") {
+		p.blind = append(p.blind, r.URN)
 		return
 	}
 	p.creations = append(p.creations, c)
@@ -113,7 +127,16 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-func (p *recovery) creates() bool { return len(p.creations) > 0 || len(p.gone) > 0 }
+// worldlyType says that the resource is one that a cloud may have.
+func worldlyType(r apitype.ResourceV3) bool {
+	return r.Custom && !strings.HasPrefix(string(r.Type), "pulumi:providers:")
+}
+
+// creates says whether the state is to be edited before it is refreshed.
+func (p *recovery) creates() bool {
+	return len(p.gone) > 0 || len(p.blind) > 0 ||
+		slices.ContainsFunc(p.creations, func(c creation) bool { return !c.unread })
+}
 
 func (p *recovery) needsLookup() bool {
 	return slices.ContainsFunc(p.creations, func(c creation) bool { return c.lookup != nil })
@@ -188,9 +211,34 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// adopt moves pending creations into the resources of an exported state. It
-// works on the bare JSON, so that nothing it does not know is lost; all other
-// pending operations are dropped, as the CLI does on import.
+// unreadMark is among the initErrors of a resource that a recovery has put into
+// the state under the id it has if it was made. The refresh that follows takes
+// the mark away, or the resource. Where it is still there that refresh was
+// interrupted: the resource may not exist, or have another id.
+const unreadMark = "tombolo: its creation was interrupted, and it was not read since"
+
+func isUnread(r apitype.ResourceV3) bool {
+	return slices.Contains(r.InitErrors, unreadMark) && !r.Delete
+}
+
+// interrupted counts the operations of which it is not known what became of them.
+func (s *state) interrupted() int {
+	if s == nil {
+		return 0
+	}
+	n := len(s.deployment.PendingOperations)
+	for _, r := range s.deployment.Resources {
+		if isUnread(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// adopt moves pending creations into the resources of an exported state, with a
+// mark that they are still to be read. It works on the bare JSON, so that nothing
+// it does not know is lost; all other pending operations are dropped, as the CLI
+// does on import.
 func adopt(raw apitype.UntypedDeployment, ids map[resource.URN]string) (apitype.UntypedDeployment, error) {
 	var deployment map[string]json.RawMessage
 	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
@@ -216,6 +264,7 @@ func adopt(raw apitype.UntypedDeployment, ids map[resource.URN]string) (apitype.
 			}
 		}
 		op.Resource["id"] = mustJSON(id)
+		op.Resource["initErrors"] = mustJSON([]string{unreadMark})
 		resources = append(resources, op.Resource)
 		delete(ids, resource.URN(urn))
 	}

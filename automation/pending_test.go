@@ -61,8 +61,8 @@ func TestPlanRecovery(t *testing.T) {
 	if diff := cmp.Diff(refresh, plan.refresh()); diff != "" {
 		t.Errorf("refresh (-want +got):\n%s", diff)
 	}
-	if len(plan.gone) != 2 {
-		t.Errorf("gone are %v, want the bucket of a type that nothing finds, and the role without its parent", plan.gone)
+	if len(plan.blind) != 2 {
+		t.Errorf("blind are %v, want the bucket of a type that nothing finds, and the role without its parent", plan.blind)
 	}
 }
 
@@ -75,7 +75,8 @@ func TestRecoveryReport(t *testing.T) {
 		{URN: demoURN + "aws:iam/role:Role::nodes", ID: "nodes"},
 	}}}
 	want := "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new; " +
-		"4 creations had not happened: aws:s3/bucket:Bucket b, aws:iam/role:Role child, aws:iam/role:Role cluster, aws:ec2/subnet:Subnet a; " +
+		"2 creations had not happened: aws:iam/role:Role cluster, aws:ec2/subnet:Subnet a; " +
+		"2 creations are made again, as nothing tells whether it happened: aws:s3/bucket:Bucket b, aws:iam/role:Role child; " +
 		"1 resource compared with the cloud: aws:iam/role:Role nodes; " +
 		"aws:ec2/eip:Eip nat may be any of eipalloc-1, eipalloc-2: delete what is not needed"
 	if got := plan.report(after); got != want {
@@ -133,7 +134,7 @@ func TestAdoptKeepsWhatItDoesNotKnow(t *testing.T) {
 		t.Errorf("%d pending operations and %d resources, want 0 and 5",
 			len(after.deployment.PendingOperations), len(after.deployment.Resources))
 	}
-	if r, ok := after.find(urn); !ok || r.Inputs["cidrBlock"] != "10.0.0.0/16" || r.Provider == "" {
+	if r, ok := after.find(urn); !ok || r.Inputs["cidrBlock"] != "10.0.0.0/16" || r.Provider == "" || after.interrupted() != 1 {
 		t.Errorf("adopted resource is %+v", r)
 	}
 }
@@ -173,13 +174,36 @@ func TestUpRecoversInterruptedCreations(t *testing.T) {
 	}
 }
 
+// TestUpReadsWhatAnInterruptedRecoveryAdopted: it may not exist, or have another
+// id than it was put into the state with.
+func TestUpReadsWhatAnInterruptedRecoveryAdopted(t *testing.T) {
+	b := newBench(t)
+	core := deployed("demo-core")
+	core.Resources[2].InitErrors = []string{unreadMark}
+	b.cli.states["demo-core"] = core
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"refresh demo-core", "up demo-core", "up demo-bootstrap"}
+	if diff := cmp.Diff(want, b.cli.operations()); diff != "" {
+		t.Errorf("operations (-want +got):\n%s", diff)
+	}
+	if slices.Contains(b.cli.calls, "stack import demo-core") {
+		t.Error("the state was edited again")
+	}
+	notes := strings.Join(b.seen.notes(), "\n")
+	if !strings.Contains(notes, "recovered: 1 operation was interrupted; adopted aws:ec2/vpc:Vpc v vpc-1") {
+		t.Errorf("notes are %s", notes)
+	}
+}
+
 func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {
 	b := newBench(t)
 	b.cli.states["demo-core"] = interruptedState(t).deployment
 	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := "note demo-core: 7 operations were interrupted: the next up finds out what became of them"
+	want := "note demo-core: 7 operations were interrupted: the next up finds out what became of that"
 	if notes := b.seen.notes(); len(notes) == 0 || notes[0] != want {
 		t.Errorf("notes are %q", notes)
 	}

@@ -24,7 +24,7 @@ func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 		return nil, err
 	}
 	st, err := d.state(ctx, stacks.Name(c.Name, k))
-	if err != nil || st == nil || len(st.deployment.PendingOperations) == 0 {
+	if err != nil || st.interrupted() == 0 {
 		return st, err
 	}
 	if err := d.settlePending(ctx, c, k, st, env); err != nil {
@@ -35,12 +35,12 @@ func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 
 // noteInterrupted says before a preview what the next up will look into.
 func (d *Driver) noteInterrupted(c *config.Cluster, k stacks.Kind, st *state) {
-	if st == nil || len(st.deployment.PendingOperations) == 0 {
+	n := st.interrupted()
+	if n == 0 {
 		return
 	}
-	d.opts.Observer.Note(stacks.Name(c.Name, k), fmt.Sprintf(
-		"%d operations were interrupted: the next up finds out what became of them",
-		len(st.deployment.PendingOperations)))
+	d.opts.Observer.Note(stacks.Name(c.Name, k),
+		count(n, "operation was", "operations were")+" interrupted: the next up finds out what became of that")
 }
 
 // settlePending finds out what became of the operations that an interrupted
