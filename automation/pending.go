@@ -38,9 +38,6 @@ type creation struct {
 	id string
 	// lookup says how the cloud is asked for it; nil when id was derived.
 	lookup *finder
-	// unread says that an earlier recovery put it into the state, and was
-	// interrupted before it could read it; seen, that it was in the cloud then.
-	unread, seen bool
 	// replaces says that the state has an older resource with this URN.
 	replaces bool
 	// ambiguous holds the candidates when there are several.
@@ -54,10 +51,6 @@ func planRecovery(st *state, in scope) recovery {
 	for _, r := range st.deployment.Resources {
 		present[r.URN] = true
 		plan.known[string(r.Type)+"/"+string(r.ID)] = true
-		if isUnread(r) {
-			f, _ := finderFor(string(r.Type))
-			plan.creations = append(plan.creations, creation{resource: r, id: string(r.ID), unread: true, seen: f.lookedUp()})
-		}
 	}
 	seen := map[resource.URN]bool{}
 	for _, op := range st.deployment.PendingOperations {
@@ -134,8 +127,7 @@ func worldlyType(r apitype.ResourceV3) bool {
 
 // creates says whether the state is to be edited before it is refreshed.
 func (p *recovery) creates() bool {
-	return len(p.gone) > 0 || len(p.blind) > 0 ||
-		slices.ContainsFunc(p.creations, func(c creation) bool { return !c.unread })
+	return len(p.creations) > 0 || len(p.gone) > 0 || len(p.blind) > 0
 }
 
 func (p *recovery) needsLookup() bool {
@@ -211,34 +203,17 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// unreadMark is among the initErrors of a resource that a recovery has put into
-// the state under the id it has if it was made. The refresh that follows takes
-// the mark away, or the resource. Where it is still there that refresh was
-// interrupted: the resource may not exist, or have another id.
-const unreadMark = "tombolo: its creation was interrupted, and it was not read since"
-
-func isUnread(r apitype.ResourceV3) bool {
-	return slices.Contains(r.InitErrors, unreadMark) && !r.Delete
-}
-
 // interrupted counts the operations of which it is not known what became of them.
 func (s *state) interrupted() int {
 	if s == nil {
 		return 0
 	}
-	n := len(s.deployment.PendingOperations)
-	for _, r := range s.deployment.Resources {
-		if isUnread(r) {
-			n++
-		}
-	}
-	return n
+	return len(s.deployment.PendingOperations) + len(s.unverified())
 }
 
-// adopt moves pending creations into the resources of an exported state, with a
-// mark that they are still to be read. It works on the bare JSON, so that nothing
-// it does not know is lost; all other pending operations are dropped, as the CLI
-// does on import.
+// adopt moves pending creations into the resources of an exported state. It
+// works on the bare JSON, so that nothing it does not know is lost; all other
+// pending operations are dropped, as the CLI does on import.
 func adopt(raw apitype.UntypedDeployment, ids map[resource.URN]string) (apitype.UntypedDeployment, error) {
 	var deployment map[string]json.RawMessage
 	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
@@ -264,7 +239,6 @@ func adopt(raw apitype.UntypedDeployment, ids map[resource.URN]string) (apitype.
 			}
 		}
 		op.Resource["id"] = mustJSON(id)
-		op.Resource["initErrors"] = mustJSON([]string{unreadMark})
 		resources = append(resources, op.Resource)
 		delete(ids, resource.URN(urn))
 	}

@@ -120,8 +120,8 @@ func created(m apitype.StepEventMetadata) (apitype.ResourceV3, bool) {
 // exist: what was seen there a moment ago is looked for again.
 func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state, error) {
 	for tries := 0; ; tries++ {
-		if plan.creates() || tries > 0 {
-			edited, err := adopt(st.raw, plan.adoptions())
+		if plan.creates() {
+			edited, err := adopted(st, plan)
 			if err != nil {
 				return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
 			}
@@ -135,7 +135,7 @@ func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state
 		}
 		hidden := plan.hidden(after)
 		if len(hidden) == 0 || tries == len(s.driver.pauses) {
-			return after, nil
+			return after, s.confirm(ctx, after)
 		}
 		if err := linger(ctx, s.driver.pauses[tries]); err != nil {
 			return nil, interrupted(failed{stack: s.name, operation: "recover"}, err)
@@ -151,7 +151,7 @@ func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state
 func (p *recovery) hidden(after *state) []apitype.ResourceV3 {
 	var out []apitype.ResourceV3
 	for _, c := range p.creations {
-		if c.lookup == nil && !c.seen || c.id == "" || after == nil {
+		if c.lookup == nil || c.id == "" || after == nil {
 			continue
 		}
 		if _, found := after.find(c.resource.URN); !found {
