@@ -16,6 +16,9 @@ import (
 // lacks.
 const fleetToken = "TOMBOLO_TEST_LATE_TOKEN"
 
+// sick is the cluster that does not come up at once.
+const sick = "sick"
+
 // summary is the document that ends a run on several clusters.
 type summary struct {
 	Type     string
@@ -33,22 +36,61 @@ func (s summary) results() map[string]string {
 	return out
 }
 
+// gateEnd is the document that says whether a gate between two waves opened.
+type gateEnd struct {
+	Type, Status, Cause string
+	Wave                int
+}
+
 // TestFleet brings up eight clusters of three waves, of which one fails: its
 // neighbours finish, the next wave waits, the summary tells, and --resume
-// completes it.
+// completes it. Between the waves are gates, of which one stays shut until Git
+// has what its cluster is for.
 func TestFleet(t *testing.T) {
 	p := newProject(t)
 	waves := writeFleet(t, p)
-	p.must(t, "lab", "up", "--profile", "light")
+	p.must(t, "lab", "up", "--profile", "light-engine")
 
-	o := p.run(t, "up", "--all", "--yes", "--no-gate", "--output", "json")
+	fleetFails(t, p, waves)
+	t.Run("a changed file is refused", func(t *testing.T) {
+		const file = "clusters/last-b.yaml"
+		before := p.read(t, file)
+		p.write(t, file, before+"# another\n")
+		if o := p.run(t, "up", "--resume", "--yes"); o.code != 4 || !strings.Contains(o.stderr, "since then "+file+" changed") {
+			t.Errorf("exit code %d\n%s", o.code, o.stderr)
+		}
+		p.write(t, file, before)
+	})
+	t.Run("another backend is refused", func(t *testing.T) {
+		o := p.run(t, "up", "--resume", "--yes", "--backend", "file://"+t.TempDir())
+		if o.code != 4 || !strings.Contains(o.stderr, "cannot be resumed: its state is in file://") {
+			t.Errorf("exit code %d\n%s", o.code, o.stderr)
+		}
+	})
+	env := map[string]string{}
+	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	p.env = append(p.env, fleetToken+"="+env["TOMBOLO_GIT_TOKEN"])
+	gateStaysShut(t, p, waves)
+	gateOpens(t, p, waves)
+
+	p.must(t, "destroy", "--all", "--yes")
+	nothingExists(t, p)
+}
+
+// fleetFails: the canaries' gate opens, a cluster of the next wave fails.
+func fleetFails(t *testing.T, p project, waves map[string]int) {
+	t.Helper()
+	o := p.run(t, "up", "--all", "--yes", "--gate-timeout", "5m", "--output", "json")
 	if o.code != 4 || !strings.Contains(o.stderr, fleetToken) || !strings.Contains(o.stderr, "`tombolo up --resume` goes on with the rest") {
 		t.Fatalf("exit code %d, want the class of the first cause, 4\n%s", o.code, o.stderr)
+	}
+	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done"}}; !slices.Equal(got, want) {
+		t.Errorf("the gates were %+v, want %+v", got, want)
 	}
 	first := lastSummary(t, o.stdout)
 	wantResults(t, first, func(name string, wave int) string {
 		switch {
-		case name == "sick":
+		case name == sick:
 			return "failed"
 		case wave == 2:
 			return "skipped"
@@ -63,49 +105,79 @@ func TestFleet(t *testing.T) {
 			t.Errorf("%s was skipped for %q", c.Cluster, c.Cause)
 		}
 	}
-	if names := p.vpcs(t); slices.Contains(names, "sick") || slices.Contains(names, "last-a") || len(names) != 4 {
+	if names := p.vpcs(t); slices.Contains(names, sick) || slices.Contains(names, "last-a") || len(names) != 4 {
 		t.Errorf("the stand-in has the networks of %v", names)
 	}
+}
 
-	t.Run("a changed file is refused", func(t *testing.T) {
-		const file = "clusters/last-b.yaml"
-		before := p.read(t, file)
-		p.write(t, file, before+"# another\n")
-		if o := p.run(t, "up", "--resume", "--yes"); o.code != 4 || !strings.Contains(o.stderr, "since then "+file+" changed") {
-			t.Errorf("exit code %d\n%s", o.code, o.stderr)
+// gateStaysShut: the failed cluster comes up, and Git has nothing for it.
+func gateStaysShut(t *testing.T, p project, waves map[string]int) {
+	t.Helper()
+	o := p.run(t, "up", "--resume", "--yes", "--gate-timeout", "15s", "--output", "json")
+	if o.code != 6 {
+		t.Fatalf("exit code %d, want 6 of a gate\n%s", o.code, o.stderr)
+	}
+	got := gates(t, o.stdout)
+	if len(got) != 1 || got[0].Wave != 1 || got[0].Status != "failed" || !strings.Contains(got[0].Cause, sick) {
+		t.Errorf("the gates were %+v, want one that stays shut for %s", got, sick)
+	}
+	wantResults(t, lastSummary(t, o.stdout), func(name string, wave int) string {
+		switch {
+		case name == sick:
+			return "done"
+		case wave == 2:
+			return "skipped"
 		}
-		p.write(t, file, before)
-	})
+		return "done before"
+	}, waves)
+}
 
-	t.Setenv(fleetToken, "late")
-	o = p.run(t, "up", "--resume", "--yes", "--no-gate", "--output", "json")
+// gateOpens: Git gets what the gate has waited for.
+func gateOpens(t *testing.T, p project, waves map[string]int) {
+	t.Helper()
+	writeTree(t, p, sick)
+	p.must(t, "lab", "up")
+	o := p.run(t, "up", "--resume", "--yes", "--gate-timeout", "5m", "--output", "json")
 	if o.code != 0 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
-	wantResults(t, lastSummary(t, o.stdout), func(name string, wave int) string {
-		if name == "sick" || wave == 2 {
+	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done", Wave: 1}}; !slices.Equal(got, want) {
+		t.Errorf("the gates were %+v, want %+v", got, want)
+	}
+	wantResults(t, lastSummary(t, o.stdout), func(_ string, wave int) string {
+		if wave == 2 {
 			return "done"
 		}
 		return "done before"
 	}, waves)
-
-	// No engine runs in this lab: a gate finds out.
-	o = p.run(t, "up", "--all", "--yes", "--gate-timeout", "3s", "--output", "json")
-	if o.code != 6 {
-		t.Errorf("exit code %d, want 6 of a gate\n%s", o.code, o.stderr)
-	}
-	wantResults(t, lastSummary(t, o.stdout), func(_ string, wave int) string {
-		if wave == 0 {
-			return "done"
-		}
-		return "skipped"
-	}, waves)
-
-	p.must(t, "destroy", "--all", "--yes")
-	nothingExists(t, p)
 }
 
-// writeFleet replaces the project's clusters by eight of three waves.
+// gates are the ends of the gates of a run.
+func gates(t *testing.T, stdout string) []gateEnd {
+	t.Helper()
+	var found []gateEnd
+	for line := range strings.Lines(stdout) {
+		var d gateEnd
+		if json.Unmarshal([]byte(line), &d) == nil && d.Type == "gate-finished" {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// writeTree gives a cluster something in Git.
+func writeTree(t *testing.T, p project, name string) {
+	t.Helper()
+	dir := filepath.Join("platform", "flux", "clusters", name)
+	if err := os.MkdirAll(filepath.Join(p.dir, dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, filepath.Join(dir, "greeting.yaml"),
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: default}\ndata: {vpc: \"${vpc_id}\"}\n")
+}
+
+// writeFleet replaces the project's clusters by eight of three waves. All but one
+// have something in Git.
 func writeFleet(t *testing.T, p project) map[string]int {
 	t.Helper()
 	old, err := filepath.Glob(filepath.Join(p.dir, "clusters", "*.yaml"))
@@ -122,15 +194,17 @@ func writeFleet(t *testing.T, p project) map[string]int {
 		t.Fatal(err)
 	}
 	waves := map[string]int{
-		"canary-a": 0, "canary-b": 0, "sick": 1, "well-a": 1, "well-b": 1, "last-a": 2, "last-b": 2, "last-c": 2,
+		"canary-a": 0, "canary-b": 0, sick: 1, "well-a": 1, "well-b": 1, "last-a": 2, "last-b": 2, "last-c": 2,
 	}
 	for name, wave := range waves {
 		token := "TOMBOLO_GIT_TOKEN"
-		if name == "sick" {
+		if name == sick {
 			token = fleetToken
+		} else {
+			writeTree(t, p, name)
 		}
 		region := "eu-central-1" // AWS allows five networks in a region
-		if strings.HasSuffix(name, "-b") || name == "sick" {
+		if strings.HasSuffix(name, "-b") || name == sick {
 			region = "eu-west-1"
 		}
 		p.write(t, "clusters/"+name+".yaml", strings.NewReplacer(
