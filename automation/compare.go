@@ -98,7 +98,7 @@ func (d *Driver) busy(stack string, st *state) (string, error) {
 	if len(owners) > 0 {
 		return fmt.Sprintf("it is locked by %s", owners[0]), nil
 	}
-	if n := len(st.deployment.PendingOperations); n > 0 {
+	if n := st.interrupted(); n > 0 {
 		return count(n, "operation on it was", "operations on it were") + " interrupted", nil
 	}
 	return "", nil

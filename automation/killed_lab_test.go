@@ -27,6 +27,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 
 	"tombolo/stacks"
+	"tombolo/stacks/handoff"
 )
 
 // kills is how many of up, and of destroy, the test does.
@@ -93,6 +94,8 @@ func seedOf(t *testing.T) uint64 {
 type victim struct {
 	dir, tombolo string
 	env          map[string]string
+	// story is what each attempt said.
+	story []string
 }
 
 // newVictim starts a lab in which only the stand-in has something to do. It is a
@@ -121,6 +124,9 @@ func newVictim(t *testing.T) *victim {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(strings.Join(v.story, "\n"))
+		}
 		v.run(t, context.WithoutCancel(t.Context()), "lab", "down")
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
@@ -180,13 +186,20 @@ func (v *victim) attempt(t *testing.T, operation, victim string, moment int, lat
 	err = cmd.Wait()
 	switch {
 	case err == nil:
-		t.Logf("%s came to its end", operation) // also when the kill came too late
+		v.tell(t, operation+" came to its end", said.String()) // also when the kill came too late
 		return false
 	case !killed:
 		t.Fatalf("%s failed by itself: %v\n%s%s", operation, err, said.String(), failed.String())
 	}
-	t.Logf("%s: killed %s", operation, victim)
+	v.tell(t, fmt.Sprintf("%s: killed %s", operation, victim), said.String())
 	return true
+}
+
+// tell logs an attempt, and keeps what it said for the case of a failure.
+func (v *victim) tell(t *testing.T, what, said string) {
+	t.Helper()
+	t.Log(what)
+	v.story = append(v.story, fmt.Sprintf("%s, after it had said:\n%s", what, said))
 }
 
 // kill ends the driver, the CLI that it runs now, or both, so that they can do
@@ -224,7 +237,7 @@ func (v *victim) compare(t *testing.T, operation string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(st.deployment.PendingOperations); n > 0 {
+		if n := st.interrupted(); n > 0 {
 			t.Errorf("after %s, %d operations are pending in %s", operation, n, k)
 		}
 		for _, r := range st.deployment.Resources {
@@ -256,6 +269,7 @@ func (v *victim) driver(t *testing.T, o Observer) *Driver {
 	}
 	d.preflight, d.inspect = nothingMissing, roomy
 	d.program = landscape
+	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
 	return d
 }
 

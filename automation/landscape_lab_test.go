@@ -44,8 +44,8 @@ func landscape(c *config.Cluster, k stacks.Kind, _ stacks.Options) (pulumi.RunFu
 			l.role("nodes")
 			l.logs()
 			l.bucket()
+			l.handOff(c.Name)
 		}
-		p.Export("done", pulumi.Bool(true))
 		return l.err
 	}, nil
 }
@@ -64,6 +64,13 @@ func laid[T any](l *land, r T, err error) T {
 }
 
 func named(name string) pulumi.StringMap { return pulumi.StringMap{"Name": pulumi.String(name)} }
+
+// handOff exports what core does: a destruction reaches the cluster by it.
+func (l *land) handOff(name string) {
+	for key, value := range handedOff(name).Resources[0].Outputs {
+		l.ctx.Export(key, pulumi.Any(value))
+	}
+}
 
 func (l *land) network() {
 	r, err := ec2.NewVpc(l.ctx, "vpc", &ec2.VpcArgs{CidrBlock: pulumi.String("10.0.0.0/16"), Tags: named("vpc")}, l.provider)

@@ -99,7 +99,8 @@ func observed(handle func(events.EngineEvent), call func(chan<- events.EngineEve
 type recorder struct {
 	summary *apitype.SummaryEvent
 	errors  []string
-	// running maps the URN of each resource being worked on to its operation.
+	// running maps the URN of each resource of the world being worked on to its
+	// operation.
 	running map[string]string
 	// touched says that a resource of the world was worked on, whatever came
 	// of it.
@@ -134,9 +135,9 @@ func (r *recorder) record(e events.EngineEvent) {
 		if m.Op != apitype.OpSame && m.Op != apitype.OpRead {
 			r.notice()
 		}
-		if m.Op != apitype.OpSame {
+		if m.Op != apitype.OpSame && worldly(m) {
 			r.running[m.URN] = string(m.Op)
-			r.touched = r.touched || worldly(m)
+			r.touched = true
 		}
 		if name := kept(m); name != "" && !slices.Contains(r.lost, name) {
 			r.lost = append(r.lost, name)

@@ -21,6 +21,9 @@ type recovery struct {
 	// gone are interrupted operations on nothing that a cloud keeps, such as
 	// components and providers: they start again.
 	gone []resource.URN
+	// blind are interrupted creations that nothing identifies: they start again,
+	// whether they happened or not.
+	blind []resource.URN
 	// known are the ids in the state, by type, which are nobody's candidates.
 	known map[string]bool
 	// unanswered is how many of the operations failed without an answer, and
@@ -70,8 +73,12 @@ func planRecovery(st *state, in scope) recovery {
 // cannot be put there, and one that nothing identifies cannot be found.
 func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bool, in scope) {
 	f, ok := finderFor(string(r.Type))
-	if !ok || f.again || !r.Custom || !supported(r, present) {
+	if f.again || !worldlyType(r) {
 		p.gone = append(p.gone, r.URN)
+		return
+	}
+	if !ok || !supported(r, present) {
+		p.blind = append(p.blind, r.URN)
 		return
 	}
 	c := creation{resource: r, replaces: present[r.URN]}
@@ -82,8 +89,8 @@ func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bo
 	}
 	// An id derived from inputs proves nothing: it must not push a resource
 	// out that the state knows.
-	if c.replaces && c.lookup == nil {
-		p.gone = append(p.gone, r.URN)
+	if c.lookup == nil && (c.replaces || c.id == "") {
+		p.blind = append(p.blind, r.URN)
 		return
 	}
 	p.creations = append(p.creations, c)
@@ -113,7 +120,15 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-func (p *recovery) creates() bool { return len(p.creations) > 0 || len(p.gone) > 0 }
+// worldlyType says that the resource is one that a cloud may have.
+func worldlyType(r apitype.ResourceV3) bool {
+	return r.Custom && !strings.HasPrefix(string(r.Type), "pulumi:providers:")
+}
+
+// creates says whether the state is to be edited before it is refreshed.
+func (p *recovery) creates() bool {
+	return len(p.creations) > 0 || len(p.gone) > 0 || len(p.blind) > 0
+}
 
 func (p *recovery) needsLookup() bool {
 	return slices.ContainsFunc(p.creations, func(c creation) bool { return c.lookup != nil })
@@ -193,6 +208,14 @@ func count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// interrupted counts the operations of which it is not known what became of them.
+func (s *state) interrupted() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.deployment.PendingOperations) + len(s.unverified())
 }
 
 // adopt moves pending creations into the resources of an exported state. It

@@ -61,8 +61,8 @@ func TestPlanRecovery(t *testing.T) {
 	if diff := cmp.Diff(refresh, plan.refresh()); diff != "" {
 		t.Errorf("refresh (-want +got):\n%s", diff)
 	}
-	if len(plan.gone) != 2 {
-		t.Errorf("gone are %v, want the bucket of a type that nothing finds, and the role without its parent", plan.gone)
+	if len(plan.blind) != 2 {
+		t.Errorf("blind are %v, want the bucket of a type that nothing finds, and the role without its parent", plan.blind)
 	}
 }
 
@@ -75,7 +75,8 @@ func TestRecoveryReport(t *testing.T) {
 		{URN: demoURN + "aws:iam/role:Role::nodes", ID: "nodes"},
 	}}}
 	want := "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new; " +
-		"4 creations had not happened: aws:s3/bucket:Bucket b, aws:iam/role:Role child, aws:iam/role:Role cluster, aws:ec2/subnet:Subnet a; " +
+		"2 creations had not happened: aws:iam/role:Role cluster, aws:ec2/subnet:Subnet a; " +
+		"2 creations are made again, as nothing tells whether it happened: aws:s3/bucket:Bucket b, aws:iam/role:Role child; " +
 		"1 resource compared with the cloud: aws:iam/role:Role nodes; " +
 		"aws:ec2/eip:Eip nat may be any of eipalloc-1, eipalloc-2: delete what is not needed"
 	if got := plan.report(after); got != want {
@@ -179,7 +180,7 @@ func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {
 	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	want := "note demo-core: 7 operations were interrupted: the next up finds out what became of them"
+	want := "note demo-core: 7 operations were interrupted: the next up finds out what became of that"
 	if notes := b.seen.notes(); len(notes) == 0 || notes[0] != want {
 		t.Errorf("notes are %q", notes)
 	}

@@ -46,12 +46,12 @@ func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 
 // noteInterrupted says before a preview what the next up will look into.
 func (d *Driver) noteInterrupted(c *config.Cluster, k stacks.Kind, st *state) {
-	if st == nil || len(st.deployment.PendingOperations) == 0 {
+	n := st.interrupted()
+	if n == 0 {
 		return
 	}
-	d.opts.Observer.Note(stacks.Name(c.Name, k), fmt.Sprintf(
-		"%d operations were interrupted: the next up finds out what became of them",
-		len(st.deployment.PendingOperations)))
+	d.opts.Observer.Note(stacks.Name(c.Name, k),
+		count(n, "operation was", "operations were")+" interrupted: the next up finds out what became of that")
 }
 
 // settlePending finds out what became of the operations that an interrupted

@@ -32,12 +32,16 @@ func (p *recovery) report(after *state) string {
 	if len(missing) > 0 {
 		parts = append(parts, fmt.Sprintf("%s had not happened: %s", count(len(missing), "creation", "creations"), resourceNames(missing)))
 	}
+	if len(p.blind) > 0 {
+		parts = append(parts, fmt.Sprintf("%s made again, as nothing tells whether it happened: %s",
+			count(len(p.blind), "creation is", "creations are"), resourceNames(p.blind)))
+	}
 	return strings.Join(append(append(parts, p.compared(after)...), ambiguous...), "; ")
 }
 
 // happened says what there was to recover from.
 func (p *recovery) happened() string {
-	total := len(p.creations) + len(p.gone) + len(p.others)
+	total := len(p.creations) + len(p.gone) + len(p.blind) + len(p.others)
 	var parts []string
 	if p.unanswered > 0 {
 		parts = append(parts, count(p.unanswered, "creation", "creations")+" got no answer")

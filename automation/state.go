@@ -77,6 +77,15 @@ func (s *state) resources() int {
 
 // outputs of the stack; secrets among them are still encrypted.
 func (s *state) outputs() map[string]any {
+	outputs := s.rootOutputs()
+	if _, listed := outputs[unverifiedOutput]; listed { // none of the program's
+		outputs = maps.Clone(outputs)
+		delete(outputs, unverifiedOutput)
+	}
+	return outputs
+}
+
+func (s *state) rootOutputs() map[string]any {
 	if s == nil {
 		return nil
 	}

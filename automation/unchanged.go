@@ -108,10 +108,10 @@ func (d *Driver) foreseeable(ctx context.Context, c *config.Cluster) (bool, erro
 // settled says that the stack was deployed to its end, and that a preview shows
 // whatever would be different: of outputs that are secret it shows nothing.
 func (s *state) settled() bool {
-	if s.resources() == 0 || len(s.outputs()) == 0 || len(s.deployment.PendingOperations) > 0 {
+	if s.resources() == 0 || len(s.outputs()) == 0 || s.interrupted() > 0 {
 		return false
 	}
-	return !s.draining() && len(s.unverified()) == 0 && !isSpecial(s.outputs())
+	return !s.draining() && !isSpecial(s.outputs())
 }
 
 // lookAhead previews a stack. giveUp, if not nil, is called as soon as

@@ -24,7 +24,7 @@ const unverifiedOutput = "tomboloUnverified"
 // unverified are the resources whose adoption was not confirmed. One that has left
 // the state meanwhile is not among them.
 func (s *state) unverified() []string {
-	listed, _ := s.outputs()[unverifiedOutput].([]any)
+	listed, _ := s.rootOutputs()[unverifiedOutput].([]any)
 	var out []string
 	for _, u := range listed {
 		if urn, ok := u.(string); ok {
@@ -90,7 +90,7 @@ func (d *Driver) verifyAdopted(ctx context.Context, c *config.Cluster, k stacks.
 
 // confirm takes the list of what is not verified out of the state.
 func (s *session) confirm(ctx context.Context, st *state) error {
-	if _, listed := st.outputs()[unverifiedOutput]; !listed {
+	if _, listed := st.rootOutputs()[unverifiedOutput]; !listed {
 		return nil
 	}
 	edited, err := withUnverified(st.raw, nil)

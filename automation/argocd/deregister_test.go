@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,129 +35,141 @@ func quick(notes *[]string) Options {
 func spokeA() Leaving { return Leaving{Cluster: Cluster{Name: "a", Server: "https://a.test"}} }
 
 func TestDeregisterRemovesTheClustersApplicationsAlone(t *testing.T) {
-	w := fleet(t, application("by-hand", "", `server: "https://a.test/"`), application("other", "", "name: b"))
-	var notes []string
-	if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-		t.Fatal(err)
-	}
-	if got := w.left(); got != "other platform promtail-b" {
-		t.Errorf("left are %s", got)
-	}
-	if got := strings.Join(w.cascaded, " "); got != "promtail-a by-hand" {
-		t.Errorf("deleted with what they made, in order: %s", got)
-	}
-	if r := w.registration("a"); !r.Leaving() || r.secret.GetUID() != "secret-a" || len(r.Labels()) != 2 || !w.known("a") {
-		t.Errorf("the registration is %v", r.secret.Object["metadata"])
-	}
-	if b := w.registration("b"); b.Leaving() || b.Labels()["logging"] != "on" {
-		t.Errorf("the other registration is %v", b.Labels())
-	}
-	if len(notes) > 0 {
-		t.Errorf("people read %q", notes)
-	}
-	if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-		t.Errorf("again: %v", err)
-	}
-}
-
-func TestReturnUndoesADeregistration(t *testing.T) {
-	w := fleet(t)
-	var notes []string
-	if back, err := w.Return(t.Context(), "a"); err != nil || back {
-		t.Errorf("nothing to undo: %v, %v", back, err)
-	}
-	for range 2 { // a second one must not forget the labels
+	synctest.Test(t, func(t *testing.T) {
+		w := fleet(t, application("by-hand", "", `server: "https://a.test/"`), application("other", "", "name: b"))
+		var notes []string
 		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if back, err := w.Return(t.Context(), "a"); err != nil || !back {
-		t.Fatalf("undone: %v, %v", back, err)
-	}
-	w.work()
-	if r := w.registration("a"); r.Leaving() || r.Labels()["logging"] != "on" || r.secret.GetAnnotations()[labelsAnnotation] != "" {
-		t.Errorf("the registration is %v", r.secret.Object["metadata"])
-	}
-	if got := w.left(); got != "platform promtail-a promtail-b" {
-		t.Errorf("applications are %s", got)
-	}
+		if got := w.left(); got != "other platform promtail-b" {
+			t.Errorf("left are %s", got)
+		}
+		if got := strings.Join(w.cascaded, " "); got != "promtail-a by-hand" {
+			t.Errorf("deleted with what they made, in order: %s", got)
+		}
+		if r := w.registration("a"); !r.Leaving() || r.secret.GetUID() != "secret-a" || len(r.Labels()) != 2 || !w.known("a") {
+			t.Errorf("the registration is %v", r.secret.Object["metadata"])
+		}
+		if b := w.registration("b"); b.Leaving() || b.Labels()["logging"] != "on" {
+			t.Errorf("the other registration is %v", b.Labels())
+		}
+		if len(notes) > 0 {
+			t.Errorf("people read %q", notes)
+		}
+		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
+			t.Errorf("again: %v", err)
+		}
+	})
+}
+
+func TestReturnUndoesADeregistration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := fleet(t)
+		var notes []string
+		if back, err := w.Return(t.Context(), "a"); err != nil || back {
+			t.Errorf("nothing to undo: %v, %v", back, err)
+		}
+		for range 2 { // a second one must not forget the labels
+			if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if back, err := w.Return(t.Context(), "a"); err != nil || !back {
+			t.Fatalf("undone: %v, %v", back, err)
+		}
+		w.work()
+		if r := w.registration("a"); r.Leaving() || r.Labels()["logging"] != "on" || r.secret.GetAnnotations()[labelsAnnotation] != "" {
+			t.Errorf("the registration is %v", r.secret.Object["metadata"])
+		}
+		if got := w.left(); got != "platform promtail-a promtail-b" {
+			t.Errorf("applications are %s", got)
+		}
+	})
 }
 
 func TestAppOfAppsGoesWithItsChildren(t *testing.T) {
-	w := fleet(t, set("apps", logging, ""))
-	w.children["apps-a"] = []string{"dns-a", "metrics-a"}
-	w.children["apps-b"] = []string{"dns-b"}
-	w.remove("apps-a") // made before the world knew that it has children
-	w.work()
-	w.work()
-	var notes []string
-	if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-		t.Fatal(err)
-	}
-	if got := w.left(); got != "apps-b dns-b platform promtail-b" {
-		t.Errorf("left are %s", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := fleet(t, set("apps", logging, ""))
+		w.children["apps-a"] = []string{"dns-a", "metrics-a"}
+		w.children["apps-b"] = []string{"dns-b"}
+		w.remove("apps-a") // made before the world knew that it has children
+		w.work()
+		w.work()
+		var notes []string
+		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.left(); got != "apps-b dns-b platform promtail-b" {
+			t.Errorf("left are %s", got)
+		}
+	})
 }
 
 func TestADeadClusterIsLetGo(t *testing.T) {
-	w := fleet(t, application("by-hand", ", finalizers: ["+resourcesFinalizer+"]", "name: a"))
-	w.dead = []string{"a"}
-	l := spokeA()
-	var notes []string
-	if err := w.Deregister(t.Context(), l, quick(&notes)); err == nil || !strings.Contains(err.Error(), "after 500ms Argo CD still has Application argocd/by-hand, Application argocd/promtail-a") {
-		t.Errorf("not knowing that it is dead: %v", err)
-	}
-	l.LetGo = true
-	if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
-		t.Fatal(err)
-	}
-	if got := w.left(); got != "platform promtail-b" {
-		t.Errorf("left are %s", got)
-	}
-	if len(notes) != 2 {
-		t.Errorf("each is reported once: %q", notes)
-	}
-	want := "Application argocd/by-hand is let go: what it has made on a is not deleted; Application argocd/promtail-a is let go: what it has made on a is not deleted"
-	if got := strings.Join(notes, "; "); got != want {
-		t.Errorf("people read %q, want %q", got, want)
-	}
-	if len(w.cascaded) > 0 {
-		t.Errorf("deleted with what they made: %v", w.cascaded)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := fleet(t, application("by-hand", ", finalizers: ["+resourcesFinalizer+"]", "name: a"))
+		w.dead = []string{"a"}
+		l := spokeA()
+		var notes []string
+		if err := w.Deregister(t.Context(), l, quick(&notes)); err == nil || !strings.Contains(err.Error(), "after 500ms Argo CD still has Application argocd/by-hand, Application argocd/promtail-a") {
+			t.Errorf("not knowing that it is dead: %v", err)
+		}
+		l.LetGo = true
+		if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.left(); got != "platform promtail-b" {
+			t.Errorf("left are %s", got)
+		}
+		if len(notes) != 2 {
+			t.Errorf("each is reported once: %q", notes)
+		}
+		want := "Application argocd/by-hand is let go: what it has made on a is not deleted; Application argocd/promtail-a is let go: what it has made on a is not deleted"
+		if got := strings.Join(notes, "; "); got != want {
+			t.Errorf("people read %q, want %q", got, want)
+		}
+		if len(w.cascaded) > 0 {
+			t.Errorf("deleted with what they made: %v", w.cascaded)
+		}
+	})
 }
 
 func TestKeptWorkloadsAreNeverDeleted(t *testing.T) {
-	w := fleet(t, application("by-hand", ", finalizers: ["+resourcesFinalizer+"]", "name: a"))
-	l := spokeA()
-	l.LetGo = true
-	var notes []string
-	if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
-		t.Fatal(err)
-	}
-	if w.left() != "platform promtail-b" || len(w.cascaded) > 0 {
-		t.Errorf("left are %s; deleted with what they made: %v", w.left(), w.cascaded)
-	}
-	if _, err := w.Return(t.Context(), "a"); err != nil || !w.known("a") {
-		t.Errorf("the hub knows the cluster again: %v, %v", w.known("a"), err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := fleet(t, application("by-hand", ", finalizers: ["+resourcesFinalizer+"]", "name: a"))
+		l := spokeA()
+		l.LetGo = true
+		var notes []string
+		if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
+			t.Fatal(err)
+		}
+		if w.left() != "platform promtail-b" || len(w.cascaded) > 0 {
+			t.Errorf("left are %s; deleted with what they made: %v", w.left(), w.cascaded)
+		}
+		if _, err := w.Return(t.Context(), "a"); err != nil || !w.known("a") {
+			t.Errorf("the hub knows the cluster again: %v, %v", w.known("a"), err)
+		}
+	})
 }
 
 func TestGeneratorsThatReachEveryClusterAreRefusedFirst(t *testing.T) {
-	w := fleet(t, set("agents", "[{clusters: {}}]", ""), set("list", "[{matrix: {generators: [{list: {}}, {clusters: {}}]}}]", ""))
-	var notes []string
-	err := w.Deregister(t.Context(), spokeA(), quick(&notes))
-	want := "ApplicationSet argocd/agents, ApplicationSet argocd/list would make Applications for a again: its cluster generator reaches clusters that leave; " +
-		"nothing was changed: give the generator a selector in the platform tree, such as matchExpressions: [{key: tombolo/leaving, operator: DoesNotExist}], push, and run the command again"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
-	if w.registration("a").Leaving() || !strings.Contains(w.left(), "promtail-a") {
-		t.Error("something was changed")
-	}
-	excluded := fleet(t, set("agents", "[{clusters: {selector: {matchExpressions: [{key: tombolo/leaving, operator: DoesNotExist}]}}}]", ""))
-	if err := excluded.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-		t.Errorf("with the selector: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := fleet(t, set("agents", "[{clusters: {}}]", ""), set("list", "[{matrix: {generators: [{list: {}}, {clusters: {}}]}}]", ""))
+		var notes []string
+		err := w.Deregister(t.Context(), spokeA(), quick(&notes))
+		want := "ApplicationSet argocd/agents, ApplicationSet argocd/list would make Applications for a again: its cluster generator reaches clusters that leave; " +
+			"nothing was changed: give the generator a selector in the platform tree, such as matchExpressions: [{key: tombolo/leaving, operator: DoesNotExist}], push, and run the command again"
+		if err == nil || err.Error() != want {
+			t.Errorf("error is\n%v, want\n%s", err, want)
+		}
+		if w.registration("a").Leaving() || !strings.Contains(w.left(), "promtail-a") {
+			t.Error("something was changed")
+		}
+		excluded := fleet(t, set("agents", "[{clusters: {selector: {matchExpressions: [{key: tombolo/leaving, operator: DoesNotExist}]}}}]", ""))
+		if err := excluded.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
+			t.Errorf("with the selector: %v", err)
+		}
+	})
 }
 
 func TestWhatWouldBeMadeAgainIsHeld(t *testing.T) {
@@ -176,99 +189,111 @@ func TestWhatWouldBeMadeAgainIsHeld(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := fleet(t, test.objects...)
-			w.children = test.children
-			var notes []string
-			err := w.Deregister(t.Context(), spokeA(), quick(&notes))
-			var held *Error
-			if !errors.As(err, &held) || err.Error() != test.want || !held.Begun {
-				t.Errorf("error is\n%v, want\n%s", err, test.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				w := fleet(t, test.objects...)
+				w.children = test.children
+				var notes []string
+				err := w.Deregister(t.Context(), spokeA(), quick(&notes))
+				var held *Error
+				if !errors.As(err, &held) || err.Error() != test.want || !held.Begun {
+					t.Errorf("error is\n%v, want\n%s", err, test.want)
+				}
+			})
 		})
 	}
 }
 
 func TestAHubLosesItsRootLast(t *testing.T) {
-	w := newWorld(t, registered("mgmt", `logging: "on"`),
-		set("promtail", logging, `, annotations: {argocd.argoproj.io/tracking-id: "platform:argoproj.io/ApplicationSet:argocd/promtail"}`),
-		application("platform", "", "server: "+InCluster))
-	var notes []string
-	l := Leaving{Cluster: Cluster{Name: "mgmt", Server: InCluster}, Hub: true}
-	if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(w.cascaded, " "); got != "promtail-mgmt platform" || w.left() != "" {
-		t.Errorf("deleted in order %s; left are %q", got, w.left())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, registered("mgmt", `logging: "on"`),
+			set("promtail", logging, `, annotations: {argocd.argoproj.io/tracking-id: "platform:argoproj.io/ApplicationSet:argocd/promtail"}`),
+			application("platform", "", "server: "+InCluster))
+		var notes []string
+		l := Leaving{Cluster: Cluster{Name: "mgmt", Server: InCluster}, Hub: true}
+		if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(w.cascaded, " "); got != "promtail-mgmt platform" || w.left() != "" {
+			t.Errorf("deleted in order %s; left are %q", got, w.left())
+		}
+	})
 }
 
 func TestDeregisterSaysWhyItTookTooLong(t *testing.T) {
-	stuck := application("stuck", ", finalizers: [example.com/wait]", "name: a") +
-		"\nstatus: {conditions: [{type: DeletionError, message: project platform is gone}]}"
-	w := fleet(t, stuck)
-	var notes []string
-	err := w.Deregister(t.Context(), spokeA(), quick(&notes))
-	want := "after 500ms Argo CD still has Application argocd/stuck; it cannot delete Application argocd/stuck: project platform is gone; " +
-		"look at `kubectl -n argocd describe application stuck` on the hub, resolve the cause, and run the command again; where what it made may stay, set gitops.argocd.applications: keep"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		stuck := application("stuck", ", finalizers: [example.com/wait]", "name: a") +
+			"\nstatus: {conditions: [{type: DeletionError, message: project platform is gone}]}"
+		w := fleet(t, stuck)
+		var notes []string
+		err := w.Deregister(t.Context(), spokeA(), quick(&notes))
+		want := "after 500ms Argo CD still has Application argocd/stuck; it cannot delete Application argocd/stuck: project platform is gone; " +
+			"look at `kubectl -n argocd describe application stuck` on the hub, resolve the cause, and run the command again; where what it made may stay, set gitops.argocd.applications: keep"
+		if err == nil || err.Error() != want {
+			t.Errorf("error is\n%v, want\n%s", err, want)
+		}
+	})
 }
 
 func TestDeregisterWithoutArgoCD(t *testing.T) {
-	w := newWorld(t)
-	var notes []string
-	if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-		t.Errorf("nothing to forget: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var notes []string
+		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
+			t.Errorf("nothing to forget: %v", err)
+		}
+	})
 }
 
 func TestDeregisterInterrupted(t *testing.T) {
-	w := fleet(t)
-	w.stopped = true
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	var notes []string
-	if err := w.Deregister(ctx, spokeA(), Options{Poll: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error is %v", err)
-	}
-	w.stopped = false
-	if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil || w.left() != "platform promtail-b" {
-		t.Errorf("going on: %v; left are %s", err, w.left())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := fleet(t)
+		w.stopped = true
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		var notes []string
+		if err := w.Deregister(ctx, spokeA(), Options{Poll: time.Millisecond}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error is %v", err)
+		}
+		w.stopped = false
+		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil || w.left() != "platform promtail-b" {
+			t.Errorf("going on: %v; left are %s", err, w.left())
+		}
+	})
 }
 
 // TestRelabelActsForWhoeverApplied: labels that somebody else owned would not
 // go when the cluster file no longer has them.
 func TestRelabelActsForWhoeverApplied(t *testing.T) {
-	secret := strings.Replace(registered("a", `logging: "on"`), "metadata: {", `metadata: {resourceVersion: "7", annotations: {region: here, not-theirs: x}, managedFields: [
-		{manager: someone, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {"f:metadata": {"f:annotations": {"f:not-theirs": {}}}}},
-		{manager: pulumi-1, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {
-			"f:metadata": {"f:labels": {"f:logging": {}, "f:argocd.argoproj.io/secret-type": {}}, "f:annotations": {"f:region": {}}}, "f:data": {"f:name": {}, "f:server": {}}}}], `, 1)
-	w := newWorld(t, secret)
-	var applied clienttesting.PatchActionImpl
-	w.client.PrependReactor("patch", "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		applied = a.(clienttesting.PatchActionImpl)
-		return true, w.registration("a").secret, nil
+	synctest.Test(t, func(t *testing.T) {
+		secret := strings.Replace(registered("a", `logging: "on"`), "metadata: {", `metadata: {resourceVersion: "7", annotations: {region: here, not-theirs: x}, managedFields: [
+			{manager: someone, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {"f:metadata": {"f:annotations": {"f:not-theirs": {}}}}},
+			{manager: pulumi-1, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {
+				"f:metadata": {"f:labels": {"f:logging": {}, "f:argocd.argoproj.io/secret-type": {}}, "f:annotations": {"f:region": {}}}, "f:data": {"f:name": {}, "f:server": {}}}}], `, 1)
+		w := newWorld(t, secret)
+		var applied clienttesting.PatchActionImpl
+		w.client.PrependReactor("patch", "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			applied = a.(clienttesting.PatchActionImpl)
+			return true, w.registration("a").secret, nil
+		})
+		if err := w.relabel(t.Context(), "a", leave(false)); err != nil {
+			t.Fatal(err)
+		}
+		o := object(t, string(applied.Patch))
+		if applied.PatchOptions.FieldManager != "pulumi-1" || applied.PatchOptions.Force == nil || !*applied.PatchOptions.Force {
+			t.Errorf("applied with %+v", applied.PatchOptions)
+		}
+		labels, annotations := o.GetLabels(), o.GetAnnotations()
+		if len(labels) != 2 || labels[LeavingLabel] != "true" || labels[secretType] != "cluster" {
+			t.Errorf("labels are %v", labels)
+		}
+		if annotations["region"] != "here" || annotations["not-theirs"] != "" || !strings.Contains(annotations[labelsAnnotation], `"logging":"on"`) {
+			t.Errorf("annotations are %v", annotations)
+		}
+		if text(o, "data", "server") != encoded("https://a.test") || o.GetResourceVersion() != "7" {
+			t.Errorf("applied %s", applied.Patch)
+		}
+		if _, err := w.client.Tracker().Get(secrets, Namespace, SecretName("a"), metav1.GetOptions{}); err != nil {
+			t.Error(err)
+		}
 	})
-	if err := w.relabel(t.Context(), "a", leave(false)); err != nil {
-		t.Fatal(err)
-	}
-	o := object(t, string(applied.Patch))
-	if applied.PatchOptions.FieldManager != "pulumi-1" || applied.PatchOptions.Force == nil || !*applied.PatchOptions.Force {
-		t.Errorf("applied with %+v", applied.PatchOptions)
-	}
-	labels, annotations := o.GetLabels(), o.GetAnnotations()
-	if len(labels) != 2 || labels[LeavingLabel] != "true" || labels[secretType] != "cluster" {
-		t.Errorf("labels are %v", labels)
-	}
-	if annotations["region"] != "here" || annotations["not-theirs"] != "" || !strings.Contains(annotations[labelsAnnotation], `"logging":"on"`) {
-		t.Errorf("annotations are %v", annotations)
-	}
-	if text(o, "data", "server") != encoded("https://a.test") || o.GetResourceVersion() != "7" {
-		t.Errorf("applied %s", applied.Patch)
-	}
-	if _, err := w.client.Tracker().Get(secrets, Namespace, SecretName("a"), metav1.GetOptions{}); err != nil {
-		t.Error(err)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,36 +96,40 @@ func TestDrainTellsOfRetainedVolumes(t *testing.T) {
 }
 
 func TestDrainNamesWhoHolds(t *testing.T) {
-	w := newWorld(t, front)
-	o := w.options()
-	o.Timeout = 20 * time.Millisecond
-	err := w.Drain(t.Context(), o)
-	want := "load balancers were not given back within 20ms: Service shop/front is held by service.kubernetes.io/load-balancer-cleanup"
-	held := new(HeldError)
-	if !errors.As(err, &held) || err.Error() != want {
-		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
-	}
-	if w.get("Service shop/front") == nil {
-		t.Error("the Service is gone, with a finalizer that nobody took off")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, front)
+		o := w.options()
+		o.Timeout = 20 * time.Millisecond
+		err := w.Drain(t.Context(), o)
+		want := "load balancers were not given back within 20ms: Service shop/front is held by service.kubernetes.io/load-balancer-cleanup"
+		held := new(HeldError)
+		if !errors.As(err, &held) || err.Error() != want {
+			t.Errorf("error is %T\n%v, want\n%s", err, err, want)
+		}
+		if w.get("Service shop/front") == nil {
+			t.Error("the Service is gone, with a finalizer that nobody took off")
+		}
+	})
 }
 
 func TestDrainTakesFinalizersOff(t *testing.T) {
-	w := newWorld(t, front, pool, node)
-	w.alive = []string{"karpenter.sh/termination"}
-	o := w.options()
-	o.Timeout, o.TakeOff = 20*time.Millisecond, true
-	if err := w.Drain(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	if left := w.names(); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-	want := "finalizer service.kubernetes.io/load-balancer-cleanup was taken off Service shop/front, as nobody did within 20ms: " +
-		"what it stood for may be left in the cloud"
-	if diff := cmp.Diff([]string{want}, w.notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, front, pool, node)
+		w.alive = []string{"karpenter.sh/termination"}
+		o := w.options()
+		o.Timeout, o.TakeOff = 20*time.Millisecond, true
+		if err := w.Drain(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		if left := w.names(); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+		want := "finalizer service.kubernetes.io/load-balancer-cleanup was taken off Service shop/front, as nobody did within 20ms: " +
+			"what it stood for may be left in the cloud"
+		if diff := cmp.Diff([]string{want}, w.notes); diff != "" {
+			t.Errorf("notes (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestDrainIsInterrupted(t *testing.T) {

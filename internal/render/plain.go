@@ -1,6 +1,8 @@
 package render
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -107,7 +109,11 @@ func progress(op *operation) string {
 func closing(style Style, op *operation) (symbol, text string) {
 	took := duration(op.elapsed(op.ended))
 	if op.err != nil {
-		text = fmt.Sprintf("%s failed after %s: %s", op.name, took, summary(op.changes, op.preview()))
+		how := "failed"
+		if errors.Is(op.err, context.Canceled) {
+			how = "interrupted"
+		}
+		text = fmt.Sprintf("%s %s after %s: %s", op.name, how, took, summary(op.changes, op.preview()))
 		if op.failed > 0 {
 			text += fmt.Sprintf(", %d failed", op.failed)
 		}

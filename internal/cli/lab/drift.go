@@ -53,7 +53,7 @@ Change properties of a resource in the stand-in of the cloud. The type is
 Pulumi's, such as aws:ec2/vpc:Vpc, or the end of it, such as Vpc. A property is
 a path, such as tags.Owner. A value is JSON or else text; null removes the
 property.`),
-		Example: `  tombolo lab drift change Vpc demo tags.Owner=me
+		Example: `  tombolo lab drift change Vpc demo-vpc tags.Owner=me
   tombolo lab drift change NodeGroup demo-system scalingConfig.desiredSize=3`,
 		Args: cobra.MinimumNArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
