@@ -26,7 +26,7 @@ var transient = regexp.MustCompile(noAnswer.String() + `|StatusCode: 429\b|` +
 
 // notReached is how an API is reported that cannot be reached. It goes away by itself only
 // where the API was made a moment ago.
-var notReached = regexp.MustCompile(`connect: connection refused|configured Kubernetes cluster is unreachable`)
+var notReached = regexp.MustCompile(`connect: connection refused|configured Kubernetes cluster is unreachable|due to unreachable cluster`)
 
 // repeatable says whether all causes of a failed up or preview, or of the refresh
 // before it, go away by themselves. young says that the cluster was made in the same

@@ -182,7 +182,7 @@ var remedies = []struct {
 		"install Node.js 20 or newer, and run the same command again",
 	},
 	{
-		regexp.MustCompile(`configured Kubernetes cluster is unreachable`),
+		regexp.MustCompile(`configured Kubernetes cluster is unreachable|due to unreachable cluster`),
 		"bring the cluster back and run the same command again; if it is gone for good, set PULUMI_K8S_DELETE_UNREACHABLE=true before",
 	},
 	{

@@ -364,3 +364,24 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 	}
 	b.converged()
 }
+
+// TestAnswerLostAndListedLate: the cloud lists by tags what it has made only a
+// little later.
+func TestAnswerLostAndListedLate(t *testing.T) {
+	b := newFaultBench(t)
+	looks, look := 0, b.lookup
+	b.lookup = func(ctx context.Context, c *config.Cluster, interfaces []interfaceQuery) ([]sighting, error) {
+		if looks++; looks == 1 {
+			return nil, nil
+		}
+		return look(ctx, c, interfaces)
+	}
+	b.fault(aws.Fault{Kind: aws.FaultAnswerLost, Operation: "create", Type: "Vpc"})
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(b.seen.notes(), "\n"); looks != 2 || !strings.Contains(notes, "got no answer; adopted aws:ec2/vpc:Vpc net vpc-") {
+		t.Errorf("looked %d times:\n%s", looks, notes)
+	}
+	b.converged()
+}

@@ -153,7 +153,7 @@ func (p *recovery) interfaces() []interfaceQuery {
 func (p *recovery) match(found []sighting) {
 	for i := range p.creations {
 		c := &p.creations[i]
-		if c.lookup == nil {
+		if c.lookup == nil || c.id != "" {
 			continue
 		}
 		var ids []string
@@ -172,6 +172,13 @@ func (p *recovery) match(found []sighting) {
 			c.ambiguous = ids
 		}
 	}
+}
+
+// misses says that something was looked up and not seen.
+func (p *recovery) misses() bool {
+	return slices.ContainsFunc(p.creations, func(c creation) bool {
+		return c.lookup != nil && c.id == "" && len(c.ambiguous) == 0
+	})
 }
 
 // adoptions maps the URN of each creation with an id to that id.

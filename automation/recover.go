@@ -152,19 +152,28 @@ func (s *state) unsettled(urns []string) string {
 	return ""
 }
 
-// findCreations looks for the resources of the plan whose ids the cloud chose.
+// findCreations looks for the resources of the plan whose ids the cloud chose. The
+// cloud may list what it has just made a little later: creations that failed a moment
+// ago without an answer are looked for again before they count as not happened.
 func (d *Driver) findCreations(ctx context.Context, c *config.Cluster, plan *recovery) error {
 	if !plan.needsLookup() {
 		return nil
 	}
-	found, err := d.lookup(ctx, c, plan.interfaces())
-	if err != nil {
-		var command *CommandError
-		if errors.As(err, &command) && ctx.Err() == nil {
-			command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"
+	for tries := 0; ; tries++ {
+		found, err := d.lookup(ctx, c, plan.interfaces())
+		if err != nil {
+			var command *CommandError
+			if errors.As(err, &command) && ctx.Err() == nil {
+				command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"
+			}
+			return err
 		}
-		return err
+		plan.match(found)
+		if plan.unanswered == 0 || !plan.misses() || tries == len(d.pauses) {
+			return nil
+		}
+		if err := linger(ctx, d.pauses[tries]); err != nil {
+			return interrupted(failed{stack: c.Name, operation: "look up interrupted creations of"}, err)
+		}
 	}
-	plan.match(found)
-	return nil
 }

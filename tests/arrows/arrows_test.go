@@ -74,9 +74,27 @@ func TestImportAlongAnArrowPasses(t *testing.T) {
 	}
 }
 
+// TestTestsInTheLab: the driver's own tests may use the stand-in, and nothing else
+// that the driver may not.
+func TestTestsInTheLab(t *testing.T) {
+	const test = "automation/it_lab_test.go"
+	if out, err := lintFile(t, test, "lab/aws"); err != nil {
+		t.Errorf("the linter refuses the stand-in: %v\n%s", err, out)
+	}
+	if out, err := lintFile(t, test, "components/network"); err == nil || !strings.Contains(out, "(depguard)") {
+		t.Errorf("the linter passes a component:\n%s", out)
+	}
+}
+
 // lint runs depguard, as the project configures it, on a module of two empty
 // packages of which one imports the other.
 func lint(t *testing.T, from, to string) (string, error) {
+	t.Helper()
+	return lintFile(t, filepath.Join(from, "it.go"), to)
+}
+
+// lintFile is lint for an import in a file of that name.
+func lintFile(t *testing.T, from, to string) (string, error) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -85,7 +103,7 @@ func lint(t *testing.T, from, to string) (string, error) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "go.mod"), "module tombolo\n\ngo 1.26\n")
 	write(t, filepath.Join(dir, to, "it.go"), "package it\n")
-	write(t, filepath.Join(dir, from, "it.go"), fmt.Sprintf("package it\n\nimport _ %q\n", "tombolo/"+to))
+	write(t, filepath.Join(dir, from), fmt.Sprintf("package it\n\nimport _ %q\n", "tombolo/"+to))
 	cmd := exec.CommandContext(t.Context(), filepath.Join(root, ".tools", "bin", "golangci-lint"),
 		"run", "--config", filepath.Join(root, ".golangci.yml"), "--enable-only", "depguard", "--allow-parallel-runners", "./...")
 	cmd.Dir = dir

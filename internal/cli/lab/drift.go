@@ -19,8 +19,8 @@ import (
 func NewCmdDrift(f *factory.Factory) *cobra.Command {
 	cmd := group("drift", "Change or delete something in the lab's cloud, past Pulumi", `
 Do to the stand-in of the cloud what people do in a console: change or delete a
-resource without Pulumi knowing. With --refresh, preview shows it and up puts it
-right again. What AWS would refuse is refused.`)
+resource without Pulumi knowing. "tombolo drift" shows it, and "tombolo up
+--refresh" puts it right again. What AWS would refuse is refused.`)
 	cmd.AddCommand(NewCmdDriftChange(f, nil), NewCmdDriftDelete(f, nil))
 	return cmd
 }

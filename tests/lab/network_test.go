@@ -1,0 +1,108 @@
+//go:build lab
+
+package lab
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestNetworkCutDuringUp cuts the cluster off while bootstrap makes its objects.
+// The up says what does not answer, tries again, and comes to its end once the
+// network is back.
+func TestNetworkCutDuringUp(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light")
+	cmd, out := p.amidBootstrap(t)
+	p.must(t, "lab", "cluster", "cut", "demo")
+	eventually(t, 4*time.Minute, func() string {
+		if strings.Contains(out.String(), "trying again in 5s, 1 of 2") {
+			return ""
+		}
+		return "the up has not been tried again:\n" + out.String()
+	})
+	p.must(t, "lab", "cluster", "restore", "demo")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the up did not come to its end: %v\n%s", err, out.String())
+	}
+	if said := out.String(); !strings.Contains(said, "client connection lost") && !strings.Contains(said, "timeout") {
+		t.Errorf("it does not say what happened:\n%s", said)
+	}
+	p.settled(t)
+}
+
+// TestCutForGood: without an end of the cut the up fails with its cause, and the
+// next one makes what is missing.
+func TestCutForGood(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light")
+	cmd, out := p.amidBootstrap(t)
+	p.must(t, "lab", "cluster", "cut", "demo")
+	if err := cmd.Wait(); err == nil {
+		t.Fatalf("the up succeeded without a cluster:\n%s", out.String())
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if last := lines[len(lines)-1]; !strings.Contains(last, "unreachable cluster") && !strings.Contains(last, "connection lost") && !strings.Contains(last, "timeout") {
+		t.Errorf("the cause is not clear: %s", last)
+	}
+	p.must(t, "lab", "cluster", "restore", "demo")
+	p.up(t, "demo")
+	p.settled(t)
+}
+
+// TestRestartDuringUp restarts the API server while bootstrap makes its objects.
+func TestRestartDuringUp(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light")
+	cmd, out := p.amidBootstrap(t)
+	p.must(t, "lab", "cluster", "restart", "demo")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the up did not come to its end: %v\n%s", err, out.String())
+	}
+	p.settled(t)
+}
+
+// amidBootstrap starts an up, and returns when bootstrap has begun to make
+// objects.
+func (p project) amidBootstrap(t *testing.T) (*exec.Cmd, *transcript) {
+	t.Helper()
+	cmd, out := p.command(t.Context(), "up", "demo", "--yes"), &transcript{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 5*time.Minute, func() string {
+		if strings.Contains(out.String(), "created kubernetes:core/v1:Namespace") {
+			return ""
+		}
+		return "bootstrap has made nothing:\n" + out.String()
+	})
+	return cmd, out
+}
+
+// settled asserts that another up changes nothing, that the objects of the state
+// are there, and that nothing stays after a destroy.
+func (p project) settled(t *testing.T) {
+	t.Helper()
+	for _, s := range p.up(t, "demo").Stacks {
+		if s.Changed != 0 {
+			t.Errorf("%s changed: %v", s.Stack, s.Changes)
+		}
+	}
+	o := p.run(t, "drift", "demo")
+	if o.code != 0 {
+		t.Errorf("the state and the world differ: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	}
+	count := map[string]int{}
+	for _, item := range p.inventory(t) {
+		count[item.Type]++
+	}
+	if got := fmt.Sprint(count["aws:ec2/vpc:Vpc"], count["aws:eks/cluster:Cluster"]); got != "1 1" {
+		t.Errorf("VPCs and clusters: %s, want 1 1", got)
+	}
+	p.must(t, "destroy", "demo", "--yes")
+	nothingExists(t, p)
+}
