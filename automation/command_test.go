@@ -69,7 +69,7 @@ func TestCLIIsInterruptedAndMayFinish(t *testing.T) {
 sleep 60 & echo ready; wait $!
 `)
 	ctx, cancel := context.WithCancel(t.Context())
-	stdout, err := runUntilReady(t, ctx, d, cancel)
+	stdout, err := runUntilReady(ctx, t, d, cancel)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
@@ -90,7 +90,7 @@ func TestHurryEndsTheGraceTime(t *testing.T) {
 	d := script(t, busy)
 	d.children.grace = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
-	stdout, err := runUntilReady(t, ctx, d, func() { cancel(); d.Hurry(); d.Hurry() })
+	stdout, err := runUntilReady(ctx, t, d, func() { cancel(); d.Hurry(); d.Hurry() })
 	if !errors.Is(err, context.Canceled) || !strings.HasSuffix(stdout, "cancelled\nterminated\n") {
 		t.Errorf("error is %v; the CLI wrote %q", err, stdout)
 	}
@@ -119,7 +119,7 @@ echo ready
 while :; do wait $!; done
 `)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := runUntilReady(t, ctx, d, func() { cancel(); d.Abandon() })
+	_, err := runUntilReady(ctx, t, d, func() { cancel(); d.Abandon() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
@@ -151,7 +151,7 @@ const answersVersion = `if [ "$2" = version ]; then echo v3.250.0; exit; fi
 `
 
 // runUntilReady runs the CLI and calls then when it says that it is ready.
-func runUntilReady(t *testing.T, ctx context.Context, d *Driver, then func()) (string, error) {
+func runUntilReady(ctx context.Context, t *testing.T, d *Driver, then func()) (string, error) {
 	t.Helper()
 	command, err := d.pulumi(ctx)
 	if err != nil {

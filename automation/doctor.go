@@ -172,7 +172,7 @@ func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
 		_, err = ws.ListStacks(ctx)
 	}
 	if err != nil {
-		var cause error = d.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
+		cause := d.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
 		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "log in with `pulumi login`, or set PULUMI_BACKEND_URL", "%v", cause)}
 	}
 	dir, local := d.backendDir()

@@ -127,17 +127,17 @@ func newVictim(t *testing.T) *victim {
 		if t.Failed() {
 			t.Log(strings.Join(v.story, "\n"))
 		}
-		v.run(t, context.WithoutCancel(t.Context()), "lab", "down")
+		v.run(context.WithoutCancel(t.Context()), t, "lab", "down")
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
 	})
-	v.run(t, t.Context(), "lab", "up")
-	decode(t, v.run(t, t.Context(), "lab", "env", "--output", "json"), &v.env)
+	v.run(t.Context(), t, "lab", "up")
+	decode(t, v.run(t.Context(), t, "lab", "env", "--output", "json"), &v.env)
 	return v
 }
 
-func (v *victim) run(t *testing.T, ctx context.Context, args ...string) []byte {
+func (v *victim) run(ctx context.Context, t *testing.T, args ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, v.tombolo, args...)
 	cmd.Dir = v.dir
@@ -247,7 +247,7 @@ func (v *victim) compare(t *testing.T, operation string) {
 		}
 	}
 	var status struct{ Inventory []thing }
-	decode(t, v.run(t, t.Context(), "lab", "status", "--output", "json"), &status)
+	decode(t, v.run(t.Context(), t, "lab", "status", "--output", "json"), &status)
 	order := func(a, b thing) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) }
 	slices.SortFunc(known, order)
 	slices.SortFunc(status.Inventory, order)

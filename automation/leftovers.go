@@ -141,7 +141,7 @@ func (d *Driver) awaitCloud(ctx context.Context, c *config.Cluster, o DestroyOpt
 		d.opts.Observer.Waiting(c.Name, "the cloud to take away "+teardown.Names(found.left))
 		return false, nil
 	})
-	if err != nil && !(wait.Interrupted(err) && ctx.Err() == nil) {
+	if err != nil && (!wait.Interrupted(err) || ctx.Err() != nil) {
 		return finding{}, err
 	}
 	return found, nil

@@ -15,16 +15,16 @@ import (
 type OwnerState string
 
 const (
-	// OwnerGone: the process has ended, or its id belongs to another one.
+	// OwnerGone says that the process has ended, or its id belongs to another one.
 	OwnerGone OwnerState = "gone"
-	// OwnerOrphan: the Pulumi CLI runs, but the driver that started it is gone.
+	// OwnerOrphan says that the Pulumi CLI runs, but the driver that started it is gone.
 	OwnerOrphan OwnerState = "orphan"
-	// OwnerAlive: the Pulumi CLI runs.
+	// OwnerAlive says that the Pulumi CLI runs.
 	OwnerAlive OwnerState = "alive"
-	// OwnerElsewhere: the process is on another host, where nobody here can
-	// look.
+	// OwnerElsewhere says that the process is on another host, where nobody
+	// here can look.
 	OwnerElsewhere OwnerState = "elsewhere"
-	// OwnerUnknown: the backend does not tell whose the lock is.
+	// OwnerUnknown says that the backend does not tell whose the lock is.
 	OwnerUnknown OwnerState = "unknown"
 )
 
