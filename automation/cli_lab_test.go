@@ -17,6 +17,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/handoff"
 )
 
 // realBench is a driver with the real CLI and programs of our own, which need
@@ -119,7 +120,11 @@ func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
 // The CLI is killed while one role is being made that comes to exist and one
 // that does not. The next up adopts the first and makes the second.
 func TestRecoveryFromAKilledRealCLI(t *testing.T) {
-	d, seen := realBench(t, roles("made", "lost"))
+	d, seen := realBench(t, func(p *pulumi.Context) error {
+		handOff(p, demo().Name)
+		return roles("made", "lost")(p)
+	})
+	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
 	c, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	both := make(chan struct{}, 2)

@@ -44,7 +44,7 @@ func landscape(c *config.Cluster, k stacks.Kind, _ stacks.Options) (pulumi.RunFu
 			l.role("nodes")
 			l.logs()
 			l.bucket()
-			l.handOff(c.Name)
+			handOff(l.ctx, c.Name)
 		}
 		return l.err
 	}, nil
@@ -66,9 +66,9 @@ func laid[T any](l *land, r T, err error) T {
 func named(name string) pulumi.StringMap { return pulumi.StringMap{"Name": pulumi.String(name)} }
 
 // handOff exports what core does: a destruction reaches the cluster by it.
-func (l *land) handOff(name string) {
+func handOff(p *pulumi.Context, name string) {
 	for key, value := range handedOff(name).Resources[0].Outputs {
-		l.ctx.Export(key, pulumi.Any(value))
+		p.Export(key, pulumi.Any(value))
 	}
 }
 
