@@ -19,3 +19,9 @@ func Identity(pid int) string {
 	}
 	return strings.TrimSpace(start)
 }
+
+// stopped says whether a process has stopped.
+func stopped(pid int) bool {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && strings.HasPrefix(strings.TrimSpace(string(out)), "T")
+}

@@ -230,6 +230,7 @@ func (p *Process) Stop() {
 	default:
 	}
 	signalGroup(p.PID(), syscall.SIGTERM)
+	signalGroup(p.PID(), syscall.SIGCONT) // one that is paused would not notice
 	grace := time.NewTimer(p.spec.StopGrace)
 	defer grace.Stop()
 	select {

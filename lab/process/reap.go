@@ -113,6 +113,7 @@ func End(pid int, identity string, grace time.Duration) error {
 		return nil
 	}
 	signalGroup(pid, syscall.SIGTERM)
+	signalGroup(pid, syscall.SIGCONT) // one that is paused would not notice
 	signalGroup(pid, syscall.SIGCONT) // one that was stopped would not see it
 	if gone(grace) {
 		return nil

@@ -124,6 +124,9 @@ func TestPause(t *testing.T) {
 	if err := errors.Join(s.Pause("healthy"), s.Resume("healthy"), s.Pause("healthy")); err != nil {
 		t.Error(err)
 	}
+	if pid := s.List()[0].PID; !stopped(pid) {
+		t.Errorf("process %d runs", pid)
+	}
 	if err := s.Pause("unknown"); err == nil || err.Error() != "send stopped (signal) to unknown: there is no such process" {
 		t.Errorf("error %v", err)
 	}
