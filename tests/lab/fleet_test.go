@@ -114,7 +114,7 @@ func fleetFails(t *testing.T, p project, waves map[string]int) {
 			t.Errorf("%s was skipped for %q", c.Cluster, c.Cause)
 		}
 	}
-	if names := p.vpcs(t); !slices.Contains(names, sick) || slices.Contains(names, "last-a") || len(names) != 5 {
+	if names := p.vpcs(t); !slices.Contains(names, sick+"-vpc") || slices.Contains(names, "last-a-vpc") || len(names) != 5 {
 		t.Errorf("the stand-in has the networks of %v", names)
 	}
 }
