@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"tombolo/stacks"
 )
@@ -16,21 +17,21 @@ import (
 const attributes = ".attrs"
 
 // mendAttributes removes what a CLI left of a file's attributes that was killed
-// while it wrote them: a local backend keeps them beside each file, which unlike the file itself it does not replace in one
-// step. With an empty one the CLI cannot read a state that is whole; without, it
-// reads it.
+// while it wrote them: unlike the file itself, a local backend does not replace
+// them in one step. With empty ones the CLI cannot read a state that is whole;
+// without, it reads it.
 func (d *Driver) mendAttributes(stack string) error {
 	dir, ok := d.backendDir()
 	if !ok {
 		return nil
 	}
 	for _, pattern := range []string{
-		"meta.yaml" + attributes,
-		filepath.Join("stacks", stacks.Project, stack+".json*"+attributes),
-		filepath.Join("history", stacks.Project, stack, "*"+attributes),
-		filepath.Join("locks", "organization", stacks.Project, stack, "*"+attributes),
+		filepath.Join(dir, ".pulumi", "meta.yaml"),
+		statePath(dir, stack) + "*",
+		filepath.Join(dir, ".pulumi", "history", stacks.Project, stack, "*"),
+		filepath.Join(locksDir(dir, stack), "*"),
 	} {
-		files, err := filepath.Glob(filepath.Join(dir, ".pulumi", pattern))
+		files, err := filepath.Glob(pattern + attributes)
 		if err != nil {
 			return fmt.Errorf("look for the files of stack %s: %w", stack, err)
 		}
@@ -49,12 +50,12 @@ func (d *Driver) mendAttributesFile(stack, file string) error {
 		return nil
 	}
 	if err == nil {
-		err = os.Remove(file)
+		err = removeFile(file)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return fmt.Errorf("remove unfinished attributes of stack %s: %w", stack, err)
 	}
 	d.opts.Observer.Note(stack, "recovered: removed attributes of "+
-		filepath.Base(file[:len(file)-len(filepath.Ext(file))])+" that were not written to their end")
+		strings.TrimSuffix(filepath.Base(file), attributes)+" that were not written to their end")
 	return nil
 }

@@ -56,7 +56,7 @@ func (d *Driver) stateFile(stack string) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	file := filepath.Join(dir, ".pulumi", "stacks", stacks.Project, stack+".json")
+	file := statePath(dir, stack)
 	_, err := os.Stat(file)
 	return file, err == nil
 }
@@ -174,7 +174,7 @@ func pruneCopies(file string) error {
 func removeCopies(copies []stateCopy) error {
 	for _, c := range copies {
 		for _, file := range []string{c.path, c.path + attributes} {
-			if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := removeFile(file); err != nil {
 				return fmt.Errorf("remove a copy of a state: %w", err)
 			}
 		}

@@ -56,9 +56,9 @@ func removeLockFile(stack, path string) (removed bool, err error) {
 		return false, nil
 	}
 	if err == nil {
-		err = os.Remove(path + attributes)
+		err = removeFile(path + attributes)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return false, fmt.Errorf("remove the lock of stack %s: %w", stack, err)
 	}
 	return true, nil

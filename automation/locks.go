@@ -50,9 +50,14 @@ func readLocks(dir, stack string) ([]lockFile, error) {
 	return held, nil
 }
 
+// locksDir is where a local backend has the locks of a stack.
+func locksDir(dir, stack string) string {
+	return filepath.Join(dir, ".pulumi", "locks", "organization", stacks.Project, stack)
+}
+
 // inLocks finds files among the locks of a stack in a local backend.
 func inLocks(dir, stack, pattern string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, ".pulumi", "locks", "organization", stacks.Project, stack, pattern))
+	files, err := filepath.Glob(filepath.Join(locksDir(dir, stack), pattern))
 	if err != nil {
 		return nil, fmt.Errorf("look for locks of stack %s: %w", stack, err)
 	}

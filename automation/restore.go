@@ -3,9 +3,7 @@ package automation
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -50,7 +48,7 @@ func (d *Driver) restoreState(stack string) error {
 	// The attributes are those of the content that goes, and the CLI does
 	// without.
 	for _, described := range []string{file, found.path} {
-		if err := os.Remove(described + attributes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeFile(described + attributes); err != nil {
 			return fmt.Errorf("restore the state of stack %s: %w", stack, err)
 		}
 	}

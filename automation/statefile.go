@@ -27,7 +27,7 @@ func (d *Driver) localState(stack string) (*state, bool, error) {
 	if !ok || !knownLayout(filepath.Join(dir, ".pulumi", "meta.yaml")) {
 		return nil, false, nil
 	}
-	file := filepath.Join(dir, ".pulumi", "stacks", stacks.Project, stack+".json")
+	file := statePath(dir, stack)
 	if _, err := os.Stat(file + ".gz"); !errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
@@ -44,6 +44,19 @@ func (d *Driver) localState(stack string) (*state, bool, error) {
 	}
 	st, err := parseState(stack, raw)
 	return st, err == nil, err
+}
+
+// statePath is where a local backend has a stack's state.
+func statePath(dir, stack string) string {
+	return filepath.Join(dir, ".pulumi", "stacks", stacks.Project, stack+".json")
+}
+
+// removeFile removes a file of a local backend. One that is gone needs no removing.
+func removeFile(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func knownLayout(file string) bool {

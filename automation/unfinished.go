@@ -1,9 +1,7 @@
 package automation
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -40,7 +38,7 @@ func (d *Driver) removeUnfinished(dir, stack string) error {
 		if err != nil || time.Since(info.ModTime()) < lockWrite {
 			continue // finished meanwhile, or being written
 		}
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeFile(file); err != nil {
 			return fmt.Errorf("remove an unfinished lock of stack %s: %w", stack, err)
 		}
 		d.opts.Observer.Note(stack, "recovered: removed a lock that was not written to its end")

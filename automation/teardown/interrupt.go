@@ -2,15 +2,11 @@ package teardown
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // restartedAt is the annotation of `kubectl rollout restart`.
@@ -72,16 +68,7 @@ func atWork(o *unstructured.Unstructured) bool {
 
 // restart has a Deployment make new pods.
 func (o object) restart(ctx context.Context, now time.Time) error {
-	patch := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
+	return o.patch(ctx, "restart", map[string]any{"template": map[string]any{"metadata": map[string]any{
 		"annotations": map[string]any{restartedAt: now.UTC().Format(time.RFC3339)},
-	}}}}
-	raw, err := json.Marshal(patch)
-	if err != nil {
-		return fmt.Errorf("restart %s: %w", o, err)
-	}
-	_, err = o.resource.Patch(ctx, o.GetName(), types.MergePatchType, raw, metav1.PatchOptions{FieldManager: manager})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("restart %s: %w", o, err)
-	}
-	return nil
+	}}}, nil)
 }

@@ -229,8 +229,7 @@ func (p *Process) Stop() {
 		return
 	default:
 	}
-	signalGroup(p.PID(), syscall.SIGTERM)
-	signalGroup(p.PID(), syscall.SIGCONT) // one that is paused would not notice
+	askToEnd(p.PID())
 	grace := time.NewTimer(p.spec.StopGrace)
 	defer grace.Stop()
 	select {
@@ -240,6 +239,13 @@ func (p *Process) Stop() {
 	}
 	signalGroup(p.PID(), syscall.SIGKILL)
 	<-p.done
+}
+
+// askToEnd tells the process group that pid leads to end. What is stopped would not
+// see that; so it goes on.
+func askToEnd(pid int) {
+	signalGroup(pid, syscall.SIGTERM)
+	signalGroup(pid, syscall.SIGCONT)
 }
 
 // signalGroup signals the process group that pid leads; one that is gone is

@@ -112,9 +112,7 @@ func End(pid int, identity string, grace time.Duration) error {
 	if gone(0) {
 		return nil
 	}
-	signalGroup(pid, syscall.SIGTERM)
-	signalGroup(pid, syscall.SIGCONT) // one that is paused would not notice
-	signalGroup(pid, syscall.SIGCONT) // one that was stopped would not see it
+	askToEnd(pid)
 	if gone(grace) {
 		return nil
 	}

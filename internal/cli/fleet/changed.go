@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -109,13 +108,4 @@ func (f *Fleet) tellChanged(all []*config.Cluster, report changed.Report) error 
 		status.Failed("%s is gone since %s: what it made may still be there; take the file back, and run `tombolo destroy`", file, f.ChangedSince)
 	}
 	return nil
-}
-
-// listed names a few, and counts many.
-func listed(names []string) string {
-	const few = 5
-	if len(names) > few {
-		return fmt.Sprintf("%d clusters", len(names))
-	}
-	return strings.Join(names, ", ")
 }

@@ -212,13 +212,17 @@ func (f *Fleet) parallel() int {
 
 // Names lists clusters for people: a few by name, many by their number.
 func Names(all []*config.Cluster) string {
-	const few = 5
-	if len(all) > few {
-		return fmt.Sprintf("%d clusters", len(all))
-	}
 	names := make([]string, len(all))
 	for i, c := range all {
 		names[i] = c.Name
+	}
+	return listed(names)
+}
+
+func listed(names []string) string {
+	const few = 5
+	if len(names) > few {
+		return fmt.Sprintf("%d clusters", len(names))
 	}
 	return strings.Join(names, ", ")
 }

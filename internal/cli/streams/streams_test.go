@@ -61,16 +61,23 @@ func TestAskAgain(t *testing.T) {
 	}
 }
 
-func TestAskAgainAfterOneThatWasCancelled(t *testing.T) {
+// cancelled are streams whose first question was cancelled, and what writes answers.
+func cancelled(t *testing.T) (*Streams, io.Writer) {
+	t.Helper()
 	s, _, _, _ := Test()
 	reader, writer := io.Pipe()
-	defer writer.Close()
+	t.Cleanup(func() { writer.Close() })
 	s.In = reader
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Ask(ctx, "go on?"); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
+		t.Fatalf("got %v, want %v", err, context.Canceled)
 	}
+	return s, writer
+}
+
+func TestAskAgainAfterOneThatWasCancelled(t *testing.T) {
+	s, writer := cancelled(t)
 	go func() { _, _ = io.WriteString(writer, "yes\nno\n") }()
 	for _, want := range []string{"yes", "no"} {
 		if answer, err := s.Ask(t.Context(), "and now?"); err != nil || answer != want {
@@ -79,17 +86,7 @@ func TestAskAgainAfterOneThatWasCancelled(t *testing.T) {
 	}
 }
 
-func TestAskEndsWithContext(t *testing.T) {
-	s, _, _, _ := Test()
-	reader, writer := io.Pipe()
-	defer writer.Close()
-	s.In = reader
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.Ask(ctx, "go on?"); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
-	}
-}
+func TestAskEndsWithContext(t *testing.T) { cancelled(t) }
 
 func TestTerminal(t *testing.T) {
 	s, _, _, _ := Test()
