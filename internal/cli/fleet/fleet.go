@@ -88,16 +88,23 @@ var ownFlags = []string{"all", "selector", "wave", "parallel", "fail-fast", "res
 
 // AddFlags adds the flags that choose clusters, and those of the run.
 func (f *Fleet) AddFlags(cmd *cobra.Command) {
-	f.cmd = cmd
+	f.AddSelectionFlags(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&f.Selection.All, "all", false, "all clusters of the project")
-	flags.StringVarP(&f.Selection.Selector, "selector", "l", "", "only clusters with these `labels`, such as environment=prod,logging!=off")
-	flags.IntSliceVar(&f.Selection.Waves, "wave", nil, "only clusters of these `waves`")
 	flags.IntVar(&f.Parallel, "parallel", 0, "how many `clusters` are worked on at a time (default: by cores and memory)")
 	flags.BoolVar(&f.FailFast, "fail-fast", false, "start nothing more after the first failure")
 	if f.Operation.Undoing != "" {
 		flags.BoolVar(&f.Resume, "resume", false, "go on with the last run that did not finish, where it stopped")
 	}
+}
+
+// AddSelectionFlags adds the flags that choose clusters, for commands that run
+// nothing on them.
+func (f *Fleet) AddSelectionFlags(cmd *cobra.Command) {
+	f.cmd = cmd
+	flags := cmd.Flags()
+	flags.BoolVar(&f.Selection.All, "all", false, "all clusters of the project")
+	flags.StringVarP(&f.Selection.Selector, "selector", "l", "", "only clusters with these `labels`, such as environment=prod,logging!=off")
+	flags.IntSliceVar(&f.Selection.Waves, "wave", nil, "only clusters of these `waves`")
 }
 
 // AddGateFlags adds those of the gate between two waves.
