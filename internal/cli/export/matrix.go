@@ -52,7 +52,7 @@ Jobs of a matrix do not wait for each other. Either run them one after the other
 			return matrixRun(opts)
 		},
 	}
-	opts.AddSelectionFlags(cmd)
+	opts.Choice.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
 	cmd.Flags().BoolVar(&opts.Destroy, "destroy", false, "in the order of a destruction: the last wave first, and spokes before their hub")
 	cmd.Flags().IntVar(&opts.Stage, "stage", 0, "only the clusters of this `stage`, counted from 0; none when there are fewer stages")

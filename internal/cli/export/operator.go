@@ -78,7 +78,7 @@ The operator empties no cluster before it destroys it: see the guide.`),
 			return operatorRun(opts)
 		},
 	}
-	opts.AddSelectionFlags(cmd)
+	opts.Choice.AddFlags(cmd)
 	opts.addFlags(cmd)
 	return cmd
 }
