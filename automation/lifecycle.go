@@ -192,7 +192,10 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 				return StackResult{}, err
 			}
 		}
-		return d.previewStack(ctx, c, k, o, stacks.Options{Placeholders: k == stacks.Bootstrap && (!hasCore || !hasHub)}, st != nil)
+		so := stacks.Options{Placeholders: k == stacks.Bootstrap && (!hasCore || !hasHub)}
+		return d.patiently(ctx, stacks.Name(c.Name, k), false, func(failed string) (StackResult, error) {
+			return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
+		})
 	})
 }
 
