@@ -126,7 +126,7 @@ func (h *gitHub) Find(ctx context.Context, marker string) (*Issue, error) {
 			}
 		}
 		if len(issues) == 0 {
-			return nil, nil //nolint:nilnil // there is none, and nothing failed
+			return nil, nil // there is none
 		}
 	}
 	return nil, fmt.Errorf("it is not among the oldest %d open issues: close some", 100*maxPages)
@@ -171,7 +171,7 @@ func (h *gitLab) Find(ctx context.Context, marker string) (*Issue, error) {
 			}
 		}
 		if len(issues) == 0 {
-			return nil, nil //nolint:nilnil // there is none, and nothing failed
+			return nil, nil // there is none
 		}
 	}
 	return nil, fmt.Errorf("it is not among the oldest %d open issues: close some", 100*maxPages)
