@@ -23,27 +23,34 @@ const versionKey = "schemaVersion"
 // output; a field's type is one of StringOutput, StringArrayOutput and
 // StringMapOutput.
 type Handoff struct {
-	// ClusterName, ClusterARN and ClusterVersion of the cluster.
-	ClusterName    pulumi.StringOutput `output:"clusterName"`
-	ClusterARN     pulumi.StringOutput `output:"clusterArn"`
+	// ClusterName is the name of the cluster.
+	ClusterName pulumi.StringOutput `output:"clusterName"`
+	// ClusterARN is the ARN of the cluster.
+	ClusterARN pulumi.StringOutput `output:"clusterArn"`
+	// ClusterVersion is the version of Kubernetes, such as 1.35.
 	ClusterVersion pulumi.StringOutput `output:"clusterVersion"`
-	// ClusterEndpoint is the URL of the Kubernetes API, ClusterCA its
-	// certificate authority, base64 of PEM.
+	// ClusterEndpoint is the URL of the Kubernetes API.
 	ClusterEndpoint pulumi.StringOutput `output:"clusterEndpoint"`
-	ClusterCA       pulumi.StringOutput `output:"clusterCa"`
-	// Region, AccountID and Partition the cluster is in.
-	Region    pulumi.StringOutput `output:"region"`
+	// ClusterCA is the certificate authority of the Kubernetes API, base64 of PEM.
+	ClusterCA pulumi.StringOutput `output:"clusterCa"`
+	// Region is the region of the cluster.
+	Region pulumi.StringOutput `output:"region"`
+	// AccountID is the account of the cluster.
 	AccountID pulumi.StringOutput `output:"accountId"`
+	// Partition is the AWS partition, the second part of an ARN.
 	Partition pulumi.StringOutput `output:"partition"`
-	// OIDCIssuer is the issuer of service account tokens, OIDCProviderARN the
-	// IAM provider for it.
-	OIDCIssuer      pulumi.StringOutput `output:"oidcIssuer"`
+	// OIDCIssuer is the issuer of service account tokens.
+	OIDCIssuer pulumi.StringOutput `output:"oidcIssuer"`
+	// OIDCProviderARN is the IAM provider for the issuer.
 	OIDCProviderARN pulumi.StringOutput `output:"oidcProviderArn"`
-	// VPCID and VPCCIDR of the network, and its subnets in the order of zones.
-	VPCID            pulumi.StringOutput      `output:"vpcId"`
-	VPCCIDR          pulumi.StringOutput      `output:"vpcCidr"`
+	// VPCID is the id of the network.
+	VPCID pulumi.StringOutput `output:"vpcId"`
+	// VPCCIDR is the block of addresses of the network.
+	VPCCIDR pulumi.StringOutput `output:"vpcCidr"`
+	// PrivateSubnetIDs are the private subnets, in the order of zones.
 	PrivateSubnetIDs pulumi.StringArrayOutput `output:"privateSubnetIds"`
-	PublicSubnetIDs  pulumi.StringArrayOutput `output:"publicSubnetIds"`
+	// PublicSubnetIDs are the public subnets, in the order of zones.
+	PublicSubnetIDs pulumi.StringArrayOutput `output:"publicSubnetIds"`
 	// ClusterSecurityGroupID is the group of control plane and nodes.
 	ClusterSecurityGroupID pulumi.StringOutput `output:"clusterSecurityGroupId"`
 	// NodeRoleARN is the role of the nodes.
@@ -53,9 +60,10 @@ type Handoff struct {
 	// AddonOutputs are what was made for the addons, by <addon>/<output>, such
 	// as karpenter/queue_name.
 	AddonOutputs pulumi.StringMapOutput `output:"addonOutputs"`
-	// ArgoCDRoleARN is the role of a hub's Argo CD, RegistrationRoleARN the one
-	// by which the hub reaches a spoke; "" where there is none.
-	ArgoCDRoleARN       pulumi.StringOutput `output:"argocdRoleArn"`
+	// ArgoCDRoleARN is the role of a hub's Argo CD; "" where there is none.
+	ArgoCDRoleARN pulumi.StringOutput `output:"argocdRoleArn"`
+	// RegistrationRoleARN is the role by which the hub reaches a spoke; "" where
+	// there is none.
 	RegistrationRoleARN pulumi.StringOutput `output:"registrationRoleArn"`
 }
 

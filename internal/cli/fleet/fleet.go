@@ -116,7 +116,7 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 		return fault.NewUsage(fmt.Sprintf("--resume and %s: the run that goes on has its clusters", f.Selection), "give --resume alone")
 	case f.Parallel < 0:
 		return fault.NewUsage(fmt.Sprintf("--parallel is %d", f.Parallel), "give 1 or more")
-	case f.cmd.Flags().Changed("gate-timeout") && f.GateTimeout <= 0:
+	case cmd.Flags().Changed("gate-timeout") && f.GateTimeout <= 0:
 		return fault.NewUsage(fmt.Sprintf("--gate-timeout is %s", f.GateTimeout), "give a duration such as 5m, or --no-gate")
 	case f.Resume || !f.Selection.Empty():
 		return nil
