@@ -111,7 +111,7 @@ func masked(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		if _, ok := v[signature]; ok {
-			return "[secret]"
+			return secretWord
 		}
 		out := make(map[string]any, len(v))
 		for key, e := range v {
@@ -126,6 +126,22 @@ func masked(value any) any {
 		return out
 	}
 	return value
+}
+
+// secretWord is what the CLI shows in the place of a secret.
+const secretWord = "[secret]"
+
+// holdsSecret says whether a masked value had a secret in it.
+func holdsSecret(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return v == secretWord
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), holdsSecret)
+	case []any:
+		return slices.ContainsFunc(v, holdsSecret)
+	}
+	return false
 }
 
 // find returns the live resource with the URN.

@@ -57,6 +57,36 @@ type Handoff struct {
 	// by which the hub reaches a spoke; "" where there is none.
 	ArgoCDRoleARN       pulumi.StringOutput `output:"argocdRoleArn"`
 	RegistrationRoleARN pulumi.StringOutput `output:"registrationRoleArn"`
+
+	// entries are those of maps of which only some are foretold, by output.
+	entries map[string]pulumi.StringMap
+}
+
+// ServiceRoleARN is the role of a service with an identity.
+func (h Handoff) ServiceRoleARN(service string) pulumi.StringOutput {
+	if known, ok := h.entries["serviceRoleArns"]; ok {
+		if arn, ok := known[service]; ok {
+			return arn.ToStringOutput()
+		}
+		return pulumi.String("").ToStringOutput()
+	}
+	return h.ServiceRoleARNs.MapIndex(pulumi.String(service))
+}
+
+// AddonOutputsOf are what was made for one addon, by <addon>/<output>; there may
+// be those of others among them.
+func (h Handoff) AddonOutputsOf(addon string) pulumi.StringMapOutput {
+	known, ok := h.entries["addonOutputs"]
+	if !ok {
+		return h.AddonOutputs
+	}
+	of := pulumi.StringMap{}
+	for key, value := range known {
+		if strings.HasPrefix(key, addon+"/") {
+			of[key] = value
+		}
+	}
+	return of.ToStringMapOutput()
 }
 
 // Export makes the hand-off the outputs of the stack. It fails when a field has
@@ -158,6 +188,8 @@ func checkVersion(coreStack string, v any) error {
 func each(h *Handoff, visit func(key string, field reflect.Value)) {
 	v := reflect.ValueOf(h).Elem()
 	for i := range v.NumField() {
-		visit(v.Type().Field(i).Tag.Get("output"), v.Field(i))
+		if f := v.Type().Field(i); f.IsExported() {
+			visit(f.Tag.Get("output"), v.Field(i))
+		}
 	}
 }
