@@ -58,8 +58,17 @@ type Handoff struct {
 	ArgoCDRoleARN       pulumi.StringOutput `output:"argocdRoleArn"`
 	RegistrationRoleARN pulumi.StringOutput `output:"registrationRoleArn"`
 
-	// entries are those of maps of which only some are foretold, by output.
+	// entries are those of maps, by output, where each is known or not on its
+	// own: as an output, a map of which one entry is unknown is unknown.
 	entries map[string]pulumi.StringMap
+}
+
+// WithMaps returns the hand-off with the roles of services and what was made for
+// addons.
+func (h Handoff) WithMaps(serviceRoleARNs, addonOutputs pulumi.StringMap) Handoff {
+	h.ServiceRoleARNs, h.AddonOutputs = serviceRoleARNs.ToStringMapOutput(), addonOutputs.ToStringMapOutput()
+	h.entries = map[string]pulumi.StringMap{"serviceRoleArns": serviceRoleARNs, "addonOutputs": addonOutputs}
+	return h
 }
 
 // ServiceRoleARN is the role of a service with an identity.
@@ -111,6 +120,9 @@ func exports(h Handoff) (pulumi.Map, error) {
 			return
 		}
 		outputs[key] = field.Interface().(pulumi.Input)
+		if entries, ok := h.entries[key]; ok {
+			outputs[key] = entries
+		}
 	})
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("export hand-off: no value for %s", strings.Join(missing, ", "))
