@@ -34,8 +34,8 @@ type DestroyOptions struct {
 	// over, and of finalizers that nobody takes off. Default StopAtLeftovers.
 	Leftovers LeftoverPolicy
 	// KeepData leaves buckets, file systems and snapshots in the cloud, and
-	// reports each. Volumes of claims are none of them: whoever wants to keep one
-	// gives it the reclaim policy Retain, or makes a snapshot.
+	// reports each. A claim's volume goes with the claim; it is kept as well when
+	// its reclaim policy is Retain.
 	KeepData bool
 	// DrainTimeout is how long controllers may take to give back the cloud
 	// resources of one kind, and then the cloud to take them away. Default 10m
@@ -58,6 +58,9 @@ type DestroyOptions struct {
 // is a LeftoversError.
 func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOptions) (Result, error) {
 	if err := refuseProtected(c, o); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
+	if err := errors.Join(d.requireSpace(), d.mendStates(ctx, c)); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
 	kinds := stacks.Kinds()
@@ -102,9 +105,11 @@ func (d *Driver) destroyCore(ctx context.Context, c *config.Cluster, o DestroyOp
 	if err != nil || s == nil {
 		return result, err
 	}
-	if err := d.proveEmpty(ctx, c, o); err != nil {
+	kept, err := d.proveEmpty(ctx, c, o)
+	if err != nil {
 		return result, err
 	}
+	s.keep(&result, kept)
 	return s.removed(ctx, result, o)
 }
 

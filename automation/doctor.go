@@ -61,6 +61,9 @@ func (d *Driver) checkCloud(ctx context.Context, c *config.Cluster, core *state,
 	if credentials.Level == preflight.Fail {
 		return []preflight.Finding{credentials}
 	}
+	if _, err := d.pulumi(ctx); err != nil {
+		return []preflight.Finding{credentials, withoutCLI("account")}
+	}
 	return append([]preflight.Finding{credentials}, preflight.Cloud(d.facts(ctx, c), preflight.Wanted{
 		Account: c.Cloud.Account, Region: c.Cloud.Region, Demand: demand(c, core), All: all,
 	})...)
@@ -126,6 +129,9 @@ func demand(c *config.Cluster, core *state) preflight.Demand {
 // checkBackend finds out whether the state can be read, and a lock be taken.
 func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
 	const check = "state backend"
+	if _, err := d.pulumi(ctx); err != nil {
+		return []preflight.Finding{withoutCLI(check)}
+	}
 	ws, err := d.reading(ctx)
 	if err == nil {
 		_, err = ws.ListStacks(ctx)
@@ -145,7 +151,16 @@ func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
 	if err != nil {
 		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "make it writable, or free space on its disk", "no lock can be written: %v", err)}
 	}
+	if scarce := new(PreconditionError); errors.As(d.requireSpace(), &scarce) {
+		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "free space on it", "%s", scarce.What)}
+	}
 	return []preflight.Finding{preflight.Good(check, "it can be read and written")}
+}
+
+// withoutCLI is the finding of a check that the Pulumi CLI is missing for, which
+// is a finding of its own.
+func withoutCLI(check string) preflight.Finding {
+	return preflight.Bad(check, preflight.Warn, "install the Pulumi CLI first", "not asked for without the Pulumi CLI")
 }
 
 // checkLocks names those who work on the cluster's stacks.

@@ -91,7 +91,7 @@ func (d *Driver) markDraining(ctx context.Context, c *config.Cluster, st *state)
 	if err != nil {
 		return err
 	}
-	if err := s.stack.Import(ctx, edited); err != nil {
+	if err := s.importState(ctx, edited); err != nil {
 		return d.failure(ctx, failed{stack: s.name, operation: "write down that the cluster is being emptied in", err: err})
 	}
 	return nil

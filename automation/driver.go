@@ -123,6 +123,11 @@ type Driver struct {
 	now          func() time.Time
 	// pauses are those of the function of that name, but in tests.
 	pauses []time.Duration
+	// freeSpace is the function of that name, but in tests.
+	freeSpace func(dir string) (uint64, error)
+	// copiesAreOurs says that the CLI keeps copies of states because the driver
+	// tells it to.
+	copiesAreOurs bool
 
 	commandOnce sync.Once
 	command     auto.PulumiCommand
@@ -164,6 +169,8 @@ func New(o Options) (*Driver, error) {
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout
 	d.pauses = pauses()
+	d.freeSpace = freeSpace
+	d.copiesAreOurs = o.keepCopies(d.env)
 	return d, nil
 }
 

@@ -195,8 +195,7 @@ var remedies = []struct {
 	},
 	{
 		regexp.MustCompile(`failed to load checkpoint: .*unexpected end of JSON input`),
-		"the file of the state is cut short, as a full disk leaves it: with space on the disk, put the newest whole file of the backend's " +
-			".pulumi/backups/tombolo/<stack> in its place, .pulumi/stacks/tombolo/<stack>.json, and run the same command again with --refresh",
+		"the file of the state is cut short, as a full disk leaves it: the next preview, up or destroy of its cluster puts its newest whole copy back",
 	},
 	{
 		regexp.MustCompile(`(?i)ExpiredToken|security token included in the request is expired`),

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/teardown"
 )
 
 // Kept is a cloud resource that a destruction has left in the cloud on purpose.
@@ -15,7 +18,7 @@ type Kept struct {
 	Type string `json:"type"`
 	// ID in the cloud.
 	ID string `json:"id"`
-	// Name in the program.
+	// Name in the program, or the resource's tag where no program has it.
 	Name string `json:"name"`
 }
 
@@ -59,7 +62,7 @@ func (s *session) prepareDestroy(ctx context.Context, st *state, keepData bool) 
 	if n == 0 {
 		return nil, nil
 	}
-	if err := s.stack.Import(ctx, edited); err != nil {
+	if err := s.importState(ctx, edited); err != nil {
 		return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "prepare the destruction of", err: err})
 	}
 	if unprotected > 0 {
@@ -73,6 +76,18 @@ func (s *session) prepareDestroy(ctx context.Context, st *state, keepData bool) 
 		}
 	}
 	return kept, nil
+}
+
+// keep reports what the last search has found and leaves in the cloud, but for
+// what was reported when the stack was destroyed.
+func (s *session) keep(result *StackResult, found []teardown.Leftover) {
+	for _, l := range found {
+		if slices.ContainsFunc(result.Kept, func(k Kept) bool { return k.ID == l.ID }) {
+			continue
+		}
+		result.Kept = append(result.Kept, Kept{Type: l.Type, ID: l.ID, Name: l.Name})
+		s.driver.opts.Observer.Note(s.name, "keeps "+l.String())
+	}
 }
 
 // isData says that a resource holds data itself.

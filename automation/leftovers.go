@@ -42,8 +42,12 @@ func (e *LeftoversError) Error() string {
 		what = "controllers have left over"
 		consequence = fmt.Sprintf(" (stack %s was kept)", stacks.Name(e.Cluster, stacks.Core))
 	}
-	return fmt.Sprintf("destroy %s: %s %s; delete what nobody needs and run the same command again, or have it done with --leftovers delete%s",
-		e.Cluster, what, teardown.Names(e.Left), consequence)
+	keep := ""
+	if slices.ContainsFunc(e.Left, teardown.Leftover.Data) {
+		keep = "; with --keep-data what holds data stays"
+	}
+	return fmt.Sprintf("destroy %s: %s %s; delete what nobody needs and run the same command again, or have it done with --leftovers delete%s%s",
+		e.Cluster, what, teardown.Names(e.Left), keep, consequence)
 }
 
 // inventory finds what carries a cluster's tags in the cloud, and deletes it.
@@ -64,6 +68,14 @@ type search struct {
 	known func(teardown.Leftover) bool
 }
 
+// finding is what a search of the cloud has found.
+type finding struct {
+	// left is left over.
+	left []teardown.Leftover
+	// kept is kept on purpose.
+	kept []teardown.Leftover
+}
+
 // clearCloud waits until the cloud has taken away what controllers gave back,
 // and deals with what is left over, before core is destroyed.
 func (d *Driver) clearCloud(ctx context.Context, c *config.Cluster, o DestroyOptions) error {
@@ -76,64 +88,76 @@ func (d *Driver) clearCloud(ctx context.Context, c *config.Cluster, o DestroyOpt
 		return err
 	}
 	q := search{vpc: core.ownVPC(), known: func(l teardown.Leftover) bool {
-		return l.GoesWithCore() || o.KeepData && l.Data() || core.has(l) || bootstrap.has(l)
+		return l.GoesWithCore() || core.has(l) || bootstrap.has(l)
 	}}
-	left, err := d.clear(ctx, c, o, q)
-	if err != nil || len(left) == 0 {
+	found, err := d.clear(ctx, c, o, q)
+	if err != nil || len(found.left) == 0 {
 		return err
 	}
-	return &LeftoversError{Cluster: c.Name, Left: left, Core: true}
+	return &LeftoversError{Cluster: c.Name, Left: found.left, Core: true}
 }
 
 // proveEmpty searches the cloud once more when core is gone. Only what is kept
-// on purpose may be found.
-func (d *Driver) proveEmpty(ctx context.Context, c *config.Cluster, o DestroyOptions) error {
-	q := search{known: func(l teardown.Leftover) bool { return o.KeepData && l.Data() }}
-	left, err := d.clear(ctx, c, o, q)
-	if err != nil || len(left) == 0 {
-		return err
+// on purpose may be found, and is returned.
+func (d *Driver) proveEmpty(ctx context.Context, c *config.Cluster, o DestroyOptions) (kept []teardown.Leftover, err error) {
+	found, err := d.clear(ctx, c, o, search{known: func(teardown.Leftover) bool { return false }})
+	if err != nil || len(found.left) == 0 {
+		return found.kept, err
 	}
-	return &LeftoversError{Cluster: c.Name, Left: left}
+	return nil, &LeftoversError{Cluster: c.Name, Left: found.left}
 }
 
 // clear returns what is left over, after it has deleted what it may.
-func (d *Driver) clear(ctx context.Context, c *config.Cluster, o DestroyOptions, q search) ([]teardown.Leftover, error) {
-	left, err := d.awaitCloud(ctx, c, o, q)
-	if err != nil || len(left) == 0 || o.Leftovers != DeleteLeftovers {
-		return left, err
+func (d *Driver) clear(ctx context.Context, c *config.Cluster, o DestroyOptions, q search) (finding, error) {
+	found, err := d.awaitCloud(ctx, c, o, q)
+	if err != nil || len(found.left) == 0 || o.Leftovers != DeleteLeftovers {
+		return found, err
 	}
 	stack := stacks.Name(c.Name, stacks.Core)
-	d.opts.Observer.Note(stack, "deletes what is left over: "+teardown.Names(left))
-	if err := d.inventory.remove(ctx, c, left); err != nil {
-		return nil, err
+	d.opts.Observer.Note(stack, "deletes what is left over: "+teardown.Names(found.left))
+	if err := d.inventory.remove(ctx, c, found.left); err != nil {
+		return finding{}, err
 	}
 	return d.awaitCloud(ctx, c, o, q)
 }
 
 // awaitCloud searches until nothing is left, or nothing that goes by itself.
-func (d *Driver) awaitCloud(ctx context.Context, c *config.Cluster, o DestroyOptions, q search) ([]teardown.Leftover, error) {
+func (d *Driver) awaitCloud(ctx context.Context, c *config.Cluster, o DestroyOptions, q search) (finding, error) {
 	defer d.opts.Observer.Waiting(c.Name, "")
 	d.opts.Observer.Waiting(c.Name, "a search of the cloud for what is left over")
-	var left []teardown.Leftover
+	var found finding
 	timeout := cmp.Or(o.DrainTimeout, cloudTimeout)
 	// Even a short wait has several looks.
 	err := wait.PollUntilContextTimeout(ctx, min(cloudPoll, timeout/10), timeout, true, func(context.Context) (bool, error) {
-		var err error
 		// A search that has begun is not cut short: it would find nothing.
-		if left, err = d.inventory.find(ctx, c, q); err != nil {
+		all, err := d.inventory.find(ctx, c, q)
+		if err != nil {
 			return false, err
 		}
-		teardown.Sort(left)
-		if !slices.ContainsFunc(left, teardown.Leftover.Passes) {
+		found = sorted(all, o)
+		if !slices.ContainsFunc(found.left, teardown.Leftover.Passes) {
 			return true, nil
 		}
-		d.opts.Observer.Waiting(c.Name, "the cloud to take away "+teardown.Names(left))
+		d.opts.Observer.Waiting(c.Name, "the cloud to take away "+teardown.Names(found.left))
 		return false, nil
 	})
 	if err != nil && !(wait.Interrupted(err) && ctx.Err() == nil) {
-		return nil, err
+		return finding{}, err
 	}
-	return left, nil
+	return found, nil
+}
+
+// sorted puts what is kept on purpose apart.
+func sorted(all []teardown.Leftover, o DestroyOptions) (f finding) {
+	teardown.Sort(all)
+	for _, l := range all {
+		if o.KeepData && l.Data() {
+			f.kept = append(f.kept, l)
+		} else {
+			f.left = append(f.left, l)
+		}
+	}
+	return f
 }
 
 // has says that the stack manages the resource.

@@ -81,7 +81,7 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
 	left := new(LeftoversError)
 	want := "destroy demo: controllers have left over volume vol-9, security group sg-9; delete what nobody needs and run the same command again, " +
-		"or have it done with --leftovers delete (stack demo-core was kept)"
+		"or have it done with --leftovers delete; with --keep-data what holds data stays (stack demo-core was kept)"
 	if !errors.As(err, &left) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}
@@ -160,7 +160,8 @@ func TestKeepData(t *testing.T) {
 		apitype.ResourceV3{URN: bucket, Type: "aws:s3/bucketV2:BucketV2", Custom: true, ID: "demo-loki", Outputs: map[string]any{"arn": "arn:aws:s3:::demo-loki"}},
 		apitype.ResourceV3{URN: bucket + "-policy", Type: "aws:s3/bucketPolicy:BucketPolicy", Custom: true, ID: "demo-loki"})
 	b.cli.states["demo-core"] = core
-	b.cloud.has = []string{"arn:aws:s3:::demo-loki", arnOf + "snapshot/snap-1"}
+	b.cloud.has = []string{"arn:aws:s3:::demo-loki", arnOf + "snapshot/snap-1", arnOf + "volume/vol-9"}
+	b.cloud.tags = map[string]map[string]string{arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9", "Name": "demo-pvc-9"}}
 	var retained []string
 	b.cli.during = func(op string) {
 		for _, r := range b.cli.states["demo-core"].Resources {
@@ -169,7 +170,7 @@ func TestKeepData(t *testing.T) {
 			}
 		}
 	}
-	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true})
+	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true, Leftovers: DeleteLeftovers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,11 +178,23 @@ func TestKeepData(t *testing.T) {
 		t.Errorf("retained (-want +got):\n%s", diff)
 	}
 	kept, _ := result.Stack(stacks.Core)
-	want := []Kept{{Type: "aws:s3/bucketV2:BucketV2", ID: "demo-loki", Name: "demo-loki-bucket"}}
+	want := []Kept{
+		{Type: "aws:s3/bucketV2:BucketV2", ID: "demo-loki", Name: "demo-loki-bucket"},
+		{Type: "aws:ebs/volume:Volume", ID: "vol-9", Name: "demo-pvc-9"},
+		{Type: "aws:ebs/snapshot:Snapshot", ID: "snap-1"},
+	}
 	if diff := cmp.Diff(want, kept.Kept); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "note demo-core: keeps aws:s3/bucketV2:BucketV2 demo-loki (demo-loki-bucket)") {
-		t.Errorf("notes are\n%s", notes)
+	notes := []string{
+		"note demo-core: keeps aws:s3/bucketV2:BucketV2 demo-loki (demo-loki-bucket)",
+		"note demo-core: keeps volume vol-9 (demo-pvc-9)",
+		"note demo-core: keeps snapshot snap-1",
+	}
+	if diff := cmp.Diff(notes, b.seen.notes()); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+	if len(b.cloud.removed) > 0 {
+		t.Errorf("deleted %v", b.cloud.removed)
 	}
 }

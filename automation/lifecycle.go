@@ -41,6 +41,9 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.prepare(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	if err := errors.Join(d.requireSpace(), d.mendStates(ctx, c)); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	if err := d.requireHub(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
@@ -131,8 +134,8 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 	return result, err
 }
 
-// openAhead makes bootstrap's stack, as a preview does, while the account is
-// looked at and core is made: making one takes the CLI half a second. It returns what waits for the end of that; an
+// openAhead makes bootstrap's stack, as a preview does, while core is made: making
+// one takes the CLI half a second. It returns what waits for the end of that; an
 // error shows when bootstrap is opened for its up.
 func (d *Driver) openAhead(ctx context.Context, c *config.Cluster) (wait func()) {
 	var work sync.WaitGroup
@@ -173,6 +176,9 @@ type PreviewOptions struct {
 // bootstrap runs on what core's preview says that its outputs will be. It changes
 // no resource; a stack that did not exist exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
+	if err := d.mendStates(ctx, c); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	if err := d.noteTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}

@@ -24,6 +24,11 @@ type engineCall func(ctx context.Context, ch chan<- events.EngineEvent) error
 func (s *session) run(ctx context.Context, operation string, call engineCall) (StackResult, error) {
 	result := StackResult{Stack: s.name, Kind: s.kind, Operation: operation}
 	start := s.driver.now()
+	if writes(operation) {
+		if err := s.driver.beginCopies(s.name); err != nil {
+			return result, err
+		}
+	}
 	s.observer.StackStarted(s.name, operation)
 	rec, err := s.attempt(ctx, operation, call)
 	var locked *LockedError
@@ -32,6 +37,11 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 	}
 	if ctx.Err() != nil {
 		err = errors.Join(err, s.unlockAfterCancel(ctx))
+	}
+	if writes(operation) {
+		if ended := s.driver.endCopies(s.name); ended != nil {
+			err = errors.Join(err, ended)
+		}
 	}
 	result.Changes, result.lost = rec.changes(), rec.lost
 	result.causes, result.unanswered = rec.errors, rec.unanswered()
@@ -44,9 +54,13 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 func (s *session) attempt(ctx context.Context, operation string, call engineCall) (*recorder, error) {
 	rec := &recorder{running: map[string]string{}, onDifference: s.onDifference}
 	s.programErr = nil
-	err := observed(rec.observer(s.name, s.observer), func(ch chan<- events.EngineEvent) error {
-		return call(ctx, ch)
-	})
+	handle := rec.observer(s.name, s.observer)
+	err := observed(func(e events.EngineEvent) {
+		handle(e)
+		if e.ResOutputsEvent != nil && writes(operation) {
+			s.driver.thinCopies(s.name)
+		}
+	}, func(ch chan<- events.EngineEvent) error { return call(ctx, ch) })
 	if err == nil {
 		return rec, nil
 	}

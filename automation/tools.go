@@ -54,7 +54,7 @@ func (d *Driver) checkPlugins(ctx context.Context) preflight.Finding {
 	const check = "plugins"
 	command, err := d.pulumi(ctx)
 	if err != nil {
-		return preflight.Bad(check, preflight.Warn, "install the Pulumi CLI first", "not asked for without the Pulumi CLI")
+		return withoutCLI(check)
 	}
 	stdout, stderr, _, err := command.Run(ctx, d.opts.Root, nil, nil, nil, environ(d.env), "plugin", "ls", "--json")
 	var installed []struct{ Name, Kind, Version string }

@@ -125,7 +125,7 @@ func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state
 			if err != nil {
 				return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
 			}
-			if err := s.stack.Import(ctx, edited); err != nil {
+			if err := s.importState(ctx, edited); err != nil {
 				return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "recover", err: err})
 			}
 		}

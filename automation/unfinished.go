@@ -29,7 +29,13 @@ func (d *Driver) removeUnfinished(dir, stack string) error {
 		_, err := os.Stat(strings.TrimSuffix(file, attributes))
 		return err == nil
 	})
-	for _, file := range slices.Concat(temporary, described) {
+	cut, err := inLocks(dir, stack, "*.json")
+	if err != nil {
+		return err
+	}
+	// Who could not write it to its end has given up.
+	cut = slices.DeleteFunc(cut, func(file string) bool { return !isTorn(file) })
+	for _, file := range slices.Concat(temporary, described, cut) {
 		info, err := os.Stat(file)
 		if err != nil || time.Since(info.ModTime()) < lockWrite {
 			continue // finished meanwhile, or being written

@@ -83,6 +83,9 @@ func (s *session) inBackend(ctx context.Context, ws auto.Workspace, exists bool)
 	if auto.IsCreateStack409Error(err) {
 		return auto.SelectStack(ctx, s.name, ws)
 	}
+	if err == nil {
+		err = s.driver.endCopies(s.name)
+	}
 	return stack, err
 }
 

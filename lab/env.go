@@ -9,6 +9,9 @@ import (
 	"tombolo/lab/ports"
 )
 
+// Backend is the URL of the lab's Pulumi state.
+func (l *Lab) Backend() string { return "file://" + filepath.ToSlash(l.paths().state()) }
+
 // Env is the environment, to be put over the process's own, in which Pulumi,
 // kubectl and the driver work with the lab instead of the cloud.
 func (l *Lab) Env() (map[string]string, error) {
@@ -49,7 +52,7 @@ func (l *Lab) Env() (map[string]string, error) {
 	return map[string]string{
 		"PATH":                     p.bin() + list + p.tools() + list + os.Getenv("PATH"),
 		"PULUMI_HOME":              p.pulumiHome(),
-		"PULUMI_BACKEND_URL":       "file://" + filepath.ToSlash(p.state()),
+		"PULUMI_BACKEND_URL":       l.Backend(),
 		"PULUMI_CONFIG_PASSPHRASE": passphrase,
 		"PULUMI_DEBUG_PROVIDERS":   "aws:" + strconv.Itoa(provider),
 		"PULUMI_SKIP_UPDATE_CHECK": "true",

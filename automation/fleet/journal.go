@@ -15,6 +15,9 @@ import (
 type Journals struct {
 	// Dir is the directory; Begin makes it.
 	Dir string
+	// Backend is the URL of the state that runs work on; each journal has it, and a
+	// run is resumed in no other. "" where nobody knows.
+	Backend string
 	// Keep is how many journals stay. Default 50.
 	Keep int
 }
@@ -35,6 +38,8 @@ type Header struct {
 	ID string `json:"id"`
 	// Operation, such as up or destroy.
 	Operation string `json:"operation"`
+	// Backend of the state that the run works on; Begin sets it.
+	Backend string `json:"backend,omitempty"`
 	// Options of the operation, by their names.
 	Options map[string]string `json:"options,omitempty"`
 	// Selection that led to the clusters.
@@ -102,7 +107,7 @@ func (d Journals) Begin(h Header) (*Journal, error) {
 	if h.Started.IsZero() {
 		h.Started = time.Now()
 	}
-	h.Started = h.Started.UTC()
+	h.Started, h.Backend = h.Started.UTC(), d.Backend
 	h.ID = fmt.Sprintf("%s-%s-%d", h.Started.Format(journalTime), h.Operation, os.Getpid())
 	if err := os.MkdirAll(d.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the directory of journals: %w", err)

@@ -83,6 +83,31 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+func TestResumeInAnotherBackend(t *testing.T) {
+	here := Journals{Dir: t.TempDir(), Backend: "file:///here"}
+	there := Journals{Dir: here.Dir, Backend: "s3://there"}
+	recorded(t, here, "up", 0, []string{"a", "bb"}, "bb")
+	if _, err := there.Unfinished("up", "destroy"); err == nil || err.Error() != "the run of up that began 2026-03-01T12:00:00Z cannot be resumed: "+
+		"its state is in file:///here, and this is s3://there; give `--backend file:///here`, or run `tombolo up --all` anew" {
+		t.Errorf("got %v", err)
+	}
+	// What happens there changes nothing here.
+	recorded(t, there, "up", 5, []string{"a", "bb"})
+	recorded(t, there, "destroy", 6, []string{"a", "bb"})
+	for _, d := range []Journals{here, {Dir: here.Dir}} {
+		r, err := d.Unfinished("up", "")
+		if d.Backend != "" && (err != nil || r.Backend != here.Backend || !slices.Equal(r.Remaining(), []string{"bb"})) {
+			t.Errorf("got %+v, %v", r, err)
+		}
+		if d.Backend == "" && err == nil {
+			t.Errorf("where nobody knows the backend, the later run counts: got %+v", r)
+		}
+	}
+	if r, err := here.Unfinished("up", "destroy"); err != nil || r.Backend != here.Backend {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
 func TestResume(t *testing.T) {
 	d := Journals{Dir: t.TempDir()}
 	recorded(t, d, "up", 0, []string{"a", "bb", "c"}, "bb")

@@ -29,13 +29,13 @@ type Selection struct {
 
 // Empty says that nothing was chosen, and that nothing narrows a choice.
 func (s Selection) Empty() bool {
-	return len(s.Names) == 0 && !s.All && s.Selector == "" && len(s.Waves) == 0
+	return !s.All && s.Everything()
 }
 
-// Single says that one cluster was named, and nothing else: the operation is
-// about that cluster, not about a fleet that happens to have one.
-func (s Selection) Single() bool {
-	return len(s.Names) == 1 && !s.All && s.Selector == "" && len(s.Waves) == 0
+// Everything says that no cluster is left out, by a command that takes all of
+// them when nothing is chosen.
+func (s Selection) Everything() bool {
+	return len(s.Names) == 0 && s.Selector == "" && len(s.Waves) == 0
 }
 
 // String is the selection as it stands on a command line.

@@ -69,7 +69,7 @@ func TestSelectionString(t *testing.T) {
 	if got, want := s.String(), "--all --selector a=b --wave 1 --wave 2"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if !(Selection{}).Empty() || s.Empty() || s.Single() || !(Selection{Names: []string{"a"}}).Single() {
+	if !(Selection{}).Empty() || s.Empty() || s.Everything() || !(Selection{All: true}).Everything() || (Selection{Names: []string{"a"}}).Everything() {
 		t.Error("what is chosen is misjudged")
 	}
 }

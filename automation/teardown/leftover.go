@@ -36,13 +36,23 @@ func (l Leftover) String() string {
 }
 
 // Passes says that the cloud takes its time to take such a resource away when
-// whoever owns it is gone.
-func (l Leftover) Passes() bool { return l.passes }
+// whoever owns it is gone. A claim's volume does not pass: it was deleted before
+// the claim was gone, or is to stay.
+func (l Leftover) Passes() bool { return l.passes && !l.ofClaim() }
 
-// Data says that people keep something in the resource: a bucket, a file system
-// or a snapshot.
+// Data says that people keep something in the resource: a bucket, a file system,
+// a snapshot, or a volume that has outlived its claim.
 func (l Leftover) Data() bool {
-	return slices.Contains([]string{"bucket", "file system", "snapshot"}, l.Kind)
+	return slices.Contains([]string{"bucket", "file system", "snapshot"}, l.Kind) || l.ofClaim()
+}
+
+// ofClaim says that the resource is a volume that was made for a claim.
+func (l Leftover) ofClaim() bool {
+	return l.Kind == "volume" && l.tagged("ebs.csi.aws.com/cluster", "CSIVolumeName", "kubernetes.io/created-for/pvc/name")
+}
+
+func (l Leftover) tagged(keys ...string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { _, ok := l.Tags[key]; return ok })
 }
 
 // kind of cloud resources.
@@ -159,20 +169,18 @@ func (l Leftover) Rank() int { return l.rank }
 // GoesWithCore says that AWS has made the resource for the managed cluster or
 // one of its nodes, and takes it away with them.
 func (l Leftover) GoesWithCore() bool {
-	has := func(key string) bool { _, ok := l.Tags[key]; return ok }
-	byKarpenter := has("karpenter.sh/nodepool") || has("karpenter.sh/nodeclaim")
-	byCSI := has("ebs.csi.aws.com/cluster") || has("CSIVolumeName") || has("kubernetes.io/created-for/pvc/name")
+	byKarpenter := l.tagged("karpenter.sh/nodepool", "karpenter.sh/nodeclaim")
 	switch l.Kind {
 	case "instance":
 		return !byKarpenter
 	case "volume":
-		return !byKarpenter && !byCSI
+		return !byKarpenter && !l.ofClaim()
 	case "launch template":
-		return has("eks:nodegroup-name")
+		return l.tagged("eks:nodegroup-name")
 	case "security group":
-		return has("aws:eks:cluster-name")
+		return l.tagged("aws:eks:cluster-name")
 	case "network interface":
-		return has("node.k8s.amazonaws.com/instance_id") || has("eks:eni:owner")
+		return l.tagged("node.k8s.amazonaws.com/instance_id", "eks:eni:owner")
 	}
 	return false
 }

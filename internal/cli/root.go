@@ -10,11 +10,13 @@ import (
 	"tombolo/internal/cli/destroy"
 	"tombolo/internal/cli/doctor"
 	"tombolo/internal/cli/drift"
+	"tombolo/internal/cli/export"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
 	"tombolo/internal/cli/graph"
 	"tombolo/internal/cli/initialize"
+	"tombolo/internal/cli/issue"
 	"tombolo/internal/cli/kubeconfig"
 	"tombolo/internal/cli/lab"
 	"tombolo/internal/cli/list"
@@ -83,7 +85,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
 		drift.NewCmdDrift(f, nil), doctor.NewCmdDoctor(f, nil), unlock.NewCmdUnlock(f, nil),
 		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil),
-		status.NewCmdStatus(f, nil), graph.NewCmdGraph(f, nil),
+		status.NewCmdStatus(f, nil), graph.NewCmdGraph(f, nil), export.NewCmdExport(f), issue.NewCmdIssue(f, nil),
 	} {
 		cmd.GroupID = clusters
 		if cmd.ValidArgsFunction == nil {

@@ -91,7 +91,7 @@ func clusterClosing(style Style, r *runState, c *clusterState) (symbol, text str
 	case c.end.Result == RunDone:
 		text += " in " + took + changes
 	case c.end.Result == RunEarlier || c.end.Result == RunSkipped:
-	case c.end.Phase != "":
+	case c.end.Phase != "" && c.end.Phase != r.Operation:
 		text += " in " + c.end.Phase + " after " + took + changes
 	default:
 		text += " after " + took + changes

@@ -28,15 +28,18 @@ func TestFaultsInTheWay(t *testing.T) {
 	}{
 		{"throttled a little", Fault{Kind: FaultThrottled, Operation: opCreate, Type: "Vpc", Count: 3}, ""},
 		{
-			"throttled", Fault{Kind: FaultThrottled, Operation: opCreate, Type: vpcType, Count: 4},
+			"throttled",
+			Fault{Kind: FaultThrottled, Operation: opCreate, Type: vpcType, Count: 4},
 			"creating EC2 VPC: operation error EC2: CreateVpc, exceeded maximum number of attempts, 4, https response error StatusCode: 503, RequestID: ID, api error RequestLimitExceeded: Request limit exceeded.",
 		},
 		{
-			"server error", Fault{Kind: FaultServerError, Operation: opCreate, Type: "*", Count: 4},
+			"server error",
+			Fault{Kind: FaultServerError, Operation: opCreate, Type: "*", Count: 4},
 			"creating EC2 VPC: operation error EC2: CreateVpc, exceeded maximum number of attempts, 4, https response error StatusCode: 500, RequestID: ID, api error InternalError: An internal error has occurred",
 		},
 		{
-			"quota", Fault{Kind: FaultQuota, Operation: opCreate, Type: vpcType},
+			"quota",
+			Fault{Kind: FaultQuota, Operation: opCreate, Type: vpcType},
 			"creating EC2 VPC: operation error EC2: CreateVpc, https response error StatusCode: 400, RequestID: ID, api error VpcLimitExceeded: The maximum number of VPCs has been reached.",
 		},
 		{"slow", Fault{Kind: FaultSlow, Operation: opCreate, Type: vpcType, Delay: time.Millisecond}, ""},

@@ -35,6 +35,7 @@ func TestLightProfile(t *testing.T) {
 			t.Errorf("%s changed: %v", s.Stack, s.Changes)
 		}
 	}
+	t.Run("deletion order of the operator's objects", func(t *testing.T) { deletionOrder(t, p) })
 	for _, name := range []string{"demo", "second"} {
 		p.must(t, "destroy", name, "--yes")
 	}

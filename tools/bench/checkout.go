@@ -73,8 +73,9 @@ func (c *checkout) fill(root string, names []string) error {
 	if err := os.Mkdir(filepath.Join(c.dir, "clusters"), 0o755); err != nil {
 		return err
 	}
-	for _, name := range names {
-		text := strings.ReplaceAll(clusterFile, "NAME", name)
+	for i, name := range names {
+		region := regions[i/perRegion%len(regions)]
+		text := strings.NewReplacer("NAME", name, "REGION", region).Replace(clusterFile)
 		if err := os.WriteFile(filepath.Join(c.dir, "clusters", name+".yaml"), []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -82,13 +83,20 @@ func (c *checkout) fill(root string, names []string) error {
 	return nil
 }
 
+// perRegion is how many networks AWS allows in a region by default:
+// https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
+const perRegion = 5
+
+// regions that the clusters are spread over, as the quota has it.
+var regions = []string{"eu-central-1", "eu-west-1", "us-east-1", "us-west-2"}
+
 // clusterFile of a measured cluster: both stacks with what every cluster has, and
 // two addons.
 const clusterFile = `version: 1
 name: NAME
 environment: bench
-cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
-network: {cidr: 10.20.0.0/16, zones: [eu-central-1a, eu-central-1b], nat: single}
+cloud: {provider: aws, region: REGION, account: "111122223333"}
+network: {cidr: 10.20.0.0/16, zones: [REGIONa, REGIONb], nat: single}
 kubernetes:
   version: "1.35"
   nodeGroups:

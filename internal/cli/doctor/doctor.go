@@ -29,47 +29,43 @@ type Options struct {
 	Streams  *streams.Streams
 	Status   func() render.Status
 	Progress func() *render.Progress
-	Clusters func([]string) ([]*config.Cluster, error)
 	Driver   func(context.Context, automation.Observer) (Driver, error)
 	JSON     func() bool
 	Table    func() render.TableOptions
 
-	Names []string
+	clusters.Choice
 }
 
 // NewCmdDoctor returns the command; runF, if not nil, runs in place of it.
 func NewCmdDoctor(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
-		Clusters: func(args []string) ([]*config.Cluster, error) {
-			files, err := clusters.FilesOrAll(f.Root, args)
-			if err != nil {
-				return nil, err
-			}
-			return clusters.Load(files)
-		},
+		Choice: clusters.Choice{Clusters: f.ClustersOrAll},
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "doctor [<cluster>...]",
 		Short: "Look for what would keep an up from succeeding",
 		Long: strings.TrimSpace(`
-Look for everything that an up of the clusters, all of the project's without any,
-needs: tools and plugins, the state backend, credentials that ask nobody, the
-right account, the region, quotas for what is still to be made, the Git
+Look for everything that an up of the clusters, all of the project's when none is
+chosen, needs: tools and plugins, the state backend, credentials that ask nobody,
+the right account, the region, quotas for what is still to be made, the Git
 repository, the engine's distribution, and access to a cluster that exists. All
 findings come at once, each with its remedy, and nothing is changed.`),
 		Example: strings.TrimSpace(`
   tombolo doctor
-  tombolo doctor demo --lab`),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Names = args
+  tombolo doctor demo --lab
+  tombolo doctor --wave 1`),
+		Args: opts.Args,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}
 			return doctorRun(cmd.Context(), opts)
 		},
 	}
+	opts.AddFlags(cmd)
+	return cmd
 }
 
 // document is the result for a cluster in the JSON format.
@@ -80,7 +76,7 @@ type document struct {
 }
 
 func doctorRun(ctx context.Context, o *Options) error {
-	all, err := o.Clusters(o.Names)
+	all, err := o.Choose()
 	if err != nil {
 		return err
 	}

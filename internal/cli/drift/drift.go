@@ -29,6 +29,9 @@ type Options struct {
 	*fleet.Fleet
 	Driver func(context.Context, automation.Observer) (Driver, error)
 	Store  func() (drift.Store, error)
+
+	// Report is the file for a report in Markdown; none when empty.
+	Report string
 }
 
 // NewCmdDrift returns the command; runF, if not nil, runs in place of it.
@@ -51,6 +54,7 @@ status.`),
 		Example: strings.TrimSpace(`
   tombolo drift demo --lab
   tombolo drift --all
+  tombolo drift --all --report drift.md
   tombolo drift demo --output json`),
 		Args: opts.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,6 +66,7 @@ status.`),
 	}
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
+	cmd.Flags().StringVar(&opts.Report, "report", "", "`file` for what differs, in Markdown; it is empty when nothing does")
 	return cmd
 }
 
@@ -75,7 +80,7 @@ func driftRun(ctx context.Context, o *Options) error {
 		return err
 	}
 	var mu sync.Mutex
-	drifted := map[string]bool{}
+	reports := map[string]drift.Report{}
 	err = fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
 		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
 			report, err := s.Driver.Drift(ctx, c)
@@ -83,14 +88,17 @@ func driftRun(ctx context.Context, o *Options) error {
 				return automationfleet.Work{}, err // half a look is no result
 			}
 			mu.Lock()
-			drifted[c.Name] = report.Drifted()
+			reports[c.Name] = report
 			mu.Unlock()
 			return automationfleet.Work{Phase: "drift"}, cmp.Or(err, store.Save(report), o.write(t, report))
 		}})
 	})
+	if o.Report != "" {
+		err = cmp.Or(err, saveReport(o.Report, reports))
+	}
 	names := []string{}
 	for _, c := range all {
-		if drifted[c.Name] {
+		if r := reports[c.Name]; r.Drifted() {
 			names = append(names, c.Name)
 		}
 	}

@@ -3,6 +3,8 @@ package drift
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -144,5 +146,47 @@ func TestDriftJSON(t *testing.T) {
 `
 	if stdout != want || stderr != "" {
 		t.Errorf("got:\n%s\nwant:\n%s\nstderr:\n%s", stdout, want, stderr)
+	}
+}
+
+// TestReport: what differs is written for an issue, the same twice, and nothing
+// when nothing does.
+func TestReport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "drift.md")
+	const want = `## broken
+
+It was not compared: preview refresh broken-core: denied
+
+## demo
+
+| found | stack | resource | name | difference |
+|---|---|---|---|---|
+| missing | demo-core | aws:ec2:Vpc | demo | vpc-1 is gone |
+| changed | demo-core | aws:ec2:Subnet | a | tags.owner: "bob", expected "ada" |
+|  |  |  |  | tags.more: true was added |
+|  |  |  |  | tags.less: 1 is gone |
+| changed | demo-bootstrap | kubernetes:core/v1:Secret | s | data.key: [secret], expected [secret] |
+| unexpected | - | ec2:security-group | sg-1 | arn:aws:ec2:r:a:security-group/sg-1 |
+
+Put back what is missing or changed with ` + "`tombolo up demo --refresh`" + `.
+
+`
+	for range 2 {
+		_, _, _, err := run(t, render.Text, "demo", "clean", "broken", "--report", file)
+		if err == nil {
+			t.Error("a cluster that cannot be compared is no error")
+		}
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("the report is\n%s\nerror %v, want\n%s", got, err, want)
+		}
+	}
+	if _, _, _, err := run(t, render.Text, "clean", "--report", file); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(file); err != nil || len(got) > 0 {
+		t.Errorf("nothing differs, and the report is %q, error %v", got, err)
+	}
+	if got, want := cell("a|b\n<img>@ada"), `a\|b &lt;img>&#64;ada`; got != want {
+		t.Errorf("a cell is %q, want %q", got, want)
 	}
 }

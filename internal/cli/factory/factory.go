@@ -267,7 +267,7 @@ func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*au
 		if o.Env, err = f.enterLab(ctx, root); err != nil {
 			return nil, err
 		}
-		o.WorkDir = filepath.Join(root, ".lab", "work")
+		o.WorkDir = labWorkDir(root)
 		o.Flags = []string{"--lab"}
 	}
 	driver, err := automation.New(o)
@@ -282,6 +282,9 @@ func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*au
 	}
 	return driver, nil
 }
+
+// labWorkDir is where the Pulumi CLI runs for the lab.
+func labWorkDir(root string) string { return filepath.Join(root, ".lab", "work") }
 
 // Hurry has all drivers end at once what was cancelled, without a lock left.
 func (f *Factory) Hurry() {

@@ -1,10 +1,13 @@
 package factory
 
 import (
+	"cmp"
 	"path/filepath"
 
+	"tombolo/automation"
 	"tombolo/automation/drift"
 	"tombolo/automation/fleet"
+	"tombolo/lab"
 )
 
 // Drift is where the drift that was last found of each cluster is kept: beside
@@ -14,10 +17,27 @@ func (f *Factory) Drift() (drift.Store, error) {
 	return drift.Store{Dir: dir}, err
 }
 
-// Journals are where runs are written down.
+// Journals are where runs are written down, each with the backend in use.
 func (f *Factory) Journals() (fleet.Journals, error) {
 	dir, err := f.kept("journal")
-	return fleet.Journals{Dir: dir}, err
+	if err != nil {
+		return fleet.Journals{}, err
+	}
+	backend, err := f.backend()
+	return fleet.Journals{Dir: dir, Backend: backend}, err
+}
+
+// backend is the URL of the Pulumi state that a driver works on.
+func (f *Factory) backend() (string, error) {
+	root, err := f.Root()
+	if err != nil {
+		return "", err
+	}
+	o := automation.Options{Root: root, BackendURL: f.Globals.Backend}
+	if f.Globals.Lab {
+		o.WorkDir, o.BackendURL = labWorkDir(root), cmp.Or(o.BackendURL, lab.Open(root).Backend())
+	}
+	return o.Backend()
 }
 
 // kept is a directory for what commands remember from one run to the next.

@@ -17,6 +17,7 @@ import (
 // AddChangedFlags adds those that leave out clusters with the same inputs as at
 // a commit.
 func (f *Fleet) AddChangedFlags(cmd *cobra.Command) {
+	f.cmd = cmd
 	cmd.Flags().StringVar(&f.ChangedSince, "changed-since", "", "only clusters whose inputs have changed since a `commit`, a branch or a tag")
 	cmd.Flags().StringVar(&f.Tree, "tree", "", "with --changed-since, the `directory` of the platform tree, to be compared too")
 }

@@ -45,15 +45,13 @@ type Fleet struct {
 	Progress  func() *render.Progress
 	JSON      func() bool
 	Table     func() render.TableOptions
-	// Clusters loads clusters by names or paths; all without any.
-	Clusters func(args []string) ([]*config.Cluster, error)
 	// Root is the project's directory.
 	Root func() (string, error)
 	// Journals are where the command's runs are written down.
 	Journals func() (fleet.Journals, error)
 
-	// Selection of clusters.
-	Selection fleet.Selection
+	// Choice of clusters.
+	clusters.Choice
 	// Parallel is how many are worked on at a time.
 	Parallel int
 	// FailFast starts nothing more after the first failure.
@@ -80,7 +78,7 @@ type Fleet struct {
 func New(f *factory.Factory, o Operation) *Fleet {
 	return &Fleet{
 		Operation: o, Streams: f.Streams, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
-		Clusters: f.ClustersOrAll, Root: f.Root, Journals: f.Journals,
+		Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Root: f.Root, Journals: f.Journals,
 	}
 }
 
@@ -94,10 +92,8 @@ var ownFlags = []string{"all", "selector", "wave", "parallel", "fail-fast", "res
 // AddFlags adds the flags that choose clusters, and those of the run.
 func (f *Fleet) AddFlags(cmd *cobra.Command) {
 	f.cmd = cmd
+	f.Choice.AddFlags(cmd)
 	flags := cmd.Flags()
-	flags.BoolVar(&f.Selection.All, "all", false, "all clusters of the project")
-	flags.StringVarP(&f.Selection.Selector, "selector", "l", "", "only clusters with these `labels`, such as environment=prod,logging!=off")
-	flags.IntSliceVar(&f.Selection.Waves, "wave", nil, "only clusters of these `waves`")
 	flags.IntVar(&f.Parallel, "parallel", 0, "how many `clusters` are worked on at a time (default: by cores and memory)")
 	flags.BoolVar(&f.FailFast, "fail-fast", false, "start nothing more after the first failure")
 	if f.Operation.Undoing != "" {
@@ -114,24 +110,23 @@ func (f *Fleet) AddGateFlags(cmd *cobra.Command) {
 // Args takes the names of clusters. Without a name and without a flag that
 // chooses clusters there is nothing to do.
 func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
-	f.Selection.Names = args
-	if err := f.checkChanged(); err != nil {
+	if err := f.Choice.Args(cmd, args); err != nil {
 		return err
 	}
-	if err := f.Selection.Check(); err != nil {
-		return fault.NewUsage(err.Error(), fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
+	if err := f.checkChanged(); err != nil {
+		return err
 	}
 	switch {
 	case f.Resume && !f.Selection.Empty():
 		return fault.NewUsage(fmt.Sprintf("--resume and %s: the run that goes on has its clusters", f.Selection), "give --resume alone")
 	case f.Parallel < 0:
 		return fault.NewUsage(fmt.Sprintf("--parallel is %d", f.Parallel), "give 1 or more")
-	case f.cmd.Flags().Changed("gate-timeout") && f.GateTimeout <= 0:
+	case cmd.Flags().Changed("gate-timeout") && f.GateTimeout <= 0:
 		return fault.NewUsage(fmt.Sprintf("--gate-timeout is %s", f.GateTimeout), "give a duration such as 5m, or --no-gate")
 	case f.Resume || !f.Selection.Empty():
 		return nil
 	}
-	return factory.NoCluster()
+	return fault.NewUsage("no cluster is chosen", "give names of clusters/ or paths of cluster files, or --all, --selector or --wave")
 }
 
 // Choose returns the clusters that the command line is about, in the order of
@@ -142,14 +137,7 @@ func (f *Fleet) Choose() ([]*config.Cluster, error) {
 	if f.Resume {
 		return f.chooseResumed()
 	}
-	all, err := f.Clusters(f.Selection.Names)
-	if err != nil {
-		return nil, err
-	}
-	chosen, err := f.Selection.Filter(all)
-	if err == nil && len(chosen) == 0 {
-		err = fault.NewUsage(fmt.Sprintf("no cluster is meant by %s", f.Selection), "`tombolo list` shows the clusters; their labels are in their files")
-	}
+	chosen, err := f.Choice.Choose()
 	if err != nil || f.ChangedSince == "" {
 		return chosen, err
 	}

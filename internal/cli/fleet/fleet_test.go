@@ -134,7 +134,7 @@ func TestChoose(t *testing.T) {
 		{args: "--selector tier=live --wave 1", want: []string{"east", "west"}},
 		{args: "--wave 0,2", want: []string{"canary", "last"}},
 		{args: "canary last -l tier=live", want: []string{"last"}},
-		{args: "", err: "no cluster is named; give the name of one in clusters/, or the path of a cluster file"},
+		{args: "", err: "no cluster is chosen; give names of clusters/ or paths of cluster files, or --all, --selector or --wave"},
 		{args: "--all east", err: "--all and east: name clusters, or take all; see `up --help`"},
 		{args: "--selector tier=none", err: "no cluster is meant by --selector tier=none; `tombolo list` shows the clusters; their labels are in their files"},
 		{args: "--selector a==b==c", err: "selector \"a==b==c\": found '==', expected: ',' or 'end of string'; see `up --help`"},
@@ -215,6 +215,24 @@ func TestResumed(t *testing.T) {
 	}
 	if got := fx.out.String(); strings.Count(got, "done before") != 3 {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestResumeRefusesAnotherBackend(t *testing.T) {
+	fx := newFixture(t)
+	fx.factory.Globals.Backend = "file:///here"
+	fx.bad = []string{"canary"}
+	if err := fx.run(t, "--all"); err == nil {
+		t.Fatal("no failure")
+	}
+	fx.factory.Globals.Backend = "s3://there"
+	err := fx.run(t, "--resume")
+	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Precondition ||
+		!strings.HasSuffix(f.Problem, "cannot be resumed: its state is in file:///here, and this is s3://there") {
+		t.Errorf("got %v", err)
+	}
+	if fx.worked != nil {
+		t.Errorf("worked on %v", fx.worked)
 	}
 }
 

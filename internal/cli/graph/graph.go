@@ -28,34 +28,35 @@ const (
 type Options struct {
 	Out  io.Writer
 	JSON func() bool
-	Root func() (string, error)
 
-	Names  []string
+	clusters.Choice
 	Format Format
 }
 
 // NewCmdGraph returns the command; runF, if not nil, runs in place of it.
 func NewCmdGraph(f *factory.Factory, runF func(*Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Root: f.Root, Format: Mermaid}
+	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Format: Mermaid}
 	cmd := &cobra.Command{
 		Use:   "graph [<cluster>...]",
 		Short: "Draw clusters, their hubs, waves and stacks",
 		Long: strings.TrimSpace(`
-Draw the clusters, all of the project's when none is named: each with its two
+Draw the clusters, all of the project's when none is chosen: each with its two
 stacks, in its wave, and with an arrow from the hub that runs it. It is read from
 the cluster files; nothing is started. The same files give the same drawing.`),
 		Example: strings.TrimSpace(`
   tombolo graph
   tombolo graph --format svg >fleet.svg
+  tombolo graph --wave 0,1
   tombolo graph hub spoke-a spoke-b`),
-		RunE: func(_ *cobra.Command, args []string) error {
-			opts.Names = args
+		Args: opts.Args,
+		RunE: func(*cobra.Command, []string) error {
 			if runF != nil {
 				return runF(opts)
 			}
 			return graphRun(opts)
 		},
 	}
+	opts.AddFlags(cmd)
 	format := flags.NewEnum(&opts.Format, Mermaid, SVG)
 	cmd.Flags().Var(format, "format", "mermaid is text that many viewers of Markdown draw; svg is a picture")
 	factory.CompleteFlag(cmd, "format", format.Values())
@@ -63,15 +64,11 @@ the cluster files; nothing is started. The same files give the same drawing.`),
 }
 
 func graphRun(o *Options) error {
-	files, err := clusters.FilesOrAll(o.Root, o.Names)
+	chosen, err := o.Choose()
 	if err != nil {
 		return err
 	}
-	loaded, err := clusters.Load(files)
-	if err != nil {
-		return err
-	}
-	f := arrange(loaded)
+	f := arrange(chosen)
 	if o.JSON() {
 		return render.WriteJSON(o.Out, f.document())
 	}

@@ -176,6 +176,7 @@ func TestCommand(t *testing.T) {
 	}{
 		{render.Text, nil, "flowchart LR\n  subgraph wave0"},
 		{render.Text, []string{"--format", "svg", "demo"}, "<svg xmlns="},
+		{render.Text, []string{"--wave", "0", "--selector", "environment=dev"}, "flowchart LR\n  subgraph wave0"},
 		{
 			render.JSON, nil,
 			`{"type":"graph","clusters":[{"cluster":"demo","wave":0,"environment":"dev","region":"eu-central-1",` +
@@ -194,6 +195,10 @@ func TestCommandRefuses(t *testing.T) {
 	if want := `invalid argument "png" for "--format" flag: must be one of: mermaid, svg`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
+	_, err = run(t, render.Text, "--wave", "7")
+	if want := "no cluster is meant by --wave 7; `tombolo list` shows the clusters; their labels are in their files"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 	if _, err = run(t, render.Text, "other"); err == nil || !strings.Contains(err.Error(), `cluster "other" is not known`) {
 		t.Errorf("got %v", err)
 	}
@@ -207,12 +212,8 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("broken pipe") 
 func TestWriteFails(t *testing.T) {
 	s, _, _, _ := streams.Test()
 	s.Out = failing{}
-	root := t.TempDir()
-	path := filepath.Join(root, "demo.yaml")
-	if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	o := &Options{Out: s.Out, JSON: func() bool { return false }, Names: []string{path}, Format: Mermaid}
+	o := &Options{Out: s.Out, JSON: func() bool { return false }, Format: Mermaid}
+	o.Clusters = func([]string) ([]*config.Cluster, error) { return some(), nil }
 	if err := graphRun(o); err == nil || err.Error() != "writing the graph: broken pipe" {
 		t.Errorf("got %v", err)
 	}

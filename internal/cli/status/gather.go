@@ -51,7 +51,7 @@ func (o *Options) remembered(all []*config.Cluster, listed []automation.ClusterI
 	}
 	for _, c := range listed {
 		stacks[c.Name] = c.Stacks
-		if c.File == "" && o.named(c.Name, all) {
+		if c.File == "" && o.Selection.Everything() {
 			found = append(found, Standing{Name: c.Name, Wave: c.Wave, GitOps: GitOps{State: gitopsUnknown, Cause: "it has no cluster file any more"}})
 		}
 	}

@@ -45,7 +45,7 @@ type Options struct {
 	Table func() render.TableOptions
 	Now   func() time.Time
 
-	Names    []string
+	clusters.Choice
 	HTML     string
 	Timeout  time.Duration
 	Parallel int
@@ -55,7 +55,7 @@ type Options struct {
 func NewCmdStatus(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Root: f.Root, JSON: f.JSON, Table: f.Table,
-		Now:     time.Now,
+		Now: time.Now, Choice: clusters.Choice{Clusters: f.ClustersOrAll},
 		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Records: func() ([]fleet.Record, error) { return records(f) },
 		Drift:   func(cluster string) (*Drift, error) { return lastDrift(f, cluster) },
@@ -64,7 +64,7 @@ func NewCmdStatus(f *factory.Factory, runF func(context.Context, *Options) error
 		Use:   "status [<cluster>...]",
 		Short: "Show the fleet: versions, last operation, drift, GitOps readiness",
 		Long: strings.TrimSpace(`
-Show the clusters, all of the project's when none is named: their versions, the
+Show the clusters, all of the project's when none is chosen: their versions, the
 last operation on each, the drift that tombolo drift has found last, and whether
 everything that Git declares is ready now. Nothing is changed and nothing is
 waited for: a cluster that does not answer in time is shown as such.
@@ -74,15 +74,17 @@ elsewhere.`),
 		Example: strings.TrimSpace(`
   tombolo status
   tombolo status --html fleet.html
+  tombolo status --selector environment=prod
   tombolo status demo --timeout 5s --output json`),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Names = args
+		Args: opts.Args,
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}
 			return statusRun(cmd.Context(), opts)
 		},
 	}
+	opts.AddFlags(cmd)
 	cmd.Flags().StringVar(&opts.HTML, "html", "", "write a page to this `file`, too")
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", DefaultTimeout, "longest look at one cluster")
 	cmd.Flags().IntVar(&opts.Parallel, "parallel", defaultParallel, "how many clusters are looked at at once")
@@ -100,15 +102,13 @@ type document struct {
 }
 
 func statusRun(ctx context.Context, o *Options) error {
-	if o.Timeout <= 0 || o.Parallel <= 0 {
-		return fault.NewUsage(fmt.Sprintf("--timeout is %s and --parallel is %d", o.Timeout, o.Parallel),
-			"give a duration such as 20s, and 1 or more clusters")
+	if o.Timeout <= 0 {
+		return fault.NewUsage(fmt.Sprintf("--timeout is %s", o.Timeout), "give a duration such as 20s")
 	}
-	files, err := clusters.FilesOrAll(o.Root, o.Names)
-	if err != nil {
-		return err
+	if o.Parallel <= 0 {
+		return fault.NewUsage(fmt.Sprintf("--parallel is %d", o.Parallel), "give 1 or more")
 	}
-	all, err := clusters.Load(files)
+	all, err := o.Choose()
 	if err != nil {
 		return err
 	}
@@ -151,16 +151,13 @@ func (o *Options) table(found []Standing) error {
 	return nil
 }
 
-// records are what the journals tell, beside the project's files or the lab's.
+// records are what the journals tell of the backend in use, beside the project's
+// files or the lab's.
 func records(f *factory.Factory) ([]fleet.Record, error) {
 	journals, err := f.Journals()
 	if err != nil {
 		return nil, err
 	}
-	return journals.Records(0)
-}
-
-// named says whether a cluster is one that the command line asks for.
-func (o *Options) named(name string, all []*config.Cluster) bool {
-	return len(o.Names) == 0 || slices.ContainsFunc(all, func(c *config.Cluster) bool { return c.Name == name })
+	all, err := journals.Records(0)
+	return slices.DeleteFunc(all, journals.Elsewhere), err
 }

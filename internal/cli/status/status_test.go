@@ -212,6 +212,17 @@ func TestStatusOfOne(t *testing.T) {
 	}
 }
 
+func TestStatusOfWaves(t *testing.T) {
+	stdout, _, err := run(t, render.Text, nil, "--wave", "1,2", "--selector", "tombolo/cluster!=silent")
+	var names []string
+	for line := range strings.Lines(stdout) {
+		names = append(names, strings.Fields(line)[0])
+	}
+	if got, want := strings.Join(names, " "), "CLUSTER broken new"; err != nil || got != want {
+		t.Errorf("got %q, %v; want %q: the one without a file is chosen by nothing", got, err, want)
+	}
+}
+
 // TestPage reads the page, which must need nothing from elsewhere and take no
 // text of a cluster as its own.
 func TestPage(t *testing.T) {
@@ -257,7 +268,8 @@ func TestStatusFails(t *testing.T) {
 		"the last drift is torn": func(o *Options) {
 			o.Drift = func(string) (*Drift, error) { return nil, errors.New("the last drift is torn") }
 		},
-		"--timeout is 0s and --parallel is 4; give a duration such as 20s, and 1 or more clusters": func(o *Options) { o.Timeout = 0 },
+		"--timeout is 0s; give a duration such as 20s": func(o *Options) { o.Timeout = 0 },
+		"--parallel is 0; give 1 or more":              func(o *Options) { o.Parallel = 0 },
 	} {
 		if _, _, err := run(t, render.Text, set); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 )
@@ -29,6 +30,19 @@ type Streams struct {
 	inTerminal       bool
 	outSize, errSize func() (width int, terminal bool)
 	errHeight        func() int
+
+	// asking is held while a question waits for its answer.
+	asking sync.Mutex
+	// lines reads In, and awaited is the line that it is about to read. Both
+	// outlive a question: what one of them has read ahead answers the next.
+	lines   *bufio.Reader
+	awaited chan line
+}
+
+// line is one that was typed, or why there is none.
+type line struct {
+	text string
+	err  error
 }
 
 // System returns the process's own streams; lookup reads an environment
@@ -138,24 +152,36 @@ func (s *Streams) CanPrompt() bool { return s.inTerminal && s.ErrIsTerminal() }
 // spaces around it. It returns the context's error when that ends first, and
 // io.EOF when no more input comes.
 func (s *Streams) Ask(ctx context.Context, question string) (string, error) {
+	s.asking.Lock()
+	defer s.asking.Unlock()
 	fmt.Fprint(s.ErrOut, question+" ")
-	type answer struct {
-		line string
-		err  error
-	}
-	answers := make(chan answer, 1)
-	go func() {
-		line, err := bufio.NewReader(s.In).ReadString('\n')
-		answers <- answer{line, err}
-	}()
+	s.await()
 	select {
 	case <-ctx.Done():
 		fmt.Fprintln(s.ErrOut)
 		return "", ctx.Err()
-	case a := <-answers:
-		if a.err != nil && (!errors.Is(a.err, io.EOF) || a.line == "") {
-			return "", fmt.Errorf("reading the answer: %w", a.err)
+	case l := <-s.awaited:
+		s.awaited = nil
+		if l.err != nil && (!errors.Is(l.err, io.EOF) || l.text == "") {
+			return "", fmt.Errorf("reading the answer: %w", l.err)
 		}
-		return strings.TrimSpace(a.line), nil
+		return strings.TrimSpace(l.text), nil
 	}
+}
+
+// await begins to read a line, unless a question that nobody waited out has
+// begun already.
+func (s *Streams) await() {
+	if s.awaited != nil {
+		return
+	}
+	if s.lines == nil {
+		s.lines = bufio.NewReader(s.In)
+	}
+	lines, awaited := s.lines, make(chan line, 1)
+	s.awaited = awaited
+	go func() {
+		text, err := lines.ReadString('\n')
+		awaited <- line{text, err}
+	}()
 }

@@ -48,6 +48,37 @@ func TestAskWithoutAnswer(t *testing.T) {
 	}
 }
 
+func TestAskAgain(t *testing.T) {
+	s, in, _, _ := Test()
+	in.WriteString("first\nsecond\nlast")
+	for _, want := range []string{"first", "second", "last"} {
+		if answer, err := s.Ask(t.Context(), "and now?"); err != nil || answer != want {
+			t.Errorf("got %q, %v; want %q", answer, err, want)
+		}
+	}
+	if _, err := s.Ask(t.Context(), "and now?"); !errors.Is(err, io.EOF) {
+		t.Errorf("after the last line: got %v, want EOF", err)
+	}
+}
+
+func TestAskAgainAfterOneThatWasCancelled(t *testing.T) {
+	s, _, _, _ := Test()
+	reader, writer := io.Pipe()
+	defer writer.Close()
+	s.In = reader
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Ask(ctx, "go on?"); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.WriteString(writer, "yes\nno\n") }()
+	for _, want := range []string{"yes", "no"} {
+		if answer, err := s.Ask(t.Context(), "and now?"); err != nil || answer != want {
+			t.Errorf("got %q, %v; want %q", answer, err, want)
+		}
+	}
+}
+
 func TestAskEndsWithContext(t *testing.T) {
 	s, _, _, _ := Test()
 	reader, writer := io.Pipe()

@@ -232,7 +232,7 @@ func TestUpWithoutCluster(t *testing.T) {
 	cmd.SetArgs([]string{})
 	err := cmd.ExecuteContext(t.Context())
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Usage || f.Problem != "no cluster is named" {
+	if !errors.As(err, &f) || f.Class != fault.Usage || f.Problem != "no cluster is chosen" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,0 +1,51 @@
+package automation
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestBackend(t *testing.T) {
+	home, root := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("PULUMI_HOME", "")
+	t.Setenv("PULUMI_BACKEND_URL", "")
+	t.Setenv("PULUMI_CREDENTIALS_PATH", home)
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(o Options, want string) {
+		t.Helper()
+		o.Root = root
+		if got, err := o.Backend(); err != nil || got != want {
+			t.Errorf("got %q, %v; want %q", got, err, want)
+		}
+	}
+	const project = "name: tombolo\n"
+	write(filepath.Join(root, "Pulumi.yaml"), project)
+	check(Options{}, "")
+	write(filepath.Join(home, "credentials.json"), `{"current":"https://api.pulumi.com"}`)
+	check(Options{}, "https://api.pulumi.com")
+	write(filepath.Join(root, "Pulumi.yaml"), project+"backend:\n  url: s3://state?region=eu-central-1\n")
+	check(Options{}, "s3://state?region=eu-central-1")
+	t.Setenv("PULUMI_BACKEND_URL", "file://state/")
+	check(Options{}, "file://"+filepath.Join(root, "state"))
+	check(Options{WorkDir: home}, "file://"+filepath.Join(home, "state"))
+	check(Options{Env: map[string]string{"PULUMI_BACKEND_URL": "file://~"}}, "file://"+home)
+	check(Options{BackendURL: "postgres://ada:secret@db/state"}, "postgres://ada@db/state")
+}
+
+func TestBackendCannotBeFound(t *testing.T) {
+	t.Setenv("PULUMI_BACKEND_URL", "")
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: [\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := (Options{Root: root}).Backend(); err == nil || got != "" {
+		t.Errorf("got %q, %v, from a project that cannot be read", got, err)
+	}
+}

@@ -1,0 +1,221 @@
+package automation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/stacks"
+)
+
+// This file keeps the state of a stack in a local backend safe from a disk that
+// fills up. The CLI writes a state under another name and then renames it, but it
+// renames also what it could not write to its end, and copies that over its only
+// backup when it saves the next time.
+//
+// So the CLI is told to keep a copy of every state that it has written. It writes
+// the copy before it begins what the state announces, and gives up when it cannot:
+// the newest whole copy has everything that was begun, at least as an operation
+// that is pending. A copy takes the place of the state by a rename, which needs no
+// space, and the next operation settles what is pending in it.
+
+// retention is the CLI's setting to keep a copy of every state, and retentionOnce
+// its earlier name.
+const (
+	retention     = "PULUMI_DIY_BACKEND_RETAIN_CHECKPOINTS"
+	retentionOnce = "PULUMI_RETAIN_CHECKPOINTS"
+)
+
+// keepCopies sets the CLI's retention, unless people have decided about it: then
+// the copies are theirs.
+func (o *Options) keepCopies(env map[string]string) (ours bool) {
+	if _, local := localDir(o.BackendURL, o.WorkDir); !local {
+		return false
+	}
+	if o.lookupEnv(retention) != "" || o.lookupEnv(retentionOnce) != "" {
+		return false
+	}
+	env[retention] = "true"
+	return true
+}
+
+// stateFile is a stack's state in a local backend; false elsewhere, and for a
+// compressed one, which is left to the CLI.
+func (d *Driver) stateFile(stack string) (string, bool) {
+	dir, ok := d.backendDir()
+	if !ok {
+		return "", false
+	}
+	file := filepath.Join(dir, ".pulumi", "stacks", stacks.Project, stack+".json")
+	_, err := os.Stat(file)
+	return file, err == nil
+}
+
+// isWhole says whether a file can be read and was written to its end.
+func isWhole(file string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && json.Valid(text)
+}
+
+// isTorn says whether a file can be read and was not written to its end.
+func isTorn(file string) bool {
+	text, err := os.ReadFile(file)
+	return err == nil && !json.Valid(text)
+}
+
+// stateCopy is a copy of a state.
+type stateCopy struct {
+	path string
+	made time.Time
+}
+
+// retained are the copies that the CLI kept of a state, newest first.
+func retained(file string) ([]stateCopy, error) {
+	return copiesIn(filepath.Dir(file), filepath.Base(file)+".", "")
+}
+
+// backups are the copies that the CLI keeps at the end of each operation, newest
+// first.
+func backups(file, stack string) ([]stateCopy, error) {
+	dir := filepath.Join(filepath.Dir(file), "..", "..", "backups", stacks.Project, stack)
+	return copiesIn(dir, stack+".", ".json")
+}
+
+// copiesIn finds files with the time, in nanoseconds, between prefix and suffix.
+func copiesIn(dir, prefix, suffix string) ([]stateCopy, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("look for copies of a state: %w", err)
+	}
+	var out []stateCopy
+	for _, e := range entries {
+		stamp, ok := strings.CutPrefix(e.Name(), prefix)
+		stamp, ends := strings.CutSuffix(stamp, suffix)
+		if ns, err := strconv.ParseInt(stamp, 10, 64); ok && ends && err == nil {
+			out = append(out, stateCopy{filepath.Join(dir, e.Name()), time.Unix(0, ns)})
+		}
+	}
+	slices.SortFunc(out, func(a, b stateCopy) int { return b.made.Compare(a.made) })
+	return out, nil
+}
+
+// firstWhole is the index of the first whole copy; -1 when there is none.
+func firstWhole(copies []stateCopy) int {
+	return slices.IndexFunc(copies, func(c stateCopy) bool { return isWhole(c.path) })
+}
+
+// beginCopies keeps the state as it is before an operation, as a second name of
+// the same file: that takes no space. What earlier operations left is removed.
+func (d *Driver) beginCopies(stack string) error {
+	file, ok := d.stateFile(stack)
+	if !ok || !d.copiesAreOurs || !isWhole(file) {
+		return nil
+	}
+	first := file + "." + strconv.FormatInt(time.Now().UnixNano(), 10)
+	err := os.Link(file, first)
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) {
+		err = copyFile(file, first)
+	}
+	if err != nil {
+		return &PreconditionError{
+			What:   fmt.Sprintf("no copy can be made of the state of stack %s: %v", stack, err),
+			Remedy: "nothing was started: make the backend's directory writable, or free space on its disk", Err: err,
+		}
+	}
+	return pruneCopies(file)
+}
+
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
+}
+
+// manyCopies is how many copies gather during an operation before those that are
+// not needed any more are removed.
+const manyCopies = 16
+
+// thinCopies removes copies during an operation.
+func (d *Driver) thinCopies(stack string) {
+	file, ok := d.stateFile(stack)
+	if !ok || !d.copiesAreOurs {
+		return
+	}
+	if copies, err := retained(file); err == nil && len(copies) > manyCopies {
+		_ = pruneCopies(file) // what stays takes space, and no more
+	}
+}
+
+// pruneCopies removes all copies of a state that are older than the newest whole
+// one.
+func pruneCopies(file string) error {
+	copies, err := retained(file)
+	if err != nil {
+		return err
+	}
+	if i := firstWhole(copies); i >= 0 {
+		return removeCopies(copies[i+1:])
+	}
+	return nil
+}
+
+func removeCopies(copies []stateCopy) error {
+	for _, c := range copies {
+		for _, file := range []string{c.path, c.path + attributes} {
+			if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("remove a copy of a state: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// endCopies puts a whole copy in the place of a state that the operation could
+// not write to its end, and removes the copies. Where the lock was not released
+// the operation may go on, and the next one does this.
+func (d *Driver) endCopies(stack string) error {
+	file, ok := d.stateFile(stack)
+	if !ok {
+		return nil
+	}
+	if held, err := d.lockFiles(stack, "*.json"); err != nil || len(held) > 0 {
+		return err
+	}
+	err := d.restoreState(stack)
+	if err != nil || !d.copiesAreOurs {
+		return err
+	}
+	ended := time.Now()
+	copies, err := retained(file)
+	if err != nil {
+		return err
+	}
+	return removeCopies(slices.DeleteFunc(copies, func(c stateCopy) bool { return c.made.After(ended) }))
+}
+
+// writes says that an operation writes the state.
+func writes(operation string) bool { return operation != "preview" }
+
+// importState replaces the state of the stack.
+func (s *session) importState(ctx context.Context, edited apitype.UntypedDeployment) error {
+	if err := s.driver.beginCopies(s.name); err != nil {
+		return err
+	}
+	err := s.stack.Import(ctx, edited)
+	if ended := s.driver.endCopies(s.name); ended != nil {
+		return errors.Join(err, ended)
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+//go:build lab
+
+package automation
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"tombolo/stacks"
+)
+
+// limited puts a limit on the size of the files that the CLI writes, as long as
+// the file it returns exists: to a process that is a disk without space, and it
+// takes no privileges.
+func (b *faultBench) limited(blocks int) (limit string) {
+	b.t.Helper()
+	real, err := lookPath("pulumi", b.opts.Env["PATH"])
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	dir := b.t.TempDir()
+	limit = filepath.Join(dir, "limit")
+	script := fmt.Sprintf("#!/bin/sh\n[ -e '%s' ] && ulimit -f %d\nexec '%s' \"$@\"\n", limit, blocks, real)
+	if err := errors.Join(
+		os.WriteFile(filepath.Join(dir, "pulumi"), []byte(script), 0o700), os.WriteFile(limit, nil, 0o600),
+	); err != nil {
+		b.t.Fatal(err)
+	}
+	b.opts.Env["PATH"] = dir + string(os.PathListSeparator) + b.opts.Env["PATH"]
+	b.env["PATH"] = b.opts.Env["PATH"]
+	return limit
+}
+
+// TestFullDisk: the state cannot be written any more while resources are being
+// made. The up says why and leaves a state that is whole, and the next one knows
+// what was made. The CLI tries half a minute to write a state before it gives up.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	b := newFaultBench(t)
+	limit := b.limited(16) // of 512 bytes: enough for some of the resources
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	if err == nil || !strings.Contains(err.Error(), "file too large; free space on the disk") {
+		t.Errorf("error %v", err)
+	}
+	b.restored()
+	b.onceThereIsSpace(limit)
+}
+
+// TestFullDiskAndKilled: while the CLI still tries to write the state it is
+// killed, wherever the disk was full.
+func TestFullDiskAndKilled(t *testing.T) {
+	for _, blocks := range []int{10, 16, 18} { // the provider, a role, and a VPC are under way
+		t.Run(fmt.Sprint(blocks), func(t *testing.T) {
+			b := newFaultBench(t)
+			limit := b.limited(blocks)
+			file := filepath.Join(strings.TrimPrefix(b.opts.BackendURL, "file://"), ".pulumi", "stacks", stacks.Project, "demo-core.json")
+			done := make(chan struct{})
+			var watcher sync.WaitGroup
+			watcher.Go(func() { b.killWhenTorn(file, done) })
+			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			close(done)
+			watcher.Wait()
+			if err == nil {
+				t.Fatal("the disk was large enough")
+			}
+			t.Logf("made %v: %v", b.made(), err)
+			b.onceThereIsSpace(limit)
+			b.restored()
+		})
+	}
+}
+
+// killWhenTorn kills the CLI when it has left the state cut short.
+func (b *faultBench) killWhenTorn(file string, done <-chan struct{}) {
+	tick := time.NewTicker(lockPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		owners, err := b.lockOwners("demo-core")
+		if err != nil || len(owners) == 0 || !isTorn(file) {
+			continue
+		}
+		if err := syscall.Kill(owners[0].PID, syscall.SIGKILL); err != nil {
+			b.t.Error(err)
+		}
+		return
+	}
+}
+
+func (b *faultBench) restored() {
+	b.t.Helper()
+	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "put back its copy of ") {
+		b.t.Errorf("notes:\n%s", notes)
+	}
+}
+
+// onceThereIsSpace asserts that the next up makes what is missing, and nothing
+// twice, and that no copies of the state stay.
+func (b *faultBench) onceThereIsSpace(limit string) {
+	b.t.Helper()
+	if err := os.Remove(limit); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.Up(b.t.Context(), demo(), UpOptions{}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.converged()
+	file, _ := b.stateFile("demo-core")
+	if copies, err := retained(file); err != nil || len(copies) > 0 {
+		b.t.Errorf("copies left: %v, error %v", copies, err)
+	}
+}

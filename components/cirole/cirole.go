@@ -1,0 +1,149 @@
+// Package cirole makes the IAM roles that pipelines assume by OpenID Connect: one
+// that reads, for previews and drift, and one that applies. No key is stored
+// anywhere: the pipeline's host signs a token for each job, and the role says
+// which jobs may have it.
+package cirole
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/identity"
+	"tombolo/components/policy"
+	"tombolo/components/ready"
+)
+
+const ciRoleType = "tombolo:cirole:Role"
+
+// RoleArgs are the arguments of a Role.
+type RoleArgs struct {
+	// RoleName is the role's name in IAM, at most 64 characters.
+	RoleName string
+	// Issuer of the tokens, without https://, such as
+	// token.actions.githubusercontent.com or gitlab.com.
+	Issuer string
+	// Audience of the tokens, such as sts.amazonaws.com for GitHub, or the
+	// instance's address for GitLab.
+	Audience string
+	// Subjects of the jobs that may assume the role, without wildcards, such as
+	// repo:acme/clusters:environment:apply.
+	Subjects []string
+	// Statements are what the role allows, besides PolicyARNs.
+	Statements []identity.Statement
+	// PolicyARNs of managed policies.
+	PolicyARNs []string
+	// PermissionsBoundary is the ARN of a policy beyond which the role's rights
+	// do not go. Empty for none.
+	PermissionsBoundary string
+	// MaxSession is the longest session, in seconds. Default: 3600, as IAM's.
+	MaxSession int
+
+	// ProviderARN of the account's OIDC provider for the issuer.
+	ProviderARN pulumi.StringInput
+}
+
+// Role is an IAM role for jobs of a pipeline.
+type Role struct {
+	pulumi.ResourceState
+
+	// ARN of the role. It resolves when the role has its rights.
+	ARN pulumi.StringOutput
+}
+
+// NewRole makes a role that jobs with the subjects assume.
+func NewRole(ctx *pulumi.Context, name string, args *RoleArgs, opts ...pulumi.ResourceOption) (*Role, error) {
+	if err := args.validate(); err != nil {
+		return nil, fmt.Errorf("role for pipelines %s: %w", name, err)
+	}
+	r := &Role{}
+	inputs := pulumi.Map{"roleName": pulumi.String(args.RoleName), "subjects": pulumi.ToStringArray(args.Subjects)}
+	if err := ctx.RegisterComponentResourceV2(ciRoleType, name, inputs, r, opts...); err != nil {
+		return nil, fmt.Errorf("register role for pipelines %s: %w", name, err)
+	}
+	if err := r.build(ctx, name, args, pulumi.Parent(r)); err != nil {
+		return nil, fmt.Errorf("role for pipelines %s: %w", name, err)
+	}
+	return r, ctx.RegisterResourceOutputs(r, pulumi.Map{"arn": r.ARN})
+}
+
+func (a *RoleArgs) validate() error {
+	if a == nil {
+		return errors.New("arguments are missing")
+	}
+	problems := []error{identity.CheckRoleName(a.RoleName)}
+	if a.Issuer == "" || strings.Contains(a.Issuer, "://") || a.Audience == "" || a.ProviderARN == nil {
+		problems = append(problems, fmt.Errorf("issuer %q without https://, audience and the provider's ARN are required", a.Issuer))
+	}
+	if len(a.Subjects) == 0 {
+		problems = append(problems, errors.New("no subject: any job of the issuer's, of anybody, could assume the role"))
+	}
+	for _, subject := range a.Subjects {
+		if subject == "" || strings.ContainsAny(subject, "*?") {
+			problems = append(problems, fmt.Errorf("subject %q: a subject is given in full, without wildcards", subject))
+		}
+	}
+	if len(a.Statements) == 0 && len(a.PolicyARNs) == 0 {
+		problems = append(problems, errors.New("the role would allow nothing: give statements or policies"))
+	}
+	return errors.Join(problems...)
+}
+
+// trust lets in the tokens of the subjects, made for the audience.
+func (a *RoleArgs) trust() pulumi.StringOutput {
+	return a.ProviderARN.ToStringOutput().ApplyT(func(provider string) (string, error) {
+		return policy.Render(policy.Statement{
+			Effect:    policy.Allow,
+			Principal: map[string]string{"Federated": provider},
+			Action:    []string{"sts:AssumeRoleWithWebIdentity"},
+			Condition: policy.Conditions{"StringEquals": {
+				a.Issuer + ":aud": {a.Audience},
+				a.Issuer + ":sub": a.Subjects,
+			}},
+		})
+	}).(pulumi.StringOutput)
+}
+
+func (r *Role) build(ctx *pulumi.Context, name string, args *RoleArgs, parent pulumi.ResourceOption) error {
+	inputs := &iam.RoleArgs{
+		Name:             pulumi.String(args.RoleName),
+		Description:      pulumi.String("Jobs of a pipeline, by OpenID Connect"),
+		AssumeRolePolicy: args.trust(),
+	}
+	if args.MaxSession > 0 {
+		inputs.MaxSessionDuration = pulumi.Int(args.MaxSession)
+	}
+	if args.PermissionsBoundary != "" {
+		inputs.PermissionsBoundary = pulumi.String(args.PermissionsBoundary)
+	}
+	role, err := iam.NewRole(ctx, name+"-role", inputs, parent)
+	if err != nil {
+		return err
+	}
+	var attached []pulumi.Resource
+	if len(args.Statements) > 0 {
+		document, err := identity.Document(args.Statements)
+		if err != nil {
+			return err
+		}
+		inline, err := iam.NewRolePolicy(ctx, name+"-policy", &iam.RolePolicyArgs{Role: role.Name, Policy: pulumi.String(document)}, parent)
+		if err != nil {
+			return err
+		}
+		attached = append(attached, inline)
+	}
+	for i, arn := range args.PolicyARNs {
+		managed, err := iam.NewRolePolicyAttachment(ctx, fmt.Sprintf("%s-policy-%d", name, i), &iam.RolePolicyAttachmentArgs{
+			Role: role.Name, PolicyArn: pulumi.String(arn),
+		}, parent)
+		if err != nil {
+			return err
+		}
+		attached = append(attached, managed)
+	}
+	r.ARN = ready.After(role.Arn, attached...)
+	return nil
+}

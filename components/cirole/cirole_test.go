@@ -1,0 +1,103 @@
+package cirole
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/identity"
+	"tombolo/components/recorder"
+)
+
+const (
+	provider = "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com"
+	managed  = "arn:aws:iam::111122223333:policy/clusters"
+)
+
+func state() State {
+	return State{BucketARN: "arn:aws:s3:::acme-state", KeyARN: "arn:aws:kms:eu-central-1:111122223333:key/1"}
+}
+
+func roleArgs() *RoleArgs {
+	return &RoleArgs{
+		RoleName: "tombolo-preview", Issuer: GitHubIssuer, Audience: GitHubAudience,
+		Subjects:   []string{GitHubEnvironment("acme/clusters", "preview"), GitHubEnvironment("acme/clusters", "drift")},
+		Statements: Reading(state()), ProviderARN: pulumi.String(provider),
+	}
+}
+
+func run(args *RoleArgs) (*recorder.Recorder, error) {
+	r := &recorder.Recorder{}
+	return r, r.Run("roles", func(ctx *pulumi.Context) error {
+		role, err := NewRole(ctx, "preview", args)
+		if err != nil {
+			return err
+		}
+		return recorder.Probe(ctx, pulumi.Map{"arn": role.ARN})
+	})
+}
+
+func built(t *testing.T, args *RoleArgs) *recorder.Recorder {
+	t.Helper()
+	r, err := run(args)
+	return r.Sound(t, err)
+}
+
+func TestTrust(t *testing.T) {
+	built(t, roleArgs()).OfType("aws:iam/role:Role")[0].Expect(t, map[string]string{
+		"name": "tombolo-preview",
+		"assumeRolePolicy": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Federated":"` + provider + `"},` +
+			`"Action":["sts:AssumeRoleWithWebIdentity"],"Condition":{"StringEquals":{` +
+			`"token.actions.githubusercontent.com:aud":["sts.amazonaws.com"],` +
+			`"token.actions.githubusercontent.com:sub":["repo:acme/clusters:environment:preview","repo:acme/clusters:environment:drift"]}}}]}`,
+	})
+}
+
+func TestApply(t *testing.T) {
+	args := roleArgs()
+	args.Statements, args.PolicyARNs = WritingState(state()), []string{managed}
+	args.MaxSession, args.PermissionsBoundary = 21600, "arn:aws:iam::111122223333:policy/boundary"
+	r := built(t, args)
+	r.OfType("aws:iam/role:Role")[0].Expect(t, map[string]string{
+		"maxSessionDuration": "21600", "permissionsBoundary": "arn:aws:iam::111122223333:policy/boundary",
+	})
+	r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment")[0].Expect(t, map[string]string{"policyArn": managed, "role": "tombolo-preview"})
+}
+
+// TestReadingReads: nothing that the reading role may do changes anything, and of
+// what is stored it reads the state alone.
+func TestReadingReads(t *testing.T) {
+	for _, s := range Reading(state()) {
+		for _, action := range s.Actions {
+			_, verb, _ := strings.Cut(action, ":")
+			reads := strings.HasPrefix(verb, "Describe") || strings.HasPrefix(verb, "Get") || strings.HasPrefix(verb, "List")
+			if decrypts := action == "kms:Decrypt" && s.Resources[0] == state().KeyARN; !reads && !decrypts {
+				t.Errorf("%s: %s may change something", s.Sid, action)
+			}
+			stored := action == "s3:GetObject" || action == "s3:Get*" || strings.HasPrefix(action, "secretsmanager:") || strings.HasPrefix(action, "ssm:")
+			if stored && (len(s.Resources) != 1 || s.Resources[0] != "arn:aws:s3:::acme-state/*") {
+				t.Errorf("%s: %s reads what is stored in %v", s.Sid, action, s.Resources)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for want, change := range map[string]func(*RoleArgs){
+		"no subject: any job of the issuer's":               func(a *RoleArgs) { a.Subjects = nil },
+		`subject "repo:acme/*": a subject is given in full`: func(a *RoleArgs) { a.Subjects = []string{"repo:acme/*"} },
+		`issuer "https://gitlab.com" without https://`:      func(a *RoleArgs) { a.Issuer = "https://gitlab.com" },
+		"the role would allow nothing":                      func(a *RoleArgs) { a.Statements = []identity.Statement{} },
+		"role name":                                         func(a *RoleArgs) { a.RoleName = strings.Repeat("r", 65) },
+	} {
+		args := roleArgs()
+		change(args)
+		if _, err := run(args); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if got, want := GitLabBranch("acme/clusters", "main"), "project_path:acme/clusters:ref_type:branch:ref:main"; got != want {
+		t.Errorf("subject %q, want %q", got, want)
+	}
+}

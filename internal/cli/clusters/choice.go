@@ -1,0 +1,51 @@
+package clusters
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation/fleet"
+	"tombolo/config"
+	"tombolo/internal/cli/fault"
+)
+
+// Choice is which clusters a command is about: those that it names, and those
+// that flags choose among all. Commands embed it in their options.
+type Choice struct {
+	// Clusters loads clusters by names or paths; all without any.
+	Clusters func(names []string) ([]*config.Cluster, error)
+	// Selection that the command line makes.
+	Selection fleet.Selection
+}
+
+// AddFlags adds the flags that choose clusters.
+func (c *Choice) AddFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&c.Selection.All, "all", false, "all clusters of the project")
+	flags.StringVarP(&c.Selection.Selector, "selector", "l", "", "only clusters with these `labels`, such as environment=prod,logging!=off")
+	flags.IntSliceVar(&c.Selection.Waves, "wave", nil, "only clusters of these `waves`")
+}
+
+// Args takes the names of clusters.
+func (c *Choice) Args(cmd *cobra.Command, args []string) error {
+	c.Selection.Names = args
+	if err := c.Selection.Check(); err != nil {
+		return fault.NewUsage(err.Error(), fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
+	}
+	return nil
+}
+
+// Choose returns the chosen clusters in the order of their waves. None at all is
+// an error of class fault.Usage.
+func (c *Choice) Choose() ([]*config.Cluster, error) {
+	all, err := c.Clusters(c.Selection.Names)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := c.Selection.Filter(all)
+	if err == nil && len(chosen) == 0 {
+		err = fault.NewUsage(fmt.Sprintf("no cluster is meant by %s", c.Selection), "`tombolo list` shows the clusters; their labels are in their files")
+	}
+	return chosen, err
+}

@@ -1,0 +1,68 @@
+package drift
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"tombolo/automation/drift"
+)
+
+// maxListed is how many differences of a cluster a report lists; the others are
+// counted, so that the report stays below the size that hosts of issues take.
+const maxListed = 50
+
+// saveReport writes what differs in Markdown, for an issue: nothing when nothing
+// does. The same differences give the same bytes.
+func saveReport(file string, reports map[string]drift.Report) error {
+	if err := os.WriteFile(file, []byte(markdown(reports)), 0o644); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+func markdown(reports map[string]drift.Report) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(reports)) {
+		r := reports[name]
+		if r.Error != "" {
+			fmt.Fprintf(&b, "## %s\n\nIt was not compared: %s\n\n", name, cell(r.Error))
+			continue
+		}
+		if !r.Drifted() {
+			continue
+		}
+		fmt.Fprintf(&b, "## %s\n\n| found | stack | resource | name | difference |\n|---|---|---|---|---|\n", name)
+		for i, d := range r.Differences {
+			if i == maxListed {
+				break
+			}
+			for _, line := range lines(d) {
+				cells := make([]string, len(line))
+				for at, text := range line {
+					cells[at] = cell(text)
+				}
+				fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+			}
+		}
+		if more := len(r.Differences) - maxListed; more > 0 {
+			fmt.Fprintf(&b, "\nand %d more: `tombolo drift %s` lists them\n", more, name)
+		}
+		fmt.Fprintf(&b, "\nPut back what is missing or changed with `tombolo up %s --refresh`.\n\n", name)
+	}
+	return b.String()
+}
+
+// maxCell is the longest text of a cell, in characters.
+const maxCell = 200
+
+// cell is a text that neither ends a table's cell nor begins anything in it.
+func cell(text string) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > maxCell {
+		runes = append(runes[:maxCell], '…')
+	}
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "@", "&#64;", "`", "'").Replace(string(runes))
+}

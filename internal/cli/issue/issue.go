@@ -1,0 +1,112 @@
+// Package issue is the command tombolo issue.
+package issue
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+)
+
+// Options of the command.
+type Options struct {
+	Status func() render.Status
+	Host   func() (Host, error)
+
+	// File has the issue's text, in Markdown.
+	File string
+	// Key tells the issue from others.
+	Key string
+	// Title of a new issue.
+	Title string
+}
+
+// keys are what a marker in an issue's text may hold.
+var keys = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+// NewCmdIssue returns the command; runF, if not nil, runs in place of it.
+func NewCmdIssue(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	opts := &Options{Status: f.Status, Host: func() (Host, error) { return hostOf(f.Lookup) }}
+	cmd := &cobra.Command{
+		Use:   "issue",
+		Short: "Keep one issue at GitHub or GitLab as a file says",
+		Long: strings.TrimSpace(`
+Open an issue with the text of a file, or give the open one with the same key that
+text. It is left alone when it says so already. An empty file closes it.
+
+In GitHub Actions, the repository is the workflow's, and the token is GITHUB_TOKEN,
+which may write issues. In GitLab CI, the project is the pipeline's, and the token
+is GITLAB_TOKEN, with the scope api.`),
+		Example: strings.TrimSpace(`
+  tombolo drift --all --report drift.md
+  tombolo issue --file drift.md --key drift --title Drift`),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !keys.MatchString(opts.Key) {
+				return fault.NewUsage(fmt.Sprintf("--key is %q", opts.Key), "give a word in small letters, such as drift")
+			}
+			if runF != nil {
+				return runF(cmd.Context(), opts)
+			}
+			return issueRun(cmd.Context(), opts)
+		},
+	}
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.Flags().StringVar(&opts.File, "file", "", "`file` with the issue's text, in Markdown; an empty one closes the issue")
+	cmd.Flags().StringVar(&opts.Key, "key", "", "`word` that tells the issue from others")
+	cmd.Flags().StringVar(&opts.Title, "title", "", "`title` of a new issue")
+	for _, name := range []string{"file", "key", "title"} {
+		if err := cmd.MarkFlagRequired(name); err != nil {
+			panic(err) // a flag that is not defined above
+		}
+	}
+	return cmd
+}
+
+func issueRun(ctx context.Context, o *Options) error {
+	text, err := os.ReadFile(o.File)
+	if err != nil {
+		return fault.NewPrecondition("the issue's text cannot be read", "write it with `tombolo drift --report`", err)
+	}
+	host, err := o.Host()
+	if err != nil {
+		return err
+	}
+	marker := fmt.Sprintf("<!-- tombolo issue %s -->", o.Key)
+	open, err := host.Find(ctx, marker)
+	if err != nil {
+		return fmt.Errorf("looking for the issue %s: %w", o.Key, err)
+	}
+	body := marker + "\n" + string(text)
+	empty := strings.TrimSpace(string(text)) == ""
+	switch {
+	case empty && open == nil:
+		o.Status().Done("there is no issue %s, and nothing to say", o.Key)
+	case empty:
+		if err := host.Close(ctx, *open); err != nil {
+			return fmt.Errorf("closing the issue %s: %w", o.Key, err)
+		}
+		o.Status().Done("closed %s", open.URL)
+	case open == nil:
+		opened, err := host.Open(ctx, o.Title, body)
+		if err != nil {
+			return fmt.Errorf("opening the issue %s: %w", o.Key, err)
+		}
+		o.Status().Done("opened %s", opened.URL)
+	case strings.TrimSpace(open.Body) == strings.TrimSpace(body):
+		o.Status().Done("%s says so already", open.URL)
+	default:
+		if err := host.Update(ctx, *open, body); err != nil {
+			return fmt.Errorf("updating the issue %s: %w", o.Key, err)
+		}
+		o.Status().Done("updated %s", open.URL)
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+package issue
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+// forge is enough of either host's API: it keeps issues, and what was asked.
+type forge struct {
+	gitHub bool
+	bodies map[int]string
+	closed map[int]bool
+	asked  []string
+}
+
+func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	base, text, number := "/projects/7", "description", "iid"
+	if f.gitHub {
+		base, text, number = "/repos/acme/clusters", "body", "number"
+	}
+	if r.Header.Get("Authorization")+r.Header.Get("Private-Token") == "" {
+		http.Error(w, "who are you", http.StatusUnauthorized)
+		return
+	}
+	var in map[string]string
+	if r.Method != http.MethodGet {
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		f.asked = append(f.asked, r.Method)
+	}
+	var id int
+	switch path := strings.TrimPrefix(r.URL.Path, base); {
+	case path == "/issues" && r.Method == http.MethodGet:
+		issues := []map[string]any{}
+		if r.URL.Query().Get("page") == "1" {
+			issues = append(issues, map[string]any{number: 1, text: "another issue"})
+			if f.gitHub {
+				issues = append(issues, map[string]any{number: 2, text: f.bodies[3], "pull_request": map[string]any{}})
+			}
+		} else if body, ok := f.bodies[3]; ok && !f.closed[3] && r.URL.Query().Get("page") == "2" {
+			issues = append(issues, map[string]any{number: 3, text: body, "html_url": "https://host/3", "web_url": "https://host/3"})
+		}
+		_ = json.NewEncoder(w).Encode(issues)
+	case path == "/issues" && r.Method == http.MethodPost && in["title"] == "Drift":
+		f.bodies[3] = in[text]
+		_ = json.NewEncoder(w).Encode(map[string]any{number: 3, "html_url": "https://host/3", "web_url": "https://host/3"})
+	default:
+		if _, err := fmt.Sscanf(path, "/issues/%d", &id); err != nil || id != 3 {
+			http.Error(w, "no such thing as "+path, http.StatusNotFound)
+			return
+		}
+		if in["state"] == "closed" || in["state_event"] == "close" {
+			f.closed[3] = true
+		} else {
+			f.bodies[3] = in[text]
+		}
+		_, _ = w.Write([]byte("{}"))
+	}
+}
+
+func TestIssue(t *testing.T) {
+	for _, host := range []string{"GitHub", "GitLab"} {
+		t.Run(host, func(t *testing.T) {
+			f := &forge{gitHub: host == "GitHub", bodies: map[int]string{}, closed: map[int]bool{}}
+			server := httptest.NewServer(f)
+			t.Cleanup(server.Close)
+			env := map[string]string{"CI_API_V4_URL": server.URL, "CI_PROJECT_ID": "7", "GITLAB_TOKEN": "t"}
+			if f.gitHub {
+				env = map[string]string{"GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters", "GITHUB_TOKEN": "t"}
+			}
+			for _, step := range []struct{ text, says, asks string }{
+				{"", "✔ there is no issue drift, and nothing to say\n", ""},
+				{"demo drifts\n", "✔ opened https://host/3\n", "POST"},
+				{"demo drifts\n", "✔ https://host/3 says so already\n", ""},
+				{"demo drifts more\n", "✔ updated https://host/3\n", "P"},
+				{"", "✔ closed https://host/3\n", "P"},
+			} {
+				f.asked = nil
+				says, err := run(t, env, step.text, "drift")
+				if err != nil || says != step.says {
+					t.Errorf("with %q it says %q, error %v; want %q", step.text, says, err, step.says)
+				}
+				if asked := strings.Join(f.asked, " "); !strings.HasPrefix(asked, step.asks) || asked != "" && step.asks == "" {
+					t.Errorf("with %q it asked %q, want %q", step.text, asked, step.asks)
+				}
+			}
+			if want := "<!-- tombolo issue drift -->\ndemo drifts more\n"; f.bodies[3] != want || !f.closed[3] {
+				t.Errorf("the issue is %q, closed %t, want %q", f.bodies[3], f.closed[3], want)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	known := map[string]string{"GITHUB_API_URL": server.URL, "GITHUB_REPOSITORY": "acme/clusters", "GITHUB_TOKEN": "t"}
+	for want, tt := range map[string]struct {
+		env map[string]string
+		key string
+	}{
+		`--key is "-->"`:              {known, "-->"},
+		"no host for issues is known": {nil, "drift"},
+		"looking for the issue drift: GET /repos/acme/clusters/issues: 404 Not Found": {known, "drift"},
+	} {
+		if _, err := run(t, tt.env, "text", tt.key); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+func run(t *testing.T, env map[string]string, text, key string) (string, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "text.md")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, _, _, errOut := streams.Test()
+	s.Unicode = true
+	f := &factory.Factory{
+		Streams: s, Globals: &factory.Globals{Output: render.Text},
+		Lookup: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
+	}
+	cmd := NewCmdIssue(f, nil)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{"--file", file, "--key", key, "--title", "Drift"})
+	err := cmd.ExecuteContext(t.Context())
+	return errOut.String(), err
+}

@@ -1,0 +1,101 @@
+//go:build lab
+
+package lab
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestPlainPulumi makes a cluster with plain `pulumi up`, goes on with the
+// driver, and destroys it with plain `pulumi destroy`: each finds what the other
+// made as it would have made it. What must not happen is refused by the program,
+// with nobody else to refuse it.
+func TestPlainPulumi(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light")
+	plain := newPlain(t, p)
+	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
+		plain.mustTool(t, "pulumi", "stack", "init", stack, "--non-interactive")
+	}
+	o := plain.run(t, "up", "demo-bootstrap", "--yes")
+	if o.code == 0 || !strings.Contains(o.stdout+o.stderr, "demo-core") {
+		t.Errorf("bootstrap before core: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	}
+	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
+		plain.must(t, "up", stack, "--yes", "--skip-preview")
+	}
+	for _, s := range p.up(t, "demo").Stacks {
+		if s.Changed != 0 {
+			t.Errorf("the driver finds changes in plain pulumi's %s: %v", s.Stack, s.Changes)
+		}
+	}
+	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
+		plain.must(t, "up", stack, "--yes", "--expect-no-changes")
+	}
+	plain.guards(t)
+	for _, stack := range []string{"demo-bootstrap", "demo-core"} {
+		plain.must(t, "destroy", stack, "--yes", "--skip-preview")
+	}
+	nothingExists(t, p)
+}
+
+// plain is the plain program of a project, under the real Pulumi engine: from
+// the project's root, as anybody runs it.
+type plain struct{ project }
+
+func newPlain(t *testing.T, p project) plain {
+	t.Helper()
+	if err := os.Mkdir(filepath.Join(p.dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(filepath.Dir(p.tombolo), "program")
+	if err := os.Symlink(program, filepath.Join(p.dir, "bin", "program")); err != nil {
+		t.Fatal(err)
+	}
+	return plain{project: p}
+}
+
+// run runs a command of pulumi's on a stack.
+func (p plain) run(t *testing.T, command, stack string, flags ...string) outcome {
+	t.Helper()
+	return p.tool(t, "pulumi", append([]string{command, "--stack", stack, "--non-interactive"}, flags...)...)
+}
+
+func (p plain) must(t *testing.T, command, stack string, flags ...string) {
+	t.Helper()
+	if o := p.run(t, command, stack, flags...); o.code != 0 {
+		t.Fatalf("pulumi %s --stack %s: exit code %d\n%s\n%s", command, stack, o.code, o.stdout, o.stderr)
+	}
+}
+
+// guards changes the cluster file so that the program has to refuse.
+func (p plain) guards(t *testing.T) {
+	t.Helper()
+	file := filepath.Join("clusters", "demo.yaml")
+	text := p.read(t, file)
+	defer p.write(t, file, text)
+	for _, guard := range []struct{ name, old, new, command, stack, refusal string }{
+		{"account", `account: "111122223333"`, `account: "444455556666"`, "preview", "demo-core", "111122223333"},
+		{"misspelt key", "wave: 0", "wawe: 0", "preview", "demo-core", "wawe"},
+	} {
+		changed := strings.Replace(text, guard.old, guard.new, 1)
+		if changed == text {
+			t.Fatalf("%s: the cluster file has no %q", guard.name, guard.old)
+		}
+		p.write(t, file, changed)
+		o := p.run(t, guard.command, guard.stack)
+		if o.code == 0 || !strings.Contains(o.stdout+o.stderr, guard.refusal) {
+			t.Errorf("%s: exit code %d, and no word of %q\n%s\n%s", guard.name, o.code, guard.refusal, o.stdout, o.stderr)
+		}
+	}
+	p.write(t, file, strings.Replace(text, "wave: 0", "wave: 0\nprotect: true", 1))
+	p.must(t, "up", "demo-core", "--yes", "--skip-preview")
+	if o := p.run(t, "destroy", "demo-core", "--yes", "--skip-preview"); o.code == 0 || !strings.Contains(o.stdout+o.stderr, "protect") {
+		t.Errorf("a protected cluster: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
+	}
+	p.write(t, file, text)
+	p.must(t, "up", "demo-core", "--yes", "--skip-preview")
+}

@@ -1,0 +1,170 @@
+// Package workflows checks the pipelines of GitHub and GitLab: that they are well
+// formed, and that no credentials come near code that nobody has looked at.
+package workflows
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rhysd/actionlint"
+	"gopkg.in/yaml.v3"
+)
+
+const github = "../../.github/workflows"
+
+func files(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(github, "*.yml"))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("workflows: %v, error %v", found, err)
+	}
+	return found
+}
+
+// TestActionlint has actionlint look at every workflow.
+func TestActionlint(t *testing.T) {
+	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := linter.LintFiles(files(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Error(p)
+	}
+}
+
+// workflow is what the rules below read of a workflow.
+type workflow struct {
+	On          yaml.Node         `yaml:"on"`
+	Permissions map[string]string `yaml:"permissions"`
+	Concurrency struct {
+		Group  string `yaml:"group"`
+		Cancel string `yaml:"cancel-in-progress"`
+	} `yaml:"concurrency"`
+	Jobs map[string]job `yaml:"jobs"`
+}
+
+type job struct {
+	If          string            `yaml:"if"`
+	Environment string            `yaml:"environment"`
+	Permissions map[string]string `yaml:"permissions"`
+	Timeout     int               `yaml:"timeout-minutes"`
+	Steps       []step            `yaml:"steps"`
+}
+
+type step struct {
+	Uses string            `yaml:"uses"`
+	Run  string            `yaml:"run"`
+	With map[string]string `yaml:"with"`
+	Env  map[string]string `yaml:"env"`
+}
+
+func load(t *testing.T, file string) (workflow, string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w workflow
+	if err := yaml.Unmarshal(text, &w); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return w, string(text)
+}
+
+// pinned is an action by its commit, with the version for people.
+var pinned = regexp.MustCompile(`uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+
+func TestRules(t *testing.T) {
+	for _, file := range files(t) {
+		w, text := load(t, file)
+		name := strings.TrimSuffix(filepath.Base(file), ".yml")
+		t.Run(name, func(t *testing.T) {
+			for line := range strings.Lines(text) {
+				if line = strings.TrimSpace(line); strings.Contains(line, "uses:") && !pinned.MatchString(line) {
+					t.Errorf("%q is not pinned to a commit", line)
+				}
+			}
+			if len(w.Permissions) != 1 || w.Permissions["contents"] != "read" {
+				t.Errorf("permissions of the workflow are %v, want contents: read alone", w.Permissions)
+			}
+			if w.Concurrency.Group == "" {
+				t.Error("it has no concurrency group")
+			}
+			if changes := name == "apply" || name == "drift"; changes && w.Concurrency.Cancel != "false" {
+				t.Errorf("a run may be cancelled: %q", w.Concurrency.Cancel)
+			}
+			if strings.Contains(text, "pull_request_target") {
+				t.Error("pull_request_target runs with the repository's secrets on what a fork has changed")
+			}
+			for id, j := range w.Jobs {
+				j.check(t, id)
+			}
+		})
+	}
+}
+
+// check asserts the rules of a job.
+func (j job) check(t *testing.T, id string) {
+	t.Helper()
+	if j.Timeout == 0 {
+		t.Errorf("job %s has no timeout", id)
+	}
+	credentials := j.Permissions["id-token"] == "write"
+	for _, s := range j.Steps {
+		for _, value := range s.Env {
+			if strings.Contains(value, "secrets.") && !credentials {
+				t.Errorf("job %s has a secret, and no identity", id)
+			}
+		}
+		if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["persist-credentials"] != "false" {
+			t.Errorf("job %s leaves its token in the checkout", id)
+		}
+		if strings.Contains(s.Run, "${{") {
+			t.Errorf("job %s has an expression in a script, where a branch's name would be run: %s", id, s.Run)
+		}
+		if credentials && strings.HasPrefix(s.Uses, "actions/setup-go@") && s.With["cache"] != "false" {
+			t.Errorf("job %s takes a cache that others may have written", id)
+		}
+	}
+	if credentials && (j.Environment == "" || j.If == "") {
+		t.Errorf("job %s has credentials, environment %q and condition %q: both are needed", id, j.Environment, j.If)
+	}
+}
+
+// TestForksGetNoCredentials: with credentials, a preview runs the program of the
+// target branch, and not for forks.
+func TestForksGetNoCredentials(t *testing.T) {
+	w, _ := load(t, filepath.Join(github, "preview.yml"))
+	j := w.Jobs["preview"]
+	if want := "github.event.pull_request.head.repo.full_name == github.repository"; j.If != want {
+		t.Errorf("condition %q, want %q", j.If, want)
+	}
+	var from string
+	signedIn := false
+	for _, s := range j.Steps {
+		if s.With["path"] == "trusted" {
+			from = s.With["ref"]
+		}
+		signedIn = signedIn || strings.HasPrefix(s.Uses, "aws-actions/")
+		for _, word := range []string{"make", "go build", "go run", "npm"} {
+			if signedIn && slices.Contains(strings.Fields(s.Run), word) {
+				t.Errorf("%q builds something when there are credentials", s.Run)
+			}
+		}
+		if strings.Contains(s.Run, "make") && !strings.Contains(s.Run, "make -C trusted ") {
+			t.Errorf("%q builds what the pull request has changed", s.Run)
+		}
+	}
+	if want := "${{ github.event.pull_request.base.sha }}"; from != want {
+		t.Errorf("the program is that of %q, want %q", from, want)
+	}
+}
