@@ -28,34 +28,52 @@ var transient = regexp.MustCompile(noAnswer.String() + `|StatusCode: 429\b|` +
 // where the API was made a moment ago.
 var notReached = regexp.MustCompile(`connect: connection refused|configured Kubernetes cluster is unreachable`)
 
-// repeatable says whether all causes of a failed up go away by themselves.
-// young says that the cluster was made in the same run.
+// repeatable says whether all causes of a failed up or preview, or of the refresh
+// before it, go away by themselves. young says that the cluster was made in the same
+// run.
 func repeatable(r StackResult, err error, young bool) bool {
-	var command *CommandError
-	if !errors.As(err, &command) || command.Operation != "up" || errors.Is(err, context.Canceled) {
-		return false
-	}
-	causes := slices.DeleteFunc(slices.Clone(r.causes), followed)
-	return len(causes) > 0 && !slices.ContainsFunc(causes, func(cause string) bool {
+	causes := slices.DeleteFunc(causesOf(r, err), followed)
+	return !errors.Is(err, context.Canceled) && len(causes) > 0 && !slices.ContainsFunc(causes, func(cause string) bool {
 		return !transient.MatchString(cause) && (!young || !notReached.MatchString(cause))
 	})
 }
 
-// upPatiently is upStack, tried again a few times while all causes of its
-// failure are transient.
+// causesOf are the engine's errors in an operation that may be tried again.
+func causesOf(r StackResult, err error) []string {
+	if r.Operation == "up" || r.Operation == "preview" {
+		return slices.Clone(r.causes)
+	}
+	if command := new(CommandError); errors.As(err, &command) && command.Operation == "refresh" {
+		return slices.Clone(command.causes)
+	}
+	return nil
+}
+
+// upPatiently is upStack, tried again. What was previewed is not previewed twice.
 func (d *Driver) upPatiently(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions, young bool) (StackResult, error) {
-	result, err := d.upStack(ctx, c, k, o)
+	return d.patiently(ctx, stacks.Name(c.Name, k), young, func(failed string) (StackResult, error) {
+		if failed == "up" {
+			o.Plan, o.Previewed = false, true
+		}
+		return d.upStack(ctx, c, k, o)
+	})
+}
+
+// patiently tries something a few times more while all causes of its failure are
+// transient. try is told which operation has failed before, if one has.
+func (d *Driver) patiently(ctx context.Context, stack string, young bool, try func(failed string) (StackResult, error)) (StackResult, error) {
+	result, err := try("")
 	for i, pause := range d.pauses {
 		if err == nil || !repeatable(result, err, young) {
 			break
 		}
-		d.opts.Observer.Note(stacks.Name(c.Name, k), fmt.Sprintf("%s; trying again in %s, %d of %d",
-			shortened(unlisted(result.causes[0])), pause, i+1, len(d.pauses)))
+		d.opts.Observer.Note(stack, fmt.Sprintf("%s; trying again in %s, %d of %d",
+			shortened(unlisted(causesOf(result, err)[0])), pause, i+1, len(d.pauses)))
 		if waited := linger(ctx, pause); waited != nil {
 			return result, errors.Join(err, waited)
 		}
 		var next StackResult
-		next, err = d.upStack(ctx, c, k, UpOptions{Previewed: true, Refresh: o.Refresh})
+		next, err = try(result.Operation)
 		result = next.after(result)
 	}
 	return result, err
@@ -74,9 +92,12 @@ func linger(ctx context.Context, pause time.Duration) error {
 }
 
 // after is a result of a second try together with that of the first: what the
-// first changed is nothing that was the same.
+// first changed is nothing that was the same. A preview changes nothing.
 func (r StackResult) after(first StackResult) StackResult {
 	r.Duration += first.Duration
+	if first.Operation == "preview" {
+		return r
+	}
 	r.differs = r.differs || first.differs
 	if r.Changes == nil || first.Changes.Total() == 0 {
 		return r

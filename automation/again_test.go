@@ -34,11 +34,11 @@ func TestRepeatable(t *testing.T) {
 		{"one of two", []string{throttled, "StatusCode: 403, RequestID: x, api error AccessDenied: no"}, failed, false, false},
 		{"nothing said", nil, failed, false, false},
 		{"interrupted", []string{throttled}, &CommandError{Operation: "up", Err: context.Canceled}, false, false},
-		{"another operation", []string{throttled}, &CommandError{Operation: "preview"}, false, false},
-		{"not started", []string{throttled}, &PreconditionError{What: "no"}, false, false},
+		{"the program got no answer", []string{"list namespaces: TLS handshake timeout"}, &PreconditionError{What: "no"}, false, true},
+		{"not started", nil, &PreconditionError{What: "no"}, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := repeatable(StackResult{causes: test.causes}, test.err, test.young); got != test.want {
+			if got := repeatable(StackResult{Operation: "up", causes: test.causes}, test.err, test.young); got != test.want {
 				t.Errorf("repeatable is %t, want %t", got, test.want)
 			}
 		})
@@ -58,6 +58,22 @@ func TestUpTriesAgain(t *testing.T) {
 	want := []string{"note demo-core: aws:ec2/vpc:Vpc v: api error RequestLimitExceeded: Request limit exceeded.; trying again in 1ms, 1 of 2"}
 	if diff := cmp.Diff(want, b.seen.notes()); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
+	}
+}
+
+// TestRepeatableOperations: what only looks is tried again as well, and what takes
+// away is not.
+func TestRepeatableOperations(t *testing.T) {
+	const lost = "http2: client connection lost"
+	failed := &CommandError{}
+	for operation, want := range map[string]bool{"up": true, "preview": true, "destroy": false, "": false} {
+		if got := repeatable(StackResult{Operation: operation, causes: []string{lost}}, failed, false); got != want {
+			t.Errorf("%q is repeatable: %t", operation, got)
+		}
+	}
+	refresh := &CommandError{Operation: "refresh", causes: []string{lost}}
+	if !repeatable(StackResult{}, refresh, false) {
+		t.Error("the refresh before an up is not repeatable")
 	}
 }
 

@@ -99,20 +99,7 @@ func (d *Driver) markDraining(ctx context.Context, c *config.Cluster, st *state)
 
 // marked is the state with the output that says so.
 func marked(raw apitype.UntypedDeployment) (apitype.UntypedDeployment, error) {
-	var failed error
-	out, _, err := edit(raw, func(r map[string]json.RawMessage) bool {
-		if stringOf(r["type"]) != rootType {
-			return false
-		}
-		outputs := map[string]json.RawMessage{}
-		if len(r["outputs"]) > 0 {
-			failed = json.Unmarshal(r["outputs"], &outputs)
-		}
-		outputs[drainingOutput] = json.RawMessage("true")
-		r["outputs"] = mustJSON(outputs)
-		return true
-	})
-	return out, errors.Join(err, failed)
+	return withOutput(raw, func(outputs map[string]json.RawMessage) { outputs[drainingOutput] = json.RawMessage("true") })
 }
 
 // resume undoes what a destruction that was given up has suspended.

@@ -76,6 +76,8 @@ type CommandError struct {
 	// Err is the cause where there is one to compare with: context.Canceled
 	// after an interruption, the program's own error when the program failed.
 	Err error
+	// causes are all of the engine's errors.
+	causes []string
 }
 
 func (e *CommandError) Error() string {

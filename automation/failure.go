@@ -49,10 +49,14 @@ func (d *Driver) failure(ctx context.Context, f failed) error {
 		return &PreconditionError{What: f.program.Error(), Err: f.program}
 	}
 	reasons := f.reasons()
-	return &CommandError{
+	failure := &CommandError{
 		Stack: f.stack, Operation: f.operation, Reasons: reasons,
 		Remedy: remedyFor(strings.Join(reasons, "\n")), Err: f.program,
 	}
+	if f.record != nil {
+		failure.causes = f.record.errors
+	}
+	return failure
 }
 
 func interrupted(f failed, cause error) error {

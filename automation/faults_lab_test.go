@@ -21,7 +21,9 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
+	"tombolo/config"
 	"tombolo/lab/aws"
+	"tombolo/stacks"
 )
 
 // noClusters is all that stands behind an EKS that nobody uses.
@@ -274,4 +276,91 @@ func TestLostAnswerOfADeletion(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	b.destroyed()
+}
+
+// zones is network, and asks the cloud for something in every preview.
+func zones(p *pulumi.Context) error {
+	if !strings.HasSuffix(p.Stack(), "-core") {
+		return nil
+	}
+	provider, err := awssdk.NewProvider(p, "asking", &awssdk.ProviderArgs{Region: pulumi.String("eu-central-1")})
+	if err != nil {
+		return err
+	}
+	p.Export("region", pulumi.String("eu-central-1"))
+	if _, err := awssdk.GetAvailabilityZones(p, &awssdk.GetAvailabilityZonesArgs{}, pulumi.Provider(provider)); err != nil {
+		return err
+	}
+	return network(p)
+}
+
+// TestFaultsOfPreviews: an up begins with previews, and what goes away by itself
+// there is tried again as often.
+func TestFaultsOfPreviews(t *testing.T) {
+	throttled := aws.Fault{Kind: aws.FaultThrottled, Operation: "invoke", Type: "aws:index/getAvailabilityZones:getAvailabilityZones", Count: 4}
+	for _, test := range []struct {
+		name string
+		do   func(*faultBench) error
+	}{
+		{"with a plan", func(b *faultBench) error {
+			_, err := b.Up(b.t.Context(), demo(), UpOptions{Plan: true, Refresh: true})
+			return err
+		}},
+		{"to find out that nothing changes", func(b *faultBench) error {
+			_, err := b.Up(b.t.Context(), demo(), UpOptions{})
+			return err
+		}},
+		{"alone", func(b *faultBench) error {
+			_, err := b.Preview(b.t.Context(), demo(), PreviewOptions{})
+			return err
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newFaultBench(t)
+			b.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return zones, nil }
+			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			b.fault(throttled)
+			if err := test.do(b); err != nil {
+				t.Fatal(err)
+			}
+			if left := b.cloud.Faults(); len(left) > 0 {
+				t.Errorf("faults that did not happen: %v", left)
+			}
+			b.converged()
+			b.fault(aws.Fault{Kind: aws.FaultThrottled, Operation: "invoke", Type: throttled.Type, Count: 12})
+			_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
+			if err == nil || !strings.Contains(err.Error(), "Rate exceeded") && !strings.Contains(err.Error(), "RequestLimitExceeded") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// TestAnswersLostAndNobodyThere: what was adopted cannot be confirmed, because the
+// cloud fails there too. It is not taken for made: the next up asks again.
+func TestAnswersLostAndNobodyThere(t *testing.T) {
+	b := newFaultBench(t)
+	b.pauses = nil
+	b.fault(aws.Fault{Kind: aws.FaultServerError, Operation: "create", Type: "Role", Count: 4})
+	b.fault(aws.Fault{Kind: aws.FaultServerError, Operation: "read", Type: "Role", Count: 8})
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil || !strings.Contains(err.Error(), "exceeded maximum number of attempts") {
+		t.Fatalf("error %v", err)
+	}
+	st, err := b.state(t.Context(), "demo-core")
+	if err != nil || len(st.unverified()) != 1 {
+		t.Fatalf("not verified are %v, error %v", st.unverified(), err)
+	}
+	// The first read of these does not succeed either.
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil {
+		t.Error("an up went on with a resource that nobody has seen")
+	}
+	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "1 resource is no longer there: aws:iam/role:Role role") {
+		t.Errorf("notes:\n%s", notes)
+	}
+	b.converged()
 }

@@ -197,7 +197,9 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 			}
 		}
 		so := stacks.Options{Foretold: foretold, Placeholders: k == stacks.Bootstrap && (!hasCore || !hasHub)}
-		r, err := d.previewStack(ctx, c, k, o, so, st != nil)
+		r, err := d.patiently(ctx, stacks.Name(c.Name, k), false, func(failed string) (StackResult, error) {
+			return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
+		})
 		if k == stacks.Core {
 			foretold = foretell(st.outputs(), r.rootOutputs)
 		}

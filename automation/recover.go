@@ -24,8 +24,19 @@ func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 		return nil, err
 	}
 	st, err := d.state(ctx, stacks.Name(c.Name, k))
-	if err != nil || st == nil || len(st.deployment.PendingOperations) == 0 {
+	if err != nil || st == nil {
 		return st, err
+	}
+	if len(st.unverified()) > 0 {
+		if err := d.verifyAdopted(ctx, c, k, st, env); err != nil {
+			return nil, err
+		}
+		if st, err = d.state(ctx, stacks.Name(c.Name, k)); err != nil {
+			return nil, err
+		}
+	}
+	if len(st.deployment.PendingOperations) == 0 {
+		return st, nil
 	}
 	if err := d.settlePending(ctx, c, k, st, env); err != nil {
 		return nil, err

@@ -121,7 +121,7 @@ func created(m apitype.StepEventMetadata) (apitype.ResourceV3, bool) {
 func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state, error) {
 	for tries := 0; ; tries++ {
 		if plan.creates() {
-			edited, err := adopt(st.raw, plan.adoptions())
+			edited, err := adopted(st, plan)
 			if err != nil {
 				return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
 			}
@@ -135,7 +135,7 @@ func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state
 		}
 		hidden := plan.hidden(after)
 		if len(hidden) == 0 || tries == len(s.driver.pauses) {
-			return after, nil
+			return after, s.confirm(ctx, after)
 		}
 		if err := linger(ctx, s.driver.pauses[tries]); err != nil {
 			return nil, interrupted(failed{stack: s.name, operation: "recover"}, err)

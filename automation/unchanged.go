@@ -34,9 +34,14 @@ type forecast struct {
 	result StackResult
 	// stays says that an up would leave the stack as it is.
 	stays bool
-	// err of the preview. The up after it would fail as well.
+	// err of the preview. The up after it would fail as well, unless the causes go
+	// away by themselves.
 	err error
 }
+
+// passes says that the preview failed for what goes away by itself: then nothing is
+// known, and the up is the next try.
+func (f forecast) passes() bool { return f.err != nil && repeatable(f.result, f.err, false) }
 
 // foresee previews both stacks at the same time. Where that cannot tell what an
 // up does, because an operation was interrupted or somebody works on a stack, it
@@ -61,7 +66,13 @@ func (d *Driver) foresee(ctx context.Context, c *config.Cluster, o UpOptions) (f
 	})
 	wg.Go(func() { bootstrap = d.lookAhead(ofBootstrap, c, stacks.Bootstrap, held, nil) })
 	wg.Wait()
+	if core.passes() {
+		return nil, nil
+	}
 	if !core.stays {
+		return forecasts{stacks.Core: core}, nil
+	}
+	if bootstrap.passes() {
 		return forecasts{stacks.Core: core}, nil
 	}
 	if bootstrap.err == nil {
@@ -100,7 +111,7 @@ func (s *state) settled() bool {
 	if s.resources() == 0 || len(s.outputs()) == 0 || len(s.deployment.PendingOperations) > 0 {
 		return false
 	}
-	return !s.draining() && !isSpecial(s.outputs())
+	return !s.draining() && len(s.unverified()) == 0 && !isSpecial(s.outputs())
 }
 
 // lookAhead previews a stack. giveUp, if not nil, is called as soon as

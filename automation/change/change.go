@@ -114,8 +114,8 @@ type Diff struct {
 
 // Published is a value that GitOps reads.
 type Published struct {
-	// Annotation says that it is an annotation, or a label, of a registration;
-	// else it is a key of a ConfigMap.
+	// Annotation says that it is an annotation, or a label, of a registration or
+	// of the infra ConfigMap; else it is a key of a ConfigMap.
 	Annotation bool
 	// Object is namespace/name.
 	Object string

@@ -33,7 +33,7 @@ func publishes(m apitype.StepEventMetadata, at resource.PropertyPath, where stri
 	if i := strings.LastIndex(where, arrow); i >= 0 {
 		inner, within = where[i+len(arrow):], true
 	}
-	last, ok := lastKey(at, where)
+	at, last, ok := lastKey(at, where)
 	switch {
 	case !ok:
 		return nil
@@ -44,23 +44,24 @@ func publishes(m apitype.StepEventMetadata, at resource.PropertyPath, where stri
 			last = inner
 		}
 		return &Published{Object: id, Key: last}
-	case IsRegistration(m.Type, id) && at[0] == "metadata":
+	case (IsRegistration(m.Type, id) || IsInfraConfig(m.Type, id)) && len(at) > 2 && at[0] == "metadata" && (at[1] == "annotations" || at[1] == "labels"):
 		return &Published{Object: id, Key: last, Annotation: true}
 	}
 	return nil
 }
 
-// lastKey is the key that a path ends with, or of a difference within it.
-func lastKey(at resource.PropertyPath, where string) (string, bool) {
+// lastKey is the key that a path ends with, or that of a difference within it,
+// with the whole path to it.
+func lastKey(at resource.PropertyPath, where string) (whole resource.PropertyPath, last string, ok bool) {
 	outer, _, _ := strings.Cut(where, arrow)
 	if parsed, err := resource.ParsePropertyPath(outer); err == nil && len(parsed) > len(at) {
 		at = parsed
 	}
 	if len(at) < 2 {
-		return "", false
+		return at, "", false
 	}
-	key, ok := at[len(at)-1].(string)
-	return key, ok
+	last, ok = at[len(at)-1].(string)
+	return at, last, ok
 }
 
 // objectOf is the namespace/name of a Kubernetes object.

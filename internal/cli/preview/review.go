@@ -256,6 +256,14 @@ func (c *collector) before(open func(context.Context, automation.Observer) (Driv
 	}
 }
 
+// StackStarted forgets what an attempt before has said.
+func (c *collector) StackStarted(stack, operation string) {
+	c.mu.Lock()
+	c.readers[stack] = &change.Reader{}
+	c.mu.Unlock()
+	c.Observer.StackStarted(stack, operation)
+}
+
 // EngineEvent reads the event, and passes it on.
 func (c *collector) EngineEvent(stack string, e events.EngineEvent) {
 	c.mu.Lock()

@@ -124,7 +124,7 @@ func heading(s change.Set, o Options, brief int) string {
 
 // shortest is what is left of a change of very many clusters.
 func shortest(s change.Set, o Options) string {
-	return fmt.Sprintf("%s\n%s\n%s\n_Too much to list: the whole is in the page that `--html` writes._\n",
+	return fmt.Sprintf("%s\n%s\n\n%s\n_Too much to list: the whole is in the page that `--html` writes._\n",
 		Marker(o.Key), headline(s), counts(s))
 }
 
@@ -153,10 +153,13 @@ func headline(s change.Set) string {
 	if n == 0 {
 		text = "## Preview: no changes"
 	}
+	if gone := len(s.Removed); gone > 0 {
+		text = strings.Replace(text, "no changes", "no cluster changes", 1) + ", " + plural(gone, "cluster file") + " removed"
+	}
 	if s.Since != "" {
 		text += fmt.Sprintf("\n\nCompared with %s: %s previewed, %d unchanged.", code(s.Since), plural(len(s.Clusters), "cluster"), len(s.Unchanged))
 	}
-	return text + "\n"
+	return text
 }
 
 // shownDangers is how many are listed when not all can be.
@@ -276,7 +279,7 @@ func flows(s change.Set, brief int) string {
 	}
 	var b strings.Builder
 	b.WriteString("\n### How it flows\n\nFrom core's outputs into what GitOps reads. What is predicted comes from core's preview.\n\n" +
-		"| core output | before | after | ConfigMap keys | annotations of registrations | clusters |\n|---|---|---|---|---|---|\n")
+		"| core output | before | after | ConfigMap keys | annotations and labels | clusters |\n|---|---|---|---|---|---|\n")
 	for _, f := range all {
 		output, before, after := "_cluster file or program_", "", ""
 		switch f.Output {
