@@ -137,7 +137,7 @@ func changesOfRequests() map[string]change.Set {
 		}, nil)),
 		"upgrade": {Since: "origin/main", Clusters: []change.Cluster{upgraded("demo"), upgraded("second")}},
 		"removed-file": {Since: "origin/main", Unchanged: []string{"demo"}, Removed: []change.Removed{
-			{File: "clusters/old.yaml", Cluster: "old", Stacks: []change.Left{{"old-core", 88}, {"old-bootstrap", 41}}},
+			{File: "clusters/old.yaml", Cluster: "old", Stacks: []change.Left{{Name: "old-core", Resources: 88}, {Name: "old-bootstrap", Resources: 41}}},
 			{File: "clusters/never.yaml", Cluster: "never"},
 		}},
 		"bootstrap": one(previewed("demo", fileChanged, []events.EngineEvent{outputs(object{"vpcId": "vpc-1"}, object{"vpcId": "vpc-1"})}, []events.EngineEvent{
