@@ -320,6 +320,8 @@ type bench struct {
 	missing error
 	// placeholders are the stacks opened with placeholders.
 	placeholders []string
+	// foretold is what the last bootstrap was opened with.
+	foretold map[string]any
 	// cloud is what a search of the cloud finds.
 	cloud *fakeCloud
 }
@@ -338,6 +340,9 @@ func newBench(t *testing.T) *bench {
 	d.program = func(c *config.Cluster, k stacks.Kind, o stacks.Options) (pulumi.RunFunc, error) {
 		if o.Placeholders {
 			b.placeholders = append(b.placeholders, stacks.Name(c.Name, k))
+		}
+		if k == stacks.Bootstrap {
+			b.foretold = o.Foretold
 		}
 		return func(*pulumi.Context) error { return nil }, nil
 	}

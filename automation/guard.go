@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/change"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -24,23 +25,11 @@ func kept(m apitype.StepEventMetadata) string {
 	takesAway := []apitype.OpType{
 		apitype.OpDelete, apitype.OpReplace, apitype.OpCreateReplacement, apitype.OpDeleteReplaced,
 	}
-	if m.Old == nil || !slices.Contains(takesAway, m.Op) || !isKept(m.Type, m.Old.ID) {
+	if m.Old == nil || !slices.Contains(takesAway, m.Op) || !change.IsRegistration(m.Type, m.Old.ID) && !change.IsInfraConfig(m.Type, m.Old.ID) {
 		return ""
 	}
 	kind := m.Type[strings.LastIndex(m.Type, ":")+1:]
 	return kind + " " + m.Old.ID
-}
-
-// isKept judges a resource by its type and id, namespace/name on the cluster.
-func isKept(resource, id string) bool {
-	namespace, name := path.Split(id)
-	switch resource {
-	case "kubernetes:core/v1:Secret":
-		return namespace == argocd.Namespace+"/" && strings.HasPrefix(name, argocd.SecretName(""))
-	case "kubernetes:core/v1:ConfigMap":
-		return name == infraConfigMap
-	}
-	return false
 }
 
 // refuseLoss refuses a plan that takes kept objects away, but where the hub has

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -170,8 +172,9 @@ type PreviewOptions struct {
 }
 
 // Preview shows what Up would do. Without the outputs of core, and of its hub's,
-// bootstrap runs on typed unknowns, which no Up accepts. It changes no resource;
-// a stack that did not exist exists, empty, afterwards.
+// bootstrap runs on typed unknowns, which no Up accepts. Where core would change,
+// bootstrap runs on what core's preview says that its outputs will be. It changes
+// no resource; a stack that did not exist exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
 	if err := d.mendStates(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
@@ -180,6 +183,7 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 		return Result{Cluster: c.Name}, err
 	}
 	hasCore, hasHub := false, false
+	var foretold map[string]any
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
 		st, err := d.state(ctx, stacks.Name(c.Name, k))
 		if err != nil {
@@ -192,11 +196,26 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 				return StackResult{}, err
 			}
 		}
-		so := stacks.Options{Placeholders: k == stacks.Bootstrap && (!hasCore || !hasHub)}
-		return d.patiently(ctx, stacks.Name(c.Name, k), false, func(failed string) (StackResult, error) {
+		so := stacks.Options{Foretold: foretold, Placeholders: k == stacks.Bootstrap && (!hasCore || !hasHub)}
+		r, err := d.patiently(ctx, stacks.Name(c.Name, k), false, func(failed string) (StackResult, error) {
 			return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
 		})
+		if k == stacks.Core {
+			foretold = foretell(st.outputs(), r.rootOutputs)
+		}
+		return r, err
 	})
+}
+
+// foretell are the outputs that a preview of core has told, without secrets; nil
+// when they are those that core has.
+func foretell(has, told map[string]any) map[string]any {
+	if told == nil || reflect.DeepEqual(masked(has), any(told)) {
+		return nil
+	}
+	out := maps.Clone(told)
+	maps.DeleteFunc(out, func(_ string, v any) bool { return holdsSecret(v) })
+	return out
 }
 
 func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.Kind,

@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/change"
 )
 
 // rootType is the type of the resource that stands for the stack itself.
@@ -120,7 +121,7 @@ func masked(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		if _, ok := v[signature]; ok {
-			return "[secret]"
+			return secretWord
 		}
 		out := make(map[string]any, len(v))
 		for key, e := range v {
@@ -135,6 +136,22 @@ func masked(value any) any {
 		return out
 	}
 	return value
+}
+
+// secretWord is what the CLI shows in the place of a secret.
+const secretWord = "[secret]"
+
+// holdsSecret says whether a masked value had a secret in it.
+func holdsSecret(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return v == secretWord
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), holdsSecret)
+	case []any:
+		return slices.ContainsFunc(v, holdsSecret)
+	}
+	return false
 }
 
 // find returns the live resource with the URN.
@@ -191,7 +208,7 @@ func (s *state) onHub() []string {
 	var out []string
 	for _, r := range s.deployment.Resources {
 		isRoot := string(r.Type) == "kubernetes:argoproj.io/v1alpha1:Application" && string(r.ID) == argocd.Namespace+"/"+argocd.Root
-		if isRoot || isKept(string(r.Type), string(r.ID)) && r.Type == "kubernetes:core/v1:Secret" {
+		if isRoot || change.IsRegistration(string(r.Type), string(r.ID)) {
 			out = append(out, string(r.URN))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tombolo/automation/change"
 	"tombolo/config"
 	"tombolo/stacks/handoff"
 )
@@ -36,7 +37,7 @@ type Verification struct {
 
 // The hand-over's general ConfigMap, and its key that proves where it came from.
 const (
-	infraConfigMap = "infra-config"
+	infraConfigMap = change.InfraConfigMap
 	infraVPC       = "vpc_id"
 )
 

@@ -34,6 +34,13 @@ var rules = map[string]rule{
 	"Cluster.Wave":        {least: number(0), most: number(99), byDefault: 0},
 	"Cluster.Protect":     {byDefault: false},
 
+	"Policy.Version":         {what: "a version of the policy format", example: "1", numbers: []int{1}},
+	"Policy.Rules":           {noun: "rule", minItems: 1},
+	"PolicyRule.Name":        label("network"),
+	"PolicyRule.Decision":    {what: "a decision", allowed: texts(SecondApproval, Deny)},
+	"PolicyMatch.Dangers":    {what: "a danger", noun: "danger", allowed: []string{AnyDanger, "cluster", "network", "node-group", "data", "registration", "infra-config"}},
+	"PolicyMatch.Operations": {what: "an operation", noun: "operation", allowed: []string{"create", "update", "replace", "delete", "import"}},
+
 	"Cloud.Provider": {what: "a cloud that this tombolo knows", allowed: texts(AWS)},
 	"Cloud.Region":   {what: "an AWS region that this tombolo knows", example: "eu-central-1", allowed: Regions()},
 	"Cloud.Account": {

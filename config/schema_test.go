@@ -176,6 +176,11 @@ func TestRulesName(t *testing.T) {
 			fields[typ.Name()+"."+typ.Field(i).Name] = true
 		}
 	}
+	for _, typ := range []reflect.Type{reflect.TypeFor[Policy](), reflect.TypeFor[PolicyRule](), reflect.TypeFor[PolicyMatch]()} {
+		for field := range typ.Fields() {
+			fields[typ.Name()+"."+field.Name] = true
+		}
+	}
 	for name := range rules {
 		if !fields[name] {
 			t.Errorf("rules has %s, which is no field", name)

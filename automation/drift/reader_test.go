@@ -113,8 +113,8 @@ func TestSecretsAreMasked(t *testing.T) {
 		{"a secret within", vpcType, map[string]any{"nested": map[string]any{"key": mark}}, map[string]any{"nested": "shown"}, "nested", Property{
 			Expected: map[string]any{"key": Masked}, Actual: "shown",
 		}},
-		{"a Kubernetes Secret's data", secretType, map[string]any{"data": map[string]any{"a": "1"}}, map[string]any{"data": map[string]any{"a": "2"}}, "data.a", Property{Expected: Masked, Actual: Masked}},
-		{"a Kubernetes Secret's label", secretType, map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "1"}}}, nil, "metadata.labels.a", Property{Expected: "1"}},
+		{"a Kubernetes Secret's data", "kubernetes:core/v1:Secret", map[string]any{"data": map[string]any{"a": "1"}}, map[string]any{"data": map[string]any{"a": "2"}}, "data.a", Property{Expected: Masked, Actual: Masked}},
+		{"a Kubernetes Secret's label", "kubernetes:core/v1:Secret", map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "1"}}}, nil, "metadata.labels.a", Property{Expected: "1"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.want.Path = test.path

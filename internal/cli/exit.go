@@ -76,6 +76,24 @@ func exitClasses() []exitClass {
 			matches: isA[*automation.LeftoversError],
 		},
 		{
+			code: 11, name: "changes",
+			meaning: "A preview with --exit-code found changes, none of them dangerous",
+			remedy:  "Nothing; without changes the code is 0",
+			matches: func(err error) bool { return isFault(err, fault.Changes) },
+		},
+		{
+			code: 12, name: "dangerous",
+			meaning: "A preview with --exit-code found dangerous changes",
+			remedy:  "Read what is marked before anybody applies it",
+			matches: func(err error) bool { return isFault(err, fault.Dangerous) },
+		},
+		{
+			code: 13, name: "policy",
+			meaning: "The policy file denies the change, or wants a second approval that it lacks",
+			remedy:  "Change what the message names, or run again with --approvals when people have approved",
+			matches: func(err error) bool { return isFault(err, fault.Policy) },
+		},
+		{
 			code: 4, name: "precondition",
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",

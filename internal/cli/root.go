@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/internal/cli/check"
+	"tombolo/internal/cli/comment"
 	"tombolo/internal/cli/destroy"
 	"tombolo/internal/cli/doctor"
 	"tombolo/internal/cli/drift"
@@ -92,7 +93,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 		}
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range []*cobra.Command{initialize.NewCmdInit(f), lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
+	for _, cmd := range []*cobra.Command{comment.NewCmdComment(f, nil), initialize.NewCmdInit(f), lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
 		cmd.GroupID = other
 		root.AddCommand(cmd)
 	}

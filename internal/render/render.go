@@ -28,9 +28,13 @@ const (
 	// JSON is one JSON document per line on the data writer, for each event
 	// and each result.
 	JSON Format = "json"
+	// Markdown is one comment for a pull request on the data writer, which
+	// preview alone writes; progress is as with Text.
+	Markdown Format = "markdown"
 )
 
-// Formats lists the formats in the order in which they are offered.
+// Formats lists the formats that every command has, in the order in which they
+// are offered.
 func Formats() []Format { return []Format{Text, Plain, JSON} }
 
 // Options say where progress goes and how.

@@ -57,6 +57,7 @@ func eksClusterTypes() map[string]*resourceType {
 			teardown: func(ctx context.Context, c *Cloud, r *record) error {
 				return c.options.Clusters.Stop(ctx, r.Outputs.str("name"))
 			},
+			decided: []string{"vpcConfig.clusterSecurityGroupId", "vpcConfig.vpcId"},
 			// EKS says "several minutes"; users report 8 to 10 for creation
 			// and 3 for deletion.
 			takes: timing{create: 9 * time.Minute, update: 5 * time.Minute, remove: 3 * time.Minute},

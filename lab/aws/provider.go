@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/urn"
@@ -184,6 +185,12 @@ func (t *resourceType) preview(in props) props {
 			out[name] = unknown{}
 		}
 	}
+	for _, path := range t.decided {
+		name, key, _ := strings.Cut(path, ".")
+		if object, ok := out[name].(map[string]any); ok && object[key] == nil {
+			object[key] = unknown{}
+		}
+	}
 	return out
 }
 
@@ -224,13 +231,15 @@ func (t *resourceType) previewUpdate(req *pulumirpc.UpdateRequest, in props) (*p
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(out, in)
-	if t.taggable() {
-		out["tagsAll"] = cloneValue(in["tags"])
-	}
 	oldInputs, err := unmarshal(req.OldInputs, "the old inputs")
 	if err != nil {
 		return nil, err
+	}
+	made := maps.Clone(out)
+	maps.Copy(out, in)
+	keepMade(out, made, oldInputs)
+	if t.taggable() {
+		out["tagsAll"] = cloneValue(in["tags"])
 	}
 	if t.renews(oldInputs, in) {
 		for _, name := range t.renewed {
@@ -239,6 +248,27 @@ func (t *resourceType) previewUpdate(req *pulumirpc.UpdateRequest, in props) (*p
 	}
 	properties, err := marshal(out, "the outputs")
 	return &pulumirpc.UpdateResponse{Properties: properties}, err
+}
+
+// keepMade puts back what AWS has added to objects among the inputs, such as the
+// security group in a cluster's vpcConfig: an update leaves it as it is.
+func keepMade(out, made, oldInputs props) {
+	for name := range oldInputs {
+		now, has := out[name].(map[string]any)
+		was, had := made[name].(map[string]any)
+		asked, object := oldInputs[name].(map[string]any)
+		if !has || !had || !object {
+			continue
+		}
+		now = maps.Clone(now)
+		for key, value := range was {
+			_, given := asked[key]
+			if _, wanted := now[key]; !given && !wanted {
+				now[key] = value
+			}
+		}
+		out[name] = now
+	}
 }
 
 // Read looks a resource up, for refresh and import. An empty id says that it

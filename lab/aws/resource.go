@@ -39,6 +39,9 @@ type resourceType struct {
 	// renewed are outputs that an update changes, unless only inputs among
 	// renewedNotBy change.
 	renewed, renewedNotBy []string
+	// decided are what AWS decides within objects among the inputs, as paths such
+	// as vpcConfig.vpcId.
+	decided []string
 	// autoname makes a name when none is given.
 	autoname autoname
 	// defaults for inputs that are not given.

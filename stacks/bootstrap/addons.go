@@ -64,7 +64,7 @@ func addonValues(c *config.Cluster, a addon.Enabled, h handoff.Handoff) pulumi.O
 
 // addonOutputs is what core tells about an addon: an output of addon.Outputs.
 func addonOutputs(name string, h handoff.Handoff) pulumi.Output {
-	return pulumi.All(h.AddonOutputs, h.VPCID, h.PrivateSubnetIDs, h.ClusterEndpoint, h.ClusterSecurityGroupID).ApplyT(func(v []any) any {
+	return pulumi.All(h.AddonOutputsOf(name), h.VPCID, h.PrivateSubnetIDs, h.ClusterEndpoint, h.ClusterSecurityGroupID).ApplyT(func(v []any) any {
 		made := map[string]string{}
 		for key, value := range v[0].(map[string]string) {
 			if output, ok := strings.CutPrefix(key, name+"/"); ok {

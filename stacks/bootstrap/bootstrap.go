@@ -25,6 +25,8 @@ type Options struct {
 	HubCoreStack string
 	// Placeholders stand for the hand-offs in a preview.
 	Placeholders bool
+	// Foretold are core's outputs as a preview of core has just told them.
+	Foretold map[string]any
 	// Env is the environment of the run, before the process's own.
 	Env map[string]string
 }
@@ -65,6 +67,9 @@ func (p *program) run() error {
 		}
 	}
 	if p.h, err = handoff.Import(p.ctx, p.o.CoreStack, p.o.Placeholders); err != nil {
+		return err
+	}
+	if p.h, err = handoff.Foretell(p.ctx, p.h, p.o.Foretold); err != nil {
 		return err
 	}
 	if p.own, err = connect(p.ctx, "kubernetes", p.h, p.c.Cloud.Profile); err != nil {

@@ -107,7 +107,7 @@ func service(s config.Service, h handoff.Handoff) infraconfig.Service {
 	out.ServiceAccount = s.Identity.ServiceAccount
 	if s.Identity.Mode == config.IRSA {
 		// Pod Identity needs no annotation: the association names the account.
-		out.RoleARN = h.ServiceRoleARNs.MapIndex(pulumi.String(s.Name))
+		out.RoleARN = h.ServiceRoleARN(s.Name)
 	}
 	return out
 }

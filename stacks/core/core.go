@@ -71,11 +71,9 @@ func Run(ctx *pulumi.Context, c, hub *config.Cluster) error {
 		PublicSubnetIDs:        net.public,
 		ClusterSecurityGroupID: cluster.SecurityGroupID,
 		NodeRoleARN:            cluster.NodeRoleARN,
-		ServiceRoleARNs:        roles.ToStringMapOutput(),
-		AddonOutputs:           made.ToStringMapOutput(),
 		ArgoCDRoleARN:          fleet.argocd,
 		RegistrationRoleARN:    fleet.registration,
-	})
+	}.WithMaps(roles, made))
 }
 
 // newProvider makes the AWS provider that all resources use: never the default

@@ -65,6 +65,45 @@ type Handoff struct {
 	// RegistrationRoleARN is the role by which the hub reaches a spoke; "" where
 	// there is none.
 	RegistrationRoleARN pulumi.StringOutput `output:"registrationRoleArn"`
+
+	// entries are those of maps, by output, where each is known or not on its
+	// own: as an output, a map of which one entry is unknown is unknown.
+	entries map[string]pulumi.StringMap
+}
+
+// WithMaps returns the hand-off with the roles of services and what was made for
+// addons.
+func (h Handoff) WithMaps(serviceRoleARNs, addonOutputs pulumi.StringMap) Handoff {
+	h.ServiceRoleARNs, h.AddonOutputs = serviceRoleARNs.ToStringMapOutput(), addonOutputs.ToStringMapOutput()
+	h.entries = map[string]pulumi.StringMap{"serviceRoleArns": serviceRoleARNs, "addonOutputs": addonOutputs}
+	return h
+}
+
+// ServiceRoleARN is the role of a service with an identity.
+func (h Handoff) ServiceRoleARN(service string) pulumi.StringOutput {
+	if known, ok := h.entries["serviceRoleArns"]; ok {
+		if arn, ok := known[service]; ok {
+			return arn.ToStringOutput()
+		}
+		return pulumi.String("").ToStringOutput()
+	}
+	return h.ServiceRoleARNs.MapIndex(pulumi.String(service))
+}
+
+// AddonOutputsOf are what was made for one addon, by <addon>/<output>; there may
+// be those of others among them.
+func (h Handoff) AddonOutputsOf(addon string) pulumi.StringMapOutput {
+	known, ok := h.entries["addonOutputs"]
+	if !ok {
+		return h.AddonOutputs
+	}
+	of := pulumi.StringMap{}
+	for key, value := range known {
+		if strings.HasPrefix(key, addon+"/") {
+			of[key] = value
+		}
+	}
+	return of.ToStringMapOutput()
 }
 
 // Export makes the hand-off the outputs of the stack. It fails when a field has
@@ -89,6 +128,9 @@ func exports(h Handoff) (pulumi.Map, error) {
 			return
 		}
 		outputs[key] = field.Interface().(pulumi.Input)
+		if entries, ok := h.entries[key]; ok {
+			outputs[key] = entries
+		}
 	})
 	if len(missing) > 0 {
 		return nil, fmt.Errorf("export hand-off: no value for %s", strings.Join(missing, ", "))
@@ -166,6 +208,8 @@ func checkVersion(coreStack string, v any) error {
 func each(h *Handoff, visit func(key string, field reflect.Value)) {
 	v := reflect.ValueOf(h).Elem()
 	for i := range v.NumField() {
-		visit(v.Type().Field(i).Tag.Get("output"), v.Field(i))
+		if f := v.Type().Field(i); f.IsExported() {
+			visit(f.Tag.Get("output"), v.Field(i))
+		}
 	}
 }

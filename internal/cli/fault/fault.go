@@ -19,6 +19,12 @@ const (
 	Contract Class = "contract"
 	// Drift: the cloud or a cluster is not as the stacks have it.
 	Drift Class = "drift"
+	// Changes: a preview found that something would change, and was asked to tell.
+	Changes Class = "changes"
+	// Dangerous: so it did, and something of it is dangerous.
+	Dangerous Class = "dangerous"
+	// Policy: the project's policy does not let the change pass.
+	Policy Class = "policy"
 	// Declined: the person at the terminal said no.
 	Declined Class = "declined"
 )

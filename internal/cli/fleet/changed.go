@@ -48,6 +48,7 @@ func (f *Fleet) onlyChanged(all []*config.Cluster) ([]*config.Cluster, error) {
 	if err != nil {
 		return nil, notCompared(err)
 	}
+	f.Changed = &report
 	if err := f.tellChanged(all, report); err != nil {
 		return nil, err
 	}
@@ -86,10 +87,12 @@ func (f *Fleet) tellChanged(all []*config.Cluster, report changed.Report) error 
 		Clusters: []changedCluster{}, Unchanged: []string{}, Removed: report.Removed,
 	}
 	status := f.Status()
+	f.Unchanged = nil
 	for _, c := range all {
 		reasons := report.Clusters[c.Name]
 		if len(reasons) == 0 {
 			document.Unchanged = append(document.Unchanged, c.Name)
+			f.Unchanged = document.Unchanged
 			continue
 		}
 		document.Clusters = append(document.Clusters, changedCluster{Cluster: c.Name, Reasons: reasons})

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"tombolo/automation/changed"
 	"tombolo/automation/fleet"
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
@@ -63,6 +64,10 @@ type Fleet struct {
 	// ChangedSince leaves out the clusters that have the same inputs as at this
 	// commit; Tree is the platform tree that is compared as well.
 	ChangedSince, Tree string
+	// Changed is what ChangedSince found, after Choose; nil without it.
+	Changed *changed.Report
+	// Unchanged are the clusters that it left out, of those that were chosen.
+	Unchanged []string
 
 	cmd *cobra.Command
 	// resumed is the run that goes on.

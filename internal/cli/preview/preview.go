@@ -21,6 +21,7 @@ import (
 // Driver is what the command needs of automation.Driver.
 type Driver interface {
 	Preview(context.Context, *config.Cluster, automation.PreviewOptions) (automation.Result, error)
+	List(ctx context.Context, dir string) ([]automation.ClusterInfo, error)
 }
 
 // Options of the command.
@@ -28,17 +29,21 @@ type Options struct {
 	*fleet.Fleet
 	Driver func(context.Context, automation.Observer) (Driver, error)
 	Style  func(terminal bool) render.Style
+	// Markdown says that one comment is written in place of plans.
+	Markdown func() bool
 
 	Refresh bool
 	Details bool
+	Review
 }
 
 // NewCmdPreview returns the command; runF, if not nil, runs in place of it.
 func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Fleet:  fleet.New(f, fleet.Operation{Name: "preview", Order: automationfleet.Free}),
-		Style:  f.Style,
-		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+		Fleet:    fleet.New(f, fleet.Operation{Name: "preview", Order: automationfleet.Free}),
+		Style:    f.Style,
+		Driver:   func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+		Markdown: func() bool { return f.Globals.Output == render.Markdown },
 	}
 	cmd := &cobra.Command{
 		Use:   "preview [<cluster>...]",
@@ -47,12 +52,24 @@ func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) erro
 List the resources of both stacks that up would change, and change none.
 
 Before core exists, bootstrap is previewed with typed unknowns in the place of
-core's outputs; they are shown as such, and up never takes them.`),
+core's outputs; they are shown as such, and up never takes them. Where core
+would change, bootstrap is previewed on what core's preview says that its
+outputs will be.
+
+With --output markdown the result is one comment for a pull request, for all
+clusters together; tombolo comment posts it. Then, and with --exit-code, the
+rules of tombolo.policy.yaml are judged.`),
 		Example: strings.TrimSpace(`
   tombolo preview demo --lab
   tombolo preview demo --details
-  tombolo preview --selector environment=prod`),
-		Args: opts.Args,
+  tombolo preview --selector environment=prod
+  tombolo preview --changed-since origin/main --output markdown --html preview.html`),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := opts.check(); err != nil {
+				return err
+			}
+			return opts.Args(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
 				return runF(cmd.Context(), opts)
@@ -63,11 +80,15 @@ core's outputs; they are shown as such, and up never takes them.`),
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud, not only with the state")
+	opts.addFlags(cmd, &f.Globals.Output)
 	cmd.Flags().BoolVar(&opts.Details, "details", false, "show the inputs of each resource; secrets are masked")
 	return cmd
 }
 
 func previewRun(ctx context.Context, o *Options) error {
+	if o.wanted() || o.Markdown() {
+		return o.reviewRun(ctx)
+	}
 	all, err := o.Choose()
 	if err != nil || len(all) == 0 {
 		return err

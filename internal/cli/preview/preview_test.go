@@ -35,6 +35,8 @@ func (d driver) Preview(_ context.Context, c *config.Cluster, _ automation.Previ
 	}}, nil
 }
 
+func (driver) List(context.Context, string) ([]automation.ClusterInfo, error) { return nil, nil }
+
 func TestPreview(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -1,0 +1,217 @@
+package comment
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/streams"
+	"tombolo/internal/render"
+)
+
+const (
+	mark  = "<!-- tombolo:preview:preview -->\n"
+	other = "<!-- tombolo:preview:other -->\n"
+)
+
+// server has the comments of one request, as GitHub or GitLab do.
+type server struct {
+	comments []posted
+	// user is who the token is; "" where it may not ask.
+	user  string
+	calls []string
+	// pages of so many comments.
+	page int
+	url  string
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Authorization") != "Bearer t0ken" && r.Header.Get("PRIVATE-TOKEN") != "t0ken" {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, `{"message":"Bad credentials"}`)
+		return
+	}
+	if r.URL.Path == "/user" {
+		if s.user == "" {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		fmt.Fprintf(w, `{"login":%q,"username":%q}`, s.user, s.user)
+		return
+	}
+	var sent struct{ Body string }
+	_ = json.NewDecoder(r.Body).Decode(&sent)
+	i := slices.IndexFunc(s.comments, func(c posted) bool { return strings.HasSuffix(r.URL.Path, "/"+c.id) })
+	if r.Method != http.MethodGet {
+		s.calls = append(s.calls, r.Method+" "+r.URL.EscapedPath())
+	}
+	switch r.Method {
+	case http.MethodGet:
+		s.list(w, r)
+	case http.MethodPost:
+		s.comments = append(s.comments, posted{fmt.Sprint(100 + len(s.comments)), s.user, sent.Body})
+		w.WriteHeader(http.StatusCreated)
+	case http.MethodPatch, http.MethodPut:
+		s.comments[i].body = sent.Body
+	case http.MethodDelete:
+		s.comments = slices.Delete(s.comments, i, i+1)
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+func (s *server) list(w http.ResponseWriter, r *http.Request) {
+	page := 1
+	fmt.Sscan(r.URL.Query().Get("page"), &page)
+	from := min((page-1)*s.page, len(s.comments))
+	to := min(from+s.page, len(s.comments))
+	if to < len(s.comments) {
+		w.Header().Set("X-Next-Page", fmt.Sprint(page+1))
+		w.Header().Set("Link", fmt.Sprintf(`<%s%s?page=%d>; rel="next", <x>; rel="last"`, s.url, r.URL.Path, page+1))
+	}
+	all := []map[string]any{}
+	for _, c := range s.comments[from:to] {
+		var id int
+		fmt.Sscan(c.id, &id)
+		who := map[string]any{"login": c.author, "username": c.author}
+		all = append(all, map[string]any{"id": id, "body": strings.ReplaceAll(c.body, "\n", "\r\n"), "user": who, "author": who})
+	}
+	_ = json.NewEncoder(w).Encode(all)
+}
+
+// run runs the command against the server.
+func (s *server) run(t *testing.T, env map[string]string, body string, args ...string) (string, error) {
+	t.Helper()
+	web := httptest.NewServer(s)
+	t.Cleanup(web.Close)
+	s.url, s.page, s.calls = web.URL, 2, nil
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "comment.md"), []byte(body), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, _, _, errOut := streams.Test()
+	f := &factory.Factory{
+		Streams: st, Globals: &factory.Globals{Output: render.Text}, Dir: dir,
+		Lookup: func(name string) (string, bool) {
+			value, ok := env[name]
+			return strings.ReplaceAll(value, "URL", web.URL), ok
+		},
+	}
+	cmd := NewCmdComment(f, nil)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs(append([]string{"--file", "comment.md"}, args...))
+	err := cmd.ExecuteContext(context.WithoutCancel(t.Context()))
+	return errOut.String(), err
+}
+
+func github1() map[string]string {
+	return map[string]string{
+		"GITHUB_ACTIONS": "true", "GITHUB_TOKEN": "t0ken", "GITHUB_API_URL": "URL", "GITHUB_REPOSITORY": "acme/platform", "GITHUB_REF": "refs/pull/7/merge",
+	}
+}
+
+func gitlab1() map[string]string {
+	return map[string]string{
+		"GITLAB_CI": "true", "GITLAB_TOKEN": "t0ken", "CI_API_V4_URL": "URL", "CI_PROJECT_ID": "acme/platform", "CI_MERGE_REQUEST_IID": "7",
+	}
+}
+
+func TestComment(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		env   map[string]string
+		user  string
+		paths [3]string // of making, rewriting and removing
+	}{
+		{"GitHub", github1(), "ci-bot", [3]string{
+			"POST /repos/acme/platform/issues/7/comments", "PATCH /repos/acme/platform/issues/comments/3", "DELETE /repos/acme/platform/issues/comments/4",
+		}},
+		{"GitLab", gitlab1(), "ci-bot", [3]string{
+			"POST /projects/acme%2Fplatform/merge_requests/7/notes", "PUT /projects/acme%2Fplatform/merge_requests/7/notes/3", "DELETE /projects/acme%2Fplatform/merge_requests/7/notes/4",
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			others := []posted{{"1", "mallory", mark + "forged"}, {"2", test.user, other + "of another key"}}
+			s := &server{user: test.user, comments: slices.Clone(others)}
+			want := func(what string, calls []string, comments ...posted) {
+				t.Helper()
+				if diff := cmp.Diff(calls, s.calls); diff != "" {
+					t.Errorf("%s: calls (-want +got):\n%s", what, diff)
+				}
+				if diff := cmp.Diff(append(slices.Clone(others), comments...), s.comments, cmp.AllowUnexported(posted{})); diff != "" {
+					t.Errorf("%s: comments (-want +got):\n%s", what, diff)
+				}
+			}
+			said, err := s.run(t, test.env, mark+"first\n")
+			if err != nil || !strings.Contains(said, "the comment was made") {
+				t.Fatalf("%v, said %q", err, said)
+			}
+			want("made", test.paths[:1], posted{"102", test.user, mark + "first\n"})
+
+			said, err = s.run(t, test.env, mark+"first\n")
+			if err != nil || !strings.Contains(said, "the comment was left as it is") {
+				t.Fatalf("%v, said %q", err, said)
+			}
+			want("the same", nil, posted{"102", test.user, mark + "first\n"})
+
+			s.comments = append(slices.Clone(others), posted{"3", test.user, mark + "first\n"}, posted{"4", test.user, mark + "twice\n"})
+			said, err = s.run(t, test.env, mark+"second\n")
+			if err != nil || !strings.Contains(said, "the comment was rewritten") {
+				t.Fatalf("%v, said %q", err, said)
+			}
+			want("rewritten", []string{test.paths[2], test.paths[1]}, posted{"3", test.user, mark + "second\n"})
+		})
+	}
+}
+
+// The token of a job may not ask who it is.
+func TestCommentOfAJob(t *testing.T) {
+	s := &server{comments: []posted{{"3", "github-actions[bot]", mark + "first"}}}
+	env := github1()
+	delete(env, "GITHUB_REF")
+	env["GITHUB_EVENT_PATH"] = filepath.Join(t.TempDir(), "event.json")
+	if err := os.WriteFile(env["GITHUB_EVENT_PATH"], []byte(`{"pull_request":{"number":9}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := s.run(t, env, mark+"second"); err != nil || s.comments[0].body != mark+"second" {
+		t.Errorf("%v, said %q, has %v", err, said, s.comments)
+	}
+}
+
+func TestCommentRefuses(t *testing.T) {
+	without := func(env map[string]string, name string) map[string]string { delete(env, name); return env }
+	for _, test := range []struct {
+		name string
+		env  map[string]string
+		body string
+		args []string
+		want string
+	}{
+		{"no job", map[string]string{}, mark, nil, "this is no job of GitHub Actions or GitLab CI; give --host, --repository and --number"},
+		{"no token", without(github1(), "GITHUB_TOKEN"), mark, nil, "GITHUB_TOKEN is not set; set it to a token that may write comments"},
+		{"no request", without(gitlab1(), "CI_MERGE_REQUEST_IID"), mark, nil, "the merge request is not known; give --number"},
+		{"no pull request", without(github1(), "GITHUB_REF"), mark, nil, "the pull request is not known; give --number"},
+		{"no repository", without(github1(), "GITHUB_REPOSITORY"), mark, nil, "the repository is not known; give --repository"},
+		{"a wrong repository", github1(), mark, []string{"--repository", "../x"}, `the repository is "../x"; write it like acme/platform`},
+		{"another key", github1(), mark, []string{"--key", "other"}, "comment.md does not begin with the marker of key other"},
+		{"a key that ends the marker", github1(), mark, []string{"--key", "a-->"}, `--key is "a-->"; use letters`},
+		{"no file", github1(), mark, []string{"--file", "missing.md"}, "the comment cannot be read: "},
+		{"a bad token", map[string]string{"GITHUB_TOKEN": "bad", "GITHUB_API_URL": "URL"}, mark, []string{"--host", "github", "--repository", "a/b", "--number", "1"}, "the host answers 401 Bad credentials; allow the token"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := (&server{user: "u"}).run(t, test.env, test.body, test.args...)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}

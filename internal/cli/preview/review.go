@@ -1,0 +1,310 @@
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/spf13/cobra"
+
+	"tombolo/automation"
+	"tombolo/automation/change"
+	automationfleet "tombolo/automation/fleet"
+	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/flags"
+	"tombolo/internal/cli/fleet"
+	"tombolo/internal/cli/result"
+	"tombolo/internal/cli/review"
+	"tombolo/internal/render"
+	"tombolo/stacks"
+)
+
+// Review are the options of a preview that somebody decides by.
+type Review struct {
+	// Key of the comment's marker.
+	Key string
+	// MaxSize of the comment, in bytes.
+	MaxSize int
+	// HTML is the file of the page with everything; "" for none.
+	HTML string
+	// ExitCode has the exit code tell whether anything changes.
+	ExitCode bool
+	// Approvals that the change has.
+	Approvals int
+	// Policy is the policy file. Default: config.PolicyFile in the project's
+	// directory, if it is there.
+	Policy string
+}
+
+// DefaultKey is the key of a comment when none is given.
+const DefaultKey = "preview"
+
+func (o *Options) addFlags(cmd *cobra.Command, output *render.Format) {
+	formats := flags.NewEnum(output, append(render.Formats(), render.Markdown)...)
+	f := cmd.Flags()
+	f.VarP(formats, "output", "o", "text, plain and json as everywhere; markdown is one comment for a pull request")
+	factory.CompleteFlag(cmd, "output", formats.Values())
+	f.StringVar(&o.Key, "comment-key", DefaultKey, "the `name` in the comment's marker; each name has a comment of its own")
+	f.IntVar(&o.MaxSize, "max-size", review.GitHubSize, "the longest comment in `bytes`; GitLab takes 1000000")
+	f.StringVar(&o.HTML, "html", "", "write everything into a `file`, as one page without external resources")
+	f.BoolVar(&o.ExitCode, "exit-code", false, "exit with 11 when anything changes, with 12 when something of it is dangerous")
+	f.IntVar(&o.Approvals, "approvals", 0, "how many `people` have approved the change, for the policy")
+	f.StringVar(&o.Policy, "policy", "", "the policy `file` (default: "+config.PolicyFile+" of the project, if it is there)")
+}
+
+// wanted says whether something asks for more than plans.
+func (r Review) wanted() bool { return r.HTML != "" || r.ExitCode || r.Policy != "" }
+
+// keyPattern keeps a key from ending the marker that it is in.
+var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// CheckKey says what is wrong with the key of a comment.
+func CheckKey(flag, key string) error {
+	if !keyPattern.MatchString(key) || strings.Contains(key, "--") {
+		return fault.NewUsage(fmt.Sprintf("%s is %q", flag, key), "use letters, digits and single . _ - in it")
+	}
+	return nil
+}
+
+func (r Review) check() error {
+	switch {
+	case r.MaxSize < review.LeastSize:
+		return fault.NewUsage(fmt.Sprintf("--max-size is %d", r.MaxSize), fmt.Sprintf("give %d or more", review.LeastSize))
+	case r.Approvals < 0:
+		return fault.NewUsage(fmt.Sprintf("--approvals is %d", r.Approvals), "give 0 or more")
+	}
+	return CheckKey("--comment-key", r.Key)
+}
+
+// reviewRun previews, and judges what all clusters together would become.
+func (o *Options) reviewRun(ctx context.Context) error {
+	out := o.Streams.Out
+	if o.Markdown() { // the comment alone is data
+		aside := *o.Streams
+		aside.Out = aside.ErrOut
+		o.Streams = &aside
+	}
+	policy, err := o.policy()
+	if err != nil {
+		return err
+	}
+	all, err := o.Choose()
+	if err != nil {
+		return err
+	}
+	seen := &collector{readers: map[string]*change.Reader{}}
+	set := change.Set{Since: o.ChangedSince}
+	failed := fleet.With(ctx, o.Fleet, seen.before(o.Driver), func(s *fleet.Session[Driver]) error {
+		if err := o.removed(ctx, s.Driver, &set); err != nil || len(all) == 0 {
+			return err
+		}
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
+			seen.finished(c.Name, r, err)
+			if err != nil || o.Markdown() {
+				return result.Work(r), err
+			}
+			return result.Work(r), o.write(t.Out, r, result.Plans(s.Progress, r))
+		}})
+	})
+	if ctx.Err() != nil {
+		return failed // half a look is no result
+	}
+	o.gather(&set, all, seen)
+	if policy != nil {
+		if err := set.Judge(policy, o.Approvals); err != nil {
+			return err
+		}
+	}
+	return o.conclude(out, set, failed)
+}
+
+// policy is the project's policy; nil without one.
+func (o *Options) policy() (*config.Policy, error) {
+	file := o.Policy
+	if file == "" {
+		root, err := o.Root()
+		if err != nil {
+			return nil, err
+		}
+		file = filepath.Join(root, config.PolicyFile)
+	}
+	p, err := config.LoadPolicy(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		if o.Policy == "" {
+			return nil, nil
+		}
+		return nil, fault.NewUsage(fmt.Sprintf("--policy %s: there is no such file", o.Policy), "name the policy file")
+	}
+	return p, err
+}
+
+// removed asks the backend what it has of clusters whose files are gone.
+func (o *Options) removed(ctx context.Context, d Driver, set *change.Set) error {
+	if o.Changed == nil || len(o.Changed.Removed) == 0 {
+		return nil
+	}
+	root, err := o.Root()
+	if err != nil {
+		return err
+	}
+	infos, err := d.List(ctx, filepath.Join(root, "clusters"))
+	if err != nil {
+		return fmt.Errorf("look for the stacks of removed cluster files: %w", err)
+	}
+	for _, file := range o.Changed.Removed {
+		r := change.Removed{File: file, Cluster: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))}
+		for _, info := range infos {
+			if info.Name != r.Cluster {
+				continue
+			}
+			for _, s := range info.Stacks {
+				r.Stacks = append(r.Stacks, change.Left{Name: s.Name, Resources: s.Resources})
+			}
+		}
+		set.Removed = append(set.Removed, r)
+	}
+	return nil
+}
+
+// gather puts what was seen of each cluster into the set.
+func (o *Options) gather(set *change.Set, all []*config.Cluster, seen *collector) {
+	for _, c := range all {
+		cluster := change.Cluster{Name: c.Name, Wave: c.Wave, Labels: c.RegistrationLabels(), Err: seen.errorOf(c.Name)}
+		if o.Changed != nil {
+			for _, reason := range o.Changed.Clusters[c.Name] {
+				cluster.Reasons = append(cluster.Reasons, reason.String())
+			}
+		}
+		for _, k := range stacks.Kinds() {
+			if s, ok := seen.stack(c.Name, k); ok {
+				cluster.Stacks = append(cluster.Stacks, s)
+			}
+		}
+		cluster.Trace()
+		set.Clusters = append(set.Clusters, cluster)
+	}
+	set.Unchanged = o.Unchanged
+	set.Sort()
+}
+
+// conclude writes what was found, and says by an error what the exit code tells.
+func (o *Options) conclude(out io.Writer, set change.Set, failed error) error {
+	if o.Markdown() {
+		comment := review.Comment(set, review.Options{Key: o.Key, MaxSize: o.MaxSize})
+		if _, err := io.WriteString(out, comment); err != nil {
+			return fmt.Errorf("write the comment: %w", err)
+		}
+	}
+	if o.HTML != "" {
+		if err := review.WritePage(o.HTML, set); err != nil {
+			return err
+		}
+		o.Status().Done("everything is in %s", o.HTML)
+	}
+	if failed != nil {
+		return failed
+	}
+	return o.verdict(set)
+}
+
+func (o *Options) verdict(set change.Set) error {
+	if unmet := set.Unmet(); len(unmet) > 0 {
+		names := make([]string, len(unmet))
+		for i, v := range unmet {
+			names[i] = fmt.Sprintf("%s (%s)", v.Rule, v.Decision)
+		}
+		return &fault.Error{
+			Class: fault.Policy, Problem: fmt.Sprintf("%s does not let the change pass: %s", set.Policy, strings.Join(names, ", ")),
+			Remedy: "change what the rules are about, or run again with --approvals 2 when two people have approved what they may",
+		}
+	}
+	dangerous := len(set.Dangerous())
+	switch {
+	case !o.ExitCode || !set.Changes():
+		return nil
+	case dangerous > 0:
+		return &fault.Error{Class: fault.Dangerous, Problem: fmt.Sprintf("the change is dangerous in %d places", dangerous)}
+	}
+	return &fault.Error{Class: fault.Changes, Problem: fmt.Sprintf("%d clusters would change, and %d cluster files are gone", len(set.Changed()), len(set.Removed))}
+}
+
+// collector gathers what previews say, stack by stack.
+type collector struct {
+	automation.Observer
+	mu      sync.Mutex
+	readers map[string]*change.Reader
+	results map[string]automation.Result
+	errs    map[string]string
+}
+
+// before has the collector see events before the driver's observer does.
+func (c *collector) before(open func(context.Context, automation.Observer) (Driver, error)) func(context.Context, automation.Observer) (Driver, error) {
+	c.results, c.errs = map[string]automation.Result{}, map[string]string{}
+	return func(ctx context.Context, o automation.Observer) (Driver, error) {
+		c.Observer = o
+		return open(ctx, c)
+	}
+}
+
+// StackStarted forgets what an attempt before has said.
+func (c *collector) StackStarted(stack, operation string) {
+	c.mu.Lock()
+	c.readers[stack] = &change.Reader{}
+	c.mu.Unlock()
+	c.Observer.StackStarted(stack, operation)
+}
+
+// EngineEvent reads the event, and passes it on.
+func (c *collector) EngineEvent(stack string, e events.EngineEvent) {
+	c.mu.Lock()
+	if c.readers[stack] == nil {
+		c.readers[stack] = &change.Reader{}
+	}
+	c.readers[stack].Read(e)
+	c.mu.Unlock()
+	c.Observer.EngineEvent(stack, e)
+}
+
+func (c *collector) finished(cluster string, r automation.Result, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.results[cluster] = r
+	if err != nil {
+		c.errs[cluster] = err.Error()
+	}
+}
+
+// errorOf says why the preview of a cluster is incomplete; "" when it is not.
+func (c *collector) errorOf(cluster string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.results[cluster]; !ok {
+		return "it was not previewed"
+	}
+	return c.errs[cluster]
+}
+
+func (c *collector) stack(cluster string, k stacks.Kind) (change.Stack, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name := stacks.Name(cluster, k)
+	reader := c.readers[name]
+	if reader == nil {
+		return change.Stack{}, false
+	}
+	s := reader.Stack(name, string(k))
+	if r, ok := c.results[cluster].Stack(k); ok {
+		s.Placeholders = r.Placeholders
+	}
+	return s, true
+}

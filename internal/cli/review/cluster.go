@@ -1,0 +1,122 @@
+package review
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tombolo/automation/change"
+	"tombolo/internal/render"
+)
+
+// cluster is the folded part of one cluster.
+func cluster(c change.Cluster, level detail) string {
+	if level >= numbers {
+		return ""
+	}
+	var b strings.Builder
+	mark := ""
+	if slices.ContainsFunc(c.Stacks, func(s change.Stack) bool {
+		return slices.ContainsFunc(s.Resources, func(r change.Resource) bool { return r.Danger != "" })
+	}) {
+		mark = "⚠️ "
+	}
+	fmt.Fprintf(&b, "\n<details><summary>%s<b>%s</b>: %s</summary>\n", mark, text(c.Name), counted(c.Counts()))
+	for _, s := range c.Stacks {
+		if len(s.Resources)+len(s.Outputs) == 0 {
+			continue
+		}
+		body := stack(s, level)
+		fence := strings.Repeat("`", max(3, ticks(body)+1))
+		fmt.Fprintf(&b, "\n**%s**: %s\n\n", text(s.Name), counted(s.Counts()))
+		if s.Placeholders {
+			b.WriteString("Previewed before core's outputs exist: what core's preview does not tell is unknown.\n\n")
+		}
+		fmt.Fprintf(&b, "%sdiff\n%s%s\n", fence, body, fence)
+	}
+	b.WriteString("\n</details>\n")
+	return b.String()
+}
+
+// ticks is the longest run of backticks, which a fence has to be longer than.
+func ticks(s string) int {
+	longest, run := 0, 0
+	for _, r := range s {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+func stack(s change.Stack, level detail) string {
+	var b strings.Builder
+	if level >= kinds {
+		byKind(&b, s)
+		return b.String()
+	}
+	for _, r := range s.Resources {
+		resource(&b, s, r, level)
+	}
+	if len(s.Outputs) > 0 && level < names {
+		b.WriteString("  outputs of the stack\n")
+		for _, o := range s.Outputs {
+			pair(&b, s, change.Diff{Path: o.Name, Before: o.Before, After: o.After})
+		}
+	}
+	return b.String()
+}
+
+// byKind counts the resources by type and operation.
+func byKind(b *strings.Builder, s change.Stack) {
+	type kind struct {
+		op    change.Op
+		token string
+	}
+	n := map[kind]int{}
+	for _, r := range s.Resources {
+		n[kind{r.Op, r.Type}]++
+	}
+	all := make([]kind, 0, len(n))
+	for k := range n {
+		all = append(all, k)
+	}
+	slices.SortFunc(all, func(x, y kind) int { return cmp.Or(cmp.Compare(x.token, y.token), cmp.Compare(x.op, y.op)) })
+	for _, k := range all {
+		fmt.Fprintf(b, "%s %s: %d to %s\n", sign(k.op), render.ResourceType(k.token), n[k], k.op)
+	}
+}
+
+func resource(b *strings.Builder, s change.Stack, r change.Resource, level detail) {
+	lead := sign(r.Op)
+	if lead == "~" {
+		lead = "!"
+	}
+	danger := ""
+	if r.Danger != "" {
+		danger = "  DANGER: " + string(r.Danger)
+	}
+	fmt.Fprintf(b, "%s %s: %s%s\n", lead, resourceName(r), r.Op, danger)
+	if level >= names || r.Op == change.Delete || level >= changes && r.Op == change.Create {
+		return
+	}
+	for _, d := range r.Diffs {
+		pair(b, s, d)
+	}
+}
+
+// pair writes a difference: what was, and what will be.
+func pair(b *strings.Builder, s change.Stack, d change.Diff) {
+	path := oneLine(d.Path)
+	core := len(d.From) > 0 || s.Placeholders
+	if d.Before != nil {
+		fmt.Fprintf(b, "-    %s: %s\n", path, written(d.Before, core))
+	}
+	if d.After != nil {
+		fmt.Fprintf(b, "+    %s: %s%s\n", path, written(d.After, core), notes(d))
+	}
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,343 @@
+package review
+
+import (
+	"fmt"
+	"html"
+	"strconv"
+	"strings"
+
+	"tombolo/automation/change"
+	"tombolo/automation/value"
+	"tombolo/config"
+)
+
+// GitHubSize and GitLabSize are the longest comments that these hosts take, in
+// characters. What is written here is counted in bytes, which are never fewer.
+// Sources: GitHub's error "body is too long (maximum is 65536 characters)", and
+// GitLab's documentation of limits.
+const (
+	GitHubSize = 65_536
+	GitLabSize = 1_000_000
+)
+
+// LeastSize is the least that a comment can be asked to fit into.
+const LeastSize = 2_000
+
+// Options of a comment.
+type Options struct {
+	// Key of the comment's marker.
+	Key string
+	// MaxSize in bytes, LeastSize or more. Default: GitHubSize.
+	MaxSize int
+}
+
+// detail is how much is said of one cluster, the most first.
+type detail int
+
+const (
+	everything detail = iota // all properties
+	changes                  // all properties of what stays, names of what comes or goes
+	names                    // resources
+	kinds                    // counts of resources by type
+	numbers                  // nothing but the line in the table
+	details
+)
+
+// Comment is the change in Markdown. What does not fit is folded first, the
+// longest cluster before others, then counted; nothing is cut.
+func Comment(s change.Set, o Options) string {
+	if o.MaxSize == 0 {
+		o.MaxSize = GitHubSize
+	}
+	all := s.Changed()
+	parts, levels := make([]string, len(all)), make([]detail, len(all))
+	for i, c := range all {
+		parts[i] = cluster(c, everything)
+	}
+	for brief := range 3 {
+		head := heading(s, o, brief)
+		for size := len(head) + total(parts); ; {
+			folded := folded(levels)
+			if size+len(folded) <= o.MaxSize {
+				return head + strings.Join(parts, "") + folded
+			}
+			i := longest(parts, levels)
+			if i < 0 {
+				break
+			}
+			levels[i]++
+			size -= len(parts[i])
+			parts[i] = cluster(all[i], levels[i])
+			size += len(parts[i])
+		}
+	}
+	return shortest(s, o)
+}
+
+func total(parts []string) int {
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	return n
+}
+
+// longest is the cluster of which most is said; -1 when nothing can be left out
+// any more.
+func longest(parts []string, levels []detail) int {
+	found := -1
+	for i, p := range parts {
+		if levels[i] < details-1 && (found < 0 || len(p) > len(parts[found])) {
+			found = i
+		}
+	}
+	return found
+}
+
+// folded says that something was left out.
+func folded(levels []detail) string {
+	n := 0
+	for _, l := range levels {
+		if l > everything {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n_Shortened to fit: %s shown in part. The whole is in the page that `--html` writes._\n", plural(n, "cluster"))
+}
+
+// heading is all but the clusters' own parts. brief 1 counts what flows and what
+// is dangerous, brief 2 the clusters too.
+func heading(s change.Set, o Options, brief int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n", Marker(o.Key), headline(s))
+	b.WriteString(alarm(s, brief))
+	b.WriteString(verdicts(s, brief))
+	b.WriteString(failures(s, brief))
+	b.WriteString(removed(s, brief))
+	b.WriteString(table(s, brief))
+	b.WriteString(flows(s, brief))
+	return b.String()
+}
+
+// shortest is what is left of a change of very many clusters.
+func shortest(s change.Set, o Options) string {
+	return fmt.Sprintf("%s\n%s\n\n%s\n_Too much to list: the whole is in the page that `--html` writes._\n",
+		Marker(o.Key), headline(s), counts(s))
+}
+
+func counts(s change.Set) string {
+	return fmt.Sprintf("%s dangerous, %s of the policy not met, %s incomplete, %s removed.\n",
+		plural(len(s.Dangerous()), "change"), plural(len(s.Unmet()), "rule"), plural(failed(s), "preview"), plural(len(s.Removed), "cluster file"))
+}
+
+func failed(s change.Set) int {
+	n := 0
+	for _, c := range s.Clusters {
+		if c.Err != "" {
+			n++
+		}
+	}
+	return n
+}
+
+func headline(s change.Set) string {
+	mark := ""
+	if len(s.Dangerous()) > 0 {
+		mark = "⚠️ "
+	}
+	n := len(s.Changed())
+	text := fmt.Sprintf("## %sPreview: %s, %s", mark, plural(n, "cluster"), counted(s.Counts()))
+	if n == 0 {
+		text = "## Preview: no changes"
+	}
+	if gone := len(s.Removed); gone > 0 {
+		text = strings.Replace(text, "no changes", "no cluster changes", 1) + ", " + plural(gone, "cluster file") + " removed"
+	}
+	if s.Since != "" {
+		text += fmt.Sprintf("\n\nCompared with %s: %s previewed, %d unchanged.", code(s.Since), plural(len(s.Clusters), "cluster"), len(s.Unchanged))
+	}
+	return text
+}
+
+// shownDangers is how many are listed when not all can be.
+const shownDangers = 5
+
+func alarm(s change.Set, brief int) string {
+	all := s.Dangerous()
+	if len(all) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n> [!CAUTION]\n> **%s**\n", plural(len(all), "dangerous change"))
+	for i, d := range all {
+		if brief > 0 && i == shownDangers {
+			fmt.Fprintf(&b, "> - and %d more\n", len(all)-i)
+			break
+		}
+		fmt.Fprintf(&b, "> - **%s** %s: %s\n", text(d.Cluster), takes(d), code(resourceName(d.Resource)))
+	}
+	return b.String()
+}
+
+func verdicts(s change.Set, brief int) string {
+	var b strings.Builder
+	for _, v := range s.Verdicts {
+		mark, words := "❌", "needs a second approval"
+		if v.Met {
+			mark, words = "✅", "has its second approval"
+		}
+		if v.Decision == config.Deny {
+			words = "is denied"
+		}
+		if v.Reason != "" {
+			words += ", as " + text(v.Reason)
+		}
+		of := plural(len(v.Matches), "change")
+		if brief == 0 && len(v.Matches) <= shownDangers {
+			quoted := make([]string, len(v.Matches))
+			for i, m := range v.Matches {
+				quoted[i] = code(m)
+			}
+			of = strings.Join(quoted, ", ")
+		}
+		fmt.Fprintf(&b, "- %s **%s** %s: %s\n", mark, text(v.Rule), words, of)
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n### Policy %s\n\n%s", code(s.Policy), b.String())
+}
+
+func failures(s change.Set, brief int) string {
+	var b strings.Builder
+	for _, c := range s.Clusters {
+		if c.Err == "" {
+			continue
+		}
+		if brief > 0 {
+			return fmt.Sprintf("\n**%s incomplete.**\n", plural(failed(s), "preview"))
+		}
+		fmt.Fprintf(&b, "\n**The preview of %s is incomplete:** %s\n", text(c.Name), code(c.Err))
+	}
+	return b.String()
+}
+
+func removed(s change.Set, brief int) string {
+	if len(s.Removed) == 0 {
+		return ""
+	}
+	if brief > 1 {
+		return fmt.Sprintf("\n**%s removed**; what they made stays until it is destroyed.\n", plural(len(s.Removed), "cluster file"))
+	}
+	var b strings.Builder
+	b.WriteString("\n### Removed cluster files\n\n")
+	for _, r := range s.Removed {
+		left := "the backend has no stack of it"
+		if len(r.Stacks) > 0 {
+			var stacks []string
+			for _, l := range r.Stacks {
+				stacks = append(stacks, fmt.Sprintf("%s (%s)", code(l.Name), plural(l.Resources, "resource")))
+			}
+			left = fmt.Sprintf("what it made stays until it is destroyed: %s. Take the file back, and run `tombolo destroy %s` first",
+				strings.Join(stacks, ", "), text(r.Cluster))
+		}
+		fmt.Fprintf(&b, "- %s: %s.\n", code(r.File), left)
+	}
+	return b.String()
+}
+
+func table(s change.Set, brief int) string {
+	if len(s.Changed()) == 0 || brief > 1 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n| cluster | wave | core | bootstrap | why |\n|---|---|---|---|---|\n")
+	for _, c := range s.Changed() {
+		why := strings.Join(c.Reasons, "; ")
+		if brief > 0 {
+			why = ""
+		}
+		cells := map[string]string{}
+		for _, stack := range c.Stacks {
+			cells[stack.Kind] = counted(stack.Counts())
+		}
+		b.WriteString(row(text(c.Name), strconv.Itoa(c.Wave), cells["core"], cells["bootstrap"], text(why)))
+	}
+	return b.String()
+}
+
+func flows(s change.Set, brief int) string {
+	all := s.Flows()
+	switch {
+	case len(all) == 0:
+		return ""
+	case brief > 0:
+		return fmt.Sprintf("\n### How it flows\n\n%s into what GitOps reads.\n", plural(len(all), "way"))
+	}
+	var b strings.Builder
+	b.WriteString("\n### How it flows\n\nFrom core's outputs into what GitOps reads. What is predicted comes from core's preview.\n\n" +
+		"| core output | before | after | ConfigMap keys | annotations and labels | clusters |\n|---|---|---|---|---|---|\n")
+	for _, f := range all {
+		output, before, after := "_cluster file or program_", "", ""
+		switch f.Output {
+		case "":
+		case change.Several:
+			output, after = "_"+change.Several+"_", code(written(value.Unknown{}, true))
+		default:
+			output, before, after = code(f.Output), short(written(f.Before, true)), short(written(f.After, true))
+			if f.Differs {
+				before, after = "_differs_", "_differs_"
+			}
+		}
+		b.WriteString(row(output, before, after, list(f.Keys), list(f.Annotations), text(few(f.Clusters))))
+	}
+	return b.String()
+}
+
+// short is a value in a cell: what is long is in the clusters' parts.
+func short(v string) string {
+	const most = 60
+	if runes := []rune(v); len(runes) > most {
+		return fmt.Sprintf("_%d characters_", len(runes))
+	}
+	return code(v)
+}
+
+// list is what an output becomes; of many keys, those of one object are counted.
+func list(names []string) string {
+	const most = 6
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", list(names[:most]), len(names)-most)
+	}
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = code(name)
+	}
+	return strings.Join(out, "<br>")
+}
+
+// code is a text on one line in which nothing is markup.
+func code(s string) string {
+	s = oneLine(s)
+	fence := strings.Repeat("`", ticks(s)+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// row is a line of a table; what stands in a cell does not end it.
+func row(cells ...string) string {
+	for i, c := range cells {
+		cells[i] = strings.ReplaceAll(c, "|", "\\|")
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
+}
+
+// text is what a person wrote, without markup, and without calling anybody.
+func text(s string) string {
+	return strings.NewReplacer("*", "&#42;", "`", "&#96;", "@", "&#64;", "[", "&#91;", "~", "&#126;").Replace(html.EscapeString(oneLine(s)))
+}

@@ -1,0 +1,257 @@
+package review
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+
+	"tombolo/automation/change"
+	"tombolo/config"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected comments")
+
+type object = map[string]any
+
+// step is what the engine says before it works on a resource.
+func step(op apitype.OpType, token, name string, old, now object, detailed ...string) events.EngineEvent {
+	m := apitype.StepEventMetadata{Op: op, Type: token, URN: "urn:pulumi:s::tombolo::" + token + "::" + name}
+	if old != nil {
+		m.Old = &apitype.StepEventStateMetadata{Custom: true, ID: idOf(old), Inputs: old, Outputs: old}
+	}
+	if now != nil {
+		m.New = &apitype.StepEventStateMetadata{Custom: true, Inputs: now}
+	}
+	for _, path := range detailed {
+		if m.DetailedDiff == nil {
+			m.DetailedDiff = map[string]apitype.PropertyDiff{}
+		}
+		kind := apitype.DiffUpdate
+		if op == apitype.OpReplace {
+			kind = apitype.DiffUpdateReplace
+		}
+		m.DetailedDiff[path] = apitype.PropertyDiff{Kind: kind}
+	}
+	return events.EngineEvent{EngineEvent: apitype.EngineEvent{ResourcePreEvent: &apitype.ResourcePreEvent{Metadata: m, Planning: true}}}
+}
+
+func idOf(inputs object) string {
+	if meta, ok := inputs["metadata"].(object); ok {
+		return fmt.Sprintf("%v/%v", meta["namespace"], meta["name"])
+	}
+	return "id-1"
+}
+
+// outputs is what the engine says of the stack at the end.
+func outputs(old, now object) events.EngineEvent {
+	return events.EngineEvent{EngineEvent: apitype.EngineEvent{ResOutputsEvent: &apitype.ResOutputsEvent{Metadata: apitype.StepEventMetadata{
+		Op: apitype.OpSame, Type: "pulumi:pulumi:Stack", URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::s",
+		Old: &apitype.StepEventStateMetadata{Outputs: old}, New: &apitype.StepEventStateMetadata{Outputs: now},
+	}}}}
+}
+
+func configMap(namespace, name string, data object) object {
+	return object{"metadata": object{"namespace": namespace, "name": name}, "data": data}
+}
+
+// previewed is a cluster of which previews said so.
+func previewed(name, reason string, core, bootstrap []events.EngineEvent) change.Cluster {
+	c := change.Cluster{Name: name, Labels: map[string]string{"environment": "prod"}, Reasons: []string{reason}}
+	for _, part := range []struct {
+		kind string
+		all  []events.EngineEvent
+	}{{"core", core}, {"bootstrap", bootstrap}} {
+		r := &change.Reader{}
+		for _, e := range part.all {
+			r.Read(e)
+		}
+		c.Stacks = append(c.Stacks, r.Stack(name+"-"+part.kind, part.kind))
+	}
+	c.Trace()
+	return c
+}
+
+const (
+	vpcType       = "aws:ec2/vpc:Vpc"
+	nodesType     = "aws:eks/nodeGroup:NodeGroup"
+	configMapType = "kubernetes:core/v1:ConfigMap"
+	fileChanged   = "cluster file: clusters/demo.yaml changed"
+)
+
+func upgraded(name string) change.Cluster {
+	registration := func(version string) object {
+		return object{
+			"metadata": object{"namespace": "argocd", "name": "cluster-" + name, "annotations": object{"cluster_version": version}},
+			"data":     object{"config": "hunter2 " + version},
+		}
+	}
+	return previewed(name, strings.ReplaceAll(fileChanged, "demo", name), []events.EngineEvent{
+		step(apitype.OpUpdate, "aws:eks/cluster:Cluster", name, object{"version": "1.34"}, object{"version": "1.35"}, "version"),
+		step(apitype.OpUpdate, nodesType, name+"-system", object{"version": "1.34"}, object{"version": "1.35"}, "version"),
+		outputs(object{"clusterVersion": "1.34", "vpcId": "vpc-1"}, object{"clusterVersion": "1.35", "vpcId": "vpc-1"}),
+	}, []events.EngineEvent{
+		step(apitype.OpRead, "pulumi:pulumi:StackReference", "core", nil, object{"name": "core"}),
+		step(apitype.OpUpdate, configMapType, name+"-general", configMap("argocd", "infra-config", object{"cluster_version": "1.34"}),
+			configMap("argocd", "infra-config", object{"cluster_version": "1.35"}), "data.cluster_version"),
+		step(apitype.OpUpdate, "kubernetes:core/v1:Secret", name+"-secret", registration("1.34"), registration("1.35"),
+			"metadata.annotations.cluster_version", "data.config"),
+	})
+}
+
+// changes are what pull requests do.
+func changesOfRequests() map[string]change.Set {
+	one := func(c change.Cluster) change.Set {
+		return change.Set{Since: "origin/main", Clusters: []change.Cluster{c}, Unchanged: []string{"other"}}
+	}
+	values := func(role string) object {
+		return configMap("external-secrets", "external-secrets-values", object{"values.yaml": "installCRDs: true\nserviceAccount:\n  role: " + role + "\n"})
+	}
+	return map[string]change.Set{
+		"vpc-tags": one(previewed("demo", fileChanged, []events.EngineEvent{
+			step(apitype.OpUpdate, vpcType, "demo-vpc", object{"tags": object{"team": "platform"}}, object{"tags": object{"team": "infra"}}, "tags.team"),
+		}, nil)),
+		"addon": one(previewed("demo", fileChanged, []events.EngineEvent{
+			step(apitype.OpCreate, "aws:iam/role:Role", "demo-external-secrets-role-role", nil, object{
+				"name": "demo-external-secrets", "assumeRolePolicy": `{"Version":"2012-10-17"}`,
+			}),
+			outputs(object{"addonOutputs": object{"karpenter/role_arn": "arn:karpenter"}},
+				object{"addonOutputs": object{"karpenter/role_arn": "arn:karpenter", "external-secrets/role_arn": plugin.UnknownStringValue}}),
+		}, []events.EngineEvent{
+			step(apitype.OpCreate, "kubernetes:core/v1:Namespace", "demo-external-secrets", nil, object{"metadata": object{"name": "external-secrets"}}),
+			step(apitype.OpCreate, configMapType, "demo-addon-external-secrets", nil, configMap("external-secrets", "external-secrets-values", object{"values.yaml": plugin.UnknownStringValue})),
+			step(apitype.OpUpdate, configMapType, "demo-addon-karpenter", values("a"), values("b"), `data["values.yaml"]`),
+			step(apitype.OpUpdate, configMapType, "demo-general", object{"metadata": object{"namespace": "flux-system", "name": "infra-config", "annotations": object{"tombolo/addons": "karpenter"}}},
+				object{"metadata": object{"namespace": "flux-system", "name": "infra-config", "annotations": object{"tombolo/addons": "external-secrets,karpenter"}}}, "metadata.annotations.tombolo/addons"),
+		})),
+		"node-group": one(previewed("demo", fileChanged, []events.EngineEvent{
+			step(apitype.OpCreate, nodesType, "demo-nodes-general", nil, object{"nodeGroupName": "general"}),
+			step(apitype.OpDelete, nodesType, "demo-nodes-system", object{"nodeGroupName": "system"}, nil),
+		}, nil)),
+		"upgrade": {Since: "origin/main", Clusters: []change.Cluster{upgraded("demo"), upgraded("second")}},
+		"removed-file": {Since: "origin/main", Unchanged: []string{"demo"}, Removed: []change.Removed{
+			{File: "clusters/old.yaml", Cluster: "old", Stacks: []change.Left{{Name: "old-core", Resources: 88}, {Name: "old-bootstrap", Resources: 41}}},
+			{File: "clusters/never.yaml", Cluster: "never"},
+		}},
+		"bootstrap": one(previewed("demo", fileChanged, []events.EngineEvent{outputs(object{"vpcId": "vpc-1"}, object{"vpcId": "vpc-1"})}, []events.EngineEvent{
+			step(apitype.OpUpdate, configMapType, "demo-general", configMap("flux-system", "infra-config", object{}),
+				configMap("flux-system", "infra-config", object{"extra_key": "hello | *world*\nand more"}), "data.extra_key"),
+		})),
+		"nothing": {Since: "origin/main", Unchanged: []string{"demo", "other"}},
+	}
+}
+
+func TestComments(t *testing.T) {
+	for name, set := range changesOfRequests() {
+		t.Run(name, func(t *testing.T) {
+			comment := Comment(set, Options{Key: "preview"})
+			golden(t, name+".md", comment)
+			if again := Comment(changesOfRequests()[name], Options{Key: "preview"}); again != comment {
+				t.Error("the same change makes another comment")
+			}
+			page, err := Page(set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{comment, string(page)} {
+				if strings.Contains(text, "hunter2") || strings.Contains(text, plugin.UnknownStringValue) {
+					t.Errorf("it has a secret, or the engine's mark of what is unknown:\n%s", text)
+				}
+			}
+		})
+	}
+}
+
+func TestPage(t *testing.T) {
+	page, err := Page(changesOfRequests()["upgrade"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "upgrade.html", string(page))
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s is not current (-want +got); run with -update:\n%s", path, diff)
+	}
+}
+
+// A comment fits, and every fence and every fold in it is closed.
+func TestCommentFits(t *testing.T) {
+	set := change.Set{Since: "main"}
+	for i := range 120 {
+		c := upgraded(fmt.Sprintf("cluster-%03d", i))
+		for j := range 10 {
+			c.Stacks[0].Resources = append(c.Stacks[0].Resources, change.Resource{
+				Type: nodesType, Name: fmt.Sprintf("nodes-%d", j), Op: change.Replace, Danger: change.NodeGroupDanger,
+				Diffs: []change.Diff{{Path: "text", Before: strings.Repeat("`", j), After: strings.Repeat("x", 300)}},
+			})
+		}
+		set.Clusters = append(set.Clusters, c)
+	}
+	whole := Comment(set, Options{Key: "k", MaxSize: GitLabSize})
+	if strings.Contains(whole, "Shortened") || len(whole) < GitHubSize {
+		t.Fatalf("%d bytes are shortened already", len(whole))
+	}
+	for _, most := range []int{GitHubSize, 30_000, 12_000, LeastSize} {
+		comment := Comment(set, Options{Key: "k", MaxSize: most})
+		if len(comment) > most || !strings.HasPrefix(comment, Marker("k")+"\n") || !strings.HasSuffix(comment, "\n") {
+			t.Errorf("%d bytes do not fit into %d", len(comment), most)
+		}
+		if !strings.Contains(comment, "## ⚠️ Preview: 120 clusters, 480 to update, 1200 to replace") || !strings.Contains(comment, "--html") {
+			t.Errorf("within %d the counts are lost:\n%.300s", most, comment)
+		}
+		if strings.Count(comment, "<details>") != strings.Count(comment, "</details>") || strings.Count(comment, "diff\n")*2 != strings.Count(comment, "```")+0 && most == GitHubSize && !strings.Contains(comment, "````") {
+			t.Errorf("within %d a fold or a fence is not closed", most)
+		}
+	}
+}
+
+func TestPolicyInTheComment(t *testing.T) {
+	set := changesOfRequests()["node-group"]
+	policy := &config.Policy{File: "/somewhere/tombolo.policy.yaml", Rules: []config.PolicyRule{
+		{Name: "nodes", Match: config.PolicyMatch{Dangers: []string{config.AnyDanger}}, Decision: config.SecondApproval, Reason: "nodes are drained"},
+		{Name: "test", Match: config.PolicyMatch{Clusters: "environment=test"}, Decision: config.Deny},
+		{Name: "aws", Match: config.PolicyMatch{Types: []string{"aws:eks/*"}, Operations: []string{"delete"}}, Decision: config.Deny},
+	}}
+	for approvals, want := range map[int][2]string{
+		1: {"- ❌ **nodes** needs a second approval, as nodes are drained: `demo: delete aws:eks/nodeGroup:NodeGroup demo-nodes-system`\n", "nodes aws"},
+		2: {"- ✅ **nodes** has its second approval, as nodes are drained: ", "aws"},
+	} {
+		judged := set
+		if err := judged.Judge(policy, approvals); err != nil {
+			t.Fatal(err)
+		}
+		comment := Comment(judged, Options{Key: "preview"})
+		for _, text := range []string{want[0], "### Policy `tombolo.policy.yaml`\n", "- ❌ **aws** is denied: "} {
+			if !strings.Contains(comment, text) {
+				t.Errorf("with %d approvals nobody reads %q:\n%s", approvals, text, comment)
+			}
+		}
+		var unmet []string
+		for _, v := range judged.Unmet() {
+			unmet = append(unmet, v.Rule)
+		}
+		if got := strings.Join(unmet, " "); got != want[1] {
+			t.Errorf("with %d approvals %q are not met, want %q", approvals, got, want[1])
+		}
+	}
+}

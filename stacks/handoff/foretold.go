@@ -1,0 +1,97 @@
+package handoff
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// Foretell returns the hand-off with what a preview of core says that its
+// outputs will be, as the engine's events have them. A value that the preview
+// does not know is an unknown of the field's type; an output that it does not
+// tell, or that is a secret, stays what it is in h. Only a preview may have what
+// is foretold: any other run is refused.
+func Foretell(ctx *pulumi.Context, h Handoff, outputs map[string]any) (Handoff, error) {
+	if len(outputs) == 0 {
+		return h, nil
+	}
+	if !ctx.DryRun() {
+		return Handoff{}, errors.New("import hand-off: what a preview of core foretells cannot be applied: " +
+			"deploy core first, then run on its outputs")
+	}
+	h.entries = map[string]pulumi.StringMap{}
+	var problem error
+	each(&h, func(key string, field reflect.Value) {
+		value, told := outputs[key]
+		if !told || problem != nil {
+			return
+		}
+		output, err := foretold(key, value, field.Type())
+		if err != nil {
+			problem = fmt.Errorf("import what a preview of core foretells: %w", err)
+			return
+		}
+		field.Set(reflect.ValueOf(output))
+		if entries, ok := value.(map[string]any); ok {
+			h.entries[key] = entriesOf(entries)
+		}
+	})
+	return h, problem
+}
+
+// foretold is an output of a field's type, unknown when any part of it is.
+func foretold(key string, value any, field reflect.Type) (pulumi.Output, error) {
+	if anyUnknown(value) {
+		return convert(pulumi.UnsafeUnknownOutput(nil), field, func(any) (any, error) {
+			return reflect.Zero(plain(field)).Interface(), nil
+		}), nil
+	}
+	decoded, err := decode("core", key, value, field)
+	if err != nil {
+		return nil, err
+	}
+	return convert(pulumi.ToOutput(pulumi.Any(decoded)), field, func(v any) (any, error) { return v, nil }), nil
+}
+
+// entriesOf are the entries of a map, of which each is known or not.
+func entriesOf(entries map[string]any) pulumi.StringMap {
+	out := pulumi.StringMap{}
+	for key, value := range entries {
+		text, ok := value.(string)
+		if !ok || isUnknown(text) {
+			out[key] = pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" }).(pulumi.StringOutput)
+			continue
+		}
+		out[key] = pulumi.String(text)
+	}
+	return out
+}
+
+func anyUnknown(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return isUnknown(v)
+	case []any:
+		return slices.ContainsFunc(v, anyUnknown)
+	case map[string]any:
+		for _, child := range v {
+			if anyUnknown(child) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isUnknown recognises the texts by which events write a value, of any type,
+// that is not known yet.
+func isUnknown(text string) bool {
+	return slices.Contains([]string{
+		plugin.UnknownBoolValue, plugin.UnknownNumberValue, plugin.UnknownStringValue, plugin.UnknownArrayValue,
+		plugin.UnknownAssetValue, plugin.UnknownArchiveValue, plugin.UnknownObjectValue,
+	}, text)
+}

@@ -1,0 +1,84 @@
+package handoff
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+)
+
+func TestForetell(t *testing.T) {
+	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		had, _ := sample(false)
+		h, err := Foretell(ctx, had, map[string]any{
+			"clusterVersion":   "1.36",
+			"vpcId":            plugin.UnknownStringValue,
+			"privateSubnetIds": []any{"subnet-1", plugin.UnknownStringValue},
+			"publicSubnetIds":  []any{"subnet-2"},
+			"addonOutputs":     map[string]any{"karpenter/role_arn": plugin.UnknownStringValue, "external-dns/role_arn": "arn:dns"},
+			"serviceRoleArns":  map[string]any{"new": plugin.UnknownStringValue, "old": "arn:old"},
+			"somebodyElses":    "is not looked at",
+		})
+		if err != nil {
+			return err
+		}
+		for _, test := range []struct {
+			name string
+			got  pulumi.Output
+			want any // nil is unknown
+		}{
+			{"told", h.ClusterVersion, "1.36"},
+			{"told to be unknown", h.VPCID, nil},
+			{"unknown in part", h.PrivateSubnetIDs, nil},
+			{"a list", h.PublicSubnetIDs, []string{"subnet-2"}},
+			{"not told", h.Region, "region"},
+			{"a map that is unknown in part", h.AddonOutputs, nil},
+			{"an addon's part that is unknown", h.AddonOutputsOf("karpenter"), nil},
+			{"an addon's part", h.AddonOutputsOf("external-dns"), map[string]string{"external-dns/role_arn": "arn:dns"}},
+			{"an addon's part that is empty", h.AddonOutputsOf("reloader"), map[string]string{}},
+			{"a service's role", h.ServiceRoleARN("old"), "arn:old"},
+			{"a service's role that is unknown", h.ServiceRoleARN("new"), nil},
+			{"a service without a role", h.ServiceRoleARN("none"), ""},
+		} {
+			value, known, _, err := await(ctx, test.got)
+			if err != nil || known != (test.want != nil) || known && !reflect.DeepEqual(value, test.want) {
+				t.Errorf("%s: got %v (known %t, %v), want %v", test.name, value, known, err, test.want)
+			}
+		}
+		return nil
+	}, recorder.Preview)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestForetoldCannotBeApplied(t *testing.T) {
+	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		h, _ := sample(false)
+		if _, err := Foretell(ctx, h, nil); err != nil {
+			return err
+		}
+		_, err := Foretell(ctx, h, map[string]any{"vpcId": "vpc-1"})
+		return err
+	})
+	want := "import hand-off: what a preview of core foretells cannot be applied: deploy core first, then run on its outputs"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected %q", err, want)
+	}
+}
+
+func TestForetellOfAnotherType(t *testing.T) {
+	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		h, _ := sample(false)
+		_, err := Foretell(ctx, h, map[string]any{"vpcId": 1.0})
+		return err
+	}, recorder.Preview)
+	want := "import what a preview of core foretells: output vpcId of stack core is float64, expected string"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected %q", err, want)
+	}
+}
