@@ -52,8 +52,8 @@ test-unit: ## Run the tests that need no tools, no lab and no network
 	$(GO) test ./...
 
 .PHONY: test-browser
-test-browser: ## Open the page of `tombolo status` in Chromium (docs/guide/watching.md)
-	$(GO) test -tags browser -count=1 -run Browser ./internal/cli/status
+test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md)
+	$(GO) test -tags browser -count=1 -run Browser ./internal/cli/status ./internal/cli/review
 
 .PHONY: bench
 bench: setup ## Measure a fleet, the driver and the scheduler: docs/performance.md (BENCH=part for one)

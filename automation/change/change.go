@@ -68,6 +68,10 @@ type Stack struct {
 	Resources []Resource
 	// Outputs that change, by name; each entry of a map is one.
 	Outputs []Output
+
+	// madeUp are names that providers have made up, each followed by what is
+	// written in its place.
+	madeUp []string
 }
 
 // Resource is what happens to one resource.

@@ -48,8 +48,14 @@ func changedPaths(m apitype.StepEventMetadata, op Op) []string {
 				paths = slices.Sorted(maps.Keys(state.Inputs))
 			}
 		}
+		paths = slices.DeleteFunc(paths, func(path string) bool { return inType(m.Type, path) })
 	}
 	return slices.DeleteFunc(paths, func(path string) bool { return strings.HasPrefix(path, "__") })
+}
+
+// inType says whether the type of a Kubernetes object says the property already.
+func inType(token, path string) bool {
+	return strings.HasPrefix(token, "kubernetes:") && (path == "apiVersion" || path == "kind")
 }
 
 // values at a path: what the program wanted, and wants. A mark of a secret on

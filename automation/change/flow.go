@@ -117,7 +117,7 @@ func sources(d Diff, outputs []Output) []string {
 			named = append(named, o.Name)
 		case unknown:
 			all = append(all, o.Name)
-		case holds(d.After, o.After) && (d.Before == nil || o.Before == nil || holds(d.Before, o.Before)):
+		case follows(d, o):
 			named = append(named, o.Name)
 		}
 	}
@@ -135,6 +135,21 @@ func sources(d Diff, outputs []Output) []string {
 const Several = "several outputs"
 
 const fewSources = 3
+
+// follows says whether a known value follows an output: the output's new value is
+// in it where the old one was. Of what is new the key has to have the output's
+// name, or the text has to be long: a short one, such as the name of a cluster,
+// is in many values.
+func follows(d Diff, o Output) bool {
+	const long = 10
+	switch {
+	case !holds(d.After, o.After):
+		return false
+	case d.Before != nil && o.Before != nil:
+		return holds(d.Before, o.Before)
+	}
+	return d.Published != nil && d.Published.Key == snake(o.Name) || len(plain(o.After)) >= long
+}
 
 // holds says whether the text of an output's value is in another value.
 func holds(v, output any) bool {
@@ -252,6 +267,9 @@ func (c Cluster) flows() []Flow {
 	for _, s := range c.Stacks {
 		if s.Kind == "core" {
 			for _, o := range s.Outputs {
+				if o.Before == nil && o.After == "" {
+					continue // a new cluster does not have it
+				}
 				f := way(o.Name)
 				f.Before, f.After = o.Before, o.After
 			}

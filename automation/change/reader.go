@@ -19,6 +19,7 @@ const stackType = "pulumi:pulumi:Stack"
 type Reader struct {
 	resources map[string]Resource
 	outputs   []Output
+	madeUp    map[string][]string
 }
 
 // Read takes an event.
@@ -36,6 +37,7 @@ func (r *Reader) Stack(name, kind string) Stack {
 	s := Stack{Name: name, Kind: kind, Outputs: r.outputs}
 	for _, urn := range slices.Sorted(maps.Keys(r.resources)) {
 		s.Resources = append(s.Resources, r.resources[urn])
+		s.madeUp = append(s.madeUp, r.madeUp[urn]...)
 	}
 	return s
 }
@@ -58,9 +60,9 @@ func (r *Reader) step(m apitype.StepEventMetadata) {
 	resource.Diffs = diffs(m, op)
 	resource.Danger = dangerOf(resource)
 	if r.resources == nil {
-		r.resources = map[string]Resource{}
+		r.resources, r.madeUp = map[string]Resource{}, map[string][]string{}
 	}
-	r.resources[m.URN] = resource
+	r.resources[m.URN], r.madeUp[m.URN] = resource, madeUp(m)
 }
 
 // opOf leaves out what a replacement consists of: it is one change.

@@ -144,8 +144,16 @@ func (b *builder) makeSecurityGroupTags() error {
 	return nil
 }
 
+// securityGroup is the group that EKS makes. In a preview of a cluster that does
+// not exist it is unknown; the SDK, which forgets that a part of an object of
+// another program's resource is unknown, says "".
 func (b *builder) securityGroup() pulumi.StringOutput {
-	return b.cluster.VpcConfig().ClusterSecurityGroupId().Elem()
+	return b.cluster.VpcConfig().ClusterSecurityGroupId().Elem().ApplyT(func(id string) pulumi.StringOutput {
+		if id == "" && b.ctx.DryRun() {
+			return pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" }).(pulumi.StringOutput)
+		}
+		return pulumi.String(id).ToStringOutput()
+	}).(pulumi.StringOutput)
 }
 
 // makeOIDCProvider gives no thumbprints: IAM checks EKS's issuers against its

@@ -249,3 +249,32 @@ func TestClusterValidate(t *testing.T) {
 		}
 	}
 }
+
+// The group that EKS makes is unknown before the cluster exists, and not empty.
+func TestSecurityGroupOfAClusterToBeMade(t *testing.T) {
+	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
+		controlPlane: awsCluster(),
+		"aws:eks/cluster:Cluster": resource.NewPropertyMapFromMap(map[string]any{
+			"name": "demo", "vpcConfig": map[string]any{"subnetIds": []any{"subnet-1"}},
+		}),
+	}}
+	named, grouped := make(chan string, 1), make(chan string, 1)
+	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+		if err := ctx.RegisterResource("aws:eks/cluster:Cluster", "demo", pulumi.Map{}, &pulumi.CustomResourceState{}); err != nil {
+			return err
+		}
+		c, err := NewCluster(ctx, "demo", clusterArgs())
+		if err != nil {
+			return err
+		}
+		c.Name.ApplyT(func(name string) string { named <- name; return name })
+		c.SecurityGroupID.ApplyT(func(id string) string { grouped <- id; return id })
+		return nil
+	}, recorder.Preview)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(named) != 1 || len(grouped) != 0 {
+		t.Errorf("the name is known %d times, the security group %d times, want once and never", len(named), len(grouped))
+	}
+}

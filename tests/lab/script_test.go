@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,8 +39,14 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               func(env *testscript.Env) error { return scenarioProject(env, checkout) },
-		Cmds:                scenario.Commands(),
+		Cmds:                commands(),
 	})
+}
+
+func commands() map[string]func(*testscript.TestScript, bool, []string) {
+	all := scenario.Commands()
+	maps.Copy(all, requestCommands())
+	return all
 }
 
 // scenarioProject makes a checkout in the scenario's directory, with the real one's
@@ -53,6 +60,7 @@ func scenarioProject(env *testscript.Env, checkout string) error {
 	env.Setenv("TZ", "UTC")
 	env.Setenv("TOMBOLO_LAB", "1")
 	env.Defer(func() { endLab(env) })
+	openRequest(env)
 	return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
+	"tombolo/internal/cli/host"
 	"tombolo/internal/cli/preview"
 	"tombolo/internal/cli/review"
 	"tombolo/internal/render"
@@ -43,8 +43,9 @@ type Options struct {
 	Status func() render.Status
 	In     io.Reader
 	// Dir is what a relative file is in.
-	Dir    string
-	Client *http.Client
+	Dir string
+	// Patience with a host that cannot answer.
+	Patience host.Patience
 
 	File, Key string
 	Kind      Kind
@@ -61,7 +62,7 @@ const timeout = 2 * time.Minute
 
 // NewCmdComment returns the command; runF, if not nil, runs in place of it.
 func NewCmdComment(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Lookup: f.Lookup, Status: f.Status, In: f.Streams.In, Dir: f.Dir, Client: http.DefaultClient, Kind: Auto}
+	opts := &Options{Lookup: f.Lookup, Status: f.Status, In: f.Streams.In, Dir: f.Dir, Patience: host.Usual(), Kind: Auto}
 	cmd := &cobra.Command{
 		Use:   "comment --file <file>",
 		Short: "Post what preview wrote on a pull request",
@@ -93,7 +94,7 @@ and never written.`),
 	fs.StringVar(&opts.Key, "key", preview.DefaultKey, "the `name` in the comment's marker, as preview had it in --comment-key")
 	fs.Var(kind, "host", "where the request is; auto takes it from the job's environment")
 	fs.StringVar(&opts.URL, "api-url", "", "`URL` of the host's API (default: GITHUB_API_URL or CI_API_V4_URL)")
-	fs.StringVar(&opts.Repository, "repository", "", "`name` of the repository (default: GITHUB_REPOSITORY or CI_PROJECT_ID)")
+	fs.StringVar(&opts.Repository, "repository", "", "`name` of the repository (default: GITHUB_REPOSITORY or CI_MERGE_REQUEST_PROJECT_ID)")
 	fs.IntVar(&opts.Number, "number", 0, "`number` of the request (default: GITHUB_EVENT_PATH, GITHUB_REF or CI_MERGE_REQUEST_IID)")
 	fs.StringVar(&opts.Author, "author", "", "`name` of the account whose comment it is (default: the token's)")
 	factory.CompleteFlag(cmd, "host", kind.Values())
@@ -115,18 +116,34 @@ func commentRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	h, err := o.host()
+	p, err := o.place()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	did, err := stick(ctx, h, review.Marker(o.Key), body)
+	var did string
+	err = o.Patience.Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
+		did, err = stick(ctx, p, review.Marker(o.Key), body)
+		return err
+	})
 	if err != nil {
-		return fault.NewPrecondition("post the comment", "allow the token to write comments, and look whether repository and number are right", err)
+		return fault.NewPrecondition("post the comment", o.remedy(err), err)
 	}
 	o.Status().Done("the comment was %s", did)
 	return nil
+}
+
+// remedy is what to do about a comment that could not be posted.
+func (o *Options) remedy(err error) string {
+	event, _ := o.event() // it was read before
+	switch {
+	case host.Refused(err) && event.fork():
+		return "GitHub gives jobs for the requests of forks a token that only reads: leave this step out for them, as .github/workflows/preview.yml does"
+	case errors.As(err, new(*host.Error)):
+		return "allow the token to write comments, and look whether repository and number are right"
+	}
+	return "look whether the host can be reached from here"
 }
 
 // body is the comment, which must have the marker of its key.
@@ -155,8 +172,8 @@ func (o *Options) body() (string, error) {
 // posted is a comment that is there.
 type posted struct{ id, author, body string }
 
-// host is where comments are.
-type host interface {
+// place is where comments are.
+type place interface {
 	// author of the comments that the token makes.
 	author(context.Context) (string, error)
 	// comments on the request, the oldest first.
@@ -169,12 +186,12 @@ type host interface {
 // stick makes or rewrites the author's comment that begins with the marker, and
 // removes others that do: two jobs may have begun at the same time. It says what
 // it did.
-func stick(ctx context.Context, h host, marker, body string) (string, error) {
-	author, err := h.author(ctx)
+func stick(ctx context.Context, p place, marker, body string) (string, error) {
+	author, err := p.author(ctx)
 	if err != nil {
 		return "", err
 	}
-	all, err := h.comments(ctx)
+	all, err := p.comments(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -185,17 +202,17 @@ func stick(ctx context.Context, h host, marker, body string) (string, error) {
 		}
 	}
 	if len(own) == 0 {
-		return "made", h.create(ctx, body)
+		return "made", p.create(ctx, body)
 	}
 	for _, c := range own[1:] {
-		if err := h.remove(ctx, c.id); err != nil {
+		if err := p.remove(ctx, c.id); err != nil {
 			return "", err
 		}
 	}
 	if same(own[0].body, body) {
 		return "left as it is", nil
 	}
-	return "rewritten", h.update(ctx, own[0].id, body)
+	return "rewritten", p.update(ctx, own[0].id, body)
 }
 
 // same compares bodies as hosts keep them: with other line ends, and without the
@@ -205,8 +222,8 @@ func same(a, b string) bool {
 	return clean(a) == clean(b)
 }
 
-// host is what flags and environment name.
-func (o *Options) host() (host, error) {
+// place is what flags and environment name.
+func (o *Options) place() (place, error) {
 	kind := o.Kind
 	if kind == Auto {
 		switch {
@@ -220,15 +237,14 @@ func (o *Options) host() (host, error) {
 	}
 	names := map[Kind][3]string{
 		GitHub: {"GITHUB_TOKEN", "GITHUB_API_URL", "GITHUB_REPOSITORY"},
-		GitLab: {"GITLAB_TOKEN", "CI_API_V4_URL", "CI_PROJECT_ID"},
+		GitLab: {"GITLAB_TOKEN", "CI_API_V4_URL", "CI_MERGE_REQUEST_PROJECT_ID"},
 	}[kind]
-	api := api{client: o.Client, token: o.env(names[0]), base: strings.TrimSuffix(or(o.URL, o.env(names[1])), "/")}
-	repository := or(o.Repository, o.env(names[2]))
+	token, api, repository := o.env(names[0]), or(o.URL, o.env(names[1])), or(o.Repository, o.env(names[2]))
 	number, err := o.number(kind)
 	switch {
 	case err != nil:
 		return nil, err
-	case api.token == "":
+	case token == "":
 		return nil, fault.NewPrecondition(names[0]+" is not set", "set it to a token that may write comments", nil)
 	case repository == "":
 		return nil, fault.NewUsage("the repository is not known", "give --repository, or set "+names[2])
@@ -237,11 +253,9 @@ func (o *Options) host() (host, error) {
 		if !repositoryPattern.MatchString(repository) {
 			return nil, fault.NewUsage(fmt.Sprintf("the repository is %q", repository), "write it like acme/platform")
 		}
-		api.base = or(api.base, "https://api.github.com")
-		return &github{api: api, repository: repository, number: number, login: o.Author}, nil
+		return &github{Client: host.GitHub(api, token), repository: repository, number: number, login: o.Author}, nil
 	}
-	api.base = or(api.base, "https://gitlab.com/api/v4")
-	return &gitlab{api: api, project: url.PathEscape(repository), number: number, username: o.Author}, nil
+	return &gitlab{Client: host.GitLab(api, token), project: url.PathEscape(repository), number: number, username: o.Author}, nil
 }
 
 var repositoryPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*$`)
@@ -270,8 +284,8 @@ func (o *Options) number(kind Kind) (int, error) {
 		}
 		return 0, fault.NewUsage("the merge request is not known", "give --number, or run in a pipeline of a merge request")
 	}
-	if n, err := eventNumber(o.env("GITHUB_EVENT_PATH")); err != nil || n > 0 {
-		return n, err
+	if event, err := o.event(); err != nil || event.PullRequest.Number > 0 {
+		return event.PullRequest.Number, err
 	}
 	if _, err := fmt.Sscanf(o.env("GITHUB_REF"), "refs/pull/%d/", &n); err == nil && n > 0 {
 		return n, nil
@@ -279,26 +293,41 @@ func (o *Options) number(kind Kind) (int, error) {
 	return 0, fault.NewUsage("the pull request is not known", "give --number, or run in a job for a pull request")
 }
 
-// eventNumber is the pull request that a job of GitHub Actions is for; 0 without
-// one.
-func eventNumber(file string) (int, error) {
+// event is why a job of GitHub Actions runs.
+type event struct {
+	PullRequest struct {
+		Number int `json:"number"`
+		Head   end `json:"head"`
+		Base   end `json:"base"`
+	} `json:"pull_request"`
+}
+
+// end is where a pull request comes from, or goes to.
+type end struct {
+	Repo struct {
+		FullName string `json:"full_name"`
+	} `json:"repo"`
+}
+
+// fork says whether the pull request comes from another repository.
+func (e event) fork() bool { return e.PullRequest.Head != e.PullRequest.Base }
+
+// event of the job; an empty one where there is none.
+func (o *Options) event() (event, error) {
+	var e event
+	file := o.env("GITHUB_EVENT_PATH")
 	if file == "" {
-		return 0, nil
+		return e, nil
 	}
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return 0, nil
-	}
-	var event struct {
-		PullRequest struct {
-			Number int `json:"number"`
-		} `json:"pull_request"`
+		return e, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &event)
+		err = json.Unmarshal(text, &e)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("read the event of the job: %w; give --number", err)
+		return event{}, fmt.Errorf("read the event of the job: %w; give --number", err)
 	}
-	return event.PullRequest.Number, nil
+	return e, nil
 }

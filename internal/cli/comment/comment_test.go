@@ -1,6 +1,7 @@
 package comment
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,9 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/host"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 )
@@ -33,6 +35,12 @@ type server struct {
 	// pages of so many comments.
 	page int
 	url  string
+	// flaky requests work so many times, and the answer says that they did not.
+	flaky int
+	// readOnly is a token that may not write.
+	readOnly bool
+	// elsewhere is a host to which the next page is said to be.
+	elsewhere string
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -55,11 +63,23 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		s.calls = append(s.calls, r.Method+" "+r.URL.EscapedPath())
 	}
-	switch r.Method {
-	case http.MethodGet:
+	if r.Method == http.MethodGet {
 		s.list(w, r)
+		return
+	}
+	if s.readOnly {
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, `{"message":"Resource not accessible by integration"}`)
+		return
+	}
+	switch r.Method {
 	case http.MethodPost:
 		s.comments = append(s.comments, posted{fmt.Sprint(100 + len(s.comments)), s.user, sent.Body})
+		if s.flaky > 0 {
+			s.flaky--
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
 		w.WriteHeader(http.StatusCreated)
 	case http.MethodPatch, http.MethodPut:
 		s.comments[i].body = sent.Body
@@ -76,7 +96,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	to := min(from+s.page, len(s.comments))
 	if to < len(s.comments) {
 		w.Header().Set("X-Next-Page", fmt.Sprint(page+1))
-		w.Header().Set("Link", fmt.Sprintf(`<%s%s?page=%d>; rel="next", <x>; rel="last"`, s.url, r.URL.Path, page+1))
+		w.Header().Set("Link", fmt.Sprintf(`<%s%s?page=%d>; rel="next", <x>; rel="last"`, cmp.Or(s.elsewhere, s.url), r.URL.Path, page+1))
 	}
 	all := []map[string]any{}
 	for _, c := range s.comments[from:to] {
@@ -106,10 +126,13 @@ func (s *server) run(t *testing.T, env map[string]string, body string, args ...s
 			return strings.ReplaceAll(value, "URL", web.URL), ok
 		},
 	}
-	cmd := NewCmdComment(f, nil)
+	cmd := NewCmdComment(f, func(ctx context.Context, o *Options) error {
+		o.Patience = host.Patience{0, 0}
+		return commentRun(ctx, o)
+	})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(append([]string{"--file", "comment.md"}, args...))
-	err := cmd.ExecuteContext(context.WithoutCancel(t.Context()))
+	err := cmd.ExecuteContext(t.Context())
 	return errOut.String(), err
 }
 
@@ -121,7 +144,7 @@ func github1() map[string]string {
 
 func gitlab1() map[string]string {
 	return map[string]string{
-		"GITLAB_CI": "true", "GITLAB_TOKEN": "t0ken", "CI_API_V4_URL": "URL", "CI_PROJECT_ID": "acme/platform", "CI_MERGE_REQUEST_IID": "7",
+		"GITLAB_CI": "true", "GITLAB_TOKEN": "t0ken", "CI_API_V4_URL": "URL", "CI_PROJECT_ID": "mallory/platform", "CI_MERGE_REQUEST_PROJECT_ID": "acme/platform", "CI_MERGE_REQUEST_IID": "7",
 	}
 }
 
@@ -144,10 +167,10 @@ func TestComment(t *testing.T) {
 			s := &server{user: test.user, comments: slices.Clone(others)}
 			want := func(what string, calls []string, comments ...posted) {
 				t.Helper()
-				if diff := cmp.Diff(calls, s.calls); diff != "" {
+				if diff := gocmp.Diff(calls, s.calls); diff != "" {
 					t.Errorf("%s: calls (-want +got):\n%s", what, diff)
 				}
-				if diff := cmp.Diff(append(slices.Clone(others), comments...), s.comments, cmp.AllowUnexported(posted{})); diff != "" {
+				if diff := gocmp.Diff(append(slices.Clone(others), comments...), s.comments, gocmp.AllowUnexported(posted{})); diff != "" {
 					t.Errorf("%s: comments (-want +got):\n%s", what, diff)
 				}
 			}
@@ -187,6 +210,46 @@ func TestCommentOfAJob(t *testing.T) {
 	}
 }
 
+// The answer to a comment that was made is lost: it is found, and not made twice.
+func TestCommentWhoseAnswerIsLost(t *testing.T) {
+	for name, env := range map[string]map[string]string{"GitHub": github1(), "GitLab": gitlab1()} {
+		t.Run(name, func(t *testing.T) {
+			s := &server{user: "ci-bot", flaky: 1}
+			said, err := s.run(t, env, mark+"first")
+			if err != nil || len(s.comments) != 1 || !strings.Contains(said, "the host answers 502 Bad Gateway; trying again") {
+				t.Errorf("%v, said %q, has %v", err, said, s.comments)
+			}
+		})
+	}
+}
+
+// The next page of comments is asked for at the host alone.
+func TestCommentsElsewhere(t *testing.T) {
+	s := &server{user: "ci-bot", elsewhere: "https://example.com", comments: []posted{{"1", "a", "b"}, {"2", "a", "b"}, {"3", "a", "b"}}}
+	_, err := s.run(t, github1(), mark)
+	want := "the host sends on to https://example.com/repos/acme/platform/issues/7/comments?page=2, which is not at "
+	if err == nil || !strings.Contains(err.Error(), want) || len(s.comments) != 3 {
+		t.Errorf("error %v, want %q; has %v", err, want, s.comments)
+	}
+}
+
+// A job for the request of a fork may not comment, and is told why.
+func TestCommentOfAFork(t *testing.T) {
+	env := github1()
+	env["GITHUB_EVENT_PATH"] = filepath.Join(t.TempDir(), "event.json")
+	event := `{"pull_request":{"number":9,"head":{"repo":{"full_name":"mallory/platform"}},"base":{"repo":{"full_name":"acme/platform"}}}}`
+	if err := os.WriteFile(env["GITHUB_EVENT_PATH"], []byte(event), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{readOnly: true}
+	_, err := s.run(t, env, mark+"first")
+	want := "post the comment: POST /repos/acme/platform/issues/9/comments: the host answers 403 Forbidden: " +
+		"Resource not accessible by integration; GitHub gives jobs for the requests of forks a token that only reads: leave this step out for them"
+	if err == nil || !strings.Contains(err.Error(), want) || len(s.comments) != 0 {
+		t.Errorf("error %v, want %q; has %v", err, want, s.comments)
+	}
+}
+
 func TestCommentRefuses(t *testing.T) {
 	without := func(env map[string]string, name string) map[string]string { delete(env, name); return env }
 	for _, test := range []struct {
@@ -205,7 +268,7 @@ func TestCommentRefuses(t *testing.T) {
 		{"another key", github1(), mark, []string{"--key", "other"}, "comment.md does not begin with the marker of key other"},
 		{"a key that ends the marker", github1(), mark, []string{"--key", "a-->"}, `--key is "a-->"; use letters`},
 		{"no file", github1(), mark, []string{"--file", "missing.md"}, "the comment cannot be read: "},
-		{"a bad token", map[string]string{"GITHUB_TOKEN": "bad", "GITHUB_API_URL": "URL"}, mark, []string{"--host", "github", "--repository", "a/b", "--number", "1"}, "the host answers 401 Bad credentials; allow the token"},
+		{"a bad token", map[string]string{"GITHUB_TOKEN": "bad", "GITHUB_API_URL": "URL"}, mark, []string{"--host", "github", "--repository", "a/b", "--number", "1"}, "post the comment: GET /user: the host answers 401 Unauthorized: Bad credentials; allow the token"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := (&server{user: "u"}).run(t, test.env, test.body, test.args...)

@@ -5,20 +5,17 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+
+	"tombolo/internal/cli/host"
 )
 
 // gitlab posts on a merge request, where a comment is a note.
 type gitlab struct {
-	api
+	host.Client
 	// project is its id or its escaped path.
 	project  string
 	number   int
 	username string
-}
-
-func (g *gitlab) call(ctx context.Context, method, url string, send, receive any) (http.Header, error) {
-	g.authorize = func(r *http.Request) { r.Header.Set("PRIVATE-TOKEN", g.token) }
-	return g.api.call(ctx, method, url, send, receive)
 }
 
 func (g *gitlab) author(ctx context.Context) (string, error) {
@@ -28,12 +25,12 @@ func (g *gitlab) author(ctx context.Context) (string, error) {
 	var user struct {
 		Username string `json:"username"`
 	}
-	_, err := g.call(ctx, http.MethodGet, g.base+"/user", nil, &user)
+	_, err := g.Call(ctx, http.MethodGet, "/user", nil, &user)
 	return user.Username, err
 }
 
 func (g *gitlab) notes() string {
-	return fmt.Sprintf("%s/projects/%s/merge_requests/%d/notes", g.base, g.project, g.number)
+	return fmt.Sprintf("/projects/%s/merge_requests/%d/notes", g.project, g.number)
 }
 
 func (g *gitlab) comments(ctx context.Context) ([]posted, error) {
@@ -46,7 +43,7 @@ func (g *gitlab) comments(ctx context.Context) ([]posted, error) {
 				Username string `json:"username"`
 			} `json:"author"`
 		}
-		header, err := g.call(ctx, http.MethodGet, g.notes()+"?sort=asc&order_by=created_at&per_page=100&page="+page, nil, &notes)
+		header, err := g.Call(ctx, http.MethodGet, g.notes()+"?sort=asc&order_by=created_at&per_page=100&page="+page, nil, &notes)
 		if err != nil {
 			return nil, err
 		}
@@ -59,16 +56,16 @@ func (g *gitlab) comments(ctx context.Context) ([]posted, error) {
 }
 
 func (g *gitlab) create(ctx context.Context, body string) error {
-	_, err := g.call(ctx, http.MethodPost, g.notes(), map[string]string{"body": body}, nil)
+	_, err := g.Call(ctx, http.MethodPost, g.notes(), map[string]string{"body": body}, nil)
 	return err
 }
 
 func (g *gitlab) update(ctx context.Context, id, body string) error {
-	_, err := g.call(ctx, http.MethodPut, g.notes()+"/"+id, map[string]string{"body": body}, nil)
+	_, err := g.Call(ctx, http.MethodPut, g.notes()+"/"+id, map[string]string{"body": body}, nil)
 	return err
 }
 
 func (g *gitlab) remove(ctx context.Context, id string) error {
-	_, err := g.call(ctx, http.MethodDelete, g.notes()+"/"+id, nil, nil)
+	_, err := g.Call(ctx, http.MethodDelete, g.notes()+"/"+id, nil, nil)
 	return err
 }

@@ -103,7 +103,7 @@ func (f *Fleet) tellChanged(all []*config.Cluster, report changed.Report) error 
 		status.Doing("%s: %s", c.Name, strings.Join(lines, "; "))
 	}
 	if f.JSON() {
-		return render.WriteJSON(f.Streams.Out, document)
+		return render.WriteJSON(f.Out, document)
 	}
 	if n := len(document.Unchanged); n > 0 {
 		status.Done("unchanged since %s: %s", f.ChangedSince, listed(document.Unchanged))

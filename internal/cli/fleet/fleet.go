@@ -6,6 +6,7 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,10 +42,13 @@ type Operation struct {
 type Fleet struct {
 	Operation Operation
 	Streams   *streams.Streams
-	Status    func() render.Status
-	Progress  func() *render.Progress
-	JSON      func() bool
-	Table     func() render.TableOptions
+	// Out is where results are written. Default: the data stream. A command whose
+	// data is something else has them on the status stream.
+	Out      io.Writer
+	Status   func() render.Status
+	Progress func() *render.Progress
+	JSON     func() bool
+	Table    func() render.TableOptions
 	// Root is the project's directory.
 	Root func() (string, error)
 	// Journals are where the command's runs are written down.
@@ -77,7 +81,7 @@ type Fleet struct {
 // New returns the way to clusters of a command.
 func New(f *factory.Factory, o Operation) *Fleet {
 	return &Fleet{
-		Operation: o, Streams: f.Streams, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
+		Operation: o, Streams: f.Streams, Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
 		Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Root: f.Root, Journals: f.Journals,
 	}
 }

@@ -37,13 +37,13 @@ type output struct {
 func (o *output) terminal(cluster string) (t Terminal, flush func()) {
 	status := o.fleet.Status()
 	if o.alone {
-		return Terminal{Out: o.fleet.Streams.Out, Status: status, Alone: true}, func() {}
+		return Terminal{Out: o.fleet.Out, Status: status, Alone: true}, func() {}
 	}
 	var text bytes.Buffer
 	status.W = interlude{o.progress, status.W}
 	return Terminal{Out: &text, Status: status}, func() {
 		if o.fleet.JSON() {
-			_, _ = interlude{o.progress, o.fleet.Streams.Out}.Write(text.Bytes()) // as events: nobody reads
+			_, _ = interlude{o.progress, o.fleet.Out}.Write(text.Bytes()) // as events: nobody reads
 			return
 		}
 		o.mu.Lock()
@@ -73,9 +73,9 @@ func (o *output) end(s fleet.Summary) error {
 		return err
 	}
 	if len(o.texts) > 0 {
-		fmt.Fprintln(o.fleet.Streams.Out)
+		fmt.Fprintln(o.fleet.Out)
 	}
-	return render.WriteSummary(o.fleet.Streams.Out, summaryOf(s), render.SummaryOptions{Table: o.fleet.Table(), JSON: o.fleet.JSON()})
+	return render.WriteSummary(o.fleet.Out, summaryOf(s), render.SummaryOptions{Table: o.fleet.Table(), JSON: o.fleet.JSON()})
 }
 
 func (o *output) writeTexts(s fleet.Summary) error {
@@ -90,7 +90,7 @@ func (o *output) writeTexts(s fleet.Summary) error {
 			text = "\n" + text
 		}
 		first = false
-		if _, err := io.WriteString(o.fleet.Streams.Out, text); err != nil {
+		if _, err := io.WriteString(o.fleet.Out, text); err != nil {
 			return fmt.Errorf("writing the result of %s: %w", e.Cluster, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/host"
 	"tombolo/internal/render"
 )
 
@@ -19,6 +20,8 @@ import (
 type Options struct {
 	Status func() render.Status
 	Host   func() (Host, error)
+	// Patience with a host that cannot answer.
+	Patience host.Patience
 
 	// File has the issue's text, in Markdown.
 	File string
@@ -33,7 +36,7 @@ var keys = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
 // NewCmdIssue returns the command; runF, if not nil, runs in place of it.
 func NewCmdIssue(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Status: f.Status, Host: func() (Host, error) { return hostOf(f.Lookup) }}
+	opts := &Options{Status: f.Status, Patience: host.Usual(), Host: func() (Host, error) { return hostOf(f.Lookup) }}
 	cmd := &cobra.Command{
 		Use:   "issue",
 		Short: "Keep one issue at GitHub or GitLab as a file says",
@@ -75,38 +78,50 @@ func issueRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fault.NewPrecondition("the issue's text cannot be read", "write it with `tombolo drift --report`", err)
 	}
-	host, err := o.Host()
+	place, err := o.Host()
 	if err != nil {
 		return err
 	}
-	marker := fmt.Sprintf("<!-- tombolo issue %s -->", o.Key)
-	open, err := host.Find(ctx, marker)
+	var did string
+	err = o.Patience.Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
+		did, err = o.keep(ctx, place, string(text))
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("looking for the issue %s: %w", o.Key, err)
+		return err
 	}
-	body := marker + "\n" + string(text)
-	empty := strings.TrimSpace(string(text)) == ""
+	o.Status().Done("%s", did)
+	return nil
+}
+
+// keep makes the issue say the text, and says what it did. It can be done again.
+func (o *Options) keep(ctx context.Context, place Host, text string) (string, error) {
+	marker := fmt.Sprintf("<!-- tombolo issue %s -->", o.Key)
+	open, err := place.Find(ctx, marker)
+	if err != nil {
+		return "", fmt.Errorf("looking for the issue %s: %w", o.Key, err)
+	}
+	body := marker + "\n" + text
+	empty := strings.TrimSpace(text) == ""
 	switch {
 	case empty && open == nil:
-		o.Status().Done("there is no issue %s, and nothing to say", o.Key)
+		return fmt.Sprintf("there is no issue %s, and nothing to say", o.Key), nil
 	case empty:
-		if err := host.Close(ctx, *open); err != nil {
-			return fmt.Errorf("closing the issue %s: %w", o.Key, err)
+		if err := place.Close(ctx, *open); err != nil {
+			return "", fmt.Errorf("closing the issue %s: %w", o.Key, err)
 		}
-		o.Status().Done("closed %s", open.URL)
+		return "closed " + open.URL, nil
 	case open == nil:
-		opened, err := host.Open(ctx, o.Title, body)
+		opened, err := place.Open(ctx, o.Title, body)
 		if err != nil {
-			return fmt.Errorf("opening the issue %s: %w", o.Key, err)
+			return "", fmt.Errorf("opening the issue %s: %w", o.Key, err)
 		}
-		o.Status().Done("opened %s", opened.URL)
+		return "opened " + opened.URL, nil
 	case strings.TrimSpace(open.Body) == strings.TrimSpace(body):
-		o.Status().Done("%s says so already", open.URL)
-	default:
-		if err := host.Update(ctx, *open, body); err != nil {
-			return fmt.Errorf("updating the issue %s: %w", o.Key, err)
-		}
-		o.Status().Done("updated %s", open.URL)
+		return open.URL + " says so already", nil
 	}
-	return nil
+	if err := place.Update(ctx, *open, body); err != nil {
+		return "", fmt.Errorf("updating the issue %s: %w", o.Key, err)
+	}
+	return "updated " + open.URL, nil
 }

@@ -113,7 +113,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		`--key is "-->"`:              {known, "-->"},
 		"no host for issues is known": {nil, "drift"},
-		"looking for the issue drift: GET /repos/acme/clusters/issues: 404 Not Found": {known, "drift"},
+		"looking for the issue drift: GET /repos/acme/clusters/issues: the host answers 404 Not Found": {known, "drift"},
 	} {
 		if _, err := run(t, tt.env, "text", tt.key); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -87,11 +87,8 @@ func (r Review) check() error {
 
 // reviewRun previews, and judges what all clusters together would become.
 func (o *Options) reviewRun(ctx context.Context) error {
-	out := o.Streams.Out
 	if o.Markdown() { // the comment alone is data
-		aside := *o.Streams
-		aside.Out = aside.ErrOut
-		o.Streams = &aside
+		o.Out = o.Streams.ErrOut
 	}
 	policy, err := o.policy()
 	if err != nil {
@@ -125,7 +122,7 @@ func (o *Options) reviewRun(ctx context.Context) error {
 			return err
 		}
 	}
-	return o.conclude(out, set, failed)
+	return o.conclude(set, failed)
 }
 
 // policy is the project's policy; nil without one.
@@ -190,6 +187,7 @@ func (o *Options) gather(set *change.Set, all []*config.Cluster, seen *collector
 				cluster.Stacks = append(cluster.Stacks, s)
 			}
 		}
+		cluster.Settle()
 		cluster.Trace()
 		set.Clusters = append(set.Clusters, cluster)
 	}
@@ -198,10 +196,10 @@ func (o *Options) gather(set *change.Set, all []*config.Cluster, seen *collector
 }
 
 // conclude writes what was found, and says by an error what the exit code tells.
-func (o *Options) conclude(out io.Writer, set change.Set, failed error) error {
+func (o *Options) conclude(set change.Set, failed error) error {
 	if o.Markdown() {
 		comment := review.Comment(set, review.Options{Key: o.Key, MaxSize: o.MaxSize})
-		if _, err := io.WriteString(out, comment); err != nil {
+		if _, err := io.WriteString(o.Streams.Out, comment); err != nil {
 			return fmt.Errorf("write the comment: %w", err)
 		}
 	}
@@ -233,9 +231,20 @@ func (o *Options) verdict(set change.Set) error {
 	case !o.ExitCode || !set.Changes():
 		return nil
 	case dangerous > 0:
-		return &fault.Error{Class: fault.Dangerous, Problem: fmt.Sprintf("the change is dangerous in %d places", dangerous)}
+		return &fault.Error{Class: fault.Dangerous, Problem: "the change is dangerous in " + review.Plural(dangerous, "place")}
 	}
-	return &fault.Error{Class: fault.Changes, Problem: fmt.Sprintf("%d clusters would change, and %d cluster files are gone", len(set.Changed()), len(set.Removed))}
+	return &fault.Error{Class: fault.Changes, Problem: whatChanges(set)}
+}
+
+func whatChanges(set change.Set) string {
+	var parts []string
+	if n := len(set.Changed()); n > 0 {
+		parts = append(parts, review.Plural(n, "cluster")+" would change")
+	}
+	if n := len(set.Removed); n > 0 {
+		parts = append(parts, review.Plural(n, "cluster file")+" removed")
+	}
+	return strings.Join(parts, ", ")
 }
 
 // collector gathers what previews say, stack by stack.

@@ -57,8 +57,8 @@ func stack(s change.Stack, level detail) string {
 		byKind(&b, s)
 		return b.String()
 	}
-	for _, r := range s.Resources {
-		resource(&b, s, r, level)
+	for _, g := range alike(s, level) {
+		g.write(&b)
 	}
 	if len(s.Outputs) > 0 && level < names {
 		b.WriteString("  outputs of the stack\n")
@@ -89,7 +89,44 @@ func byKind(b *strings.Builder, s change.Stack) {
 	}
 }
 
-func resource(b *strings.Builder, s change.Stack, r change.Resource, level detail) {
+// group are resources of which the same properties become the same: those of a
+// tag that changes are many, and read once.
+type group struct {
+	titles     []string
+	properties string
+}
+
+// alike puts the resources of a stack into groups, in the order of the first of
+// each.
+func alike(s change.Stack, level detail) []*group {
+	var all []*group
+	same := map[string]*group{}
+	for _, r := range s.Resources {
+		text := properties(s, r, level)
+		key := string(r.Op) + "\n" + text
+		g := same[key]
+		if g == nil || text == "" {
+			g = &group{properties: text}
+			same[key] = g
+			all = append(all, g)
+		}
+		g.titles = append(g.titles, title(r))
+	}
+	return all
+}
+
+func (g *group) write(b *strings.Builder) {
+	for _, t := range g.titles {
+		b.WriteString(t)
+	}
+	if n := len(g.titles); n > 1 {
+		fmt.Fprintf(b, "  the same of all %d:\n", n)
+	}
+	b.WriteString(g.properties)
+}
+
+// title is the line of a resource.
+func title(r change.Resource) string {
 	lead := sign(r.Op)
 	if lead == "~" {
 		lead = "!"
@@ -98,14 +135,32 @@ func resource(b *strings.Builder, s change.Stack, r change.Resource, level detai
 	if r.Danger != "" {
 		danger = "  DANGER: " + string(r.Danger)
 	}
-	fmt.Fprintf(b, "%s %s: %s%s\n", lead, resourceName(r), r.Op, danger)
-	if level >= names || r.Op == change.Delete || level >= changes && r.Op == change.Create {
-		return
-	}
-	for _, d := range r.Diffs {
-		pair(b, s, d)
-	}
+	return fmt.Sprintf("%s %s: %s%s\n", lead, resourceName(r), r.Op, danger)
 }
+
+// properties are the lines of those that are shown of a resource.
+func properties(s change.Stack, r change.Resource, level detail) string {
+	if level >= names || r.Op == change.Delete || level >= changes && r.Op == change.Create {
+		return ""
+	}
+	var b strings.Builder
+	schema := 0
+	for _, d := range r.Diffs {
+		if strings.Contains(d.Path, schemaPath) {
+			schema++
+			continue
+		}
+		pair(&b, s, d)
+	}
+	if schema > 0 {
+		fmt.Fprintf(&b, "  and %s of its schema\n", Plural(schema, "value"))
+	}
+	return b.String()
+}
+
+// schemaPath is in the paths of what a CustomResourceDefinition says of objects:
+// hundreds, which only the page has.
+const schemaPath = ".schema.openAPIV3Schema."
 
 // pair writes a difference: what was, and what will be.
 func pair(b *strings.Builder, s change.Stack, d change.Diff) {

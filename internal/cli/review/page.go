@@ -22,7 +22,7 @@ var pageText string
 // Page is the whole change as one page without external resources.
 func Page(s change.Set) ([]byte, error) {
 	t, err := template.New("preview").Funcs(template.FuncMap{
-		"counted": counted, "takes": takes, "resource": resourceName, "sign": sign, "plural": plural,
+		"counted": counted, "takes": takes, "resource": resourceName, "sign": sign, "plural": Plural,
 		"list":      func(names []string) string { return strings.Join(names, ", ") },
 		"value":     func(v any) string { return written(v, true) },
 		"diffValue": func(v any, d change.Diff) string { return written(v, len(d.From) > 0) },

@@ -69,7 +69,7 @@ func written(v any, core bool) string {
 		if core {
 			return "(unknown until core is applied)"
 		}
-		return "(unknown until created)"
+		return "(unknown until applied)"
 	case string:
 		if v == value.Masked {
 			return v
@@ -116,6 +116,8 @@ func notes(d change.Diff) string {
 	var out []string
 	_, unknown := d.After.(value.Unknown)
 	switch {
+	case len(d.From) == 1 && d.From[0] == change.Several:
+		out = append(out, "from several of core's outputs")
 	case len(d.From) > 0 && unknown:
 		out = append(out, "from core's "+few(d.From))
 	case len(d.From) > 0:
@@ -139,8 +141,8 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
-// plural counts things.
-func plural(n int, noun string) string {
+// Plural counts things.
+func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

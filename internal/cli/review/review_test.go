@@ -75,6 +75,7 @@ func previewed(name, reason string, core, bootstrap []events.EngineEvent) change
 		}
 		c.Stacks = append(c.Stacks, r.Stack(name+"-"+part.kind, part.kind))
 	}
+	c.Settle()
 	c.Trace()
 	return c
 }

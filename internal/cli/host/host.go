@@ -1,0 +1,176 @@
+// Package host asks the API of a Git host, GitHub's or GitLab's, for commands
+// that run in its jobs.
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Client asks an API that takes and gives JSON.
+type Client struct {
+	// HTTP sends the requests. Default: http.DefaultClient.
+	HTTP *http.Client
+	// Base is the URL of the API, without a slash at its end.
+	Base string
+	// Header of each request. It has the token, which goes to no other host than
+	// Base's.
+	Header http.Header
+}
+
+// GitHub is a client for GitHub's API; "" is github.com's.
+func GitHub(base, token string) Client {
+	if base == "" {
+		base = "https://api.github.com"
+	}
+	return Client{Base: strings.TrimSuffix(base, "/"), Header: http.Header{
+		"Authorization": {"Bearer " + token}, "Accept": {"application/vnd.github+json"}, "X-Github-Api-Version": {"2022-11-28"},
+	}}
+}
+
+// GitLab is a client for GitLab's API; "" is gitlab.com's.
+func GitLab(base, token string) Client {
+	if base == "" {
+		base = "https://gitlab.com/api/v4"
+	}
+	return Client{Base: strings.TrimSuffix(base, "/"), Header: http.Header{"Private-Token": {token}}}
+}
+
+const (
+	// answerTimeout is the longest wait for one answer.
+	answerTimeout = 30 * time.Second
+	// mostAnswer bounds an answer, in bytes: a page of a hundred comments of the
+	// largest size that GitHub takes is below it.
+	mostAnswer = 64 << 20
+)
+
+// Error is an answer that is not the one that was asked for.
+type Error struct {
+	// Method and Path of the request.
+	Method, Path string
+	// Code is the status of the answer.
+	Code int
+	// Reason is what the host says of it; "" when it says nothing.
+	Reason string
+	// Limited says that there were too many requests, and After how long the host
+	// wants to be left alone; 0 when it does not say.
+	Limited bool
+	After   time.Duration
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s %s: the host answers %d %s", e.Method, e.Path, e.Code, http.StatusText(e.Code))
+	if e.Reason != "" {
+		text += ": " + e.Reason
+	}
+	return text
+}
+
+// Call sends a document, unless it is nil, and reads one into receive, unless
+// that is nil. The address is a path below Base, or a URL of the same host, such
+// as that of the next page. It returns the answer's header; an answer other than
+// a success is an *Error.
+func (c Client) Call(ctx context.Context, method, address string, send, receive any) (http.Header, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	request, err := c.request(ctx, method, address, send)
+	if err != nil {
+		return nil, err
+	}
+	client := c.HTTP
+	if client == nil {
+		client = http.DefaultClient
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask the host: %w", err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, mostAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read the host's answer: %w", err)
+	}
+	if response.StatusCode/100 != 2 {
+		return nil, errorOf(request, response, text)
+	}
+	if receive != nil {
+		if err := json.Unmarshal(text, receive); err != nil {
+			return nil, fmt.Errorf("%s %s: the answer is not what the host's API promises: %w", method, request.URL.Path, err)
+		}
+	}
+	return response.Header, nil
+}
+
+func (c Client) request(ctx context.Context, method, address string, send any) (*http.Request, error) {
+	base, err := url.Parse(c.Base)
+	if err != nil {
+		return nil, fmt.Errorf("read the URL of the host's API: %w", err)
+	}
+	if strings.HasPrefix(address, "/") {
+		address = c.Base + address
+	}
+	target, err := url.Parse(address)
+	if err != nil || target.Host != base.Host || target.Scheme != base.Scheme {
+		return nil, fmt.Errorf("the host sends on to %s, which is not at %s: the token does not go there", address, c.Base)
+	}
+	var body io.Reader
+	if send != nil {
+		text, err := json.Marshal(send)
+		if err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+		body = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, target.String(), body)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	request.Header = c.Header.Clone()
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "tombolo")
+	return request, nil
+}
+
+func errorOf(request *http.Request, response *http.Response, text []byte) *Error {
+	e := &Error{Method: request.Method, Path: request.URL.Path, Code: response.StatusCode, Reason: reason(text)}
+	after := response.Header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(after); err == nil && seconds >= 0 {
+		e.After = time.Duration(seconds) * time.Second
+	}
+	// GitHub refuses too many requests with either code, and says so in a header.
+	e.Limited = e.Code == http.StatusTooManyRequests ||
+		e.Code == http.StatusForbidden && (after != "" || response.Header.Get("X-RateLimit-Remaining") == "0")
+	return e
+}
+
+// reason is what the host says of an error.
+func reason(text []byte) string {
+	var said struct {
+		Message any `json:"message"`
+		Error   any `json:"error"`
+	}
+	if json.Unmarshal(text, &said) != nil {
+		return ""
+	}
+	for _, m := range []any{said.Message, said.Error} {
+		if m != nil {
+			return fmt.Sprint(m)
+		}
+	}
+	return ""
+}
+
+// Refused says whether the host has refused what the token may not do.
+func Refused(err error) bool {
+	e := new(Error)
+	return errors.As(err, &e) && e.Code == http.StatusForbidden && !e.Limited
+}
