@@ -36,7 +36,7 @@ type fakeCLI struct {
 	backend string
 	aside   map[string]apitype.DeploymentV3
 	calls   []string
-	env    []string
+	env     []string
 	// fail makes an operation such as "up demo-core" fail.
 	fail map[string]failure
 	// plan are the events of an operation such as "preview demo-core".
