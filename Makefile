@@ -32,6 +32,10 @@ demo-down: build ## Destroy the demo cluster and remove the lab, all of it
 .PHONY: setup
 setup: tools build ## Everything the lab needs: tools and bin/tombolo
 
+.PHONY: setup-aws
+setup-aws: build ## What working in AWS needs: bin/tombolo and the pinned Pulumi CLI
+	@$(GO) run ./tools/build -for aws
+
 .PHONY: tools
 tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum)
 	@$(GO) run ./tools/build

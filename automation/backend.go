@@ -1,12 +1,14 @@
 package automation
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"gopkg.in/yaml.v3"
 )
 
@@ -18,22 +20,31 @@ func (o Options) Backend() (string, error) {
 	if err := o.setDefaults(); err != nil {
 		return "", err
 	}
-	for _, find := range []func(Options) (string, error){
-		func(o Options) (string, error) { return o.BackendURL, nil }, projectBackend, loggedIn,
+	backend, err := o.backend()
+	if err != nil || backend == "" {
+		return "", err
+	}
+	return identity(backend, o.WorkDir), nil
+}
+
+// backend is the URL as it was given; "" when the CLI is logged in nowhere.
+func (o *Options) backend() (string, error) {
+	for _, find := range []func(*Options) (string, error){
+		func(o *Options) (string, error) { return o.BackendURL, nil }, projectBackend, loggedIn,
 	} {
 		backend, err := find(o)
 		if err != nil {
 			return "", fmt.Errorf("find out which state backend is in use: %w", err)
 		}
 		if backend != "" {
-			return identity(backend, o.WorkDir), nil
+			return backend, nil
 		}
 	}
 	return "", nil
 }
 
 // projectBackend is the one that the project's Pulumi.yaml names.
-func projectBackend(o Options) (string, error) {
+func projectBackend(o *Options) (string, error) {
 	text, err := os.ReadFile(filepath.Join(o.Root, "Pulumi.yaml"))
 	if err != nil {
 		return "", err
@@ -48,9 +59,42 @@ func projectBackend(o Options) (string, error) {
 }
 
 // loggedIn is the one that `pulumi login` has chosen.
-func loggedIn(Options) (string, error) {
-	credentials, err := workspace.GetStoredCredentials()
-	return credentials.Current, err
+func loggedIn(o *Options) (string, error) {
+	dir, err := o.credentialsDir()
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "credentials.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var credentials struct {
+		Current string `json:"current"`
+	}
+	if err := json.Unmarshal(text, &credentials); err != nil {
+		return "", fmt.Errorf("read the credentials of pulumi in %s: %w", dir, err)
+	}
+	return credentials.Current, nil
+}
+
+// credentialsDir is where the CLI remembers where it is logged in.
+func (o *Options) credentialsDir() (string, error) {
+	if dir := o.lookupEnv("PULUMI_CREDENTIALS_PATH"); dir != "" {
+		return dir, nil
+	}
+	return o.pulumiHome()
+}
+
+// pulumiHome is where the CLI keeps plugins and credentials.
+func (o *Options) pulumiHome() (string, error) {
+	if o.PulumiHome != "" {
+		return o.PulumiHome, nil
+	}
+	user, err := os.UserHomeDir()
+	return filepath.Join(user, ".pulumi"), err
 }
 
 // identity of a backend, from its URL.

@@ -39,6 +39,32 @@ func TestBackend(t *testing.T) {
 	check(Options{BackendURL: "postgres://ada:secret@db/state"}, "postgres://ada@db/state")
 }
 
+// TestLoggedInToADirectory: the directory that `pulumi login` has chosen is a local
+// backend for the driver too, and stays the driver's.
+func TestLoggedInToADirectory(t *testing.T) {
+	t.Setenv("PULUMI_BACKEND_URL", "")
+	t.Setenv("PULUMI_CREDENTIALS_PATH", "")
+	home, root := t.TempDir(), t.TempDir()
+	for file, text := range map[string]string{
+		filepath.Join(home, "credentials.json"): `{"current":"file://./some%20state?no_tmp_dir=true"}`,
+		filepath.Join(root, "Pulumi.yaml"):      "name: tombolo\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := New(Options{Root: root, PulumiHome: home, Command: newFakeCLI()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir, local := d.backendDir(); !local || dir != filepath.Join(root, "some state") {
+		t.Errorf("the backend is %q, a directory: %t", dir, local)
+	}
+	if got := d.env["PULUMI_BACKEND_URL"]; got != "file://./some%20state?no_tmp_dir=true" || !d.copiesAreOurs {
+		t.Errorf("the CLI is to use %q, and to keep copies: %t", got, d.copiesAreOurs)
+	}
+}
+
 func TestBackendCannotBeFound(t *testing.T) {
 	t.Setenv("PULUMI_BACKEND_URL", "")
 	root := t.TempDir()

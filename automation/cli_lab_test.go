@@ -18,27 +18,46 @@ import (
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
+	"tombolo/tests/bucket"
 )
 
 // realBench is a driver with the real CLI and programs of our own, which need
 // no provider.
 func realBench(t *testing.T, program pulumi.RunFunc) (*Driver, *witness) {
 	t.Helper()
+	return realBenchIn(t, inDirectory(t), program)
+}
+
+// inDirectory is a backend in a directory.
+func inDirectory(t *testing.T) string {
+	t.Helper()
+	state := filepath.Join(t.TempDir(), "state")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + state
+}
+
+// inBucket is a backend in a bucket.
+func inBucket(t *testing.T) string {
+	t.Helper()
+	return bucket.Serve(t).URL()
+}
+
+// realBenchIn is realBench with the state in another backend.
+func realBenchIn(t *testing.T, backend string, program pulumi.RunFunc) (*Driver, *witness) {
+	t.Helper()
 	tools, err := filepath.Abs("../.tools/bin")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir, seen := t.TempDir(), &witness{}
-	state := filepath.Join(dir, "state")
-	if err := os.Mkdir(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	d, err := New(Options{
-		Root: dir, WorkDir: filepath.Join(dir, "work"), BackendURL: "file://" + state,
+		Root: dir, WorkDir: filepath.Join(dir, "work"), BackendURL: backend,
 		PulumiHome: filepath.Join(dir, "home"), Observer: seen, SecretsProvider: "passphrase",
 		Env: map[string]string{
 			"PATH": tools + string(os.PathListSeparator) + os.Getenv("PATH"), "PULUMI_CONFIG_PASSPHRASE": "lab",
-			"AWS_ACCESS_KEY_ID": "lab", "AWS_SESSION_TOKEN": "",
+			"AWS_ACCESS_KEY_ID": "lab", "AWS_SECRET_ACCESS_KEY": "lab", "AWS_SESSION_TOKEN": "", "AWS_EC2_METADATA_DISABLED": "true",
 		},
 	})
 	if err != nil {

@@ -77,7 +77,8 @@ type Options struct {
 	// --lab. Default: none.
 	Flags []string
 	// BackendURL of the Pulumi state. Default: PULUMI_BACKEND_URL of Env or
-	// of this process, else the backend the CLI is logged in to.
+	// of this process, else the one in Pulumi.yaml, else the backend the CLI is
+	// logged in to when the driver is made: it stays with that one.
 	BackendURL string
 	// SecretsProvider for new stacks, as in `pulumi stack init
 	// --secrets-provider`. Default: the backend's own.
@@ -143,14 +144,18 @@ type Driver struct {
 	pushing sync.Mutex
 }
 
-// New makes a driver. It looks at nothing but the options: a missing CLI or
-// backend is reported by the first operation, as a PreconditionError.
+// New makes a driver. Besides the options it looks at which backend the CLI is
+// logged in to: a missing CLI or backend is reported by the first operation, as a
+// PreconditionError.
 func New(o Options) (*Driver, error) {
 	if o.Root == "" {
 		return nil, errors.New("automation: Options.Root is empty: set it to the directory of Pulumi.yaml")
 	}
 	if err := o.setDefaults(); err != nil {
 		return nil, err
+	}
+	if backend, err := o.backend(); err == nil { // else the CLI reports it
+		o.BackendURL = backend
 	}
 	d := &Driver{
 		opts:      o,
@@ -223,6 +228,9 @@ func (o *Options) environment() map[string]string {
 	if o.lookupEnv("GOGC") == "" {
 		env["GOGC"] = collectLess
 	}
+	if o.lookupEnv(stateSecrets) == "" {
+		env[stateSecrets] = "true"
+	}
 	if o.BackendURL != "" {
 		env["PULUMI_BACKEND_URL"] = o.BackendURL
 	}
@@ -231,6 +239,11 @@ func (o *Options) environment() map[string]string {
 	}
 	return env
 }
+
+// stateSecrets has the CLI look into the state for what encrypts a stack's secrets
+// when its settings file does not say it, as on a machine that did not make the
+// stack. Otherwise it goes on with a passphrase, and encrypts the state anew.
+const stateSecrets = "PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"
 
 // collectLess is GOGC for the CLI and its plugins, which live for seconds: at Go's
 // default of 100 an engine that changes nothing spends a fifth of its CPU time

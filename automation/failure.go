@@ -174,6 +174,14 @@ var remedies = []struct {
 		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with",
 	},
 	{
+		regexp.MustCompile(`unknown secrets provider type`),
+		"give --secrets-provider passphrase, or the URL of a key, such as awskms://alias/<name>?region=<region>",
+	},
+	{
+		regexp.MustCompile(`operation error KMS: (?:En|De)crypt`),
+		"make sure that the key which --secrets-provider names exists, and that the credentials in use may encrypt and decrypt with it",
+	},
+	{
 		regexp.MustCompile(`(?i)no resource plugin|could not find plugin|failed to load plugin`),
 		"build the plugins with `make tools`, or install them with `pulumi plugin install`",
 	},

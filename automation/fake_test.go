@@ -32,8 +32,11 @@ import (
 type fakeCLI struct {
 	mu     sync.Mutex
 	states map[string]apitype.DeploymentV3
-	calls  []string
-	env    []string
+	// backend is where states are; aside are those in any other.
+	backend string
+	aside   map[string]apitype.DeploymentV3
+	calls   []string
+	env     []string
 	// fail makes an operation such as "up demo-core" fail.
 	fail map[string]failure
 	// plan are the events of an operation such as "preview demo-core".
@@ -55,7 +58,10 @@ type failure struct {
 }
 
 func newFakeCLI() *fakeCLI {
-	return &fakeCLI{states: map[string]apitype.DeploymentV3{}, fail: map[string]failure{}, same: map[string]apitype.ResourceV3{}}
+	return &fakeCLI{
+		states: map[string]apitype.DeploymentV3{}, aside: map[string]apitype.DeploymentV3{},
+		fail: map[string]failure{}, same: map[string]apitype.ResourceV3{},
+	}
 }
 
 func (f *fakeCLI) Version() semver.Version { return semver.MustParse("3.250.0") }
@@ -66,6 +72,11 @@ func (f *fakeCLI) Run(ctx context.Context, _ string, _ io.Reader, _, _ []io.Writ
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.env = env
+	if f.backend != "" && !slices.Contains(env, "PULUMI_BACKEND_URL="+f.backend) {
+		states := f.states
+		f.states = f.aside
+		defer func() { f.states = states }()
+	}
 	op, stack := args[0], flag(args, "--stack")
 	if op == "stack" {
 		op += " " + args[1]
@@ -329,6 +340,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir(), cloud: &fakeCloud{}}
+	b.cli.backend = "file://" + b.backend
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
 		BackendURL: "file://" + b.backend,

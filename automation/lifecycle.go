@@ -173,8 +173,10 @@ type PreviewOptions struct {
 
 // Preview shows what Up would do. Without the outputs of core, and of its hub's,
 // bootstrap runs on typed unknowns, which no Up accepts. Where core would change,
-// bootstrap runs on what core's preview says that its outputs will be. It changes
-// no resource; a stack that did not exist exists, empty, afterwards.
+// bootstrap runs on what core's preview says that its outputs will be.
+// It changes no resource, and writes nothing into the backend: who may only read
+// the state may preview. The exception is a bootstrap that does not exist while
+// core does: it exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
 	if err := d.mendStates(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
@@ -198,6 +200,9 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 		}
 		so := stacks.Options{Foretold: foretold, Placeholders: k == stacks.Bootstrap && (!hasCore || !hasHub)}
 		r, err := d.patiently(ctx, stacks.Name(c.Name, k), false, func(failed string) (StackResult, error) {
+			if st == nil && aloof(k, so) {
+				return d.previewAside(ctx, c, k, o, so)
+			}
 			return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
 		})
 		if k == stacks.Core {
@@ -225,6 +230,11 @@ func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.K
 	if err != nil {
 		return StackResult{}, err
 	}
+	return s.preview(ctx, o, so)
+}
+
+func (s *session) preview(ctx context.Context, o PreviewOptions, so stacks.Options) (StackResult, error) {
+	d, c := s.driver, s.cluster
 	if so.Placeholders {
 		what := "core has no outputs yet"
 		if c.IsSpoke() {

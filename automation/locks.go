@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,11 +93,15 @@ func (d *Driver) lockFiles(stack, pattern string) ([]string, error) {
 // backendDir is the directory of the driver's backend, if that is a local one.
 func (d *Driver) backendDir() (string, bool) { return localDir(d.opts.BackendURL, d.opts.WorkDir) }
 
-// localDir is the directory of a local backend.
-func localDir(url, workDir string) (string, bool) {
-	dir, ok := strings.CutPrefix(url, "file://")
+// localDir is the directory of a local backend, as the CLI reads its URL.
+func localDir(backend, workDir string) (string, bool) {
+	dir, ok := strings.CutPrefix(backend, "file://")
 	if !ok {
 		return "", false
+	}
+	dir, _, _ = strings.Cut(dir, "?")
+	if plain, err := url.PathUnescape(dir); err == nil {
+		dir = plain
 	}
 	if rest, ok := strings.CutPrefix(dir, "~"); ok {
 		home, err := os.UserHomeDir()
@@ -110,8 +115,8 @@ func localDir(url, workDir string) (string, bool) {
 
 // lockFinder returns how the locks of a stack are found in the backend.
 func (d *Driver) lockFinder(ctx context.Context) (func(ctx context.Context, stack string) ([]Lock, error), error) {
-	url := d.opts.BackendURL
-	if url == "" {
+	backend := d.opts.BackendURL
+	if backend == "" {
 		ws, err := d.reading(ctx)
 		if err != nil {
 			return nil, err
@@ -120,12 +125,12 @@ func (d *Driver) lockFinder(ctx context.Context) (func(ctx context.Context, stac
 		if err != nil {
 			return nil, d.failure(ctx, failed{stack: "the stacks", operation: "find the backend of", err: err})
 		}
-		url = who.URL
+		backend = who.URL
 	}
-	if dir, ok := localDir(url, d.opts.WorkDir); ok {
+	if dir, ok := localDir(backend, d.opts.WorkDir); ok {
 		return func(_ context.Context, stack string) ([]Lock, error) { return d.locksInDir(dir, stack) }, nil
 	}
-	if strings.HasPrefix(url, "https://") || strings.HasPrefix(url, "http://") {
+	if strings.HasPrefix(backend, "https://") || strings.HasPrefix(backend, "http://") {
 		return d.locksInCloud, nil
 	}
 	return d.locksInBucket, nil

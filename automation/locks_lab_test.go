@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -15,9 +16,14 @@ import (
 
 // TestTwoDrivers: one works on the cluster, and the other says who.
 func TestTwoDrivers(t *testing.T) {
+	t.Run("in a directory", func(t *testing.T) { twoDrivers(t, inDirectory(t)) })
+	t.Run("in a bucket", func(t *testing.T) { twoDrivers(t, inBucket(t)) })
+}
+
+func twoDrivers(t *testing.T, backend string) {
 	started, goOn := make(chan struct{}), make(chan struct{})
 	start := sync.OnceFunc(func() { close(started) })
-	first, _ := realBench(t, func(*pulumi.Context) error {
+	first, _ := realBenchIn(t, backend, func(*pulumi.Context) error {
 		start()
 		<-goOn
 		return nil
@@ -63,6 +69,42 @@ func TestTwoDrivers(t *testing.T) {
 	}
 	if _, err := second.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Errorf("the second driver, afterwards: %v", err)
+	}
+}
+
+// TestStaleLockInABucket: the CLI is killed at work, and its lock stays in the
+// bucket. The next up finds that its owner is gone, and takes the lock away.
+func TestStaleLockInABucket(t *testing.T) {
+	started, dead := make(chan struct{}), make(chan struct{})
+	work := func(*pulumi.Context) error {
+		close(started)
+		<-dead
+		return errors.New("killed")
+	}
+	d, seen := realBenchIn(t, inBucket(t), func(p *pulumi.Context) error { return work(p) })
+	killed := make(chan error, 1)
+	go func() {
+		<-started
+		owners, err := d.holders(t.Context(), "demo-core")
+		if err == nil && len(owners) == 1 {
+			err = syscall.Kill(owners[0].PID, syscall.SIGKILL)
+		}
+		close(dead)
+		killed <- err
+	}()
+	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	if killed := <-killed; err == nil || killed != nil {
+		t.Fatalf("up: %v, kill: %v", err, killed)
+	}
+	if held, err := d.holders(t.Context(), "demo-core"); err != nil || len(held) != 1 {
+		t.Fatalf("%v hold the lock of a CLI that was killed, error %v", held, err)
+	}
+	work = exporting
+	if _, err := d.Up(t.Context(), demo(), UpOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(seen.notes(), "\n"); !strings.Contains(notes, "recovered: removed the lock of ") {
+		t.Errorf("nobody says that a lock was removed: %s", notes)
 	}
 }
 

@@ -58,13 +58,9 @@ func (d *Driver) installPlugins(ctx context.Context) {
 
 // pluginDir is where the CLI keeps plugins; "" where nobody knows.
 func (d *Driver) pluginDir() string {
-	home := d.opts.PulumiHome
-	if home == "" {
-		user, err := os.UserHomeDir()
-		if err != nil {
-			return ""
-		}
-		home = filepath.Join(user, ".pulumi")
+	home, err := d.opts.pulumiHome()
+	if err != nil {
+		return ""
 	}
 	return filepath.Join(home, "plugins")
 }

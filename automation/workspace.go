@@ -49,6 +49,11 @@ type session struct {
 // open opens a stack, and creates it if it does not exist. exists spares the
 // CLI a call when the caller knows that it does.
 func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o stacks.Options, exists bool) (*session, error) {
+	return d.openAt(ctx, d.home(), c, k, o, exists)
+}
+
+// openAt is open for a stack in another place than the driver's own.
+func (d *Driver) openAt(ctx context.Context, at place, c *config.Cluster, k stacks.Kind, o stacks.Options, exists bool) (*session, error) {
 	o.Env = d.opts.Env
 	program, err := d.program(c, k, o)
 	if err != nil {
@@ -60,7 +65,7 @@ func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o s
 		return nil, err
 	}
 	s.command = &answering{PulumiCommand: command, exists: exists}
-	ws, err := d.workspace(ctx, s.command, s.watched(program))
+	ws, err := d.workspace(ctx, at, s.command, s.watched(program))
 	if err != nil {
 		return nil, err
 	}
@@ -110,27 +115,42 @@ func (d *Driver) reading(ctx context.Context) (auto.Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.workspace(ctx, sealed{command}, nil)
+	return d.workspace(ctx, d.home(), sealed{command}, nil)
+}
+
+// place is where the CLI runs, and with what.
+type place struct {
+	// dir is its working directory.
+	dir string
+	// env is added to this process's environment; it names the backend.
+	env map[string]string
+	// secrets is what encrypts the secrets of new stacks.
+	secrets string
+}
+
+// home is the driver's own place.
+func (d *Driver) home() place {
+	return place{dir: d.opts.WorkDir, env: d.env, secrets: d.opts.SecretsProvider}
 }
 
 // workspace is a workspace for one operation; each has its own.
-func (d *Driver) workspace(ctx context.Context, command auto.PulumiCommand, program pulumi.RunFunc) (auto.Workspace, error) {
+func (d *Driver) workspace(ctx context.Context, at place, command auto.PulumiCommand, program pulumi.RunFunc) (auto.Workspace, error) {
 	if err := d.prepareWorkDir(); err != nil {
 		return nil, err
 	}
 	opts := []auto.LocalWorkspaceOption{
-		auto.WorkDir(d.opts.WorkDir),
+		auto.WorkDir(at.dir),
 		auto.Pulumi(command),
-		auto.EnvVars(d.env),
+		auto.EnvVars(at.env),
 		auto.PulumiHome(d.opts.PulumiHome),
-		auto.SecretsProvider(d.opts.SecretsProvider),
+		auto.SecretsProvider(at.secrets),
 	}
 	if program != nil {
 		opts = append(opts, auto.Program(program))
 	}
 	ws, err := auto.NewLocalWorkspace(ctx, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("open Pulumi workspace in %s: %w", d.opts.WorkDir, err)
+		return nil, fmt.Errorf("open Pulumi workspace in %s: %w", at.dir, err)
 	}
 	return ws, nil
 }

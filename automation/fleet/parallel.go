@@ -16,16 +16,17 @@ const (
 	// twice. The lab stands in for the AWS provider; its users report 300 to 430 MB
 	// (github.com/pulumi/pulumi-aws/issues/5860). Bootstrap takes less.
 	operationMemory = 1 << 30
-	// operationsPerCore is how many operations share a processor: most of the
-	// time they wait for the cloud.
-	operationsPerCore = 2
+	// operationsPerCore is how many operations share a processor. Most of the time
+	// they wait for the cloud: with two, docs/performance.md's machine idles for a
+	// third of a run even where the cloud takes a fiftieth of its usual time.
+	operationsPerCore = 4
 	// mostParallel keeps a large machine within the request rates that a cloud
 	// allows to one account.
 	mostParallel = 32
 )
 
 // DefaultParallel is how many clusters are worked on at a time when nobody says:
-// two for each processor, as long as half of the memory that is free has 1 GiB
+// four for each processor, as long as half of the memory that is free has 1 GiB
 // for each; at least one, and at most 32.
 func DefaultParallel() int {
 	return parallel(runtime.GOMAXPROCS(0), freeMemory(os.ReadFile))

@@ -12,7 +12,7 @@ func TestParallel(t *testing.T) {
 		memory uint64
 		want   int
 	}{
-		{2, 0, 4}, {2, 64 * gib, 4}, {2, 3 * gib, 1}, {1, gib / 2, 1}, {16, 20 * gib, 10}, {96, 512 * gib, 32},
+		{2, 0, 8}, {2, 64 * gib, 8}, {2, 3 * gib, 1}, {1, gib / 2, 1}, {16, 20 * gib, 10}, {96, 512 * gib, 32},
 	} {
 		if got := parallel(test.cores, test.memory); got != test.want {
 			t.Errorf("%d cores, %d bytes: got %d, want %d", test.cores, test.memory, got, test.want)

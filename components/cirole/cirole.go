@@ -7,6 +7,7 @@ package cirole
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
@@ -29,8 +30,9 @@ type RoleArgs struct {
 	// Audience of the tokens, such as sts.amazonaws.com for GitHub, or the
 	// instance's address for GitLab.
 	Audience string
-	// Subjects of the jobs that may assume the role, without wildcards, such as
-	// repo:acme/clusters:environment:apply.
+	// Subjects of the jobs that may assume the role, such as
+	// repo:acme/clusters:environment:apply. They have no wildcards, but for those of
+	// GitLabBranches.
 	Subjects []string
 	// Statements are what the role allows, besides PolicyARNs.
 	Statements []identity.Statement
@@ -82,9 +84,7 @@ func (a *RoleArgs) validate() error {
 		problems = append(problems, errors.New("no subject: any job of the issuer's, of anybody, could assume the role"))
 	}
 	for _, subject := range a.Subjects {
-		if subject == "" || strings.ContainsAny(subject, "*?") {
-			problems = append(problems, fmt.Errorf("subject %q: a subject is given in full, without wildcards", subject))
-		}
+		problems = append(problems, checkSubject(subject))
 	}
 	if len(a.Statements) == 0 && len(a.PolicyARNs) == 0 {
 		problems = append(problems, errors.New("the role would allow nothing: give statements or policies"))
@@ -95,14 +95,17 @@ func (a *RoleArgs) validate() error {
 // trust lets in the tokens of the subjects, made for the audience.
 func (a *RoleArgs) trust() pulumi.StringOutput {
 	return a.ProviderARN.ToStringOutput().ApplyT(func(provider string) (string, error) {
+		conditions := policy.Conditions{"StringEquals": {a.Issuer + ":aud": {a.Audience}}}
+		if slices.ContainsFunc(a.Subjects, wild) {
+			conditions["StringLike"] = map[string][]string{a.Issuer + ":sub": a.Subjects}
+		} else {
+			conditions["StringEquals"][a.Issuer+":sub"] = a.Subjects
+		}
 		return policy.Render(policy.Statement{
 			Effect:    policy.Allow,
 			Principal: map[string]string{"Federated": provider},
 			Action:    []string{"sts:AssumeRoleWithWebIdentity"},
-			Condition: policy.Conditions{"StringEquals": {
-				a.Issuer + ":aud": {a.Audience},
-				a.Issuer + ":sub": a.Subjects,
-			}},
+			Condition: conditions,
 		})
 	}).(pulumi.StringOutput)
 }

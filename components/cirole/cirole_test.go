@@ -54,6 +54,20 @@ func TestTrust(t *testing.T) {
 	})
 }
 
+// TestTrustOfMergeRequests: a merge request's branch has any name, and its project
+// has one.
+func TestTrustOfMergeRequests(t *testing.T) {
+	args := roleArgs()
+	args.Issuer, args.Audience = GitLabIssuer, GitLabAudience
+	args.Subjects = []string{GitLabBranches("acme/clusters")}
+	built(t, args).OfType("aws:iam/role:Role")[0].Expect(t, map[string]string{
+		"assumeRolePolicy": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Federated":"` + provider + `"},` +
+			`"Action":["sts:AssumeRoleWithWebIdentity"],"Condition":{` +
+			`"StringEquals":{"gitlab.com:aud":["https://gitlab.com"]},` +
+			`"StringLike":{"gitlab.com:sub":["project_path:acme/clusters:ref_type:branch:ref:*"]}}}]}`,
+	})
+}
+
 func TestApply(t *testing.T) {
 	args := roleArgs()
 	args.Statements, args.PolicyARNs = WritingState(state()), []string{managed}
@@ -87,6 +101,8 @@ func TestRefusals(t *testing.T) {
 	for want, change := range map[string]func(*RoleArgs){
 		"no subject: any job of the issuer's":               func(a *RoleArgs) { a.Subjects = nil },
 		`subject "repo:acme/*": a subject is given in full`: func(a *RoleArgs) { a.Subjects = []string{"repo:acme/*"} },
+		`subject "project_path:*:ref_type:branch:ref:*"`:    func(a *RoleArgs) { a.Subjects = []string{GitLabBranches("*")} },
+		`subject ":ref_type:branch:ref:*"`:                  func(a *RoleArgs) { a.Subjects = []string{":ref_type:branch:ref:*"} },
 		`issuer "https://gitlab.com" without https://`:      func(a *RoleArgs) { a.Issuer = "https://gitlab.com" },
 		"the role would allow nothing":                      func(a *RoleArgs) { a.Statements = []identity.Statement{} },
 		"role name":                                         func(a *RoleArgs) { a.RoleName = strings.Repeat("r", 65) },

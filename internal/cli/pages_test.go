@@ -119,6 +119,44 @@ func TestCommandsInPages(t *testing.T) {
 	}
 }
 
+// TestCommandsInPipelines: pipelines call tombolo as it can be called.
+func TestCommandsInPipelines(t *testing.T) {
+	s, _, _, _ := streams.Test()
+	root := newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
+	files, err := filepath.Glob(filepath.Join(checkout, ".github", "workflows", "*.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range append(files, filepath.Join(checkout, ".gitlab-ci.yml")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range called.FindAllStringSubmatch(string(text), -1) {
+			seen++
+			line := beforeShell("tombolo " + m[1])
+			if problem := misunderstood(root, strings.Fields(line)[1:]); problem != "" {
+				t.Errorf("%s: `%s`: %s", filepath.Base(file), line, problem)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("%d commands were found: the test sees nothing", seen)
+	}
+}
+
+// called is a call of tombolo in a pipeline.
+var called = regexp.MustCompile(`(?m)^[^#\n]*(?:\$TOMBOLO|\btombolo"?) ([a-z]+.*)$`)
+
+// beforeShell is a command line without what is a shell's.
+func beforeShell(line string) string {
+	for _, end := range []string{" | ", " >", " #", " && ", " || ", ";"} {
+		line, _, _ = strings.Cut(line, end)
+	}
+	return strings.TrimRight(line, "'")
+}
+
 // commandLines are the lines of a page that call tombolo, without what comes
 // after them in a shell.
 func commandLines(text string) []string {
@@ -136,9 +174,7 @@ func commandLines(text string) []string {
 		if !strings.HasPrefix(line, "tombolo ") {
 			continue
 		}
-		for _, end := range []string{" | ", " >", " #", " && ", " || ", ";"} {
-			line, _, _ = strings.Cut(line, end)
-		}
+		line = beforeShell(line)
 		if words := strings.Fields(line); len(words) > 1 && words[1] != "…" && words[1] != "<command>" {
 			out = append(out, line)
 		}

@@ -64,6 +64,14 @@ func (p plain) run(t *testing.T, command, stack string, flags ...string) outcome
 	return p.tool(t, "pulumi", append([]string{command, "--stack", stack, "--non-interactive"}, flags...)...)
 }
 
+// sh runs commands of a shell in the lab's environment; each must end well.
+func (p plain) sh(t *testing.T, commands string) {
+	t.Helper()
+	if o := p.tool(t, "/bin/sh", "-euc", commands); o.code != 0 {
+		t.Fatalf("%s\nexit code %d\n%s\n%s", commands, o.code, o.stdout, o.stderr)
+	}
+}
+
 func (p plain) must(t *testing.T, command, stack string, flags ...string) {
 	t.Helper()
 	if o := p.run(t, command, stack, flags...); o.code != 0 {

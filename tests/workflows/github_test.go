@@ -53,6 +53,7 @@ type workflow struct {
 }
 
 type job struct {
+	Needs       string            `yaml:"needs"`
 	If          string            `yaml:"if"`
 	Environment string            `yaml:"environment"`
 	Permissions map[string]string `yaml:"permissions"`
@@ -109,6 +110,75 @@ func TestRules(t *testing.T) {
 				j.check(t, id)
 			}
 		})
+	}
+}
+
+// TestApplyIsApproved: one job has the role that changes things, in the environment
+// of those who approve, after the plan that they decide by.
+func TestApplyIsApproved(t *testing.T) {
+	for _, file := range files(t) {
+		w, _ := load(t, file)
+		for id, j := range w.Jobs {
+			for _, s := range j.Steps {
+				if role := s.With["role-to-assume"]; role == "${{ vars.TOMBOLO_APPLY_ROLE }}" && (j.Environment != "apply" || j.Needs != "plan") {
+					t.Errorf("%s: job %s has the role that applies, in environment %q after %q", file, id, j.Environment, j.Needs)
+				} else if j.Environment == "apply" && role != "" && role != "${{ vars.TOMBOLO_APPLY_ROLE }}" {
+					t.Errorf("%s: job %s applies with the role %s", file, id, role)
+				}
+			}
+		}
+	}
+}
+
+// thin is what a line of a script may be: a target, a command of ours, where tools
+// are found.
+var thin = regexp.MustCompile(`^(make (-C trusted )?[a-z-]+|PATH="\S+"|(bin/tombolo|\$TOMBOLO) .+)$`)
+
+// TestScriptsAreThin: what a pipeline does can be run by hand.
+func TestScriptsAreThin(t *testing.T) {
+	lines := 0
+	for _, file := range files(t) {
+		w, _ := load(t, file)
+		for id, j := range w.Jobs {
+			for _, s := range j.Steps {
+				for line := range strings.Lines(s.Run) {
+					lines++
+					if line = strings.TrimSpace(line); !thin.MatchString(line) {
+						t.Errorf("%s: job %s has logic of its own: %s", file, id, line)
+					}
+				}
+			}
+		}
+	}
+	if lines < 10 {
+		t.Errorf("%d lines were found: the test sees nothing", lines)
+	}
+}
+
+// TestTargets: what pipelines make is in the Makefile.
+func TestTargets(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := regexp.MustCompile(`(?m)^\s*(?:- )?(?:run: )?make (?:-C \S+ )?([a-z-]+)$`)
+	found := map[string]bool{}
+	for _, file := range append(files(t), "../../.gitlab-ci.yml", "../../.ci/run") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range targets.FindAllStringSubmatch(string(text), -1) {
+			found[m[1]] = true
+			if !strings.Contains(string(makefile), "\n"+m[1]+":") {
+				t.Errorf("%s: there is no target %s", file, m[1])
+			}
+		}
+	}
+	for _, target := range []string{"lint", "test", "setup-aws"} {
+		if !found[target] {
+			t.Errorf("no pipeline makes %s", target)
+		}
 	}
 }
 

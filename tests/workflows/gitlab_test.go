@@ -3,6 +3,7 @@ package workflows
 import (
 	"bytes"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,12 +34,13 @@ type gitLabJob struct {
 }
 
 type gitLabRule struct {
-	If      string   `yaml:"if"`
-	Changes []string `yaml:"changes"`
+	If         string            `yaml:"if"`
+	Changes    []string          `yaml:"changes"`
+	AutoCancel map[string]string `yaml:"auto_cancel"`
 }
 
-// gitLab reads the pipeline strictly.
-func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob) {
+// gitLab reads the pipeline strictly: its stages, its jobs, and when there is one.
+func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gitLabRule) {
 	t.Helper()
 	text, err := os.ReadFile("../../.gitlab-ci.yml")
 	if err != nil {
@@ -49,15 +51,16 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob) {
 		t.Fatal(err)
 	}
 	jobs = map[string]gitLabJob{}
+	var workflow struct {
+		Rules []gitLabRule `yaml:"rules"`
+	}
 	for name, node := range all {
 		var into any = new(gitLabJob)
 		switch name {
 		case "stages":
 			into = &stages
 		case "workflow":
-			into = &struct {
-				Rules []gitLabRule `yaml:"rules"`
-			}{}
+			into = &workflow
 		}
 		again, err := yaml.Marshal(&node)
 		if err != nil {
@@ -72,12 +75,12 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob) {
 			jobs[name] = *job
 		}
 	}
-	return stages, jobs
+	return stages, jobs, workflow.Rules
 }
 
 func TestGitLab(t *testing.T) {
-	stages, jobs := gitLab(t)
-	for _, name := range []string{"lint", "test", "check", "preview", "apply", "drift"} {
+	stages, jobs, when := gitLab(t)
+	for _, name := range []string{"lint", "test", "check", "preview", "plan", "apply", "drift"} {
 		if _, ok := jobs[name]; !ok {
 			t.Errorf("there is no job %s", name)
 		}
@@ -92,8 +95,17 @@ func TestGitLab(t *testing.T) {
 		if base, ok := jobs[j.Extends]; !ok || len(j.Rules)+len(base.Rules) == 0 {
 			t.Errorf("job %s extends %q, and has no rules", name, j.Extends)
 		}
-		if identity := j.Extends == ".aws"; identity != (j.Variables["AWS_ROLE_ARN"] != "") {
-			t.Errorf("job %s extends %s, and has the role %q", name, j.Extends, j.Variables["AWS_ROLE_ARN"])
+		identity, role := j.Extends == ".aws", j.Variables["AWS_ROLE_ARN"]
+		if identity != (role != "") || identity != (j.Environment["name"] != "") {
+			t.Errorf("job %s extends %s, has the role %q and the environment %q", name, j.Extends, role, j.Environment["name"])
+		}
+		if changes := role == "$TOMBOLO_APPLY_ROLE"; changes != (name == "apply") {
+			t.Errorf("job %s has the role %q", name, role)
+		}
+	}
+	for _, rule := range when {
+		if request := strings.Contains(rule.If, "merge_request_event"); !request && rule.AutoCancel["on_new_commit"] != "none" {
+			t.Errorf("a later commit cancels pipelines when %s, and so what was merged is not applied", rule.If)
 		}
 	}
 	apply := jobs["apply"]
@@ -104,8 +116,8 @@ func TestGitLab(t *testing.T) {
 	if want := "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID"; len(preview.Rules) != 1 || !strings.Contains(preview.Rules[0].If, want) {
 		t.Errorf("preview runs for forks: %v", preview.Rules)
 	}
-	if preview.Variables["AWS_ROLE_ARN"] != "$TOMBOLO_PREVIEW_ROLE" || jobs["drift"].Variables["AWS_ROLE_ARN"] != "$TOMBOLO_PREVIEW_ROLE" {
-		t.Error("what only looks has a role that changes things")
+	if plan := jobs["plan"]; slices.Index(stages, plan.Stage) >= slices.Index(stages, apply.Stage) || !reflect.DeepEqual(plan.Rules, apply.Rules) {
+		t.Errorf("apply is approved without a plan: stages %v, plan's is %s", stages, plan.Stage)
 	}
 }
 
@@ -114,21 +126,21 @@ var command = regexp.MustCompile(`(?:\$TOMBOLO|\btombolo"?) ([a-z]+ .*)`)
 
 // TestSameCommands: both hosts run the same commands.
 func TestSameCommands(t *testing.T) {
-	ref := regexp.MustCompile(`--changed-since "[^"]*"`)
+	ref, into := regexp.MustCompile(`--changed-since "[^"]*"`), regexp.MustCompile(` >\S+`)
 	normal := func(scripts ...string) []string {
 		var out []string
 		for _, script := range scripts {
 			for line := range strings.Lines(script) {
 				if m := command.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-					out = append(out, ref.ReplaceAllString(m[1], "--changed-since REF"))
+					out = append(out, into.ReplaceAllString(ref.ReplaceAllString(m[1], "--changed-since REF"), ""))
 				}
 			}
 		}
 		return out
 	}
-	_, jobs := gitLab(t)
-	for _, name := range []string{"preview", "apply", "drift"} {
-		w, _ := load(t, github+"/"+name+".yml")
+	_, jobs, _ := gitLab(t)
+	for name, file := range map[string]string{"preview": "preview", "plan": "apply", "apply": "apply", "drift": "drift"} {
+		w, _ := load(t, github+"/"+file+".yml")
 		var scripts []string
 		for _, s := range w.Jobs[name].Steps {
 			scripts = append(scripts, s.Run)

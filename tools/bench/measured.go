@@ -61,7 +61,7 @@ func (m measured) save(o options) error {
 		return err
 	}
 	if m.Fleets != nil {
-		if err := os.WriteFile(o.plot, plot(m.Fleets), 0o644); err != nil {
+		if err := os.WriteFile(o.plot, plot(m.Fleets, m.Machine.Cores), 0o644); err != nil {
 			return err
 		}
 	}

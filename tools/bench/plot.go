@@ -13,8 +13,9 @@ const (
 	plotTop, plotRight    = 30.0, 20.0
 )
 
-// axes turn numbers of clusters and seconds into places.
-type axes struct{ clusters, seconds float64 }
+// axes turn numbers of clusters and seconds into places. There is a line at each
+// step of seconds.
+type axes struct{ clusters, seconds, step float64 }
 
 // x has a logarithmic scale: sizes double.
 func (a axes) x(clusters int) float64 {
@@ -26,18 +27,15 @@ func (a axes) y(seconds float64) float64 {
 	return plotHeight - plotBottom - seconds/a.seconds*(plotHeight-plotBottom-plotTop)
 }
 
-// plot draws makespan, its bound, and the time of nothing to do.
-func plot(f *fleets) []byte {
-	m, err := thisMachine()
-	cores := m.Cores
-	if err != nil || cores == 0 {
-		cores = 1
-	}
+// plot draws makespan, its bound by the cores, and the time of nothing to do.
+func plot(f *fleets, cores int) []byte {
 	var a axes
 	for _, c := range f.Fleets {
 		a.clusters = max(a.clusters, float64(c.Clusters))
 		a.seconds = max(a.seconds, c.Up.Wall, c.Noop.Wall, c.bound(cores))
 	}
+	a.step = step(a.seconds)
+	a.seconds = math.Ceil(a.seconds/a.step) * a.step
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" font-family="sans-serif" font-size="12">`+"\n", plotWidth, plotHeight)
 	fmt.Fprintf(&b, `<title>Makespan by number of clusters</title><rect width="%g" height="%g" fill="#fff"/>`+"\n", plotWidth, plotHeight)
@@ -60,12 +58,22 @@ func plot(f *fleets) []byte {
 	return b.Bytes()
 }
 
-// gridLines that divide the seconds.
-const gridLines = 4
+// mostLines that the seconds are divided by.
+const mostLines = 5
+
+// step is a round number of seconds that divides a time into few parts.
+func step(seconds float64) float64 {
+	for s := 1.0; ; s *= 10 {
+		for _, round := range []float64{s, 2 * s, 5 * s} {
+			if seconds <= round*mostLines {
+				return round
+			}
+		}
+	}
+}
 
 func (a axes) grid(b *bytes.Buffer, f *fleets) {
-	for i := range gridLines + 1 {
-		s := a.seconds * float64(i) / gridLines
+	for s := 0.0; s <= a.seconds; s += a.step {
 		fmt.Fprintf(b, `<line x1="%g" x2="%g" y1="%.1f" y2="%.1f" stroke="#d0d7de"/><text x="%g" y="%.1f" text-anchor="end">%.0f s</text>`+"\n",
 			plotLeft, plotWidth-plotRight, a.y(s), a.y(s), plotLeft-8, a.y(s)+4, s)
 	}

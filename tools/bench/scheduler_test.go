@@ -47,7 +47,7 @@ func TestDocument(t *testing.T) {
 			t.Errorf("the document lacks %q:\n%s", want, text)
 		}
 	}
-	if svg := string(plot(m.Fleets)); strings.Count(svg, "<polyline") != 3 || strings.Contains(svg, "NaN") {
+	if svg := string(plot(m.Fleets, 2)); strings.Count(svg, "<polyline") != 3 || strings.Contains(svg, "NaN") {
 		t.Errorf("the plot is\n%s", svg)
 	}
 }

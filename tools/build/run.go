@@ -18,13 +18,13 @@ import (
 // checkout that is the working directory.
 func run(ctx context.Context, args []string, out *os.File) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	purpose := flags.String("for", "lab", "the set of tools: argocd, lab or lint")
+	purpose := flags.String("for", "lab", "the set of tools: argocd, aws, lab or lint")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	groups, ok := toolSets()[*purpose]
 	if !ok {
-		return fmt.Errorf("choosing the tools: %q is no set of tools; use argocd, lab or lint", *purpose)
+		return fmt.Errorf("choosing the tools: %q is no set of tools; use argocd, aws, lab or lint", *purpose)
 	}
 	root, err := os.Getwd()
 	if err != nil {

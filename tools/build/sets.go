@@ -16,6 +16,7 @@ import (
 func toolSets() map[string][]group {
 	all := sets()
 	all["argocd"] = []group{argocdGroup()}
+	all["aws"] = []group{pulumiGroup()}
 	return all
 }
 

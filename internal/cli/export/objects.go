@@ -103,7 +103,9 @@ func (o *OperatorOptions) stack(c *config.Cluster, kind stacks.Kind) *stack {
 			Backend: o.Backend(), SecretsProvider: o.SecretsProvider(),
 			ProjectRepo: o.Repo, Branch: o.Branch, Commit: o.Commit, RepoDir: o.Dir,
 			DestroyOnFinalize: !c.Protect,
-			WorkspaceTemplate: workspaceTemplate{Spec: workspaceSpec{Image: o.Image}},
+			WorkspaceTemplate: workspaceTemplate{Spec: workspaceSpec{
+				Image: o.Image, Env: []corev1.EnvVar{{Name: stateSecrets, Value: "true"}},
+			}},
 		},
 	}
 	if o.GitSecret != "" {

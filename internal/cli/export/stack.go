@@ -13,6 +13,9 @@ import (
 const (
 	stackAPI  = "pulumi.com/v1"
 	stackKind = "Stack"
+	// stateSecrets has the CLI look into the state for what encrypts a stack's
+	// secrets: what it writes beside the project is gone with the pod.
+	stateSecrets = "PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"
 	// maxStackName is the longest metadata.name of a Stack: the CRD's rule.
 	maxStackName = 42
 	// programContainer puts the program where Pulumi looks for it.
@@ -77,6 +80,7 @@ type workspaceTemplate struct {
 
 type workspaceSpec struct {
 	Image   string                 `json:"image"`
+	Env     []corev1.EnvVar        `json:"env,omitempty"`
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
 	// Local is the directory of the image that has the project.
 	Local *localSource `json:"local,omitempty"`
