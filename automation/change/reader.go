@@ -106,7 +106,9 @@ func (r *Reader) stack(m apitype.StepEventMetadata) {
 func entries(name string, before, after any) []Diff {
 	was, isMap := before.(map[string]any)
 	has, stays := after.(map[string]any)
-	if !(isMap && stays || isMap && after == nil || stays && before == nil) {
+	switch {
+	case isMap && stays, isMap && after == nil, stays && before == nil:
+	default:
 		return compare(name, before, after)
 	}
 	var out []Diff

@@ -37,6 +37,7 @@ func hostThat(t *testing.T, answers ...answer) (c Client, asked *int) {
 
 func TestPatience(t *testing.T) {
 	fine := answer{code: 200, body: `{"id":1}`}
+	anHour := answer{code: 403, header: map[string]string{"Retry-After": "3600"}, body: `{"message":"slow down"}`}
 	for _, test := range []struct {
 		name    string
 		answers []answer
@@ -47,8 +48,7 @@ func TestPatience(t *testing.T) {
 		{"a restart", []answer{{code: 502}, {code: 503}, fine}, 3, ""},
 		{"too many requests", []answer{{code: 429}, fine}, 2, ""},
 		{"GitHub's secondary limit", []answer{{code: 403, header: map[string]string{"Retry-After": "0"}}, fine}, 2, ""},
-		{"an hour's limit", []answer{{code: 403, header: map[string]string{"Retry-After": "3600"}, body: `{"message":"slow down"}`}, fine}, 1,
-			"GET /x: the host answers 403 Forbidden: slow down, and wants to be left alone for 1h0m0s"},
+		{"an hour's limit", []answer{anHour, fine}, 1, "GET /x: the host answers 403 Forbidden: slow down, and wants to be left alone for 1h0m0s"},
 		{"down for long", []answer{{code: 500, body: `{"error":"out of order"}`}}, 3, "GET /x: the host answers 500 Internal Server Error: out of order"},
 		{"forbidden", []answer{{code: 403, body: `{"message":"no"}`}, fine}, 1, "GET /x: the host answers 403 Forbidden: no"},
 		{"not there", []answer{{code: 404, body: "<html>"}, fine}, 1, "GET /x: the host answers 404 Not Found"},

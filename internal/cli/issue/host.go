@@ -132,7 +132,7 @@ func (h *gitLab) Find(ctx context.Context, marker string) (*Issue, error) {
 func (h *gitLab) Open(ctx context.Context, title, body string) (Issue, error) {
 	var made gitLabIssue
 	_, err := h.Call(ctx, http.MethodPost, h.path+"/issues", map[string]string{"title": title, "description": body}, &made)
-	return Issue{Number: made.Number, URL: made.URL, Body: made.Body}, err
+	return Issue(made), err
 }
 
 func (h *gitLab) Update(ctx context.Context, i Issue, body string) error {
