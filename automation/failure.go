@@ -178,6 +178,10 @@ var remedies = []struct {
 		"give --secrets-provider passphrase, or the URL of a key, such as awskms://alias/<name>?region=<region>",
 	},
 	{
+		regexp.MustCompile(`NoSuchBucket|unable to open bucket|has an illegal prefix`),
+		"make the bucket, or correct its URL in --backend or PULUMI_BACKEND_URL, and run the same command again",
+	},
+	{
 		regexp.MustCompile(`operation error KMS: (?:En|De)crypt`),
 		"make sure that the key which --secrets-provider names exists, and that the credentials in use may encrypt and decrypt with it",
 	},

@@ -72,6 +72,8 @@ func TestRemedies(t *testing.T) {
 		"no resource plugin 'aws' found":        "build the plugins",
 		"MountTargetConflict: one exists":       "a run that was killed may have left",
 		"something else":                        "resolve the cause",
+		"S3: ListObjectsV2, NoSuchBucket: none": "make the bucket",
+		"unable to open bucket s3://b?endpoin=": "make the bucket",
 	} {
 		if got := remedyFor(reason); !strings.HasPrefix(got, want) {
 			t.Errorf("remedy for %q is %q, want %s…", reason, got, want)

@@ -106,9 +106,7 @@ func (r *Reader) stack(m apitype.StepEventMetadata) {
 func entries(name string, before, after any) []Diff {
 	was, isMap := before.(map[string]any)
 	has, stays := after.(map[string]any)
-	switch {
-	case isMap && stays, isMap && after == nil, stays && before == nil:
-	default:
+	if areMaps := isMap && stays || isMap && after == nil || stays && before == nil; !areMaps {
 		return compare(name, before, after)
 	}
 	var out []Diff

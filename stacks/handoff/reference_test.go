@@ -53,6 +53,9 @@ secret stay so.
 	typ := reflect.TypeFor[Handoff]()
 	for i := range typ.NumField() {
 		field := typ.Field(i)
+		if !field.IsExported() {
+			continue // no output of its own
+		}
 		value := map[reflect.Kind]string{reflect.Slice: "list of texts", reflect.Map: "map of texts", reflect.String: "text"}[plain(field.Type).Kind()]
 		if value == "" || meanings[field.Name] == "" {
 			t.Fatalf("%s has a type or a comment that the reference does not know", field.Name)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,6 +50,21 @@ type Globals struct {
 	// SecretsProvider encrypts the secrets of new stacks.
 	SecretsProvider string
 }
+
+// again are the flags by which another command works on the same stacks.
+func (g *Globals) again() []string {
+	var out []string
+	if g.Lab {
+		out = append(out, "--lab")
+	}
+	if g.Backend != "" {
+		out = append(out, "--backend", ShellWord(g.Backend))
+	}
+	return out
+}
+
+// ShellWord makes one word of a text in any POSIX shell.
+func ShellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // Factory makes what commands need.
 type Factory struct {
@@ -268,8 +284,8 @@ func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*au
 			return nil, err
 		}
 		o.WorkDir = labWorkDir(root)
-		o.Flags = []string{"--lab"}
 	}
+	o.Flags = f.Globals.again()
 	driver, err := automation.New(o)
 	if err != nil {
 		return nil, err

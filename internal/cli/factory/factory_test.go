@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,5 +145,18 @@ func TestEnterLabNeedsTools(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(root, ".lab")); !os.IsNotExist(err) {
 		t.Errorf("a failed start left .lab behind: %v", err)
+	}
+}
+
+// TestAgain: a remedy's command works on the same stacks as the one that failed.
+func TestAgain(t *testing.T) {
+	for want, g := range map[string]Globals{
+		"":      {},
+		"--lab": {Lab: true},
+		"--lab --backend 's3://b?a=1&b=it'\\''s'": {Lab: true, Backend: "s3://b?a=1&b=it's"},
+	} {
+		if got := strings.Join(g.again(), " "); got != want {
+			t.Errorf("flags are %s, want %s", got, want)
+		}
 	}
 }

@@ -54,14 +54,9 @@ func envRun(o *EnvOptions) error {
 		return render.WriteJSON(o.Out, env)
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		if _, err := fmt.Fprintf(o.Out, "export %s=%s\n", name, quote(env[name])); err != nil {
+		if _, err := fmt.Fprintf(o.Out, "export %s=%s\n", name, factory.ShellWord(env[name])); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// quote makes one word of a value in any POSIX shell.
-func quote(value string) string {
-	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
 }
