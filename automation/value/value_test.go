@@ -13,6 +13,7 @@ func secret(v any) map[string]any {
 }
 
 func TestShown(t *testing.T) {
+	object := map[string]any{"a": []any{secret("hunter2"), plugin.UnknownBoolValue, 1.0}, "__defaults": []any{"name"}}
 	for _, test := range []struct {
 		name   string
 		v      any
@@ -26,11 +27,7 @@ func TestShown(t *testing.T) {
 		{"what hides an object", map[string]any{"password": "hunter2"}, true, Masked},
 		{"an unknown text", plugin.UnknownStringValue, false, Unknown{}},
 		{"an unknown number that is hidden", plugin.UnknownNumberValue, true, Unknown{}},
-		{
-			"an object",
-			map[string]any{"a": []any{secret("hunter2"), plugin.UnknownBoolValue, 1.0}, "__defaults": []any{"name"}}, false,
-			map[string]any{"a": []any{Masked, Unknown{}, 1.0}},
-		},
+		{"an object", object, false, map[string]any{"a": []any{Masked, Unknown{}, 1.0}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, Shown(test.v, test.hidden)); diff != "" {
