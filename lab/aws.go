@@ -29,13 +29,30 @@ func (l *Lab) writeShim() error {
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncd %s || exit 1\nexec %s lab aws \"$@\"\n", quote(l.root), quote(self))
 	file := filepath.Join(l.paths().bin(), "aws")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("write the lab's aws command: %w", err)
-	}
-	if err := os.WriteFile(file, []byte(script), 0o755); err != nil {
+	if err := replace(file, script); err != nil {
 		return fmt.Errorf("write the lab's aws command: %w", err)
 	}
 	return nil
+}
+
+// replace gives a program its text. It is never half there, nor open for writing,
+// while somebody runs it: every command in the lab writes it, beside other ones.
+func replace(file, text string) error {
+	if has, err := os.ReadFile(file); err == nil && string(has) == text {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	next := fmt.Sprintf("%s.%d", file, os.Getpid())
+	err := os.WriteFile(next, []byte(text), 0o755)
+	if err == nil {
+		err = os.Rename(next, file)
+	}
+	if err != nil {
+		os.Remove(next)
+	}
+	return err
 }
 
 // quote makes one word of the shell's out of any text.

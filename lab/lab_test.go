@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http/httptest"
 	"os"
@@ -176,6 +177,25 @@ func TestShim(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if want := root + " [eks get-token --cluster-name a b]\n"; err != nil || string(out) != want {
 		t.Errorf("%q, %v; want %q", out, err, want)
+	}
+	// Somebody who runs it is not disturbed, and an older one is replaced whole.
+	running, err := os.Open(cmd.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer running.Close()
+	if err := replace(cmd.Path, "another"); err != nil {
+		t.Fatal(err)
+	}
+	old, err := io.ReadAll(running)
+	if err != nil || !strings.HasPrefix(string(old), "#!/bin/sh\n") {
+		t.Errorf("what runs became %q, %v", old, err)
+	}
+	if err := l.writeShim(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(cmd.Path + "*"); err != nil || len(left) != 1 {
+		t.Errorf("there is %v, %v", left, err)
 	}
 }
 
