@@ -68,6 +68,12 @@ func LoadPolicy(file string) (*Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read policy file: %w", err)
 	}
+	return ParsePolicy(file, content)
+}
+
+// ParsePolicy is LoadPolicy for content that was read from elsewhere; problems
+// name it by file.
+func ParsePolicy(file string, content []byte) (*Policy, error) {
 	doc := newDocument(file)
 	p := &Policy{File: file}
 	if root := parseYAML(doc, content); root != nil {

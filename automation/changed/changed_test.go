@@ -378,3 +378,21 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 }
+
+// A file is read as it was, whatever became of it since.
+func TestFileAt(t *testing.T) {
+	c := newCheckout(t)
+	c.write("README.md", "another text\n")
+	c.write("new", "text\n")
+	o := Options{Root: c.dir, Ref: "main"}
+	for name, want := range map[string]string{"README.md": "text\n", "new": "", "modules/unused/g.mod": ""} {
+		got, found, err := FileAt(t.Context(), o, name)
+		if err != nil || got != want || found != (name != "new") {
+			t.Errorf("%s was %q, found: %t, error %v; want %q", name, got, found, err, want)
+		}
+	}
+	o.Ref = "nowhere"
+	if _, _, err := FileAt(t.Context(), o, "README.md"); !errors.As(err, new(*Error)) {
+		t.Errorf("error %v", err)
+	}
+}

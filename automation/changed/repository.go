@@ -116,10 +116,32 @@ func (r *repository) diff(ctx context.Context) (diff, error) {
 	return out, nil
 }
 
+// FileAt is the content of a file of the project at o.Ref, by its path below
+// o.Root, and whether it was there. The error is an *Error where Git cannot be
+// read.
+func FileAt(ctx context.Context, o Options, file string) (content string, found bool, err error) {
+	repo, err := openRepository(ctx, o.Root, o.Ref)
+	if err != nil {
+		return "", false, err
+	}
+	file = repo.below(file)
+	listed, err := repo.listed(ctx, file)
+	if err != nil || !listed {
+		return "", false, err
+	}
+	content, err = repo.show(ctx, file)
+	return content, err == nil, err
+}
+
+// listed says whether the commit has the file.
+func (r *repository) listed(ctx context.Context, file string) (bool, error) {
+	out, err := r.git(ctx, "ls-tree", "--full-tree", "--name-only", "-z", r.commit, "--", file)
+	return out != "", err
+}
+
 // show is the content of a file at the commit; "" when it was not there.
 func (r *repository) show(ctx context.Context, file string) (string, error) {
-	listed, err := r.git(ctx, "ls-tree", "--full-tree", "--name-only", "-z", r.commit, "--", file)
-	if err != nil || listed == "" {
+	if listed, err := r.listed(ctx, file); err != nil || !listed {
 		return "", err
 	}
 	return r.git(ctx, "cat-file", "blob", r.commit+":"+file)

@@ -23,8 +23,11 @@ import (
 //	edit <file> <old> <new>     replaces a text that is in the file once
 //	settle <file> <settled>     copies a file, with numbers for random ids
 //	comments [<file>...]        the pull request has these comments, in this order
+//	approve <name>              somebody approves the pull request
 func requestCommands() map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){"edit": edit, "settle": settle, "comments": comments}
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"edit": edit, "settle": settle, "comments": comments, "approve": approve,
+	}
 }
 
 func edit(ts *testscript.TestScript, neg bool, args []string) {
@@ -67,11 +70,12 @@ func settle(ts *testscript.TestScript, neg bool, args []string) {
 // requestToken is the token of a job that works on the pull request.
 const requestToken = "a-job's-token"
 
-// request is a pull request at a host with GitHub's API, as far as
-// `tombolo comment` uses it.
+// request is a pull request at a host with GitHub's API, as far as tombolo uses
+// it.
 type request struct {
-	mu     sync.Mutex
-	bodies []string
+	mu        sync.Mutex
+	bodies    []string
+	approvers []string
 }
 
 type requestKey struct{}
@@ -108,11 +112,22 @@ func comments(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+func approve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: approve <name>")
+	}
+	r := ts.Value(requestKey{}).(*request)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.approvers = append(r.approvers, args[0])
+}
+
 // ServeHTTP answers a job as GitHub does: it may not ask who it is.
 func (r *request) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	const all, one = "/repos/acme/clusters/issues/7/comments", "/repos/acme/clusters/issues/comments"
+	const pull, head = "/repos/acme/clusters/pulls/7", "5ca1ab1e"
 	id, _ := strconv.Atoi(path.Base(q.URL.Path))
 	known := path.Dir(q.URL.Path) == one && id > 0 && id <= len(r.bodies)
 	switch {
@@ -122,6 +137,10 @@ func (r *request) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, `{"message":"Resource not accessible by integration"}`, http.StatusForbidden)
 	case q.Method == http.MethodGet && q.URL.Path == all:
 		r.list(w)
+	case q.Method == http.MethodGet && q.URL.Path == pull:
+		fmt.Fprintf(w, `{"user":{"login":"author"},"head":{"sha":%q}}`, head)
+	case q.Method == http.MethodGet && q.URL.Path == pull+"/reviews":
+		r.reviews(w, head)
 	case q.Method == http.MethodPost && q.URL.Path == all:
 		r.bodies = append(r.bodies, bodyOf(q))
 		w.WriteHeader(http.StatusCreated)
@@ -136,6 +155,16 @@ func (r *request) list(w io.Writer) {
 	out := []map[string]any{}
 	for i, body := range r.bodies {
 		out = append(out, map[string]any{"id": i + 1, "body": body, "user": map[string]any{"login": "github-actions[bot]"}})
+	}
+	_ = json.NewEncoder(w).Encode(out) // a buffer in the same process
+}
+
+func (r *request) reviews(w io.Writer, commit string) {
+	out := []map[string]any{}
+	for _, name := range r.approvers {
+		out = append(out, map[string]any{
+			"user": map[string]any{"login": name}, "state": "APPROVED", "commit_id": commit, "author_association": "MEMBER",
+		})
 	}
 	_ = json.NewEncoder(w).Encode(out) // a buffer in the same process
 }

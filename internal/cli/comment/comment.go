@@ -4,14 +4,11 @@ package comment
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -26,20 +23,11 @@ import (
 	"tombolo/internal/render"
 )
 
-// Kind is a kind of host.
-type Kind string
-
-// The kinds of host.
-const (
-	// Auto takes the kind from the environment of the CI job.
-	Auto   Kind = "auto"
-	GitHub Kind = "github"
-	GitLab Kind = "gitlab"
-)
-
 // Options of the command.
 type Options struct {
-	Lookup func(string) (string, bool)
+	// Asked is the request.
+	host.Asked
+
 	Status func() render.Status
 	In     io.Reader
 	// Dir is what a relative file is in.
@@ -48,11 +36,6 @@ type Options struct {
 	Patience host.Patience
 
 	File, Key string
-	Kind      Kind
-	// URL of the host's API, Repository and Number of the request. Default: as
-	// the environment has them.
-	URL, Repository string
-	Number          int
 	// Author of the comment. Default: whose the token is.
 	Author string
 }
@@ -62,7 +45,7 @@ const timeout = 2 * time.Minute
 
 // NewCmdComment returns the command; runF, if not nil, runs in place of it.
 func NewCmdComment(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Lookup: f.Lookup, Status: f.Status, In: f.Streams.In, Dir: f.Dir, Patience: host.Usual(), Kind: Auto}
+	opts := &Options{Asked: host.Asked{Lookup: f.Lookup, Kind: host.Auto}, Status: f.Status, In: f.Streams.In, Dir: f.Dir, Patience: host.Usual()}
 	cmd := &cobra.Command{
 		Use:   "comment --file <file>",
 		Short: "Post what preview wrote on a pull request",
@@ -89,7 +72,7 @@ and never written.`),
 		},
 	}
 	fs := cmd.Flags()
-	kind := flags.NewEnum(&opts.Kind, Auto, GitHub, GitLab)
+	kind := flags.NewEnum(&opts.Kind, host.Auto, host.OnGitHub, host.OnGitLab)
 	fs.StringVar(&opts.File, "file", "", "the `file` with the comment; - is standard input")
 	fs.StringVar(&opts.Key, "key", preview.DefaultKey, "the `name` in the comment's marker, as preview had it in --comment-key")
 	fs.Var(kind, "host", "where the request is; auto takes it from the job's environment")
@@ -116,10 +99,11 @@ func commentRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	p, err := o.place()
+	request, err := o.Request("write comments")
 	if err != nil {
 		return err
 	}
+	p := o.place(request)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var did string
@@ -128,17 +112,16 @@ func commentRun(ctx context.Context, o *Options) error {
 		return err
 	})
 	if err != nil {
-		return fault.NewPrecondition("post the comment", o.remedy(err), err)
+		return fault.NewPrecondition("post the comment", remedy(request, err), err)
 	}
 	o.Status().Done("the comment was %s", did)
 	return nil
 }
 
 // remedy is what to do about a comment that could not be posted.
-func (o *Options) remedy(err error) string {
-	event, _ := o.event() // it was read before
+func remedy(r host.Request, err error) string {
 	switch {
-	case host.Refused(err) && event.fork():
+	case host.Refused(err) && r.Fork:
 		return "GitHub gives jobs for the requests of forks a token that only reads: leave this step out for them, as .github/workflows/preview.yml does"
 	case errors.As(err, new(*host.Error)):
 		return "allow the token to write comments, and look whether repository and number are right"
@@ -222,112 +205,10 @@ func same(a, b string) bool {
 	return clean(a) == clean(b)
 }
 
-// place is what flags and environment name.
-func (o *Options) place() (place, error) {
-	kind := o.Kind
-	if kind == Auto {
-		switch {
-		case o.env("GITHUB_ACTIONS") != "":
-			kind = GitHub
-		case o.env("GITLAB_CI") != "":
-			kind = GitLab
-		default:
-			return nil, fault.NewUsage("this is no job of GitHub Actions or GitLab CI", "give --host, --repository and --number")
-		}
+// place is where the request's comments are.
+func (o *Options) place(r host.Request) place {
+	if r.Kind == host.OnGitLab {
+		return &gitlab{r, o.Author}
 	}
-	names := map[Kind][3]string{
-		GitHub: {"GITHUB_TOKEN", "GITHUB_API_URL", "GITHUB_REPOSITORY"},
-		GitLab: {"GITLAB_TOKEN", "CI_API_V4_URL", "CI_MERGE_REQUEST_PROJECT_ID"},
-	}[kind]
-	token, api, repository := o.env(names[0]), or(o.URL, o.env(names[1])), or(o.Repository, o.env(names[2]))
-	number, err := o.number(kind)
-	switch {
-	case err != nil:
-		return nil, err
-	case token == "":
-		return nil, fault.NewPrecondition(names[0]+" is not set", "set it to a token that may write comments", nil)
-	case repository == "":
-		return nil, fault.NewUsage("the repository is not known", "give --repository, or set "+names[2])
-	}
-	if kind == GitHub {
-		if !repositoryPattern.MatchString(repository) {
-			return nil, fault.NewUsage(fmt.Sprintf("the repository is %q", repository), "write it like acme/platform")
-		}
-		return &github{Client: host.GitHub(api, token), repository: repository, number: number, login: o.Author}, nil
-	}
-	return &gitlab{Client: host.GitLab(api, token), project: url.PathEscape(repository), number: number, username: o.Author}, nil
-}
-
-var repositoryPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*/\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*$`)
-
-func (o *Options) env(name string) string {
-	value, _ := o.Lookup(name)
-	return value
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// number of the request.
-func (o *Options) number(kind Kind) (int, error) {
-	if o.Number > 0 {
-		return o.Number, nil
-	}
-	var n int
-	if kind == GitLab {
-		if _, err := fmt.Sscanf(o.env("CI_MERGE_REQUEST_IID"), "%d", &n); err == nil && n > 0 {
-			return n, nil
-		}
-		return 0, fault.NewUsage("the merge request is not known", "give --number, or run in a pipeline of a merge request")
-	}
-	if event, err := o.event(); err != nil || event.PullRequest.Number > 0 {
-		return event.PullRequest.Number, err
-	}
-	if _, err := fmt.Sscanf(o.env("GITHUB_REF"), "refs/pull/%d/", &n); err == nil && n > 0 {
-		return n, nil
-	}
-	return 0, fault.NewUsage("the pull request is not known", "give --number, or run in a job for a pull request")
-}
-
-// event is why a job of GitHub Actions runs.
-type event struct {
-	PullRequest struct {
-		Number int `json:"number"`
-		Head   end `json:"head"`
-		Base   end `json:"base"`
-	} `json:"pull_request"`
-}
-
-// end is where a pull request comes from, or goes to.
-type end struct {
-	Repo struct {
-		FullName string `json:"full_name"`
-	} `json:"repo"`
-}
-
-// fork says whether the pull request comes from another repository.
-func (e event) fork() bool { return e.PullRequest.Head != e.PullRequest.Base }
-
-// event of the job; an empty one where there is none.
-func (o *Options) event() (event, error) {
-	var e event
-	file := o.env("GITHUB_EVENT_PATH")
-	if file == "" {
-		return e, nil
-	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return e, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &e)
-	}
-	if err != nil {
-		return event{}, fmt.Errorf("read the event of the job: %w; give --number", err)
-	}
-	return e, nil
+	return &github{r, o.Author}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 
 	"tombolo/internal/cli/host"
@@ -16,10 +15,8 @@ const actionsLogin = "github-actions[bot]"
 
 // github posts on a pull request: to the API its comments are an issue's.
 type github struct {
-	host.Client
-	repository string
-	number     int
-	login      string
+	host.Request
+	login string
 }
 
 func (g *github) author(ctx context.Context) (string, error) {
@@ -37,14 +34,12 @@ func (g *github) author(ctx context.Context) (string, error) {
 }
 
 func (g *github) all() string {
-	return fmt.Sprintf("/repos/%s/issues/%d/comments", g.repository, g.number)
+	return fmt.Sprintf("/repos/%s/issues/%d/comments", g.Repository, g.Number)
 }
 
 func (g *github) one(id string) string {
-	return fmt.Sprintf("/repos/%s/issues/comments/%s", g.repository, id)
+	return fmt.Sprintf("/repos/%s/issues/comments/%s", g.Repository, id)
 }
-
-var nextLink = regexp.MustCompile(`<([^>]+)>;\s*rel="next"`)
 
 func (g *github) comments(ctx context.Context) ([]posted, error) {
 	var all []posted
@@ -63,10 +58,7 @@ func (g *github) comments(ctx context.Context) ([]posted, error) {
 		for _, c := range page {
 			all = append(all, posted{id: strconv.FormatInt(c.ID, 10), author: c.User.Login, body: c.Body})
 		}
-		next = ""
-		if found := nextLink.FindStringSubmatch(header.Get("Link")); found != nil {
-			next = found[1]
-		}
+		next = host.Next(header)
 	}
 	return all, nil
 }

@@ -11,10 +11,7 @@ import (
 
 // gitlab posts on a merge request, where a comment is a note.
 type gitlab struct {
-	host.Client
-	// project is its id or its escaped path.
-	project  string
-	number   int
+	host.Request
 	username string
 }
 
@@ -30,7 +27,7 @@ func (g *gitlab) author(ctx context.Context) (string, error) {
 }
 
 func (g *gitlab) notes() string {
-	return fmt.Sprintf("/projects/%s/merge_requests/%d/notes", g.project, g.number)
+	return fmt.Sprintf("/projects/%s/merge_requests/%d/notes", g.Repository, g.Number)
 }
 
 func (g *gitlab) comments(ctx context.Context) ([]posted, error) {

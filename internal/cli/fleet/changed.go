@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -53,6 +54,17 @@ func (f *Fleet) onlyChanged(all []*config.Cluster) ([]*config.Cluster, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool { return len(report.Clusters[c.Name]) == 0 }), nil
+}
+
+// FileAtBase is a file of the project at the commit of --changed-since, and
+// whether it was there.
+func (f *Fleet) FileAtBase(ctx context.Context, file string) (content string, found bool, err error) {
+	root, err := f.Root()
+	if err != nil {
+		return "", false, err
+	}
+	content, found, err = changed.FileAt(ctx, changed.Options{Root: root, Ref: f.ChangedSince}, file)
+	return content, found, notCompared(err)
 }
 
 // notCompared puts the error into its class.

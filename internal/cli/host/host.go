@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -165,6 +166,17 @@ func reason(text []byte) string {
 		if m != nil {
 			return fmt.Sprint(m)
 		}
+	}
+	return ""
+}
+
+// nextLink is how GitHub names the next page.
+var nextLink = regexp.MustCompile(`<([^>]+)>;\s*rel="next"`)
+
+// Next is the URL of the page after the one with this header; "" after the last.
+func Next(header http.Header) string {
+	if found := nextLink.FindStringSubmatch(header.Get("Link")); found != nil {
+		return found[1]
 	}
 	return ""
 }

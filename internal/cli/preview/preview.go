@@ -29,6 +29,8 @@ type Options struct {
 	*fleet.Fleet
 	Driver func(context.Context, automation.Observer) (Driver, error)
 	Style  func(terminal bool) render.Style
+	// Lookup reads a variable of the environment.
+	Lookup func(string) (string, bool)
 	// Markdown says that one comment is written in place of plans.
 	Markdown func() bool
 
@@ -42,6 +44,7 @@ func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) erro
 	opts := &Options{
 		Fleet:    fleet.New(f, fleet.Operation{Name: "preview", Order: automationfleet.Free}),
 		Style:    f.Style,
+		Lookup:   f.Lookup,
 		Driver:   func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Markdown: func() bool { return f.Globals.Output == render.Markdown },
 	}
@@ -58,7 +61,8 @@ outputs will be.
 
 With --output markdown the result is one comment for a pull request, for all
 clusters together; tombolo comment posts it. Then, and with --exit-code, the
-rules of tombolo.policy.yaml are judged.`),
+rules of tombolo.policy.yaml are judged; with --changed-since as they were at that
+commit, so that a change is not judged by rules of its own.`),
 		Example: strings.TrimSpace(`
   tombolo preview demo --lab
   tombolo preview demo --details

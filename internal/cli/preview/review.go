@@ -39,9 +39,10 @@ type Review struct {
 	// ExitCode has the exit code tell whether anything changes.
 	ExitCode bool
 	// Approvals that the change has.
-	Approvals int
+	Approvals Approvals
 	// Policy is the policy file. Default: config.PolicyFile in the project's
-	// directory, if it is there.
+	// directory, if it is there; as it was at the commit of --changed-since, for a
+	// change is judged by the policy that it finds, and not by its own.
 	Policy string
 }
 
@@ -57,8 +58,8 @@ func (o *Options) addFlags(cmd *cobra.Command, output *render.Format) {
 	f.IntVar(&o.MaxSize, "max-size", review.GitHubSize, "the longest comment in `bytes`; GitLab takes 1000000")
 	f.StringVar(&o.HTML, "html", "", "write everything into a `file`, as one page without external resources")
 	f.BoolVar(&o.ExitCode, "exit-code", false, "exit with 11 when anything changes, with 12 when something of it is dangerous")
-	f.IntVar(&o.Approvals, "approvals", 0, "how many `people` have approved the change, for the policy")
-	f.StringVar(&o.Policy, "policy", "", "the policy `file` (default: "+config.PolicyFile+" of the project, if it is there)")
+	f.Var(&o.Approvals, "approvals", "how many `people` have approved the change, for the policy; auto asks the Git host, in a job for the request")
+	f.StringVar(&o.Policy, "policy", "", "the policy `file` (default: the project's "+config.PolicyFile+", as it was at the commit of --changed-since)")
 }
 
 // wanted says whether something asks for more than plans.
@@ -79,8 +80,6 @@ func (r Review) check() error {
 	switch {
 	case r.MaxSize < review.LeastSize:
 		return fault.NewUsage(fmt.Sprintf("--max-size is %d", r.MaxSize), fmt.Sprintf("give %d or more", review.LeastSize))
-	case r.Approvals < 0:
-		return fault.NewUsage(fmt.Sprintf("--approvals is %d", r.Approvals), "give 0 or more")
 	}
 	return CheckKey("--comment-key", r.Key)
 }
@@ -90,9 +89,15 @@ func (o *Options) reviewRun(ctx context.Context) error {
 	if o.Markdown() { // the comment alone is data
 		o.Out = o.Streams.ErrOut
 	}
-	policy, err := o.policy()
+	policy, err := o.policy(ctx)
 	if err != nil {
 		return err
+	}
+	approvals := 0
+	if policy != nil { // else nobody asks
+		if approvals, err = o.approvals(ctx); err != nil {
+			return err
+		}
 	}
 	all, err := o.Choose()
 	if err != nil {
@@ -118,15 +123,22 @@ func (o *Options) reviewRun(ctx context.Context) error {
 	}
 	o.gather(&set, all, seen)
 	if policy != nil {
-		if err := set.Judge(policy, o.Approvals); err != nil {
+		if err := set.Judge(policy, approvals); err != nil {
 			return err
 		}
 	}
 	return o.conclude(set, failed)
 }
 
-// policy is the project's policy; nil without one.
-func (o *Options) policy() (*config.Policy, error) {
+// policy is what the change is judged by; nil without one.
+func (o *Options) policy(ctx context.Context) (*config.Policy, error) {
+	if o.Policy == "" && o.ChangedSince != "" {
+		text, found, err := o.FileAtBase(ctx, config.PolicyFile)
+		if err != nil || !found {
+			return nil, err
+		}
+		return config.ParsePolicy(config.PolicyFile, []byte(text))
+	}
 	file := o.Policy
 	if file == "" {
 		root, err := o.Root()
@@ -223,7 +235,7 @@ func (o *Options) verdict(set change.Set) error {
 		}
 		return &fault.Error{
 			Class: fault.Policy, Problem: fmt.Sprintf("%s does not let the change pass: %s", set.Policy, strings.Join(names, ", ")),
-			Remedy: "change what the rules are about, or run again with --approvals 2 when two people have approved what they may",
+			Remedy: "change what the rules are about, or run again when two people have approved what they may: with --approvals auto, or 2",
 		}
 	}
 	dangerous := len(set.Dangerous())

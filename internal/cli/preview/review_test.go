@@ -65,7 +65,7 @@ func previewed(t *testing.T, open func(automation.Observer) Driver, files map[st
 	}
 	t.Chdir(dir)
 	s, _, out, errOut := streams.Test()
-	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
+	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Lookup: os.LookupEnv}
 	cmd := NewCmdPreview(f, func(ctx context.Context, o *Options) error {
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			var all []*config.Cluster
@@ -117,7 +117,6 @@ func TestReview(t *testing.T) {
 		{"a policy that nothing matches", changing, policy(config.Deny), nil, "", ""},
 		{"a policy that is not there", changing, nil, []string{"--policy", "missing.yaml"}, fault.Usage, "--policy missing.yaml: there is no such file"},
 		{"a size that nothing fits into", changing, nil, []string{"--max-size", "10"}, fault.Usage, "--max-size is 10; give 2000 or more"},
-		{"fewer than no approvals", changing, nil, []string{"--approvals", "-1"}, fault.Usage, "--approvals is -1"},
 		{"a key that ends the marker", changing, nil, []string{"--comment-key", "a--b"}, fault.Usage, `--comment-key is "a--b"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -133,6 +132,36 @@ func TestReview(t *testing.T) {
 				t.Errorf("the data is\n%s\nand the rest\n%s", stdout, stderr)
 			}
 		})
+	}
+}
+
+func TestApprovals(t *testing.T) {
+	for text, want := range map[string]Approvals{"0": {}, "2": {Number: 2}, "auto": {Auto: true}} {
+		var a Approvals
+		if err := a.Set(text); err != nil || a != want || a.String() != text {
+			t.Errorf("%q is %+v, %v", text, a, err)
+		}
+	}
+	for _, text := range []string{"-1", "two", ""} {
+		if err := new(Approvals).Set(text); err == nil {
+			t.Errorf("%q was taken", text)
+		}
+	}
+}
+
+// The host is asked when there is a policy, and in a job that knows of one.
+func TestApprovalsWithoutAHost(t *testing.T) {
+	open := func(o automation.Observer) Driver { return dangerous{o} }
+	t.Setenv("GITHUB_ACTIONS", "")
+	t.Setenv("GITLAB_CI", "")
+	args := []string{"demo", "--output", "markdown", "--approvals", "auto"}
+	if _, _, _, err := previewed(t, open, nil, args...); err != nil {
+		t.Errorf("without a policy: %v", err)
+	}
+	files := map[string]string{config.PolicyFile: strings.ReplaceAll(denies, "DECISION", string(config.SecondApproval))}
+	_, stdout, _, err := previewed(t, open, files, args...)
+	if err == nil || !strings.Contains(err.Error(), "this is no job of GitHub Actions or GitLab CI") || stdout != "" {
+		t.Errorf("error %v, data %q", err, stdout)
 	}
 }
 

@@ -1,0 +1,76 @@
+package preview
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/host"
+)
+
+// Approvals say how many people have approved a change. It is the value of a flag.
+type Approvals struct {
+	// Number of people.
+	Number int
+	// Auto has the Git host asked for the number.
+	Auto bool
+}
+
+// auto is what the flag says for Approvals.Auto.
+const auto = "auto"
+
+// Set reads the flag.
+func (a *Approvals) Set(text string) error {
+	if text == auto {
+		*a = Approvals{Auto: true}
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return fmt.Errorf("it is a number of people, or %s", auto)
+	}
+	*a = Approvals{Number: n}
+	return nil
+}
+
+// String is how the flag is written.
+func (a *Approvals) String() string {
+	if a.Auto {
+		return auto
+	}
+	return strconv.Itoa(a.Number)
+}
+
+// Type is how the flag's value is called.
+func (*Approvals) Type() string { return "people" }
+
+// approvalsTimeout bounds the questions to the host together.
+const approvalsTimeout = time.Minute
+
+// approvals is the number, of the host where it is to be asked.
+func (o *Options) approvals(ctx context.Context) (int, error) {
+	if !o.Approvals.Auto {
+		return o.Approvals.Number, nil
+	}
+	request, err := host.Asked{Lookup: o.Lookup}.Request("read reviews")
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, approvalsTimeout)
+	defer cancel()
+	var people []string
+	err = host.Usual().Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
+		people, err = request.Approvals(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, fault.NewPrecondition("ask who has approved the change", "allow the token to read reviews, or give their number", err)
+	}
+	if len(people) > 0 {
+		o.Status().Doing("approved by %s", strings.Join(people, ", "))
+	}
+	return len(people), nil
+}
