@@ -42,6 +42,18 @@ func awsCluster() resource.PropertyMap {
 	})}
 }
 
+// describe makes the cluster that awsCluster refers to, and waits until it is
+// known: the reference is read as soon as the control plane is registered.
+func describe(ctx *pulumi.Context) error {
+	cluster, known := &pulumi.CustomResourceState{}, make(chan struct{})
+	if err := ctx.RegisterResource("aws:eks/cluster:Cluster", "demo", pulumi.Map{}, cluster); err != nil {
+		return err
+	}
+	cluster.URN().ApplyT(func(urn pulumi.URN) pulumi.URN { close(known); return urn })
+	<-known
+	return nil
+}
+
 func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
 	t.Helper()
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
@@ -55,7 +67,7 @@ func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
 	}}
 	checked := make(chan struct{}, 1)
 	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-		if err := ctx.RegisterResource("aws:eks/cluster:Cluster", "demo", pulumi.Map{}, &pulumi.CustomResourceState{}); err != nil {
+		if err := describe(ctx); err != nil {
 			return err
 		}
 		c, err := NewCluster(ctx, "demo", args)
@@ -260,7 +272,7 @@ func TestSecurityGroupOfAClusterToBeMade(t *testing.T) {
 	}}
 	named, grouped := make(chan string, 1), make(chan string, 1)
 	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-		if err := ctx.RegisterResource("aws:eks/cluster:Cluster", "demo", pulumi.Map{}, &pulumi.CustomResourceState{}); err != nil {
+		if err := describe(ctx); err != nil {
 			return err
 		}
 		c, err := NewCluster(ctx, "demo", clusterArgs())
