@@ -142,12 +142,15 @@ func (p *Process) run(log *os.File, started chan<- error) {
 			started <- err
 			return
 		}
-		defer os.Remove(p.spec.PIDFile)
 	}
 	started <- nil
 	p.exit = exitReason(cmd.Wait())
 	// What the process itself started must not outlive it.
 	signalGroup(cmd.Process.Pid, syscall.SIGKILL)
+	if p.spec.PIDFile != "" {
+		// Who hears that it is done may start it again, with the same file.
+		os.Remove(p.spec.PIDFile)
+	}
 	close(p.done)
 }
 
