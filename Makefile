@@ -45,9 +45,9 @@ tools-argocd: ## Build Argo CD and what it calls, for clusters with that engine
 	@$(GO) run ./tools/build -for argocd
 
 .PHONY: build
-build: ## Build bin/tombolo, and bin/program for plain pulumi
-	@echo "► building bin/tombolo and bin/program" >&2
-	@$(GO) build -o bin/ ./cmd/tombolo ./cmd/program
+build: ## Build bin/tombolo
+	@echo "► building bin/tombolo" >&2
+	@$(GO) build -o bin/ ./cmd/tombolo
 
 ##@ Work on it
 
@@ -59,8 +59,13 @@ test-unit: ## Run the tests that need no tools, no lab and no network
 test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md)
 	$(GO) test -tags browser -count=1 -run Browser ./internal/cli/status ./internal/cli/review
 
+.PHONY: fresh
+fresh: ## Do what the README promises in a new clone, with an empty home and no caches
+	@$(GO) run ./tools/fresh
+
 .PHONY: bench
 bench: setup ## Measure a fleet, the driver and the scheduler: docs/performance.md (BENCH=part for one)
+	$(GO) build -o bin/ ./cmd/program
 	$(GO) run ./tools/bench -part "$(or $(BENCH),all)"
 
 .PHONY: lint

@@ -58,7 +58,7 @@ func (d *Driver) aside(dir, stack string) (place, error) {
 	file := filepath.Join(stackConfigDir, "Pulumi."+stack+".yaml")
 	err := errors.Join(
 		os.Mkdir(backend, 0o700), os.Mkdir(filepath.Join(dir, stackConfigDir), 0o700),
-		copyFile(filepath.Join(d.opts.WorkDir, "Pulumi.yaml"), filepath.Join(dir, "Pulumi.yaml")),
+		copyProject(filepath.Join(d.opts.WorkDir, "Pulumi.yaml"), filepath.Join(dir, "Pulumi.yaml")),
 	)
 	if err != nil {
 		return place{}, err
@@ -80,6 +80,24 @@ func (d *Driver) aside(dir, stack string) (place, error) {
 		at.env["PULUMI_CONFIG_PASSPHRASE"] = "nothing is stored"
 	}
 	return at, nil
+}
+
+// copyProject copies a project file to a place without a program: the Pulumi
+// engine refuses a "main" that is not there, also when the program is inline.
+func copyProject(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	var project map[string]any
+	if err := yaml.Unmarshal(text, &project); err != nil {
+		return fmt.Errorf("read %s: %w", from, err)
+	}
+	delete(project, "main")
+	if text, err = yaml.Marshal(project); err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
 }
 
 // readSettings reads a settings file; one that is not there says nothing.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
 )
 
 // A preview of what does not exist leaves nothing in the backend.
@@ -68,5 +69,30 @@ func TestAside(t *testing.T) {
 				t.Errorf("settings are %q, error %v, want %q", copied, err, tt.settings)
 			}
 		})
+	}
+}
+
+// The program's directory is not copied, and the engine refuses a "main" that is
+// not there.
+func TestProjectAsideHasNoMain(t *testing.T) {
+	from, to := filepath.Join(t.TempDir(), "Pulumi.yaml"), filepath.Join(t.TempDir(), "Pulumi.yaml")
+	project := "name: tombolo\nmain: ./cmd/program\nruntime:\n  name: go\nstackConfigDir: clusters\n"
+	if err := os.WriteFile(from, []byte(project), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyProject(from, to); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var copied map[string]any
+	if err := yaml.Unmarshal(got, &copied); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"name": "tombolo", "runtime": map[string]any{"name": "go"}, "stackConfigDir": "clusters"}
+	if diff := cmp.Diff(want, copied); diff != "" {
+		t.Errorf("project (-want +got):\n%s", diff)
 	}
 }

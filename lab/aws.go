@@ -23,9 +23,9 @@ func (l *Lab) EKSToken(ctx context.Context, cluster string) (token string, expir
 // writeShim puts an `aws` command in front of PATH that is this program. It
 // goes to the checkout first: exec plugins are called from anywhere.
 func (l *Lab) writeShim() error {
-	self, err := os.Executable()
+	self, err := l.keepProgram()
 	if err != nil {
-		return fmt.Errorf("find this program's file: %w", err)
+		return err
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncd %s || exit 1\nexec %s lab aws \"$@\"\n", quote(l.root), quote(self))
 	file := filepath.Join(l.paths().bin(), "aws")

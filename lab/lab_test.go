@@ -199,6 +199,40 @@ func TestShim(t *testing.T) {
 	}
 }
 
+// What `go run` has built may go from Go's cache while the lab is up.
+func TestTheLabKeepsItsProgram(t *testing.T) {
+	l := Open(t.TempDir())
+	file, err := l.keepProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := l.keepProgram(); err != nil || again != file || !strings.HasPrefix(file, l.paths().dir()) {
+		t.Errorf("%s, %v; want %s, in the lab", again, err, file)
+	}
+	if err := l.writeShim(); err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile(filepath.Join(l.paths().bin(), "aws"))
+	if self, _ := os.Executable(); err != nil || !strings.Contains(string(script), file) || strings.Contains(string(script), self) {
+		t.Errorf("the aws command is %s, %v; want it to run %s", script, err, file)
+	}
+	// A newer one takes its place, linked or copied.
+	from := filepath.Join(t.TempDir(), "newer")
+	if err := os.WriteFile(from, []byte("newer"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, put := range map[string]func(from, to string) error{"linked": place, "copied": copyProgram} {
+		to := filepath.Join(t.TempDir(), "libexec")
+		if err := put(from, to); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(to)
+		if got, _ := os.ReadFile(to); err != nil || string(got) != "newer" || info.Mode().Perm() != 0o755 {
+			t.Errorf("%s: %q, mode %v, error %v", name, got, info.Mode(), err)
+		}
+	}
+}
+
 func TestSocketPath(t *testing.T) {
 	if got, err := socketPath("/short/lab.sock"); err != nil || got != "/short/lab.sock" {
 		t.Errorf("%s, %v", got, err)

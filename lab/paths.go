@@ -12,6 +12,7 @@ func (p paths) in(name string) string { return filepath.Join(p.dir(), name) }
 func (p paths) tools() string         { return filepath.Join(p.root, ".tools", "bin") }
 func (p paths) plugins() string       { return filepath.Join(p.root, ".tools", "plugins") }
 func (p paths) bin() string           { return p.in("bin") }
+func (p paths) program() string       { return filepath.Join(p.in("libexec"), "tombolo") }
 func (p paths) logs() string          { return p.in("logs") }
 func (p paths) run() string           { return p.in("run") }         // pid files
 func (p paths) home() string          { return p.in("home") }        // HOME of the child processes

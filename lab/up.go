@@ -137,9 +137,9 @@ func (l *Lab) clear(progress func(Step)) error {
 
 // spawn starts the daemon in a session of its own and waits until it answers.
 func (l *Lab) spawn(ctx context.Context) error {
-	self, err := os.Executable()
+	self, err := l.keepProgram()
 	if err != nil {
-		return fmt.Errorf("find this program's file: %w", err)
+		return err
 	}
 	p := l.paths()
 	for _, dir := range []string{p.logs(), p.home(), p.bin(), p.run()} {

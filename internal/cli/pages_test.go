@@ -98,6 +98,26 @@ func anchors(text string) []string {
 	return out
 }
 
+// TestPagesSayWhatWasNotRun: the lab has neither AWS nor a host of pull requests,
+// and no operator. A page about them says at its top what has not been run.
+func TestPagesSayWhatWasNotRun(t *testing.T) {
+	elsewhere := regexp.MustCompile(`GitHub|GitLab|Kubernetes Operator|(?i)without .--lab|in AWS`)
+	found := 0
+	for page, text := range pages(t) {
+		if filepath.Dir(page) != "docs/guide" || !elsewhere.MatchString(text) {
+			continue
+		}
+		found++
+		_, top, _ := strings.Cut(text, "\n\n")
+		if !strings.HasPrefix(top, "> Not run: ") {
+			t.Errorf("%s is about %q, and does not begin with what was not run (> Not run: …)", page, elsewhere.FindString(text))
+		}
+	}
+	if found < 5 {
+		t.Errorf("%d pages were found: the test sees nothing", found)
+	}
+}
+
 // TestCommandsInPages: every command line of tombolo's that a page has is one
 // that tombolo understands: the command exists, and so do its flags.
 func TestCommandsInPages(t *testing.T) {
@@ -171,6 +191,7 @@ func commandLines(text string) []string {
 	for _, line := range candidates {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
 		line = strings.TrimPrefix(line, "bin/")
+		line = strings.TrimPrefix(line, "go run ./cmd/")
 		if !strings.HasPrefix(line, "tombolo ") {
 			continue
 		}

@@ -3,7 +3,7 @@
 package lab
 
 import (
-	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,6 +35,7 @@ func TestPlainPulumi(t *testing.T) {
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		plain.must(t, "up", stack, "--yes", "--expect-no-changes")
 	}
+	plain.edited(t)
 	plain.guards(t)
 	for _, stack := range []string{"demo-bootstrap", "demo-core"} {
 		plain.must(t, "destroy", stack, "--yes", "--skip-preview")
@@ -43,17 +44,32 @@ func TestPlainPulumi(t *testing.T) {
 }
 
 // plain is the plain program of a project, under the real Pulumi engine: from
-// the project's root, as anybody runs it.
+// the project's root, as anybody runs it, with the program's source and no binary.
 type plain struct{ project }
 
 func newPlain(t *testing.T, p project) plain {
 	t.Helper()
-	if err := os.Mkdir(filepath.Join(p.dir, "bin"), 0o755); err != nil {
+	root, err := filepath.Abs("../..")
+	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(filepath.Dir(p.tombolo), "program")
-	if err := os.Symlink(program, filepath.Join(p.dir, "bin", "program")); err != nil {
-		t.Fatal(err)
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f",
+		`{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}
+{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}
+{{end}}{{end}}{{end}}`, "./cmd/program")
+	list.Dir = root
+	files, err := list.Output()
+	if err != nil {
+		t.Fatalf("listing the program's source: %v", err)
+	}
+	for _, file := range append(strings.Fields(string(files)), filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")) {
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := copyAll(filepath.Join(p.dir, name), file); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return plain{project: p}
 }
@@ -76,6 +92,30 @@ func (p plain) must(t *testing.T, command, stack string, flags ...string) {
 	t.Helper()
 	if o := p.run(t, command, stack, flags...); o.code != 0 {
 		t.Fatalf("pulumi %s --stack %s: exit code %d\n%s\n%s", command, stack, o.code, o.stdout, o.stderr)
+	}
+}
+
+// edited changes the program between two previews: each runs the program as it is.
+func (p plain) edited(t *testing.T) {
+	t.Helper()
+	file := filepath.Join("cmd", "program", "main.go")
+	text := p.read(t, file)
+	defer p.write(t, file, text)
+	const plainMain = "pulumi.Run(stacks.Plain)"
+	for _, word := range []string{"first edit", "second edit"} {
+		changed := strings.Replace(text, plainMain,
+			`pulumi.Run(func(ctx *pulumi.Context) error { ctx.Export("edit", pulumi.String("`+word+`")); return stacks.Plain(ctx) })`, 1)
+		if changed == text {
+			t.Fatalf("%s has no %q", file, plainMain)
+		}
+		p.write(t, file, changed)
+		if o := p.run(t, "preview", "demo-core"); o.code != 0 || !strings.Contains(o.stdout, word) {
+			t.Errorf("after the %s: exit code %d\n%s\n%s", word, o.code, o.stdout, o.stderr)
+		}
+	}
+	p.write(t, file, "package main\n\nfunc main() { nothing }\n")
+	if o := p.run(t, "preview", "demo-core"); o.code == 0 || !strings.Contains(o.stdout+o.stderr, "undefined: nothing") {
+		t.Errorf("a program that does not compile: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	}
 }
 

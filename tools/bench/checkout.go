@@ -63,11 +63,7 @@ func (c *checkout) fill(root string, names []string) error {
 			return err
 		}
 	}
-	project, err := os.ReadFile(filepath.Join(root, "Pulumi.yaml"))
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(c.dir, "Pulumi.yaml"), project, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(c.dir, "Pulumi.yaml"), []byte(project), 0o644); err != nil {
 		return err
 	}
 	if err := os.Mkdir(filepath.Join(c.dir, "clusters"), 0o755); err != nil {
@@ -82,6 +78,13 @@ func (c *checkout) fill(root string, names []string) error {
 	}
 	return nil
 }
+
+// project is the project's file with a program that is built already: what is
+// measured is Pulumi, and not the Go compiler.
+const project = `name: tombolo
+runtime: {name: go, options: {binary: ./bin/program}}
+stackConfigDir: clusters
+`
 
 // perRegion is how many networks AWS allows in a region by default:
 // https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html

@@ -26,7 +26,7 @@ func argocdNames() []string {
 
 func argocdGroup() group {
 	return group{name: "argocd", build: func(ctx context.Context, src, out, _ string, p *progress) error {
-		argocd, err := pin(ctx, src, argocdModule)
+		argocd, err := pinned(ctx, src, argocdModule)
 		if err != nil {
 			return err
 		}
@@ -54,11 +54,11 @@ func argocdGroup() group {
 // argocdFlags are linker flags by which each binary reports its version as its
 // release does.
 func argocdFlags(ctx context.Context, src string, argocd module) (string, error) {
-	helm, err := pin(ctx, src, helmModule)
+	helm, err := pinned(ctx, src, helmModule)
 	if err != nil {
 		return "", err
 	}
-	kustomize, err := pin(ctx, src, kustomizeModule)
+	kustomize, err := pinned(ctx, src, kustomizeModule)
 	if err != nil {
 		return "", err
 	}

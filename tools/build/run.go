@@ -22,7 +22,7 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	groups, ok := toolSets()[*purpose]
+	groups, ok := sets()[*purpose]
 	if !ok {
 		return fmt.Errorf("choosing the tools: %q is no set of tools; use argocd, aws, lab or lint", *purpose)
 	}
@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, out *os.File) error {
 // checkout, and says whether it had to be built. A build goes to a directory of
 // its own and is renamed when complete: a broken one is never taken for whole.
 func install(ctx context.Context, g group, root, cache string, p *progress) (bool, error) {
-	key, err := g.identity(root)
+	key, err := g.key(root)
 	if err != nil {
 		return false, fmt.Errorf("reading what %s is built from: %w", g.name, err)
 	}

@@ -2,9 +2,7 @@
 package check
 
 import (
-	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -30,10 +28,16 @@ type Options struct {
 	// Problems is how findings with a place are shown.
 	Problems func() render.ProblemOptions
 
+	// Tree is the platform tree's directory; "" is to find it.
 	Tree   string
 	Names  []string
 	Strict bool
 }
+
+// TreeVariable names the environment variable with the directory of the
+// project's platform tree, relative to the project's root. Default: the trees are
+// found by the clusters' engines.
+const TreeVariable = "TOMBOLO_TREE"
 
 // NewCmdCheck returns the command; runF, if not nil, runs in place of it.
 func NewCmdCheck(f *factory.Factory, runF func(*Options) error) *cobra.Command {
@@ -43,12 +47,18 @@ func NewCmdCheck(f *factory.Factory, runF func(*Options) error) *cobra.Command {
 		Problems: func() render.ProblemOptions { return problemOptions(f) },
 	}
 	cmd := &cobra.Command{
-		Use:   "check <tree> [<cluster or file>...]",
+		Use:   "check [<tree> [<cluster or file>...]]",
 		Short: "Check that a platform tree fits the clusters",
 		Long: strings.TrimSpace(`
 Check that a platform tree fits the clusters that follow it: that what it uses
 is something that bootstrap publishes to each cluster, or that the tree makes
 itself. <tree> is the root of the Git repository that the clusters follow.
+
+Without <tree>, it is the directory in TOMBOLO_TREE, relative to the project's
+root. When that is not set, the tree of a cluster is platform/flux or
+platform/argocd, by the cluster's engine, or else the project's root: the first of
+them that has the cluster's gitops.path. A cluster whose tree is in another
+repository is named, and not checked: check it there.
 
 The tree is followed as the clusters' engine does, from their gitops.path on,
 with the cluster files alone: neither a cluster nor the network is needed. Of
@@ -62,12 +72,14 @@ Errors are what the engine would stop at, wait for, for ever, or take for empty
 without a word. Warnings are what a cluster file publishes in vain, and what
 works and is probably not meant.`),
 		Example: strings.TrimSpace(`
+  tombolo check
   tombolo check platform/flux
   tombolo check ../platform demo
   tombolo check . ../infrastructure/clusters/prod.yaml --strict`),
-		Args: someTree,
 		RunE: func(_ *cobra.Command, args []string) error {
-			opts.Tree, opts.Names = args[0], args[1:]
+			if len(args) > 0 {
+				opts.Tree, opts.Names = args[0], args[1:]
+			}
 			if runF != nil {
 				return runF(opts)
 			}
@@ -77,13 +89,6 @@ works and is probably not meant.`),
 	}
 	cmd.Flags().BoolVar(&opts.Strict, "strict", false, "take warnings for errors")
 	return cmd
-}
-
-func someTree(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return fault.NewUsage("no platform tree is named", "give its directory, such as platform/flux")
-	}
-	return nil
 }
 
 // complete offers directories for the tree, then clusters' names.
@@ -112,10 +117,6 @@ func problemOptions(f *factory.Factory) render.ProblemOptions {
 }
 
 func checkRun(o *Options) error {
-	tree, err := o.tree()
-	if err != nil {
-		return err
-	}
 	all, err := o.clusters()
 	if err != nil {
 		return err
@@ -124,37 +125,32 @@ func checkRun(o *Options) error {
 	if err != nil {
 		return err
 	}
-	chosen, skipped := all, []*config.Cluster(nil)
-	if len(o.Names) == 0 {
-		if chosen, skipped = followers(tree, all, fleets); len(chosen) == 0 {
-			return fault.NewUsage(fmt.Sprintf("none of the clusters has its gitops.path in %s: %s", tree.Name, paths(all, fleets)),
-				"name the root of the repository that they follow, or the clusters to check")
-		}
-	}
-	found, err := contract.Check(tree, published(chosen, fleets), published(inFleets(fleets), fleets)...)
+	groups, elsewhere, err := o.trees(all, fleets)
 	if err != nil {
 		return err
 	}
-	if o.Strict {
-		for i := range found {
-			if found[i].Severity == contract.Warning {
-				found[i].Severity = contract.Error
-			}
+	results := make([]result, len(groups))
+	for i, g := range groups {
+		found, err := contract.Check(g.tree, published(g.clusters, fleets), published(inFleets(fleets), fleets)...)
+		if err != nil {
+			return err
 		}
+		if o.Strict {
+			found = strict(found)
+		}
+		results[i] = result{g.tree.Name, fleets, g.clusters, g.skipped, found}
 	}
-	return o.report(result{tree.Name, fleets, chosen, skipped, found})
+	return o.report(results, elsewhere, fleets)
 }
 
-// tree opens the directory that the command line names.
-func (o *Options) tree() (contract.Tree, error) {
-	info, err := os.Stat(o.Tree)
-	if err != nil {
-		return contract.Tree{}, fault.NewUsage(fmt.Sprintf("the platform tree %s cannot be read", o.Tree), "check the path")
+// strict takes warnings for errors.
+func strict(found contract.Findings) contract.Findings {
+	for i := range found {
+		if found[i].Severity == contract.Warning {
+			found[i].Severity = contract.Error
+		}
 	}
-	if !info.IsDir() {
-		return contract.Tree{}, fault.NewUsage(fmt.Sprintf("%s is not a directory", o.Tree), "give the root of the platform tree")
-	}
-	return contract.Tree{FS: os.DirFS(o.Tree), Name: clusters.Short(o.Tree)}, nil
+	return found
 }
 
 // clusters are the named ones, or all of the project's.
@@ -180,18 +176,6 @@ func (o *Options) clusters() ([]*config.Cluster, error) {
 	return o.Load(files)
 }
 
-// followers are the clusters whose path is in the tree, and the others.
-func followers(tree contract.Tree, all, fleets []*config.Cluster) (chosen, skipped []*config.Cluster) {
-	for _, c := range all {
-		if tree.HasDir(hub(c, fleets).GitOps.Path) {
-			chosen = append(chosen, c)
-			continue
-		}
-		skipped = append(skipped, c)
-	}
-	return chosen, skipped
-}
-
 // hub is the cluster whose gitops counts for another one.
 func hub(c *config.Cluster, fleets []*config.Cluster) *config.Cluster {
 	at := slices.IndexFunc(fleets, func(o *config.Cluster) bool { return o.Name == c.Hub() })
@@ -213,13 +197,4 @@ func published(chosen, fleets []*config.Cluster) []contract.Published {
 		out[i].File = clusters.Short(c.File)
 	}
 	return out
-}
-
-// paths are the clusters with their paths, for messages.
-func paths(all, fleets []*config.Cluster) string {
-	out := make([]string, len(all))
-	for i, c := range all {
-		out[i] = fmt.Sprintf("%s (%s)", hub(c, fleets).GitOps.Path, c.Name)
-	}
-	return strings.Join(out, ", ")
 }

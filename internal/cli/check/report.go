@@ -26,36 +26,59 @@ type finding struct {
 
 // summary is the document after the findings.
 type summary struct {
-	Type     string   `json:"type"`
+	Type string `json:"type"`
+	// Tree is empty for clusters whose tree was not found.
 	Tree     string   `json:"tree"`
 	Clusters []string `json:"clusters"`
-	// Skipped are the clusters whose gitops.path is not in the tree.
+	// Skipped are the clusters that were not checked: their gitops.path is not in
+	// the tree.
 	Skipped  []string `json:"skipped,omitempty"`
 	Errors   int      `json:"errors"`
 	Warnings int      `json:"warnings"`
 	Notes    int      `json:"notes"`
 }
 
-// report shows what was found, and returns an error when the tree does not fit.
-func (o *Options) report(r result) error {
-	if o.JSON() {
-		if err := o.documents(r); err != nil {
+// report shows what was found, and returns an error when a tree does not fit.
+func (o *Options) report(results []result, elsewhere, fleets []*config.Cluster) error {
+	var bad []string
+	for _, r := range results {
+		if o.JSON() {
+			if err := o.documents(r); err != nil {
+				return err
+			}
+		} else {
+			o.lines(r)
+		}
+		if r.found.Count(contract.Error) > 0 {
+			bad = append(bad, fmt.Sprintf("%s does not fit the clusters that follow it: %s", r.tree, counts(r.found)))
+			continue
+		}
+		verdict := fmt.Sprintf("%s fits %s", r.tree, strings.Join(names(r.chosen), ", "))
+		if found := counts(r.found); found != "" {
+			verdict += ": " + found
+		}
+		o.Status().Done("%s", verdict)
+	}
+	if len(elsewhere) > 0 {
+		if err := o.notHere(elsewhere, fleets); err != nil {
 			return err
 		}
-	} else {
-		o.lines(r)
 	}
-	if r.found.Count(contract.Error) > 0 {
-		return &fault.Error{
-			Class:   fault.Contract,
-			Problem: fmt.Sprintf("%s does not fit the clusters that follow it: %s", r.tree, counts(r.found)),
-		}
+	if len(bad) > 0 {
+		return &fault.Error{Class: fault.Contract, Problem: strings.Join(bad, "; ")}
 	}
-	verdict := fmt.Sprintf("%s fits %s", r.tree, strings.Join(names(r.chosen), ", "))
-	if found := counts(r.found); found != "" {
-		verdict += ": " + found
+	return nil
+}
+
+// notHere names the clusters whose tree is not in this project.
+func (o *Options) notHere(elsewhere, fleets []*config.Cluster) error {
+	if o.JSON() {
+		return render.WriteJSON(o.Out, summary{Type: "check", Clusters: []string{}, Skipped: names(elsewhere)})
 	}
-	o.Status().Done("%s", verdict)
+	for _, c := range elsewhere {
+		g := hub(c, fleets).GitOps
+		o.Status().Plain("%s is not checked: its platform tree is not in this project; run tombolo check in a checkout of %s, or set %s", c.Name, g.URL, TreeVariable)
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -295,5 +296,44 @@ func TestOperatorRefusals(t *testing.T) {
 		if f := new(fault.Error); !errors.As(err, &f) {
 			t.Errorf("%v is of no class", err)
 		}
+	}
+}
+
+// The project as it is in Git says where its program is built. In a pod there is
+// the image's, and the Pulumi engine is to run that one.
+func TestPlaceProgram(t *testing.T) {
+	image, project := t.TempDir(), t.TempDir()
+	pulumiYAML, err := os.ReadFile("../../../Pulumi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(image, "tombolo-program")
+	for file, text := range map[string][]byte{program: []byte("the program"), filepath.Join(project, "Pulumi.yaml"): pulumiYAML} {
+		if err := os.WriteFile(file, text, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // a pod's init container may run again
+		if out, err := exec.CommandContext(t.Context(), "sh", "-c", placeProgramScript, "sh", program, project).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(project, "Pulumi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Main    string
+		Runtime struct{ Options map[string]string }
+	}
+	if err := yaml.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Runtime.Options["buildTarget"] != "" {
+		t.Errorf("the program is built: %v", got.Runtime.Options)
+	}
+	found, err := os.ReadFile(filepath.Join(project, got.Main, got.Runtime.Options["binary"]))
+	if err != nil || string(found) != "the program" {
+		t.Errorf("the engine runs %q, %v, by %+v", found, err, got)
 	}
 }

@@ -125,13 +125,17 @@ func (o *OperatorOptions) stack(c *config.Cluster, kind stacks.Kind) *stack {
 	return s
 }
 
-// placeProgram puts the image's program where Pulumi.yaml says that it is: what
-// is fetched from Git has no binaries. It runs after the fetch.
+// placeProgramScript copies the program $1 into the project $2, and has Pulumi.yaml
+// say that it is there, in place of where to build it: pods have no build cache.
+const placeProgramScript = `mkdir -p "$2/bin" && cp "$1" "$2/bin/program" && sed -i 's/buildTarget:/binary:/' "$2/Pulumi.yaml"`
+
+// placeProgram puts the image's program into the project: what is fetched from Git
+// has no binaries. It runs after the fetch.
 func (o *OperatorOptions) placeProgram() corev1.Container {
 	no := false
 	return corev1.Container{
 		Name: programContainer, Image: o.Image,
-		Command: []string{"sh", "-c", `mkdir -p "$2/bin" && cp "$1" "$2/bin/program"`, "sh", o.Program, workspaceDir},
+		Command: []string{"sh", "-c", placeProgramScript, "sh", o.Program, workspaceDir},
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: &no,
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},

@@ -8,12 +8,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/fluxcd/flux2/v2/pkg/manifestgen/install"
 	"github.com/fluxcd/flux2/v2/pkg/manifestgen/kustomization"
@@ -114,16 +114,21 @@ func build(dir, file string) error {
 
 type pinned struct{ dir, version string }
 
+// module downloads a module in its pinned version, if it is not in the module
+// cache yet.
 func module(path string) (pinned, error) {
 	var stderr bytes.Buffer
-	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}\n{{.Version}}", path)
+	cmd := exec.Command("go", "mod", "download", "-json", path)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return pinned{}, fmt.Errorf("finding module %s: %w: %s", path, err, stderr.String())
+		return pinned{}, fmt.Errorf("downloading module %s: %w: %s%s", path, err, out, stderr.String())
 	}
-	dir, version, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return pinned{dir: dir, version: version}, nil
+	var m struct{ Dir, Version string }
+	if err := json.Unmarshal(out, &m); err != nil {
+		return pinned{}, fmt.Errorf("downloading module %s: %w", path, err)
+	}
+	return pinned{dir: m.Dir, version: m.Version}, nil
 }
 
 // copyDir copies the files of a directory of the module cache, which is

@@ -62,22 +62,44 @@ func (h *host) Run(ctx context.Context, r *pulumirpc.RunRequest) (*pulumirpc.Run
 	}
 }
 
-// program is the path of the program to run, and what to call when it ended.
+// program is the path of the program to run, and what to call when it ended. The
+// options are Pulumi's own: "binary" names a program that is there, "buildTarget"
+// where to keep the one that is built; both are seen from the program's directory.
 func (h *host) program(ctx context.Context, info *pulumirpc.ProgramInfo) (string, func(), error) {
-	if binary := info.GetOptions().GetFields()["binary"].GetStringValue(); binary != "" {
-		return filepath.Join(info.GetRootDirectory(), binary), func() {}, nil
+	options := info.GetOptions().GetFields()
+	binary, target := options["binary"].GetStringValue(), options["buildTarget"].GetStringValue()
+	none := func() {}
+	switch {
+	case binary != "" && target != "":
+		return "", nil, errors.New("binary and buildTarget cannot both be specified")
+	case binary != "":
+		return filepath.Join(info.GetProgramDirectory(), binary), none, nil
+	case target != "":
+		target = filepath.Join(info.GetProgramDirectory(), target)
+		return target, none, build(ctx, info.GetProgramDirectory(), target)
 	}
 	dir, err := os.MkdirTemp("", "pulumi-go-")
 	if err != nil {
 		return "", nil, err
 	}
-	program := filepath.Join(dir, "program")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, info.GetEntryPoint())
-	cmd.Dir = info.GetProgramDirectory()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", nil, errors.Join(fmt.Errorf("building the program in %s: %w\n%s", cmd.Dir, err, out), os.RemoveAll(dir))
+	remove := func() { _ = os.RemoveAll(dir) }
+	target = filepath.Join(dir, "program")
+	if err := build(ctx, info.GetProgramDirectory(), target); err != nil {
+		remove()
+		return "", nil, err
 	}
-	return program, func() { _ = os.RemoveAll(dir) }, nil
+	return target, remove, nil
+}
+
+// build builds the program in a directory. Pulumi's own host adds -trimpath, by
+// which nothing would be shared with what `go build` and `go test` have compiled.
+func build(ctx context.Context, dir, target string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", target)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the program in %s: %w\n%s", dir, err, out)
+	}
+	return nil
 }
 
 // environment is what pulumi.Run reads.

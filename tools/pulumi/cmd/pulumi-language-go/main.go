@@ -1,7 +1,7 @@
 // Command pulumi-language-go runs a Go program for `pulumi up`, in the lab,
-// where Pulumi's own Go language host is not to be had. It does that one thing:
-// build the program (or take the one that the runtime option "binary" names),
-// run it with what the engine asked for, and report how it ended.
+// where Pulumi's own Go language host cannot be had. It does that one thing: it
+// builds the program as the project's runtime options say, runs it with what the
+// engine asked for, and reports how it ended.
 package main
 
 import (

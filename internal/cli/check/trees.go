@@ -1,0 +1,125 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"tombolo/config"
+	"tombolo/internal/cli/clusters"
+	"tombolo/internal/cli/fault"
+	"tombolo/platform/contract"
+)
+
+// group is a platform tree with the clusters that are checked against it.
+type group struct {
+	tree contract.Tree
+	// skipped are clusters that do not follow this tree.
+	clusters, skipped []*config.Cluster
+}
+
+// trees are the trees to check, and the clusters whose tree was not found here.
+func (o *Options) trees(all, fleets []*config.Cluster) (groups []group, elsewhere []*config.Cluster, err error) {
+	if o.Tree != "" {
+		g, err := o.named(o.Tree, all, fleets)
+		return []group{g}, nil, err
+	}
+	root, err := o.Root()
+	if err != nil {
+		return nil, nil, err
+	}
+	if dir := os.Getenv(TreeVariable); dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(root, dir)
+		}
+		g, err := o.named(dir, all, fleets)
+		return []group{g}, nil, err
+	}
+	groups, elsewhere = find(root, all, fleets)
+	return groups, elsewhere, nil
+}
+
+// named is the tree in a directory that somebody has named: it must be there, and
+// be the tree of some cluster.
+func (o *Options) named(dir string, all, fleets []*config.Cluster) (group, error) {
+	tree, err := open(dir)
+	if err != nil {
+		return group{}, err
+	}
+	g := group{tree: tree, clusters: all}
+	if len(o.Names) > 0 {
+		return g, nil
+	}
+	g.clusters = nil
+	for _, c := range all {
+		if tree.HasDir(hub(c, fleets).GitOps.Path) {
+			g.clusters = append(g.clusters, c)
+		} else {
+			g.skipped = append(g.skipped, c)
+		}
+	}
+	if len(g.clusters) == 0 {
+		return group{}, fault.NewUsage(fmt.Sprintf("none of the clusters has its gitops.path in %s: %s", tree.Name, paths(all, fleets)),
+			"name the root of the repository that they follow, or the clusters to check")
+	}
+	return g, nil
+}
+
+// open opens the tree in a directory.
+func open(dir string) (contract.Tree, error) {
+	info, err := os.Stat(dir)
+	name := clusters.Short(dir)
+	if err != nil {
+		return contract.Tree{}, fault.NewUsage(fmt.Sprintf("the platform tree %s cannot be read", name), "check the path")
+	}
+	if !info.IsDir() {
+		return contract.Tree{}, fault.NewUsage(name+" is not a directory", "give the root of the platform tree")
+	}
+	return contract.Tree{FS: os.DirFS(dir), Name: name}, nil
+}
+
+// find finds the trees of clusters in the project, in the order of the clusters.
+func find(root string, all, fleets []*config.Cluster) (groups []group, elsewhere []*config.Cluster) {
+	at := map[string]int{}
+	for _, c := range all {
+		dir, tree, ok := treeOf(root, hub(c, fleets).GitOps)
+		if !ok {
+			elsewhere = append(elsewhere, c)
+			continue
+		}
+		if _, known := at[dir]; !known {
+			at[dir] = len(groups)
+			groups = append(groups, group{tree: tree})
+		}
+		g := &groups[at[dir]]
+		g.clusters = append(g.clusters, c)
+	}
+	return groups, elsewhere
+}
+
+// treeOf is the tree that a cluster follows, when it is in the project: the one of
+// its engine, or the whole repository. A path that is any repository's root says
+// nothing about which one it is.
+func treeOf(root string, g config.GitOps) (dir string, tree contract.Tree, ok bool) {
+	if path.Clean("/"+g.Path) == "/" {
+		return "", contract.Tree{}, false
+	}
+	for _, dir := range []string{filepath.Join(root, "platform", string(cmp.Or(g.Engine, config.Flux))), root} {
+		if tree, err := open(dir); err == nil && tree.HasDir(g.Path) {
+			return dir, tree, true
+		}
+	}
+	return "", contract.Tree{}, false
+}
+
+// paths are the clusters with their paths, for messages.
+func paths(all, fleets []*config.Cluster) string {
+	out := make([]string, len(all))
+	for i, c := range all {
+		out[i] = fmt.Sprintf("%s (%s)", hub(c, fleets).GitOps.Path, c.Name)
+	}
+	return strings.Join(out, ", ")
+}

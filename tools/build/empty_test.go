@@ -1,0 +1,254 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/sumdb/dirhash"
+)
+
+// TestEveryGroupFromAnEmptyModuleCache builds each group of Go tools as on a
+// machine that has never built anything: its modules are tiny ones of the same
+// paths, which have to be downloaded (from a directory) before anything can ask
+// where they are.
+func TestEveryGroupFromAnEmptyModuleCache(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	for _, group := range everyGroup() {
+		if slices.Contains(group.needs, "npm") {
+			continue // has no Go module
+		}
+		t.Run(group.name, func(t *testing.T) {
+			world, ok := worlds()[group.name]
+			if !ok {
+				t.Fatalf("there is no test of the group %s: add what it is built from", group.name)
+			}
+			src := world.module(t)
+			out, err := os.Open(os.DevNull)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer out.Close()
+			dir := t.TempDir()
+			if err := group.build(t.Context(), src, dir, dir, newProgress(out, group.name)); err != nil {
+				t.Fatal(err)
+			}
+			for name, want := range world.files {
+				got, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil {
+					t.Error(err)
+				} else if !strings.Contains(string(got), want) {
+					t.Errorf("%s is %q, want %q in it", name, got, want)
+				}
+			}
+			for _, name := range world.programs {
+				if out, err := exec.Command(filepath.Join(dir, name)).CombinedOutput(); err != nil {
+					t.Errorf("%s does not run: %v\n%s", name, err, out)
+				}
+			}
+		})
+	}
+}
+
+func TestAModuleThatIsNotPinned(t *testing.T) {
+	src := world{modules: map[string]files{"example.com/tool": {"main.go": program}}}.module(t)
+	_, err := pinned(t.Context(), src, "example.com/other")
+	if err == nil || !strings.HasPrefix(err.Error(), "downloading the pinned example.com/other: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// everyGroup is each group once, in whatever set it is.
+func everyGroup() []group {
+	seen, all := map[string]bool{}, []group(nil)
+	for _, set := range sets() {
+		for _, g := range set {
+			if !seen[g.name] {
+				seen[g.name], all = true, append(all, g)
+			}
+		}
+	}
+	return all
+}
+
+// program does nothing, and well.
+const program = "package main\n\nfunc main() {}\n"
+
+// writer writes its name into the file that its argument names, if it has one.
+const writer = `package main
+
+import "os"
+
+func main() {
+	if len(os.Args) > 1 {
+		if err := os.WriteFile(os.Args[1], []byte("written at build time"), 0o644); err != nil {
+			panic(err)
+		}
+	}
+}
+`
+
+// files are texts by the path in their module.
+type files map[string]string
+
+// world is what a group is built from, and what comes out.
+type world struct {
+	// own are the files of the group's own module, beside go.mod.
+	own files
+	// modules are those it requires.
+	modules map[string]files
+	// files that it must have made, with a text in each.
+	files files
+	// programs that it must have built.
+	programs []string
+}
+
+// worlds are what each group takes of its modules.
+func worlds() map[string]world {
+	const (
+		pulumi   = "github.com/pulumi/pulumi/"
+		provider = "github.com/pulumi/pulumi-kubernetes/provider/v4"
+		flux     = "github.com/fluxcd/"
+	)
+	return map[string]world{
+		"argocd": {
+			own: files{"cmd/argocd-redis/main.go": program},
+			modules: map[string]files{
+				argocdModule: {
+					"cmd/main.go": program, "manifests/install.yaml": "kind: One", "manifests/ha/install.yaml": "kind: Many",
+				},
+				helmModule:      {"cmd/helm/main.go": program},
+				kustomizeModule: {"main.go": program},
+			},
+			files:    files{"share/argocd-install.yaml": "kind: One", "share/argocd-install-ha.yaml": "kind: Many"},
+			programs: []string{"bin/argocd-server", "bin/helm", "bin/kustomize", "bin/argocd-redis"},
+		},
+		"kubernetes": {
+			own: files{"cmd/controlplane/main.go": program, "cmd/fluxinstall/main.go": writer},
+			modules: map[string]files{
+				"k8s.io/kubernetes":        {"doc.go": "package kubernetes\n"},
+				flux + "source-controller": {"main.go": program}, flux + "kustomize-controller": {"main.go": program},
+				flux + "helm-controller": {"main.go": program},
+			},
+			files:    files{"share/flux-install.yaml": "written at build time"},
+			programs: []string{"bin/kube-apiserver", "bin/source-controller", "bin/helm-controller"},
+		},
+		"lint": {
+			modules:  map[string]files{"github.com/golangci/golangci-lint/v2": {"cmd/golangci-lint/main.go": program}},
+			programs: []string{"bin/golangci-lint"},
+		},
+		"plugins": {
+			own: files{"cmd/pulumi-resource-kubernetes/main.go": program},
+			modules: map[string]files{
+				"sigs.k8s.io/kwok": {"cmd/kwok/main.go": program},
+				provider: {
+					"doc.go": "package provider\n",
+					"cmd/pulumi-resource-kubernetes/schema.json":            `{"name": "kubernetes"}`,
+					"cmd/pulumi-resource-kubernetes/terraform-mapping.json": `{"mapped": true}`,
+				},
+			},
+			files: files{
+				"plugins/resource-kubernetes-v4.25.0/schema.json":            `"version":"4.25.0"`,
+				"plugins/resource-kubernetes-v4.25.0/terraform-mapping.json": `{"mapped": true}`,
+			},
+			programs: []string{"bin/kwok", "plugins/resource-kubernetes-v4.25.0/pulumi-resource-kubernetes"},
+		},
+		"pulumi": {
+			own: files{"cmd/pulumi-language-go/main.go": program},
+			modules: map[string]files{
+				pulumi + "pkg/v3": {"cmd/pulumi/main.go": program},
+				pulumi + "sdk/v3": {"doc.go": "package sdk\n"},
+			},
+			programs: []string{"bin/pulumi", "bin/pulumi-language-go"},
+		},
+	}
+}
+
+// module makes the group's module in a directory, with an empty module cache and
+// a directory in place of a module proxy.
+func (w world) module(t *testing.T) string {
+	t.Helper()
+	proxy, src := t.TempDir(), t.TempDir()
+	for name, value := range map[string]string{
+		"GOPROXY": "file://" + filepath.ToSlash(proxy), "GOMODCACHE": t.TempDir(), "GOSUMDB": "off",
+		"GOFLAGS": "-modcacherw -mod=readonly", "GONOPROXY": "none", "GOPRIVATE": "", "GOWORK": "off", "GOTOOLCHAIN": "local",
+	} {
+		t.Setenv(name, value)
+	}
+	mod, sum := "module example.com/group\n\ngo 1.26\n", ""
+	for path, content := range w.modules {
+		version := "v1.2.3"
+		if major := filepath.Base(path); len(major) == 2 && major[0] == 'v' {
+			version = major + ".2.3"
+		}
+		mod += "require " + path + " " + version + "\n"
+		sum += serve(t, proxy, path, version, content)
+	}
+	for name, text := range w.own {
+		place(t, filepath.Join(src, name), text)
+	}
+	place(t, filepath.Join(src, "go.mod"), mod)
+	place(t, filepath.Join(src, "go.sum"), sum)
+	return src
+}
+
+// serve puts a module into a directory as a module proxy serves it, and returns
+// its lines for go.sum.
+func serve(t *testing.T, proxy, path, version string, content files) string {
+	t.Helper()
+	const mod = "go.mod"
+	text := "module " + path + "\n\ngo 1.26\n"
+	content[mod] = text
+	var archive bytes.Buffer
+	w := zip.NewWriter(&archive)
+	for name, text := range content {
+		entry, err := w.Create(path + "@" + version + "/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := entry.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := json.Marshal(map[string]string{"Version": version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := filepath.Join(proxy, path, "@v", version)
+	place(t, base+".info", string(info))
+	place(t, base+".mod", text)
+	place(t, base+".zip", archive.String())
+	all, err := dirhash.HashZip(base+".zip", dirhash.DefaultHash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := dirhash.DefaultHash([]string{mod}, func(string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(text)), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path + " " + version + " " + all + "\n" + path + " " + version + "/go.mod " + own + "\n"
+}
+
+func place(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// goBuild builds packages of the module in src into a directory. -v names each
+// package as it is compiled, which is what progress counts.
+func goBuild(ctx context.Context, src, dir, ldflags string, p *progress, packages ...string) error {
+	list := exec.CommandContext(ctx, "go", append([]string{"list", "-deps", "-f", "{{.ImportPath}}"}, packages...)...)
+	list.Dir = src
+	if deps, err := list.Output(); err == nil {
+		p.total += strings.Count(string(deps), "\n")
+	}
+	// Debugging information would be thrown away by -w; not making it saves a
+	// seventh of the compilers' time.
+	args := []string{"build", "-v", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", "-s -w " + ldflags, "-o", dir + string(filepath.Separator)}
+	return p.run(ctx, src, "go", append(args, packages...)...)
+}
+
+// module is a module that a group is built from: its version, and the directory
+// of the module cache with its files.
+type module struct{ Version, Dir string }
+
+// pinned is the module of this path in the version to which the go.mod of src
+// pins it. It is downloaded first: `go list -m` says nothing of the directory
+// while the module cache does not have it.
+func pinned(ctx context.Context, src, path string) (module, error) {
+	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", path)
+	cmd.Dir = src
+	out, err := cmd.Output()
+	var m struct {
+		module
+		Error string
+	}
+	if decoded := json.Unmarshal(out, &m); m.Error != "" {
+		err = errors.New(m.Error) // also printed when the command fails
+	} else if err == nil {
+		err = decoded
+	}
+	if err == nil && m.Dir == "" {
+		err = errors.New("go mod download names no directory")
+	}
+	if err != nil {
+		return module{}, fmt.Errorf("downloading the pinned %s: %w%s", path, err, stderrOf(err))
+	}
+	return m.module, nil
+}
+
+// stderrOf is what a command said before it failed.
+func stderrOf(err error) string {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || len(exit.Stderr) == 0 {
+		return ""
+	}
+	return "\n  " + strings.TrimSpace(string(exit.Stderr))
+}

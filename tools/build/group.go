@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// group is a module of tools/ and how its tools are built into a directory:
+// commands into bin, files they read into share, and the Pulumi engine's
+// providers into plugins, as the engine's own plugin directory is laid out: on
+// PATH it would warn of each that it is not the released one.
+type group struct {
+	name  string
+	needs []string // commands, besides go and git
+	build func(ctx context.Context, src, out, final string, p *progress) error
+}
+
+// sets are the groups by what they are for: the values of -for.
+func sets() map[string][]group {
+	return map[string][]group{
+		"lab":    {pulumiGroup(), kubernetesGroup(), pluginsGroup(), eksGroup()},
+		"argocd": {argocdGroup()},
+		"aws":    {pulumiGroup()},
+		"lint":   {lintGroup()},
+	}
+}
+
+// key identifies what a group is built from: the files of its module, the code
+// that builds it (its own file in this package, and the one for all groups), the
+// Go release and the platform.
+func (g group) key(root string) (string, error) {
+	sum := sha256.New()
+	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	for _, from := range []string{g.name, filepath.Join("build", g.name+".go"), filepath.Join("build", "gobuild.go")} {
+		err := filepath.WalkDir(filepath.Join(root, "tools", from), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				if err == nil && entry.Name() == "node_modules" {
+					return fs.SkipDir
+				}
+				return err
+			}
+			content, err := os.ReadFile(path)
+			fmt.Fprintf(sum, "%s %x\n", entry.Name(), sha256.Sum256(content))
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:12], nil
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestReplaced(t *testing.T) {
+	got := replaced([]string{
+		"PATH=/bin", "HOME=/home/me", "XDG_CACHE_HOME=/cache", "GOMODCACHE=/mod", "TOMBOLO_TOOL_CACHE=/tools",
+		"GOPROXY=https://old.example", "HTTPS_PROXY=http://proxy.example", "PULUMI_ACCESS_TOKEN=secret",
+	}, map[string]string{"HOME": "/new", "GOPROXY": "https://go.example"})
+	want := []string{"GOPROXY=https://go.example", "HOME=/new", "HTTPS_PROXY=http://proxy.example", "PATH=/bin"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEnvironmentHasAnEmptyHome(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "home")
+	env, err := environment(t.Context(), os.Environ(), home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(home)
+	if err != nil || len(entries) > 0 || !slices.Contains(env, "HOME="+home) {
+		t.Errorf("home has %v, %v, in %q", entries, err, env)
+	}
+	if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, "GOPROXY=") }) {
+		t.Errorf("where modules come from is not in %q", env)
+	}
+}
+
+// Everything after a step that fails is left out, and the table says which it was.
+func TestAFailedStepEndsTheRun(t *testing.T) {
+	dir := t.TempDir()
+	commands := []step{
+		{"one", []string{"sh", "-c", "echo said; touch one"}},
+		{"two", []string{"sh", "-c", "exit 3"}},
+		{"three", []string{"touch", "three"}},
+	}
+	var said bytes.Buffer
+	taken, err := all(t.Context(), commands, dir, os.Environ(), &said, io.Discard)
+	if err == nil || err.Error() != "two: exit status 3" || said.String() != "said\n" {
+		t.Errorf("error %v, and %q", err, said.String())
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || len(taken) != 2 || !taken[1].failed {
+		t.Errorf("%v exist, after %+v", left, taken)
+	}
+}
+
+func TestTable(t *testing.T) {
+	var out bytes.Buffer
+	table(&out, "abc", []taking{{"make demo", 90 * time.Second, 2 * time.Minute, false}, {"make test", time.Second, 0, true}})
+	for _, want := range []string{"commit abc, ", "make demo  1m30s  2m0s  \n", "make test  1s     0s    failed\n", "in all     1m31s  2m0s  \n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s\nlacks %q", out.String(), want)
+		}
+	}
+}
+
+// TestStepsAreTheREADME: what the README promises is what is run.
+func TestStepsAreTheREADME(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(string(readme), "## Two commands\n")
+	_, after, open := strings.Cut(after, "```\n")
+	block, _, closed := strings.Cut(after, "```\n")
+	if !found || !open || !closed {
+		t.Fatal("the README has no block under \"Two commands\"")
+	}
+	var promised []string
+	for line := range strings.Lines(block) {
+		command, _, _ := strings.Cut(line, "#")
+		promised = append(promised, strings.TrimSpace(command))
+	}
+	if len(promised) != 2 {
+		t.Errorf("the README promises %q, want two commands", promised)
+	}
+	for _, command := range append(promised, "make demo-down", "make lint") {
+		if !slices.ContainsFunc(steps(), func(s step) bool { return strings.Join(s.command, " ") == command }) {
+			t.Errorf("%q is not run", command)
+		}
+	}
+}
