@@ -36,8 +36,8 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(one, two)
 }
 
-// place makes to another name of a file, or a copy where that cannot be, such as
-// on another file system. Who runs what was there before goes on with that.
+// place links a file to another name, or copies it where it cannot be linked, such
+// as to another file system. What runs the file that was there before is not disturbed.
 func place(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err

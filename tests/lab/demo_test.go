@@ -4,9 +4,12 @@ package lab
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -21,6 +24,7 @@ func TestDemo(t *testing.T) {
 		name string
 		run  func(*testing.T, project)
 	}{
+		{"go run starts the lab, and leaves nothing of its cache in it", goRunStartsTheLab},
 		{"preview before core exists lists both stacks", previewOnEmptyLab},
 		{"preview leaves nothing", nothingExists},
 		{"up", upFromNothing},
@@ -39,6 +43,38 @@ func TestDemo(t *testing.T) {
 		if !t.Run(s.name, func(t *testing.T) { s.run(t, p) }) {
 			t.Fatal("what follows needs this")
 		}
+	}
+}
+
+// goRunStartsTheLab runs the driver from source, as the README has it. What it leaves
+// running must not be in Go's build cache, which anybody may empty.
+func goRunStartsTheLab(t *testing.T, p project) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goRun := func(args ...string) outcome {
+		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/tombolo", "--root", p.dir}, args...)...)
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")
+		return end(t, cmd)
+	}
+	if o := goRun("lab", "up"); o.code != 0 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	program := filepath.Join(p.dir, ".lab", "libexec", "tombolo")
+	if script := p.read(t, filepath.Join(".lab", "bin", "aws")); !strings.Contains(script, program) {
+		t.Errorf("the aws command does not run %s:\n%s", program, script)
+	}
+	if runtime.GOOS == "linux" {
+		var status struct{ PID int }
+		decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
+		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", status.PID)); err != nil || exe != program {
+			t.Errorf("the lab runs %s, %v, want %s", exe, err, program)
+		}
+	}
+	// The guide says what go run makes of exit codes.
+	if o := goRun("up", "nosuch", "--yes"); o.code != 1 || !strings.HasSuffix(o.stderr, "exit status 2\n") {
+		t.Errorf("an unknown cluster: exit code %d\n%s", o.code, o.stderr)
 	}
 }
 

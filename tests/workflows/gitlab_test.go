@@ -80,7 +80,7 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 
 func TestGitLab(t *testing.T) {
 	stages, jobs, when := gitLab(t)
-	for _, name := range []string{"lint", "test", "check", "preview", "plan", "apply", "drift"} {
+	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "plan", "apply", "drift"} {
 		if _, ok := jobs[name]; !ok {
 			t.Errorf("there is no job %s", name)
 		}
@@ -92,7 +92,7 @@ func TestGitLab(t *testing.T) {
 		if len(j.Script) == 0 || !slices.Contains(stages, j.Stage) {
 			t.Errorf("job %s has stage %q, and the script %v", name, j.Stage, j.Script)
 		}
-		if base, ok := jobs[j.Extends]; !ok || len(j.Rules)+len(base.Rules) == 0 {
+		if base, ok := jobs[j.Extends]; !ok && j.Extends != "" || len(j.Rules)+len(base.Rules) == 0 {
 			t.Errorf("job %s extends %q, and has no rules", name, j.Extends)
 		}
 		identity, role := j.Extends == ".aws", j.Variables["AWS_ROLE_ARN"]

@@ -22,7 +22,9 @@ type Options struct {
 	Status      func() render.Status
 	JSON        func() bool
 	Root        func() (string, error)
-	Load        func(files []string) ([]*config.Cluster, error)
+	// Lookup reads an environment variable.
+	Lookup func(string) (string, bool)
+	Load   func(files []string) ([]*config.Cluster, error)
 	// Fleets adds the clusters that have a hub in common with one.
 	Fleets func([]*config.Cluster) ([]*config.Cluster, error)
 	// Problems is how findings with a place are shown.
@@ -42,7 +44,7 @@ const TreeVariable = "TOMBOLO_TREE"
 // NewCmdCheck returns the command; runF, if not nil, runs in place of it.
 func NewCmdCheck(f *factory.Factory, runF func(*Options) error) *cobra.Command {
 	opts := &Options{
-		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root,
+		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup,
 		Load: clusters.Load, Fleets: clusters.WithFleets,
 		Problems: func() render.ProblemOptions { return problemOptions(f) },
 	}

@@ -31,7 +31,7 @@ func (o *Options) trees(all, fleets []*config.Cluster) (groups []group, elsewher
 	if err != nil {
 		return nil, nil, err
 	}
-	if dir := os.Getenv(TreeVariable); dir != "" {
+	if dir, _ := o.Lookup(TreeVariable); dir != "" {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(root, dir)
 		}
