@@ -22,30 +22,15 @@ type ExistingArgs struct {
 	PublicSubnetIDs []string
 }
 
-// Existing is a network that was looked up. Nothing in it is made or changed,
-// not even a tag; destroying the component leaves the network as it is.
-type Existing struct {
-	pulumi.ResourceState
-
-	// VPCID and CIDR of the VPC.
-	VPCID pulumi.StringOutput
-	CIDR  pulumi.StringOutput
-	// PrivateSubnetIDs and PublicSubnetIDs, as given.
-	PrivateSubnetIDs pulumi.StringArrayOutput
-	PublicSubnetIDs  pulumi.StringArrayOutput
-	// PrivateSubnetByZone is a private subnet of each zone that has one, the
-	// first given, for what a zone has once.
-	PrivateSubnetByZone pulumi.StringMap
-}
-
-// NewExisting looks a network up. It fails when the VPC or a subnet does not
+// NewExisting looks a network up. Nothing in it is made or changed, not even a tag;
+// destroying the component leaves the network as it is. It fails when the VPC or a subnet does not
 // exist, when a subnet is of another VPC, and when the private subnets are in
 // fewer than two zones.
-func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...pulumi.ResourceOption) (*Existing, error) {
+func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...pulumi.ResourceOption) (*Network, error) {
 	if err := args.validate(); err != nil {
 		return nil, fmt.Errorf("existing network %s: %w", name, err)
 	}
-	c := &Existing{}
+	c := &Network{}
 	if err := ctx.RegisterComponentResourceV2(existingType, name, pulumi.Map{"vpcId": pulumi.String(args.VPCID)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register existing network %s: %w", name, err)
 	}
@@ -60,11 +45,7 @@ func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...p
 	c.CIDR = pulumi.String(vpc.CidrBlock).ToStringOutput()
 	c.PrivateSubnetIDs = pulumi.ToStringArray(args.PrivateSubnetIDs).ToStringArrayOutput()
 	c.PublicSubnetIDs = pulumi.ToStringArray(args.PublicSubnetIDs).ToStringArrayOutput()
-	err = ctx.RegisterResourceOutputs(c, pulumi.Map{
-		"vpcId": c.VPCID, "cidr": c.CIDR,
-		"privateSubnetIds": c.PrivateSubnetIDs, "publicSubnetIds": c.PublicSubnetIDs,
-	})
-	return c, err
+	return c, c.registerOutputs(ctx)
 }
 
 func (a *ExistingArgs) validate() error {

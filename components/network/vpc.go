@@ -58,28 +58,13 @@ type VPCArgs struct {
 	Protect bool
 }
 
-// VPC is a network with a public and a private subnet in each zone.
-type VPC struct {
-	pulumi.ResourceState
-
-	// VPCID and CIDR of the VPC.
-	VPCID pulumi.StringOutput
-	CIDR  pulumi.StringOutput
-	// PrivateSubnetIDs and PublicSubnetIDs, in the order of the zones.
-	PrivateSubnetIDs pulumi.StringArrayOutput
-	PublicSubnetIDs  pulumi.StringArrayOutput
-	// PrivateSubnetByZone is the private subnet of each zone, for what a zone
-	// has once.
-	PrivateSubnetByZone pulumi.StringMap
-}
-
 // NewVPC makes a network. Its private subnets are usable when the component's
 // outputs resolve: the outputs wait for the routes.
-func NewVPC(ctx *pulumi.Context, name string, args *VPCArgs, opts ...pulumi.ResourceOption) (*VPC, error) {
+func NewVPC(ctx *pulumi.Context, name string, args *VPCArgs, opts ...pulumi.ResourceOption) (*Network, error) {
 	if err := args.validate(); err != nil {
 		return nil, fmt.Errorf("network %s: %w", name, err)
 	}
-	c := &VPC{}
+	c := &Network{}
 	inputs := pulumi.Map{"region": pulumi.String(args.Region), "cidr": pulumi.String(args.CIDR), "nat": pulumi.String(args.NAT)}
 	if err := ctx.RegisterComponentResourceV2(vpcType, name, inputs, c, opts...); err != nil {
 		return nil, fmt.Errorf("register network %s: %w", name, err)
@@ -96,11 +81,7 @@ func NewVPC(ctx *pulumi.Context, name string, args *VPCArgs, opts ...pulumi.Reso
 	for i, s := range b.private {
 		c.PrivateSubnetByZone[args.Subnets[i].Zone] = s.ID().ToStringOutput()
 	}
-	err := ctx.RegisterResourceOutputs(c, pulumi.Map{
-		"vpcId": c.VPCID, "cidr": c.CIDR,
-		"privateSubnetIds": c.PrivateSubnetIDs, "publicSubnetIds": c.PublicSubnetIDs,
-	})
-	return c, err
+	return c, c.registerOutputs(ctx)
 }
 
 func (a *VPCArgs) validate() error {

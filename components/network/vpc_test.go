@@ -24,10 +24,10 @@ func threeZones() *VPCArgs {
 	}
 }
 
-func build(t *testing.T, args *VPCArgs) (*recorder.Recorder, *VPC, []string) {
+func build(t *testing.T, args *VPCArgs) (*recorder.Recorder, *Network, []string) {
 	t.Helper()
 	r := &recorder.Recorder{}
-	var made *VPC
+	var made *Network
 	private := make(chan []string, 1)
 	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
 		var err error

@@ -1,181 +1,42 @@
-// Package core is the program of the core stack: the network, the managed
-// cluster and the cloud identities of its services.
+// Package core is the program of the core stack: the network, the managed cluster
+// and the cloud identities of its services. Each cloud has a package below this one.
 package core
 
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
-	"tombolo/components/eks"
-	"tombolo/components/network"
 	"tombolo/config"
+	"tombolo/stacks/core/aws"
 	"tombolo/stacks/handoff"
 )
 
-// Run registers what the cluster consists of and exports the hand-off. It
-// fails before anything is made when the credentials are of another account
-// than the cluster file's. The hub is the cluster that config.LoadHub returns.
+// builder registers what a cluster consists of in one cloud.
+type builder func(ctx *pulumi.Context, c, hub *config.Cluster) (handoff.Handoff, error)
+
+// builders are the clouds. A cloud is added here, and nowhere else in the stacks.
+func builders() map[config.Provider]builder {
+	return map[config.Provider]builder{config.AWS: aws.Build}
+}
+
+// Run builds the cluster in its cloud and exports the hand-off. The hub is the
+// cluster that config.LoadHub returns.
 func Run(ctx *pulumi.Context, c, hub *config.Cluster) error {
-	if c.Cloud.Provider != config.AWS {
-		return fmt.Errorf("core of %s: cloud provider %q is none of aws", c.Name, c.Cloud.Provider)
-	}
-	provider, err := newProvider(ctx, c)
-	if err != nil {
-		return fmt.Errorf("core of %s: %w", c.Name, err)
-	}
-	partition, err := guard(ctx, c, provider)
-	if err != nil {
-		return fmt.Errorf("core of %s: %w", c.Name, err)
-	}
-	opts := pulumi.Provider(provider)
-	net, err := makeNetwork(ctx, c, opts)
-	if err != nil {
-		return fmt.Errorf("core of %s: %w", c.Name, err)
-	}
-	cluster, err := eks.NewCluster(ctx, c.Name, clusterArgs(c, partition, net), opts)
-	if err != nil {
-		return fmt.Errorf("core of %s: %w", c.Name, err)
-	}
-	roles, err := makeIdentities(ctx, c, cluster, opts)
-	if err != nil {
-		return fmt.Errorf("core of %s: %w", c.Name, err)
-	}
-	made, err := makeAddons(ctx, c, cluster, net, opts)
-	if err != nil {
-		return fmt.Errorf("core of %s: %w", c.Name, err)
-	}
-	fleet, err := makeFleetRoles(ctx, c, hub, partition, cluster, opts)
-	if err != nil {
-		return fmt.Errorf("core of %s: %w", c.Name, err)
-	}
-	return handoff.Export(ctx, handoff.Handoff{
-		ClusterName:            cluster.Name,
-		ClusterARN:             cluster.ARN,
-		ClusterVersion:         cluster.Version,
-		ClusterEndpoint:        cluster.Endpoint,
-		ClusterCA:              cluster.CA,
-		Region:                 pulumi.String(c.Cloud.Region).ToStringOutput(),
-		AccountID:              pulumi.String(c.Cloud.Account).ToStringOutput(),
-		Partition:              pulumi.String(partition).ToStringOutput(),
-		OIDCIssuer:             cluster.OIDCIssuer,
-		OIDCProviderARN:        cluster.OIDCProviderARN,
-		VPCID:                  net.id,
-		VPCCIDR:                net.cidr,
-		PrivateSubnetIDs:       net.private,
-		PublicSubnetIDs:        net.public,
-		ClusterSecurityGroupID: cluster.SecurityGroupID,
-		NodeRoleARN:            cluster.NodeRoleARN,
-		ArgoCDRoleARN:          fleet.argocd,
-		RegistrationRoleARN:    fleet.registration,
-	}.WithMaps(roles, made))
-}
-
-// newProvider makes the AWS provider that all resources use: never the default
-// one, whose region and account come from wherever the program happens to run.
-func newProvider(ctx *pulumi.Context, c *config.Cluster) (*aws.Provider, error) {
-	args := &aws.ProviderArgs{
-		Region:            pulumi.String(c.Cloud.Region),
-		AllowedAccountIds: pulumi.ToStringArray([]string{c.Cloud.Account}),
-		DefaultTags:       aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(tags(c))},
-	}
-	if c.Cloud.Profile != "" {
-		args.Profile = pulumi.String(c.Cloud.Profile)
-	}
-	return aws.NewProvider(ctx, "aws", args)
-}
-
-// tags are on every resource of the cluster.
-func tags(c *config.Cluster) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, c.Tags)
-	all["tombolo:cluster"] = c.Name
-	all["tombolo:environment"] = c.Environment
-	return all
-}
-
-// guard checks that the credentials are of the cluster file's account, and
-// finds out the account's partition.
-func guard(ctx *pulumi.Context, c *config.Cluster, provider *aws.Provider) (partition string, err error) {
-	caller, err := aws.GetCallerIdentity(ctx, nil, pulumi.Provider(provider))
-	if status.Code(err) == codes.Canceled {
-		// The provider refused its configuration, and has said why itself.
-		return "", fmt.Errorf("the AWS provider did not start; the cluster file allows account %s only: "+
-			"use credentials of that account, by cloud.profile or the environment, or correct cloud.account", c.Cloud.Account)
-	}
-	if err != nil {
-		return "", fmt.Errorf("find out the account of the AWS credentials (the cluster file allows %s only): %w; "+
-			"check the credentials and cloud.profile", c.Cloud.Account, err)
-	}
-	if caller.AccountId != c.Cloud.Account {
-		return "", fmt.Errorf("the AWS credentials are of account %s, but the cluster file allows %s only; "+
-			"use credentials of %s or correct cloud.account", caller.AccountId, c.Cloud.Account, c.Cloud.Account)
-	}
-	warnOfCreator(ctx, c, caller.Arn)
-	found, err := aws.GetPartition(ctx, nil, pulumi.Provider(provider))
-	if err != nil {
-		return "", fmt.Errorf("find out the AWS partition: %w", err)
-	}
-	return found.Partition, nil
-}
-
-// warnOfCreator says what EKS would otherwise say after ten minutes: it makes
-// the creator an admin by an entry of its own and refuses a second one.
-func warnOfCreator(ctx *pulumi.Context, c *config.Cluster, callerARN string) {
-	for _, admin := range c.Kubernetes.Admins {
-		if principal(callerARN) != admin.PrincipalARN {
-			continue
+	build, ok := builders()[c.Cloud.Provider]
+	if !ok {
+		var known []string
+		for _, p := range slices.Sorted(maps.Keys(builders())) {
+			known = append(known, string(p))
 		}
-		message := fmt.Sprintf("admin %s of the cluster file is the identity of this run. EKS makes the identity that creates "+
-			"a cluster an admin by itself and refuses a second access entry: if this run creates the cluster, "+
-			"remove the admin from the file", admin.Name)
-		if err := ctx.Log.Warn(message, nil); err != nil {
-			return
-		}
+		return fmt.Errorf("core of %s: cloud provider %q is not known; use %s", c.Name, c.Cloud.Provider, strings.Join(known, " or "))
 	}
-}
-
-// principal is the IAM principal behind a caller's ARN: the role of an assumed
-// role's session.
-func principal(caller string) string {
-	parts := strings.SplitN(caller, ":", 6)
-	if len(parts) != 6 || parts[2] != "sts" {
-		return caller
-	}
-	resource := strings.Split(parts[5], "/")
-	if len(resource) < 2 || resource[0] != "assumed-role" {
-		return caller
-	}
-	return "arn:" + parts[1] + ":iam::" + parts[4] + ":role/" + resource[1]
-}
-
-// networkOutputs are those of either kind of network.
-type networkOutputs struct {
-	id, cidr        pulumi.StringOutput
-	private, public pulumi.StringArrayOutput
-	byZone          pulumi.StringMap // a private subnet of each zone
-}
-
-func makeNetwork(ctx *pulumi.Context, c *config.Cluster, opts ...pulumi.ResourceOption) (networkOutputs, error) {
-	if existing := c.Network.Existing; existing != nil {
-		n, err := network.NewExisting(ctx, c.Name, existingArgs(existing), opts...)
-		if err != nil {
-			return networkOutputs{}, err
-		}
-		return networkOutputs{n.VPCID, n.CIDR, n.PrivateSubnetIDs, n.PublicSubnetIDs, n.PrivateSubnetByZone}, nil
-	}
-	args, err := vpcArgs(c)
+	made, err := build(ctx, c, hub)
 	if err != nil {
-		return networkOutputs{}, err
+		return fmt.Errorf("core of %s: %w", c.Name, err)
 	}
-	n, err := network.NewVPC(ctx, c.Name, args, opts...)
-	if err != nil {
-		return networkOutputs{}, err
-	}
-	return networkOutputs{n.VPCID, n.CIDR, n.PrivateSubnetIDs, n.PublicSubnetIDs, n.PrivateSubnetByZone}, nil
+	return handoff.Export(ctx, made)
 }

@@ -1,17 +1,20 @@
 package core
 
-import "testing"
+import (
+	"strings"
+	"testing"
 
-func TestPrincipal(t *testing.T) {
-	for caller, want := range map[string]string{
-		"arn:aws:sts::111122223333:assumed-role/ops/someone@example.com": "arn:aws:iam::111122223333:role/ops",
-		"arn:aws-cn:sts::111122223333:assumed-role/ops/x":                "arn:aws-cn:iam::111122223333:role/ops",
-		"arn:aws:iam::111122223333:user/someone":                         "arn:aws:iam::111122223333:user/someone",
-		"arn:aws:sts::111122223333:federated-user/x":                     "arn:aws:sts::111122223333:federated-user/x",
-		"nonsense": "nonsense",
-	} {
-		if got := principal(caller); got != want {
-			t.Errorf("%s: %s, expected %s", caller, got, want)
-		}
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+	"tombolo/config"
+)
+
+func TestUnknownCloud(t *testing.T) {
+	err := new(recorder.Recorder).Run("demo-core", func(ctx *pulumi.Context) error {
+		return Run(ctx, &config.Cluster{Name: "demo", Cloud: config.Cloud{Provider: "acme"}}, nil)
+	})
+	if want := `core of demo: cloud provider "acme" is not known; use aws`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }

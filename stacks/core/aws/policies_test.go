@@ -1,4 +1,4 @@
-package core
+package aws
 
 import (
 	"bytes"
@@ -67,7 +67,7 @@ func TestAddonPolicies(t *testing.T) {
 func sampleOptions(t *testing.T, a *addon.Addon) any {
 	t.Helper()
 	options := a.NewOptions()
-	text, err := os.ReadFile(filepath.Join("..", "..", "config", "addon", "testdata", "options", a.Name+".yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "addon", "testdata", "options", a.Name+".yaml"))
 	if err != nil && (!errors.Is(err, fs.ErrNotExist) || a.Options().NumField() > 0) {
 		t.Fatal(err)
 	}

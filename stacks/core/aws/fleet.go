@@ -1,4 +1,4 @@
-package core
+package aws
 
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"

@@ -1,4 +1,4 @@
-package core
+package aws
 
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -37,7 +37,7 @@ func existingArgs(e *config.ExistingNetwork) *network.ExistingArgs {
 	return &network.ExistingArgs{VPCID: e.VPC, PrivateSubnetIDs: e.PrivateSubnets, PublicSubnetIDs: e.PublicSubnets}
 }
 
-func clusterArgs(c *config.Cluster, partition string, net networkOutputs) *eks.ClusterArgs {
+func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks.ClusterArgs {
 	k := c.Kubernetes
 	args := &eks.ClusterArgs{
 		Name:             c.Name,
@@ -56,8 +56,8 @@ func clusterArgs(c *config.Cluster, partition string, net networkOutputs) *eks.C
 		SecurityGroupTags: discoveryTags(c),
 		Protect:           c.Protect,
 
-		VPCID:     net.id,
-		SubnetIDs: net.private,
+		VPCID:     net.VPCID,
+		SubnetIDs: net.PrivateSubnetIDs,
 	}
 	if c.Network.Existing == nil {
 		// In a network whose block only AWS knows, AWS chooses.

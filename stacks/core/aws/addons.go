@@ -1,4 +1,4 @@
-package core
+package aws
 
 import (
 	"fmt"
@@ -13,6 +13,7 @@ import (
 	"tombolo/components/eventqueue"
 	"tombolo/components/filesystem"
 	"tombolo/components/identity"
+	"tombolo/components/network"
 	"tombolo/components/noderole"
 	"tombolo/components/zones"
 	"tombolo/config"
@@ -31,7 +32,7 @@ func discoveryTags(c *config.Cluster) map[string]string {
 
 // makeAddons makes what the addons need, and returns their outputs by
 // <addon>/<output>.
-func makeAddons(ctx *pulumi.Context, c *config.Cluster, cluster *eks.Cluster, net networkOutputs, provider pulumi.ResourceOrInvokeOption) (pulumi.StringMap, error) {
+func makeAddons(ctx *pulumi.Context, c *config.Cluster, cluster *eks.Cluster, net *network.Network, provider pulumi.ResourceOrInvokeOption) (pulumi.StringMap, error) {
 	outputs := pulumi.StringMap{}
 	for _, a := range c.Addons.Enabled() {
 		m := &addonMaker{ctx: ctx, c: c, cluster: cluster, net: net, provider: provider, addon: a, outputs: outputs}
@@ -47,7 +48,7 @@ type addonMaker struct {
 	ctx      *pulumi.Context
 	c        *config.Cluster
 	cluster  *eks.Cluster
-	net      networkOutputs
+	net      *network.Network
 	provider pulumi.ResourceOrInvokeOption
 	addon    addon.Enabled
 	outputs  pulumi.StringMap
@@ -191,7 +192,7 @@ func (m *addonMaker) makeFileSystem(needs addon.Needs) error {
 	}
 	files, err := filesystem.NewFileSystem(m.ctx, m.resource("files"), &filesystem.FileSystemArgs{
 		Name: needs.FileSystem.Name, Backup: &needs.FileSystem.Backup,
-		VPCID: m.net.id, Subnets: m.net.byZone, ClientSecurityGroupID: m.cluster.SecurityGroupID,
+		VPCID: m.net.VPCID, Subnets: m.net.PrivateSubnetByZone, ClientSecurityGroupID: m.cluster.SecurityGroupID,
 	}, m.provider)
 	if err != nil {
 		return err

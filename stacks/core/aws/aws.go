@@ -1,0 +1,166 @@
+// Package aws is the core stack of a cluster in AWS: the network, EKS and the roles
+// of its services and addons.
+package aws
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"tombolo/components/eks"
+	"tombolo/components/network"
+	"tombolo/config"
+	"tombolo/stacks/handoff"
+)
+
+// Build registers what the cluster consists of and returns the hand-off. It fails
+// before anything is made when the credentials are of another account than the
+// cluster file's. The hub is the cluster that config.LoadHub returns.
+func Build(ctx *pulumi.Context, c, hub *config.Cluster) (handoff.Handoff, error) {
+	none := handoff.Handoff{}
+	provider, err := newProvider(ctx, c)
+	if err != nil {
+		return none, err
+	}
+	partition, err := guard(ctx, c, provider)
+	if err != nil {
+		return none, err
+	}
+	opts := pulumi.Provider(provider)
+	net, err := newNetwork(ctx, c, opts)
+	if err != nil {
+		return none, err
+	}
+	cluster, err := eks.NewCluster(ctx, c.Name, clusterArgs(c, partition, net), opts)
+	if err != nil {
+		return none, err
+	}
+	roles, err := makeIdentities(ctx, c, cluster, opts)
+	if err != nil {
+		return none, err
+	}
+	made, err := makeAddons(ctx, c, cluster, net, opts)
+	if err != nil {
+		return none, err
+	}
+	fleet, err := makeFleetRoles(ctx, c, hub, partition, cluster, opts)
+	if err != nil {
+		return none, err
+	}
+	return handoff.Handoff{
+		ClusterName:            cluster.Name,
+		ClusterARN:             cluster.ARN,
+		ClusterVersion:         cluster.Version,
+		ClusterEndpoint:        cluster.Endpoint,
+		ClusterCA:              cluster.CA,
+		Region:                 pulumi.String(c.Cloud.Region).ToStringOutput(),
+		AccountID:              pulumi.String(c.Cloud.Account).ToStringOutput(),
+		Partition:              pulumi.String(partition).ToStringOutput(),
+		OIDCIssuer:             cluster.OIDCIssuer,
+		OIDCProviderARN:        cluster.OIDCProviderARN,
+		VPCID:                  net.VPCID,
+		VPCCIDR:                net.CIDR,
+		PrivateSubnetIDs:       net.PrivateSubnetIDs,
+		PublicSubnetIDs:        net.PublicSubnetIDs,
+		ClusterSecurityGroupID: cluster.SecurityGroupID,
+		NodeRoleARN:            cluster.NodeRoleARN,
+		ArgoCDRoleARN:          fleet.argocd,
+		RegistrationRoleARN:    fleet.registration,
+	}.WithMaps(roles, made), nil
+}
+
+// newProvider makes the AWS provider that all resources use: never the default
+// one, whose region and account come from wherever the program happens to run.
+func newProvider(ctx *pulumi.Context, c *config.Cluster) (*aws.Provider, error) {
+	args := &aws.ProviderArgs{
+		Region:            pulumi.String(c.Cloud.Region),
+		AllowedAccountIds: pulumi.ToStringArray([]string{c.Cloud.Account}),
+		DefaultTags:       aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(tags(c))},
+	}
+	if c.Cloud.Profile != "" {
+		args.Profile = pulumi.String(c.Cloud.Profile)
+	}
+	return aws.NewProvider(ctx, "aws", args)
+}
+
+// tags are on every resource of the cluster.
+func tags(c *config.Cluster) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, c.Tags)
+	all["tombolo:cluster"] = c.Name
+	all["tombolo:environment"] = c.Environment
+	return all
+}
+
+// guard checks that the credentials are of the cluster file's account, and
+// finds out the account's partition.
+func guard(ctx *pulumi.Context, c *config.Cluster, provider *aws.Provider) (partition string, err error) {
+	caller, err := aws.GetCallerIdentity(ctx, nil, pulumi.Provider(provider))
+	if status.Code(err) == codes.Canceled {
+		// The provider refused its configuration, and has said why itself.
+		return "", fmt.Errorf("the AWS provider did not start; the cluster file allows account %s only: "+
+			"use credentials of that account, by cloud.profile or the environment, or correct cloud.account", c.Cloud.Account)
+	}
+	if err != nil {
+		return "", fmt.Errorf("find out the account of the AWS credentials (the cluster file allows %s only): %w; "+
+			"check the credentials and cloud.profile", c.Cloud.Account, err)
+	}
+	if caller.AccountId != c.Cloud.Account {
+		return "", fmt.Errorf("the AWS credentials are of account %s, but the cluster file allows %s only; "+
+			"use credentials of %s or correct cloud.account", caller.AccountId, c.Cloud.Account, c.Cloud.Account)
+	}
+	warnOfCreator(ctx, c, caller.Arn)
+	found, err := aws.GetPartition(ctx, nil, pulumi.Provider(provider))
+	if err != nil {
+		return "", fmt.Errorf("find out the AWS partition: %w", err)
+	}
+	return found.Partition, nil
+}
+
+// warnOfCreator says what EKS would otherwise say after ten minutes: it makes
+// the creator an admin by an entry of its own and refuses a second one.
+func warnOfCreator(ctx *pulumi.Context, c *config.Cluster, callerARN string) {
+	for _, admin := range c.Kubernetes.Admins {
+		if principal(callerARN) != admin.PrincipalARN {
+			continue
+		}
+		message := fmt.Sprintf("admin %s of the cluster file is the identity of this run. EKS makes the identity that creates "+
+			"a cluster an admin by itself and refuses a second access entry: if this run creates the cluster, "+
+			"remove the admin from the file", admin.Name)
+		if err := ctx.Log.Warn(message, nil); err != nil {
+			return
+		}
+	}
+}
+
+// principal is the IAM principal behind a caller's ARN: the role of an assumed
+// role's session.
+func principal(caller string) string {
+	parts := strings.SplitN(caller, ":", 6)
+	if len(parts) != 6 || parts[2] != "sts" {
+		return caller
+	}
+	resource := strings.Split(parts[5], "/")
+	if len(resource) < 2 || resource[0] != "assumed-role" {
+		return caller
+	}
+	return "arn:" + parts[1] + ":iam::" + parts[4] + ":role/" + resource[1]
+}
+
+// newNetwork makes the network of the cluster file, or looks up the existing one
+// that it names.
+func newNetwork(ctx *pulumi.Context, c *config.Cluster, opts ...pulumi.ResourceOption) (*network.Network, error) {
+	if existing := c.Network.Existing; existing != nil {
+		return network.NewExisting(ctx, c.Name, existingArgs(existing), opts...)
+	}
+	args, err := vpcArgs(c)
+	if err != nil {
+		return nil, err
+	}
+	return network.NewVPC(ctx, c.Name, args, opts...)
+}
