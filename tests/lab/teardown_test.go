@@ -53,7 +53,7 @@ func (p project) refusesTheProtected(t *testing.T) {
 	if o.code != 2 || !strings.Contains(o.stderr, "demo is protected, and --yes does not destroy what is protected") {
 		t.Errorf("destroy of a protected cluster: exit code %d\n%s", o.code, o.stderr)
 	}
-	o = p.tool(t, "pulumi", "destroy", "-s", "demo-core", "--preview-only", "--non-interactive")
+	o = newPlain(t, p).run(t, "destroy", "demo-core", "--preview-only")
 	if text := o.stdout + o.stderr; o.code == 0 || !strings.Contains(text, "demo-control-plane") || !strings.Contains(text, "because it is protected") {
 		t.Errorf("plain pulumi would destroy a protected core: exit code %d\n%s", o.code, text)
 	}
