@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"tombolo/internal/text"
 )
 
 func (v *plainView) runStarted(r *runState) {
@@ -50,14 +52,14 @@ func (v *plainView) interlude(write func()) { write() }
 
 // runHead is the line that begins a run.
 func runHead(r *runState) string {
-	text := fmt.Sprintf("%s of %d clusters in %s", r.Operation, len(r.clusters), plural(len(r.waves), "wave"))
+	head := fmt.Sprintf("%s of %s in %s", r.Operation, text.Plural(len(r.clusters), "cluster"), text.Plural(len(r.waves), "wave"))
 	if r.Parallel > 0 {
-		text += fmt.Sprintf(", %d at once", r.Parallel)
+		head += fmt.Sprintf(", %d at once", r.Parallel)
 	}
 	if left, ok := r.remaining(); ok && left > 0 {
-		text += ", about " + duration(left)
+		head += ", about " + duration(left)
 	}
-	return text
+	return head
 }
 
 // runCount is how far a run is: "3/8 done, 1 failed".
@@ -138,11 +140,4 @@ func runClosing(style Style, s Summary) (symbol, text string) {
 		return style.symbols().done, fmt.Sprintf("%s of %d clusters done in %s: %s", s.Operation, len(s.Clusters), duration(took), counts)
 	}
 	return style.symbols().failed, fmt.Sprintf("%s of %d clusters ended after %s: %s", s.Operation, len(s.Clusters), duration(took), counts)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

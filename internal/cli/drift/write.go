@@ -8,6 +8,7 @@ import (
 	"tombolo/automation/drift"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
+	"tombolo/internal/text"
 )
 
 // document is the result for a cluster in the JSON format.
@@ -38,7 +39,7 @@ func remark(status render.Status, r drift.Report) {
 	for _, s := range r.Stacks {
 		resources += s.Resources
 		if s.Busy != "" {
-			status.Plain("! %s: %s: what differs may be in the making", s.Stack, s.Busy)
+			status.Plain("! %s: %s: the differences may be temporary", s.Stack, s.Busy)
 		}
 		if s.Skipped != "" && r.Error == "" {
 			status.Plain("! %s was not compared: %s", s.Stack, s.Skipped)
@@ -51,7 +52,7 @@ func remark(status render.Status, r drift.Report) {
 		return
 	}
 	if !r.Drifted() {
-		status.Done("%s: no drift, %d resources compared", r.Cluster, resources)
+		status.Done("%s: no drift, %s compared", r.Cluster, text.Plural(resources, "resource"))
 		return
 	}
 	var parts []string
@@ -60,7 +61,7 @@ func remark(status render.Status, r drift.Report) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, c))
 		}
 	}
-	status.Failed("%s: %s, %d resources compared", r.Cluster, strings.Join(parts, ", "), resources)
+	status.Failed("%s: %s, %s compared", r.Cluster, strings.Join(parts, ", "), text.Plural(resources, "resource"))
 }
 
 // lines of the table for a difference: one for each property that differs.
@@ -94,14 +95,14 @@ func difference(p drift.Property) string {
 	case p.Expected == nil && p.Actual == nil:
 		return p.Path
 	case p.Expected == nil:
-		return fmt.Sprintf("%s: %s was added", p.Path, text(p.Actual))
+		return fmt.Sprintf("%s: %s was added", p.Path, valueText(p.Actual))
 	case p.Actual == nil:
-		return fmt.Sprintf("%s: %s is gone", p.Path, text(p.Expected))
+		return fmt.Sprintf("%s: %s is gone", p.Path, valueText(p.Expected))
 	}
-	return fmt.Sprintf("%s: %s, expected %s", p.Path, text(p.Actual), text(p.Expected))
+	return fmt.Sprintf("%s: %s, expected %s", p.Path, valueText(p.Actual), valueText(p.Expected))
 }
 
-func text(v any) string {
+func valueText(v any) string {
 	if s, ok := v.(string); ok && s == drift.Masked {
 		return s
 	}

@@ -67,11 +67,11 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 		return err
 	}
 	if summary.Journal != nil {
-		f.Status().Failed("%s; the run went on, and --resume may do again what it has done", summary.Journal)
+		f.Status().Failed("%s; the run continued, and --resume may repeat some of it", summary.Journal)
 	}
 	err = summary.Err()
 	if of := new(fleet.RunError); errors.As(err, &of) && f.Operation.Undoing != "" {
-		of.Remedy = fmt.Sprintf("`tombolo %s --resume` goes on with the rest", f.Operation.Name)
+		of.Remedy = fmt.Sprintf("`tombolo %s --resume` continues with the rest", f.Operation.Name)
 	}
 	return err
 }
@@ -100,7 +100,7 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (fleet.
 	r := fleet.Runner{
 		Operation: o.Name, Parallel: f.parallel(), FailFast: f.FailFast,
 		Waves: o.Order != fleet.Free, Reverse: o.Order == fleet.Reverse,
-		Observer: view{progress: s.Progress, clusters: byName},
+		Observer: view{Progress: s.Progress, clusters: byName},
 		Work: func(ctx context.Context, name string) (fleet.Work, error) {
 			terminal, flush := out.terminal(name)
 			defer flush()
@@ -141,7 +141,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, err
 	}
 	journal, err := journals.Begin(h)
 	if err != nil {
-		return nil, nil, fault.NewPrecondition("the run cannot be written down", "make the directory writable", err)
+		return nil, nil, fault.NewPrecondition("the journal of the run cannot be written", "make the directory writable", err)
 	}
 	return jobs, journal, nil
 }
@@ -159,7 +159,7 @@ func (f *Fleet) goOn(journals fleet.Journals, jobs []fleet.Job) ([]fleet.Job, *f
 			left++
 		}
 	}
-	f.Status().Doing("going on with %s of %s: %d of %d clusters are left",
+	f.Status().Doing("resuming %s of %s: %d of %d clusters left",
 		f.Operation.Name, f.resumed.Started.Local().Format(time.DateTime), left, len(jobs))
 	return jobs, journal, nil
 }

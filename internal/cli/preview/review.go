@@ -24,6 +24,7 @@ import (
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/result"
 	"tombolo/internal/cli/review"
+	"tombolo/internal/cli/webpage"
 	"tombolo/internal/render"
 	"tombolo/stacks"
 )
@@ -216,10 +217,14 @@ func (o *Options) conclude(set change.Set, failed error) error {
 		}
 	}
 	if o.HTML != "" {
-		if err := review.WritePage(o.HTML, set); err != nil {
+		text, err := review.Page(set)
+		if err == nil {
+			err = webpage.Write(o.HTML, text)
+		}
+		if err != nil {
 			return err
 		}
-		o.Status().Done("everything is in %s", o.HTML)
+		o.Status().Done("the page is in %s", o.HTML)
 	}
 	if failed != nil {
 		return failed
