@@ -66,7 +66,7 @@ func (v *plainView) message(op *operation, d diagnostic) {
 }
 
 func (v *plainView) finished(op *operation) {
-	for _, d := range op.unsaid() {
+	for _, d := range op.unreported() {
 		v.message(op, d)
 	}
 	symbol, text := closing(v.style, op)

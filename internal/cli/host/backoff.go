@@ -9,31 +9,32 @@ import (
 	"time"
 )
 
-// Patience are the pauses after which work is done again that failed for a
-// reason which goes away by itself. The zero value has none.
-type Patience []time.Duration
+// Backoff has the pauses between attempts at work that fails for a transient
+// reason. The zero value makes no second attempt.
+type Backoff []time.Duration
 
-// Usual outlasts a restart of the host, and is soon over when there is none.
-func Usual() Patience { return Patience{time.Second, 4 * time.Second, 15 * time.Second} }
+// DefaultBackoff is long enough for a restart of the host, and short if there is no
+// host.
+func DefaultBackoff() Backoff { return Backoff{time.Second, 4 * time.Second, 15 * time.Second} }
 
-// longestPause is the longest that a host may ask for: a job is not held up for
-// the hour after which GitHub counts anew.
+// longestPause is the longest pause that a host may ask for: a job does not wait for
+// the hour after which GitHub resets its limit.
 const longestPause = time.Minute
 
-// Do does work again, after a pause, as long as the host cannot answer. The work
-// must look first whether it is done: an answer may be lost after it was. told
-// hears of each failure that is followed by another attempt.
-func (p Patience) Do(ctx context.Context, told func(error), work func() error) error {
-	for _, pause := range p {
+// Do repeats work, after a pause, as long as the host cannot answer. The work must
+// first check whether it is done: the answer to an earlier attempt may be lost. retry
+// is called with each failure before another attempt.
+func (b Backoff) Do(ctx context.Context, retry func(error), work func() error) error {
+	for _, pause := range b {
 		err := work()
-		wanted, again := passing(err)
+		wanted, again := transient(err)
 		if !again || ctx.Err() != nil {
 			return err
 		}
 		if wanted > longestPause {
-			return fmt.Errorf("%w, and wants to be left alone for %s", err, wanted)
+			return fmt.Errorf("%w, and asks to wait %s", err, wanted)
 		}
-		told(err)
+		retry(err)
 		if !wait(ctx, max(pause, wanted)) {
 			return err
 		}
@@ -41,9 +42,9 @@ func (p Patience) Do(ctx context.Context, told func(error), work func() error) e
 	return work()
 }
 
-// passing says whether an error goes away by itself, and how long the host wants
-// to be left alone.
-func passing(err error) (time.Duration, bool) {
+// transient says whether another attempt may succeed, and how long the host asks to
+// wait before it.
+func transient(err error) (time.Duration, bool) {
 	if e := new(Error); errors.As(err, &e) {
 		return e.After, e.Limited || e.Code >= http.StatusInternalServerError && e.Code != http.StatusNotImplemented
 	}
@@ -51,7 +52,7 @@ func passing(err error) (time.Duration, bool) {
 	return 0, errors.As(err, &lost)
 }
 
-// wait says whether the pause was waited out.
+// wait returns false if the context ended before the pause.
 func wait(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()

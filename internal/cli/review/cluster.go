@@ -31,7 +31,7 @@ func cluster(c change.Cluster, level detail) string {
 		fence := strings.Repeat("`", max(3, ticks(body)+1))
 		fmt.Fprintf(&b, "\n**%s**: %s\n\n", text(s.Name), counted(s.Counts()))
 		if s.Placeholders {
-			b.WriteString("Previewed before core's outputs exist: what core's preview does not tell is unknown.\n\n")
+			b.WriteString("Previewed before core's outputs exist: values that core's preview does not have are unknown.\n\n")
 		}
 		fmt.Fprintf(&b, "%sdiff\n%s%s\n", fence, body, fence)
 	}
@@ -120,7 +120,7 @@ func (g *group) write(b *strings.Builder) {
 		b.WriteString(t)
 	}
 	if n := len(g.titles); n > 1 {
-		fmt.Fprintf(b, "  the same of all %d:\n", n)
+		fmt.Fprintf(b, "  the same in all %d:\n", n)
 	}
 	b.WriteString(g.properties)
 }

@@ -105,7 +105,7 @@ func folded(levels []detail) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n_Shortened to fit: %s shown in part. The whole is in the page that `--html` writes._\n", Plural(n, "cluster"))
+	return fmt.Sprintf("\n_Shortened to fit: %s shown in part. The page that `--html` writes has everything._\n", Plural(n, "cluster"))
 }
 
 // heading is all but the clusters' own parts. brief 1 counts what flows and what
@@ -124,7 +124,7 @@ func heading(s change.Set, o Options, brief int) string {
 
 // shortest is what is left of a change of very many clusters.
 func shortest(s change.Set, o Options) string {
-	return fmt.Sprintf("%s\n%s\n\n%s\n_Too much to list: the whole is in the page that `--html` writes._\n",
+	return fmt.Sprintf("%s\n%s\n\n%s\n_Too long to list: the page that `--html` writes has everything._\n",
 		Marker(o.Key), headline(s), counts(s))
 }
 
@@ -236,18 +236,18 @@ func removed(s change.Set, brief int) string {
 		return ""
 	}
 	if brief > 1 {
-		return fmt.Sprintf("\n**%s removed**; what they made stays until it is destroyed.\n", Plural(len(s.Removed), "cluster file"))
+		return fmt.Sprintf("\n**%s removed**; their resources stay until they are destroyed.\n", Plural(len(s.Removed), "cluster file"))
 	}
 	var b strings.Builder
 	b.WriteString("\n### Removed cluster files\n\n")
 	for _, r := range s.Removed {
-		left := "the backend has no stack of it"
+		left := "the backend has no stack of the cluster"
 		if len(r.Stacks) > 0 {
 			var stacks []string
 			for _, l := range r.Stacks {
 				stacks = append(stacks, fmt.Sprintf("%s (%s)", code(l.Name), Plural(l.Resources, "resource")))
 			}
-			left = fmt.Sprintf("what it made stays until it is destroyed: %s. Take the file back, and run `tombolo destroy %s` first",
+			left = fmt.Sprintf("its resources stay until they are destroyed: %s. Restore the file, and run `tombolo destroy %s` first",
 				strings.Join(stacks, ", "), text(r.Cluster))
 		}
 		fmt.Fprintf(&b, "- %s: %s.\n", code(r.File), left)
@@ -281,10 +281,10 @@ func flows(s change.Set, brief int) string {
 	case len(all) == 0:
 		return ""
 	case brief > 0:
-		return fmt.Sprintf("\n### How it flows\n\n%s into what GitOps reads.\n", Plural(len(all), "way"))
+		return fmt.Sprintf("\n### How data flows\n\n%s to the values that GitOps reads.\n", Plural(len(all), "way"))
 	}
 	var b strings.Builder
-	b.WriteString("\n### How it flows\n\nFrom core's outputs into what GitOps reads. What is predicted comes from core's preview.\n\n" +
+	b.WriteString("\n### How data flows\n\nFrom core's outputs to the values that GitOps reads. Predicted values come from core's preview.\n\n" +
 		"| core output | before | after | ConfigMap keys | annotations and labels | clusters |\n|---|---|---|---|---|---|\n")
 	for _, f := range all {
 		output, before, after := "_cluster file or program_", "", ""

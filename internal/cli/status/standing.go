@@ -129,7 +129,7 @@ func (s Standing) lastText(now time.Time) string {
 
 func (l Last) outcome() string {
 	if l.Outcome == "" {
-		return "without an end"
+		return "did not end"
 	}
 	return string(l.Outcome)
 }
@@ -151,7 +151,7 @@ func (s Standing) changed() time.Time {
 func (s Standing) driftText() string {
 	switch {
 	case s.Drift == nil:
-		return "not looked for"
+		return "not checked"
 	case s.Drift.count() > 0:
 		return fmt.Sprintf("%d differ", s.Drift.count())
 	case s.Drift.Error != "":
@@ -169,7 +169,7 @@ func (s Standing) Troubles() []string {
 		out = append(out, s.Last.Operation+" "+s.Last.outcome())
 	}
 	if s.Drift != nil && s.Drift.count() > 0 {
-		out = append(out, fmt.Sprintf("drift: %d missing, %d changed, %d unexpected; `tombolo drift %s` looks again",
+		out = append(out, fmt.Sprintf("drift: %d missing, %d changed, %d unexpected; `tombolo drift %s` compares again",
 			s.Drift.Missing, s.Drift.Changed, s.Drift.Unexpected, s.Name))
 	}
 	if s.Drift != nil && s.Drift.Error != "" {
