@@ -17,7 +17,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
-	"tombolo/internal/text"
+	"tombolo/internal/wording"
 )
 
 // Main runs the command line of this process and returns its exit code.
@@ -158,7 +158,7 @@ func counted(problems config.Problems) string {
 	for _, p := range problems {
 		files[p.File] = true
 	}
-	what := text.Plural(len(problems), "problem")
+	what := wording.Count(len(problems), "problem")
 	if len(files) == 1 {
 		return fmt.Sprintf("%s in %s", what, problems[0].File)
 	}

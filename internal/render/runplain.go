@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"tombolo/internal/text"
+	"tombolo/internal/wording"
 )
 
 func (v *plainView) runStarted(r *runState) {
@@ -52,14 +52,14 @@ func (v *plainView) interlude(write func()) { write() }
 
 // runHead is the line that begins a run.
 func runHead(r *runState) string {
-	head := fmt.Sprintf("%s of %s in %s", r.Operation, text.Plural(len(r.clusters), "cluster"), text.Plural(len(r.waves), "wave"))
+	text := fmt.Sprintf("%s of %d clusters in %s", r.Operation, len(r.clusters), wording.Count(len(r.waves), "wave"))
 	if r.Parallel > 0 {
-		head += fmt.Sprintf(", %d at once", r.Parallel)
+		text += fmt.Sprintf(", %d at once", r.Parallel)
 	}
 	if left, ok := r.remaining(); ok && left > 0 {
-		head += ", about " + duration(left)
+		text += ", about " + duration(left)
 	}
-	return head
+	return text
 }
 
 // runCount is how far a run is: "3/8 done, 1 failed".
@@ -110,14 +110,7 @@ func causeTail(cause string) string {
 }
 
 func gateHead(g *gateState) string {
-	return fmt.Sprintf("wave %d: waiting until %s ready", g.wave, areReady(len(g.clusters)))
-}
-
-func areReady(n int) string {
-	if n == 1 {
-		return "1 cluster is"
-	}
-	return fmt.Sprintf("%d clusters are", n)
+	return fmt.Sprintf("wave %d: waiting until %s ready", g.wave, wording.Plural(len(g.clusters), "cluster is", "clusters are"))
 }
 
 func gateClosing(style Style, end GateEnd) (symbol, text string) {

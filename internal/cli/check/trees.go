@@ -42,7 +42,7 @@ func (o *Options) trees(all, fleets []*config.Cluster) (groups []group, elsewher
 	return groups, elsewhere, nil
 }
 
-// named is the tree in a directory that somebody has named: it must be there, and
+// named is the tree in a directory that the user has named: it must be there, and
 // be the tree of some cluster.
 func (o *Options) named(dir string, all, fleets []*config.Cluster) (group, error) {
 	tree, err := open(dir)

@@ -53,7 +53,7 @@ func command(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// prose keeps what is in angle brackets from being taken for HTML.
+// prose escapes angle brackets, which Markdown would read as HTML.
 func prose(text string) string { return strings.ReplaceAll(text, "<", "\\<") }
 
 // unindent removes the two spaces by which examples are set off in the help.

@@ -14,7 +14,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
-	"tombolo/internal/text"
+	"tombolo/internal/wording"
 )
 
 // Driver is what the command needs of automation.Driver.
@@ -112,7 +112,7 @@ func (o *Options) conclude(r preflight.Report) {
 	case failed > 0:
 		o.Status().Failed("%s: %d of %d checks failed", r.Cluster, failed, len(r.Findings))
 	case warned > 0:
-		o.Status().Done("%s: ready, with %s", r.Cluster, text.Plural(warned, "warning"))
+		o.Status().Done("%s: ready, with %s", r.Cluster, wording.Count(warned, "warning"))
 	default:
 		o.Status().Done("%s: ready", r.Cluster)
 	}

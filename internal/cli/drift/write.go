@@ -8,7 +8,7 @@ import (
 	"tombolo/automation/drift"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
-	"tombolo/internal/text"
+	"tombolo/internal/wording"
 )
 
 // document is the result for a cluster in the JSON format.
@@ -52,7 +52,7 @@ func remark(status render.Status, r drift.Report) {
 		return
 	}
 	if !r.Drifted() {
-		status.Done("%s: no drift, %s compared", r.Cluster, text.Plural(resources, "resource"))
+		status.Done("%s: no drift, %s compared", r.Cluster, wording.Count(resources, "resource"))
 		return
 	}
 	var parts []string
@@ -61,7 +61,7 @@ func remark(status render.Status, r drift.Report) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, c))
 		}
 	}
-	status.Failed("%s: %s, %s compared", r.Cluster, strings.Join(parts, ", "), text.Plural(resources, "resource"))
+	status.Failed("%s: %s, %s compared", r.Cluster, strings.Join(parts, ", "), wording.Count(resources, "resource"))
 }
 
 // lines of the table for a difference: one for each property that differs.
@@ -95,14 +95,14 @@ func difference(p drift.Property) string {
 	case p.Expected == nil && p.Actual == nil:
 		return p.Path
 	case p.Expected == nil:
-		return fmt.Sprintf("%s: %s was added", p.Path, valueText(p.Actual))
+		return fmt.Sprintf("%s: %s was added", p.Path, text(p.Actual))
 	case p.Actual == nil:
-		return fmt.Sprintf("%s: %s is gone", p.Path, valueText(p.Expected))
+		return fmt.Sprintf("%s: %s is gone", p.Path, text(p.Expected))
 	}
-	return fmt.Sprintf("%s: %s, expected %s", p.Path, valueText(p.Actual), valueText(p.Expected))
+	return fmt.Sprintf("%s: %s, expected %s", p.Path, text(p.Actual), text(p.Expected))
 }
 
-func valueText(v any) string {
+func text(v any) string {
 	if s, ok := v.(string); ok && s == drift.Masked {
 		return s
 	}

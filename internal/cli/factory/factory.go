@@ -117,7 +117,7 @@ func (f *Factory) ApplyEnv(labFlagGiven bool) error {
 	return nil
 }
 
-// Style is how text on a terminal, or not on one, may be dressed.
+// Style says which colours and symbols text may have, on a terminal or not.
 func (f *Factory) Style(terminal bool) render.Style {
 	plain := f.Globals.NoColor || f.Streams.NoColor || !terminal || f.Globals.Output != render.Text
 	return render.Style{Color: !plain, Unicode: f.Streams.Unicode}
@@ -206,7 +206,7 @@ func isProject(dir string) (bool, error) {
 		Name string `yaml:"name"`
 	}
 	if yaml.Unmarshal(text, &file) != nil {
-		return false, nil // somebody else's, or none: not for us to judge
+		return false, nil // it is not a project file of ours
 	}
 	return file.Name == project, nil
 }

@@ -22,8 +22,7 @@ func (f *Fleet) AddChangedFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Tree, "tree", "", "with --changed-since, the `directory` of the platform tree, which is compared too")
 }
 
-// checkChanged judges the flags. Nothing else that chooses clusters is needed:
-// then it is all of them.
+// checkChanged checks the flags. Without a selection, they apply to all clusters.
 func (f *Fleet) checkChanged() error {
 	switch {
 	case f.ChangedSince == "" && f.Tree != "":

@@ -136,7 +136,7 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 // Choose returns the clusters that the command line is about, in the order of
 // their waves. Of a run that goes on, these are all of its clusters, and the
 // operation's flags are set as they were, where the command line leaves them out.
-// There is none when nothing has changed that was asked for.
+// There is none when no selected cluster has changed.
 func (f *Fleet) Choose() ([]*config.Cluster, error) {
 	if f.Resume {
 		return f.chooseResumed()

@@ -20,8 +20,7 @@ type Session[D any] struct {
 	fleet    *Fleet
 }
 
-// With opens the driver, which tells the progress what it does, for what a
-// command does with it.
+// With opens the driver, shows its progress, and calls do with both.
 func With[D any](ctx context.Context, f *Fleet, open func(context.Context, automation.Observer) (D, error),
 	do func(*Session[D]) error,
 ) error {
@@ -39,13 +38,13 @@ type Tasks struct {
 	// Work works on one cluster.
 	Work func(context.Context, Terminal, *config.Cluster) (fleet.Work, error)
 	// Gate asks for the health of one cluster before the next wave starts; nil
-	// where nobody asks.
+	// for none.
 	Gate func(context.Context, *config.Cluster) error
 }
 
-// Run works on clusters in the order of the command's operation, and shows what
-// becomes of each. Of one cluster it is the cluster's error that comes back, of
-// several one that has the first cause.
+// Run works on clusters in the order of the command's operation, and shows the result
+// of each. For a single cluster it returns that cluster's error, for several an error
+// with the first cause.
 func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) error {
 	f := s.fleet
 	jobs, journal, err := f.prepare(all)
@@ -76,8 +75,7 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 	return err
 }
 
-// Look looks at clusters before the run, all at a time, and returns the first
-// failure.
+// Look works on all clusters at once before the run, and returns the first failure.
 func (s *Session[D]) Look(ctx context.Context, name string, all []*config.Cluster, t Tasks) error {
 	look := Operation{Name: name, Order: fleet.Free}
 	runner, out := s.runner(all, t, look)
@@ -129,7 +127,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, err
 	}
 	jobs := fleet.Jobs(all, f.Operation.Order, expected)
 	if f.resumed != nil {
-		return f.goOn(journals, jobs)
+		return f.resume(journals, jobs)
 	}
 	root, err := f.Root()
 	if err != nil {
@@ -146,8 +144,8 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, err
 	return jobs, journal, nil
 }
 
-// goOn takes over what the resumed run has finished.
-func (f *Fleet) goOn(journals fleet.Journals, jobs []fleet.Job) ([]fleet.Job, *fleet.Journal, error) {
+// resume takes over what the resumed run has finished.
+func (f *Fleet) resume(journals fleet.Journals, jobs []fleet.Job) ([]fleet.Job, *fleet.Journal, error) {
 	journal, err := journals.Resume(*f.resumed)
 	if err != nil {
 		return nil, nil, resumeFailed(err)

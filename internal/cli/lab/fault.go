@@ -13,7 +13,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
-	"tombolo/internal/text"
+	"tombolo/internal/wording"
 	"tombolo/lab"
 	"tombolo/lab/aws"
 )
@@ -145,7 +145,7 @@ func faultAddRun(ctx context.Context, o *FaultOptions) error {
 	if o.JSON() {
 		return o.document(added)
 	}
-	o.Status().Done("fault %d added: %s of %s, %s, %s", added.ID, added.Operation, added.Type, added.Kind, text.Plural(added.Count, "time"))
+	o.Status().Done("fault %d added: %s of %s, %s, %s", added.ID, added.Operation, added.Type, added.Kind, wording.Count(added.Count, "time"))
 	return nil
 }
 

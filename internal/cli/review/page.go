@@ -8,6 +8,7 @@ import (
 	"tombolo/automation/change"
 	"tombolo/automation/value"
 	"tombolo/internal/cli/webpage"
+	"tombolo/internal/wording"
 )
 
 //go:embed page.html
@@ -16,7 +17,7 @@ var pageText string
 // Page is the whole change as one page without external resources.
 func Page(s change.Set) ([]byte, error) {
 	return webpage.Render(pageText, template.FuncMap{
-		"counted": counted, "takes": takes, "resource": resourceName, "sign": sign, "plural": Plural,
+		"counted": counted, "takes": takes, "resource": resourceName, "sign": sign, "plural": wording.Count,
 		"list":      func(names []string) string { return strings.Join(names, ", ") },
 		"value":     func(v any) string { return written(v, true) },
 		"diffValue": func(v any, d change.Diff) string { return written(v, len(d.From) > 0) },

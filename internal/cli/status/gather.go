@@ -10,7 +10,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/fleet"
 	"tombolo/config"
-	"tombolo/internal/text"
+	"tombolo/internal/wording"
 )
 
 // gather finds out how clusters stand, in the order of their waves. Clusters
@@ -38,7 +38,7 @@ func (o *Options) gather(ctx context.Context, all []*config.Cluster) ([]Standing
 	if err != nil {
 		return nil, err
 	}
-	o.Status().Doing("looking at %s", text.Plural(len(all), "cluster"))
+	o.Status().Doing("looking at %s", wording.Count(len(all), "cluster"))
 	return found, o.lookAll(ctx, driver, all, found)
 }
 

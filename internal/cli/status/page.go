@@ -82,7 +82,7 @@ func levelIf(is bool, level string) string {
 }
 
 // Picture is the graph of the fleet. It is drawn from names that cluster files
-// may have, and escaped by who draws it.
+// may have, and escaped by the package that draws it.
 func (p page) Picture() template.HTML {
 	if len(p.files) == 0 {
 		return ""

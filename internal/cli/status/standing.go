@@ -91,7 +91,7 @@ type GitOps struct {
 	// Ready objects of Total.
 	Ready int `json:"ready"`
 	Total int `json:"total"`
-	// Cause is the first one of what is not ready, or why nobody knows.
+	// Cause is the first one of what is not ready, or why it is not known.
 	Cause string `json:"cause,omitempty"`
 	// Waiting are the objects that are not ready.
 	Waiting []string `json:"waiting,omitempty"`
@@ -160,7 +160,7 @@ func (s Standing) driftText() string {
 	return "none"
 }
 
-// Troubles are what somebody should look at, one line each.
+// Troubles are the problems of the cluster, one line each.
 func (s Standing) Troubles() []string {
 	var out []string
 	if s.Last != nil && !s.Last.good() && s.Last.Cause != "" {

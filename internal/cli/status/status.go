@@ -155,7 +155,7 @@ func (o *Options) table(found []Standing) error {
 	return nil
 }
 
-// records are what the journals tell of the backend in use, beside the project's
+// records are the journals' entries about the backend in use, beside the project's
 // files or the lab's.
 func records(f *factory.Factory) ([]fleet.Record, error) {
 	journals, err := f.Journals()

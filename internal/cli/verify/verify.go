@@ -18,7 +18,7 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
-	"tombolo/internal/text"
+	"tombolo/internal/wording"
 )
 
 // DefaultTimeout is the longest wait when none is given: a platform of a few
@@ -124,11 +124,7 @@ func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) er
 		return wErr
 	}
 	if err == nil {
-		are := "are"
-		if len(v.Checks) == 1 {
-			are = "is"
-		}
-		o.Status.Done("%s: %s %s ready, after %s", c.Name, text.Plural(len(v.Checks), "object"), are, v.Waited.Round(time.Second))
+		o.Status.Done("%s: %s ready, after %s", c.Name, wording.Plural(len(v.Checks), "object is", "objects are"), v.Waited.Round(time.Second))
 	}
 	return err
 }

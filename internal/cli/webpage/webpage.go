@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
-	"os"
-	"path/filepath"
+
+	"tombolo/internal/file"
 )
 
 // Render executes the template of a page.
@@ -25,27 +25,8 @@ func Render(text string, functions template.FuncMap, data any) ([]byte, error) {
 
 // Write puts a page into a file, whole or not at all.
 func Write(path string, text []byte) error {
-	if err := write(path, text); err != nil {
+	if err := file.Replace(path, text, 0o644); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil
-}
-
-func write(path string, text []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".page-*.html")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(text)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Chmod(file.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	return err
 }
