@@ -127,6 +127,16 @@ func TestWhatPassesIsWaitedFor(t *testing.T) {
 	}
 }
 
+// TestWhatDoesNotPassIsNotWaitedFor: no controller gives back an elastic IP.
+func TestWhatDoesNotPassIsNotWaitedFor(t *testing.T) {
+	b := upped(t)
+	b.cloud.has = []string{arnOf + "elastic-ip/eipalloc-9"}
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Hour})
+	if left := new(LeftoversError); !errors.As(err, &left) || len(b.cloud.looks) != 1 {
+		t.Errorf("error %v after %d looks, want one", err, len(b.cloud.looks))
+	}
+}
+
 func TestTheLastSearchMustBeEmpty(t *testing.T) {
 	b := upped(t)
 	b.cli.during = func(op string) {

@@ -42,6 +42,10 @@ func load(path string) (*Cluster, *document, error) {
 		return nil, nil, unreadableFile(path, err)
 	}
 	doc := newDocument(path)
+	if !info.Mode().IsRegular() { // reading it may never end
+		doc.add(position{1, 1}, "", "is not a regular file", "give the path of a file, not of a directory, a pipe or a device")
+		return nil, doc, nil
+	}
 	if info.Size() > maxFileSize {
 		doc.add(position{1, 1}, "", fmt.Sprintf("has %d bytes; a cluster file has at most %d", info.Size(), maxFileSize),
 			"move what is long into the GitOps repository")

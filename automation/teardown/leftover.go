@@ -35,9 +35,10 @@ func (l Leftover) String() string {
 	return l.Kind + " " + l.ID
 }
 
-// Passes says that the cloud takes its time to take such a resource away when
-// whoever owns it is gone. A claim's volume does not pass: it was deleted before
-// the claim was gone, or is to stay.
+// Passes says that a controller makes such a resource and deletes it, which
+// takes the cloud some time. What core makes does not pass: no controller deletes
+// it. A claim's volume does not pass either: it was deleted before the claim was
+// gone, or is to stay.
 func (l Leftover) Passes() bool { return l.passes && !l.ofClaim() }
 
 // Data says that people keep something in the resource: a bucket, a file system,
@@ -87,9 +88,9 @@ func kinds() []kind {
 		{service: "ec2", resource: "security-group/", name: "security group", token: "aws:ec2/securityGroup:SecurityGroup", rank: 3},
 		{service: "ec2", resource: "snapshot/", name: "snapshot", token: "aws:ebs/snapshot:Snapshot", rank: 3},
 		{service: "ec2", resource: "launch-template/", name: "launch template", token: "aws:ec2/launchTemplate:LaunchTemplate", rank: 1},
-		{service: "ec2", resource: "elastic-ip/", name: "elastic IP", token: "aws:ec2/eip:Eip", rank: 3, passes: true},
-		{service: "ec2", resource: "natgateway/", name: "NAT gateway", token: "aws:ec2/natGateway:NatGateway", rank: 2, passes: true},
-		{service: "ec2", resource: "vpc-endpoint/", name: "VPC endpoint", token: "aws:ec2/vpcEndpoint:VpcEndpoint", rank: 2, passes: true},
+		{service: "ec2", resource: "elastic-ip/", name: "elastic IP", token: "aws:ec2/eip:Eip", rank: 3},
+		{service: "ec2", resource: "natgateway/", name: "NAT gateway", token: "aws:ec2/natGateway:NatGateway", rank: 2},
+		{service: "ec2", resource: "vpc-endpoint/", name: "VPC endpoint", token: "aws:ec2/vpcEndpoint:VpcEndpoint", rank: 2},
 		{service: "ec2", resource: "internet-gateway/", name: "internet gateway", token: "aws:ec2/internetGateway:InternetGateway", rank: 4},
 		{service: "ec2", resource: "route-table/", name: "route table", token: "aws:ec2/routeTable:RouteTable", rank: 4},
 		{service: "ec2", resource: "subnet/", name: "subnet", token: "aws:ec2/subnet:Subnet", rank: 5},
@@ -101,7 +102,7 @@ func kinds() []kind {
 		{service: "sqs", name: "queue", token: "aws:sqs/queue:Queue", id: queueURL, rank: 3},
 		{service: "kms", resource: "key/", name: "key", token: "aws:kms/key:Key", rank: 6},
 		{service: "acm", resource: "certificate/", name: "certificate", token: "aws:acm/certificate:Certificate", id: whole, rank: 3},
-		{service: "eks", resource: "cluster/", name: "EKS cluster", token: "aws:eks/cluster:Cluster", rank: 2, passes: true},
+		{service: "eks", resource: "cluster/", name: "EKS cluster", token: "aws:eks/cluster:Cluster", rank: 2},
 		{service: "eks", resource: "nodegroup/", part: true},
 		{service: "eks", resource: "addon/", part: true},
 		{service: "eks", resource: "access-entry/", part: true},

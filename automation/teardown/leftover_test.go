@@ -52,6 +52,28 @@ func TestGoesWithCore(t *testing.T) {
 	}
 }
 
+// TestPasses: only what a controller makes goes by itself.
+func TestPasses(t *testing.T) {
+	for _, test := range []struct {
+		what string
+		want bool
+	}{
+		{"elasticloadbalancing:r:1:loadbalancer/net/k8s-front/1", true},
+		{"ec2:r:1:instance/i-1", true},
+		{"ec2:r:1:network-interface/eni-1", true},
+		{"ec2:r:1:vpc/vpc-1", false},
+		{"ec2:r:1:elastic-ip/eipalloc-1", false},
+		{"ec2:r:1:natgateway/nat-1", false},
+		{"ec2:r:1:vpc-endpoint/vpce-1", false},
+		{"eks:r:1:cluster/demo", false},
+	} {
+		l, _ := Identify("arn:aws:"+test.what, map[string]string{"tombolo:cluster": "demo"})
+		if l.Passes() != test.want {
+			t.Errorf("%s passes: %v", l, !test.want)
+		}
+	}
+}
+
 func TestSort(t *testing.T) {
 	var all []Leftover
 	for _, a := range []string{"ec2:r:1:vpc/vpc-1", "ec2:r:1:security-group/sg-1", "elasticloadbalancing:r:1:targetgroup/t/1", "elasticloadbalancing:r:1:loadbalancer/old", "ec2:r:1:volume/vol-1"} {

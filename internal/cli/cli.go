@@ -10,12 +10,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"tombolo/automation"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // Main runs the command line of this process and returns its exit code.
@@ -30,33 +32,44 @@ func Main() int {
 	return supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, os.Args[1:]) })
 }
 
+// readingGrace is how long a command may take to end after the first signal while
+// it has only read: no signal interrupts a read, such as one of a pipe.
+const readingGrace = time.Second
+
 // supervise runs the command. The first signal cancels its context: nothing more
-// is started, and what is under way may finish. The second has the Pulumi engine
-// stop at once, which still writes its state and releases its lock. The third
-// leaves.
+// is started, and what is under way may finish. A command that has only read is
+// left after readingGrace. The second signal has the Pulumi engine stop at once,
+// which still writes its state and releases its lock. The third leaves.
 func supervise(f *factory.Factory, signals <-chan os.Signal, command func(context.Context) int) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan int, 1)
 	go func() { done <- command(ctx) }()
+	var leave <-chan time.Time
 	for received := 0; ; {
 		select {
 		case code := <-done:
 			return code
+		case <-leave:
+			if !f.Busy() {
+				return 130
+			}
+			continue
 		case <-signals:
 			received++
 		}
 		switch received {
 		case 1:
-			f.Announce(fmt.Sprintf("interrupted: nothing more is started, and what is under way has %s to finish; interrupt again to stop it at once",
+			f.Announce(fmt.Sprintf("interrupted: nothing more is started, and running operations have %s to finish; interrupt again to stop them at once",
 				automation.DefaultCancelGrace))
 			cancel()
+			leave = time.After(readingGrace)
 		case 2:
-			f.Announce("interrupted again: stopping what is under way; the state is written and locks are released; interrupt once more to leave at once")
+			f.Announce("interrupted again: stopping running operations; the state is written and locks are released; interrupt once more to exit at once")
 			f.Hurry()
 		default:
 			f.Abandon()
-			f.Announce("left: a stack may stay locked; the next command on it finds that nobody holds the lock and recovers")
+			f.Announce("killed: a stack may stay locked; the next command removes the lock and recovers")
 			return 130
 		}
 	}
@@ -145,10 +158,7 @@ func counted(problems config.Problems) string {
 	for _, p := range problems {
 		files[p.File] = true
 	}
-	what := fmt.Sprintf("%d problems", len(problems))
-	if len(problems) == 1 {
-		what = "1 problem"
-	}
+	what := wording.Count(len(problems), "problem")
 	if len(files) == 1 {
 		return fmt.Sprintf("%s in %s", what, problems[0].File)
 	}

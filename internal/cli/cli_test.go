@@ -83,10 +83,11 @@ func TestSupervise(t *testing.T) {
 		says     []string
 	}{
 		{"no signal", 0, false, 9, nil},
-		{"one signal", 1, true, 9, []string{"► interrupted: nothing more is started, and what is under way has 5m0s to finish"}},
+		{"one signal to a command that only reads", 1, false, 130, []string{"► interrupted: nothing more is started"}},
+		{"one signal", 1, true, 9, []string{"► interrupted: nothing more is started, and running operations have 5m0s to finish"}},
 		{
 			"three signals", 3, false, 130,
-			[]string{"► interrupted: nothing more", "► interrupted again: stopping", "► left: a stack may stay locked"},
+			[]string{"► interrupted: nothing more", "► interrupted again: stopping", "► killed: a stack may stay locked"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -141,6 +142,39 @@ func TestSecondSignal(t *testing.T) {
 	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, []string{"list"}) })
 	if code != 130 || !strings.Contains(errOut.String(), "► interrupted again: stopping") {
 		t.Errorf("got %d: %s", code, errOut)
+	}
+}
+
+// TestOneSignalEndsARead: a pipe that nobody writes to is read for ever.
+func TestOneSignalEndsARead(t *testing.T) {
+	f, _, errOut := testFactory(t)
+	pipe := filepath.Join(f.Dir, "comment.md")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.Lookup = func(name string) (string, bool) { return "x", name == "GITHUB_TOKEN" }
+	signals := make(chan os.Signal, 1)
+	signals <- syscall.SIGTERM
+	args := []string{"comment", "--file", pipe, "--host", "github", "--repository", "acme/platform", "--number", "7"}
+	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, args) })
+	if code != 130 {
+		t.Errorf("got %d: %s", code, errOut)
+	}
+}
+
+// TestClusterFileThatIsNoRegularFile: it is refused before it is read.
+func TestClusterFileThatIsNoRegularFile(t *testing.T) {
+	f, _, errOut := testFactory(t)
+	pipe, dir := filepath.Join(f.Dir, "pipe.yaml"), filepath.Join(f.Dir, "dir.yaml")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	f.Streams.SetTerminal(80)
+	for _, file := range []string{pipe, dir, "/dev/zero"} {
+		errOut.Reset()
+		if code := run(t.Context(), f, []string{"validate", file}); code != 3 || !strings.Contains(errOut.String(), "is not a regular file") {
+			t.Errorf("%s: got %d: %s", file, code, errOut)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func exitClasses() []exitClass {
 		{
 			code: 130, name: "interrupted",
 			meaning: "Interrupted by Ctrl-C or SIGTERM, or declined at the prompt",
-			remedy:  "Run the command again; what was under way is recovered first",
+			remedy:  "Run the command again; it first recovers the interrupted operations",
 			matches: func(err error) bool { return errors.Is(err, context.Canceled) || isFault(err, fault.Declined) },
 		},
 		{
@@ -45,13 +45,13 @@ func exitClasses() []exitClass {
 		},
 		{
 			code: 7, name: "locked",
-			meaning: "Somebody else is working on the stack",
+			meaning: "Another operation holds the lock of the stack",
 			remedy:  "Wait for the owner that the message names",
 			matches: isA[*automation.LockedError],
 		},
 		{
 			code: 6, name: "verification",
-			meaning: "Everything was deployed, and not everything became ready in time",
+			meaning: "Everything was deployed, but not everything became ready in time",
 			remedy:  "Look at the first cause that the message names",
 			matches: func(err error) bool {
 				return isA[*automation.VerificationError](err) || isFault(err, fault.Verification)
@@ -60,19 +60,19 @@ func exitClasses() []exitClass {
 		{
 			code: 8, name: "contract",
 			meaning: "The platform tree does not fit the clusters that follow it; nothing was started",
-			remedy:  "Correct every error listed; `tombolo check` looks again",
+			remedy:  "Correct every error listed; `tombolo check` compares again",
 			matches: func(err error) bool { return isFault(err, fault.Contract) },
 		},
 		{
 			code: 9, name: "drift",
-			meaning: "The comparison succeeded, and something is not as the stacks have it",
-			remedy:  "Put it back with `tombolo up <cluster> --refresh`, or change the cluster file",
+			meaning: "The comparison succeeded, and something differs from the stacks",
+			remedy:  "Restore it with `tombolo up <cluster> --refresh`, or change the cluster file",
 			matches: func(err error) bool { return isFault(err, fault.Drift) },
 		},
 		{
 			code: 10, name: "leftovers",
-			meaning: "A destruction found cloud resources that nobody takes away",
-			remedy:  "Delete what nobody needs, or run the command again with --leftovers delete",
+			meaning: "destroy found cloud resources that no controller deletes",
+			remedy:  "Delete what is not needed, or run the command again with --leftovers delete",
 			matches: isA[*automation.LeftoversError],
 		},
 		{
@@ -84,12 +84,12 @@ func exitClasses() []exitClass {
 		{
 			code: 12, name: "dangerous",
 			meaning: "A preview with --exit-code found dangerous changes",
-			remedy:  "Read what is marked before anybody applies it",
+			remedy:  "Read the marked changes before you apply them",
 			matches: func(err error) bool { return isFault(err, fault.Dangerous) },
 		},
 		{
 			code: 13, name: "policy",
-			meaning: "The policy file denies the change, or wants a second approval that it lacks",
+			meaning: "The policy denies the change, or requires a second approval",
 			remedy:  "Change what the message names, or run again with --approvals when people have approved",
 			matches: func(err error) bool { return isFault(err, fault.Policy) },
 		},
@@ -103,8 +103,8 @@ func exitClasses() []exitClass {
 		},
 		{
 			code: 5, name: "deployment",
-			meaning: "A deployment failed part of the way",
-			remedy:  "Resolve the cause and run the command again; it goes on where it stopped",
+			meaning: "A deployment failed after it had started",
+			remedy:  "Resolve the cause and run the command again; it continues where it stopped",
 			matches: func(err error) bool {
 				return isA[*automation.DeploymentError](err) || isA[*automation.CommandError](err)
 			},

@@ -33,18 +33,18 @@ import (
 )
 
 // newRoot returns the command tombolo with all commands below it. The flag
-// that started is set when the command line was understood: an error before
-// that is one of usage.
+// started is set when the command line has been parsed: an earlier error is one of
+// usage.
 func newRoot(f *factory.Factory, started *bool) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tombolo",
 		Short: "From nothing to GitOps in one command",
 		Long: strings.TrimSpace(`
 Tombolo takes a cluster from nothing to GitOps. A core stack builds the network
-and the managed cluster, a bootstrap stack prepares the cluster with what core
-put out and hands it over to Git.
+and the managed cluster. A bootstrap stack prepares the cluster with core's
+outputs, and hands it over to Git.
 
-One file describes a cluster: clusters/<name>.yaml. Commands take the cluster's
+The file clusters/<name>.yaml describes a cluster. Commands take the cluster's
 name, or the path of its file.`),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -68,10 +68,10 @@ func addGlobals(root *cobra.Command, f *factory.Factory) {
 	g := f.Globals
 	output := flags.NewEnum(&g.Output, render.Formats()...)
 	pf := root.PersistentFlags()
-	pf.BoolVar(&g.Lab, "lab", false, "run everything in the lab, which is started if need be (TOMBOLO_LAB=1)")
-	pf.VarP(output, "output", "o", "text is live on a terminal and plain elsewhere; json is one document per line")
+	pf.BoolVar(&g.Lab, "lab", false, "run everything in the lab, and start it if necessary (TOMBOLO_LAB=1)")
+	pf.VarP(output, "output", "o", "text is a live view on a terminal, and plain elsewhere; json is one document per line")
 	pf.BoolVar(&g.NoColor, "no-color", false, "no colours (NO_COLOR)")
-	pf.StringVar(&g.Root, "root", "", "the project's `directory` (default: upwards from here)")
+	pf.StringVar(&g.Root, "root", "", "the project's `directory` (default: the first one upwards from here)")
 	pf.StringVar(&g.Backend, "backend", "", "`URL` of the Pulumi state (default: PULUMI_BACKEND_URL, or where pulumi is logged in)")
 	pf.StringVar(&g.SecretsProvider, "secrets-provider", "", "what encrypts the secrets of new stacks (default: the backend's own)")
 	factory.CompleteFlag(root, "output", output.Values())
@@ -118,7 +118,7 @@ func completeClusters(f *factory.Factory, command string) cobra.CompletionFunc {
 	}
 }
 
-// usage makes an error of cobra's one of usage.
+// usage turns an error of cobra into a usage error.
 func usage(cmd *cobra.Command, err error) error {
 	path := "tombolo"
 	if cmd != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// remaining is how long the run will still take, judged by how long its
+// remaining is how long the run will still take, estimated from how long its
 // clusters have taken before: each wave is planned as it will be worked on, so
 // many clusters at once, a hub before its spokes or, where they end first,
 // after them. It is false when nothing is known of any cluster.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// event is a document of the JSON format that tells of progress. Fields that
+// event is a document of the JSON format about progress. Fields that
 // do not apply are left out.
 type event struct {
 	Type      string         `json:"type"`

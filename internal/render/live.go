@@ -54,7 +54,7 @@ func (v *liveView) note(stack, message string) {
 // finished lets the operation's last line scroll away with what is above. In a
 // run that is the cluster's to tell.
 func (v *liveView) finished(op *operation) {
-	for _, d := range op.unsaid() {
+	for _, d := range op.unreported() {
 		v.message(op, d)
 	}
 	if r := v.model.run; r != nil && r.owns(op) {

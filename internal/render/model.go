@@ -9,7 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/diag/colors"
 )
 
-// unknownCount stands for a number of planned changes that nobody has said.
+// unknownCount means that the number of planned changes is not known.
 const unknownCount = -1
 
 // verification is the operation that waits until a cluster is ready.

@@ -40,7 +40,7 @@ func (v *plainView) finishedLine(op *operation, c change) string {
 	return fmt.Sprintf("%s %s %s (%s, %s)", words(c.op).done, c.typ, c.name, progress(op), duration(c.elapsed))
 }
 
-// beat tells what still runs when nothing was told for a while.
+// beat prints what still runs after a time without output.
 func (v *plainView) beat(op *operation) {
 	if v.now().Sub(v.last[op.stack]) < heartbeat {
 		return
@@ -66,7 +66,7 @@ func (v *plainView) message(op *operation, d diagnostic) {
 }
 
 func (v *plainView) finished(op *operation) {
-	for _, d := range op.unsaid() {
+	for _, d := range op.unreported() {
 		v.message(op, d)
 	}
 	symbol, text := closing(v.style, op)
@@ -94,7 +94,7 @@ func (v *plainView) line(stack, symbol, text string) {
 	fmt.Fprintf(v.w, "%s %s\n", v.style.symbol(symbol), text)
 }
 
-// progress is "3/20", or "3 done" when nobody has said how many there are.
+// progress is "3/20", or "3 done" when the total is not known.
 func progress(op *operation) string {
 	if op.preview() {
 		return fmt.Sprintf("%d found", op.done)

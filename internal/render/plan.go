@@ -16,7 +16,7 @@ type Plan struct {
 	// Stack that was previewed.
 	Stack string
 	// Placeholders says that core's outputs do not exist yet, so that what
-	// comes from them is unknown. Set by the caller, who knows.
+	// comes from them is unknown. The caller sets it.
 	Placeholders bool
 	// Steps in the order in which the engine announced them, without the
 	// resources that stay as they are.

@@ -40,8 +40,11 @@ func Problems(w io.Writer, problems config.Problems, o ProblemOptions) {
 }
 
 // sourceLines returns a file's lines, or none when it cannot be read: the
-// problem is then shown without them.
+// problem is then shown without them. To read a pipe or a device may never end.
 func sourceLines(path string) []string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
 	text, err := os.ReadFile(path)
 	if err != nil || !utf8.Valid(text) {
 		return nil

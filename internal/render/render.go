@@ -210,7 +210,7 @@ func (p *Progress) Close() {
 			continue
 		}
 		op.over, op.ended = true, p.model.now()
-		for _, d := range op.unsaid() {
+		for _, d := range op.unreported() {
 			p.view.message(op, d)
 		}
 	}

@@ -23,7 +23,7 @@ type RunCluster struct {
 	Wave int
 	// Hub of the cluster, or "" when it has none.
 	Hub string
-	// Expected is how long it takes, judged by earlier runs; 0 when nobody
+	// Expected is how long it takes, estimated from earlier runs; 0 when nobody
 	// knows.
 	Expected time.Duration
 }
@@ -62,7 +62,7 @@ type ClusterEnd struct {
 	// was not begun.
 	Phase string
 	// Changes counts the resources of both stacks by what happened to them, in
-	// the engine's words. It is nil when nobody has counted.
+	// the engine's words. It is nil when they are not counted.
 	Changes map[string]int
 	// Duration of the operation.
 	Duration time.Duration

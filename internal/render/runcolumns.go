@@ -89,7 +89,7 @@ func (c columns) line(name, state, bar string, elapsed time.Duration, left strin
 	return strings.TrimRight(head, " ")
 }
 
-// ended is the line of a cluster that the run is over for.
+// ended is the line of a cluster that is finished.
 func (c columns) ended(r *runState, cluster *clusterState) string {
 	end := cluster.end
 	rest, bar := end.Cause, ""
@@ -128,7 +128,7 @@ func (c columns) drawBar(share float64) string {
 }
 
 // share is how much of a cluster's operation is done: of the time that it is
-// expected to take, or, where nobody knows, of the changes to its present stack.
+// expected to take, or, if that is not known, of the changes to its present stack.
 func (c *clusterState) share(now time.Time) float64 {
 	if c.Expected > 0 {
 		return float64(now.Sub(c.started)) / float64(c.Expected)
@@ -197,7 +197,7 @@ func longest(texts []string, width int) string {
 	return texts[len(texts)-1]
 }
 
-// group tells of several clusters in one line.
+// group shows several clusters in one line.
 func group(n int, state string, names []string) string {
 	return fmt.Sprintf("%d %s: %s", n, state, strings.Join(names, ", "))
 }

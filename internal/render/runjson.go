@@ -2,7 +2,7 @@ package render
 
 import "time"
 
-// runEvent is a document of the JSON format that tells of a run's progress.
+// runEvent is a document of the JSON format about a run's progress.
 // Fields that do not apply are left out.
 type runEvent struct {
 	Type      string         `json:"type"`
@@ -19,7 +19,7 @@ type runEvent struct {
 	Cause     string         `json:"cause,omitempty"`
 	Seconds   *float64       `json:"seconds,omitempty"`
 	// Expected is how long it takes, Remaining how long the run still takes,
-	// judged by earlier runs.
+	// estimated from earlier runs.
 	Expected  *float64 `json:"expectedSeconds,omitempty"`
 	Remaining *float64 `json:"remainingSeconds,omitempty"`
 	// Total counts the run's clusters, Ended those that have ended by how.

@@ -8,7 +8,7 @@ import (
 	"github.com/muesli/termenv"
 )
 
-// Style says how text may be dressed for where it goes.
+// Style says which colours and symbols text may have.
 type Style struct {
 	// Color allows ANSI colours.
 	Color bool

@@ -90,7 +90,7 @@ func TestFleet(t *testing.T) {
 func fleetFails(t *testing.T, p project, waves map[string]int) {
 	t.Helper()
 	o := p.run(t, "up", "--all", "--yes", "--gate-timeout", "5m", "--output", "json")
-	if o.code != 5 || !strings.Contains(o.stderr, "`tombolo up --resume` goes on with the rest") {
+	if o.code != 5 || !strings.Contains(o.stderr, "`tombolo up --resume` continues with the rest") {
 		t.Fatalf("exit code %d, want the class of the first cause, 5\n%s", o.code, o.stderr)
 	}
 	if got, want := gates(t, o.stdout), []gateEnd{{Type: "gate-finished", Status: "done"}}; !slices.Equal(got, want) {

@@ -52,27 +52,27 @@ func NewCmdCheck(f *factory.Factory, runF func(*Options) error) *cobra.Command {
 		Use:   "check [<tree> [<cluster or file>...]]",
 		Short: "Check that a platform tree fits the clusters",
 		Long: strings.TrimSpace(`
-Check that a platform tree fits the clusters that follow it: that what it uses
-is something that bootstrap publishes to each cluster, or that the tree makes
-itself. <tree> is the root of the Git repository that the clusters follow.
+Check that a platform tree fits the clusters that follow it: everything that it
+uses is published by bootstrap, or is in the tree itself. <tree> is the root of
+the Git repository that the clusters follow.
 
-Without <tree>, it is the directory in TOMBOLO_TREE, relative to the project's
-root. When that is not set, the tree of a cluster is platform/flux or
-platform/argocd, by the cluster's engine, or else the project's root: the first of
-them that has the cluster's gitops.path. A cluster whose tree is in another
-repository is named, and not checked: check it there.
+Without <tree>, TOMBOLO_TREE names the directory, relative to the project's root.
+If it is not set, check looks for the cluster's gitops.path in platform/flux or
+platform/argocd, depending on the engine, and then in the project's root. If the
+tree of a cluster is in another repository, check names the cluster and does not
+check it: run the command there.
 
-The tree is followed as the clusters' engine does, from their gitops.path on,
-with the cluster files alone: neither a cluster nor the network is needed. Of
-Flux these are every ${variable}, valuesFrom, substituteFrom, sourceRef,
-dependsOn and path. Of Argo CD these are the labels that selectors of
-ApplicationSets use, the labels and annotations that their templates use, paths,
-values files, and the charts in the tree. When no cluster is named, all of the
-project's are checked whose gitops.path is in the tree.
+The command follows the tree as the engine does, from each cluster's gitops.path.
+It reads only the cluster files and the tree, and needs neither a cluster nor the
+network. With Flux, it checks every ${variable}, valuesFrom, substituteFrom,
+sourceRef, dependsOn and path. With Argo CD, it checks the labels in selectors of
+ApplicationSets, the labels and annotations in their templates, paths, values
+files, and the charts in the tree. Without named clusters, it checks all clusters
+of the project that have their gitops.path in the tree.
 
-Errors are what the engine would stop at, wait for, for ever, or take for empty
-without a word. Warnings are what a cluster file publishes in vain, and what
-works and is probably not meant.`),
+An error is something that makes the engine stop, wait forever, or silently use
+an empty value. A warning is a published value that nothing uses, or something
+that works but is probably a mistake.`),
 		Example: strings.TrimSpace(`
   tombolo check
   tombolo check platform/flux
@@ -89,7 +89,7 @@ works and is probably not meant.`),
 		},
 		ValidArgsFunction: complete(f),
 	}
-	cmd.Flags().BoolVar(&opts.Strict, "strict", false, "take warnings for errors")
+	cmd.Flags().BoolVar(&opts.Strict, "strict", false, "treat warnings as errors")
 	return cmd
 }
 

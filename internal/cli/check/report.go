@@ -124,8 +124,8 @@ func names(all []*config.Cluster) []string {
 	return out
 }
 
-// counts is "2 errors, 1 warning", without what there is none of. Notes are
-// not counted: nobody need do anything about them.
+// counts is "2 errors, 1 warning", without zeros. Notes are not counted: they need
+// no action.
 func counts(found contract.Findings) string {
 	var out []string
 	for _, s := range []contract.Severity{contract.Error, contract.Warning} {

@@ -42,7 +42,7 @@ func (o *Options) trees(all, fleets []*config.Cluster) (groups []group, elsewher
 	return groups, elsewhere, nil
 }
 
-// named is the tree in a directory that somebody has named: it must be there, and
+// named is the tree in a directory that the user has named: it must be there, and
 // be the tree of some cluster.
 func (o *Options) named(dir string, all, fleets []*config.Cluster) (group, error) {
 	tree, err := open(dir)
@@ -62,7 +62,7 @@ func (o *Options) named(dir string, all, fleets []*config.Cluster) (group, error
 		}
 	}
 	if len(g.clusters) == 0 {
-		return group{}, fault.NewUsage(fmt.Sprintf("none of the clusters has its gitops.path in %s: %s", tree.Name, paths(all, fleets)),
+		return group{}, fault.NewUsage(fmt.Sprintf("no cluster has its gitops.path in %s: %s", tree.Name, paths(all, fleets)),
 			"name the root of the repository that they follow, or the clusters to check")
 	}
 	return g, nil

@@ -45,7 +45,7 @@ func (c *Choice) Choose() ([]*config.Cluster, error) {
 	}
 	chosen, err := c.Selection.Filter(all)
 	if err == nil && len(chosen) == 0 {
-		err = fault.NewUsage(fmt.Sprintf("no cluster is meant by %s", c.Selection), "`tombolo list` shows the clusters; their labels are in their files")
+		err = fault.NewUsage(fmt.Sprintf("no cluster matches %s", c.Selection), "`tombolo list` shows the clusters; their labels are in their files")
 	}
 	return chosen, err
 }

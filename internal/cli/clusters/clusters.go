@@ -19,7 +19,7 @@ import (
 const dir = "clusters"
 
 // suffix of a cluster file. A file Pulumi.<stack>.yaml beside it holds a
-// stack's secrets and is none.
+// stack's secrets and is not a cluster file.
 const suffix = ".yaml"
 
 // Known returns the names of the clusters of a project, sorted. A project

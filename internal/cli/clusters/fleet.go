@@ -34,7 +34,7 @@ func WithFleets(chosen []*config.Cluster) ([]*config.Cluster, error) {
 	return all, nil
 }
 
-// shortened names the files of problems as people want to read them.
+// shortened shortens the paths of the problems' files.
 func shortened(err error) error {
 	var problems config.Problems
 	if !errors.As(err, &problems) {

@@ -58,7 +58,7 @@ func unique(loaded []*config.Cluster) error {
 	return nil
 }
 
-// Short is a path as people want to read it: relative to the working directory
+// Short is a path for people: relative to the working directory
 // where it is below that.
 func Short(path string) string {
 	dir, err := os.Getwd()

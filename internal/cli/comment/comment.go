@@ -32,8 +32,8 @@ type Options struct {
 	In     io.Reader
 	// Dir is what a relative file is in.
 	Dir string
-	// Patience with a host that cannot answer.
-	Patience host.Patience
+	// Backoff with a host that cannot answer.
+	Backoff host.Backoff
 
 	File, Key string
 	// Author of the comment. Default: whose the token is.
@@ -45,17 +45,17 @@ const timeout = 2 * time.Minute
 
 // NewCmdComment returns the command; runF, if not nil, runs in place of it.
 func NewCmdComment(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Asked: host.Asked{Lookup: f.Lookup, Kind: host.Auto}, Status: f.Status, In: f.Streams.In, Dir: f.Dir, Patience: host.Usual()}
+	opts := &Options{Asked: host.Asked{Lookup: f.Lookup, Kind: host.Auto}, Status: f.Status, In: f.Streams.In, Dir: f.Dir, Backoff: host.DefaultBackoff()}
 	cmd := &cobra.Command{
 		Use:   "comment --file <file>",
-		Short: "Post what preview wrote on a pull request",
+		Short: "Post a preview's comment on a pull request",
 		Long: strings.TrimSpace(`
-Make the one comment of a key on a pull or merge request, or rewrite it if it has
-changed. Comments of other keys, and of other authors, are left alone.
+Post a comment on a pull or merge request, or update it if it has changed. Each key
+has one comment. Comments with other keys, and of other authors, are left alone.
 
-In a job of GitHub Actions or GitLab CI host, repository and request are taken
-from the job's environment. The token is read from GITHUB_TOKEN or GITLAB_TOKEN,
-and never written.`),
+In a job of GitHub Actions or GitLab CI, the host, the repository and the request
+come from the job's environment. The token comes from GITHUB_TOKEN or
+GITLAB_TOKEN, and is never written.`),
 		Example: strings.TrimSpace(`
   tombolo preview --changed-since origin/main --output markdown > comment.md
   tombolo comment --file comment.md
@@ -74,12 +74,12 @@ and never written.`),
 	fs := cmd.Flags()
 	kind := flags.NewEnum(&opts.Kind, host.Auto, host.OnGitHub, host.OnGitLab)
 	fs.StringVar(&opts.File, "file", "", "the `file` with the comment; - is standard input")
-	fs.StringVar(&opts.Key, "key", preview.DefaultKey, "the `name` in the comment's marker, as preview had it in --comment-key")
-	fs.Var(kind, "host", "where the request is; auto takes it from the job's environment")
+	fs.StringVar(&opts.Key, "key", preview.DefaultKey, "the `name` in the comment's marker, as in preview's --comment-key")
+	fs.Var(kind, "host", "host of the request; auto takes it from the job's environment")
 	fs.StringVar(&opts.URL, "api-url", "", "`URL` of the host's API (default: GITHUB_API_URL or CI_API_V4_URL)")
 	fs.StringVar(&opts.Repository, "repository", "", "`name` of the repository (default: GITHUB_REPOSITORY or CI_MERGE_REQUEST_PROJECT_ID)")
 	fs.IntVar(&opts.Number, "number", 0, "`number` of the request (default: GITHUB_EVENT_PATH, GITHUB_REF or CI_MERGE_REQUEST_IID)")
-	fs.StringVar(&opts.Author, "author", "", "`name` of the account whose comment it is (default: the token's)")
+	fs.StringVar(&opts.Author, "author", "", "`name` of the account that owns the comment (default: the token's account)")
 	factory.CompleteFlag(cmd, "host", kind.Values())
 	return cmd
 }
@@ -107,7 +107,7 @@ func commentRun(ctx context.Context, o *Options) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var did string
-	err = o.Patience.Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
+	err = o.Backoff.Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
 		did, err = stick(ctx, p, review.Marker(o.Key), body)
 		return err
 	})
@@ -147,7 +147,7 @@ func (o *Options) body() (string, error) {
 	}
 	if !strings.HasPrefix(string(text), review.Marker(o.Key)+"\n") {
 		return "", fault.NewUsage(fmt.Sprintf("%s does not begin with the marker of key %s", o.File, o.Key),
-			"give --key as preview had it in --comment-key")
+			"give --key as in preview's --comment-key")
 	}
 	return string(text), nil
 }

@@ -127,7 +127,7 @@ func (s *server) run(t *testing.T, env map[string]string, body string, args ...s
 		},
 	}
 	cmd := NewCmdComment(f, func(ctx context.Context, o *Options) error {
-		o.Patience = host.Patience{0, 0}
+		o.Backoff = host.Backoff{0, 0}
 		return commentRun(ctx, o)
 	})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true

@@ -39,11 +39,11 @@ type Options struct {
 	Only    string
 	Refresh bool
 	Remove  bool
-	// Unreachable gives up what is on clusters whose API does not answer.
+	// Unreachable continues if a cluster's API does not answer, and leaves its objects.
 	Unreachable bool
-	// Named are clusters that go without being asked about, protected or not.
+	// Named are the clusters that are destroyed without a question, even if protected.
 	Named []string
-	// Leftovers says what becomes of what controllers have left in the cloud.
+	// Leftovers says what to do with resources that controllers left in the cloud.
 	Leftovers automation.LeftoverPolicy
 	// KeepData leaves buckets, file systems and snapshots where they are.
 	KeepData bool
@@ -51,8 +51,7 @@ type Options struct {
 	DrainTimeout time.Duration
 }
 
-// askAtLeftovers is the policy that asks whoever is at the terminal, and stops
-// where nobody is.
+// askAtLeftovers is the policy that asks on a terminal, and stops without one.
 const askAtLeftovers automation.LeftoverPolicy = "ask"
 
 // NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
@@ -66,28 +65,26 @@ func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) erro
 		Use:   "destroy [<cluster>...]",
 		Short: "Take clusters down",
 		Long: strings.TrimSpace(`
-Destroy both stacks of each cluster: bootstrap, then core. When bootstrap could
-not be destroyed, core is kept.
+Destroy both stacks of each cluster: bootstrap, then core. If bootstrap cannot be
+destroyed, core is kept.
 
-Several clusters go in the reverse order of their waves, spokes before their hub,
-and some at a time. A cluster that fails stops the next wave and its hub, not its
-neighbours; --resume goes on from there.
+Several clusters are destroyed in the reverse order of their waves, spokes before
+their hub, some of them in parallel. A cluster that fails stops the next wave and
+its hub, but not the other clusters of its wave; --resume continues.
 
-A cluster with Argo CD leaves its hub first: generators stop reaching it, its
-applications are deleted with what they have made, or left where the cluster
-file says so, and then its registration goes. A hub is refused while spokes are
-registered with it.
+The cluster is emptied first. A cluster with Argo CD leaves its hub: generators
+stop selecting it, its applications are deleted with their objects (or kept, if
+the cluster file says so), and its registration is deleted. A hub is refused
+while spokes are registered with it. With Flux, Flux is suspended. Controllers
+then delete load balancers, volumes and Karpenter's nodes. Before core is
+destroyed, and again afterwards, the cloud is searched for what is left over;
+--leftovers says what to do with it. --keep-data keeps buckets, file systems and
+snapshots, and names them.
 
-Before that the cluster is emptied: Flux is suspended, and load balancers,
-volumes and Karpenter's nodes are given back by their controllers. Before core is
-destroyed, and again afterwards, the cloud is searched for what is left over.
---leftovers says what becomes of that. --keep-data leaves buckets, file systems
-and snapshots where they are, and names them.
-
-On a terminal you are asked for the cluster's name, or for the number of several;
---yes goes ahead without. Without a terminal --yes is required. A cluster that
-its file protects is not destroyed by --yes: its name is typed, or given with
---yes-destroy.`),
+On a terminal, the command asks for the cluster's name, or for the number of
+several clusters; --yes skips the question. Without a terminal, --yes is required.
+For a cluster with protect: true, --yes is not enough: type its name, or pass it
+with --yes-destroy.`),
 		Example: strings.TrimSpace(`
   tombolo destroy demo --lab
   tombolo destroy demo --only bootstrap --yes
@@ -106,17 +103,17 @@ its file protects is not destroyed by --yes: its name is typed, or given with
 	opts.AddFlags(cmd)
 	stack := flags.NewEnum(&which, "core", "bootstrap")
 	cmd.Flags().Var(stack, "only", "destroy only this stack; core is refused while bootstrap has resources")
-	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
-	cmd.Flags().StringSliceVar(&opts.Named, "yes-destroy", nil, "go ahead with this cluster without asking, though it is protected")
+	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "do not ask")
+	cmd.Flags().StringSliceVar(&opts.Named, "yes-destroy", nil, "destroy this cluster without asking, even if it is protected")
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
-	cmd.Flags().BoolVar(&opts.Remove, "remove", false, "remove the empty stacks too, with their history")
+	cmd.Flags().BoolVar(&opts.Remove, "remove", false, "also remove the empty stacks and their history")
 	cmd.Flags().BoolVar(&opts.Unreachable, "unreachable", false,
-		"go on where a cluster's Kubernetes API does not answer: what is on it is given up")
+		"continue if a cluster's Kubernetes API does not answer, and leave its objects")
 	opts.Leftovers = askAtLeftovers
 	leftovers := flags.NewEnum(&opts.Leftovers, askAtLeftovers, automation.StopAtLeftovers, automation.DeleteLeftovers)
-	cmd.Flags().Var(leftovers, "leftovers", "what becomes of cloud resources that are left over, and of finalizers that nobody takes off; of several clusters, or without a terminal, ask stops")
-	cmd.Flags().BoolVar(&opts.KeepData, "keep-data", false, "leave buckets, file systems and snapshots in the cloud")
-	cmd.Flags().DurationVar(&opts.DrainTimeout, "drain-timeout", 10*time.Minute, "how long controllers, and then the cloud, may take to give things back")
+	cmd.Flags().Var(leftovers, "leftovers", "what to do with cloud resources that are left over, and with finalizers that no controller removes; with several clusters, or without a terminal, ask is stop")
+	cmd.Flags().BoolVar(&opts.KeepData, "keep-data", false, "keep buckets, file systems and snapshots in the cloud")
+	cmd.Flags().DurationVar(&opts.DrainTimeout, "drain-timeout", 10*time.Minute, "how long controllers, and then the cloud, may take to delete resources")
 	factory.CompleteFlag(cmd, "leftovers", leftovers.Values())
 	factory.CompleteFlag(cmd, "only", stack.Values())
 	return cmd
@@ -127,7 +124,7 @@ func destroyRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := o.refuseUnasked(all); err != nil {
+	if err := o.refuseUnconfirmed(all); err != nil {
 		return err
 	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
@@ -141,30 +138,30 @@ func destroyRun(ctx context.Context, o *Options) error {
 	})
 }
 
-// refuseUnasked finds out, before anything starts, whom nobody could be asked
-// about.
-func (o *Options) refuseUnasked(all []*config.Cluster) error {
+// refuseUnconfirmed refuses, before anything starts, what needs a confirmation that
+// cannot be asked for.
+func (o *Options) refuseUnconfirmed(all []*config.Cluster) error {
 	for _, name := range o.Named {
 		if !slices.ContainsFunc(all, func(c *config.Cluster) bool { return c.Name == name }) {
-			return fault.NewUsage(fmt.Sprintf("--yes-destroy names %s, which is not among the clusters to destroy", name), "name it as an argument too")
+			return fault.NewUsage(fmt.Sprintf("--yes-destroy names %s, which is not among the clusters to destroy", name), "name it as an argument, too")
 		}
 	}
 	var protected []string
-	nobody := o.JSON() || !o.Streams.CanPrompt()
+	noPrompt := o.JSON() || !o.Streams.CanPrompt()
 	for _, c := range all {
 		switch {
 		case o.named(c):
-		case c.Protect && (o.Yes || nobody):
+		case c.Protect && (o.Yes || noPrompt):
 			protected = append(protected, c.Name)
-		case !o.Yes && nobody:
-			return fault.NewUsage("nobody can be asked before destroy takes something away", "give --yes to go ahead")
+		case !o.Yes && noPrompt:
+			return fault.NewUsage("destroy needs confirmation, and this is not a terminal", "pass --yes")
 		}
 	}
 	if len(protected) == 0 {
 		return nil
 	}
 	return fault.NewUsage(fmt.Sprintf("%s protected, and --yes does not destroy what is protected", isOrAre(protected)),
-		"give --yes-destroy "+strings.Join(protected, ",")+", or type the name on a terminal")
+		"pass --yes-destroy "+strings.Join(protected, ",")+", or type the name on a terminal")
 }
 
 func isOrAre(names []string) string {
@@ -181,7 +178,7 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 	do := automation.DestroyOptions{
 		Refresh: o.Refresh, Remove: o.Remove, Unreachable: o.Unreachable,
 		KeepData: o.KeepData, DrainTimeout: o.DrainTimeout, Leftovers: o.Leftovers,
-		Confirmed: o.named(c) || !o.Yes, // whoever is asked types the name
+		Confirmed: o.named(c) || !o.Yes, // the user types the name at the prompt
 	}
 	if o.Leftovers == askAtLeftovers {
 		do.Leftovers = automation.StopAtLeftovers
@@ -212,18 +209,18 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 	return r, nil
 }
 
-// mayAsk says that somebody can be asked about leftovers, and wants to be.
+// mayAsk says that the user can and wants to be asked about leftovers.
 func (o *Options) mayAsk() bool {
 	return o.Leftovers == askAtLeftovers && !o.JSON() && o.Streams.CanPrompt()
 }
 
-// askAbout has the deletion of what is left over confirmed, each by its name.
+// askAbout asks for confirmation before leftovers are deleted, and names each.
 func (o *Options) askAbout(ctx context.Context, left *automation.LeftoversError) error {
-	o.Status().Failed("%s has left over in the cloud:", left.Cluster)
+	o.Status().Failed("%s: these cloud resources are left over:", left.Cluster)
 	for _, l := range left.Left {
 		o.Status().Plain("  %s", l)
 	}
-	answer, err := o.Streams.Ask(ctx, "Type delete to delete them for good:")
+	answer, err := o.Streams.Ask(ctx, "Type delete to delete them permanently:")
 	if err != nil {
 		return err
 	}
@@ -237,8 +234,9 @@ func (o *Options) askAbout(ctx context.Context, left *automation.LeftoversError)
 // for its history, and destroying it again does nothing.
 func touched(s automation.StackResult) bool { return len(s.Changes) > 0 || s.Removed }
 
-// ask has the names of clusters typed, as there is no way back: of each that is
-// protected, of another alone, and of several others their number.
+// ask asks for confirmation, as destroy cannot be undone: for the name of each
+// protected cluster, for the name of a single other one, and for the number of
+// several others.
 func (o *Options) ask(ctx context.Context, all []*config.Cluster) error {
 	if o.Yes {
 		return nil
@@ -261,8 +259,8 @@ func (o *Options) ask(ctx context.Context, all []*config.Cluster) error {
 	case 1:
 		return o.askForName(ctx, others[0])
 	default:
-		question := fmt.Sprintf("%s\nType %d to destroy %s of these clusters for good:", strings.Join(others, "\n"), n, o.what())
-		return o.askFor(ctx, strconv.Itoa(n), question, fmt.Sprintf("%d clusters were left as they are", n))
+		question := fmt.Sprintf("%s\nType %d to destroy %s of these clusters permanently:", strings.Join(others, "\n"), n, o.what())
+		return o.askFor(ctx, strconv.Itoa(n), question, fmt.Sprintf("%d clusters were not destroyed", n))
 	}
 }
 
@@ -275,10 +273,10 @@ func (o *Options) what() string {
 }
 
 func (o *Options) askForName(ctx context.Context, cluster string) error {
-	return o.askFor(ctx, cluster, fmt.Sprintf("Type %s to destroy its %s for good:", cluster, o.what()), cluster+" was left as it is")
+	return o.askFor(ctx, cluster, fmt.Sprintf("Type %s to destroy its %s permanently:", cluster, o.what()), cluster+" was not destroyed")
 }
 
-// askFor wants an answer, and says what was left without it.
+// askFor asks a question. Any other answer than the wanted one is an error.
 func (o *Options) askFor(ctx context.Context, want, question, left string) error {
 	answer, err := o.Streams.Ask(ctx, question)
 	if err != nil {

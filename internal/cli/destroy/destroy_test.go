@@ -99,23 +99,23 @@ func TestDestroy(t *testing.T) {
 		},
 		{name: "one stack", args: []string{"demo", "--yes", "--only", "bootstrap"}, calls: []string{`demo only="bootstrap" remove=false`}},
 		{name: "a dead cluster", args: []string{"demo", "--yes", "--unreachable"}, calls: []string{`demo only="" remove=false unreachable`}},
-		{name: "no terminal", args: []string{"demo"}, err: "nobody can be asked before destroy takes something away; give --yes to go ahead"},
+		{name: "no terminal", args: []string{"demo"}, err: "destroy needs confirmation, and this is not a terminal; pass --yes"},
 		{
 			name: "named", args: []string{"demo"}, terminal: true, answer: "demo\n",
-			calls: []string{`demo only="" remove=false confirmed`}, says: "Type demo to destroy its core and bootstrap for good:",
+			calls: []string{`demo only="" remove=false confirmed`}, says: "Type demo to destroy its core and bootstrap permanently:",
 		},
 		{
 			name: "several by their number", args: []string{"canary", "prod", "--parallel", "1"}, terminal: true, answer: "2\n",
 			calls: []string{`prod only="" remove=false confirmed`, `canary only="" remove=false confirmed`},
-			says:  "prod\ncanary\nType 2 to destroy core and bootstrap of these clusters for good:",
+			says:  "prod\ncanary\nType 2 to destroy core and bootstrap of these clusters permanently:",
 		},
 		{
 			name: "several, and another number", args: []string{"canary", "prod"}, terminal: true, answer: "3\n",
-			err: "2 clusters were left as they are",
+			err: "2 clusters were not destroyed",
 		},
 		{
 			name: "a plain yes is not enough", args: []string{"demo", "--only", "core"}, terminal: true, answer: "yes\n",
-			err: "demo was left as it is", says: "Type demo to destroy its core for good:",
+			err: "demo was not destroyed", says: "Type demo to destroy its core permanently:",
 		},
 		{
 			name: "yes is not enough for what is protected", args: []string{"demo", "vault", "--yes"}, terminal: true,
@@ -131,7 +131,7 @@ func TestDestroy(t *testing.T) {
 		},
 		{
 			name: "protected and typed", args: []string{"vault"}, terminal: true, answer: "vault\n",
-			calls: []string{`vault only="" remove=false confirmed`}, says: "Type vault to destroy its core and bootstrap for good:",
+			calls: []string{`vault only="" remove=false confirmed`}, says: "Type vault to destroy its core and bootstrap permanently:",
 		},
 		{
 			name: "named and not meant", args: []string{"demo", "--yes-destroy", "vault"},

@@ -18,7 +18,7 @@ func Commands(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString(notice + "# Commands\n\n" + prose(root.Long) + "\n\n")
 	b.WriteString("Data goes to standard output, everything else to standard error. ")
-	b.WriteString("How a command ended is in its [exit code](exit-codes.md).\n\n")
+	b.WriteString("The [exit code](exit-codes.md) says how a command ended.\n\n")
 	b.WriteString("## Flags of every command\n\n")
 	b.WriteString(flagTable(root.PersistentFlags()))
 	each(root, func(cmd *cobra.Command) { b.WriteString(command(cmd)) })
@@ -53,7 +53,7 @@ func command(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// prose keeps what is in angle brackets from being taken for HTML.
+// prose escapes angle brackets, which Markdown would read as HTML.
 func prose(text string) string { return strings.ReplaceAll(text, "<", "\\<") }
 
 // unindent removes the two spaces by which examples are set off in the help.
@@ -108,8 +108,8 @@ type ExitCode struct {
 func ExitCodes(codes []ExitCode) string {
 	var b strings.Builder
 	b.WriteString(notice + "# Exit codes\n\n")
-	b.WriteString("Each class of outcomes has an exit code of its own. ")
-	b.WriteString("With `--output json` the last document of a failed command holds the class and the code.\n\n")
+	b.WriteString("Each class of outcomes has its own exit code. ")
+	b.WriteString("With `--output json`, the last document of a failed command has the class and the code.\n\n")
 	b.WriteString("| code | class | meaning | what to do |\n|---|---|---|---|\n")
 	for _, c := range codes {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s |\n", c.Code, c.Name, c.Meaning, c.Remedy)

@@ -3,7 +3,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // Driver is what the command needs of automation.Driver.
@@ -43,13 +43,13 @@ func NewCmdDoctor(f *factory.Factory, runF func(context.Context, *Options) error
 	}
 	cmd := &cobra.Command{
 		Use:   "doctor [<cluster>...]",
-		Short: "Look for what would keep an up from succeeding",
+		Short: "Check what would make an up fail",
 		Long: strings.TrimSpace(`
-Look for everything that an up of the clusters, all of the project's when none is
-chosen, needs: tools and plugins, the state backend, credentials that ask nobody,
-the right account, the region, quotas for what is still to be made, the Git
-repository, the engine's distribution, and access to a cluster that exists. All
-findings come at once, each with its remedy, and nothing is changed.`),
+Check everything that an up needs: tools and plugins, the state backend,
+credentials that need no prompt, the right account, the region, quotas for
+clusters that do not exist yet, the Git repository, the engine's distribution,
+and access to clusters that exist. Without a selection, check all clusters of the
+project. All findings are shown at once, each with its remedy. Nothing is changed.`),
 		Example: strings.TrimSpace(`
   tombolo doctor
   tombolo doctor demo --lab
@@ -112,15 +112,8 @@ func (o *Options) conclude(r preflight.Report) {
 	case failed > 0:
 		o.Status().Failed("%s: %d of %d checks failed", r.Cluster, failed, len(r.Findings))
 	case warned > 0:
-		o.Status().Done("%s: ready, with %s", r.Cluster, warnings(warned))
+		o.Status().Done("%s: ready, with %s", r.Cluster, wording.Count(warned, "warning"))
 	default:
 		o.Status().Done("%s: ready", r.Cluster)
 	}
-}
-
-func warnings(n int) string {
-	if n == 1 {
-		return "1 warning"
-	}
-	return fmt.Sprintf("%d warnings", n)
 }

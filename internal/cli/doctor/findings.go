@@ -19,7 +19,7 @@ type Output struct {
 	JSON bool
 }
 
-// Refuse tells what would keep clusters from being brought up, each finding with
+// Refuse shows what would make an up of the clusters fail, each finding with
 // its remedy, and returns an error when there is any.
 func Refuse(o Output, reports []preflight.Report) error {
 	ill := slices.DeleteFunc(slices.Clone(reports), func(r preflight.Report) bool { return r.Count(preflight.Fail) == 0 })

@@ -42,14 +42,14 @@ func NewCmdDrift(f *factory.Factory, runF func(context.Context, *Options) error)
 	}
 	cmd := &cobra.Command{
 		Use:   "drift [<cluster>...]",
-		Short: "Show what is no longer as up left it",
+		Short: "Show what has changed since up",
 		Long: strings.TrimSpace(`
-Read every resource of both stacks again, and show what is missing and what has
-changed in the cloud and on the cluster, and cloud resources with the cluster's
-tag that are in neither stack. Nothing is written, and no lock is taken.
+Read every resource of both stacks again. Show what is missing, what has changed in
+the cloud and on the cluster, and cloud resources with the cluster's tag that are
+in neither stack. Nothing is written, and no lock is taken.
 
-The exit code is 9 when anything differs. What AWS and controllers make for a
-cluster is left out, and counted. The last result of each cluster is kept, for
+The exit code is 9 if anything differs. Resources that AWS and controllers make
+for a cluster are only counted. The last result of each cluster is kept, for
 status.`),
 		Example: strings.TrimSpace(`
   tombolo drift demo --lab
@@ -66,7 +66,7 @@ status.`),
 	}
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
-	cmd.Flags().StringVar(&opts.Report, "report", "", "`file` for what differs, in Markdown; it is empty when nothing does")
+	cmd.Flags().StringVar(&opts.Report, "report", "", "`file` for the differences, in Markdown; it is empty if there are none")
 	return cmd
 }
 

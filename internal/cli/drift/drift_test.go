@@ -88,7 +88,7 @@ unexpected   -                ec2:security-group          sg-1   arn:aws:ec2:r:a
 	if stdout != want {
 		t.Errorf("got:\n%s\nwant:\n%s", stdout, want)
 	}
-	const wantStatus = `! demo-bootstrap: it is locked by ada: what differs may be in the making
+	const wantStatus = `! demo-bootstrap: it is locked by ada: the differences may be temporary
   left out: 2 made by Karpenter
 ✗ demo: 1 missing, 2 changed, 1 unexpected, 5 resources compared
 `

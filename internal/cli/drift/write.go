@@ -8,6 +8,7 @@ import (
 	"tombolo/automation/drift"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // document is the result for a cluster in the JSON format.
@@ -38,7 +39,7 @@ func remark(status render.Status, r drift.Report) {
 	for _, s := range r.Stacks {
 		resources += s.Resources
 		if s.Busy != "" {
-			status.Plain("! %s: %s: what differs may be in the making", s.Stack, s.Busy)
+			status.Plain("! %s: %s: the differences may be temporary", s.Stack, s.Busy)
 		}
 		if s.Skipped != "" && r.Error == "" {
 			status.Plain("! %s was not compared: %s", s.Stack, s.Skipped)
@@ -51,7 +52,7 @@ func remark(status render.Status, r drift.Report) {
 		return
 	}
 	if !r.Drifted() {
-		status.Done("%s: no drift, %d resources compared", r.Cluster, resources)
+		status.Done("%s: no drift, %s compared", r.Cluster, wording.Count(resources, "resource"))
 		return
 	}
 	var parts []string
@@ -60,7 +61,7 @@ func remark(status render.Status, r drift.Report) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, c))
 		}
 	}
-	status.Failed("%s: %s, %d resources compared", r.Cluster, strings.Join(parts, ", "), resources)
+	status.Failed("%s: %s, %s compared", r.Cluster, strings.Join(parts, ", "), wording.Count(resources, "resource"))
 }
 
 // lines of the table for a difference: one for each property that differs.

@@ -18,9 +18,9 @@ func NewCmdExport(f *factory.Factory) *cobra.Command {
 		Use:   "export <what>",
 		Short: "Write what another system needs to run the clusters' programs",
 		Long: strings.TrimSpace(`
-Write what a system past this machine needs to run the two programs of each
-cluster, in the same order as tombolo does. Nothing is started, and nothing is
-read but the cluster files.`),
+Write what another system needs to run the two programs of each cluster, in the
+same order as tombolo. The command starts nothing, and reads only the cluster
+files.`),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

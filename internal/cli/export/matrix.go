@@ -32,10 +32,10 @@ func NewCmdMatrix(f *factory.Factory, runF func(*MatrixOptions) error) *cobra.Co
 		Use:   "matrix [<cluster>...]",
 		Short: "Write a CI matrix with a job for each cluster",
 		Long: strings.TrimSpace(`
-Write the clusters as a matrix for CI, one line of JSON: an object with the list
-include, as GitHub Actions takes it. Each entry has a cluster, what a job needs to
-know of it, and its stage. All clusters of a stage may run at the same time, once
-those of the stages before it have succeeded; the entries are in that order.
+Write the clusters as a matrix for CI, as one line of JSON: an object with the list
+include, as GitHub Actions expects it. Each entry has a cluster, its stage, and
+what else a job needs. All clusters of a stage may run at the same time, after the
+stages before it have succeeded. The entries are in that order.
 
 Jobs of a matrix do not wait for each other. Either run them one after the other
 (max-parallel: 1), or make a job for each stage, with --stage.`),
@@ -55,7 +55,7 @@ Jobs of a matrix do not wait for each other. Either run them one after the other
 	opts.Choice.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
 	cmd.Flags().BoolVar(&opts.Destroy, "destroy", false, "in the order of a destruction: the last wave first, and spokes before their hub")
-	cmd.Flags().IntVar(&opts.Stage, "stage", 0, "only the clusters of this `stage`, counted from 0; none when there are fewer stages")
+	cmd.Flags().IntVar(&opts.Stage, "stage", 0, "only the clusters of this `stage`, counted from 0; no cluster if there are fewer stages")
 	return cmd
 }
 

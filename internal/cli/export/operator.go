@@ -53,16 +53,17 @@ func NewCmdOperator(f *factory.Factory, runF func(*OperatorOptions) error) *cobr
 	}
 	cmd := &cobra.Command{
 		Use:   "operator [<cluster>...]",
-		Short: "Write the objects by which the Pulumi Kubernetes Operator runs the clusters",
+		Short: "Write the objects with which the Pulumi Kubernetes Operator runs the clusters",
 		Long: strings.TrimSpace(`
-Write the objects by which the Pulumi Kubernetes Operator (2.8 or later) runs the
-two programs of each cluster: a Stack for core and one for bootstrap, a service
-account for their pods, and a policy that keeps a core from being deleted while
-its bootstrap is there.
+Write the objects with which the Pulumi Kubernetes Operator (2.8 or later) runs
+the two programs of each cluster: a Stack for core and one for bootstrap, a
+service account for their pods, and a policy that prevents the deletion of a core
+while its bootstrap exists.
 
-A bootstrap waits for its core and for its hub's bootstrap, a wave for the one
-before. Deleting a Stack destroys it, unless the cluster file protects the cluster.
-The operator empties no cluster before it destroys it: see the guide.`),
+A bootstrap waits for its core and for its hub's bootstrap. A wave waits for the
+wave before it. Deleting a Stack destroys it, unless the cluster file protects the
+cluster. The operator does not empty a cluster before it destroys it: see the
+guide.`),
 		Example: strings.TrimSpace(`
   tombolo export operator --all --image registry.example/tombolo:1.4.0 \
     --repo https://github.com/acme/clusters --branch main --backend s3://acme-state

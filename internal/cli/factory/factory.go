@@ -83,6 +83,8 @@ type Factory struct {
 	// drivers are those in use, and hurried says that they must not wait.
 	drivers []*automation.Driver
 	hurried bool
+	// busy says that the command uses a driver or the lab.
+	busy bool
 }
 
 // System returns the factory of the real process.
@@ -115,7 +117,7 @@ func (f *Factory) ApplyEnv(labFlagGiven bool) error {
 	return nil
 }
 
-// Style is how text on a terminal, or not on one, may be dressed.
+// Style says which colours and symbols text may have, on a terminal or not.
 func (f *Factory) Style(terminal bool) render.Style {
 	plain := f.Globals.NoColor || f.Streams.NoColor || !terminal || f.Globals.Output != render.Text
 	return render.Style{Color: !plain, Unicode: f.Streams.Unicode}
@@ -204,7 +206,7 @@ func isProject(dir string) (bool, error) {
 		Name string `yaml:"name"`
 	}
 	if yaml.Unmarshal(text, &file) != nil {
-		return false, nil // somebody else's, or none: not for us to judge
+		return false, nil // it is not a project file of ours
 	}
 	return file.Name == project, nil
 }
@@ -242,8 +244,23 @@ func (f *Factory) CompleteClusters() []string {
 	return names
 }
 
+// Busy says that the command uses a driver or the lab: then it may have started
+// something that has to end in order.
+func (f *Factory) Busy() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.busy
+}
+
+func (f *Factory) setBusy() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.busy = true
+}
+
 // Lab returns the lab of the project. Nothing is started.
 func (f *Factory) Lab() (*lab.Lab, error) {
+	f.setBusy()
 	root, err := f.Root()
 	if err != nil {
 		return nil, err
@@ -271,6 +288,7 @@ func (f *Factory) LabTools(clusters []*config.Cluster) error {
 // Driver returns the driver that tells the observer what it does. With --lab
 // it starts the lab if need be, and everything runs there.
 func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*automation.Driver, error) {
+	f.setBusy()
 	root, err := f.Root()
 	if err != nil {
 		return nil, err
@@ -350,7 +368,7 @@ func (f *Factory) enterLab(ctx context.Context, root string) (map[string]string,
 // LabFailed puts an error of the lab's start into its class: whatever the
 // command was to do has not begun.
 func LabFailed(err error) error {
-	return fault.NewPrecondition("the lab did not come up", "", err)
+	return fault.NewPrecondition("the lab did not start", "", err)
 }
 
 // LabSteps returns what shows the steps of the lab's start and end.

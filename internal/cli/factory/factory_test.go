@@ -140,7 +140,7 @@ func TestEnterLabNeedsTools(t *testing.T) {
 		Setenv: func(string, string) error { return errors.New("the environment is changed") },
 	}
 	_, err := f.Driver(t.Context(), nil)
-	if err == nil || err.Error()[:len("the lab did not come up: ")] != "the lab did not come up: " {
+	if err == nil || err.Error()[:len("the lab did not start: ")] != "the lab did not start: " {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(root, ".lab")); !os.IsNotExist(err) {

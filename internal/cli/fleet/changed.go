@@ -19,19 +19,18 @@ import (
 func (f *Fleet) AddChangedFlags(cmd *cobra.Command) {
 	f.cmd = cmd
 	cmd.Flags().StringVar(&f.ChangedSince, "changed-since", "", "only clusters whose inputs have changed since a `commit`, a branch or a tag")
-	cmd.Flags().StringVar(&f.Tree, "tree", "", "with --changed-since, the `directory` of the platform tree, to be compared too")
+	cmd.Flags().StringVar(&f.Tree, "tree", "", "with --changed-since, the `directory` of the platform tree, which is compared too")
 }
 
-// checkChanged judges the flags. Nothing else that chooses clusters is needed:
-// then it is all of them.
+// checkChanged checks the flags. Without a selection, they apply to all clusters.
 func (f *Fleet) checkChanged() error {
 	switch {
 	case f.ChangedSince == "" && f.Tree != "":
-		return fault.NewUsage("--tree is about --changed-since, which is not given", "give --changed-since <commit>, or leave it out")
+		return fault.NewUsage("--tree is used only with --changed-since", "pass --changed-since <commit>, or leave --tree out")
 	case f.ChangedSince == "":
 		return nil
 	case f.Resume:
-		return fault.NewUsage("--resume and --changed-since: the run that goes on has its clusters", "give --resume alone")
+		return fault.NewUsage("--resume and --changed-since: a resumed run has its own clusters", "pass --resume alone")
 	case f.Selection.Empty():
 		f.Selection.All = true
 	}
@@ -121,7 +120,7 @@ func (f *Fleet) tellChanged(all []*config.Cluster, report changed.Report) error 
 		status.Done("unchanged since %s: %s", f.ChangedSince, listed(document.Unchanged))
 	}
 	for _, file := range report.Removed {
-		status.Failed("%s is gone since %s: what it made may still be there; take the file back, and run `tombolo destroy`", file, f.ChangedSince)
+		status.Failed("%s was removed since %s: its cluster may still exist; restore the file, and run `tombolo destroy`", file, f.ChangedSince)
 	}
 	return nil
 }

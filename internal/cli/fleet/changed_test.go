@@ -43,7 +43,7 @@ func TestChangedSince(t *testing.T) {
 	}
 	for _, want := range []string{
 		"► west: cluster file: clusters/west.yaml changed\n", "✔ unchanged since main: canary, east\n",
-		"✗ clusters/last.yaml is gone since main: ",
+		"✗ clusters/last.yaml was removed since main: ",
 	} {
 		if !strings.Contains(fx.errOut.String(), want) {
 			t.Errorf("people do not read %q:\n%s", want, fx.errOut)
@@ -76,8 +76,8 @@ func TestChangedSinceRefusals(t *testing.T) {
 		class fault.Class
 		want  string
 	}{
-		{[]string{"--tree", "tree"}, fault.Usage, "--tree is about --changed-since, which is not given; "},
-		{[]string{"--resume", "--changed-since", "main"}, fault.Usage, "--resume and --changed-since: the run that goes on has its clusters; "},
+		{[]string{"--tree", "tree"}, fault.Usage, "--tree is used only with --changed-since; "},
+		{[]string{"--resume", "--changed-since", "main"}, fault.Usage, "--resume and --changed-since: a resumed run has its own clusters; "},
 		{[]string{"--changed-since", "main"}, fault.Precondition, "--changed-since main: " + fx.root + " cannot be read as a Git repository: "},
 	} {
 		err := fx.run(t, test.args...)

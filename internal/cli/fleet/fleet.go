@@ -101,13 +101,13 @@ func (f *Fleet) AddFlags(cmd *cobra.Command) {
 	flags.IntVar(&f.Parallel, "parallel", 0, "how many `clusters` are worked on at a time (default: by cores and memory)")
 	flags.BoolVar(&f.FailFast, "fail-fast", false, "start nothing more after the first failure")
 	if f.Operation.Undoing != "" {
-		flags.BoolVar(&f.Resume, "resume", false, "go on with the last run that did not finish, where it stopped")
+		flags.BoolVar(&f.Resume, "resume", false, "continue the last run that did not finish")
 	}
 }
 
 // AddGateFlags adds those of the gate between two waves.
 func (f *Fleet) AddGateFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&f.NoGate, "no-gate", false, "start the next wave without looking at the health of the last one")
+	cmd.Flags().BoolVar(&f.NoGate, "no-gate", false, "start the next wave without checking the health of the last one")
 	cmd.Flags().DurationVar(&f.GateTimeout, "gate-timeout", DefaultGateTimeout, "longest wait for the health of a wave")
 }
 
@@ -122,21 +122,21 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case f.Resume && !f.Selection.Empty():
-		return fault.NewUsage(fmt.Sprintf("--resume and %s: the run that goes on has its clusters", f.Selection), "give --resume alone")
+		return fault.NewUsage(fmt.Sprintf("--resume and %s: a resumed run has its own clusters", f.Selection), "pass --resume alone")
 	case f.Parallel < 0:
-		return fault.NewUsage(fmt.Sprintf("--parallel is %d", f.Parallel), "give 1 or more")
+		return fault.NewUsage(fmt.Sprintf("--parallel is %d", f.Parallel), "pass 1 or more")
 	case cmd.Flags().Changed("gate-timeout") && f.GateTimeout <= 0:
-		return fault.NewUsage(fmt.Sprintf("--gate-timeout is %s", f.GateTimeout), "give a duration such as 5m, or --no-gate")
+		return fault.NewUsage(fmt.Sprintf("--gate-timeout is %s", f.GateTimeout), "pass a duration such as 5m, or --no-gate")
 	case f.Resume || !f.Selection.Empty():
 		return nil
 	}
-	return fault.NewUsage("no cluster is chosen", "give names of clusters/ or paths of cluster files, or --all, --selector or --wave")
+	return fault.NewUsage("no cluster is selected", "pass names of clusters or paths of cluster files, or --all, --selector or --wave")
 }
 
 // Choose returns the clusters that the command line is about, in the order of
 // their waves. Of a run that goes on, these are all of its clusters, and the
 // operation's flags are set as they were, where the command line leaves them out.
-// There is none when nothing has changed that was asked for.
+// There is none when no selected cluster has changed.
 func (f *Fleet) Choose() ([]*config.Cluster, error) {
 	if f.Resume {
 		return f.chooseResumed()
@@ -204,8 +204,8 @@ func (f *Fleet) restore(options map[string]string) error {
 			continue
 		}
 		if err := f.cmd.Flags().Set(name, value); err != nil {
-			return fault.NewPrecondition(fmt.Sprintf("the run had --%s %s, which this version does not take", name, value),
-				"run the command anew", err)
+			return fault.NewPrecondition(fmt.Sprintf("the run had --%s %s, which this version does not accept", name, value),
+				"run the command without --resume", err)
 		}
 	}
 	return nil

@@ -134,12 +134,12 @@ func TestChoose(t *testing.T) {
 		{args: "--selector tier=live --wave 1", want: []string{"east", "west"}},
 		{args: "--wave 0,2", want: []string{"canary", "last"}},
 		{args: "canary last -l tier=live", want: []string{"last"}},
-		{args: "", err: "no cluster is chosen; give names of clusters/ or paths of cluster files, or --all, --selector or --wave"},
+		{args: "", err: "no cluster is selected; pass names of clusters or paths of cluster files, or --all, --selector or --wave"},
 		{args: "--all east", err: "--all and east: name clusters, or take all; see `up --help`"},
-		{args: "--selector tier=none", err: "no cluster is meant by --selector tier=none; `tombolo list` shows the clusters; their labels are in their files"},
+		{args: "--selector tier=none", err: "no cluster matches --selector tier=none; `tombolo list` shows the clusters; their labels are in their files"},
 		{args: "--selector a==b==c", err: "selector \"a==b==c\": found '==', expected: ',' or 'end of string'; see `up --help`"},
-		{args: "--resume east", err: "--resume and east: the run that goes on has its clusters; give --resume alone"},
-		{args: "--all --gate-timeout 0s", err: "--gate-timeout is 0s; give a duration such as 5m, or --no-gate"},
+		{args: "--resume east", err: "--resume and east: a resumed run has its own clusters; pass --resume alone"},
+		{args: "--all --gate-timeout 0s", err: "--gate-timeout is 0s; pass a duration such as 5m, or --no-gate"},
 		{args: "--resume", err: "no run of up is unfinished; run `tombolo up` with the clusters it is about"},
 	} {
 		err := fx.run(t, strings.Fields(test.args)...)
@@ -177,7 +177,7 @@ func TestSeveral(t *testing.T) {
 	fx := newFixture(t)
 	fx.bad = []string{"east"}
 	err := fx.run(t, "--all", "--refresh")
-	want := "up: 2 of 4 clusters succeeded, 1 failed, 1 skipped; first cause: no quota; `tombolo up --resume` goes on with the rest"
+	want := "up: 2 of 4 clusters succeeded, 1 failed, 1 skipped; first cause: no quota; `tombolo up --resume` continues with the rest"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -20,8 +20,7 @@ type Session[D any] struct {
 	fleet    *Fleet
 }
 
-// With opens the driver, which tells the progress what it does, for what a
-// command does with it.
+// With opens the driver, shows its progress, and calls do with both.
 func With[D any](ctx context.Context, f *Fleet, open func(context.Context, automation.Observer) (D, error),
 	do func(*Session[D]) error,
 ) error {
@@ -39,13 +38,13 @@ type Tasks struct {
 	// Work works on one cluster.
 	Work func(context.Context, Terminal, *config.Cluster) (fleet.Work, error)
 	// Gate asks for the health of one cluster before the next wave starts; nil
-	// where nobody asks.
+	// for none.
 	Gate func(context.Context, *config.Cluster) error
 }
 
-// Run works on clusters in the order of the command's operation, and shows what
-// becomes of each. Of one cluster it is the cluster's error that comes back, of
-// several one that has the first cause.
+// Run works on clusters in the order of the command's operation, and shows the result
+// of each. For a single cluster it returns that cluster's error, for several an error
+// with the first cause.
 func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) error {
 	f := s.fleet
 	jobs, journal, err := f.prepare(all)
@@ -67,17 +66,16 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 		return err
 	}
 	if summary.Journal != nil {
-		f.Status().Failed("%s; the run went on, and --resume may do again what it has done", summary.Journal)
+		f.Status().Failed("%s; the run continued, and --resume may repeat some of it", summary.Journal)
 	}
 	err = summary.Err()
 	if of := new(fleet.RunError); errors.As(err, &of) && f.Operation.Undoing != "" {
-		of.Remedy = fmt.Sprintf("`tombolo %s --resume` goes on with the rest", f.Operation.Name)
+		of.Remedy = fmt.Sprintf("`tombolo %s --resume` continues with the rest", f.Operation.Name)
 	}
 	return err
 }
 
-// Look looks at clusters before the run, all at a time, and returns the first
-// failure.
+// Look works on all clusters at once before the run, and returns the first failure.
 func (s *Session[D]) Look(ctx context.Context, name string, all []*config.Cluster, t Tasks) error {
 	look := Operation{Name: name, Order: fleet.Free}
 	runner, out := s.runner(all, t, look)
@@ -100,7 +98,7 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (fleet.
 	r := fleet.Runner{
 		Operation: o.Name, Parallel: f.parallel(), FailFast: f.FailFast,
 		Waves: o.Order != fleet.Free, Reverse: o.Order == fleet.Reverse,
-		Observer: view{progress: s.Progress, clusters: byName},
+		Observer: view{Progress: s.Progress, clusters: byName},
 		Work: func(ctx context.Context, name string) (fleet.Work, error) {
 			terminal, flush := out.terminal(name)
 			defer flush()
@@ -129,7 +127,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, err
 	}
 	jobs := fleet.Jobs(all, f.Operation.Order, expected)
 	if f.resumed != nil {
-		return f.goOn(journals, jobs)
+		return f.resume(journals, jobs)
 	}
 	root, err := f.Root()
 	if err != nil {
@@ -141,13 +139,13 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, err
 	}
 	journal, err := journals.Begin(h)
 	if err != nil {
-		return nil, nil, fault.NewPrecondition("the run cannot be written down", "make the directory writable", err)
+		return nil, nil, fault.NewPrecondition("the journal of the run cannot be written", "make the directory writable", err)
 	}
 	return jobs, journal, nil
 }
 
-// goOn takes over what the resumed run has finished.
-func (f *Fleet) goOn(journals fleet.Journals, jobs []fleet.Job) ([]fleet.Job, *fleet.Journal, error) {
+// resume takes over what the resumed run has finished.
+func (f *Fleet) resume(journals fleet.Journals, jobs []fleet.Job) ([]fleet.Job, *fleet.Journal, error) {
 	journal, err := journals.Resume(*f.resumed)
 	if err != nil {
 		return nil, nil, resumeFailed(err)
@@ -159,7 +157,7 @@ func (f *Fleet) goOn(journals fleet.Journals, jobs []fleet.Job) ([]fleet.Job, *f
 			left++
 		}
 	}
-	f.Status().Doing("going on with %s of %s: %d of %d clusters are left",
+	f.Status().Doing("resuming %s of %s: %d of %d clusters left",
 		f.Operation.Name, f.resumed.Started.Local().Format(time.DateTime), left, len(jobs))
 	return jobs, journal, nil
 }

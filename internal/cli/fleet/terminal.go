@@ -10,8 +10,8 @@ import (
 	"tombolo/internal/render"
 )
 
-// Terminal is where the work on one cluster writes. Of several that are worked
-// on at a time, none disturbs the others.
+// Terminal is where the work on one cluster writes, without disturbing the output
+// of the others.
 type Terminal struct {
 	// Out takes data.
 	Out io.Writer
@@ -43,7 +43,7 @@ func (o *output) terminal(cluster string) (t Terminal, flush func()) {
 	status.W = interlude{o.progress, status.W}
 	return Terminal{Out: &text, Status: status}, func() {
 		if o.fleet.JSON() {
-			_, _ = interlude{o.progress, o.fleet.Out}.Write(text.Bytes()) // as events: nobody reads
+			_, _ = interlude{o.progress, o.fleet.Out}.Write(text.Bytes()) // dropped, as for events: standard output is closed
 			return
 		}
 		o.mu.Lock()

@@ -8,7 +8,7 @@ import (
 
 // view shows a run.
 type view struct {
-	progress *render.Progress
+	*render.Progress
 	clusters map[string]*config.Cluster
 }
 
@@ -22,22 +22,16 @@ func (v view) RunStarted(p fleet.Plan) {
 		}
 		run.Clusters = append(run.Clusters, c)
 	}
-	v.progress.RunStarted(run)
+	v.Progress.RunStarted(run)
 	for _, j := range p.Clusters {
 		if j.Done {
-			v.progress.ClusterFinished(render.ClusterEnd{Name: j.Cluster, Wave: j.Wave, Result: render.RunEarlier})
+			v.Progress.ClusterFinished(render.ClusterEnd{Name: j.Cluster, Wave: j.Wave, Result: render.RunEarlier})
 		}
 	}
 }
 
-// ClusterStarted shows that the work on a cluster begins.
-func (v view) ClusterStarted(cluster string) { v.progress.ClusterStarted(cluster) }
-
 // ClusterFinished shows what became of a cluster.
-func (v view) ClusterFinished(e fleet.End) { v.progress.ClusterFinished(endOf(e)) }
-
-// GateStarted shows that the next wave waits.
-func (v view) GateStarted(wave int, clusters []string) { v.progress.GateStarted(wave, clusters) }
+func (v view) ClusterFinished(e fleet.End) { v.Progress.ClusterFinished(endOf(e)) }
 
 // GateFinished shows whether it begins.
 func (v view) GateFinished(e fleet.GateEnd) {
@@ -45,11 +39,11 @@ func (v view) GateFinished(e fleet.GateEnd) {
 	if e.Err != nil {
 		end.Cause = e.Err.Error()
 	}
-	v.progress.GateFinished(end)
+	v.Progress.GateFinished(end)
 }
 
 // RunFinished shows that the run is over.
-func (v view) RunFinished(s fleet.Summary) { v.progress.RunFinished(summaryOf(s)) }
+func (v view) RunFinished(s fleet.Summary) { v.Progress.RunFinished(summaryOf(s)) }
 
 func summaryOf(s fleet.Summary) render.Summary {
 	out := render.Summary{Operation: s.Operation, Duration: s.Duration}

@@ -40,9 +40,9 @@ func NewCmdGraph(f *factory.Factory, runF func(*Options) error) *cobra.Command {
 		Use:   "graph [<cluster>...]",
 		Short: "Draw clusters, their hubs, waves and stacks",
 		Long: strings.TrimSpace(`
-Draw the clusters, all of the project's when none is chosen: each with its two
-stacks, in its wave, and with an arrow from the hub that runs it. It is read from
-the cluster files; nothing is started. The same files give the same drawing.`),
+Draw the clusters: each with its two stacks, in its wave, and with an arrow from
+its hub. Without a selection, draw all clusters of the project. The command reads
+only the cluster files and starts nothing. The same files give the same drawing.`),
 		Example: strings.TrimSpace(`
   tombolo graph
   tombolo graph --format svg >fleet.svg
@@ -58,7 +58,7 @@ the cluster files; nothing is started. The same files give the same drawing.`),
 	}
 	opts.AddFlags(cmd)
 	format := flags.NewEnum(&opts.Format, Mermaid, SVG)
-	cmd.Flags().Var(format, "format", "mermaid is text that many viewers of Markdown draw; svg is a picture")
+	cmd.Flags().Var(format, "format", "mermaid is text that many Markdown viewers draw; svg is a picture")
 	factory.CompleteFlag(cmd, "format", format.Values())
 	return cmd
 }

@@ -196,7 +196,7 @@ func TestCommandRefuses(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	_, err = run(t, render.Text, "--wave", "7")
-	if want := "no cluster is meant by --wave 7; `tombolo list` shows the clusters; their labels are in their files"; err == nil || err.Error() != want {
+	if want := "no cluster matches --wave 7; `tombolo list` shows the clusters; their labels are in their files"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if _, err = run(t, render.Text, "other"); err == nil || !strings.Contains(err.Error(), `cluster "other" is not known`) {

@@ -63,7 +63,7 @@ type Error struct {
 	// Reason is what the host says of it; "" when it says nothing.
 	Reason string
 	// Limited says that there were too many requests, and After how long the host
-	// wants to be left alone; 0 when it does not say.
+	// asks to wait; 0 when it does not say.
 	Limited bool
 	After   time.Duration
 }
@@ -121,7 +121,7 @@ func (c Client) request(ctx context.Context, method, address string, send any) (
 	}
 	target, err := url.Parse(address)
 	if err != nil || target.Host != base.Host || target.Scheme != base.Scheme {
-		return nil, fmt.Errorf("the host sends on to %s, which is not at %s: the token does not go there", address, c.Base)
+		return nil, fmt.Errorf("the host redirects to %s, which is not at %s: the token is not sent there", address, c.Base)
 	}
 	var body io.Reader
 	if send != nil {

@@ -35,7 +35,7 @@ func hostThat(t *testing.T, answers ...answer) (c Client, asked *int) {
 	return GitHub(server.URL, "t0ken"), asked
 }
 
-func TestPatience(t *testing.T) {
+func TestBackoff(t *testing.T) {
 	fine := answer{code: 200, body: `{"id":1}`}
 	anHour := answer{code: 403, header: map[string]string{"Retry-After": "3600"}, body: `{"message":"slow down"}`}
 	for _, test := range []struct {
@@ -48,7 +48,7 @@ func TestPatience(t *testing.T) {
 		{"a restart", []answer{{code: 502}, {code: 503}, fine}, 3, ""},
 		{"too many requests", []answer{{code: 429}, fine}, 2, ""},
 		{"GitHub's secondary limit", []answer{{code: 403, header: map[string]string{"Retry-After": "0"}}, fine}, 2, ""},
-		{"an hour's limit", []answer{anHour, fine}, 1, "GET /x: the host answers 403 Forbidden: slow down, and wants to be left alone for 1h0m0s"},
+		{"an hour's limit", []answer{anHour, fine}, 1, "GET /x: the host answers 403 Forbidden: slow down, and asks to wait 1h0m0s"},
 		{"down for long", []answer{{code: 500, body: `{"error":"out of order"}`}}, 3, "GET /x: the host answers 500 Internal Server Error: out of order"},
 		{"forbidden", []answer{{code: 403, body: `{"message":"no"}`}, fine}, 1, "GET /x: the host answers 403 Forbidden: no"},
 		{"not there", []answer{{code: 404, body: "<html>"}, fine}, 1, "GET /x: the host answers 404 Not Found"},
@@ -57,7 +57,7 @@ func TestPatience(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			client, asked := hostThat(t, test.answers...)
 			told := 0
-			err := Patience{0, 0}.Do(t.Context(), func(error) { told++ }, func() error {
+			err := Backoff{0, 0}.Do(t.Context(), func(error) { told++ }, func() error {
 				var got struct{ ID int }
 				_, err := client.Call(t.Context(), http.MethodGet, "/x", nil, &got)
 				if err == nil && got.ID != 1 {
@@ -76,7 +76,7 @@ func TestPatience(t *testing.T) {
 }
 
 // A host that is not there is asked again; one whose asker gives up is not.
-func TestPatienceWithoutAHost(t *testing.T) {
+func TestBackoffWithoutAHost(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	client := GitLab(server.URL, "t0ken")
 	server.Close()
@@ -87,12 +87,12 @@ func TestPatienceWithoutAHost(t *testing.T) {
 			return err
 		}
 	}
-	if err := (Patience{0, 0}).Do(t.Context(), func(error) { told++ }, work(t.Context())); told != 2 || err == nil || !strings.Contains(err.Error(), "ask the host: ") {
+	if err := (Backoff{0, 0}).Do(t.Context(), func(error) { told++ }, work(t.Context())); told != 2 || err == nil || !strings.Contains(err.Error(), "ask the host: ") {
 		t.Errorf("told %d times, error %v", told, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	told = 0
-	err := Patience{time.Hour, time.Hour}.Do(ctx, func(error) { told++; cancel() }, work(ctx))
+	err := Backoff{time.Hour, time.Hour}.Do(ctx, func(error) { told++; cancel() }, work(ctx))
 	if told != 1 || err == nil {
 		t.Errorf("after it was given up, told %d times, error %v", told, err)
 	}

@@ -14,7 +14,7 @@ import (
 func NewCmdInit(f *factory.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init <what>",
-		Short: "Write what a repository starts with",
+		Short: "Write the first files of a repository",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

@@ -36,14 +36,14 @@ func NewCmdPlatform(f *factory.Factory, runF func(*PlatformOptions) error) *cobr
 		Use:   "platform <dir> [<cluster or file>...]",
 		Short: "Write the platform tree for clusters, with the addons they turn on",
 		Long: strings.TrimSpace(`
-Write the platform tree for clusters into a directory, which is or becomes the
-root of the repository that their engine follows. Without a cluster it is
-written for all of the project's. They need one engine; a hub of Argo CD and its
-spokes come together, whichever of them is named.
+Write the platform tree for clusters into a directory: the root of the repository
+that their engine follows. Without named clusters, write it for all clusters of the
+project. All of them must have the same engine. A hub of Argo CD and its spokes are
+always included together.
 
-The tree has the addons that the clusters turn on, and no other. The command can
-be run again: it writes what is missing, brings the lists of addons in line with
-the cluster files, and leaves every other file as it is. It deletes nothing.`),
+The tree has only the addons that the clusters turn on. You can run the command
+again: it writes missing files, updates the lists of addons, and leaves every other
+file as it is. It deletes nothing.`),
 		Example: strings.TrimSpace(`
   tombolo init platform ../platform demo
   tombolo check ../platform demo`),
@@ -118,7 +118,7 @@ func (o *PlatformOptions) report(done []scaffold.File) {
 		case scaffold.Kept:
 			status.Plain("  kept     %s, which differs from the reference tree's", f.Path)
 		case scaffold.Unused:
-			status.Plain("  unused   %s: no cluster turns the addon on; remove the folder when nothing else needs it", f.Path)
+			status.Plain("  unused   %s: no cluster turns the addon on; remove the folder if nothing else uses it", f.Path)
 		}
 	}
 	status.Done("%s: %s", o.Dir, summary(count))

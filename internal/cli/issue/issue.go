@@ -20,8 +20,8 @@ import (
 type Options struct {
 	Status func() render.Status
 	Host   func() (Host, error)
-	// Patience with a host that cannot answer.
-	Patience host.Patience
+	// Backoff with a host that cannot answer.
+	Backoff host.Backoff
 
 	// File has the issue's text, in Markdown.
 	File string
@@ -36,17 +36,17 @@ var keys = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
 // NewCmdIssue returns the command; runF, if not nil, runs in place of it.
 func NewCmdIssue(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Status: f.Status, Patience: host.Usual(), Host: func() (Host, error) { return hostOf(f.Lookup) }}
+	opts := &Options{Status: f.Status, Backoff: host.DefaultBackoff(), Host: func() (Host, error) { return hostOf(f.Lookup) }}
 	cmd := &cobra.Command{
 		Use:   "issue",
-		Short: "Keep one issue at GitHub or GitLab as a file says",
+		Short: "Open, update or close an issue at GitHub or GitLab",
 		Long: strings.TrimSpace(`
-Open an issue with the text of a file, or give the open one with the same key that
-text. It is left alone when it says so already. An empty file closes it.
+Open an issue with the text of a file. If an issue with the same key is open,
+update its text instead, unless it is the same. An empty file closes the issue.
 
-In GitHub Actions, the repository is the workflow's, and the token is GITHUB_TOKEN,
-which may write issues. In GitLab CI, the project is the pipeline's, and the token
-is GITLAB_TOKEN, with the scope api.`),
+In GitHub Actions, the repository is the workflow's repository. The token is
+GITHUB_TOKEN, and must be allowed to write issues. In GitLab CI, the project is
+the pipeline's project. The token is GITLAB_TOKEN, with the scope api.`),
 		Example: strings.TrimSpace(`
   tombolo drift --all --report drift.md
   tombolo issue --file drift.md --key drift --title Drift`),
@@ -63,7 +63,7 @@ is GITLAB_TOKEN, with the scope api.`),
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cmd.Flags().StringVar(&opts.File, "file", "", "`file` with the issue's text, in Markdown; an empty one closes the issue")
-	cmd.Flags().StringVar(&opts.Key, "key", "", "`word` that tells the issue from others")
+	cmd.Flags().StringVar(&opts.Key, "key", "", "`word` that identifies the issue")
 	cmd.Flags().StringVar(&opts.Title, "title", "", "`title` of a new issue")
 	for _, name := range []string{"file", "key", "title"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
@@ -83,7 +83,7 @@ func issueRun(ctx context.Context, o *Options) error {
 		return err
 	}
 	var did string
-	err = o.Patience.Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
+	err = o.Backoff.Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
 		did, err = o.keep(ctx, place, string(text))
 		return err
 	})

@@ -47,8 +47,9 @@ func NewCmdKubeconfig(f *factory.Factory, runF func(context.Context, *Options) e
 		Short: "Print a kubeconfig without credentials",
 		Long: strings.TrimSpace(`
 Print a kubeconfig of the cluster, or write it to a file and print its path. It
-holds no credentials: kubectl gets a token from the cloud each time, by the AWS
-CLI. In the lab that is the lab's own, which the kubeconfig names by its path.`),
+holds no credentials: kubectl gets a token from the cloud each time, with the AWS
+CLI. In the lab, it uses the lab's own command, which the kubeconfig names by its
+path.`),
 		Example: strings.TrimSpace(`
   tombolo kubeconfig demo >demo.kubeconfig
   kubectl --kubeconfig "$(tombolo kubeconfig demo --file demo.kubeconfig)" get nodes`),
@@ -61,7 +62,7 @@ CLI. In the lab that is the lab's own, which the kubeconfig names by its path.`)
 			return kubeconfigRun(cmd.Context(), opts)
 		},
 	}
-	cmd.Flags().StringVar(&opts.File, "file", "", "write to `path`, readable by you alone, and print the path")
+	cmd.Flags().StringVar(&opts.File, "file", "", "write to `path`, readable only by you, and print the path")
 	return cmd
 }
 

@@ -49,9 +49,9 @@ func NewCmdDriftChange(f *factory.Factory, runF func(context.Context, *DriftOpti
 		Use:   "change <type> <name-or-id> <property>=<value>...",
 		Short: "Change properties of a resource in the lab's cloud",
 		Long: strings.TrimSpace(`
-Change properties of a resource in the stand-in of the cloud. The type is
-Pulumi's, such as aws:ec2/vpc:Vpc, or the end of it, such as Vpc. A property is
-a path, such as tags.Owner. A value is JSON or else text; null removes the
+Change properties of a resource in the cloud's stand-in. The type is a Pulumi type,
+such as aws:ec2/vpc:Vpc, or the end of it, such as Vpc. A property is a path, such
+as tags.Owner. A value is JSON, or text if it is not valid JSON; null removes the
 property.`),
 		Example: `  tombolo lab drift change Vpc demo-vpc tags.Owner=me
   tombolo lab drift change NodeGroup demo-system scalingConfig.desiredSize=3`,

@@ -27,9 +27,9 @@ func NewCmdEnv(f *factory.Factory, runF func(*EnvOptions) error) *cobra.Command 
 		Use:   "env",
 		Short: "Print the lab's environment for a shell",
 		Long: strings.TrimSpace(`
-Print what a shell needs to use the lab with pulumi, kubectl and aws themselves.
-It holds the lab's passphrase and Git token, which open nothing but the lab. As
-JSON it is one object of names and values.`),
+Print the variables that a shell needs to use the lab with pulumi, kubectl and aws.
+They include the lab's passphrase and Git token, which are valid only in the lab.
+With --output json, print one object of names and values.`),
 		Example: `  eval "$(tombolo lab env)"`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

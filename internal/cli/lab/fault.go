@@ -13,6 +13,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 	"tombolo/lab"
 	"tombolo/lab/aws"
 )
@@ -50,12 +51,12 @@ func NewCmdFaultAdd(f *factory.Factory, runF func(context.Context, *FaultOptions
 	opts := newFaultOptions(f)
 	cmd := &cobra.Command{
 		Use:   "add <kind> <operation> <type>",
-		Short: "Make the next requests of a kind go wrong",
+		Short: "Make the next requests fail",
 		Long: strings.TrimSpace(`
-Make the next requests of a kind go wrong. The type is that of a resource, such
-as aws:ec2/vpc:Vpc or the end of it, Vpc; of a function with the operation
-invoke, such as getAvailabilityZones; or "*", any. The operation is create,
-read, update, delete or invoke. The kinds:
+Make the next requests fail in one of the ways below. The type is a resource type,
+such as aws:ec2/vpc:Vpc, or the end of it, such as Vpc; with the operation invoke,
+it is a function, such as getAvailabilityZones; "*" is any type. The operation is
+create, read, update, delete or invoke. The kinds:
 
   throttled     refused, because there are too many requests
   server-error  an error of the cloud's own
@@ -64,8 +65,8 @@ read, update, delete or invoke. The kinds:
   slow          takes longer, see --delay
   quota         a creation beyond a quota
 
-The provider tries a request four times that is throttled, meets a server error,
-or does not find what it created: a lower --count costs it only tries.`),
+The provider tries a request up to four times if it is throttled, meets a server
+error, or does not find what it created. A --count below four causes only retries.`),
 		Example: `  tombolo lab fault add answer-lost create Vpc
   tombolo lab fault add throttled create "*" --count 12`,
 		Args: cobra.ExactArgs(3),
@@ -77,7 +78,7 @@ or does not find what it created: a lower --count costs it only tries.`),
 			return faultAddRun(cmd.Context(), opts)
 		},
 	}
-	cmd.Flags().IntVar(&opts.Fault.Count, "count", 1, "how many requests go wrong")
+	cmd.Flags().IntVar(&opts.Fault.Count, "count", 1, "how many requests fail")
 	cmd.Flags().DurationVar(&opts.Fault.Delay, "delay", 5*time.Second, "how long a slow request takes")
 	return cmd
 }
@@ -88,7 +89,7 @@ func NewCmdFaultList(f *factory.Factory, runF func(context.Context, *FaultOption
 	opts := newFaultOptions(f)
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the faults that wait for a request",
+		Short: "List the faults that have not happened yet",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {
@@ -105,12 +106,12 @@ func NewCmdFaultClear(f *factory.Factory, runF func(context.Context, *FaultOptio
 	opts := newFaultOptions(f)
 	return &cobra.Command{
 		Use:   "clear [id]...",
-		Short: "Forget faults, all of them when none is named",
+		Short: "Remove faults, all of them if none is named",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
 				id, err := strconv.Atoi(arg)
 				if err != nil {
-					return fault.NewUsage(fmt.Sprintf("%q is no id of a fault", arg), "see `tombolo lab fault list`")
+					return fault.NewUsage(fmt.Sprintf("%q is not the id of a fault", arg), "see `tombolo lab fault list`")
 				}
 				opts.IDs = append(opts.IDs, id)
 			}
@@ -144,7 +145,7 @@ func faultAddRun(ctx context.Context, o *FaultOptions) error {
 	if o.JSON() {
 		return o.document(added)
 	}
-	o.Status().Done("fault %d waits: %s of %s, %s, %d times", added.ID, added.Operation, added.Type, added.Kind, added.Count)
+	o.Status().Done("fault %d added: %s of %s, %s, %s", added.ID, added.Operation, added.Type, added.Kind, wording.Count(added.Count, "time"))
 	return nil
 }
 
@@ -161,7 +162,7 @@ func faultListRun(ctx context.Context, o *FaultOptions) error {
 		return o.document(faults...)
 	}
 	if len(faults) == 0 {
-		o.Status().Plain("no fault waits for a request")
+		o.Status().Plain("there is no fault")
 	}
 	rows := make([][]string, 0, len(faults))
 	for _, f := range faults {
@@ -186,6 +187,6 @@ func faultClearRun(ctx context.Context, o *FaultOptions) error {
 	if o.JSON() {
 		return o.document(left...)
 	}
-	o.Status().Done("faults forgotten: %d, left: %d", n, len(left))
+	o.Status().Done("faults removed: %d, left: %d", n, len(left))
 	return nil
 }

@@ -27,7 +27,7 @@ func TestFaultArguments(t *testing.T) {
 		t.Errorf("%v, %v", got.IDs, err)
 	}
 	err := execute(t, NewCmdFaultClear(testFactory(), keep), []string{"Vpc"})
-	if want := "\"Vpc\" is no id of a fault; see `tombolo lab fault list`"; err == nil || err.Error() != want {
+	if want := "\"Vpc\" is not the id of a fault; see `tombolo lab fault list`"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -41,7 +41,7 @@ func TestFaultRun(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "no fault waits for a request\n✔ fault 1 waits: create of aws:ec2/vpc:Vpc, quota, 2 times\n✔ faults forgotten: 1, left: 0\n"
+	want := "there is no fault\n✔ fault 1 added: create of aws:ec2/vpc:Vpc, quota, 2 times\n✔ faults removed: 1, left: 0\n"
 	if errOut.String() != want {
 		t.Errorf("people read %q, want %q", errOut, want)
 	}

@@ -85,12 +85,12 @@ func NewCmdUp(f *factory.Factory, runF func(context.Context, *UpOptions) error) 
 	opts := &UpOptions{Lab: open(f), Steps: f.LabSteps, Status: f.Status}
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Start the lab, or what is missing of it",
+		Short: "Start the lab, or the parts of it that are not running",
 		Long: strings.TrimSpace(`
-Start the lab, or what is missing of it. The profile says what a cluster in it
-consists of: full is a whole control plane and the engine's controllers;
-light-engine an API server, on one etcd for all clusters, and the engine's
-controllers; light the API server alone, for which verify would wait in vain. A
+Start the lab, or the parts of it that are not running. The profile says which
+processes a cluster has. full: a complete control plane and the engine's
+controllers. light-engine: an API server, on one etcd for all clusters, and the
+engine's controllers. light: only the API server, so verify would wait forever. A
 lab keeps its profile until lab down.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -101,7 +101,7 @@ lab keeps its profile until lab down.`),
 		},
 	}
 	profile := flags.NewEnum(&opts.Profile, lab.Profiles()...)
-	cmd.Flags().Var(profile, "profile", "how much of a cluster runs (default full, or $"+lab.ProfileVariable+")")
+	cmd.Flags().Var(profile, "profile", "which processes a cluster has (default full, or $"+lab.ProfileVariable+")")
 	factory.CompleteFlag(cmd, "profile", profile.Values())
 	return cmd
 }
@@ -134,10 +134,10 @@ func NewCmdDown(f *factory.Factory, runF func(context.Context, *DownOptions) err
 	opts := &DownOptions{Lab: open(f), Status: f.Status}
 	return &cobra.Command{
 		Use:   "down",
-		Short: "Stop the lab and remove everything of it",
+		Short: "Stop the lab and remove all its data",
 		Long: strings.TrimSpace(`
-Stop every process of the lab and remove .lab/: what was deployed there, the
-state of its stacks and its logs. Nothing outside the lab is touched.`),
+Stop every process of the lab and remove .lab/: its resources, the state of its
+stacks, and its logs. Nothing outside the lab is changed.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {

@@ -124,7 +124,7 @@ func TestUpWithAProfile(t *testing.T) {
 func TestUpFails(t *testing.T) {
 	f := &fake{err: errors.New("etcd missing in .tools/bin; run `make tools`")}
 	err := upRun(t.Context(), &UpOptions{Lab: f.open, Steps: func() func(lab.Step) { return func(lab.Step) {} }})
-	if want := "the lab did not come up: etcd missing in .tools/bin; run `make tools`"; err == nil || err.Error() != want {
+	if want := "the lab did not start: etcd missing in .tools/bin; run `make tools`"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -50,8 +50,8 @@ func NewCmdLogs(f *factory.Factory, runF func(context.Context, *LogsOptions) err
 			return logsRun(cmd.Context(), opts)
 		},
 	}
-	cmd.Flags().BoolVarP(&opts.Follow, "follow", "f", false, "go on with what is written from now")
-	cmd.Flags().IntVarP(&opts.Lines, "lines", "n", 0, "begin with the last `lines`; 0 prints all")
+	cmd.Flags().BoolVarP(&opts.Follow, "follow", "f", false, "continue with new lines")
+	cmd.Flags().IntVarP(&opts.Lines, "lines", "n", 0, "print only the last `lines`; 0 prints all")
 	return cmd
 }
 

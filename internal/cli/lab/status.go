@@ -32,9 +32,9 @@ func NewCmdStatus(f *factory.Factory, runF func(context.Context, *StatusOptions)
 		Use:   "status",
 		Short: "Show the lab's processes and what exists in its cloud",
 		Long: strings.TrimSpace(`
-Show the processes of the lab, what it serves, and every resource that exists
-in the stand-in of the cloud. After destroy there is none. Of a lab that is not
-running, show the resources that it has on disk.`),
+Show the processes of the lab, its addresses, and every resource in the cloud's
+stand-in. After destroy there is no resource. If the lab is not running, show the
+resources that it has on disk.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if runF != nil {

@@ -40,10 +40,10 @@ func NewCmdList(f *factory.Factory, runF func(context.Context, *Options) error) 
 	}
 	return &cobra.Command{
 		Use:   "list",
-		Short: "List the clusters and what exists of them",
+		Short: "List the clusters and their stacks",
 		Long: strings.TrimSpace(`
 List the clusters of the project in the order of their waves, with the number of
-resources in each of their stacks. Clusters that have stacks but no file any more
+resources in each of their stacks. Clusters that have stacks but no longer a file
 come last.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

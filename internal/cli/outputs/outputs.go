@@ -56,9 +56,9 @@ func NewCmdOutputs(f *factory.Factory, runF func(context.Context, *Options) erro
 	which := core
 	cmd := &cobra.Command{
 		Use:   "outputs <cluster> [<key>]",
-		Short: "Print what core hands to bootstrap",
+		Short: "Print core's outputs, which bootstrap reads",
 		Long: strings.TrimSpace(`
-Print the outputs of core, all or one. A single text is printed as it is, other
+Print one or all of core's outputs. A single string is printed as it is, other
 values as JSON. Secrets are masked.`),
 		Example: strings.TrimSpace(`
   tombolo outputs demo

@@ -62,12 +62,12 @@ func (o *Options) approvals(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, approvalsTimeout)
 	defer cancel()
 	var people []string
-	err = host.Usual().Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
+	err = host.DefaultBackoff().Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
 		people, err = request.Approvals(ctx)
 		return err
 	})
 	if err != nil {
-		return 0, fault.NewPrecondition("ask who has approved the change", "allow the token to read reviews, or give their number", err)
+		return 0, fault.NewPrecondition("read the approvals of the change", "allow the token to read reviews, or pass the number of approvals", err)
 	}
 	if len(people) > 0 {
 		o.Status().Doing("approved by %s", strings.Join(people, ", "))

@@ -52,17 +52,16 @@ func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) erro
 		Use:   "preview [<cluster>...]",
 		Short: "Show what up would change",
 		Long: strings.TrimSpace(`
-List the resources of both stacks that up would change, and change none.
+List the resources of both stacks that up would change. Change nothing.
 
-Before core exists, bootstrap is previewed with typed unknowns in the place of
-core's outputs; they are shown as such, and up never takes them. Where core
-would change, bootstrap is previewed on what core's preview says that its
-outputs will be.
+Before core exists, bootstrap is previewed with typed unknowns in place of core's
+outputs. They are shown as such, and up never applies them. If core would change,
+bootstrap is previewed with the outputs that core's preview predicts.
 
-With --output markdown the result is one comment for a pull request, for all
-clusters together; tombolo comment posts it. Then, and with --exit-code, the
-rules of tombolo.policy.yaml are judged; with --changed-since as they were at that
-commit, so that a change is not judged by rules of its own.`),
+With --output markdown, the result is one comment for a pull request, for all
+clusters together; tombolo comment posts it. With --output markdown or --exit-code,
+the rules of tombolo.policy.yaml are checked. With --changed-since, they are read
+from that commit, so that a change cannot relax its own rules.`),
 		Example: strings.TrimSpace(`
   tombolo preview demo --lab
   tombolo preview demo --details

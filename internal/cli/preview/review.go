@@ -24,11 +24,13 @@ import (
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/result"
 	"tombolo/internal/cli/review"
+	"tombolo/internal/cli/webpage"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 	"tombolo/stacks"
 )
 
-// Review are the options of a preview that somebody decides by.
+// Review has the options of a preview for reviewers.
 type Review struct {
 	// Key of the comment's marker.
 	Key string
@@ -36,7 +38,7 @@ type Review struct {
 	MaxSize int
 	// HTML is the file of the page with everything; "" for none.
 	HTML string
-	// ExitCode has the exit code tell whether anything changes.
+	// ExitCode makes the exit code say whether anything changes.
 	ExitCode bool
 	// Approvals that the change has.
 	Approvals Approvals
@@ -94,7 +96,7 @@ func (o *Options) reviewRun(ctx context.Context) error {
 		return err
 	}
 	approvals := 0
-	if policy != nil { // else nobody asks
+	if policy != nil { // otherwise no rule needs them
 		if approvals, err = o.approvals(ctx); err != nil {
 			return err
 		}
@@ -130,7 +132,7 @@ func (o *Options) reviewRun(ctx context.Context) error {
 	return o.conclude(set, failed)
 }
 
-// policy is what the change is judged by; nil without one.
+// policy is the policy for the change; nil without one.
 func (o *Options) policy(ctx context.Context) (*config.Policy, error) {
 	if o.Policy == "" && o.ChangedSince != "" {
 		text, found, err := o.FileAtBase(ctx, config.PolicyFile)
@@ -216,10 +218,14 @@ func (o *Options) conclude(set change.Set, failed error) error {
 		}
 	}
 	if o.HTML != "" {
-		if err := review.WritePage(o.HTML, set); err != nil {
+		text, err := review.Page(set)
+		if err == nil {
+			err = webpage.Write(o.HTML, text)
+		}
+		if err != nil {
 			return err
 		}
-		o.Status().Done("everything is in %s", o.HTML)
+		o.Status().Done("the page is in %s", o.HTML)
 	}
 	if failed != nil {
 		return failed
@@ -243,7 +249,7 @@ func (o *Options) verdict(set change.Set) error {
 	case !o.ExitCode || !set.Changes():
 		return nil
 	case dangerous > 0:
-		return &fault.Error{Class: fault.Dangerous, Problem: "the change is dangerous in " + review.Plural(dangerous, "place")}
+		return &fault.Error{Class: fault.Dangerous, Problem: "the change is dangerous in " + wording.Count(dangerous, "place")}
 	}
 	return &fault.Error{Class: fault.Changes, Problem: whatChanges(set)}
 }
@@ -251,10 +257,10 @@ func (o *Options) verdict(set change.Set) error {
 func whatChanges(set change.Set) string {
 	var parts []string
 	if n := len(set.Changed()); n > 0 {
-		parts = append(parts, review.Plural(n, "cluster")+" would change")
+		parts = append(parts, wording.Count(n, "cluster")+" would change")
 	}
 	if n := len(set.Removed); n > 0 {
-		parts = append(parts, review.Plural(n, "cluster file")+" removed")
+		parts = append(parts, wording.Count(n, "cluster file")+" removed")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -190,7 +190,7 @@ func TestReviewOfWhatFails(t *testing.T) {
 func TestPageBesidesPlans(t *testing.T) {
 	open := func(o automation.Observer) Driver { return driver{o} }
 	dir, stdout, stderr, err := previewed(t, open, nil, "demo", "--html", "preview.html")
-	if err != nil || !strings.HasPrefix(stdout, "demo-core: 0 changes, 9 unchanged\n") || !strings.Contains(stderr, "everything is in preview.html") {
+	if err != nil || !strings.HasPrefix(stdout, "demo-core: 0 changes, 9 unchanged\n") || !strings.Contains(stderr, "the page is in preview.html") {
 		t.Errorf("error %v, data\n%s\nand\n%s", err, stdout, stderr)
 	}
 	if page, err := os.ReadFile(filepath.Join(dir, "preview.html")); err != nil || !strings.Contains(string(page), "infra-config") {

@@ -40,14 +40,14 @@ func NewCmdPush(f *factory.Factory, runF func(context.Context, *Options) error) 
 		Use:   "push [<cluster>...]",
 		Short: "Hand the GitOps engine itself over to Git",
 		Long: strings.TrimSpace(`
-Commit the engine's install manifest and sync objects to the repository that
-each cluster follows, below flux-system in its path. From then on the engine
-manages itself: it is upgraded by a commit, and up leaves it alone.
+Commit the engine's install manifest and sync objects to the repository that each
+cluster follows, below flux-system in its path. From then on, the engine manages
+itself: a commit upgrades it, and up leaves it alone.
 
-Nothing is forced, and without a difference nothing is committed. Where the
-branch takes no pushes, the commit goes to a branch of its own, for a pull
-request. The Secret with the credentials never goes to Git. This needs no
-cluster, and may come before or after up.`),
+The command never forces a push, and makes no commit if nothing differs. If the
+branch takes no pushes, the commit goes to another branch, for a pull request. The
+Secret with the credentials is never committed. The command needs no cluster: run
+it before or after up.`),
 		Example: strings.TrimSpace(`
   tombolo push demo --lab
   tombolo push prod --branch upgrade-flux
@@ -111,7 +111,7 @@ func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) er
 
 func (o Output) say(r automation.PushResult) {
 	if r.Refusal != "" {
-		o.Status.Plain("  branch %s takes no push: %s", r.Into, r.Refusal)
+		o.Status.Plain("  branch %s does not accept the push: %s", r.Into, r.Refusal)
 	}
 	switch {
 	case !r.Proposed && !r.Changed:
@@ -124,7 +124,7 @@ func (o Output) say(r automation.PushResult) {
 			done = "already up to date:"
 		}
 		o.Status.Done("%s: %s %s on branch %s", r.Cluster, done, short(r.Commit), r.Branch)
-		o.Status.Plain("  Now open a pull request from %s into %s: %s", r.Branch, r.Into, r.Repository)
+		o.Status.Plain("  Open a pull request from %s into %s: %s", r.Branch, r.Into, r.Repository)
 	}
 }
 

@@ -69,14 +69,14 @@ func TestPush(t *testing.T) {
 		"up to date": {automation.PushResult{Branch: "main"}, "✔ demo: already up to date at 0123456789ab, branch main\n"},
 		"protected": {
 			automation.PushResult{Branch: "tombolo/demo-flux", Changed: true, Proposed: true, Refusal: "GH006: protected"},
-			"  branch main takes no push: GH006: protected\n" +
+			"  branch main does not accept the push: GH006: protected\n" +
 				"✔ demo: pushed 0123456789ab on branch tombolo/demo-flux\n" +
-				"  Now open a pull request from tombolo/demo-flux into main: https://git.example.com/platform.git\n",
+				"  Open a pull request from tombolo/demo-flux into main: https://git.example.com/platform.git\n",
 		},
 		"proposed before": {
 			automation.PushResult{Branch: "flux", Proposed: true},
 			"✔ demo: already up to date: 0123456789ab on branch flux\n" +
-				"  Now open a pull request from flux into main: https://git.example.com/platform.git\n",
+				"  Open a pull request from flux into main: https://git.example.com/platform.git\n",
 		},
 	} {
 		out, errOut, err := run(t, &driver{result: test.result}, false, "demo")

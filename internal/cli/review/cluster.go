@@ -8,6 +8,7 @@ import (
 
 	"tombolo/automation/change"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // cluster is the folded part of one cluster.
@@ -31,7 +32,7 @@ func cluster(c change.Cluster, level detail) string {
 		fence := strings.Repeat("`", max(3, ticks(body)+1))
 		fmt.Fprintf(&b, "\n**%s**: %s\n\n", text(s.Name), counted(s.Counts()))
 		if s.Placeholders {
-			b.WriteString("Previewed before core's outputs exist: what core's preview does not tell is unknown.\n\n")
+			b.WriteString("Previewed before core's outputs exist: values that core's preview does not have are unknown.\n\n")
 		}
 		fmt.Fprintf(&b, "%sdiff\n%s%s\n", fence, body, fence)
 	}
@@ -120,7 +121,7 @@ func (g *group) write(b *strings.Builder) {
 		b.WriteString(t)
 	}
 	if n := len(g.titles); n > 1 {
-		fmt.Fprintf(b, "  the same of all %d:\n", n)
+		fmt.Fprintf(b, "  the same in all %d:\n", n)
 	}
 	b.WriteString(g.properties)
 }
@@ -153,7 +154,7 @@ func properties(s change.Stack, r change.Resource, level detail) string {
 		pair(&b, s, d)
 	}
 	if schema > 0 {
-		fmt.Fprintf(&b, "  and %s of its schema\n", Plural(schema, "value"))
+		fmt.Fprintf(&b, "  and %s of its schema\n", wording.Count(schema, "value"))
 	}
 	return b.String()
 }

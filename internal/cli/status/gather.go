@@ -10,6 +10,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/fleet"
 	"tombolo/config"
+	"tombolo/internal/wording"
 )
 
 // gather finds out how clusters stand, in the order of their waves. Clusters
@@ -37,7 +38,7 @@ func (o *Options) gather(ctx context.Context, all []*config.Cluster) ([]Standing
 	if err != nil {
 		return nil, err
 	}
-	o.Status().Doing("looking at %d clusters", len(all))
+	o.Status().Doing("looking at %s", wording.Count(len(all), "cluster"))
 	return found, o.lookAll(ctx, driver, all, found)
 }
 

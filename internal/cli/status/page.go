@@ -1,21 +1,15 @@
 package status
 
 import (
-	"bytes"
 	_ "embed"
-	"fmt"
 	"html/template"
-	"os"
-	"path/filepath"
 	"time"
 
 	"tombolo/config"
 	"tombolo/internal/cli/graph"
+	"tombolo/internal/cli/webpage"
 )
 
-// pageText is the template of the page. Its styles and its script are in it, and
-// its policy forbids the browser to load anything else.
-//
 //go:embed page.html
 var pageText string
 
@@ -27,51 +21,15 @@ type page struct {
 	files []*config.Cluster
 }
 
-// write renders the page.
-func (p page) write() ([]byte, error) {
-	t, err := template.New("status").Funcs(template.FuncMap{
+func (p page) render() ([]byte, error) {
+	return webpage.Render(pageText, template.FuncMap{
 		"ago":  func(at time.Time) string { return ago(p.At, at) },
 		"when": func(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") },
 		"iso":  func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 		"took": func(seconds float64) string {
 			return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 		},
-	}).Parse(pageText)
-	if err != nil {
-		return nil, fmt.Errorf("read the template of the page: %w", err)
-	}
-	var b bytes.Buffer
-	if err := t.Execute(&b, p); err != nil {
-		return nil, fmt.Errorf("write the page: %w", err)
-	}
-	return b.Bytes(), nil
-}
-
-// writeFile puts the page into a file, whole or not at all.
-func (p page) writeFile(path string) error {
-	text, err := p.write()
-	if err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".status-*.html")
-	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(text)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Chmod(file.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	return nil
+	}, p)
 }
 
 // Tile is a number above the table.
@@ -102,7 +60,7 @@ func (p page) Tiles() []Tile {
 	return []Tile{
 		{len(p.Clusters), "clusters", levelPlain},
 		{ready, "ready", levelIf(ready > 0, levelGood)},
-		{trouble, "need a look", levelIf(trouble > 0, levelBad)},
+		{trouble, "with problems", levelIf(trouble > 0, levelBad)},
 		{drifted, "with drift", levelIf(drifted > 0, levelBad)},
 		{absent, "not deployed", levelPlain},
 	}
@@ -124,7 +82,7 @@ func levelIf(is bool, level string) string {
 }
 
 // Picture is the graph of the fleet. It is drawn from names that cluster files
-// may have, and escaped by who draws it.
+// may have, and escaped by the package that draws it.
 func (p page) Picture() template.HTML {
 	if len(p.files) == 0 {
 		return ""

@@ -91,7 +91,7 @@ type GitOps struct {
 	// Ready objects of Total.
 	Ready int `json:"ready"`
 	Total int `json:"total"`
-	// Cause is the first one of what is not ready, or why nobody knows.
+	// Cause is the first one of what is not ready, or why it is not known.
 	Cause string `json:"cause,omitempty"`
 	// Waiting are the objects that are not ready.
 	Waiting []string `json:"waiting,omitempty"`
@@ -129,7 +129,7 @@ func (s Standing) lastText(now time.Time) string {
 
 func (l Last) outcome() string {
 	if l.Outcome == "" {
-		return "without an end"
+		return "did not end"
 	}
 	return string(l.Outcome)
 }
@@ -151,7 +151,7 @@ func (s Standing) changed() time.Time {
 func (s Standing) driftText() string {
 	switch {
 	case s.Drift == nil:
-		return "not looked for"
+		return "not checked"
 	case s.Drift.count() > 0:
 		return fmt.Sprintf("%d differ", s.Drift.count())
 	case s.Drift.Error != "":
@@ -160,7 +160,7 @@ func (s Standing) driftText() string {
 	return "none"
 }
 
-// Troubles are what somebody should look at, one line each.
+// Troubles are the problems of the cluster, one line each.
 func (s Standing) Troubles() []string {
 	var out []string
 	if s.Last != nil && !s.Last.good() && s.Last.Cause != "" {
@@ -169,7 +169,7 @@ func (s Standing) Troubles() []string {
 		out = append(out, s.Last.Operation+" "+s.Last.outcome())
 	}
 	if s.Drift != nil && s.Drift.count() > 0 {
-		out = append(out, fmt.Sprintf("drift: %d missing, %d changed, %d unexpected; `tombolo drift %s` looks again",
+		out = append(out, fmt.Sprintf("drift: %d missing, %d changed, %d unexpected; `tombolo drift %s` compares again",
 			s.Drift.Missing, s.Drift.Changed, s.Drift.Unexpected, s.Name))
 	}
 	if s.Drift != nil && s.Drift.Error != "" {

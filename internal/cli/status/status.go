@@ -17,10 +17,11 @@ import (
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/webpage"
 	"tombolo/internal/render"
 )
 
-// DefaultTimeout is the longest look at one cluster when none is given: an API
+// DefaultTimeout is the longest time for one cluster when none is given: an API
 // that works answers well before.
 const DefaultTimeout = 20 * time.Second
 
@@ -64,13 +65,12 @@ func NewCmdStatus(f *factory.Factory, runF func(context.Context, *Options) error
 		Use:   "status [<cluster>...]",
 		Short: "Show the fleet: versions, last operation, drift, GitOps readiness",
 		Long: strings.TrimSpace(`
-Show the clusters, all of the project's when none is chosen: their versions, the
-last operation on each, the drift that tombolo drift has found last, and whether
-everything that Git declares is ready now. Nothing is changed and nothing is
-waited for: a cluster that does not answer in time is shown as such.
+Show the clusters: their versions, the last operation on each, the drift that
+tombolo drift last found, and whether everything that Git declares is ready now.
+Without a selection, show all clusters of the project. The command changes nothing
+and does not wait: a cluster that does not answer in time is shown as such.
 
---html writes the same, and more of it, as one page that needs nothing from
-elsewhere.`),
+--html also writes this, with more details, as one self-contained page.`),
 		Example: strings.TrimSpace(`
   tombolo status
   tombolo status --html fleet.html
@@ -85,9 +85,9 @@ elsewhere.`),
 		},
 	}
 	opts.AddFlags(cmd)
-	cmd.Flags().StringVar(&opts.HTML, "html", "", "write a page to this `file`, too")
-	cmd.Flags().DurationVar(&opts.Timeout, "timeout", DefaultTimeout, "longest look at one cluster")
-	cmd.Flags().IntVar(&opts.Parallel, "parallel", defaultParallel, "how many clusters are looked at at once")
+	cmd.Flags().StringVar(&opts.HTML, "html", "", "also write a page to this `file`")
+	cmd.Flags().DurationVar(&opts.Timeout, "timeout", DefaultTimeout, "longest time for one cluster")
+	cmd.Flags().IntVar(&opts.Parallel, "parallel", defaultParallel, "how many clusters are read at a time")
 	return cmd
 }
 
@@ -106,7 +106,7 @@ func statusRun(ctx context.Context, o *Options) error {
 		return fault.NewUsage(fmt.Sprintf("--timeout is %s", o.Timeout), "give a duration such as 20s")
 	}
 	if o.Parallel <= 0 {
-		return fault.NewUsage(fmt.Sprintf("--parallel is %d", o.Parallel), "give 1 or more")
+		return fault.NewUsage(fmt.Sprintf("--parallel is %d", o.Parallel), "pass 1 or more")
 	}
 	all, err := o.Choose()
 	if err != nil {
@@ -118,7 +118,11 @@ func statusRun(ctx context.Context, o *Options) error {
 	}
 	p := page{At: o.Now().UTC(), Clusters: found, files: all}
 	if o.HTML != "" {
-		if err := p.writeFile(o.HTML); err != nil {
+		text, err := p.render()
+		if err == nil {
+			err = webpage.Write(o.HTML, text)
+		}
+		if err != nil {
 			return err
 		}
 		o.Status().Done("the page is in %s", o.HTML)
@@ -151,7 +155,7 @@ func (o *Options) table(found []Standing) error {
 	return nil
 }
 
-// records are what the journals tell of the backend in use, beside the project's
+// records are the journals' entries about the backend in use, beside the project's
 // files or the lab's.
 func records(f *factory.Factory) ([]fleet.Record, error) {
 	journals, err := f.Journals()

@@ -269,7 +269,7 @@ func TestStatusFails(t *testing.T) {
 			o.Drift = func(string) (*Drift, error) { return nil, errors.New("the last drift is torn") }
 		},
 		"--timeout is 0s; give a duration such as 20s": func(o *Options) { o.Timeout = 0 },
-		"--parallel is 0; give 1 or more":              func(o *Options) { o.Parallel = 0 },
+		"--parallel is 0; pass 1 or more":              func(o *Options) { o.Parallel = 0 },
 	} {
 		if _, _, err := run(t, render.Text, set); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)

@@ -169,8 +169,8 @@ func (s *Streams) Ask(ctx context.Context, question string) (string, error) {
 	}
 }
 
-// await begins to read a line, unless a question that nobody waited out has
-// begun already.
+// await begins to read a line, unless an earlier question, which was
+// interrupted, has begun already.
 func (s *Streams) await() {
 	if s.awaited != nil {
 		return

@@ -40,7 +40,7 @@ type Options struct {
 	Name  string
 	Stack stacks.Kind
 	Yes   bool
-	// OwnerIsGone vouches for what cannot be seen from here.
+	// OwnerIsGone says that the user has made sure that the owner is gone.
 	OwnerIsGone bool
 }
 
@@ -57,14 +57,14 @@ func NewCmdUnlock(f *factory.Factory, runF func(context.Context, *Options) error
 		Long: strings.TrimSpace(`
 Show who holds the locks on a cluster's stacks and since when, and remove them.
 
-A command that meets a lock whose owner is gone removes it by itself. This one is
-for the locks of which that cannot be known: the owner is on another host, or the
-backend does not say whose the lock is. Such a lock is removed only with
---owner-is-gone, which says that you made sure. Two operations at once on one
-stack lose what one of them did.
+Other commands remove a lock themselves when they can tell that its owner is gone.
+This command is for the other locks: the owner is on another host, or the backend
+does not say who holds the lock. Such a lock is removed only with --owner-is-gone.
+Make sure first that the owner is gone: when two operations run on one stack, the
+work of one of them is lost.
 
-On a terminal you are asked; --yes goes ahead without. Without a terminal --yes
-is required.`),
+On a terminal, the command asks before it removes a lock; --yes skips the question.
+Without a terminal and without --yes, it only shows the locks.`),
 		Example: strings.TrimSpace(`
   tombolo unlock demo
   tombolo unlock demo --stack core --owner-is-gone`),
@@ -79,9 +79,9 @@ is required.`),
 	}
 	stack := flags.NewEnum(&opts.Stack, stacks.Kinds()...)
 	cmd.Flags().Var(stack, "stack", "only the lock of this stack")
-	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
+	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&opts.OwnerIsGone, "owner-is-gone", false,
-		"remove a lock although nothing here shows that its owner is gone")
+		"remove a lock even if tombolo cannot tell that its owner is gone")
 	factory.CompleteFlag(cmd, "stack", stack.Values())
 	return cmd
 }
@@ -90,9 +90,6 @@ func unlockRun(ctx context.Context, o *Options) error {
 	all, err := o.Clusters([]string{o.Name})
 	if err != nil {
 		return err
-	}
-	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {
-		return fault.NewUsage("nobody can be asked before unlock removes a lock", "give --yes to go ahead")
 	}
 	progress := o.Progress()
 	defer progress.Close()
@@ -109,24 +106,28 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 		return err
 	}
 	if len(locks) == 0 {
-		o.Status().Done("%s: nobody holds a lock", c.Name)
-		return o.document(c, locks)
+		o.Status().Done("%s: there is no lock", c.Name)
+		return o.document(c, nil, nil)
 	}
 	if !o.JSON() {
 		if err := o.show(locks); err != nil {
 			return err
 		}
 	}
+	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {
+		o.Status().Plain("no lock was removed; to remove them without a terminal, pass --yes")
+		return o.document(c, locks, nil)
+	}
 	for _, l := range locks {
 		if err := o.remove(ctx, driver, l); err != nil {
 			return err
 		}
 	}
-	o.Status().Plain("the next up or destroy of %s finds out first what became of what was under way", c.Name)
-	return o.document(c, locks)
+	o.Status().Plain("the next up or destroy of %s first finds out how the interrupted operation ended", c.Name)
+	return o.document(c, nil, locks)
 }
 
-// remove asks, unless the lock stays anyway.
+// remove removes a lock. It asks first, but not about a lock that will be refused.
 func (o *Options) remove(ctx context.Context, driver Driver, l automation.Lock) error {
 	if !o.Yes && (o.OwnerIsGone || l.State == automation.OwnerGone) {
 		answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Remove the lock of %s? [y/N]", l.Stack))
@@ -176,16 +177,20 @@ func meaning(s automation.OwnerState) string {
 	}
 }
 
-// document is the result in the JSON format: the locks that were removed.
+// document is the result in the JSON format: the locks that are still held, and
+// those that were removed.
 type document struct {
 	Type    string            `json:"type"`
 	Cluster string            `json:"cluster"`
+	Held    []automation.Lock `json:"held,omitempty"`
 	Removed []automation.Lock `json:"removed"`
 }
 
-func (o *Options) document(c *config.Cluster, locks []automation.Lock) error {
+func (o *Options) document(c *config.Cluster, held, removed []automation.Lock) error {
 	if !o.JSON() {
 		return nil
 	}
-	return render.WriteJSON(o.Streams.Out, document{Type: "unlock", Cluster: c.Name, Removed: append([]automation.Lock{}, locks...)})
+	return render.WriteJSON(o.Streams.Out, document{
+		Type: "unlock", Cluster: c.Name, Held: held, Removed: append([]automation.Lock{}, removed...),
+	})
 }

@@ -80,7 +80,7 @@ func TestUnlock(t *testing.T) {
 		t.Errorf("removed %v, error %v, got:\n%s\nwant:\n%s", d.removed, got.err, got.out, table)
 	}
 	want := "Remove the lock of demo-core? [y/N] ✔ demo-core: removed the lock\n" +
-		"the next up or destroy of demo finds out first what became of what was under way\n"
+		"the next up or destroy of demo first finds out how the interrupted operation ended\n"
 	if got.errOut != want {
 		t.Errorf("got %q, want %q", got.errOut, want)
 	}
@@ -123,9 +123,9 @@ func TestUnlockOwnerNotKnown(t *testing.T) {
 	}
 }
 
-func TestUnlockNobody(t *testing.T) {
+func TestUnlockNoLock(t *testing.T) {
 	got := run(t, &driver{}, render.Text, "", "--yes")
-	if want := "✔ demo: nobody holds a lock\n"; got.err != nil || got.errOut != want || got.out != "" {
+	if want := "✔ demo: there is no lock\n"; got.err != nil || got.errOut != want || got.out != "" {
 		t.Errorf("got %+v, want %q", got, want)
 	}
 	got = run(t, &driver{}, render.JSON, "", "--yes")
@@ -143,11 +143,19 @@ func TestUnlockJSON(t *testing.T) {
 	}
 }
 
-func TestUnlockNeedsAnAnswer(t *testing.T) {
-	for _, format := range []render.Format{render.Text, render.JSON} {
-		got := run(t, &driver{}, format, "")
-		if want := "nobody can be asked before unlock removes a lock; give --yes to go ahead"; got.err == nil || got.err.Error() != want {
-			t.Errorf("%s: error %v, want %s", format, got.err, want)
-		}
+// TestUnlockWithoutATerminal: without --yes the locks are shown, and none is
+// removed.
+func TestUnlockWithoutATerminal(t *testing.T) {
+	d := &driver{locks: []automation.Lock{lock("demo-core", automation.OwnerGone)}}
+	got := run(t, d, render.Text, "")
+	const said = "no lock was removed; to remove them without a terminal, pass --yes\n"
+	if got.err != nil || got.out != table || got.errOut != said || len(d.removed) > 0 {
+		t.Errorf("removed %v, error %v, said %q, got:\n%s\nwant:\n%s", d.removed, got.err, got.errOut, got.out, table)
+	}
+	d = &driver{locks: []automation.Lock{{Stack: "demo-core", State: automation.OwnerUnknown}}}
+	got = run(t, d, render.JSON, "")
+	want := `{"type":"unlock","cluster":"demo","held":[{"stack":"demo-core","state":"unknown"}],"removed":[]}` + "\n"
+	if got.err != nil || got.out != want || len(d.removed) > 0 {
+		t.Errorf("removed %v, got %+v, want %q", d.removed, got, want)
 	}
 }

@@ -76,7 +76,7 @@ func changes(r automation.Result) bool {
 
 func left(clusters []*config.Cluster) string {
 	if len(clusters) == 1 {
-		return clusters[0].Name + " was left as it is"
+		return clusters[0].Name + " was not changed"
 	}
-	return fleet.Names(clusters) + " were left as they are"
+	return fleet.Names(clusters) + " were not changed"
 }

@@ -59,17 +59,19 @@ func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *c
 	}
 	cmd := &cobra.Command{
 		Use:   "up [<cluster>...]",
-		Short: "Make clusters what their files say",
+		Short: "Deploy clusters as their files say",
 		Long: strings.TrimSpace(`
 Deploy both stacks of each cluster: core, then bootstrap, which takes core's
 outputs and hands the cluster over to Git. A failed up can be run again.
 
-Several clusters go in the order of their waves, a hub before its spokes, and
-some at a time; none starts when one lacks something, as doctor would find. A cluster that fails stops the next wave, not its neighbours; so
-does a wave that Git has not made ready in time. --resume goes on from there.
+Several clusters are deployed in the order of their waves, a hub before its
+spokes, some of them in parallel. No cluster starts if a check fails for one of
+them; doctor runs the same checks. A cluster that fails stops the next wave, but
+not the other clusters of its wave. A wave that does not become ready in time also
+stops the next wave. --resume continues.
 
-On a terminal the plan is shown first and you are asked; --yes goes ahead
-without. Without a terminal --yes is required.`),
+On a terminal, the command shows the plan and asks; --yes skips the question.
+Without a terminal, --yes is required.`),
 		Example: strings.TrimSpace(`
   tombolo up demo --lab
   tombolo up demo staging --yes --push --verify
@@ -88,10 +90,10 @@ without. Without a terminal --yes is required.`),
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
 	opts.AddGateFlags(cmd)
-	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "go ahead without asking")
+	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
-	cmd.Flags().BoolVar(&opts.Push, "push", false, "hand the engine itself over to Git afterwards, as push does")
-	cmd.Flags().BoolVar(&opts.Verify, "verify", false, "wait afterwards until everything that Git declares is ready")
+	cmd.Flags().BoolVar(&opts.Push, "push", false, "afterwards hand the engine itself over to Git, as push does")
+	cmd.Flags().BoolVar(&opts.Verify, "verify", false, "afterwards wait until everything that Git declares is ready")
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", verify.DefaultTimeout, "longest wait of --verify")
 	return cmd
 }
@@ -102,7 +104,7 @@ func upRun(ctx context.Context, o *Options) error {
 		return err
 	}
 	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {
-		return fault.NewUsage("nobody can be asked before up changes something", "give --yes to go ahead")
+		return fault.NewUsage("up needs confirmation, and this is not a terminal", "pass --yes")
 	}
 	if err := o.Tools(all); err != nil {
 		return err
@@ -121,8 +123,8 @@ func upRun(ctx context.Context, o *Options) error {
 	})
 }
 
-// ready refuses a run on several clusters of which one could not succeed. One
-// alone looks for that itself, while it is previewed.
+// ready refuses a run on several clusters if one of them could not succeed. A single
+// cluster is checked while it is previewed.
 func (o *Options) ready(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) error {
 	if len(all) == 1 {
 		return nil
@@ -187,8 +189,8 @@ func (o *Options) up(ctx context.Context, driver Driver, t fleet.Terminal, c *co
 	return r, result.Write(t.Out, "up", r)
 }
 
-// plan says whether to find out first how much there is to do. A person who
-// watches wants to know; who was asked has seen it already.
+// plan says whether to find out first how much there is to do. A person at a
+// terminal wants to know, unless the plan was shown with the question.
 func (o *Options) plan() bool {
 	return o.Yes && !o.JSON() && o.Streams.ErrIsTerminal()
 }

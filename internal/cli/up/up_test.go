@@ -135,7 +135,7 @@ func TestUp(t *testing.T) {
 		},
 		{
 			name: "verify", args: []string{"demo", "--yes", "--verify", "--timeout", "30s"},
-			calls: []string{"up demo", "verify demo 30s"}, says: "✔ demo: 1 objects are ready",
+			calls: []string{"up demo", "verify demo 30s"}, says: "✔ demo: 1 object is ready",
 		},
 		{
 			name: "push", args: []string{"demo", "--yes", "--verify", "--push"},
@@ -143,11 +143,11 @@ func TestUp(t *testing.T) {
 		},
 		{
 			name: "no terminal", args: []string{"demo"},
-			err: "nobody can be asked before up changes something; give --yes to go ahead",
+			err: "up needs confirmation, and this is not a terminal; pass --yes",
 		},
 		{
 			name: "json on a terminal", args: []string{"demo"}, terminal: true, setup: (*fixture).json,
-			err: "nobody can be asked before up changes something; give --yes to go ahead",
+			err: "up needs confirmation, and this is not a terminal; pass --yes",
 		},
 		{
 			name: "agreed", args: []string{"demo"}, terminal: true, answer: "Yes\n",
@@ -155,7 +155,7 @@ func TestUp(t *testing.T) {
 		},
 		{
 			name: "declined", args: []string{"demo"}, terminal: true, answer: "\n",
-			calls: []string{"preview demo"}, err: "demo was left as it is", says: "Change demo as planned? [y/N]",
+			calls: []string{"preview demo"}, err: "demo was not changed", says: "Change demo as planned? [y/N]",
 		},
 		{
 			name: "nothing to change", args: []string{"demo", "--verify"}, terminal: true,
@@ -176,13 +176,13 @@ func TestUp(t *testing.T) {
 			name: "a failure spares neighbours", args: []string{"demo", "prod", "--yes", "--parallel", "1"},
 			setup: func(fx *fixture) { fx.driver.err, fx.driver.bad = errors.New("quota exceeded"), "demo" },
 			calls: []string{"up demo", "up prod"},
-			err:   "up: 1 of 2 clusters succeeded, 1 failed; first cause: quota exceeded; `tombolo up --resume` goes on with the rest",
+			err:   "up: 1 of 2 clusters succeeded, 1 failed; first cause: quota exceeded; `tombolo up --resume` continues with the rest",
 		},
 		{
 			name: "fail fast", args: []string{"demo", "prod", "--yes", "--parallel", "1", "--fail-fast"},
 			setup: func(fx *fixture) { fx.driver.err = errors.New("quota exceeded") },
 			calls: []string{"up demo"},
-			err:   "up: 0 of 2 clusters succeeded, 1 failed, 1 not started; first cause: quota exceeded; `tombolo up --resume` goes on with the rest",
+			err:   "up: 0 of 2 clusters succeeded, 1 failed, 1 not started; first cause: quota exceeded; `tombolo up --resume` continues with the rest",
 		},
 		{
 			name: "several are asked about once", args: []string{"demo", "prod", "--parallel", "1"}, terminal: true, answer: "y\n",
@@ -190,7 +190,7 @@ func TestUp(t *testing.T) {
 		},
 		{
 			name: "several declined", args: []string{"demo", "prod", "--parallel", "1"}, terminal: true, answer: "n\n",
-			calls: []string{"preview demo", "preview prod"}, err: "demo, prod were left as they are",
+			calls: []string{"preview demo", "preview prod"}, err: "demo, prod were not changed",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestUpWithoutCluster(t *testing.T) {
 	cmd.SetArgs([]string{})
 	err := cmd.ExecuteContext(t.Context())
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Usage || f.Problem != "no cluster is chosen" {
+	if !errors.As(err, &f) || f.Class != fault.Usage || f.Problem != "no cluster is selected" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -34,9 +34,9 @@ func NewCmdValidate(f *factory.Factory, runF func(*Options) error) *cobra.Comman
 		Use:   "validate [<cluster or file>...]",
 		Short: "Check cluster files",
 		Long: strings.TrimSpace(`
-Check cluster files, all of the project's when none is named. All problems are
-reported together, each with its place in the file and its remedy. Nothing is
-started.`),
+Check cluster files. Without named clusters, check all files of the project. All
+problems are reported together, each with its place in the file and its remedy.
+Nothing is started.`),
 		Example: strings.TrimSpace(`
   tombolo validate
   tombolo validate demo ./other/cluster.yaml

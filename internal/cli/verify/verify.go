@@ -18,6 +18,7 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // DefaultTimeout is the longest wait when none is given: a platform of a few
@@ -49,9 +50,9 @@ func NewCmdVerify(f *factory.Factory, runF func(context.Context, *Options) error
 		Short: "Wait until everything that Git declares is ready",
 		Long: strings.TrimSpace(`
 Wait until everything that the GitOps engine has for each cluster is ready at the
-expected revision, and show it: with Flux every source, Kustomization and
-HelmRelease, with Argo CD every Application and ApplicationSet, which for a spoke
-are looked at on its hub. When the time is over, the first cause is named.`),
+expected revision, and show it. With Flux, this is every source, Kustomization and
+HelmRelease. With Argo CD, it is every Application and ApplicationSet; those of a
+spoke are on its hub. If the time runs out, the first cause is named.`),
 		Example: strings.TrimSpace(`
   tombolo verify demo --lab
   tombolo verify --all --timeout 5m
@@ -67,7 +68,7 @@ are looked at on its hub. When the time is over, the first cause is named.`),
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", DefaultTimeout, "longest wait for each cluster")
-	cmd.Flags().StringVar(&opts.Revision, "revision", "", "`commit` that the repository must be at (default: what its source has fetched)")
+	cmd.Flags().StringVar(&opts.Revision, "revision", "", "`commit` that the repository must be at (default: the one that its source has fetched)")
 	return cmd
 }
 
@@ -123,7 +124,7 @@ func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) er
 		return wErr
 	}
 	if err == nil {
-		o.Status.Done("%s: %d objects are ready, after %s", c.Name, len(v.Checks), v.Waited.Round(time.Second))
+		o.Status.Done("%s: %s ready, after %s", c.Name, wording.Plural(len(v.Checks), "object is", "objects are"), v.Waited.Round(time.Second))
 	}
 	return err
 }

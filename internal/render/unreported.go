@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// The engine tells of an error when it meets it, in its providers' words. What
-// the operation ends with says the same once more, in ours and with what to do.
-// So the views for people keep the engine's errors until then, and show those
-// that the end leaves out.
+// The Pulumi engine reports an error at once, in its providers' words. The error that
+// the operation ends with says the same again, in our words and with a remedy. So the
+// views for people keep the engine's errors until the end, and show those that the
+// final error does not contain.
 
 // hold keeps a message for the operation's end, if there will be one.
 func (o *operation) hold(d diagnostic) bool {
@@ -20,21 +20,20 @@ func (o *operation) hold(d diagnostic) bool {
 	return true
 }
 
-// unsaid returns the errors that the operation's end does not tell.
-func (o *operation) unsaid() []diagnostic {
+// unreported returns the errors that the operation's final error does not contain.
+func (o *operation) unreported() []diagnostic {
 	var left []diagnostic
 	for _, d := range o.errors {
-		if o.err == nil || !d.saidBy(o.err.Error()) {
+		if o.err == nil || !d.isIn(o.err.Error()) {
 			left = append(left, d)
 		}
 	}
 	return left
 }
 
-// saidBy says whether a text tells of the same error of the same resource. The
-// last line decides: why it failed is at a message's end, behind what the
-// engine puts around it.
-func (d diagnostic) saidBy(text string) bool {
+// isIn says whether a text has the same error of the same resource. The last line
+// decides: the cause is at a message's end, after the engine's own words.
+func (d diagnostic) isIn(text string) bool {
 	if d.name != "" && !d.root && !strings.Contains(text, d.name+": ") {
 		return false
 	}

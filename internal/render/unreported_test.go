@@ -28,7 +28,7 @@ func TestSaidBy(t *testing.T) {
 		{"another of that resource", diagnostic{name: "events", text: "SetQueueAttributes: throttled"}, false},
 		{"nothing but a head", diagnostic{name: "events", text: "1 error occurred:"}, false},
 	} {
-		if got := tt.d.saidBy(end); got != tt.want {
+		if got := tt.d.isIn(end); got != tt.want {
 			t.Errorf("%s: said is %t, want %t", tt.name, got, tt.want)
 		}
 	}
