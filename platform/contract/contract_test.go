@@ -12,14 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tombolo/config"
+	"tombolo/platform/contract/published"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
 // twoClusters are the clusters of the tree in testdata.
-func twoClusters(t *testing.T) []Published {
+func twoClusters(t *testing.T) []published.Set {
 	t.Helper()
-	var out []Published
+	var out []published.Set
 	for _, name := range []string{"demo", "prod"} {
 		c := &config.Cluster{
 			Name: name, Environment: name, File: "testdata/" + name + ".yaml",
@@ -31,7 +32,7 @@ func twoClusters(t *testing.T) []Published {
 		if name == "demo" {
 			c.Values["nightly"] = "on"
 		}
-		out = append(out, Publish(c))
+		out = append(out, published.To(c, c))
 	}
 	return out
 }
@@ -55,7 +56,7 @@ func goodTree(t *testing.T) fstest.MapFS {
 	return out
 }
 
-func check(t *testing.T, tree fs.FS, clusters []Published) string {
+func check(t *testing.T, tree fs.FS, clusters []published.Set) string {
 	t.Helper()
 	found, err := Check(Tree{FS: tree, Name: "tree"}, clusters)
 	if err != nil {
