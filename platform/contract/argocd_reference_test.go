@@ -1,10 +1,12 @@
 package contract
 
 import (
+	"bytes"
 	"maps"
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	"tombolo/config"
@@ -14,6 +16,7 @@ import (
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree"
 	"tombolo/platform/contract/walk"
+	"tombolo/platform/scaffold"
 )
 
 // fleetOfAll is a fleet that turns every addon on.
@@ -60,6 +63,37 @@ func TestReferenceTreeOfArgoCD(t *testing.T) {
 				t.Error(f)
 			}
 		})
+	}
+}
+
+// TestHubWithoutAddons holds the tree that is written for a hub without an addon to
+// the hub. A misspelt label is found there too.
+func TestHubWithoutAddons(t *testing.T) {
+	hub, err := config.Load("../../clusters/full.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub.Addons = nil
+	hub.GitOps = config.GitOps{Engine: config.ArgoCD, URL: "http://git.lab.test/platform.git", Branch: "main", Path: "clusters/bare"}
+	dir := t.TempDir()
+	if _, err := scaffold.Write(dir, os.DirFS("../argocd"), []*config.Cluster{hub}, false); err != nil {
+		t.Fatal(err)
+	}
+	clusters := []published.Set{published.To(hub, hub)}
+	if found := check(t, os.DirFS(dir), clusters); found != "" {
+		t.Errorf("found\n%s", found)
+	}
+	file := path.Join(dir, appsSet)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte("shape: "), []byte("shap: ")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := `selects clusters by the label "shap", which none of this hub has: it reaches none (cluster full); did you mean "shape"?`
+	if found := check(t, os.DirFS(dir), clusters); !strings.Contains(found, want) {
+		t.Errorf("found\n%swant %s", found, want)
 	}
 }
 

@@ -4,8 +4,10 @@ package argocd
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"tombolo/platform/contract/helm"
@@ -23,6 +25,24 @@ const (
 	// Root is the Application that follows a hub's gitops.path.
 	Root = "platform"
 )
+
+// applicationSet is an ApplicationSet.
+type applicationSet struct {
+	manifest.Object
+	Spec struct {
+		GoTemplate bool `json:"goTemplate"`
+		// Generators by their kind, such as clusters.
+		Generators    []map[string]json.RawMessage `json:"generators"`
+		Template      map[string]any               `json:"template"`
+		TemplatePatch string                       `json:"templatePatch"`
+	} `json:"spec"`
+}
+
+// clusterGenerator gives parameters for each cluster that it selects.
+type clusterGenerator struct {
+	Selector metav1.LabelSelector `json:"selector"`
+	Values   map[string]string    `json:"values"`
+}
 
 // Application is an Application of Argo CD.
 type Application struct {

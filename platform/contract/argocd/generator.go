@@ -15,24 +15,6 @@ import (
 	"tombolo/platform/contract/walk"
 )
 
-// applicationSet is an ApplicationSet.
-type applicationSet struct {
-	manifest.Object
-	Spec struct {
-		GoTemplate bool `json:"goTemplate"`
-		// Generators by their kind, such as clusters.
-		Generators    []map[string]json.RawMessage `json:"generators"`
-		Template      map[string]any               `json:"template"`
-		TemplatePatch string                       `json:"templatePatch"`
-	} `json:"spec"`
-}
-
-// clusterGenerator gives parameters for each cluster that it selects.
-type clusterGenerator struct {
-	Selector metav1.LabelSelector `json:"selector"`
-	Values   map[string]string    `json:"values"`
-}
-
 // generate returns the Applications of an ApplicationSet that are for the cluster.
 func (w *Walk) generate(in *walk.Origin, set applicationSet, switches map[string]bool) []Application {
 	if !set.Spec.GoTemplate {

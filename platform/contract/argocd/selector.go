@@ -78,10 +78,10 @@ func (s selector) check(selector metav1.LabelSelector) {
 
 // checkLabel reports a label that a selector asks for and no cluster has, and
 // says whether one has it. An addon that no cluster turns on is none of the
-// tree's faults, and neither is a switch that nobody uses.
+// tree's faults, and neither are a shape and a switch that nobody uses.
 func (s selector) checkLabel(at tree.Wanted, key string) bool {
 	all := published.Keys(s.Fleet, "labels")
-	words := append(slices.Clone(all), addonLabels()...)
+	words := slices.Concat(all, addonLabels(), []string{shapeLabel})
 	switch {
 	case slices.Contains(all, key):
 		return true
@@ -135,6 +135,12 @@ func (s selector) checkLeftOut(at tree.Wanted, key string) {
 		Remedy:   near.DidYouMean(key, all, ""),
 	})
 }
+
+// shapeLabel is by which the reference tree tells apart clusters that have an
+// Application for each addon, and those that have one for all. A tree of a hub
+// without addons has the latter's ApplicationSet alone, and then no selector shows
+// that the label is a switch.
+const shapeLabel = "shape"
 
 // addonLabels are the labels of clusters that turn on an addon of the catalogue.
 func addonLabels() []string {

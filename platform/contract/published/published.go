@@ -3,6 +3,8 @@
 package published
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"tombolo/config"
@@ -93,7 +95,11 @@ func To(c, hub *config.Cluster) Set {
 		}
 	}
 	if c.GitOps.Engine == config.ArgoCD {
-		p.Registration = register(c, hub, p.Variables)
+		variables := map[string]string{}
+		for name, v := range p.Variables {
+			variables[name] = v.Example
+		}
+		p.Registration = register(c, hub, variables)
 		return p
 	}
 	if c.GitOps.Auth != nil {
@@ -136,4 +142,15 @@ func facts(c *config.Cluster, path string) map[string]string {
 		"node_role_arn":             "arn:aws:iam::" + account + ":role/" + c.Name + "-node",
 		"gitops_path":               path,
 	}
+}
+
+// Keys are those of a part of the registrations that some cluster has, sorted.
+func Keys(clusters []Set, part string) []string {
+	all := map[string]bool{}
+	for _, p := range clusters {
+		for key := range p.Registration.Part(part) {
+			all[key] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
 }

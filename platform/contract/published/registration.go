@@ -3,7 +3,6 @@ package published
 import (
 	"encoding/json"
 	"maps"
-	"slices"
 
 	"tombolo/config"
 	"tombolo/config/addon"
@@ -26,14 +25,15 @@ type Registration struct {
 	Addons []addon.Enabled
 }
 
-// register returns the registration of a cluster with its hub.
-func register(c, hub *config.Cluster, variables map[string]Variable) *Registration {
+// register returns the registration of a cluster with its hub. variables are
+// examples of what the general ConfigMap holds.
+func register(c, hub *config.Cluster, variables map[string]string) *Registration {
 	r := &Registration{
 		Hub: hub.Name, Server: inCluster,
 		Labels: c.RegistrationLabels(), Annotations: map[string]string{}, Addons: c.Addons.Enabled(),
 	}
 	if c.IsSpoke() {
-		r.Server = variables["cluster_endpoint"].Example
+		r.Server = variables["cluster_endpoint"]
 	}
 	r.Labels["argocd.argoproj.io/secret-type"] = "cluster"
 	examples := map[string]string{
@@ -42,9 +42,7 @@ func register(c, hub *config.Cluster, variables map[string]Variable) *Registrati
 		config.ValuesAnnotation:     exampleValues(c, variables),
 	}
 	maps.Copy(examples, c.Annotations)
-	for name, v := range variables {
-		examples[name] = v.Example
-	}
+	maps.Copy(examples, variables)
 	for _, key := range c.RegistrationAnnotationKeys() {
 		r.Annotations[key] = examples[key]
 	}
@@ -52,14 +50,11 @@ func register(c, hub *config.Cluster, variables map[string]Variable) *Registrati
 }
 
 // exampleValues is what the annotation with all values could hold.
-func exampleValues(c *config.Cluster, variables map[string]Variable) string {
+func exampleValues(c *config.Cluster, variables map[string]string) string {
 	values := struct {
 		Cluster map[string]string         `json:"cluster"`
 		Addons  map[string]map[string]any `json:"addons"`
-	}{map[string]string{}, map[string]map[string]any{}}
-	for name, v := range variables {
-		values.Cluster[name] = v.Example
-	}
+	}{variables, map[string]map[string]any{}}
 	out := addon.Outputs{
 		VPCID: values.Cluster["vpc_id"], PrivateSubnetIDs: []string{values.Cluster["private_subnet_ids"]},
 		ClusterEndpoint: values.Cluster["cluster_endpoint"], ClusterSecurityGroupID: values.Cluster["cluster_security_group_id"],
@@ -87,15 +82,4 @@ func (r *Registration) Part(name string) map[string]string {
 		return r.Annotations
 	}
 	return r.Labels
-}
-
-// Keys are those of a part of the registrations that some cluster has, sorted.
-func Keys(clusters []Set, part string) []string {
-	all := map[string]bool{}
-	for _, p := range clusters {
-		for key := range p.Registration.Part(part) {
-			all[key] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
 }

@@ -22,19 +22,6 @@ type Document struct {
 	line, column int
 }
 
-// Documents are those of a file of the tree; none when it is not YAML.
-func (f *Files) Documents(name string) []Document {
-	if known, ok := f.parsed[name]; ok {
-		return known
-	}
-	var out []Document
-	if text, err := f.Read(name); err == nil && IsManifest(name) {
-		out = split(text, lines(text), 0, 0)
-	}
-	f.parsed[name] = out
-	return out
-}
-
 func lines(text []byte) []string { return strings.Split(string(text), "\n") }
 
 // split reads documents that start after some lines and columns of a file.

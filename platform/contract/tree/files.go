@@ -96,6 +96,19 @@ func (f *Files) Read(name string) ([]byte, error) {
 	return text, err
 }
 
+// Documents are those of a file of the tree; none when it is not YAML.
+func (f *Files) Documents(name string) []Document {
+	if known, ok := f.parsed[name]; ok {
+		return known
+	}
+	var out []Document
+	if text, err := f.Read(name); err == nil && IsManifest(name) {
+		out = split(text, lines(text), 0, 0)
+	}
+	f.parsed[name] = out
+	return out
+}
+
 // IsKustomization says whether a file is a kustomization file, by its name.
 func IsKustomization(name string) bool {
 	return slices.Contains(kustomization.Names(), path.Base(name))

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"fmt"
 	"os"
 	"path"
 	"strings"
@@ -62,6 +63,16 @@ func (w *Walk) InClusterFile(setting []string, f finding.Finding) *finding.OfClu
 	}
 	w.Findings = append(w.Findings, finding.OfCluster{Finding: f, General: true})
 	return &w.Findings[len(w.Findings)-1]
+}
+
+// WrongStart reports that the cluster's path is not in the tree.
+func (w *Walk) WrongStart() {
+	p := w.Published
+	w.InClusterFile([]string{"gitops", "path"}, finding.Finding{
+		Severity: finding.Error,
+		Message:  fmt.Sprintf("gitops.path %q is not a directory of the platform tree", p.Path),
+		Remedy:   w.NearDir(p.Path),
+	})
 }
 
 // settingPlace is where a cluster file has a setting: keys of mappings, and

@@ -73,33 +73,6 @@ func (o *Origin) plain(text string) string {
 // StartsInTree says whether the cluster's path is in the tree.
 func (w *Walk) StartsInTree() bool { return w.Files.IsDir(tree.Relative(w.Published.Path)) }
 
-// WrongStart reports that the cluster's path is not in the tree.
-func (w *Walk) WrongStart() {
-	p := w.Published
-	w.InClusterFile([]string{"gitops", "path"}, finding.Finding{
-		Severity: finding.Error,
-		Message:  fmt.Sprintf("gitops.path %q is not a directory of the platform tree", p.Path),
-		Remedy:   w.NearDir(p.Path),
-	})
-}
-
-// Build makes the objects of a directory with kustomize, and reports what it did
-// not follow or could not build.
-func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, bool) {
-	b := w.Builds.Build(o.Dir(), options)
-	o.Read = b.Read
-	for at, reference := range b.Remote {
-		w.Elsewhere = true
-		w.Note(at, fmt.Sprintf("%s is not followed: it is not in this tree", reference))
-	}
-	if b.Err != nil {
-		w.Incomplete = true
-		w.failedBuild(o, b)
-		return nil, false
-	}
-	return b.Objects, true
-}
-
 // NearDir advises about a directory that is not in the tree.
 func (w *Walk) NearDir(dir string) string {
 	if word := near.Nearest(tree.Relative(dir), w.Files.Dirs()); word != "" {

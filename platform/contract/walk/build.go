@@ -17,6 +17,23 @@ import (
 	"tombolo/platform/contract/tree"
 )
 
+// Build makes the objects of a directory with kustomize, and reports what it did
+// not follow or could not build.
+func (w *Walk) Build(o *Origin, options kustomize.Options) ([]kustomize.Object, bool) {
+	b := w.Builds.Build(o.Dir(), options)
+	o.Read = b.Read
+	for at, reference := range b.Remote {
+		w.Elsewhere = true
+		w.Note(at, fmt.Sprintf("%s is not followed: it is not in this tree", reference))
+	}
+	if b.Err != nil {
+		w.Incomplete = true
+		w.failedBuild(o, b)
+		return nil, false
+	}
+	return b.Objects, true
+}
+
 // failedBuild says why kustomize cannot build a directory: at what is not in the
 // tree if that is the reason, and else in kustomize's words.
 func (w *Walk) failedBuild(o *Origin, b kustomize.Built) {
