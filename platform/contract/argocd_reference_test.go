@@ -14,7 +14,7 @@ import (
 	"tombolo/platform/contract/argocd"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/published"
-	"tombolo/platform/contract/tree"
+	"tombolo/platform/contract/tree/treetest"
 	"tombolo/platform/contract/walk"
 	"tombolo/platform/scaffold"
 )
@@ -97,20 +97,10 @@ func TestHubWithoutAddons(t *testing.T) {
 	}
 }
 
-// argocdFiles are those of the reference tree for Argo CD.
-func argocdFiles(t *testing.T) *tree.Files {
-	t.Helper()
-	files, err := tree.Index(os.DirFS("../argocd"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
 // applicationsOf are the Applications that the tree makes for a cluster.
 func applicationsOf(t *testing.T, clusters []published.Set, cluster int) map[string]argocd.Application {
 	t.Helper()
-	files := argocdFiles(t)
+	files := treetest.Index(t, os.DirFS("../argocd"))
 	w := argocd.New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: clusters[cluster], Fleet: clusters})
 	w.Follow()
 	out := map[string]argocd.Application{}

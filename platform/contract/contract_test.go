@@ -13,6 +13,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/platform/contract/published"
+	"tombolo/platform/contract/tree/treetest"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -40,20 +41,7 @@ func twoClusters(t *testing.T) []published.Set {
 // goodTree is a copy of the tree in testdata.
 func goodTree(t *testing.T) fstest.MapFS {
 	t.Helper()
-	out := fstest.MapFS{}
-	root := os.DirFS("testdata/tree")
-	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(root, name)
-		out[name] = &fstest.MapFile{Data: text}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return treetest.Copy(t, os.DirFS("testdata/tree"))
 }
 
 func check(t *testing.T, tree fs.FS, clusters []published.Set) string {

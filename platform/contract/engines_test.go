@@ -19,8 +19,8 @@ import (
 	"tombolo/platform/contract/argocd"
 	"tombolo/platform/contract/helm"
 	"tombolo/platform/contract/manifest"
-	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/substitution"
+	"tombolo/platform/contract/tree/treetest"
 )
 
 // chartRelease is what the two trees have to agree on.
@@ -32,7 +32,7 @@ type chartRelease struct {
 
 // fluxReleases are the releases of the tree for Flux, by name, and the objects
 // of the addons' own kinds with variables substituted for a cluster.
-func fluxReleases(t *testing.T, variables map[string]published.Variable) (releases map[string]chartRelease, objects map[string]map[string]any) {
+func fluxReleases(t *testing.T, variables substitution.Variables) (releases map[string]chartRelease, objects map[string]map[string]any) {
 	t.Helper()
 	repositories := map[string]string{}
 	releases, objects = map[string]chartRelease{}, map[string]map[string]any{}
@@ -75,11 +75,7 @@ func fluxReleases(t *testing.T, variables map[string]published.Variable) (releas
 				SkipCRDs: r.Spec.Install.CRDs == "Skip", Published: len(r.Spec.ValuesFrom) > 0, Values: r.Spec.Values,
 			}
 		default:
-			values := map[string]string{}
-			for name, v := range variables {
-				values[name] = v.Example
-			}
-			out, err := substitution.Variables{Values: values, Substituting: true}.Evaluate(text)
+			out, err := variables.Evaluate(text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,7 +156,7 @@ func argocdRelease(t *testing.T, app argocd.Application) chartRelease {
 func TestBothEnginesReleaseTheSame(t *testing.T) {
 	clusters := fleetOfAll(t, "clusters/prod")
 	clusters[1].Registration.Labels["environment"] = "dev"
-	releases, _ := fluxReleases(t, clusters[0].Variables)
+	releases, _ := fluxReleases(t, substitution.Variables{Values: clusters[0].Examples(), Substituting: true})
 	for i, p := range clusters {
 		applications := applicationsOf(t, clusters, i)
 		for name, want := range releases {
@@ -183,7 +179,7 @@ func TestBothEnginesReleaseTheSame(t *testing.T) {
 func TestBothEnginesMakeTheSame(t *testing.T) {
 	clusters := fleetOfAll(t, "clusters/prod")
 	for i, p := range clusters {
-		_, want := fluxReleases(t, p.Variables)
+		_, want := fluxReleases(t, substitution.Variables{Values: p.Examples(), Substituting: true})
 		got := map[string]map[string]any{}
 		for _, app := range applicationsOf(t, clusters, i) {
 			for _, from := range app.Sources() {
@@ -210,7 +206,7 @@ func rendered(t *testing.T, app argocd.Application, from argocd.Source) []string
 	if len(from.Helm.ValueFiles) > 0 {
 		t.Fatalf("%s has values in files", app.Metadata.Name)
 	}
-	c, _, err := helm.Load(argocdFiles(t), from.Path)
+	c, _, err := helm.Load(treetest.Index(t, os.DirFS("../argocd")), from.Path)
 	if err != nil {
 		t.Fatal(err)
 	}

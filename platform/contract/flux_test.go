@@ -3,19 +3,10 @@ package contract
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"tombolo/platform/contract/published"
+	"tombolo/platform/contract/tree/treetest"
 )
-
-// smallTree is a tree of a few files.
-func smallTree(texts map[string]string) fstest.MapFS {
-	out := fstest.MapFS{}
-	for name, text := range texts {
-		out[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	return out
-}
 
 // one is a cluster that publishes one variable and starts at start.
 func one() []published.Set {
@@ -160,7 +151,7 @@ tree/start/kustomization.yaml:1:13: note: https://example.com/all.yaml is not fo
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got strings.Builder
-			for line := range strings.Lines(check(t, smallTree(test.tree), one())) {
+			for line := range strings.Lines(check(t, treetest.FS(test.tree), one())) {
 				if !strings.Contains(line, ": note: of what every cluster is given") {
 					got.WriteString(line)
 				}
@@ -173,7 +164,7 @@ tree/start/kustomization.yaml:1:13: note: https://example.com/all.yaml is not fo
 }
 
 func TestWrongStart(t *testing.T) {
-	got := check(t, smallTree(map[string]string{"starts/a.yaml": usesDomain}), one())
+	got := check(t, treetest.FS(map[string]string{"starts/a.yaml": usesDomain}), one())
 	if want := `: error: gitops.path "start" is not a directory of the platform tree (cluster one); did you mean "starts"?` + "\n"; got != want {
 		t.Errorf("found %q, want %q", got, want)
 	}

@@ -3,11 +3,10 @@ package argocd
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/published"
-	"tombolo/platform/contract/tree"
+	"tombolo/platform/contract/tree/treetest"
 	"tombolo/platform/contract/walk"
 )
 
@@ -45,14 +44,7 @@ metadata: {name: "below-{{ .Values.cluster.zone }}", labels: {tombolo/addon: dns
 // another hub's.
 func of(t *testing.T, texts map[string]string) *Walk {
 	t.Helper()
-	disk := fstest.MapFS{}
-	for name, text := range texts {
-		disk[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	files, err := tree.Index(disk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := treetest.Index(t, treetest.FS(texts))
 	cluster := func(name, hub string, labels map[string]string) published.Set {
 		return published.Set{Cluster: name, Path: "start", Registration: &published.Registration{
 			Hub: hub, Labels: labels, Annotations: map[string]string{"zone": "a.test", "tombolo/repository": "https://git.test/tree"},

@@ -3,13 +3,12 @@ package flux
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"tombolo/platform/contract/inventory"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/manifest"
 	"tombolo/platform/contract/published"
-	"tombolo/platform/contract/tree"
+	"tombolo/platform/contract/tree/treetest"
 	"tombolo/platform/contract/walk"
 )
 
@@ -23,14 +22,7 @@ func stage(name, path, more string) string {
 // of is a walk of a cluster that publishes a region and starts at start.
 func of(t *testing.T, texts map[string]string) *Walk {
 	t.Helper()
-	disk := fstest.MapFS{}
-	for name, text := range texts {
-		disk[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	files, err := tree.Index(disk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := treetest.Index(t, treetest.FS(texts))
 	p := published.Set{Cluster: "one", Path: "start", Variables: map[string]published.Variable{"region": {Example: "eu"}, "zone": {Example: "z", Setting: []string{"values", "zone"}}}}
 	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: p, Fleet: []published.Set{p}, Used: map[string]bool{}})
 }

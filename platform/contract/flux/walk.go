@@ -30,10 +30,7 @@ func New(w *walk.Walk) *Walk {
 }
 
 func madeByBootstrap(p published.Set) inventory.Inventory {
-	examples := map[string]string{}
-	for key, v := range p.Variables {
-		examples[key] = v.Example
-	}
+	examples := p.Examples()
 	out := inventory.Inventory{
 		{Kind: "ConfigMap", Namespace: published.Namespace, Name: published.InfraConfig}: {
 			Keys: slices.Sorted(maps.Keys(examples)), Values: examples, Published: true,

@@ -3,9 +3,8 @@ package helm
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
-	"tombolo/platform/contract/tree"
+	"tombolo/platform/contract/tree/treetest"
 )
 
 const template = `name: {{ .Release.Name }}
@@ -15,15 +14,12 @@ b: {{ .Values.cluster.b | quote }}
 `
 
 func TestRender(t *testing.T) {
-	files, err := tree.Index(fstest.MapFS{
-		"chart/Chart.yaml":            {Data: []byte("apiVersion: v2\nname: it\nversion: 1.0.0\n")},
-		"chart/values.yaml":           {Data: []byte("a: 1\ncluster: {}\n")},
-		"chart/templates/object.yaml": {Data: []byte(template)},
-		"other/a.yaml":                {Data: []byte("a: 1\n")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := treetest.Index(t, treetest.FS(map[string]string{
+		"chart/Chart.yaml":            "apiVersion: v2\nname: it\nversion: 1.0.0\n",
+		"chart/values.yaml":           "a: 1\ncluster: {}\n",
+		"chart/templates/object.yaml": template,
+		"other/a.yaml":                "a: 1\n",
+	}))
 	c, read, err := Load(files, "chart")
 	if err != nil || strings.Join(read, " ") != "chart/Chart.yaml chart/templates/object.yaml chart/values.yaml" {
 		t.Fatalf("read %s: %v", read, err)
@@ -56,14 +52,11 @@ func TestBadValues(t *testing.T) {
 }
 
 func TestCause(t *testing.T) {
-	files, err := tree.Index(fstest.MapFS{
-		"Chart.yaml":          {Data: []byte("apiVersion: v2\nname: it\nversion: 1.0.0\n")},
-		"templates/bad.yaml":  {Data: []byte("a: 1\nb: {{ fail \"no good\" }}\n")},
-		"templates/none.yaml": {Data: []byte("")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := treetest.Index(t, treetest.FS(map[string]string{
+		"Chart.yaml":          "apiVersion: v2\nname: it\nversion: 1.0.0\n",
+		"templates/bad.yaml":  "a: 1\nb: {{ fail \"no good\" }}\n",
+		"templates/none.yaml": "",
+	}))
 	c, _, err := Load(files, ".")
 	if err != nil {
 		t.Fatal(err)

@@ -3,26 +3,13 @@ package kustomize
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"tombolo/platform/contract/manifest"
 	"tombolo/platform/contract/tree"
+	"tombolo/platform/contract/tree/treetest"
 )
 
 const object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\n"
-
-func builder(t *testing.T, texts map[string]string) *Builder {
-	t.Helper()
-	disk := fstest.MapFS{}
-	for name, text := range texts {
-		disk[name] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(text, "object", object))}
-	}
-	files, err := tree.Index(disk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return NewBuilder(files)
-}
 
 func names(t *testing.T, b Built) string {
 	t.Helper()
@@ -38,10 +25,10 @@ func names(t *testing.T, b Built) string {
 }
 
 func TestBuild(t *testing.T) {
-	b := builder(t, map[string]string{
-		"all/a.yaml": "object", "all/below/b.yml": strings.Replace(object, "NAME", "b", 1), "all/c.txt": "object",
+	b := NewBuilder(treetest.Index(t, treetest.FS(map[string]string{
+		"all/a.yaml": object, "all/below/b.yml": strings.Replace(object, "NAME", "b", 1), "all/c.txt": object,
 		"own/kustomization.yaml": "resources: [../all/a.yaml, https://example.com/a.yaml]\nnamePrefix: own-\n",
-	})
+	})))
 	for dir, want := range map[string]struct {
 		options     Options
 		names, read string
@@ -64,7 +51,7 @@ func TestBuild(t *testing.T) {
 }
 
 func TestBuildFails(t *testing.T) {
-	b := builder(t, map[string]string{"own/kustomization.yaml": "resources: [none.yaml]\n"})
+	b := NewBuilder(treetest.Index(t, treetest.FS(map[string]string{"own/kustomization.yaml": "resources: [none.yaml]\n"})))
 	if built := b.Build("own", Options{}); built.Err == nil || !strings.Contains(built.Err.Error(), "none.yaml") || len(built.Read) != 1 {
 		t.Errorf("built %v", built)
 	}

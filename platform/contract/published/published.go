@@ -95,11 +95,7 @@ func To(c, hub *config.Cluster) Set {
 		}
 	}
 	if c.GitOps.Engine == config.ArgoCD {
-		variables := map[string]string{}
-		for name, v := range p.Variables {
-			variables[name] = v.Example
-		}
-		p.Registration = register(c, hub, variables)
+		p.Registration = register(c, hub, p.Examples())
 		return p
 	}
 	if c.GitOps.Auth != nil {
@@ -108,6 +104,15 @@ func To(c, hub *config.Cluster) Set {
 		})
 	}
 	return p
+}
+
+// Examples of the values of the variables, by name.
+func (s Set) Examples() map[string]string {
+	out := map[string]string{}
+	for name, v := range s.Variables {
+		out[name] = v.Example
+	}
+	return out
 }
 
 func authKeys(kind config.AuthType) []string {

@@ -5,24 +5,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree"
+	"tombolo/platform/contract/tree/treetest"
 )
 
 func walkOf(t *testing.T, texts map[string]string) *Walk {
 	t.Helper()
-	disk := fstest.MapFS{}
-	for name, text := range texts {
-		disk[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	files, err := tree.Index(disk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := treetest.Index(t, treetest.FS(texts))
 	return &Walk{Name: "tree", Files: files, Builds: kustomize.NewBuilder(files), Published: published.Set{Cluster: "one", Path: "start"}}
 }
 
