@@ -10,15 +10,15 @@ import (
 	"tombolo/components/flux"
 	"tombolo/components/infraconfig"
 	"tombolo/config"
-	"tombolo/platform/contract"
+	"tombolo/platform/contract/published"
 )
 
 // TestContractKnowsWhatIsPublished holds the check of platform trees, which
 // may not import the components, to what they publish.
 func TestContractKnowsWhatIsPublished(t *testing.T) {
 	for want, got := range map[string]string{
-		flux.Namespace: contract.Namespace, flux.SyncName: contract.Sync, flux.AuthName: contract.AuthSecret,
-		infraconfig.Name: contract.InfraConfig, infraconfig.ValuesKey: contract.ValuesKey,
+		flux.Namespace: published.Namespace, flux.SyncName: published.Sync, flux.AuthName: published.AuthSecret,
+		infraconfig.Name: published.InfraConfig, infraconfig.ValuesKey: published.ValuesKey,
 	} {
 		if got != want {
 			t.Errorf("the check says %q, the components %q", got, want)
@@ -33,7 +33,7 @@ func TestContractKnowsWhatIsPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := contract.Publish(c)
+	p := published.To(c, c)
 	if diff := cmp.Diff(keys, slices.Sorted(maps.Keys(p.Variables))); diff != "" {
 		t.Errorf("keys (-components +check)\n%s", diff)
 	}

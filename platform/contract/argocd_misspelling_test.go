@@ -1,31 +1,13 @@
 package contract
 
 import (
-	"io/fs"
 	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
-)
 
-// argocdTree is a copy of the reference tree for Argo CD.
-func argocdTree(t *testing.T) fstest.MapFS {
-	t.Helper()
-	out := fstest.MapFS{}
-	root := os.DirFS("../argocd")
-	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(root, name)
-		out[name] = &fstest.MapFile{Data: text}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+	"tombolo/platform/contract/tree/treetest"
+)
 
 const (
 	promtailSet  = "addons/promtail/applicationset.yaml"
@@ -85,7 +67,7 @@ func TestMisspellingsForArgoCD(t *testing.T) {
 	for _, m := range argocdMisspellings {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
-			tree := argocdTree(t)
+			tree := treetest.Copy(t, os.DirFS("../argocd"))
 			tree["clusters/prod/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources:\n  - ../../addons/" +
 				strings.Join(some, "\n  - ../../addons/") + "\n  - ../../apps\ncomponents:\n  - ../base\n")}
 			seed(t, tree, m.file, m.old, m.new)

@@ -1,18 +1,26 @@
 package contract
 
 import (
+	"bytes"
 	"maps"
 	"os"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/platform/contract/argocd"
+	"tombolo/platform/contract/kustomize"
+	"tombolo/platform/contract/published"
+	"tombolo/platform/contract/tree/treetest"
+	"tombolo/platform/contract/walk"
+	"tombolo/platform/scaffold"
 )
 
 // fleetOfAll is a fleet that turns every addon on.
-func fleetOfAll(t *testing.T, overlay string) []Published {
+func fleetOfAll(t *testing.T, overlay string) []published.Set {
 	t.Helper()
 	var all []string
 	for _, a := range addon.All() {
@@ -23,7 +31,7 @@ func fleetOfAll(t *testing.T, overlay string) []Published {
 
 // fleetOf is a hub that follows an overlay, and two spokes: one of each shape,
 // one in the ring that changes reach first.
-func fleetOf(t *testing.T, overlay string, addons ...string) []Published {
+func fleetOf(t *testing.T, overlay string, addons ...string) []published.Set {
 	t.Helper()
 	full, err := config.Load("../../clusters/full.yaml")
 	if err != nil {
@@ -39,7 +47,7 @@ func fleetOf(t *testing.T, overlay string, addons ...string) []Published {
 	sets.Labels = map[string]string{"logging": "on", "upgrade_testing": "true"}
 	apps.Name, apps.GitOps = "apps", sets.GitOps
 	apps.Labels = map[string]string{"shape": "app-of-apps"}
-	return []Published{Publish(&hub), PublishTo(&sets, &hub), PublishTo(&apps, &hub)}
+	return []published.Set{published.To(&hub, &hub), published.To(&sets, &hub), published.To(&apps, &hub)}
 }
 
 // TestReferenceTreeOfArgoCD holds the overlays of the reference tree to clusters
@@ -58,17 +66,45 @@ func TestReferenceTreeOfArgoCD(t *testing.T) {
 	}
 }
 
-// applicationsOf are the Applications that the tree makes for a cluster.
-func applicationsOf(t *testing.T, clusters []Published, cluster int) map[string]application {
-	t.Helper()
-	files, err := index(Tree{FS: os.DirFS("../argocd")})
+// TestHubWithoutAddons holds the tree that is written for a hub without an addon to
+// the hub. A misspelt label is found there too.
+func TestHubWithoutAddons(t *testing.T) {
+	hub, err := config.Load("../../clusters/full.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWalk(files, newBuilder(files), clusters[cluster], clusters)
-	w.runArgoCD()
-	out := map[string]application{}
-	for _, app := range w.applications {
+	hub.Addons = nil
+	hub.GitOps = config.GitOps{Engine: config.ArgoCD, URL: "http://git.lab.test/platform.git", Branch: "main", Path: "clusters/bare"}
+	dir := t.TempDir()
+	if _, err := scaffold.Write(dir, os.DirFS("../argocd"), []*config.Cluster{hub}, false); err != nil {
+		t.Fatal(err)
+	}
+	clusters := []published.Set{published.To(hub, hub)}
+	if found := check(t, os.DirFS(dir), clusters); found != "" {
+		t.Errorf("found\n%s", found)
+	}
+	file := path.Join(dir, appsSet)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte("shape: "), []byte("shap: ")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := `selects clusters by the label "shap", which none of this hub has: it reaches none (cluster full); did you mean "shape"?`
+	if found := check(t, os.DirFS(dir), clusters); !strings.Contains(found, want) {
+		t.Errorf("found\n%swant %s", found, want)
+	}
+}
+
+// applicationsOf are the Applications that the tree makes for a cluster.
+func applicationsOf(t *testing.T, clusters []published.Set, cluster int) map[string]argocd.Application {
+	t.Helper()
+	files := treetest.Index(t, os.DirFS("../argocd"))
+	w := argocd.New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: clusters[cluster], Fleet: clusters})
+	w.Follow()
+	out := map[string]argocd.Application{}
+	for _, app := range w.Applications {
 		out[app.Metadata.Name] = app
 	}
 	return out
@@ -80,7 +116,7 @@ func TestEveryAddonIsReleasedInBothShapes(t *testing.T) {
 	for i, p := range clusters {
 		released := map[string]bool{}
 		for _, app := range applicationsOf(t, clusters, i) {
-			released[app.Metadata.Labels[addonLabel]] = true
+			released[app.Metadata.Labels[argocd.AddonLabel]] = true
 		}
 		for _, a := range addon.All() {
 			if cloudAlone := a.Name == "certificate"; released[a.Name] == cloudAlone {

@@ -17,8 +17,15 @@ package contract
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
+
+	"tombolo/platform/contract/argocd"
+	"tombolo/platform/contract/finding"
+	"tombolo/platform/contract/flux"
+	"tombolo/platform/contract/kustomize"
+	"tombolo/platform/contract/published"
+	"tombolo/platform/contract/tree"
+	"tombolo/platform/contract/walk"
 )
 
 // Tree is a platform tree: the root of a Git repository that an engine follows.
@@ -33,7 +40,7 @@ type Tree struct {
 
 // HasDir says whether the tree has a directory, such as a cluster's gitops.path.
 func (t Tree) HasDir(dir string) bool {
-	info, err := fs.Stat(t.FS, relative(dir))
+	info, err := fs.Stat(t.FS, tree.Relative(dir))
 	return err == nil && info.IsDir()
 }
 
@@ -41,23 +48,44 @@ func (t Tree) HasDir(dir string) bool {
 // a fixed order. What concerns several clusters alike is said once. others are
 // clusters that are not checked, and that a selector may be meant for: those of
 // the same hubs. The error says that the tree itself cannot be read.
-func Check(tree Tree, clusters []Published, others ...Published) (Findings, error) {
-	files, err := index(tree)
+func Check(t Tree, clusters []published.Set, others ...published.Set) (finding.List, error) {
+	files, err := tree.Index(t.FS)
 	if err != nil {
-		return nil, fmt.Errorf("reading the platform tree %s: %w", tree.Name, err)
+		return nil, fmt.Errorf("reading the platform tree %s: %w", t.Name, err)
 	}
-	builds := newBuilder(files)
-	found := collector{used: map[string]bool{}}
-	everyone := slices.Concat(clusters, others)
-	for _, published := range clusters {
-		w := newWalk(files, builds, published, everyone)
-		if published.Registration != nil {
-			w.runArgoCD()
-		} else {
-			w.run()
+	builds := kustomize.NewBuilder(files)
+	var found finding.Collector
+	for _, p := range clusters {
+		w := &walk.Walk{
+			Name: t.Name, Files: files, Builds: builds, Published: p, Fleet: slices.Concat(clusters, others),
+			Used: map[string]bool{},
 		}
-		found.add(published.Cluster, w.findings)
-		maps.Copy(found.used, w.used)
+		if p.Registration == nil {
+			checkFlux(flux.New(w))
+		} else {
+			checkArgoCD(argocd.New(w))
+		}
+		found.Add(p.Cluster, w.Findings, w.Used)
 	}
-	return found.all(), nil
+	return found.All(), nil
+}
+
+// checkFlux goes from the cluster's path through the Flux Kustomizations, which
+// have to build, with variables that are published. Then it looks at what they
+// and the HelmReleases refer to and wait for, and at what nothing uses.
+func checkFlux(w *flux.Walk) {
+	w.Follow()
+	w.CheckSources()
+	w.CheckReleases()
+	w.CheckOrder()
+	w.CheckUnused()
+}
+
+// checkArgoCD goes from the hub's path through the Applications that there are
+// for the cluster. ApplicationSets have to select clusters by what some have, and
+// their templates to use what this one has; paths and values files have to be
+// there, and charts to render. Then it looks for addons that none releases.
+func checkArgoCD(w *argocd.Walk) {
+	w.Follow()
+	w.CheckReleased()
 }

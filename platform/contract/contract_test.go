@@ -12,14 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tombolo/config"
+	"tombolo/platform/contract/published"
+	"tombolo/platform/contract/tree/treetest"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
 // twoClusters are the clusters of the tree in testdata.
-func twoClusters(t *testing.T) []Published {
+func twoClusters(t *testing.T) []published.Set {
 	t.Helper()
-	var out []Published
+	var out []published.Set
 	for _, name := range []string{"demo", "prod"} {
 		c := &config.Cluster{
 			Name: name, Environment: name, File: "testdata/" + name + ".yaml",
@@ -31,7 +33,7 @@ func twoClusters(t *testing.T) []Published {
 		if name == "demo" {
 			c.Values["nightly"] = "on"
 		}
-		out = append(out, Publish(c))
+		out = append(out, published.To(c, c))
 	}
 	return out
 }
@@ -39,23 +41,10 @@ func twoClusters(t *testing.T) []Published {
 // goodTree is a copy of the tree in testdata.
 func goodTree(t *testing.T) fstest.MapFS {
 	t.Helper()
-	out := fstest.MapFS{}
-	root := os.DirFS("testdata/tree")
-	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := fs.ReadFile(root, name)
-		out[name] = &fstest.MapFile{Data: text}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return treetest.Copy(t, os.DirFS("testdata/tree"))
 }
 
-func check(t *testing.T, tree fs.FS, clusters []Published) string {
+func check(t *testing.T, tree fs.FS, clusters []published.Set) string {
 	t.Helper()
 	found, err := Check(Tree{FS: tree, Name: "tree"}, clusters)
 	if err != nil {

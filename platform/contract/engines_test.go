@@ -16,6 +16,11 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/platform/contract/argocd"
+	"tombolo/platform/contract/helm"
+	"tombolo/platform/contract/manifest"
+	"tombolo/platform/contract/substitution"
+	"tombolo/platform/contract/tree/treetest"
 )
 
 // chartRelease is what the two trees have to agree on.
@@ -27,32 +32,32 @@ type chartRelease struct {
 
 // fluxReleases are the releases of the tree for Flux, by name, and the objects
 // of the addons' own kinds with variables substituted for a cluster.
-func fluxReleases(t *testing.T, variables map[string]Variable) (releases map[string]chartRelease, objects map[string]map[string]any) {
+func fluxReleases(t *testing.T, variables substitution.Variables) (releases map[string]chartRelease, objects map[string]map[string]any) {
 	t.Helper()
 	repositories := map[string]string{}
 	releases, objects = map[string]chartRelease{}, map[string]map[string]any{}
 	sources := map[string]string{}
 	for _, text := range addonObjects(t, os.DirFS("../flux")) {
-		m, err := decode[manifest](text)
+		m, err := manifest.Decode[manifest.Object](text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch m.Kind {
 		case "Kustomization":
 		case "HelmRepository":
-			r, err := decode[struct{ Spec struct{ URL string } }](text)
+			r, err := manifest.Decode[struct{ Spec struct{ URL string } }](text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			repositories[m.Metadata.Name] = strings.TrimPrefix(r.Spec.URL, "oci://")
 		case "HelmRelease":
-			r, err := decode[struct {
+			r, err := manifest.Decode[struct {
 				Spec struct {
 					ReleaseName string
 					Chart       struct {
 						Spec struct {
 							Chart, Version string
-							SourceRef      reference
+							SourceRef      struct{ Name string }
 						}
 					}
 					Install    struct{ CRDs string }
@@ -70,11 +75,7 @@ func fluxReleases(t *testing.T, variables map[string]Variable) (releases map[str
 				SkipCRDs: r.Spec.Install.CRDs == "Skip", Published: len(r.Spec.ValuesFrom) > 0, Values: r.Spec.Values,
 			}
 		default:
-			values := map[string]string{}
-			for name, v := range variables {
-				values[name] = v.Example
-			}
-			out, err := (variablesOf(values)).evaluate(text)
+			out, err := variables.Evaluate(text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,14 +89,10 @@ func fluxReleases(t *testing.T, variables map[string]Variable) (releases map[str
 	return releases, objects
 }
 
-func variablesOf(values map[string]string) variables {
-	return variables{values: values, substituting: true}
-}
-
 // addOwn takes an object without what an engine reads in its annotations.
 func addOwn(t *testing.T, objects map[string]map[string]any, text string) {
 	t.Helper()
-	object, err := decode[map[string]any](text)
+	object, err := manifest.Decode[map[string]any](text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,9 +131,9 @@ func addonObjects(t *testing.T, tree fs.FS) []string {
 }
 
 // argocdRelease is the release that an Application's first source is.
-func argocdRelease(t *testing.T, app application) chartRelease {
+func argocdRelease(t *testing.T, app argocd.Application) chartRelease {
 	t.Helper()
-	from := app.sources()[0]
+	from := app.Sources()[0]
 	out := chartRelease{
 		Repository: from.RepoURL, Chart: from.Chart, Version: from.TargetRevision,
 		Name: from.Helm.ReleaseName, Namespace: app.Spec.Destination.Namespace, SkipCRDs: from.Helm.SkipCRDs,
@@ -159,7 +156,7 @@ func argocdRelease(t *testing.T, app application) chartRelease {
 func TestBothEnginesReleaseTheSame(t *testing.T) {
 	clusters := fleetOfAll(t, "clusters/prod")
 	clusters[1].Registration.Labels["environment"] = "dev"
-	releases, _ := fluxReleases(t, clusters[0].Variables)
+	releases, _ := fluxReleases(t, substitution.Variables{Values: clusters[0].Examples(), Substituting: true})
 	for i, p := range clusters {
 		applications := applicationsOf(t, clusters, i)
 		for name, want := range releases {
@@ -182,31 +179,14 @@ func TestBothEnginesReleaseTheSame(t *testing.T) {
 func TestBothEnginesMakeTheSame(t *testing.T) {
 	clusters := fleetOfAll(t, "clusters/prod")
 	for i, p := range clusters {
-		_, want := fluxReleases(t, p.Variables)
+		_, want := fluxReleases(t, substitution.Variables{Values: p.Examples(), Substituting: true})
 		got := map[string]map[string]any{}
-		files, err := index(Tree{FS: os.DirFS("../argocd")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := newWalk(files, newBuilder(files), p, clusters)
 		for _, app := range applicationsOf(t, clusters, i) {
-			for _, from := range app.sources() {
+			for _, from := range app.Sources() {
 				if !strings.HasSuffix(from.Path, "/resources") {
 					continue
 				}
-				c, err := w.loadChart(&sync{}, from.Path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				values, err := w.chartValues(app, from)
-				if err != nil {
-					t.Fatal(err)
-				}
-				texts, err := render(c, app, from, values, true)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, text := range texts {
+				for _, text := range rendered(t, app, from) {
 					if !strings.Contains(text, "monitoring.coreos.com") { // of Argo CD itself
 						addOwn(t, got, text)
 					}
@@ -217,6 +197,32 @@ func TestBothEnginesMakeTheSame(t *testing.T) {
 			t.Errorf("cluster %s (-Flux +Argo CD):\n%s", p.Cluster, diff)
 		}
 	}
+}
+
+// rendered are the objects of a chart of the tree, whose values come with its
+// Application alone.
+func rendered(t *testing.T, app argocd.Application, from argocd.Source) []string {
+	t.Helper()
+	if len(from.Helm.ValueFiles) > 0 {
+		t.Fatalf("%s has values in files", app.Metadata.Name)
+	}
+	c, _, err := helm.Load(treetest.Index(t, os.DirFS("../argocd")), from.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, err := helm.Overlay(nil, from.Helm.Values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values = chartutil.CoalesceTables(from.Helm.ValuesObject, values)
+	if err := helm.Set(values, from.Helm.Parameters); err != nil {
+		t.Fatal(err)
+	}
+	texts, err := helm.Render(c, app.Metadata.Name, app.Spec.Destination.Namespace, values, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
 }
 
 // TestOrderOfValuesDoesNotMatter: Flux lays values in Git over those of the
@@ -232,7 +238,7 @@ func TestOrderOfValuesDoesNotMatter(t *testing.T) {
 			continue
 		}
 		both := func(overGit bool) map[string]any {
-			git, err := decode[map[string]any](string(text))
+			git, err := manifest.Decode[map[string]any](string(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +246,7 @@ func TestOrderOfValuesDoesNotMatter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			published, err := decode[map[string]any](string(encoded))
+			published, err := manifest.Decode[map[string]any](string(encoded))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +272,7 @@ func TestWaves(t *testing.T) {
 			continue // not of the app of apps
 		}
 		name = strings.TrimPrefix(name, "apps-")
-		if a := app.Metadata.Labels[addonLabel]; len(app.Metadata.Finalizers) > 0 {
+		if a := app.Metadata.Labels[argocd.AddonLabel]; len(app.Metadata.Finalizers) > 0 {
 			waves[a] = wave
 		} else {
 			definitions[name] = wave

@@ -3,23 +3,16 @@ package contract
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
+
+	"tombolo/platform/contract/published"
+	"tombolo/platform/contract/tree/treetest"
 )
 
-// smallTree is a tree of a few files.
-func smallTree(texts map[string]string) fstest.MapFS {
-	out := fstest.MapFS{}
-	for name, text := range texts {
-		out[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	return out
-}
-
 // one is a cluster that publishes one variable and starts at start.
-func one() []Published {
-	return []Published{{
+func one() []published.Set {
+	return []published.Set{{
 		Cluster: "one", Path: "start",
-		Variables: map[string]Variable{"region": {Example: "eu-central-1"}},
+		Variables: map[string]published.Variable{"region": {Example: "eu-central-1"}},
 	}}
 }
 
@@ -158,7 +151,7 @@ tree/start/kustomization.yaml:1:13: note: https://example.com/all.yaml is not fo
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got strings.Builder
-			for line := range strings.Lines(check(t, smallTree(test.tree), one())) {
+			for line := range strings.Lines(check(t, treetest.FS(test.tree), one())) {
 				if !strings.Contains(line, ": note: of what every cluster is given") {
 					got.WriteString(line)
 				}
@@ -171,54 +164,8 @@ tree/start/kustomization.yaml:1:13: note: https://example.com/all.yaml is not fo
 }
 
 func TestWrongStart(t *testing.T) {
-	got := check(t, smallTree(map[string]string{"starts/a.yaml": usesDomain}), one())
+	got := check(t, treetest.FS(map[string]string{"starts/a.yaml": usesDomain}), one())
 	if want := `: error: gitops.path "start" is not a directory of the platform tree (cluster one); did you mean "starts"?` + "\n"; got != want {
 		t.Errorf("found %q, want %q", got, want)
-	}
-}
-
-func TestUses(t *testing.T) {
-	for text, want := range map[string][]use{
-		"$x $${x} ${x":         nil,
-		"${x}":                 {{"x", plain}},
-		"$$${x}":               {{"x", plain}},
-		"${x:=a} ${x=b}":       {{"x", defaulted}, {"x", defaulted}},
-		"${x:-${y}}":           {{"y", plain}, {"x", defaulted}},
-		"${x^^} ${#y} ${x/a/}": {{"x", changed}, {"y", changed}, {"x", changed}},
-	} {
-		got, err := uses(text)
-		if (err != nil) != (want == nil) || len(got) != len(want) {
-			t.Errorf("%s: got %v, %v", text, got, err)
-			continue
-		}
-		for i := range got {
-			if got[i] != want[i] {
-				t.Errorf("%s: got %v, want %v", text, got, want)
-			}
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	known := []string{"region", "vpc_id", "cluster_name", "chart_repository"}
-	for word, want := range map[string]string{
-		"regoin": "region", "Region": "region", "clustername": "cluster_name", "chart_repo": "chart_repository",
-		"vpcid": "vpc_id", "zone": "", "region": "", "cha": "",
-	} {
-		if got := nearest(word, known); got != want {
-			t.Errorf("%s is near %q, want %q", word, got, want)
-		}
-	}
-}
-
-func TestIsRemote(t *testing.T) {
-	for reference, want := range map[string]bool{
-		"https://example.com/all.yaml": true, "github.com/example/tree": true, "git@github.com:example/tree": true,
-		"ssh://git@example.com/tree?ref=main": true, "key=https://example.com/a": true,
-		"../base": false, "release.yaml": false, "key=settings.yaml": false, "github.com.yaml": false,
-	} {
-		if got := isRemote(reference); got != want {
-			t.Errorf("%s: remote is %v, want %v", reference, got, want)
-		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"tombolo/config"
+	"tombolo/platform/contract/finding"
+	"tombolo/platform/contract/published"
 )
 
 // TestReferenceTree holds the reference tree to all sample clusters, and each
@@ -20,10 +22,10 @@ func TestReferenceTree(t *testing.T) {
 	}
 	root := os.DirFS("../flux")
 	fullest := slices.MaxFunc(samples, func(a, b *config.Cluster) int { return len(a.Addons) - len(b.Addons) })
-	var all []Published
+	var all []published.Set
 	followed := map[string]bool{}
 	for _, c := range samples {
-		p := Publish(c)
+		p := published.To(c, c)
 		followed[p.Path] = true
 		all = append(all, p)
 	}
@@ -31,17 +33,17 @@ func TestReferenceTree(t *testing.T) {
 		if !followed[overlay] {
 			c := *fullest
 			c.Name, c.GitOps.Path = path.Base(overlay), overlay
-			all = append(all, Publish(&c))
+			all = append(all, published.To(&c, &c))
 		}
 	}
 	for _, p := range all {
 		t.Run(p.Cluster, func(t *testing.T) {
-			found, err := Check(Tree{FS: root, Name: "platform/flux"}, []Published{p})
+			found, err := Check(Tree{FS: root, Name: "platform/flux"}, []published.Set{p})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, f := range found {
-				if f.Severity == Error || (f.Severity == Warning && followed[p.Path]) {
+				if f.Severity == finding.Error || (f.Severity == finding.Warning && followed[p.Path]) {
 					t.Error(f)
 				}
 			}

@@ -25,15 +25,7 @@ func follower(name, hub string, addons ...string) *config.Cluster {
 
 func writeArgoCD(t *testing.T, dir string, clusters ...*config.Cluster) map[string]Change {
 	t.Helper()
-	done, err := Write(dir, platform.ArgoCD(), clusters, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changes := map[string]Change{}
-	for _, f := range done {
-		changes[f.Path] = f.Change
-	}
-	return changes
+	return writeFrom(t, platform.ArgoCD(), dir, false, clusters...)
 }
 
 func TestTreeOfAHubHasWhatItsClustersTurnOn(t *testing.T) {

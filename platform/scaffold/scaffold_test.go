@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +46,12 @@ func cluster(path string, addons ...string) *config.Cluster {
 
 func write(t *testing.T, dir string, overwrite bool, clusters ...*config.Cluster) map[string]Change {
 	t.Helper()
-	done, err := Write(dir, reference(), clusters, overwrite)
+	return writeFrom(t, reference(), dir, overwrite, clusters...)
+}
+
+func writeFrom(t *testing.T, reference fs.FS, dir string, overwrite bool, clusters ...*config.Cluster) map[string]Change {
+	t.Helper()
+	done, err := Write(dir, reference, clusters, overwrite)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 	"tombolo/platform/contract"
+	"tombolo/platform/contract/finding"
+	"tombolo/platform/contract/published"
 )
 
 // Options of the command.
@@ -133,7 +135,7 @@ func checkRun(o *Options) error {
 	}
 	results := make([]result, len(groups))
 	for i, g := range groups {
-		found, err := contract.Check(g.tree, published(g.clusters, fleets), published(inFleets(fleets), fleets)...)
+		found, err := contract.Check(g.tree, publishedTo(g.clusters, fleets), publishedTo(inFleets(fleets), fleets)...)
 		if err != nil {
 			return err
 		}
@@ -146,10 +148,10 @@ func checkRun(o *Options) error {
 }
 
 // strict takes warnings for errors.
-func strict(found contract.Findings) contract.Findings {
+func strict(found finding.List) finding.List {
 	for i := range found {
-		if found[i].Severity == contract.Warning {
-			found[i].Severity = contract.Error
+		if found[i].Severity == finding.Warning {
+			found[i].Severity = finding.Error
 		}
 	}
 	return found
@@ -192,10 +194,10 @@ func inFleets(all []*config.Cluster) []*config.Cluster {
 	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool { return c.Hub() == "" })
 }
 
-func published(chosen, fleets []*config.Cluster) []contract.Published {
-	out := make([]contract.Published, len(chosen))
+func publishedTo(chosen, fleets []*config.Cluster) []published.Set {
+	out := make([]published.Set, len(chosen))
 	for i, c := range chosen {
-		out[i] = contract.PublishTo(c, hub(c, fleets))
+		out[i] = published.To(c, hub(c, fleets))
 		out[i].File = clusters.Short(c.File)
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
-	"tombolo/platform/contract"
+	"tombolo/platform/contract/finding"
 )
 
 // result of a check.
@@ -15,13 +15,13 @@ type result struct {
 	tree string
 	// fleets are all clusters, with those that have a hub in common with one.
 	fleets, chosen, skipped []*config.Cluster
-	found                   contract.Findings
+	found                   finding.List
 }
 
-// finding is the document of one finding in the JSON format.
-type finding struct {
+// document is that of one finding in the JSON format.
+type document struct {
 	Type string `json:"type"`
-	contract.Finding
+	finding.Finding
 }
 
 // summary is the document after the findings.
@@ -49,7 +49,7 @@ func (o *Options) report(results []result, elsewhere, fleets []*config.Cluster) 
 		} else {
 			o.lines(r)
 		}
-		if r.found.Count(contract.Error) > 0 {
+		if r.found.Count(finding.Error) > 0 {
 			bad = append(bad, fmt.Sprintf("%s does not fit the clusters that follow it: %s", r.tree, counts(r.found)))
 			continue
 		}
@@ -84,13 +84,13 @@ func (o *Options) notHere(elsewhere, fleets []*config.Cluster) error {
 
 func (o *Options) documents(r result) error {
 	for _, f := range r.found {
-		if err := render.WriteJSON(o.Out, finding{"finding", f}); err != nil {
+		if err := render.WriteJSON(o.Out, document{"finding", f}); err != nil {
 			return err
 		}
 	}
 	return render.WriteJSON(o.Out, summary{
 		Type: "check", Tree: r.tree, Clusters: names(r.chosen), Skipped: names(r.skipped),
-		Errors: r.found.Count(contract.Error), Warnings: r.found.Count(contract.Warning), Notes: r.found.Count(contract.Note),
+		Errors: r.found.Count(finding.Error), Warnings: r.found.Count(finding.Warning), Notes: r.found.Count(finding.Note),
 	})
 }
 
@@ -126,9 +126,9 @@ func names(all []*config.Cluster) []string {
 
 // counts is "2 errors, 1 warning", without zeros. Notes are not counted: they need
 // no action.
-func counts(found contract.Findings) string {
+func counts(found finding.List) string {
 	var out []string
-	for _, s := range []contract.Severity{contract.Error, contract.Warning} {
+	for _, s := range []finding.Severity{finding.Error, finding.Warning} {
 		switch n := found.Count(s); n {
 		case 0:
 		case 1:

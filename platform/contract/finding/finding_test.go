@@ -1,0 +1,40 @@
+package finding
+
+import "testing"
+
+func TestCollector(t *testing.T) {
+	at := func(line int, s Severity, message string) OfCluster {
+		return OfCluster{Finding: Finding{Severity: s, File: "tree/a.yaml", Line: line, Column: 1, Message: message, Remedy: "do it"}}
+	}
+	idle := at(0, Warning, "idle")
+	idle.Unused = "zone"
+	general := func(file string) OfCluster {
+		f := at(2, Warning, "is on")
+		f.File, f.General = file, true
+		return f
+	}
+	var c Collector
+	c.Add("two", []OfCluster{at(7, Note, "is left"), at(3, Error, "is bad"), idle, general("two.yaml")}, nil)
+	c.Add("one", []OfCluster{at(3, Error, "is bad"), at(3, Error, "is bad"), general("one.yaml")}, map[string]bool{"zone": true})
+	want := []string{
+		"tree/a.yaml:3:1: error: is bad (clusters one, two); do it",
+		"two.yaml:2:1: warning: is on (clusters one, two); do it",
+		"tree/a.yaml:7:1: note: is left (cluster two); do it",
+	}
+	got := c.All()
+	if len(got) != len(want) || got.Count(Error) != 1 || got.Count(Note) != 1 {
+		t.Fatalf("found %v", got)
+	}
+	for i, f := range got {
+		if f.String() != want[i] {
+			t.Errorf("%s, want %s", f, want[i])
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	f := Finding{Severity: Error, File: "a.yaml", Clusters: []string{"one"}, Message: "is bad", Places: 3}
+	if got, want := f.String(), "a.yaml: error: is bad (3 places; cluster one)"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

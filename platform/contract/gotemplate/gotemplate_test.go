@@ -1,0 +1,72 @@
+package gotemplate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// template parameters of a cluster.
+func oneCluster() map[string]any {
+	return map[string]any{
+		"name": "one", "server": "https://one.eks.test",
+		"metadata": map[string]any{
+			"labels":      map[string]string{"environment": "dev"},
+			"annotations": map[string]string{"vpc_id": "vpc-1", "tombolo/values": `{"addons": {"dns": {"zone": "a.test"}}}`},
+		},
+	}
+}
+
+func TestRender(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain": "plain",
+		"{{ .name }}-{{ .metadata.labels.environment }}":                                              "one-dev",
+		`{{ index (index .metadata.annotations "tombolo/values" | fromJson).addons "dns" | toJson }}`: `{"zone":"a.test"}`,
+		`{{ normalize "A_b" }} {{ slugify "A b" }}`:                                                   "a-b a-b",
+		"{{ toYaml .metadata.labels }}":                                                               "environment: dev",
+		`{{ (fromYaml "a: [1]").a | toJson }} {{ fromYamlArray "[2]" | toJson }}`:                     "[1] [2]",
+		`{{ index .metadata.labels "ring" | default "late" }}`:                                        "late",
+		`{{ if eq (index .metadata.labels "ring") "first" }}a{{ else }}b{{ end }}`:                    "b",
+		`{{ with index .metadata.labels "ring" }}a{{ end }}`:                                          "",
+		`{{ if false }}{{ .metadata.labels.ring }}{{ end }}`:                                          "",
+	} {
+		if out := Render(text, oneCluster()); out.Text != want || out.Err != nil || len(out.Missing) > 0 {
+			t.Errorf("%s: got %q, %v, missing %v; want %q", text, out.Text, out.Err, out.Missing, want)
+		}
+	}
+}
+
+func TestRenderFindsWhatIsMissing(t *testing.T) {
+	for text, want := range map[string][]Lookup{
+		"{{ .metadata.labels.ring }}":                                {{"labels", "ring", false}},
+		"{{ $.metadata.annotations.zone }}":                          {{"annotations", "zone", false}},
+		"{{ .metadata.labels.ring }} {{ .metadata.annotations.a }}":  {{"labels", "ring", false}, {"annotations", "a", false}},
+		`{{ index .metadata.labels "ring" }}`:                        {{"labels", "ring", true}},
+		`{{ index .metadata.labels "ring" | quote }}`:                {{"labels", "ring", true}},
+		`{{ if true }}{{ index $.metadata.labels "ring" }}{{ end }}`: {{"labels", "ring", true}},
+	} {
+		parameters := oneCluster()
+		out := Render(text, parameters)
+		if !slices.Equal(out.Missing, want) {
+			t.Errorf("%s: missing %v, want %v", text, out.Missing, want)
+		}
+		if labels := registered(parameters, "labels"); len(labels) != 1 {
+			t.Errorf("%s: the cluster's own labels became %v", text, labels)
+		}
+	}
+}
+
+func TestRenderFails(t *testing.T) {
+	for text, want := range map[string]string{
+		"{{ .sever }}":              `map has no entry for key "sever"`,
+		"{{ env \"HOME\" }}":        `function "env" not defined`,
+		"{{ getHostByName \"a\" }}": `function "getHostByName" not defined`,
+		"{{ .name":                  "unclosed action",
+		"{{ fromYaml \"[\" }}":      "decoding: ",
+	} {
+		if out := Render(text, oneCluster()); !strings.Contains(fmt.Sprint(out.Err), want) {
+			t.Errorf("%s: error %v, want %s", text, out.Err, want)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package published
+
+import (
+	"slices"
+	"testing"
+
+	"tombolo/config"
+	"tombolo/config/addon"
+)
+
+func cluster(name string) *config.Cluster {
+	return &config.Cluster{
+		Name: name, Environment: "dev", File: name + ".yaml",
+		Cloud:    config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
+		Services: []config.Service{{Name: "dns", Namespace: "net"}},
+		Values:   map[string]string{"zone": "a.test"},
+		Addons:   addon.Selection{"karpenter": addon.Find("karpenter").NewOptions()},
+		GitOps:   config.GitOps{Path: "./clusters/" + name, URL: "https://git.test/tree.git", Branch: "main", Auth: &config.Auth{Type: config.AuthSSH}},
+	}
+}
+
+func TestToFlux(t *testing.T) {
+	c := cluster("one")
+	p := To(c, c)
+	if p.Path != "clusters/one" || p.Registration != nil {
+		t.Errorf("starts at %s, registration %v", p.Path, p.Registration)
+	}
+	if v := p.Variables["zone"]; v.Example != "a.test" || !slices.Equal(v.Setting, []string{"values", "zone"}) {
+		t.Errorf("zone is %v", v)
+	}
+	for name, want := range map[string][]string{"dns-values": {ValuesKey}, "karpenter-values": {ValuesKey}, AuthSecret: {"identity", "known_hosts"}} {
+		at := slices.IndexFunc(p.Objects, func(o Object) bool { return o.Name == name })
+		if at < 0 || !slices.Equal(p.Objects[at].Keys, want) {
+			t.Errorf("%s with %v is not among %v", name, want, p.Objects)
+		}
+	}
+}
+
+func TestToArgoCD(t *testing.T) {
+	hub, spoke := cluster("hub"), cluster("spoke")
+	hub.GitOps.Engine = config.ArgoCD
+	spoke.GitOps = config.GitOps{Engine: config.ArgoCD, Hub: "hub"}
+	spoke.Labels, spoke.Annotations = map[string]string{"ring": "first"}, map[string]string{"contact": "team"}
+	h, s := To(hub, hub), To(spoke, hub)
+	if s.Path != "clusters/hub" || s.Registration.Hub != "hub" || s.Registration.Server == h.Registration.Server {
+		t.Errorf("the spoke starts at %s, with %v", s.Path, s.Registration)
+	}
+	r := s.Registration
+	if r.Part("labels")["ring"] != "first" || r.Part("annotations")["contact"] != "team" || r.Repository() != "https://git.test/tree.git" {
+		t.Errorf("registration %v", r)
+	}
+	if keys := Keys([]Set{h, s}, "labels"); !slices.Contains(keys, "ring") || !slices.Contains(keys, "addon-karpenter") || !slices.IsSorted(keys) {
+		t.Errorf("labels of the fleet: %v", keys)
+	}
+}

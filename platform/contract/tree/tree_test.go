@@ -1,0 +1,86 @@
+package tree
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"tombolo/platform/contract/manifest"
+)
+
+const patched = `# A comment with region.
+kind: Kustomization
+patches:
+  - patch: |
+      kind: Release
+      metadata: {name: app}
+      spec: {ünit: region}
+`
+
+func index(t *testing.T) *Files {
+	t.Helper()
+	f, err := Index(fstest.MapFS{
+		".git/config": {Data: []byte("region")}, "a/kustomization.yaml": {Data: []byte(patched)},
+		"a/b/text.txt": {Data: []byte("one\n# the region\n")}, "a/off.yaml": {Data: []byte("kind: A\nmetadata: {annotations: {" + manifest.Substitute + ": disabled}}\nspec: region\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestIndex(t *testing.T) {
+	f := index(t)
+	if got := strings.Join(f.Names(), " "); got != "a/b/text.txt a/kustomization.yaml a/off.yaml" {
+		t.Errorf("files %s", got)
+	}
+	if got := strings.Join(f.Dirs(), " "); got != "a a/b" {
+		t.Errorf("directories %s", got)
+	}
+	if got := strings.Join(f.Entries("a"), " "); got != "b kustomization.yaml off.yaml" {
+		t.Errorf("entries %s", got)
+	}
+	if _, err := f.Read(".git/config"); err == nil || !strings.Contains(err.Error(), ".git/config: file does not exist") {
+		t.Errorf("reading what is not in the index: %v", err)
+	}
+}
+
+func TestRelative(t *testing.T) {
+	for name, want := range map[string]string{"./a/": "a", "/a/../b": "b", "../../a": "a", "": ".", "/": "."} {
+		if got := Relative(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestField(t *testing.T) {
+	what := Wanted{Path: []string{"spec", "ünit"}, Value: "eu"}
+	what.Object.Kind, what.Object.Metadata.Name = "Release", "app"
+	at, ok := index(t).Field([]string{"a/kustomization.yaml"}, what, func(text string) string { return strings.ReplaceAll(text, "region", "eu") })
+	if want := (Place{"a/kustomization.yaml", 7, 20}); !ok || at != want {
+		t.Errorf("found %v at %v, want %v", ok, at, want)
+	}
+	what.Object.Kind = "Other"
+	if at, ok := index(t).Field([]string{"a/kustomization.yaml"}, what, strings.Clone); ok {
+		t.Errorf("another object has it at %v", at)
+	}
+}
+
+// TestOccurrences: values count, comments do not, and a text that is no manifest
+// only when no value has it.
+func TestOccurrences(t *testing.T) {
+	find := func(text string) []int {
+		if at := strings.Index(text, "region"); at >= 0 {
+			return []int{at}
+		}
+		return nil
+	}
+	all := []string{"a/b/text.txt", "a/kustomization.yaml", "a/off.yaml"}
+	if got, want := index(t).Occurrences(all, find), []Place{{"a/kustomization.yaml", 7, 20}}; !slices.Equal(got, want) {
+		t.Errorf("in values %v, want %v", got, want)
+	}
+	if got, want := index(t).Occurrences(all[:1], find), []Place{{"a/b/text.txt", 2, 7}}; !slices.Equal(got, want) {
+		t.Errorf("in text %v, want %v", got, want)
+	}
+}

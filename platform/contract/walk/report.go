@@ -1,0 +1,109 @@
+package walk
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"tombolo/platform/contract/finding"
+	"tombolo/platform/contract/manifest"
+	"tombolo/platform/contract/tree"
+)
+
+// At reports a finding at a place of the tree.
+func (w *Walk) At(p tree.Place, f finding.Finding) {
+	f.File, f.Line, f.Column = path.Join(w.Name, p.File), p.Line, p.Column
+	w.Findings = append(w.Findings, finding.OfCluster{Finding: f})
+}
+
+// Note reports something that nobody need change.
+func (w *Walk) Note(p tree.Place, message string) {
+	w.At(p, finding.Finding{Severity: finding.Note, Message: message})
+}
+
+// Refer reports a finding about a value of an object that comes from a build, at
+// the value's place in the files of that build.
+func (w *Walk) Refer(in *Origin, what tree.Wanted, f finding.Finding) {
+	if strings.Contains(what.Value, manifest.Unset) {
+		return
+	}
+	for o := in; o != nil; o = o.Parent {
+		if p, ok := w.Files.Field(o.Read, what, o.plain); ok {
+			w.At(p, f)
+			return
+		}
+	}
+	w.At(tree.Place{File: in.Dir()}, f)
+}
+
+// Occurring reports a finding at all places where something occurs in the files
+// of a build. What is in none of them came with the object that asks for the
+// build, from the files of its parent, where it may have been escaped from the
+// parent's own substitution.
+func (w *Walk) Occurring(in *Origin, find func(escaped bool) tree.Finder, f finding.Finding) {
+	for o := in; o != nil; o = o.Parent {
+		if places := w.Files.Occurrences(o.Read, find(o != in)); len(places) > 0 {
+			f.Places = len(places)
+			w.At(places[0], f)
+			return
+		}
+	}
+	w.At(tree.Place{File: in.Dir()}, f)
+}
+
+// InClusterFile reports a finding about a setting of the cluster file, and returns
+// it to be added to.
+func (w *Walk) InClusterFile(setting []string, f finding.Finding) *finding.OfCluster {
+	f.File = w.Published.File
+	if text, err := os.ReadFile(f.File); err == nil {
+		f.Line, f.Column = settingPlace(text, setting)
+	}
+	w.Findings = append(w.Findings, finding.OfCluster{Finding: f, General: true})
+	return &w.Findings[len(w.Findings)-1]
+}
+
+// WrongStart reports that the cluster's path is not in the tree.
+func (w *Walk) WrongStart() {
+	p := w.Published
+	w.InClusterFile([]string{"gitops", "path"}, finding.Finding{
+		Severity: finding.Error,
+		Message:  fmt.Sprintf("gitops.path %q is not a directory of the platform tree", p.Path),
+		Remedy:   w.NearDir(p.Path),
+	})
+}
+
+// settingPlace is where a cluster file has a setting: keys of mappings, and
+// names of the items of lists.
+func settingPlace(text []byte, setting []string) (line, column int) {
+	var doc yaml.Node
+	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) != 1 {
+		return 0, 0
+	}
+	n := doc.Content[0]
+	for _, part := range setting {
+		key, below := step(n, part)
+		if below == nil {
+			return line, column
+		}
+		line, column, n = key.Line, key.Column, below
+	}
+	return line, column
+}
+
+// step goes from a node to the one below a key, or to the item of that name.
+func step(n *yaml.Node, part string) (key, below *yaml.Node) {
+	for i, item := range n.Content {
+		switch {
+		case n.Kind == yaml.MappingNode && i%2 == 0 && item.Value == part:
+			return item, n.Content[i+1]
+		case n.Kind == yaml.SequenceNode:
+			if name := tree.Child(item, "name"); name != nil && name.Value == part {
+				return name, item
+			}
+		}
+	}
+	return nil, nil
+}
