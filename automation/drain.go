@@ -35,7 +35,7 @@ func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions,
 	case !own.answers():
 		return unreachable(c, own)
 	}
-	k := teardown.Cluster{Client: own.cluster.dynamic, Mapper: own.cluster.mapper}
+	k := teardown.Cluster{Cluster: own.cluster}
 	if err := d.hold(ctx, c, k, st); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (d *Driver) resume(ctx context.Context, c *config.Cluster, st *state) error
 	if err != nil {
 		return err
 	}
-	n, err := teardown.Cluster{Client: own.dynamic, Mapper: own.mapper}.Resume(ctx)
+	n, err := teardown.Cluster{Cluster: own}.Resume(ctx)
 	if err != nil {
 		return fmt.Errorf("up %s: resume what a destruction has suspended: %w", c.Name, err)
 	}

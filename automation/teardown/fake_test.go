@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/yaml"
+
+	"tombolo/automation/kube"
 )
 
 // world is a cluster whose controllers work a little whenever somebody looks.
@@ -89,7 +91,7 @@ func newWorld(t *testing.T, objects ...string) *world {
 		w.patched = append(w.patched, p.GetName()+" "+string(p.GetPatch()))
 		return false, nil, nil
 	})
-	w.Cluster = Cluster{Client: w.client, Mapper: func() (meta.RESTMapper, error) { return mapper, nil }}
+	w.Cluster = Cluster{kube.Cluster{Client: w.client, Discover: func() (meta.RESTMapper, error) { return mapper, nil }}}
 	return w
 }
 

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"tombolo/automation/kube"
 )
 
 // takeOffTimeout is how long objects without finalizers may take to go.
@@ -62,7 +64,7 @@ func (e *HeldError) Unwrap() error { return e.Err }
 func heldBy(left []remaining) []Held {
 	out := make([]Held, 0, len(left))
 	for _, r := range left {
-		h := Held{Object: r.object.String(), Message: text(r.Unstructured, "status", "message")}
+		h := Held{Object: r.object.String(), Message: kube.Text(r.Unstructured, "status", "message")}
 		if r.deleting() {
 			h.Finalizers = r.GetFinalizers()
 		}

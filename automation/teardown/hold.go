@@ -91,7 +91,7 @@ func (c Cluster) Resume(ctx context.Context) (int, error) {
 }
 
 func (c Cluster) eachOfFlux(ctx context.Context, work func(object) error) error {
-	mapper, err := c.mapper()
+	mapper, err := c.Mapper()
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"tombolo/automation"
+	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/lab"
@@ -54,7 +55,7 @@ func exitClasses() []exitClass {
 			meaning: "Everything was deployed, and not everything became ready in time",
 			remedy:  "Look at the first cause that the message names",
 			matches: func(err error) bool {
-				return isA[*automation.VerificationError](err) || isFault(err, fault.Verification)
+				return isA[*health.Error](err) || isFault(err, fault.Verification)
 			},
 		},
 		{
