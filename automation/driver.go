@@ -35,6 +35,7 @@ import (
 	"tombolo/automation/handover"
 	"tombolo/automation/kube"
 	"tombolo/automation/preflight"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -117,7 +118,7 @@ type Driver struct {
 	inspected inspections
 	reachGit  func(context.Context, handover.Repository) error
 	lookup    cloudLookup
-	inventory inventory
+	inventory teardown.Cloud
 	dial      func(handoff.Values) (kube.Cluster, error)
 	hub       func(*config.Cluster) (*config.Cluster, error)
 	// probeTimeout is the constant of that name, but in tests.

@@ -1,9 +1,8 @@
-// Package teardown empties a cluster before it is destroyed. It keeps Flux from
-// making things again, deletes what controllers have made cloud resources for,
-// waits until they have given those back, and tells what a cloud resource that
-// is left over is.
-//
-// It knows all kinds by their group and name, and imports none of their APIs.
+// Package teardown empties a cluster before it is destroyed, and searches the
+// cloud for what is left over of it. It keeps Flux from making things again,
+// deletes what controllers have made cloud resources for, waits until they have
+// given those back, and tells what a cloud resource that is left over is, whose
+// it is, and whether it holds data that is to be kept.
 package teardown
 
 import (

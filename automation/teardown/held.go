@@ -3,6 +3,7 @@ package teardown
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -60,6 +61,15 @@ func (e *HeldError) Error() string {
 
 // Unwrap returns the cause.
 func (e *HeldError) Unwrap() error { return e.Err }
+
+// RemedyFor says what to do about the error of a Drain.
+func RemedyFor(err error) string {
+	if held := new(HeldError); errors.As(err, &held) && held.Err == nil {
+		return "look at the logs of the controllers that hold them, resolve the cause, and run the same command again; " +
+			"--leftovers delete takes the finalizers off, and deletes in the cloud what is left over then"
+	}
+	return "run the same command again"
+}
 
 func heldBy(left []remaining) []Held {
 	out := make([]Held, 0, len(left))

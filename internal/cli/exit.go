@@ -6,6 +6,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/health"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/lab"
@@ -74,7 +75,7 @@ func exitClasses() []exitClass {
 			code: 10, name: "leftovers",
 			meaning: "A destruction found cloud resources that nobody takes away",
 			remedy:  "Delete what nobody needs, or run the command again with --leftovers delete",
-			matches: isA[*automation.LeftoversError],
+			matches: isA[*teardown.LeftoversError],
 		},
 		{
 			code: 11, name: "changes",

@@ -30,6 +30,7 @@ var against = []struct{ from, to string }{
 	{"automation/handover", "platform/scaffold"},
 	{"automation/kube", "automation/health"},
 	{"automation/health", "automation/teardown"},
+	{"automation/teardown", "automation/health"},
 	{"stacks", "platform/kustomization"},
 	{"lab/aws", "stacks"},
 	{"internal/render", "automation"},

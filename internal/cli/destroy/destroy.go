@@ -14,6 +14,7 @@ import (
 
 	"tombolo/automation"
 	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -44,7 +45,7 @@ type Options struct {
 	// Named are clusters that go without being asked about, protected or not.
 	Named []string
 	// Leftovers says what becomes of what controllers have left in the cloud.
-	Leftovers automation.LeftoverPolicy
+	Leftovers teardown.LeftoverPolicy
 	// KeepData leaves buckets, file systems and snapshots where they are.
 	KeepData bool
 	// DrainTimeout bounds each wait for controllers and the cloud.
@@ -53,7 +54,7 @@ type Options struct {
 
 // askAtLeftovers is the policy that asks whoever is at the terminal, and stops
 // where nobody is.
-const askAtLeftovers automation.LeftoverPolicy = "ask"
+const askAtLeftovers teardown.LeftoverPolicy = "ask"
 
 // NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
 func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -113,7 +114,7 @@ its file protects is not destroyed by --yes: its name is typed, or given with
 	cmd.Flags().BoolVar(&opts.Unreachable, "unreachable", false,
 		"go on where a cluster's Kubernetes API does not answer: what is on it is given up")
 	opts.Leftovers = askAtLeftovers
-	leftovers := flags.NewEnum(&opts.Leftovers, askAtLeftovers, automation.StopAtLeftovers, automation.DeleteLeftovers)
+	leftovers := flags.NewEnum(&opts.Leftovers, askAtLeftovers, teardown.StopAtLeftovers, teardown.DeleteLeftovers)
 	cmd.Flags().Var(leftovers, "leftovers", "what becomes of cloud resources that are left over, and of finalizers that nobody takes off; of several clusters, or without a terminal, ask stops")
 	cmd.Flags().BoolVar(&opts.KeepData, "keep-data", false, "leave buckets, file systems and snapshots in the cloud")
 	cmd.Flags().DurationVar(&opts.DrainTimeout, "drain-timeout", 10*time.Minute, "how long controllers, and then the cloud, may take to give things back")
@@ -184,7 +185,7 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 		Confirmed: o.named(c) || !o.Yes, // whoever is asked types the name
 	}
 	if o.Leftovers == askAtLeftovers {
-		do.Leftovers = automation.StopAtLeftovers
+		do.Leftovers = teardown.StopAtLeftovers
 	}
 	switch o.Only {
 	case "core":
@@ -193,11 +194,11 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 		do.Only = "bootstrap"
 	}
 	r, err := driver.Destroy(ctx, c, do)
-	if left := new(automation.LeftoversError); errors.As(err, &left) && t.Alone && o.mayAsk() {
+	if left := new(teardown.LeftoversError); errors.As(err, &left) && t.Alone && o.mayAsk() {
 		if err := o.askAbout(ctx, left); err != nil {
 			return r, err
 		}
-		do.Leftovers = automation.DeleteLeftovers
+		do.Leftovers = teardown.DeleteLeftovers
 		r, err = driver.Destroy(ctx, c, do)
 	}
 	if err != nil {
@@ -218,7 +219,7 @@ func (o *Options) mayAsk() bool {
 }
 
 // askAbout has the deletion of what is left over confirmed, each by its name.
-func (o *Options) askAbout(ctx context.Context, left *automation.LeftoversError) error {
+func (o *Options) askAbout(ctx context.Context, left *teardown.LeftoversError) error {
 	o.Status().Failed("%s has left over in the cloud:", left.Cluster)
 	for _, l := range left.Left {
 		o.Status().Plain("  %s", l)
