@@ -155,12 +155,12 @@ func TestDemandOfWhatExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := preflight.Demand{preflight.VPCs: 1, preflight.Addresses: 3, preflight.Clusters: 0}
-	if diff := cmp.Diff(want, demand(planned("one"), st)); diff != "" {
+	if diff := cmp.Diff(want, preflight.DemandOf(planned("one"), coreOf(st))); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
 	}
 	c := planned("one")
 	c.Network = config.Network{Existing: &config.ExistingNetwork{}}
-	if diff := cmp.Diff(preflight.Demand{preflight.Clusters: 1}, demand(c, nil)); diff != "" {
+	if diff := cmp.Diff(preflight.Demand{preflight.Clusters: 1}, preflight.DemandOf(c, coreOf(nil))); diff != "" {
 		t.Errorf("demand in an existing network (-want +got):\n%s", diff)
 	}
 }

@@ -115,7 +115,7 @@ type Driver struct {
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
 	// inspect asks an account, and reachGit a repository, for the preflight.
 	inspect   func(context.Context, *config.Cluster) preflight.Facts
-	inspected inspections
+	inspected preflight.Accounts
 	reachGit  func(context.Context, handover.Repository) error
 	lookup    cloudLookup
 	inventory teardown.Cloud

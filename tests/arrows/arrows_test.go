@@ -31,6 +31,7 @@ var against = []struct{ from, to string }{
 	{"automation/kube", "automation/health"},
 	{"automation/health", "automation/teardown"},
 	{"automation/teardown", "automation/health"},
+	{"automation/preflight", "automation/handover"},
 	{"stacks", "platform/kustomization"},
 	{"lab/aws", "stacks"},
 	{"internal/render", "automation"},
