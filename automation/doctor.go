@@ -74,7 +74,7 @@ func (r *readiness) wait(ctx context.Context) error {
 	}
 }
 
-// host is what the driver tells a doctor.
+// host answers what rooms ask of the driver: preflight here, drift in drift.go.
 type host struct{ driver *Driver }
 
 func (h host) Env(key string) string { return h.driver.opts.lookupEnv(key) }

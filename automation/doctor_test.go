@@ -148,7 +148,7 @@ func TestDoctorFindsAll(t *testing.T) {
 func TestDemandOfWhatExists(t *testing.T) {
 	b := newBench(t)
 	d := deployed("one-core")
-	d.Resources[2].Type = clusterType
+	d.Resources[2].Type = "aws:eks/cluster:Cluster"
 	b.cli.states["one-core"] = d
 	st, err := b.state(t.Context(), "one-core")
 	if err != nil {

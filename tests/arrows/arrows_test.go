@@ -32,6 +32,7 @@ var against = []struct{ from, to string }{
 	{"automation/health", "automation/teardown"},
 	{"automation/teardown", "automation/health"},
 	{"automation/preflight", "automation/handover"},
+	{"automation/drift", "automation/teardown"},
 	{"stacks", "platform/kustomization"},
 	{"lab/aws", "stacks"},
 	{"internal/render", "automation"},
