@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -143,7 +145,7 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 		handOff(p, demo().Name)
 		return roles("made", "lost")(p)
 	})
-	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
+	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
 	c, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	both := make(chan struct{}, 2)

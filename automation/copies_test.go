@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tombolo/config"
 )
 
 // checkpoint is a state as the CLI writes it.
@@ -188,9 +190,9 @@ func TestDiskAlmostFull(t *testing.T) {
 	if len(b.cli.operations()) > 0 {
 		t.Errorf("the CLI was asked: %v", b.cli.operations())
 	}
-	found := b.checkBackend(t.Context())
-	if last := found[len(found)-1]; !strings.Contains(last.Message, "has 5 MiB free") {
-		t.Errorf("the doctor finds %v", found)
+	reports, err := b.Doctor(t.Context(), []*config.Cluster{demo()})
+	if err != nil || !strings.Contains(strings.Join(said(reports[0].Findings), "\n"), "fail state backend: the disk of the state backend "+b.backend+" has 5 MiB free") {
+		t.Errorf("the doctor finds %v, error %v", reports, err)
 	}
 }
 

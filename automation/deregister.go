@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -113,9 +114,9 @@ func (d *Driver) leaveHub(ctx context.Context, c, hub *config.Cluster, own probe
 	})
 }
 
-func (d *Driver) deregister(ctx context.Context, c *config.Cluster, hub cluster, l argocd.Leaving) error {
+func (d *Driver) deregister(ctx context.Context, c *config.Cluster, hub kube.Cluster, l argocd.Leaving) error {
 	stack := stacks.Name(c.Name, stacks.Bootstrap)
-	err := (argocd.Hub{Client: hub.dynamic}).Deregister(ctx, l, argocd.Options{
+	err := (argocd.Hub{Client: hub.Client}).Deregister(ctx, l, argocd.Options{
 		Waiting: func(what string) { d.opts.Observer.Waiting(c.Name, what) },
 		Note:    func(message string) { d.opts.Observer.Note(stack, message) },
 	})

@@ -9,7 +9,9 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -31,8 +33,8 @@ type DestroyOptions struct {
 	// protected cluster is refused without.
 	Confirmed bool
 	// Leftovers says what becomes of cloud resources that controllers have left
-	// over, and of finalizers that nobody takes off. Default StopAtLeftovers.
-	Leftovers LeftoverPolicy
+	// over, and of finalizers that nobody takes off. Default teardown.StopAtLeftovers.
+	Leftovers teardown.LeftoverPolicy
 	// KeepData leaves buckets, file systems and snapshots in the cloud, and
 	// reports each. A claim's volume goes with the claim; it is kept as well when
 	// its reclaim policy is Retain.
@@ -55,7 +57,7 @@ type DestroyOptions struct {
 //
 // Before core the cloud is searched for what is left over, and after core again:
 // then nothing may be found but what is kept on purpose. What is found otherwise
-// is a LeftoversError.
+// is a teardown.LeftoversError.
 func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOptions) (Result, error) {
 	if err := refuseProtected(c, o); err != nil {
 		return Result{Cluster: c.Name}, err
@@ -105,12 +107,40 @@ func (d *Driver) destroyCore(ctx context.Context, c *config.Cluster, o DestroyOp
 	if err != nil || s == nil {
 		return result, err
 	}
-	kept, err := d.proveEmpty(ctx, c, o)
+	kept, err := d.sweep(c, o).AfterCore(ctx)
 	if err != nil {
 		return result, err
 	}
 	s.keep(&result, kept)
 	return s.removed(ctx, result, o)
+}
+
+// clearCloud deals with what controllers have left over, before core is destroyed.
+func (d *Driver) clearCloud(ctx context.Context, c *config.Cluster, o DestroyOptions) error {
+	core, err := d.state(ctx, stacks.Name(c.Name, stacks.Core))
+	if err != nil || core.resources() == 0 {
+		return err
+	}
+	bootstrap, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	if err != nil {
+		return err
+	}
+	return d.sweep(c, o).BeforeCore(ctx, core.all(), bootstrap.all())
+}
+
+func (d *Driver) sweep(c *config.Cluster, o DestroyOptions) teardown.Sweep {
+	return teardown.Sweep{
+		Cluster: c, Cloud: d.inventory, Observer: d.opts.Observer,
+		Policy: o.Leftovers, KeepData: o.KeepData, Timeout: o.DrainTimeout,
+	}
+}
+
+// all are the stack's resources; none when it does not exist.
+func (s *state) all() []apitype.ResourceV3 {
+	if s == nil {
+		return nil
+	}
+	return s.deployment.Resources
 }
 
 // refuseProtected keeps a protected cluster alive as long as nobody names it.
@@ -191,6 +221,43 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 	})
 	result.Kept = kept
 	return s, result, err
+}
+
+// prepareDestroy writes into the state what the destruction needs there, and
+// returns what it leaves in the cloud.
+func (s *session) prepareDestroy(ctx context.Context, st *state, keepData bool) ([]teardown.Kept, error) {
+	p := teardown.Preparation{KeepData: keepData}
+	edited, n, err := edit(st.raw, p.Edit)
+	if err != nil {
+		return nil, fmt.Errorf("prepare stack %s for its destruction: %w", s.name, err)
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	if err := s.importState(ctx, edited); err != nil {
+		return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "prepare the destruction of", err: err})
+	}
+	note := s.driver.noter(s.name)
+	if p.Unprotected > 0 {
+		note(fmt.Sprintf("the protection of %s was taken off", count(p.Unprotected, "resource", "resources")))
+	}
+	kept := p.Kept(st.deployment.Resources)
+	for _, k := range kept {
+		note("keeps " + k.String())
+	}
+	return kept, nil
+}
+
+// keep reports what the last search has found and leaves in the cloud, but for
+// what was reported when the stack was destroyed.
+func (s *session) keep(result *StackResult, found []teardown.Leftover) {
+	for _, l := range found {
+		if slices.ContainsFunc(result.Kept, func(k teardown.Kept) bool { return k.ID == l.ID }) {
+			continue
+		}
+		result.Kept = append(result.Kept, teardown.Kept{Type: l.Type, ID: l.ID, Name: l.Name})
+		s.driver.opts.Observer.Note(s.name, "keeps "+l.String())
+	}
 }
 
 // removed takes the stack out of the backend where that is wanted, and says so

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/handover"
 	"tombolo/automation/preflight"
@@ -16,92 +20,20 @@ import (
 )
 
 // Doctor looks for everything that would keep an up of the clusters from
-// succeeding, before one starts. It changes nothing in the cloud, in a cluster or
-// in a state, and finds all it can: one report for each cluster, in their order.
-// What is judged together, such as a quota that several clusters count against,
-// is judged for all of the clusters given.
-//
-// The error is only of an interruption: what is wrong is a finding.
+// succeeding, before one starts: see preflight.Doctor.
 func (d *Driver) Doctor(ctx context.Context, clusters []*config.Cluster) ([]preflight.Report, error) {
-	shared := append(d.checkTools(ctx), d.checkBackend(ctx)...)
-	return d.examineAll(ctx, clusters, func(x patient) []preflight.Finding {
-		return append(slices.Clone(shared), d.examine(ctx, x)...)
-	})
+	return d.doctor().Examine(ctx, clusters)
 }
 
 // Ready looks for what would keep a run of ups on several clusters from
-// succeeding, so that none starts when one could not: what their files need, and,
-// of those that are still to be made, credentials, account, region and quotas. It
-// is the part of Doctor that is quick for clusters that exist. A report has what
-// fails alone.
+// succeeding, so that none starts when one could not.
 func (d *Driver) Ready(ctx context.Context, clusters []*config.Cluster) ([]preflight.Report, error) {
-	reports, err := d.examineAll(ctx, clusters, func(x patient) []preflight.Finding {
-		var found []preflight.Finding
-		if x.core.resources() == 0 {
-			found = d.checkCloud(ctx, x.cluster, x.core, x.all)
-		}
-		return append(found, d.checkNeeds(ctx, x.cluster))
-	})
-	for i, r := range reports {
-		reports[i].Findings = r.Failed()
-	}
-	return reports, err
+	return d.doctor().Ready(ctx, clusters)
 }
 
-// patient is a cluster that is examined.
-type patient struct {
-	cluster *config.Cluster
-	// core is its state; nil when there is none, or it cannot be read.
-	core *state
-	// all is the demand of the clusters that are judged together.
-	all preflight.Demand
-}
-
-// examineAll examines clusters at the same time, and reports in their order.
-func (d *Driver) examineAll(ctx context.Context, clusters []*config.Cluster, examine func(patient) []preflight.Finding) ([]preflight.Report, error) {
-	states := make([]*state, len(clusters))
-	all := map[account]preflight.Demand{}
-	for i, c := range clusters {
-		// A state that cannot be read is a finding of the backend's.
-		states[i], _ = d.state(ctx, stacks.Name(c.Name, stacks.Core))
-		all[accountOf(c)] = all[accountOf(c)].Plus(demand(c, states[i]))
-	}
-	reports := make([]preflight.Report, len(clusters))
-	var work sync.WaitGroup
-	for i, c := range clusters {
-		work.Go(func() {
-			reports[i] = preflight.Report{Cluster: c.Name, Findings: examine(patient{c, states[i], all[accountOf(c)]})}
-		})
-	}
-	work.Wait()
-	if err := ctx.Err(); err != nil {
-		return reports, fmt.Errorf("examine the clusters: interrupted: %w", err)
-	}
-	return reports, nil
-}
-
-// examine is what concerns one cluster.
-func (d *Driver) examine(ctx context.Context, x patient) []preflight.Finding {
-	found := d.checkCloud(ctx, x.cluster, x.core, x.all)
-	found = append(found, d.checkLocks(x.cluster)...)
-	found = append(found, d.checkGit(ctx, x.cluster)...)
-	found = append(found, d.checkNeeds(ctx, x.cluster))
-	return append(found, d.checkAccess(ctx, x.cluster, x.core)...)
-}
-
-// checkCloud judges the credentials and what they lead to. all is the demand of
-// the clusters that are judged together.
-func (d *Driver) checkCloud(ctx context.Context, c *config.Cluster, core *state, all preflight.Demand) []preflight.Finding {
-	credentials := preflight.Source{Lookup: d.opts.lookupEnv, Profile: c.Cloud.Profile, Now: d.now()}.Credentials()
-	if credentials.Level == preflight.Fail {
-		return []preflight.Finding{credentials}
-	}
-	if _, err := d.pulumi(ctx); err != nil {
-		return []preflight.Finding{credentials, withoutCLI("account")}
-	}
-	return append([]preflight.Finding{credentials}, preflight.Cloud(d.facts(ctx, c), preflight.Wanted{
-		Account: c.Cloud.Account, Region: c.Cloud.Region, Demand: demand(c, core), All: all,
-	})...)
+func (d *Driver) doctor() preflight.Doctor {
+	h := host{d}
+	return preflight.Doctor{Machine: h, Backend: h, Surroundings: h}
 }
 
 // readiness is a look at the account of a cluster that is to be made, which goes
@@ -117,7 +49,7 @@ type readiness struct {
 func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *state) *readiness {
 	r := &readiness{cluster: c}
 	if k == stacks.Core && st.resources() == 0 {
-		r.work.Go(func() { r.report.Findings = d.checkCloud(ctx, c, st, demand(c, st)) })
+		r.work.Go(func() { r.report.Findings = d.doctor().Account(ctx, c, coreOf(st), preflight.DemandOf(c, coreOf(st))) })
 	}
 	return r
 }
@@ -142,128 +74,142 @@ func (r *readiness) wait(ctx context.Context) error {
 	}
 }
 
-// demand is what the cluster will take of its account's quotas: what its core
-// does not have yet.
-func demand(c *config.Cluster, core *state) preflight.Demand {
-	have := map[string]int{}
-	if core != nil {
-		for _, r := range core.deployment.Resources {
-			have[string(r.Type)]++
-		}
-	}
-	out := preflight.Demand{preflight.Clusters: max(0, 1-have[clusterType])}
-	if c.Network.Existing != nil {
-		return out
-	}
-	gateways := map[config.NAT]int{config.NATSingle: 1, config.NATPerZone: len(c.Network.Zones)}[c.Network.NAT]
-	out[preflight.VPCs] = max(0, 1-have["aws:ec2/vpc:Vpc"])
-	out[preflight.Addresses] = max(0, gateways-have["aws:ec2/eip:Eip"])
-	return out
+// host answers what rooms ask of the driver: preflight here, drift in drift.go.
+type host struct{ driver *Driver }
+
+func (h host) Env(key string) string { return h.driver.opts.lookupEnv(key) }
+
+func (h host) Has(program string) bool {
+	_, err := lookPath(program, h.Env("PATH"))
+	return err == nil
 }
 
-// checkBackend finds out whether the state can be read, and a lock be taken.
-func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
-	const check = "state backend"
-	if _, err := d.pulumi(ctx); err != nil {
-		return []preflight.Finding{withoutCLI(check)}
+func (h host) CLI(ctx context.Context) error {
+	_, err := h.driver.pulumi(ctx)
+	return problem(err)
+}
+
+func (h host) Plugins(ctx context.Context) (string, error) {
+	command, err := h.driver.pulumi(ctx)
+	if err != nil {
+		return "", err
 	}
-	ws, err := d.reading(ctx)
+	stdout, stderr, _, err := command.Run(ctx, h.driver.opts.Root, nil, nil, nil, environ(h.driver.env), "plugin", "ls", "--json")
+	if err != nil {
+		return "", errors.New(firstLine(stderr, err.Error()))
+	}
+	return stdout, nil
+}
+
+func (h host) ListStacks(ctx context.Context) error {
+	ws, err := h.driver.reading(ctx)
 	if err == nil {
 		_, err = ws.ListStacks(ctx)
 	}
 	if err != nil {
-		cause := d.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
-		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "log in with `pulumi login`, or set PULUMI_BACKEND_URL", "%v", cause)}
+		return h.driver.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
 	}
-	dir, local := d.backendDir()
-	if !local {
-		return []preflight.Finding{preflight.Good(check, "it answers; a lock is taken by the first operation")}
+	return nil
+}
+
+func (h host) Dir() (string, bool) { return h.driver.backendDir() }
+
+func (h host) Scarce() string {
+	if scarce := new(PreconditionError); errors.As(h.driver.requireSpace(), &scarce) {
+		return scarce.What
 	}
-	file, err := os.CreateTemp(dir, ".doctor-")
-	if err == nil {
-		err = errors.Join(file.Close(), os.Remove(file.Name()))
+	return ""
+}
+
+func (h host) Holders(stack string) ([]string, error) {
+	owners, err := h.driver.lockOwners(stack)
+	names := make([]string, len(owners))
+	for i, o := range owners {
+		names[i] = o.String()
 	}
+	return names, err
+}
+
+func (h host) Core(ctx context.Context, c *config.Cluster) preflight.Core {
+	st, _ := h.driver.state(ctx, stacks.Name(c.Name, stacks.Core))
+	return coreOf(st)
+}
+
+func coreOf(st *state) preflight.Core {
+	core := preflight.Core{Resources: map[string]int{}, HandsOff: len(st.outputs()) > 0}
+	for _, r := range st.all() {
+		if managed(r) {
+			core.Resources[string(r.Type)]++
+		}
+	}
+	return core
+}
+
+func (h host) Ask(ctx context.Context, c *config.Cluster) preflight.Facts {
+	return h.driver.inspected.Facts(c, func() preflight.Facts { return h.driver.inspect(ctx, c) })
+}
+
+func (h host) Repository(ctx context.Context, c *config.Cluster) error {
+	credentials, err := h.driver.gitCredentials(ctx, c)
 	if err != nil {
-		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "make it writable, or free space on its disk", "no lock can be written: %v", err)}
+		return err
 	}
-	if scarce := new(PreconditionError); errors.As(d.requireSpace(), &scarce) {
-		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "free space on it", "%s", scarce.What)}
-	}
-	return []preflight.Finding{preflight.Good(check, "it can be read and written")}
-}
-
-// withoutCLI is the finding of a check that the Pulumi CLI is missing for, which
-// is a finding of its own.
-func withoutCLI(check string) preflight.Finding {
-	return preflight.Bad(check, preflight.Warn, "install the Pulumi CLI first", "not asked for without the Pulumi CLI")
-}
-
-// checkLocks names those who work on the cluster's stacks.
-func (d *Driver) checkLocks(c *config.Cluster) []preflight.Finding {
-	var found []preflight.Finding
-	for _, k := range stacks.Kinds() {
-		stack := stacks.Name(c.Name, k)
-		owners, err := d.lockOwners(stack)
-		if err != nil {
-			found = append(found, preflight.Bad("lock", preflight.Fail, "", "%v", err))
-		}
-		for _, o := range owners {
-			found = append(found, preflight.Bad("lock", preflight.Warn, "wait for it to end; an up releases it when its owner is gone",
-				"stack %s is locked by %s", stack, o))
-		}
-	}
-	return found
-}
-
-// checkGit reads the repository's branches with the engine's credentials.
-func (d *Driver) checkGit(ctx context.Context, c *config.Cluster) []preflight.Finding {
-	const check = "Git repository"
-	if c.IsSpoke() {
-		return nil // its hub reads it
-	}
-	repository := handover.Repository{URL: c.GitOps.URL, Branch: c.GitOps.Branch, Env: d.opts.Env}
-	var err error
-	if repository.Credentials, err = d.gitCredentials(ctx, c); err == nil {
-		err = d.reachGit(ctx, repository)
-	}
+	err = h.driver.reachGit(ctx, handover.Repository{
+		URL: c.GitOps.URL, Branch: c.GitOps.Branch, Env: h.driver.opts.Env, Credentials: credentials,
+	})
 	if refused := new(handover.Error); errors.As(err, &refused) {
-		return []preflight.Finding{preflight.Bad(check, preflight.Fail, refused.Remedy, "%s", refused.What)}
+		return &preflight.Problem{What: refused.What, Remedy: refused.Remedy}
 	}
+	return err
+}
+
+func (h host) Needs(ctx context.Context, c *config.Cluster) error {
+	return h.driver.preflight(ctx, c, stacks.Options{Env: h.driver.opts.Env})
+}
+
+func (h host) API(ctx context.Context, c *config.Cluster) (silence, err error) {
+	p, err := h.driver.probe(ctx, c)
+	return p.silence, problem(err)
+}
+
+// problem is the error as a finding tells it.
+func problem(err error) error {
+	if p := new(PreconditionError); errors.As(err, &p) {
+		return &preflight.Problem{What: p.What, Remedy: p.Remedy}
+	}
+	return err
+}
+
+// factsTimeout bounds the look at an account. AWS answers within seconds; what
+// takes longer waits for credentials that do not come.
+const factsTimeout = 2 * time.Minute
+
+// askAccount asks through the provider that core uses, as lookUp does. What
+// cannot be told is told in the facts.
+func (d *Driver) askAccount(ctx context.Context, c *config.Cluster) preflight.Facts {
+	ctx, cancel := context.WithTimeout(ctx, factsTimeout)
+	defer cancel()
+	f := preflight.Facts{Region: c.Cloud.Region, Quotas: map[preflight.Kind]preflight.Quota{}}
+	dir, err := os.MkdirTemp("", "tombolo-doctor-")
 	if err != nil {
-		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "make gitops.auth available where tombolo runs", "%s", oneLine(err))}
+		f.Err = err.Error()
+		return f
 	}
-	return []preflight.Finding{preflight.Good(check, "%s has branch %s", c.GitOps.URL, c.GitOps.Branch)}
+	defer os.RemoveAll(dir)
+	stack, err := d.scratchStack(ctx, dir, func(p *pulumi.Context) error { return preflight.ReadFacts(p, c, &f) })
+	rec := &recorder{running: map[string]string{}}
+	if err == nil {
+		err = observed(rec.record, func(ch chan<- events.EngineEvent) error {
+			_, err := stack.Preview(ctx, optpreview.EventStreams(ch))
+			return err
+		})
+	}
+	if err != nil && f.Err == "" {
+		failure := d.failure(ctx, failed{stack: c.Name, operation: "ask the account of", err: err, record: rec})
+		f.Err = failure.Error()
+		if command := new(CommandError); errors.As(failure, &command) {
+			f.Err = command.Reasons[0]
+		}
+	}
+	return f
 }
-
-// checkNeeds is what an up checks of the engine's distribution and of secrets.
-func (d *Driver) checkNeeds(ctx context.Context, c *config.Cluster) preflight.Finding {
-	const check = "distribution"
-	if err := d.preflight(ctx, c, stacks.Options{Env: d.opts.Env}); err != nil {
-		return preflight.Bad(check, preflight.Fail, "make it available, or correct the cluster file", "%s", oneLine(err))
-	}
-	if c.IsSpoke() {
-		return preflight.Good(check, "hub %s has the engine", c.Hub())
-	}
-	return preflight.Good(check, "that of %s is there, with its checksum", c.GitOps.Engine)
-}
-
-// checkAccess asks a cluster that exists whether it knows this identity.
-func (d *Driver) checkAccess(ctx context.Context, c *config.Cluster, core *state) []preflight.Finding {
-	const check = "access"
-	if len(core.outputs()) == 0 {
-		return nil
-	}
-	p, err := d.probe(ctx, c)
-	switch precondition := new(PreconditionError); {
-	case errors.As(err, &precondition):
-		return []preflight.Finding{preflight.Bad(check, preflight.Fail, precondition.Remedy, "%s", precondition.What)}
-	case err != nil:
-		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "", "%s", oneLine(err))}
-	case !p.answers():
-		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "check the network between here and the cluster",
-			"the Kubernetes API of %s does not answer: %v", c.Name, p.silence)}
-	}
-	return []preflight.Finding{preflight.Good(check, "the Kubernetes API takes this identity")}
-}
-
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }

@@ -148,19 +148,19 @@ func TestDoctorFindsAll(t *testing.T) {
 func TestDemandOfWhatExists(t *testing.T) {
 	b := newBench(t)
 	d := deployed("one-core")
-	d.Resources[2].Type = clusterType
+	d.Resources[2].Type = "aws:eks/cluster:Cluster"
 	b.cli.states["one-core"] = d
 	st, err := b.state(t.Context(), "one-core")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := preflight.Demand{preflight.VPCs: 1, preflight.Addresses: 3, preflight.Clusters: 0}
-	if diff := cmp.Diff(want, demand(planned("one"), st)); diff != "" {
+	if diff := cmp.Diff(want, preflight.DemandOf(planned("one"), coreOf(st))); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
 	}
 	c := planned("one")
 	c.Network = config.Network{Existing: &config.ExistingNetwork{}}
-	if diff := cmp.Diff(preflight.Demand{preflight.Clusters: 1}, demand(c, nil)); diff != "" {
+	if diff := cmp.Diff(preflight.Demand{preflight.Clusters: 1}, preflight.DemandOf(c, coreOf(nil))); diff != "" {
 		t.Errorf("demand in an existing network (-want +got):\n%s", diff)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
@@ -35,9 +34,11 @@ func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions,
 	case !own.answers():
 		return unreachable(c, own)
 	}
-	k := teardown.Cluster{Client: own.cluster.dynamic, Mapper: own.cluster.mapper}
-	if err := d.hold(ctx, c, k, st); err != nil {
-		return err
+	k := teardown.Cluster{Cluster: own.cluster}
+	if c.GitOps.Engine != config.ArgoCD { // whose Applications are gone by here
+		if err := d.suspendFlux(ctx, c, k, st); err != nil {
+			return err
+		}
 	}
 	if err := k.Drain(ctx, d.drainOptions(c, o)); err != nil {
 		return notDrained(ctx, c, err)
@@ -48,37 +49,27 @@ func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions,
 func (d *Driver) drainOptions(c *config.Cluster, o DestroyOptions) teardown.Options {
 	return teardown.Options{
 		Timeout: o.DrainTimeout,
-		TakeOff: o.Leftovers == DeleteLeftovers,
+		TakeOff: o.Leftovers == teardown.DeleteLeftovers,
 		Waiting: func(what string) { d.opts.Observer.Waiting(c.Name, what) },
-		Note:    func(message string) { d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap), message) },
+		Note:    d.noter(stacks.Name(c.Name, stacks.Bootstrap)),
 	}
 }
 
-// hold keeps Flux from making things again. That is written down first, so that
-// an up that comes instead of the rest of the destruction resumes it.
-func (d *Driver) hold(ctx context.Context, c *config.Cluster, k teardown.Cluster, st *state) error {
-	if c.GitOps.Engine == config.ArgoCD {
-		return nil // its Applications are gone by here
-	}
+// noter tells the observer what people should know of a stack.
+func (d *Driver) noter(stack string) func(string) {
+	return func(message string) { d.opts.Observer.Note(stack, message) }
+}
+
+// suspendFlux keeps Flux from making things again. That is written down first,
+// so that an up that comes instead of the rest of the destruction resumes it.
+func (d *Driver) suspendFlux(ctx context.Context, c *config.Cluster, k teardown.Cluster, st *state) error {
 	if !st.draining() {
 		if err := d.markDraining(ctx, c, st); err != nil {
 			return err
 		}
 	}
-	n, err := k.Hold(ctx)
-	if err != nil {
-		return fmt.Errorf("destroy %s: suspend Flux: %w", c.Name, err)
-	}
-	stack := stacks.Name(c.Name, stacks.Bootstrap)
-	if n > 0 {
-		d.opts.Observer.Note(stack, fmt.Sprintf("Flux makes nothing again: %s suspended", count(n, "object is", "objects are")))
-	}
-	restarted, err := k.Interrupt(ctx)
-	if err != nil {
-		return fmt.Errorf("destroy %s: end what Flux waits for: %w", c.Name, err)
-	}
-	if restarted {
-		d.opts.Observer.Note(stack, "kustomize-controller is restarted: it was waiting for what is suspended now")
+	if err := k.Suspend(ctx, d.noter(stacks.Name(c.Name, stacks.Bootstrap))); err != nil {
+		return fmt.Errorf("destroy %s: %w", c.Name, err)
 	}
 	return nil
 }
@@ -118,7 +109,7 @@ func (d *Driver) resume(ctx context.Context, c *config.Cluster, st *state) error
 	if err != nil {
 		return err
 	}
-	n, err := teardown.Cluster{Client: own.dynamic, Mapper: own.mapper}.Resume(ctx)
+	n, err := teardown.Cluster{Cluster: own}.Resume(ctx)
 	if err != nil {
 		return fmt.Errorf("up %s: resume what a destruction has suspended: %w", c.Name, err)
 	}
@@ -135,22 +126,9 @@ func notDrained(ctx context.Context, c *config.Cluster, err error) error {
 		return fmt.Errorf("destroy %s: interrupted while controllers give back what they have in the cloud; "+
 			"run the same command again to go on from there, or tombolo up to keep the cluster: %w", c.Name, ctx.Err())
 	}
-	remedy := "run the same command again"
-	if held := new(teardown.HeldError); errors.As(err, &held) && held.Err == nil {
-		remedy = "look at the logs of the controllers that hold them, resolve the cause, and run the same command again; " +
-			"--leftovers delete takes the finalizers off, and deletes in the cloud what is left over then"
-	}
 	return &DeploymentError{
 		Cluster:     c.Name,
 		Consequence: fmt.Sprintf("stacks %s and %s were kept", stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
-		Err:         errors.New(withRemedy(fmt.Sprintf("destroy %s: %v", c.Name, err), remedy)),
+		Err:         errors.New(withRemedy(fmt.Sprintf("destroy %s: %v", c.Name, err), teardown.RemedyFor(err))),
 	}
 }
-
-// cloudPoll is the time between two searches of the cloud, each of which starts
-// a provider.
-const cloudPoll = 5 * time.Second
-
-// cloudTimeout is how long the cloud may take to take away what goes by itself:
-// the network interfaces of a load balancer stay for a few minutes.
-const cloudTimeout = 10 * time.Minute

@@ -15,33 +15,34 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 	"tombolo/stacks/handoff"
 )
 
 const heldService = "apiVersion: v1\nkind: Service\nmetadata: {namespace: shop, name: front, finalizers: [service.kubernetes.io/load-balancer-cleanup]}\nspec: {type: LoadBalancer}"
 
+var kustomizations = schema.GroupVersionKind{Group: "kustomize.toolkit.fluxcd.io", Version: "v1", Kind: "Kustomization"}
+
 // withFlux is a cluster with Flux's root, and a Service that nobody lets go.
-func withFlux(t *testing.T) (cluster, *fake.FakeDynamicClient) {
+func withFlux(t *testing.T) (kube.Cluster, *fake.FakeDynamicClient) {
 	t.Helper()
-	services := schema.GroupVersionResource{Version: "v1", Resource: "services"}
-	kustomizations := schema.GroupVersionResource{Group: kustomizeGroup, Version: "v1", Resource: "kustomizations"}
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{services.GroupVersion(), kustomizations.GroupVersion()})
-	mapper.Add(services.GroupVersion().WithKind("Service"), meta.RESTScopeNamespace)
-	mapper.Add(kustomizations.GroupVersion().WithKind("Kustomization"), meta.RESTScopeNamespace)
-	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
-		services: "ServiceList", kustomizations: "KustomizationList", {Version: "v1", Resource: "namespaces"}: "NamespaceList",
-	}, object(t, heldService), object(t, "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {namespace: flux-system, name: platform}\nspec: {path: ./}"))
+	k := kubetest.New(t, kubetest.Kinds{{Version: "v1", Kind: "Service"}, kustomizations}, heldService,
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {namespace: flux-system, name: platform}\nspec: {path: ./}")
+	client := kubetest.Fake(k)
 	client.PrependReactor("delete", "services", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, nil })
-	return cluster{dynamic: client, mapper: func() (meta.RESTMapper, error) { return mapper, nil }}, client
+	return k, client
 }
 
-func platformOf(t *testing.T, client *fake.FakeDynamicClient) *unstructured.Unstructured {
+func fluxSuspended(t *testing.T, client *fake.FakeDynamicClient) bool {
 	t.Helper()
-	o, err := client.Tracker().Get(schema.GroupVersionResource{Group: kustomizeGroup, Version: "v1", Resource: "kustomizations"}, "flux-system", "platform")
+	resource, _ := meta.UnsafeGuessKindToResource(kustomizations)
+	o, err := client.Tracker().Get(resource, "flux-system", "platform")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o.(*unstructured.Unstructured)
+	is, _, _ := unstructured.NestedBool(o.(*unstructured.Unstructured).Object, "spec", "suspend")
+	return is
 }
 
 // TestDrainThatIsGivenUp holds Flux, stops at what is not given back, and leaves
@@ -49,7 +50,7 @@ func platformOf(t *testing.T, client *fake.FakeDynamicClient) *unstructured.Unst
 func TestDrainThatIsGivenUp(t *testing.T) {
 	b := upped(t)
 	k, client := withFlux(t)
-	b.dial = func(handoff.Values) (cluster, error) { return k, nil }
+	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
 	var stopped *DeploymentError
 	want := "destroy demo: load balancers were not given back within 20ms: Service shop/front is still there, or was made again; " +
@@ -61,13 +62,13 @@ func TestDrainThatIsGivenUp(t *testing.T) {
 	if len(b.cli.operations()) > 0 {
 		t.Errorf("operations were started: %v", b.cli.operations())
 	}
-	if !suspended(platformOf(t, client)) {
+	if !fluxSuspended(t, client) {
 		t.Error("Flux is not suspended")
 	}
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if suspended(platformOf(t, client)) {
+	if fluxSuspended(t, client) {
 		t.Error("Flux is suspended after an up")
 	}
 	notes := []string{
@@ -85,7 +86,7 @@ func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
 	client.PrependReactor("list", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, errors.New("connection refused")
 	})
-	b.dial = func(handoff.Values) (cluster, error) { return k, nil }
+	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	b.probeTimeout = 10 * time.Millisecond
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
 	var refused *PreconditionError

@@ -9,8 +9,8 @@
 //
 // Errors are of four classes: PreconditionError (nothing was started),
 // LockedError (somebody else is working on the stack), DeploymentError (an
-// operation failed part of the way) and VerificationError (everything was
-// deployed, but the platform is not ready).
+// operation failed part of the way) and health.Error (everything was deployed,
+// but the platform is not ready).
 //
 // An operation whose context is cancelled starts nothing more, lets the calls
 // under way finish within Options.CancelGrace, releases its lock, and returns an
@@ -33,7 +33,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/handover"
+	"tombolo/automation/kube"
 	"tombolo/automation/preflight"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -113,11 +115,11 @@ type Driver struct {
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
 	// inspect asks an account, and reachGit a repository, for the preflight.
 	inspect   func(context.Context, *config.Cluster) preflight.Facts
-	inspected inspections
+	inspected preflight.Accounts
 	reachGit  func(context.Context, handover.Repository) error
 	lookup    cloudLookup
-	inventory inventory
-	dial      func(handoff.Values) (cluster, error)
+	inventory teardown.Cloud
+	dial      func(handoff.Values) (kube.Cluster, error)
 	hub       func(*config.Cluster) (*config.Cluster, error)
 	// probeTimeout is the constant of that name, but in tests.
 	probeTimeout time.Duration

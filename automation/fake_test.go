@@ -21,6 +21,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"tombolo/automation/handover"
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/preflight"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -362,7 +364,7 @@ func newBench(t *testing.T) *bench {
 	d.inspect = roomy
 	d.reachGit = func(context.Context, handover.Repository) error { return nil }
 	d.inventory = b.cloud
-	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
+	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
 	b.Driver = d
 	return b
 }

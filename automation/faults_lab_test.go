@@ -21,6 +21,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/lab/aws"
 	"tombolo/stacks"
@@ -80,7 +81,7 @@ func network(p *pulumi.Context) error {
 		return err
 	}
 	tags := func(name string) pulumi.StringMap {
-		return pulumi.StringMap{"Name": pulumi.String(name), ClusterTag: pulumi.String("demo")}
+		return pulumi.StringMap{"Name": pulumi.String(name), teardown.ClusterTag: pulumi.String("demo")}
 	}
 	vpc, err := ec2.NewVpc(p, "net", &ec2.VpcArgs{CidrBlock: pulumi.String("10.0.0.0/16"), Tags: tags("net")}, pulumi.Provider(provider))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -113,7 +114,7 @@ func TestLookedUpIDs(t *testing.T) {
 		{"aws:ec2/vpc:Vpc", "arn:aws:ec2" + in + "vpc/vpc-1", "vpc-1"},
 		{"aws:kms/key:Key", "arn:aws:kms" + in + "key/k-1", "k-1"},
 	} {
-		tags := map[string]string{"Name": "demo", ClusterTag: "demo"}
+		tags := map[string]string{"Name": "demo", teardown.ClusterTag: "demo"}
 		id, _ := finders[tt.token].match(sighting{ARN: tt.arn, Tags: tags}, inputs{
 			"clusterName": "demo", "tags": map[string]any{"Name": "demo"},
 		})

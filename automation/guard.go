@@ -11,6 +11,7 @@ import (
 
 	"tombolo/automation/argocd"
 	"tombolo/automation/change"
+	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -71,8 +72,8 @@ func (d *Driver) users(ctx context.Context, c *config.Cluster) (string, error) {
 	return ofCluster(ctx, at.cluster, hub, c.Name)
 }
 
-func ofCluster(ctx context.Context, at cluster, hub, name string) (string, error) {
-	h := argocd.Hub{Client: at.dynamic}
+func ofCluster(ctx context.Context, at kube.Cluster, hub, name string) (string, error) {
+	h := argocd.Hub{Client: at.Client}
 	registration, err := h.Registration(ctx, name)
 	if err != nil {
 		return "", err
@@ -100,6 +101,6 @@ func mayLose(st *state, c *config.Cluster) bool {
 	if registration, ok := st.registration(c.Name); ok && st.hub(registration) != c.Hub() {
 		return true
 	}
-	infra, ok := st.object("kubernetes:core/v1:ConfigMap", func(id string) bool { return path.Base(id) == infraConfigMap })
+	infra, ok := st.object("kubernetes:core/v1:ConfigMap", func(id string) bool { return path.Base(id) == change.InfraConfigMap })
 	return ok && path.Dir(string(infra.ID)) != c.EngineNamespace()
 }

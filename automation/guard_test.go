@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/kube/kubetest"
 	"tombolo/config"
 )
 
@@ -68,7 +69,7 @@ func TestAPlanThatTakesARegistrationAwayIsRefused(t *testing.T) {
 		}, []string{"up spoke-core", "preview spoke-bootstrap"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := newFleet(t, onSpoke("theirs"))
+			f := newFleet(t, kubetest.Application("theirs"))
 			f.cli.plan = map[string][]apitype.EngineEvent{
 				"preview spoke-bootstrap": {step(apitype.OpReplace, "kubernetes:core/v1:Secret", "argocd/cluster-spoke").EngineEvent},
 			}

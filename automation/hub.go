@@ -10,13 +10,10 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -62,7 +59,7 @@ const probeTimeout = 30 * time.Second
 
 // probe is what a look at a cluster's Kubernetes API found.
 type probe struct {
-	cluster cluster
+	cluster kube.Cluster
 	values  handoff.Values
 	// gone says that core has no outputs: there is no cluster, or no more.
 	gone bool
@@ -85,34 +82,17 @@ func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
 	if p.cluster, p.values, err = d.reach(ctx, c); err != nil {
 		return probe{}, err
 	}
-	p.silence = p.cluster.ping(ctx, d.probeTimeout)
+	p.silence = p.cluster.Ping(ctx, d.probeTimeout)
 	if ctx.Err() != nil {
 		return probe{}, fmt.Errorf("ask the Kubernetes API of %s: interrupted: %w", c.Name, ctx.Err())
 	}
-	if refused(p.silence) {
+	if kube.Refused(p.silence) {
 		return probe{}, &PreconditionError{
 			What:   fmt.Sprintf("the Kubernetes API of %s refuses this identity: %v", c.Name, p.silence),
 			Remedy: "use an identity that is among kubernetes.admins, and run the command again", Err: p.silence,
 		}
 	}
 	return p, nil
-}
-
-func refused(err error) bool { return apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err) }
-
-// ping asks the API for something that every cluster has, until it answers or
-// the time is over.
-func (k cluster) ping(ctx context.Context, timeout time.Duration) error {
-	namespaces := k.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, verifyPoll, timeout, true, func(ctx context.Context) (bool, error) {
-		_, last = namespaces.List(ctx, metav1.ListOptions{Limit: 1})
-		return last == nil || refused(last), nil
-	})
-	if err != nil && last == nil {
-		return err
-	}
-	return last
 }
 
 // rejoin makes good what a destruction, or an up that turns addons off, has
@@ -130,7 +110,7 @@ func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error
 	if err := s.refresh(ctx, st.onHub()); err != nil {
 		return err
 	}
-	if _, err := (argocd.Hub{Client: at.dynamic}).Return(ctx, c.Name); err != nil {
+	if _, err := (argocd.Hub{Client: at.Client}).Return(ctx, c.Name); err != nil {
 		return err
 	}
 	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: the registration of %s with hub %s is made whole again", c.Name, c.Hub()))
@@ -139,22 +119,22 @@ func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error
 
 // left says whether the registration that the state knows is not whole, and
 // where it is.
-func (d *Driver) left(ctx context.Context, c *config.Cluster, st *state) (cluster, bool, error) {
+func (d *Driver) left(ctx context.Context, c *config.Cluster, st *state) (kube.Cluster, bool, error) {
 	registration, ok := st.registration(c.Name)
 	if !ok || st.hub(registration) != c.Hub() {
-		return cluster{}, false, nil
+		return kube.Cluster{}, false, nil
 	}
 	hub, err := d.hub(c)
 	if err != nil {
-		return cluster{}, false, err
+		return kube.Cluster{}, false, err
 	}
 	at, _, err := d.reach(ctx, hub)
 	if err != nil {
-		return cluster{}, false, err
+		return kube.Cluster{}, false, err
 	}
-	there, err := (argocd.Hub{Client: at.dynamic}).Registration(ctx, c.Name)
+	there, err := (argocd.Hub{Client: at.Client}).Registration(ctx, c.Name)
 	if err != nil {
-		return cluster{}, false, err
+		return kube.Cluster{}, false, err
 	}
 	return at, there == nil || there.Leaving() || lacks(there.Labels(), registration, c), nil
 }
@@ -180,8 +160,8 @@ func lacks(labels map[string]string, registration apitype.ResourceV3, c *config.
 }
 
 // refuseWithSpokes keeps a hub alive as long as clusters are registered with it.
-func (d *Driver) refuseWithSpokes(ctx context.Context, c *config.Cluster, at cluster) error {
-	registered, err := (argocd.Hub{Client: at.dynamic}).Registrations(ctx)
+func (d *Driver) refuseWithSpokes(ctx context.Context, c *config.Cluster, at kube.Cluster) error {
+	registered, err := (argocd.Hub{Client: at.Client}).Registrations(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,7 @@ package automation
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,14 +13,14 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 	"tombolo/config"
 	"tombolo/stacks/handoff"
 )
@@ -30,7 +28,7 @@ import (
 // fleet is a driver with a hub and clusters that it can reach.
 type fleet struct {
 	*bench
-	clusters map[string]cluster
+	clusters map[string]kube.Cluster
 }
 
 func argoCluster(name, hub string) *config.Cluster {
@@ -40,53 +38,17 @@ func argoCluster(name, hub string) *config.Cluster {
 // newFleet is a hub, mgmt, with these objects, and a spoke, both deployed.
 func newFleet(t *testing.T, onHub ...string) *fleet {
 	t.Helper()
-	f := &fleet{bench: newBench(t), clusters: map[string]cluster{}}
+	f := &fleet{bench: newBench(t), clusters: map[string]kube.Cluster{}}
 	f.probeTimeout = 10 * time.Millisecond
-	f.dial = func(v handoff.Values) (cluster, error) { return f.clusters[v.ClusterName], nil }
+	f.dial = func(v handoff.Values) (kube.Cluster, error) { return f.clusters[v.ClusterName], nil }
 	f.hub = func(c *config.Cluster) (*config.Cluster, error) { return argoCluster(c.Hub(), ""), nil }
-	f.clusters["mgmt"] = argoCD(t, append(onHub, registered("mgmt", ""), registered("spoke", ""))...)
-	f.clusters["spoke"] = argoCD(t)
+	f.clusters["mgmt"] = kubetest.ArgoCD(t, append(onHub, kubetest.Registration("mgmt", ""), kubetest.Registration("spoke", ""))...)
+	f.clusters["spoke"] = kubetest.ArgoCD(t)
 	for _, name := range []string{"mgmt", "spoke"} {
 		f.cli.states[name+"-core"] = handedOff(name)
 		f.cli.states[name+"-bootstrap"] = registeredWith("mgmt", name)
 	}
 	return f
-}
-
-// argoCD is a cluster with Argo CD's kinds.
-func argoCD(t *testing.T, texts ...string) cluster {
-	t.Helper()
-	var objects []runtime.Object
-	for _, text := range texts {
-		objects = append(objects, object(t, text))
-	}
-	lists := map[schema.GroupVersionResource]string{
-		{Version: "v1", Resource: "configmaps"}: "ConfigMapList", {Version: "v1", Resource: "secrets"}: "SecretList",
-		{Version: "v1", Resource: "namespaces"}: "NamespaceList",
-	}
-	version := schema.GroupVersion{Group: argocd.Group, Version: argocd.Version}
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{version})
-	for _, k := range argoKinds {
-		gvk := k.WithVersion(argocd.Version)
-		gvr, _ := meta.UnsafeGuessKindToResource(gvk)
-		lists[gvr] = k.Kind + "List"
-		mapper.Add(gvk, meta.RESTScopeNamespace)
-	}
-	return cluster{
-		dynamic: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
-		mapper:  func() (meta.RESTMapper, error) { return mapper, nil },
-	}
-}
-
-// registered is a cluster's registration.
-func registered(name, labels string) string {
-	encoded := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
-	server := "https://" + name + ".test"
-	if name == "mgmt" {
-		server = argocd.InCluster
-	}
-	return fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {namespace: argocd, name: cluster-%s, labels: {argocd.argoproj.io/secret-type: cluster, tombolo/cluster: %s%s}}\ndata: {name: %s, server: %s}",
-		name, name, labels, encoded(name), encoded(server))
 }
 
 // handedOff is a core that has a hand-off.
@@ -123,19 +85,11 @@ func registeredWith(hub, name string) apitype.DeploymentV3 {
 }
 
 // silent has an API answer nothing.
-func silent(k cluster) {
-	k.dynamic.(*fake.FakeDynamicClient).PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, errors.New("connection refused")
-	})
-}
-
-func onSpoke(name string) string {
-	return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {namespace: argocd, name: " + name + "}\nspec: {destination: {name: spoke}}"
-}
+func silent(k kube.Cluster) { kubetest.Fail(k, errors.New("connection refused")) }
 
 func (f *fleet) applications(t *testing.T) string {
 	t.Helper()
-	all, err := (argocd.Hub{Client: f.clusters["mgmt"].dynamic}).Applications(t.Context())
+	all, err := (argocd.Hub{Client: f.clusters["mgmt"].Client}).Applications(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +120,7 @@ func TestUpOfASpokeNeedsItsHub(t *testing.T) {
 }
 
 func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
-	f := newFleet(t, onSpoke("theirs"), strings.Replace(onSpoke("others"), "name: spoke", "name: other", 1))
+	f := newFleet(t, kubetest.Application("theirs"), strings.Replace(kubetest.Application("others"), "name: spoke", "name: other", 1))
 	seen := ""
 	f.cli.during = func(operation string) {
 		if operation == "destroy spoke-bootstrap" {
@@ -191,7 +145,7 @@ func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
 }
 
 func TestDestroyOfASilentSpoke(t *testing.T) {
-	f := newFleet(t, onSpoke("theirs"))
+	f := newFleet(t, kubetest.Application("theirs"))
 	silent(f.clusters["spoke"])
 	c := argoCluster("spoke", "mgmt")
 	_, err := f.Destroy(t.Context(), c, DestroyOptions{})
@@ -245,7 +199,7 @@ func TestDestroyOfAHubWithSpokesIsRefused(t *testing.T) {
 	_, err := f.Destroy(t.Context(), argoCluster("mgmt", ""), DestroyOptions{})
 	wantPrecondition(t, err, "destroy mgmt: it is the hub of spoke; nothing was changed: run `tombolo destroy mgmt spoke`, which takes spokes down before their hub; "+
 		"of a cluster that is not Tombolo's, delete the Secret in namespace argocd by which it is registered")
-	secrets := f.clusters["mgmt"].dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd")
+	secrets := f.clusters["mgmt"].Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd")
 	if err := secrets.Delete(t.Context(), "cluster-spoke", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +221,7 @@ func TestDestroyOfASilentHub(t *testing.T) {
 
 // TestDestroyAsksTheHubOfTheState: the file may name another one by now.
 func TestDestroyAsksTheHubOfTheState(t *testing.T) {
-	f := newFleet(t, onSpoke("theirs"))
+	f := newFleet(t, kubetest.Application("theirs"))
 	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "other"), DestroyOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +232,7 @@ func TestDestroyAsksTheHubOfTheState(t *testing.T) {
 
 func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
 	f := newFleet(t)
-	hub := argocd.Hub{Client: f.clusters["mgmt"].dynamic}
+	hub := argocd.Hub{Client: f.clusters["mgmt"].Client}
 	l := argocd.Leaving{Cluster: argocd.Cluster{Name: "spoke"}}
 	if err := hub.Deregister(t.Context(), l, argocd.Options{Poll: time.Millisecond}); err != nil {
 		t.Fatal(err)
@@ -336,7 +290,7 @@ func TestPreviewOfASpokeBeforeItsHub(t *testing.T) {
 
 func TestProbeSaysWhoIsRefused(t *testing.T) {
 	f := newFleet(t)
-	f.clusters["spoke"].dynamic.(*fake.FakeDynamicClient).PrependReactor("list", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) {
+	kubetest.Fake(f.clusters["spoke"]).PrependReactor("list", "namespaces", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "", errors.New("no"))
 	})
 	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{Unreachable: true})
@@ -353,5 +307,19 @@ func TestDestroyInterruptedAtTheProbe(t *testing.T) {
 	defer cancel()
 	if _, err := f.Destroy(ctx, argoCluster("spoke", "mgmt"), DestroyOptions{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error is %v", err)
+	}
+}
+
+func TestSiteOfASpoke(t *testing.T) {
+	f := newFleet(t)
+	s, err := f.site(t.Context(), argoCluster("spoke", "mgmt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Own.Client != f.clusters["spoke"].Client || s.At.Client != f.clusters["mgmt"].Client {
+		t.Errorf("the site is %+v", s)
+	}
+	if s, err = f.site(t.Context(), argoCluster("mgmt", "")); err != nil || s.At.Client != s.Own.Client {
+		t.Errorf("the hub's is %+v, %v", s, err)
 	}
 }

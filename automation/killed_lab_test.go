@@ -26,6 +26,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 )
@@ -269,7 +271,7 @@ func (v *victim) driver(t *testing.T, o Observer) *Driver {
 	}
 	d.preflight, d.inspect = nothingMissing, roomy
 	d.program = landscape
-	d.dial = func(handoff.Values) (cluster, error) { return argoCD(t), nil }
+	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
 	return d
 }
 

@@ -26,11 +26,11 @@ type fakeCloud struct {
 	tags    map[string]map[string]string
 	// stays says that nothing can be deleted.
 	stays   bool
-	looks   []search
+	looks   []teardown.Search
 	removed []string
 }
 
-func (f *fakeCloud) find(_ context.Context, _ *config.Cluster, q search) ([]teardown.Leftover, error) {
+func (f *fakeCloud) Find(_ context.Context, _ *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
 	f.looks = append(f.looks, q)
 	var out []teardown.Leftover
 	for _, arn := range f.has {
@@ -40,14 +40,14 @@ func (f *fakeCloud) find(_ context.Context, _ *config.Cluster, q search) ([]tear
 				continue
 			}
 		}
-		if l, ok := teardown.Identify(arn, f.tags[arn]); ok && !q.known(l) {
+		if l, ok := teardown.Identify(arn, f.tags[arn]); ok && !q.Known(l) {
 			out = append(out, l)
 		}
 	}
 	return out, nil
 }
 
-func (f *fakeCloud) remove(_ context.Context, _ *config.Cluster, all []teardown.Leftover) error {
+func (f *fakeCloud) Remove(_ context.Context, _ *config.Cluster, all []teardown.Leftover) error {
 	for _, l := range all {
 		f.removed = append(f.removed, l.ID)
 		if !f.stays {
@@ -79,7 +79,7 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 		arnOf + "security-group/3": {"aws:eks:cluster-name": "demo"}, arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9"},
 	}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
-	left := new(LeftoversError)
+	left := new(teardown.LeftoversError)
 	want := "destroy demo: controllers have left over volume vol-9, security group sg-9; delete what nobody needs and run the same command again, " +
 		"or have it done with --leftovers delete; with --keep-data what holds data stays (stack demo-core was kept)"
 	if !errors.As(err, &left) || err.Error() != want {
@@ -88,7 +88,7 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 	if diff := cmp.Diff([]string{"destroy demo-bootstrap"}, b.cli.operations()); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
-	if vpc := b.cloud.looks[0].vpc; vpc != "vpc-1" {
+	if vpc := b.cloud.looks[0].VPC; vpc != "vpc-1" {
 		t.Errorf("looked for the interfaces of VPC %q", vpc)
 	}
 }
@@ -97,7 +97,7 @@ func TestLeftoversAreDeleted(t *testing.T) {
 	b := upped(t)
 	b.cloud.has = []string{arnOf + "security-group/sg-9", arnOf + "volume/vol-9"}
 	b.cloud.tags = map[string]map[string]string{arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9"}}
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: DeleteLeftovers, DrainTimeout: 20 * time.Millisecond})
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestTheLastSearchMustBeEmpty(t *testing.T) {
 		t.Error("the stack is gone from the backend, and nothing would search again")
 	}
 	b.cli.during = nil
-	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true, Leftovers: DeleteLeftovers}); err != nil {
+	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true, Leftovers: teardown.DeleteLeftovers}); err != nil {
 		t.Fatal(err)
 	}
 	if len(b.cloud.has)+len(b.cli.states) > 0 {
@@ -180,7 +180,7 @@ func TestKeepData(t *testing.T) {
 			}
 		}
 	}
-	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true, Leftovers: DeleteLeftovers})
+	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true, Leftovers: teardown.DeleteLeftovers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestKeepData(t *testing.T) {
 		t.Errorf("retained (-want +got):\n%s", diff)
 	}
 	kept, _ := result.Stack(stacks.Core)
-	want := []Kept{
+	want := []teardown.Kept{
 		{Type: "aws:s3/bucketV2:BucketV2", ID: "demo-loki", Name: "demo-loki-bucket"},
 		{Type: "aws:ebs/volume:Volume", ID: "vol-9", Name: "demo-pvc-9"},
 		{Type: "aws:ebs/snapshot:Snapshot", ID: "snap-1"},

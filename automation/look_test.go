@@ -5,10 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic/fake"
-	clienttesting "k8s.io/client-go/testing"
-
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 	"tombolo/stacks/handoff"
 )
 
@@ -17,8 +15,8 @@ import (
 func TestLook(t *testing.T) {
 	b := newBench(t)
 	b.cli.states["demo-core"] = handedOff("demo")
-	k := fakeCluster(t, nil, infra, repository, strings.Replace(platformYAML, "generation: 2", "generation: 3", 1))
-	b.dial = func(handoff.Values) (cluster, error) { return k, nil }
+	k := kubetest.New(t, kubetest.FluxKinds(), infra, repository)
+	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	found, err := b.Look(t.Context(), demo())
 	if err != nil {
 		t.Fatal(err)
@@ -26,9 +24,9 @@ func TestLook(t *testing.T) {
 	if found.Kubernetes == "" || len(found.Checks) == 0 || found.Cause == nil {
 		t.Errorf("found %+v", found)
 	}
-	for _, action := range actions(k) {
-		if action != "list" && action != "get" {
-			t.Errorf("the look does %q on the cluster", action)
+	for _, action := range kubetest.Fake(k).Actions() {
+		if verb := action.GetVerb(); verb != "list" && verb != "get" {
+			t.Errorf("the look does %q on the cluster", verb)
 		}
 	}
 }
@@ -46,9 +44,9 @@ func TestLookAtWhatWasNotDeployed(t *testing.T) {
 func TestLookAtASilentAPI(t *testing.T) {
 	b := newBench(t)
 	b.cli.states["demo-core"] = handedOff("demo")
-	k := fakeCluster(t, nil, infra)
-	refuse(k, "dial tcp 127.0.0.1:6443: connect: connection refused")
-	b.dial = func(handoff.Values) (cluster, error) { return k, nil }
+	k := kubetest.New(t, kubetest.FluxKinds(), infra)
+	kubetest.Fail(k, errors.New("dial tcp 127.0.0.1:6443: connect: connection refused"))
+	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	found, err := b.Look(t.Context(), demo())
 	if err != nil {
 		t.Fatal(err)
@@ -58,18 +56,7 @@ func TestLookAtASilentAPI(t *testing.T) {
 	}
 }
 
-// actions are what was done on a fake cluster.
-func actions(k cluster) []string {
-	var verbs []string
-	for _, a := range k.dynamic.(*fake.FakeDynamicClient).Actions() {
-		verbs = append(verbs, a.GetVerb())
-	}
-	return verbs
-}
-
-// refuse lets a fake cluster fail whatever it is asked.
-func refuse(k cluster, why string) {
-	k.dynamic.(*fake.FakeDynamicClient).PrependReactor("*", "*", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, errors.New(why)
-	})
-}
+const (
+	infra      = "apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: flux-system, name: infra-config}\ndata: {vpc_id: vpc-1}"
+	repository = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {namespace: flux-system, name: platform}"
+)

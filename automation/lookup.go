@@ -15,12 +15,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/teardown"
 	"tombolo/config"
 )
-
-// ClusterTag is the key of the tag that carries the cluster's name on every
-// cloud resource made for it.
-const ClusterTag = "tombolo:cluster"
 
 // cloudLookup lists the cloud resources that carry a cluster's tag, and the network
 // interfaces that are asked for.
@@ -126,7 +123,7 @@ func lookupProvider(p *pulumi.Context, c *config.Cluster) (*aws.Provider, error)
 
 func taggedWith(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]sighting, error) {
 	res, err := resourcegroupstaggingapi.GetResources(p, &resourcegroupstaggingapi.GetResourcesArgs{
-		TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: ClusterTag, Values: []string{cluster}}},
+		TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: teardown.ClusterTag, Values: []string{cluster}}},
 	}, opt)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/teardown"
 	"tombolo/stacks"
 )
 
@@ -38,7 +39,7 @@ type StackResult struct {
 	// Removed says that the stack itself was removed from the backend.
 	Removed bool `json:"removed,omitempty"`
 	// Kept are the cloud resources that a destroy left in the cloud on purpose.
-	Kept []Kept `json:"kept,omitempty"`
+	Kept []teardown.Kept `json:"kept,omitempty"`
 
 	// lost are the objects that a plan would take away from under Applications.
 	lost []string

@@ -23,26 +23,26 @@ import (
 // that are thrown away, with core's credentials and no cloud SDK.
 type providerCloud struct{ driver *Driver }
 
-// find looks by tag and by name. What a tagging API says may be a while old: so
+// Find looks by tag and by name. What a tagging API says may be a while old: so
 // everything that the provider knows is read, and what is gone is left out.
-func (p providerCloud) find(ctx context.Context, c *config.Cluster, q search) ([]teardown.Leftover, error) {
+func (p providerCloud) Find(ctx context.Context, c *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
 	var found []teardown.Leftover
 	s, done, err := p.open(ctx, c, "look for leftovers of", func(ctx *pulumi.Context, opt pulumi.InvokeOption) error {
 		var err error
-		found, err = candidates(ctx, c, q, opt)
+		found, err = teardown.Candidates(ctx, c, q, opt)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	found = slices.DeleteFunc(found, q.known)
+	found = slices.DeleteFunc(found, q.Known)
 	return s.read(ctx, found)
 }
 
-// remove deletes what it is given, in an order in which nothing is in the way of
+// Remove deletes what it is given, in an order in which nothing is in the way of
 // another.
-func (p providerCloud) remove(ctx context.Context, c *config.Cluster, all []teardown.Leftover) error {
+func (p providerCloud) Remove(ctx context.Context, c *config.Cluster, all []teardown.Leftover) error {
 	s, done, err := p.open(ctx, c, "delete leftovers of", func(*pulumi.Context, pulumi.InvokeOption) error { return nil })
 	if err != nil {
 		return err

@@ -69,11 +69,15 @@ func (s *state) resources() int {
 	}
 	n := 0
 	for _, r := range s.deployment.Resources {
-		if r.Type != rootType && !strings.HasPrefix(string(r.Type), "pulumi:providers:") {
+		if managed(r) {
 			n++
 		}
 	}
 	return n
+}
+
+func managed(r apitype.ResourceV3) bool {
+	return r.Type != rootType && !strings.HasPrefix(string(r.Type), "pulumi:providers:")
 }
 
 // outputs of the stack; secrets among them are still encrypted.

@@ -8,12 +8,10 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/health"
 	"tombolo/config"
-	"tombolo/config/addon"
 	"tombolo/stacks"
 	"tombolo/stacks/bootstrap"
 )
@@ -36,27 +34,17 @@ func (d *Driver) awaitTurnedOff(ctx context.Context, c *config.Cluster) error {
 		return err
 	}
 	if c.GitOps.Engine == config.ArgoCD {
-		if err := (argocd.Hub{Client: s.at.dynamic}).DropAddons(ctx, c.Name, off); err != nil {
+		if err := (argocd.Hub{Client: s.At.Client}).DropAddons(ctx, c.Name, off); err != nil {
 			return fmt.Errorf("up %s: turn %s off at the hub: %w", c.Name, strings.Join(off, ", "), err)
 		}
 	}
-	d.fetchNow(ctx, c, s.engine, s.at)
-	return d.awaitNoReleases(ctx, c, s, off, releaseTimeout)
+	s.Fetch(ctx)
+	return awaitNoReleases(ctx, s, off, releaseTimeout)
 }
 
-func (d *Driver) awaitNoReleases(ctx context.Context, c *config.Cluster, s site, off []string, timeout time.Duration) error {
-	engine := s.engine.name()
-	var left []string
-	err := wait.PollUntilContextTimeout(ctx, verifyPoll, timeout, true, func(ctx context.Context) (bool, error) {
-		var err error
-		left, err = s.engine.releases(ctx, s.at, off)
-		if err != nil || len(left) == 0 {
-			return err == nil, err
-		}
-		d.opts.Observer.Waiting(c.Name, fmt.Sprintf("turned off: %s; %s still has %s", strings.Join(off, ", "), engine, strings.Join(left, ", ")))
-		return false, nil
-	})
-	d.opts.Observer.Waiting(c.Name, "")
+func awaitNoReleases(ctx context.Context, s health.Site, off []string, timeout time.Duration) error {
+	c, engine := s.Cluster, health.EngineName(s.Cluster)
+	left, err := s.AwaitNoReleases(ctx, off, timeout)
 	switch {
 	case err == nil:
 		return nil
@@ -77,7 +65,7 @@ func (d *Driver) noteTurnedOff(ctx context.Context, c *config.Cluster) error {
 	off, err := d.turnedOff(ctx, c)
 	if err == nil && len(off) > 0 {
 		d.opts.Observer.Note(c.Name, fmt.Sprintf("turns off %s: up waits until %s has removed the releases, "+
-			"and only then takes away what they were given", strings.Join(off, ", "), engineOf(c).name()))
+			"and only then takes away what they were given", strings.Join(off, ", "), health.EngineName(c)))
 	}
 	return err
 }
@@ -106,43 +94,4 @@ func (s *state) addons() []string {
 		}
 	}
 	return nil
-}
-
-func (flux) releases(ctx context.Context, k cluster, addons []string) ([]string, error) {
-	return k.releasesOf(ctx, addons)
-}
-
-func (a argo) releases(ctx context.Context, k cluster, addons []string) ([]string, error) {
-	return (argocd.Hub{Client: k.dynamic}).OfAddons(ctx, a.cluster.Name, addons)
-}
-
-// releasesOf lists the HelmReleases of the addons: those that carry an addon's
-// label, and those that take its values.
-func (k cluster) releasesOf(ctx context.Context, addons []string) ([]string, error) {
-	releases, err := k.list(ctx, []schema.GroupKind{{Group: helmGroup, Kind: "HelmRelease"}})
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for i := range releases {
-		if o := &releases[i]; slices.ContainsFunc(addons, func(name string) bool { return isReleaseOf(o, name) }) {
-			found = append(found, refOf(o).String())
-		}
-	}
-	return found, nil
-}
-
-func isReleaseOf(release *unstructured.Unstructured, name string) bool {
-	if release.GetLabels()[bootstrap.AddonLabel] == name {
-		return true
-	}
-	a := addon.Find(name)
-	if a == nil || a.Namespace != release.GetNamespace() {
-		return false
-	}
-	sources, _, err := unstructured.NestedSlice(release.Object, "spec", "valuesFrom")
-	return err == nil && slices.ContainsFunc(sources, func(s any) bool {
-		source, _ := s.(map[string]any)
-		return source["kind"] == "ConfigMap" && source["name"] == a.ValuesName()
-	})
 }

@@ -12,43 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/health"
+	"tombolo/automation/kube/kubetest"
 	"tombolo/config/addon"
 	"tombolo/stacks/bootstrap"
 )
-
-const (
-	labelled = `
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata: {name: istiod, namespace: istio-system, labels: {tombolo/addon: istio}}
-`
-	fed = `
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata: {name: dns, namespace: external-dns}
-spec:
-  valuesFrom:
-    - {kind: ConfigMap, name: external-dns-values}
-`
-)
-
-func TestReleasesOfAnAddon(t *testing.T) {
-	elsewhere := strings.Replace(fed, "namespace: external-dns", "namespace: other", 1)
-	k := fakeCluster(t, nil, labelled, fed, elsewhere)
-	for addon, want := range map[string]string{
-		"istio":        "HelmRelease istio-system/istiod",
-		"external-dns": "HelmRelease external-dns/dns",
-		"karpenter":    "",
-	} {
-		got, err := k.releasesOf(t.Context(), []string{addon})
-		if err != nil || strings.Join(got, ", ") != want {
-			t.Errorf("%s: %v, %v; want %q", addon, got, err, want)
-		}
-	}
-	if got, err := fakeCluster(t, []string{"HelmRelease"}).releasesOf(t.Context(), []string{"istio"}); err != nil || got != nil {
-		t.Errorf("without the kind: %v, %v", got, err)
-	}
-}
 
 // bootstrapped puts a bootstrap stack with these addons into the backend.
 func bootstrapped(b *bench, addons string) {
@@ -96,42 +64,45 @@ func TestPreviewNotesWhatIsTurnedOff(t *testing.T) {
 	}
 }
 
+const fed = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n" +
+	"metadata: {name: dns, namespace: external-dns}\nspec: {valuesFrom: [{kind: ConfigMap, name: external-dns-values}]}"
+
 func TestAwaitNoReleases(t *testing.T) {
-	b := newBench(t)
-	k := fakeCluster(t, nil, fed)
+	k := kubetest.New(t, kubetest.FluxKinds(), fed)
+	s := health.Site{Cluster: demo(), Own: k, At: k, Observer: nobody{}}
 	off := []string{"external-dns"}
-	err := b.awaitNoReleases(t.Context(), demo(), fluxOn(k), off, time.Millisecond)
+	err := awaitNoReleases(t.Context(), s, off, time.Millisecond)
 	var precondition *PreconditionError
 	if !errors.As(err, &precondition) || !strings.Contains(err.Error(), "the cluster file turns external-dns off, but after 1ms Flux still has HelmRelease external-dns/dns") ||
 		!strings.Contains(precondition.Remedy, "nothing was changed: take the addon out of the platform tree") {
 		t.Errorf("a release that stays: %v", err)
 	}
-	releases := schema.GroupVersionResource{Group: helmGroup, Version: "v2", Resource: "helmreleases"}
-	if err := k.dynamic.Resource(releases).Namespace("external-dns").Delete(t.Context(), "dns", metav1.DeleteOptions{}); err != nil {
+	releases := schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"}
+	if err := k.Client.Resource(releases).Namespace("external-dns").Delete(t.Context(), "dns", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.awaitNoReleases(t.Context(), demo(), fluxOn(k), off, time.Minute); err != nil {
+	if err := awaitNoReleases(t.Context(), s, off, time.Minute); err != nil {
 		t.Errorf("a release that is gone: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := b.awaitNoReleases(cancelled, demo(), fluxOn(fakeCluster(t, nil, fed)), off, time.Minute); !errors.Is(err, context.Canceled) {
+	s.At = kubetest.New(t, kubetest.FluxKinds(), fed)
+	if err := awaitNoReleases(cancelled, s, off, time.Minute); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %v", err)
 	}
 }
 
 func TestArgoCDLosesAnAddonBeforeWhatItNeeds(t *testing.T) {
-	dns := strings.Replace(onSpoke("spoke-external-dns"), "name: spoke-external-dns", "name: spoke-external-dns, labels: {tombolo/addon: external-dns}", 1)
-	secret := strings.Replace(registered("spoke", `, addon-external-dns: "on", addon-reloader: "on"`), "metadata: {",
+	dns := strings.Replace(kubetest.Application("spoke-external-dns"), "name: spoke-external-dns", "name: spoke-external-dns, labels: {tombolo/addon: external-dns}", 1)
+	secret := strings.Replace(kubetest.Registration("spoke", `, addon-external-dns: "on", addon-reloader: "on"`), "metadata: {",
 		`metadata: {annotations: {tombolo/values: '{"addons":{"external-dns":{"a":1},"reloader":{}},"cluster":{"region":"r"}}'}, `, 1)
-	s := spokeOn(t, dns, onSpoke("spoke-reloader"))
-	hub := argoCD(t, dns, onSpoke("spoke-reloader"), secret)
-	s.at = hub
-	h := argocd.Hub{Client: hub.dynamic}
+	hub := kubetest.ArgoCD(t, dns, kubetest.Application("spoke-reloader"), secret)
+	s := health.Site{Cluster: argoCluster("spoke", "mgmt"), At: hub, Observer: nobody{}}
+	h := argocd.Hub{Client: hub.Client}
 	if err := h.DropAddons(t.Context(), "spoke", []string{"external-dns"}); err != nil {
 		t.Fatal(err)
 	}
-	o, err := hub.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd").Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
+	o, err := hub.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd").Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,12 +112,11 @@ func TestArgoCDLosesAnAddonBeforeWhatItNeeds(t *testing.T) {
 	if got, want := o.GetAnnotations()["tombolo/values"], `{"addons":{"reloader":{}},"cluster":{"region":"r"}}`; got != want {
 		t.Errorf("values are %s, want %s", got, want)
 	}
-	b := newBench(t)
-	err = b.awaitNoReleases(t.Context(), argoCluster("spoke", "mgmt"), s, []string{"external-dns"}, time.Millisecond)
+	err = awaitNoReleases(t.Context(), s, []string{"external-dns"}, time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "after 1ms Argo CD still has Application argocd/spoke-external-dns;") {
 		t.Errorf("an application that stays: %v", err)
 	}
-	if err := b.awaitNoReleases(t.Context(), argoCluster("spoke", "mgmt"), s, []string{"karpenter"}, time.Millisecond); err != nil {
+	if err := awaitNoReleases(t.Context(), s, []string{"karpenter"}, time.Millisecond); err != nil {
 		t.Errorf("one that is gone: %v", err)
 	}
 }

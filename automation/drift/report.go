@@ -1,6 +1,7 @@
 // Package drift says what became different behind the back of a cluster's
-// stacks: it reads the events of a refresh that changes nothing, sorts what
-// the cloud has and no state knows, and keeps the last report of each cluster.
+// stacks: it compares both with the cloud and the cluster, by the events of a
+// refresh that changes nothing, sorts what the cloud has and no state knows, and
+// keeps the last report of each cluster.
 package drift
 
 import (

@@ -1,6 +1,7 @@
-// Package preflight judges what an up will need before it starts: credentials,
-// the account and its region, quotas. It knows no driver and asks no cloud: it
-// judges what it is given, so that everything it says can be tested.
+// Package preflight looks for what would keep an up from succeeding, before it
+// starts: tools, backend, credentials, the account with its region and quotas,
+// the repository, the distribution, access. It knows no driver: it asks by small
+// interfaces, so that everything it says can be tested.
 package preflight
 
 import (

@@ -1,9 +1,8 @@
-// Package teardown empties a cluster before it is destroyed. It keeps Flux from
-// making things again, deletes what controllers have made cloud resources for,
-// waits until they have given those back, and tells what a cloud resource that
-// is left over is.
-//
-// It knows all kinds by their group and name, and imports none of their APIs.
+// Package teardown empties a cluster before it is destroyed, and searches the
+// cloud for what is left over of it. It keeps Flux from making things again,
+// deletes what controllers have made cloud resources for, waits until they have
+// given those back, and tells what a cloud resource that is left over is, whose
+// it is, and whether it holds data that is to be kept.
 package teardown
 
 import (
@@ -17,15 +16,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+
+	"tombolo/automation/kube"
 )
 
-// Cluster is the Kubernetes API of a cluster.
-type Cluster struct {
-	// Client of the API.
-	Client dynamic.Interface
-	// Mapper finds the resource of a kind, among those that the API has now.
-	Mapper func() (meta.RESTMapper, error)
-}
+// Cluster is a cluster that is emptied.
+type Cluster struct{ kube.Cluster }
 
 // object is an object of the cluster, and where it is.
 type object struct {
@@ -47,38 +43,19 @@ func (o object) deleting() bool { return o.GetDeletionTimestamp() != nil }
 
 // list lists the objects of a kind; none when the cluster does not know it.
 func (c Cluster) list(ctx context.Context, mapper meta.RESTMapper, kind schema.GroupKind) ([]object, error) {
-	mapping, err := mapper.RESTMapping(kind)
-	if meta.IsNoMatchError(err) {
-		return nil, nil
-	}
+	resources, items, err := c.ListKind(ctx, mapper, kind)
 	if err != nil {
-		return nil, fmt.Errorf("find kind %s: %w", kind, err)
+		return nil, err
 	}
-	resources := c.Client.Resource(mapping.Resource)
-	list, err := resources.List(ctx, metav1.ListOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", mapping.Resource.GroupResource(), err)
-	}
-	out := make([]object, 0, len(list.Items))
-	for i := range list.Items {
-		o := object{Unstructured: &list.Items[i], resource: resources}
+	out := make([]object, 0, len(items))
+	for i := range items {
+		o := object{Unstructured: &items[i], resource: resources}
 		if ns := o.GetNamespace(); ns != "" {
 			o.resource = resources.Namespace(ns)
 		}
 		out = append(out, o)
 	}
 	return out, nil
-}
-
-func (c Cluster) mapper() (meta.RESTMapper, error) {
-	m, err := c.Mapper()
-	if err != nil {
-		return nil, fmt.Errorf("ask the Kubernetes API for its kinds: %w", err)
-	}
-	return m, nil
 }
 
 // delete deletes the very object that was seen, and what it owns in the
@@ -108,9 +85,4 @@ func Names[T fmt.Stringer](all []T) string {
 		out = append(out, item.String())
 	}
 	return strings.Join(out, ", ")
-}
-
-func text(o *unstructured.Unstructured, path ...string) string {
-	s, _, _ := unstructured.NestedString(o.Object, path...)
-	return s
 }

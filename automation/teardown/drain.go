@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"tombolo/automation/kube"
 )
 
 // Options of a drain.
@@ -73,7 +75,7 @@ func (r remaining) String() string {
 	if finalizers := r.GetFinalizers(); r.deleting() && len(finalizers) > 0 {
 		return fmt.Sprintf("%s (held by %s)", r.object, strings.Join(finalizers, ", "))
 	}
-	if message := text(r.Unstructured, "status", "message"); r.awaited && message != "" {
+	if message := kube.Text(r.Unstructured, "status", "message"); r.awaited && message != "" {
 		return fmt.Sprintf("%s (%s)", r.object, message)
 	}
 	return r.object.String()
@@ -124,7 +126,7 @@ func (d *drain) await(ctx context.Context, timeout time.Duration) error {
 // is over: two looks in a row that find nothing, for one may fall between a
 // deletion and whoever undoes it. Where there never was anything, one will do.
 func (d *drain) step(ctx context.Context) (bool, error) {
-	mapper, err := d.mapper()
+	mapper, err := d.Mapper()
 	if err != nil {
 		return false, err
 	}
@@ -163,7 +165,7 @@ func (d *drain) look(ctx context.Context, mapper meta.RESTMapper) error {
 
 // reportRetained tells of volumes that outlive their claims.
 func (c Cluster) reportRetained(ctx context.Context, o Options) error {
-	mapper, err := c.mapper()
+	mapper, err := c.Mapper()
 	if err != nil {
 		return err
 	}
@@ -173,7 +175,7 @@ func (c Cluster) reportRetained(ctx context.Context, o Options) error {
 	}
 	kept := slices.DeleteFunc(volumes, func(v object) bool { return !retained(v.Unstructured) })
 	for _, v := range kept {
-		o.Note(fmt.Sprintf("%s keeps its volume %s: its reclaim policy is Retain", v, text(v.Unstructured, "spec", "csi", "volumeHandle")))
+		o.Note(fmt.Sprintf("%s keeps its volume %s: its reclaim policy is Retain", v, kube.Text(v.Unstructured, "spec", "csi", "volumeHandle")))
 	}
 	return nil
 }

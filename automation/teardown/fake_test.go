@@ -15,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"sigs.k8s.io/yaml"
+
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 )
 
 // world is a cluster whose controllers work a little whenever somebody looks.
@@ -89,20 +91,13 @@ func newWorld(t *testing.T, objects ...string) *world {
 		w.patched = append(w.patched, p.GetName()+" "+string(p.GetPatch()))
 		return false, nil, nil
 	})
-	w.Cluster = Cluster{Client: w.client, Mapper: func() (meta.RESTMapper, error) { return mapper, nil }}
+	w.Cluster = Cluster{kube.Cluster{Client: w.client, Discover: func() (meta.RESTMapper, error) { return mapper, nil }}}
 	return w
 }
 
 func parse(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &unstructured.Unstructured{}
-	if err := o.UnmarshalJSON(raw); err != nil {
-		t.Fatal(err)
-	}
+	o := kubetest.Object(t, text)
 	if o.GetUID() == "" {
 		o.SetUID(types.UID(nameOf(o)))
 	}

@@ -3,6 +3,7 @@ package teardown
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"tombolo/automation/kube"
 )
 
 // takeOffTimeout is how long objects without finalizers may take to go.
@@ -59,10 +62,19 @@ func (e *HeldError) Error() string {
 // Unwrap returns the cause.
 func (e *HeldError) Unwrap() error { return e.Err }
 
+// RemedyFor says what to do about the error of a Drain.
+func RemedyFor(err error) string {
+	if held := new(HeldError); errors.As(err, &held) && held.Err == nil {
+		return "look at the logs of the controllers that hold them, resolve the cause, and run the same command again; " +
+			"--leftovers delete takes the finalizers off, and deletes in the cloud what is left over then"
+	}
+	return "run the same command again"
+}
+
 func heldBy(left []remaining) []Held {
 	out := make([]Held, 0, len(left))
 	for _, r := range left {
-		h := Held{Object: r.object.String(), Message: text(r.Unstructured, "status", "message")}
+		h := Held{Object: r.object.String(), Message: kube.Text(r.Unstructured, "status", "message")}
 		if r.deleting() {
 			h.Finalizers = r.GetFinalizers()
 		}

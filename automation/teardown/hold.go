@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"tombolo/automation/text"
 )
 
 const (
@@ -26,6 +28,26 @@ const (
 var fluxKinds = []schema.GroupKind{
 	{Group: "kustomize.toolkit.fluxcd.io", Kind: "Kustomization"},
 	{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"},
+}
+
+// Suspend keeps Flux from making things again: it holds what Flux has, and ends
+// what Flux waits for. note is told what people should know.
+func (c Cluster) Suspend(ctx context.Context, note func(string)) error {
+	n, err := c.Hold(ctx)
+	if err != nil {
+		return fmt.Errorf("suspend Flux: %w", err)
+	}
+	if n > 0 {
+		note(fmt.Sprintf("Flux makes nothing again: %s suspended", text.Count(n, "object is", "objects are")))
+	}
+	restarted, err := c.Interrupt(ctx)
+	if err != nil {
+		return fmt.Errorf("end what Flux waits for: %w", err)
+	}
+	if restarted {
+		note("kustomize-controller is restarted: it was waiting for what is suspended now")
+	}
+	return nil
 }
 
 // Hold suspends all Kustomizations and HelmReleases, so that Flux does not make
@@ -91,7 +113,7 @@ func (c Cluster) Resume(ctx context.Context) (int, error) {
 }
 
 func (c Cluster) eachOfFlux(ctx context.Context, work func(object) error) error {
-	mapper, err := c.mapper()
+	mapper, err := c.Mapper()
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ const restartedAt = "kubectl.kubernetes.io/restartedAt"
 // and is not removed before; what it waits for is held, and will not be ready. So
 // it is with a cluster that is destroyed before Flux is done for the first time.
 func (c Cluster) Interrupt(ctx context.Context) (bool, error) {
-	mapper, err := c.mapper()
+	mapper, err := c.Mapper()
 	if err != nil {
 		return false, err
 	}

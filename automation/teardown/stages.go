@@ -6,6 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"tombolo/automation/kube"
 )
 
 // stage is a kind of cloud resource that controllers make, and what they make it
@@ -52,19 +54,19 @@ func stages() []stage {
 
 // balanced says that a Service has a load balancer.
 func balanced(service *unstructured.Unstructured) bool {
-	return text(service, "spec", "type") == "LoadBalancer"
+	return kube.Text(service, "spec", "type") == "LoadBalancer"
 }
 
 // provisioned says that a volume was made for a claim, and goes with it.
 func provisioned(volume *unstructured.Unstructured) bool {
 	return volume.GetAnnotations()["pv.kubernetes.io/provisioned-by"] != "" &&
-		text(volume, "spec", "persistentVolumeReclaimPolicy") == "Delete"
+		kube.Text(volume, "spec", "persistentVolumeReclaimPolicy") == "Delete"
 }
 
 // retained says that a volume was made for a claim, and outlives it.
 func retained(volume *unstructured.Unstructured) bool {
 	return volume.GetAnnotations()["pv.kubernetes.io/provisioned-by"] != "" &&
-		text(volume, "spec", "persistentVolumeReclaimPolicy") == "Retain"
+		kube.Text(volume, "spec", "persistentVolumeReclaimPolicy") == "Retain"
 }
 
 // find lists what a stage still has.

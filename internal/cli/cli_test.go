@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"tombolo/automation"
+	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -47,7 +48,7 @@ func TestClassify(t *testing.T) {
 		{fmt.Errorf("status: %w", lab.ErrHangs), 4},
 		{command, 5},
 		{&automation.DeploymentError{Cluster: "demo", Err: command}, 5},
-		{&automation.VerificationError{Cluster: "demo"}, 6},
+		{&health.Error{Cluster: "demo"}, 6},
 		{&fault.Error{Class: fault.Contract, Problem: "no"}, 8},
 		{&automation.LockedError{Stack: "demo-core"}, 7},
 		{context.Canceled, 130},

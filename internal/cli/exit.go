@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"tombolo/automation"
+	"tombolo/automation/health"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/lab"
@@ -54,7 +56,7 @@ func exitClasses() []exitClass {
 			meaning: "Everything was deployed, but not everything became ready in time",
 			remedy:  "Look at the first cause that the message names",
 			matches: func(err error) bool {
-				return isA[*automation.VerificationError](err) || isFault(err, fault.Verification)
+				return isA[*health.Error](err) || isFault(err, fault.Verification)
 			},
 		},
 		{
@@ -73,7 +75,7 @@ func exitClasses() []exitClass {
 			code: 10, name: "leftovers",
 			meaning: "destroy found cloud resources that no controller deletes",
 			remedy:  "Delete what is not needed, or run the command again with --leftovers delete",
-			matches: isA[*automation.LeftoversError],
+			matches: isA[*teardown.LeftoversError],
 		},
 		{
 			code: 11, name: "changes",

@@ -14,6 +14,7 @@ import (
 
 	"tombolo/automation"
 	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -44,7 +45,7 @@ type Options struct {
 	// Named are the clusters that are destroyed without a question, even if protected.
 	Named []string
 	// Leftovers says what to do with resources that controllers left in the cloud.
-	Leftovers automation.LeftoverPolicy
+	Leftovers teardown.LeftoverPolicy
 	// KeepData leaves buckets, file systems and snapshots where they are.
 	KeepData bool
 	// DrainTimeout bounds each wait for controllers and the cloud.
@@ -52,7 +53,7 @@ type Options struct {
 }
 
 // askAtLeftovers is the policy that asks on a terminal, and stops without one.
-const askAtLeftovers automation.LeftoverPolicy = "ask"
+const askAtLeftovers teardown.LeftoverPolicy = "ask"
 
 // NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
 func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
@@ -110,7 +111,7 @@ with --yes-destroy.`),
 	cmd.Flags().BoolVar(&opts.Unreachable, "unreachable", false,
 		"continue if a cluster's Kubernetes API does not answer, and leave its objects")
 	opts.Leftovers = askAtLeftovers
-	leftovers := flags.NewEnum(&opts.Leftovers, askAtLeftovers, automation.StopAtLeftovers, automation.DeleteLeftovers)
+	leftovers := flags.NewEnum(&opts.Leftovers, askAtLeftovers, teardown.StopAtLeftovers, teardown.DeleteLeftovers)
 	cmd.Flags().Var(leftovers, "leftovers", "what to do with cloud resources that are left over, and with finalizers that no controller removes; with several clusters, or without a terminal, ask is stop")
 	cmd.Flags().BoolVar(&opts.KeepData, "keep-data", false, "keep buckets, file systems and snapshots in the cloud")
 	cmd.Flags().DurationVar(&opts.DrainTimeout, "drain-timeout", 10*time.Minute, "how long controllers, and then the cloud, may take to delete resources")
@@ -181,7 +182,7 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 		Confirmed: o.named(c) || !o.Yes, // the user types the name at the prompt
 	}
 	if o.Leftovers == askAtLeftovers {
-		do.Leftovers = automation.StopAtLeftovers
+		do.Leftovers = teardown.StopAtLeftovers
 	}
 	switch o.Only {
 	case "core":
@@ -190,11 +191,11 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 		do.Only = "bootstrap"
 	}
 	r, err := driver.Destroy(ctx, c, do)
-	if left := new(automation.LeftoversError); errors.As(err, &left) && t.Alone && o.mayAsk() {
+	if left := new(teardown.LeftoversError); errors.As(err, &left) && t.Alone && o.mayAsk() {
 		if err := o.askAbout(ctx, left); err != nil {
 			return r, err
 		}
-		do.Leftovers = automation.DeleteLeftovers
+		do.Leftovers = teardown.DeleteLeftovers
 		r, err = driver.Destroy(ctx, c, do)
 	}
 	if err != nil {
@@ -215,7 +216,7 @@ func (o *Options) mayAsk() bool {
 }
 
 // askAbout asks for confirmation before leftovers are deleted, and names each.
-func (o *Options) askAbout(ctx context.Context, left *automation.LeftoversError) error {
+func (o *Options) askAbout(ctx context.Context, left *teardown.LeftoversError) error {
 	o.Status().Failed("%s: these cloud resources are left over:", left.Cluster)
 	for _, l := range left.Left {
 		o.Status().Plain("  %s", l)

@@ -32,7 +32,7 @@ func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.Dest
 	if o.Unreachable {
 		call += " unreachable"
 	}
-	if o.Leftovers == automation.DeleteLeftovers {
+	if o.Leftovers == teardown.DeleteLeftovers {
 		call += " delete"
 	}
 	if o.KeepData {
@@ -45,8 +45,8 @@ func (d *driver) Destroy(_ context.Context, c *config.Cluster, o automation.Dest
 	defer d.mu.Unlock()
 	d.calls = append(d.calls, call)
 	r := automation.Result{Cluster: c.Name}
-	if d.leftover != nil && o.Leftovers != automation.DeleteLeftovers {
-		return r, &automation.LeftoversError{Cluster: c.Name, Left: d.leftover, Core: true}
+	if d.leftover != nil && o.Leftovers != teardown.DeleteLeftovers {
+		return r, &teardown.LeftoversError{Cluster: c.Name, Left: d.leftover, Core: true}
 	}
 	switch {
 	case d.none:

@@ -15,6 +15,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/fleet"
+	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -113,7 +114,7 @@ func (fx *fixture) tasks(f *Fleet) Tasks {
 	if !f.NoGate {
 		t.Gate = func(_ context.Context, c *config.Cluster) error {
 			if slices.Contains(fx.unhealthy, c.Name) {
-				return &automation.VerificationError{Cluster: c.Name}
+				return &health.Error{Cluster: c.Name}
 			}
 			return nil
 		}
@@ -199,7 +200,7 @@ func TestResumed(t *testing.T) {
 	}
 	fx.bad, fx.unhealthy = nil, []string{"west"}
 	err := fx.run(t, "--resume", "--yes")
-	if verification := new(automation.VerificationError); !errors.As(err, &verification) || verification.Cluster != "west" {
+	if verification := new(health.Error); !errors.As(err, &verification) || verification.Cluster != "west" {
 		t.Errorf("got %v, want the first cause of the gate", err)
 	}
 	if !slices.Equal(fx.worked, []string{"east"}) || !fx.refresh {

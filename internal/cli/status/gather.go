@@ -9,6 +9,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/fleet"
+	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/internal/wording"
 )
@@ -120,7 +121,7 @@ func (o *Options) lookAll(ctx context.Context, driver Driver, all []*config.Clus
 }
 
 // see notes what a look has found, or why there was none.
-func (s *Standing) see(look automation.Look, err error) {
+func (s *Standing) see(look health.Look, err error) {
 	s.Kubernetes.Deployed = look.Kubernetes
 	g := GitOps{State: gitopsReady, Total: len(look.Checks)}
 	for _, c := range look.Checks {

@@ -13,6 +13,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/fleet"
+	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
@@ -28,7 +29,7 @@ const DefaultTimeout = 20 * time.Second
 // Driver is what the command needs of automation.Driver.
 type Driver interface {
 	List(ctx context.Context, dir string) ([]automation.ClusterInfo, error)
-	Look(ctx context.Context, c *config.Cluster) (automation.Look, error)
+	Look(ctx context.Context, c *config.Cluster) (health.Look, error)
 }
 
 // Options of the command.

@@ -16,6 +16,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/fleet"
+	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
@@ -50,12 +51,12 @@ type driver struct{ listed []automation.ClusterInfo }
 
 func (d driver) List(context.Context, string) ([]automation.ClusterInfo, error) { return d.listed, nil }
 
-func (d driver) Look(ctx context.Context, c *config.Cluster) (automation.Look, error) {
+func (d driver) Look(ctx context.Context, c *config.Cluster) (health.Look, error) {
 	if _, ok := ctx.Deadline(); !ok {
-		return automation.Look{}, errors.New("the look has no bound")
+		return health.Look{}, errors.New("the look has no bound")
 	}
-	found := automation.Look{Kubernetes: "1.35"}
-	found.Checks = []automation.Check{
+	found := health.Look{Kubernetes: "1.35"}
+	found.Checks = []health.Check{
 		{Kind: "GitRepository", Namespace: "flux-system", Name: "platform", Ready: true},
 		{Kind: "Kustomization", Namespace: "flux-system", Name: "apps", Ready: true},
 	}
@@ -65,11 +66,11 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (automation.Look, e
 		found.Checks[1].Ready, found.Checks[1].Message = false, "dependency 'flux-system/<infrastructure>' is not ready"
 		found.Cause = &found.Checks[1]
 	case "broken":
-		return automation.Look{}, &automation.PreconditionError{
+		return health.Look{}, &automation.PreconditionError{
 			What: "stack broken-core has no outputs: it was not deployed yet", Remedy: "run `tombolo up broken`",
 		}
 	case "silent":
-		found.Checks = []automation.Check{{Kind: "Kubernetes API", Message: "context deadline exceeded"}}
+		found.Checks = []health.Check{{Kind: "Kubernetes API", Message: "context deadline exceeded"}}
 		found.Cause = &found.Checks[0]
 	}
 	return found, nil

@@ -11,6 +11,7 @@ import (
 
 	"tombolo/automation"
 	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/health"
 	"tombolo/automation/preflight"
 	"tombolo/config"
 	"tombolo/internal/cli/doctor"
@@ -144,7 +145,7 @@ func (o *Options) tasks(driver Driver, wanted []*config.Cluster) fleet.Tasks {
 	}}
 	if !o.NoGate {
 		t.Gate = func(ctx context.Context, c *config.Cluster) error {
-			_, err := driver.Verify(ctx, c, automation.VerifyOptions{Timeout: o.GateTimeout})
+			_, err := driver.Verify(ctx, c, health.Options{Timeout: o.GateTimeout})
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"tombolo/automation"
 	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/health"
 	"tombolo/automation/preflight"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -65,9 +66,9 @@ func (d *driver) Ready(context.Context, []*config.Cluster) ([]preflight.Report, 
 	return d.lacks, nil
 }
 
-func (d *driver) Verify(_ context.Context, c *config.Cluster, o automation.VerifyOptions) (automation.Verification, error) {
+func (d *driver) Verify(_ context.Context, c *config.Cluster, o health.Options) (health.Verification, error) {
 	d.call("verify " + c.Name + " " + o.Timeout.String())
-	return automation.Verification{Cluster: c.Name, Checks: []automation.Check{{Kind: "Kustomization", Name: "apps", Ready: true}}}, nil
+	return health.Verification{Cluster: c.Name, Checks: []health.Check{{Kind: "Kustomization", Name: "apps", Ready: true}}}, nil
 }
 
 func (d *driver) Push(_ context.Context, c *config.Cluster, _ automation.PushOptions) (automation.PushResult, error) {

@@ -13,6 +13,7 @@ import (
 
 	"tombolo/automation"
 	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -27,7 +28,7 @@ const DefaultTimeout = 10 * time.Minute
 
 // Driver is what the command needs of automation.Driver.
 type Driver interface {
-	Verify(context.Context, *config.Cluster, automation.VerifyOptions) (automation.Verification, error)
+	Verify(context.Context, *config.Cluster, health.Options) (health.Verification, error)
 }
 
 // Options of the command.
@@ -106,17 +107,17 @@ type Output struct {
 
 // document is the result in the JSON format.
 type document struct {
-	Type    string             `json:"type"`
-	Cluster string             `json:"cluster"`
-	Ready   bool               `json:"ready"`
-	Checks  []automation.Check `json:"checks"`
-	Cause   *automation.Check  `json:"cause,omitempty"`
-	Seconds float64            `json:"seconds"`
+	Type    string         `json:"type"`
+	Cluster string         `json:"cluster"`
+	Ready   bool           `json:"ready"`
+	Checks  []health.Check `json:"checks"`
+	Cause   *health.Check  `json:"cause,omitempty"`
+	Seconds float64        `json:"seconds"`
 }
 
 // Cluster verifies one cluster and writes what was found, ready or not.
 func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) error {
-	v, err := driver.Verify(ctx, c, automation.VerifyOptions{Timeout: o.Timeout, Revision: o.Revision})
+	v, err := driver.Verify(ctx, c, health.Options{Timeout: o.Timeout, Revision: o.Revision})
 	if len(v.Checks) == 0 && err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) er
 	return err
 }
 
-func (o Output) write(cluster string, v automation.Verification, ready bool) error {
+func (o Output) write(cluster string, v health.Verification, ready bool) error {
 	if o.JSON {
 		return render.WriteJSON(o.Out, document{
 			Type: "verification", Cluster: cluster, Ready: ready, Checks: v.Checks, Cause: v.Cause,
@@ -163,7 +164,7 @@ var digest = regexp.MustCompile(`([0-9a-f]{12})[0-9a-f]{28,}`)
 
 func short(revision string) string { return digest.ReplaceAllString(revision, "$1") }
 
-func qualified(c automation.Check) string {
+func qualified(c health.Check) string {
 	if c.Namespace == "" {
 		return c.Name
 	}

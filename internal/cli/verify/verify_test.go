@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tombolo/automation"
+	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
@@ -15,12 +16,12 @@ import (
 )
 
 type driver struct {
-	v   automation.Verification
+	v   health.Verification
 	err error
-	got automation.VerifyOptions
+	got health.Options
 }
 
-func (d *driver) Verify(_ context.Context, _ *config.Cluster, o automation.VerifyOptions) (automation.Verification, error) {
+func (d *driver) Verify(_ context.Context, _ *config.Cluster, o health.Options) (health.Verification, error) {
 	d.got = o
 	return d.v, d.err
 }
@@ -42,10 +43,10 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 }
 
 func failing() *driver {
-	cause := automation.Check{Kind: "Kustomization", Namespace: "flux-system", Name: "apps", Revision: "main@sha1:abc", Message: "no such variable"}
+	cause := health.Check{Kind: "Kustomization", Namespace: "flux-system", Name: "apps", Revision: "main@sha1:abc", Message: "no such variable"}
 	return &driver{
-		v: automation.Verification{
-			Checks: []automation.Check{
+		v: health.Verification{
+			Checks: []health.Check{
 				{Kind: "GitRepository", Namespace: "flux-system", Name: "platform", Ready: true, Revision: "main@sha1:abc", Message: "stored artifact"},
 				cause,
 			},
@@ -56,7 +57,7 @@ func failing() *driver {
 }
 
 func TestVerifyReady(t *testing.T) {
-	d := &driver{v: automation.Verification{Checks: []automation.Check{{Kind: "ConfigMap", Name: "infra-config", Ready: true}}, Waited: time.Second}}
+	d := &driver{v: health.Verification{Checks: []health.Check{{Kind: "ConfigMap", Name: "infra-config", Ready: true}}, Waited: time.Second}}
 	out, errOut, err := run(t, d, false, "demo", "--timeout", "30s", "--revision", "abc")
 	if err != nil {
 		t.Fatal(err)

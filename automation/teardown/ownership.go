@@ -1,4 +1,4 @@
-package automation
+package teardown
 
 import (
 	"maps"
@@ -10,13 +10,17 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"tombolo/automation/teardown"
 	"tombolo/config"
 )
 
-// candidates are the resources with the cluster's tags, or its name.
-func candidates(p *pulumi.Context, c *config.Cluster, q search, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
-	byARN := map[string]teardown.Leftover{}
+// ClusterTag is the key of the tag that carries the cluster's name on every
+// cloud resource made for it.
+const ClusterTag = "tombolo:cluster"
+
+// Candidates are the resources with the cluster's tags, or its name, as a
+// tagging API has them: they may be gone by now.
+func Candidates(p *pulumi.Context, c *config.Cluster, q Search, opt pulumi.InvokeOption) ([]Leftover, error) {
+	byARN := map[string]Leftover{}
 	for key, value := range ownershipTags(c.Name) {
 		res, err := resourcegroupstaggingapi.GetResources(p, &resourcegroupstaggingapi.GetResourcesArgs{
 			TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: key, Values: []string{value}}},
@@ -25,7 +29,7 @@ func candidates(p *pulumi.Context, c *config.Cluster, q search, opt pulumi.Invok
 			return nil, err
 		}
 		for _, m := range res.ResourceTagMappingLists {
-			if l, ok := teardown.Identify(m.ResourceArn, m.Tags); ok {
+			if l, ok := Identify(m.ResourceArn, m.Tags); ok {
 				byARN[l.ARN] = l
 			}
 		}
@@ -34,7 +38,7 @@ func candidates(p *pulumi.Context, c *config.Cluster, q search, opt pulumi.Invok
 	if err != nil {
 		return nil, err
 	}
-	interfaces, err := balancerInterfaces(p, q.vpc, opt)
+	interfaces, err := balancerInterfaces(p, q.VPC, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +66,15 @@ func ownershipTags(cluster string) map[string]string {
 
 // logGroups are those that the control plane and agents write to. EKS makes its
 // group again, without tags, as long as the control plane has something to say.
-func logGroups(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
-	var out []teardown.Leftover
+func logGroups(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]Leftover, error) {
+	var out []Leftover
 	for _, prefix := range []string{"/aws/eks/" + cluster + "/", "/aws/containerinsights/" + cluster + "/"} {
 		res, err := cloudwatch.GetLogGroups(p, &cloudwatch.GetLogGroupsArgs{LogGroupNamePrefix: &prefix}, opt)
 		if err != nil {
 			return nil, err
 		}
 		for _, arn := range res.Arns {
-			if l, ok := teardown.Identify(strings.TrimSuffix(arn, ":*"), nil); ok {
+			if l, ok := Identify(strings.TrimSuffix(arn, ":*"), nil); ok {
 				out = append(out, l)
 			}
 		}
@@ -81,7 +85,7 @@ func logGroups(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]te
 // balancerInterfaces are the network interfaces of load balancers in core's VPC.
 // They have no tags, nobody but AWS can delete them, and they outlive their load
 // balancer by minutes, in the way of subnets and security groups.
-func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
+func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) ([]Leftover, error) {
 	if vpc == "" {
 		return nil, nil
 	}
@@ -91,13 +95,13 @@ func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) 
 	if err != nil {
 		return nil, err
 	}
-	var out []teardown.Leftover
+	var out []Leftover
 	for _, id := range list.Ids {
 		found, err := ec2.LookupNetworkInterface(p, &ec2.LookupNetworkInterfaceArgs{Id: &id}, opt)
 		if err != nil {
 			continue // it went since
 		}
-		l, _ := teardown.Identify(found.Arn, nil)
+		l, _ := Identify(found.Arn, nil)
 		l.Name, l.Type = found.Description, ""
 		out = append(out, l)
 	}

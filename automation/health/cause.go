@@ -1,4 +1,4 @@
-package automation
+package health
 
 // firstCause finds, among the checks that did not pass, the one that waits
 // for no other.

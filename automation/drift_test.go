@@ -98,7 +98,7 @@ func TestDriftOfNothing(t *testing.T) {
 // Without the cluster, nothing on it can be asked for.
 func TestDriftWithoutTheCluster(t *testing.T) {
 	b := driftBench(t)
-	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{refreshed(apitype.OpDelete, clusterType, "demo")}
+	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{refreshed(apitype.OpDelete, "aws:eks/cluster:Cluster", "demo")}
 	got, err := b.Drift(t.Context(), demo())
 	if err != nil {
 		t.Fatal(err)

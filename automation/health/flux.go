@@ -1,4 +1,4 @@
-package automation
+package health
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+
+	"tombolo/automation/kube"
 )
 
 // fluxNamespace is where bootstrap puts Flux and its sync objects.
@@ -40,8 +42,8 @@ type flux struct{}
 
 func (flux) name() string { return "Flux" }
 
-func (f flux) look(ctx context.Context, k cluster) (*platform, error) {
-	objects, err := k.list(ctx, fluxKinds)
+func (f flux) look(ctx context.Context, k kube.Cluster) (*platform, error) {
+	objects, err := k.List(ctx, fluxKinds)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func revision(o *unstructured.Unstructured) string {
 	if !ok {
 		path = []string{"status", "artifact", "revision"}
 	}
-	return text(o, path...)
+	return kube.Text(o, path...)
 }
 
 // expected is the revision of the source that a Kustomization or HelmRelease
@@ -114,7 +116,7 @@ func (flux) expected(p *platform, o *unstructured.Unstructured) (string, bool) {
 		source, _ = sourceRef(o, "spec", "sourceRef")
 	case "HelmRelease":
 		// A chart from an OCIRepository is recorded in another form there.
-		namespace, name, ok := strings.Cut(text(o, "status", "helmChart"), "/")
+		namespace, name, ok := strings.Cut(kube.Text(o, "status", "helmChart"), "/")
 		if !ok {
 			return "", false
 		}
@@ -156,7 +158,7 @@ func (flux) needs(o *unstructured.Unstructured) []ref {
 			out = append(out, r)
 		}
 	}
-	if namespace, name, ok := strings.Cut(text(o, "status", "helmChart"), "/"); ok {
+	if namespace, name, ok := strings.Cut(kube.Text(o, "status", "helmChart"), "/"); ok {
 		out = append(out, ref{Kind: "HelmChart", Namespace: namespace, Name: name})
 	}
 	return append(append(out, dependsOn(o)...), applied(o)...)
@@ -202,13 +204,13 @@ const requestedAt = "reconcile.fluxcd.io/requestedAt"
 
 // fetch sets the annotation. A repository that does not exist is left for
 // verify to miss.
-func (flux) fetch(ctx context.Context, k cluster, at time.Time) error {
-	repositories, err := k.repositories()
+func (flux) fetch(ctx context.Context, k kube.Cluster, at time.Time) error {
+	repositories, err := repositoriesOf(k)
 	if meta.IsNoMatchError(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("ask the Kubernetes API for its kinds: %w", err)
+		return err
 	}
 	o, err := repositories.Get(ctx, platformName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -226,22 +228,22 @@ func (flux) fetch(ctx context.Context, k cluster, at time.Time) error {
 	return err
 }
 
-func (k cluster) repositories() (dynamic.ResourceInterface, error) {
-	mapper, err := k.mapper()
+func repositoriesOf(k kube.Cluster) (dynamic.ResourceInterface, error) {
+	mapper, err := k.Mapper()
 	if err != nil {
 		return nil, err
 	}
 	mapping, err := mapper.RESTMapping(schema.GroupKind{Group: sourceGroup, Kind: "GitRepository"})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find kind GitRepository: %w", err)
 	}
-	return k.dynamic.Resource(mapping.Resource).Namespace(fluxNamespace), nil
+	return k.Client.Resource(mapping.Resource).Namespace(fluxNamespace), nil
 }
 
 // asked says that Flux was asked to reconcile the object and has not yet.
 func asked(o *unstructured.Unstructured) bool {
 	at := o.GetAnnotations()[requestedAt]
-	return at != "" && at != text(o, "status", "lastHandledReconcileAt")
+	return at != "" && at != kube.Text(o, "status", "lastHandledReconcileAt")
 }
 
 // behind says that the status is about an older generation of the object.
@@ -260,5 +262,5 @@ func suspended(o *unstructured.Unstructured) bool {
 
 // static objects have no status: an OCI HelmRepository is only an address.
 func static(o *unstructured.Unstructured) bool {
-	return o.GetKind() == "HelmRepository" && text(o, "spec", "type") == "oci"
+	return o.GetKind() == "HelmRepository" && kube.Text(o, "spec", "type") == "oci"
 }

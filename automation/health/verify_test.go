@@ -1,9 +1,10 @@
-package automation
+package health
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/fake"
-	"sigs.k8s.io/yaml"
 
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
+	"tombolo/config"
 	"tombolo/stacks/handoff"
 )
 
@@ -77,56 +78,34 @@ spec: {type: oci}
 `
 )
 
-func object(t *testing.T, text string) *unstructured.Unstructured {
+// fluxWithout is a cluster with the objects, and Flux's CRDs but for the missing kinds.
+func fluxWithout(t *testing.T, missing []string, texts ...string) kube.Cluster {
 	t.Helper()
-	o := &unstructured.Unstructured{}
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.UnmarshalJSON(raw); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-// fakeCluster has the objects, and Flux's CRDs but for the missing kinds.
-func fakeCluster(t *testing.T, missing []string, texts ...string) cluster {
-	t.Helper()
-	var objects []runtime.Object
-	for _, text := range texts {
-		objects = append(objects, object(t, text))
-	}
-	versions := map[string]string{sourceGroup: "v1", kustomizeGroup: "v1", helmGroup: "v2"}
-	lists := map[schema.GroupVersionResource]string{{Version: "v1", Resource: "configmaps"}: "ConfigMapList"}
-	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{
-		{Group: sourceGroup, Version: "v1"}, {Group: kustomizeGroup, Version: "v1"}, {Group: helmGroup, Version: "v2"},
-	})
-	for _, k := range fluxKinds {
-		gvk := k.WithVersion(versions[k.Group])
-		gvr, _ := meta.UnsafeGuessKindToResource(gvk)
-		lists[gvr] = k.Kind + "List"
-		if !strings.Contains(strings.Join(missing, " "), k.Kind) {
-			mapper.Add(gvk, meta.RESTScopeNamespace)
-		}
-	}
-	return cluster{
-		dynamic: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists, objects...),
-		mapper:  func() (meta.RESTMapper, error) { return mapper, nil },
-	}
+	kinds := slices.DeleteFunc(kubetest.FluxKinds(), func(k schema.GroupVersionKind) bool { return slices.Contains(missing, k.Kind) })
+	return kubetest.New(t, kinds, texts...)
 }
 
 var core = handoff.Values{VPCID: "vpc-1"}
 
+// witness is an observer that writes down what it is told.
+type witness struct{ lines []string }
+
+func (w *witness) Waiting(cluster, what string) {
+	w.lines = append(w.lines, "waiting "+cluster+": "+what)
+}
+
+func (w *witness) Note(cluster, message string) {
+	w.lines = append(w.lines, "note "+cluster+": "+message)
+}
+
 // fluxOn is a cluster with Flux.
-func fluxOn(k cluster) site {
-	return site{own: k, values: core, infra: fluxNamespace, engine: flux{}, at: k}
+func fluxOn(k kube.Cluster) Site {
+	return Site{Cluster: &config.Cluster{Name: "demo"}, Own: k, At: k, Values: core, Observer: &witness{}}
 }
 
 func TestVerifyReady(t *testing.T) {
-	b := newBench(t)
-	k := fakeCluster(t, []string{"Bucket", "OCIRepository"}, infra, repository, platformYAML, chart, charts, release)
-	v, err := b.verify(t.Context(), demo(), fluxOn(k), VerifyOptions{Timeout: 10 * time.Second, Revision: "abc"})
+	k := fluxWithout(t, []string{"Bucket", "OCIRepository"}, infra, repository, platformYAML, chart, charts, release)
+	v, err := fluxOn(k).await(t.Context(), Options{Timeout: 10 * time.Second, Revision: "abc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,9 +196,8 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t)
-			v, err := b.verify(t.Context(), demo(), fluxOn(fakeCluster(t, nil, tt.objects...)), VerifyOptions{Timeout: time.Millisecond})
-			var failed *VerificationError
+			v, err := fluxOn(fluxWithout(t, nil, tt.objects...)).await(t.Context(), Options{Timeout: time.Millisecond})
+			var failed *Error
 			if !errors.As(err, &failed) {
 				t.Fatalf("error is %T: %v", err, err)
 			}
@@ -234,7 +212,7 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 }
 
 func TestVerifyErrorText(t *testing.T) {
-	err := &VerificationError{
+	err := &Error{
 		Cluster: "demo", Pending: 2, Total: 7, Waited: 90 * time.Second,
 		Cause: Check{Kind: "GitRepository", Namespace: "flux-system", Name: "platform", Message: "authentication required"},
 	}
@@ -247,9 +225,8 @@ func TestVerifyErrorText(t *testing.T) {
 }
 
 func TestVerifyWaitsForARevision(t *testing.T) {
-	b := newBench(t)
-	k := fakeCluster(t, nil, infra, repository, platformYAML)
-	v, err := b.verify(t.Context(), demo(), fluxOn(k), VerifyOptions{Timeout: time.Millisecond, Revision: "def"})
+	k := fluxWithout(t, nil, infra, repository, platformYAML)
+	v, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond, Revision: "def"})
 	want := "GitRepository flux-system/platform: is at revision main@sha1:abc, and def is expected"
 	if err == nil || v.Cause.String() != want {
 		t.Errorf("cause is %v, error %v", v.Cause, err)
@@ -257,25 +234,23 @@ func TestVerifyWaitsForARevision(t *testing.T) {
 }
 
 func TestVerifyInterrupted(t *testing.T) {
-	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	k := fakeCluster(t, nil, infra)
-	mapper := k.mapper
-	k.mapper = func() (meta.RESTMapper, error) {
+	k := fluxWithout(t, nil, infra)
+	mapper := k.Discover
+	k.Discover = func() (meta.RESTMapper, error) {
 		cancel()
 		return mapper()
 	}
-	_, err := b.verify(ctx, demo(), fluxOn(k), VerifyOptions{})
+	_, err := fluxOn(k).await(ctx, Options{})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %T: %v", err, err)
 	}
 }
 
 func TestVerifyWithoutAPI(t *testing.T) {
-	b := newBench(t)
-	k := fakeCluster(t, nil, infra)
-	k.mapper = func() (meta.RESTMapper, error) { return nil, errors.New("connection refused") }
-	_, err := b.verify(t.Context(), demo(), fluxOn(k), VerifyOptions{Timeout: time.Millisecond})
+	k := fluxWithout(t, nil, infra)
+	k.Discover = func() (meta.RESTMapper, error) { return nil, errors.New("connection refused") }
+	_, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "first cause: Kubernetes API: ask the Kubernetes API for its kinds: connection refused") {
 		t.Errorf("error is %v", err)
 	}
@@ -303,14 +278,13 @@ func (w watched) Get(ctx context.Context, name string, o metav1.GetOptions, sub 
 // A request that is refused because the wait is about to end would hide what
 // was waited for, so a look has longer than the wait.
 func TestVerifyFinishesItsLastLook(t *testing.T) {
-	b := newBench(t)
-	k := fakeCluster(t, nil, infra)
+	k := fluxWithout(t, nil, infra)
 	spare := time.Duration(0)
-	k.dynamic = watched{Interface: k.dynamic, got: func(ctx context.Context) {
+	k.Client = watched{Interface: k.Client, got: func(ctx context.Context) {
 		deadline, _ := ctx.Deadline()
 		spare = time.Until(deadline)
 	}}
-	_, err := b.verify(t.Context(), demo(), fluxOn(k), VerifyOptions{Timeout: time.Millisecond})
+	_, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "there is no Kustomization") {
 		t.Errorf("error is %v", err)
 	}

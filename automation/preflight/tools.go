@@ -1,14 +1,11 @@
-package automation
+package preflight
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"runtime/debug"
 	"slices"
 	"strings"
-
-	"tombolo/automation/preflight"
 )
 
 // plugins are the providers that the stacks use, by the module of their SDK,
@@ -27,42 +24,37 @@ var programs = []struct{ name, remedy string }{
 }
 
 // checkTools looks for everything that an up starts.
-func (d *Driver) checkTools(ctx context.Context) []preflight.Finding {
+func (d Doctor) checkTools(ctx context.Context) []Finding {
 	const check = "tools"
-	var found []preflight.Finding
+	var found []Finding
 	for _, p := range programs {
-		if _, err := lookPath(p.name, d.opts.lookupEnv("PATH")); err != nil {
-			found = append(found, preflight.Bad(check, preflight.Fail, p.remedy, "%s is not in PATH", p.name))
+		if !d.Has(p.name) {
+			found = append(found, Bad(check, Fail, p.remedy, "%s is not in PATH", p.name))
 		}
 	}
-	_, err := d.pulumi(ctx)
-	switch precondition := new(PreconditionError); {
-	case errors.As(err, &precondition):
-		return append(found, preflight.Bad(check, preflight.Fail, precondition.Remedy, "%s", precondition.What))
-	case err != nil:
-		return append(found, preflight.Bad(check, preflight.Fail, "", "%s", oneLine(err)))
+	if err := d.CLI(ctx); err != nil {
+		return append(found, because(err, check, ""))
 	}
 	if len(found) == 0 {
-		found = append(found, preflight.Good(check, "pulumi, aws, node and git are there"))
+		found = append(found, Good(check, "pulumi, aws, node and git are there"))
 	}
 	return append(found, d.checkPlugins(ctx))
 }
 
 // checkPlugins looks for the providers. The engine fetches one that is missing,
 // where it may.
-func (d *Driver) checkPlugins(ctx context.Context) preflight.Finding {
+func (d Doctor) checkPlugins(ctx context.Context) Finding {
 	const check = "plugins"
-	command, err := d.pulumi(ctx)
-	if err != nil {
+	if d.CLI(ctx) != nil {
 		return withoutCLI(check)
 	}
-	stdout, stderr, _, err := command.Run(ctx, d.opts.Root, nil, nil, nil, environ(d.env), "plugin", "ls", "--json")
+	listing, err := d.Plugins(ctx)
 	var installed []struct{ Name, Kind, Version string }
 	if err == nil {
-		err = json.Unmarshal([]byte(stdout), &installed)
+		err = json.Unmarshal([]byte(listing), &installed)
 	}
 	if err != nil {
-		return preflight.Bad(check, preflight.Warn, "look at `pulumi plugin ls`", "they cannot be listed: %s", firstLine(stderr, err.Error()))
+		return Bad(check, Warn, "look at `pulumi plugin ls`", "they cannot be listed: %s", firstLine(err))
 	}
 	var missing []string
 	for _, p := range plugins {
@@ -76,18 +68,18 @@ func (d *Driver) checkPlugins(ctx context.Context) preflight.Finding {
 	}
 	switch {
 	case len(missing) == 0:
-		return preflight.Good(check, "aws, eks and kubernetes are there")
-	case d.opts.lookupEnv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true":
-		return preflight.Bad(check, preflight.Fail, "build them with `make tools`, or install them with `pulumi plugin install`",
+		return Good(check, "aws, eks and kubernetes are there")
+	case d.Env("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true":
+		return Bad(check, Fail, "build them with `make tools`, or install them with `pulumi plugin install`",
 			"missing: %s", strings.Join(missing, ", "))
 	}
-	return preflight.Bad(check, preflight.Warn, "nothing, if this machine may download them: the first operation does",
+	return Bad(check, Warn, "nothing, if this machine may download them: the first operation does",
 		"missing: %s", strings.Join(missing, ", "))
 }
 
 // attached says that a provider runs already, as the lab's does.
-func (d *Driver) attached(name string) bool {
-	for provider := range strings.SplitSeq(d.opts.lookupEnv("PULUMI_DEBUG_PROVIDERS"), ",") {
+func (d Doctor) attached(name string) bool {
+	for provider := range strings.SplitSeq(d.Env("PULUMI_DEBUG_PROVIDERS"), ",") {
 		if strings.HasPrefix(provider, name+":") {
 			return true
 		}

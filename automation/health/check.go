@@ -1,4 +1,4 @@
-package automation
+package health
 
 import (
 	"fmt"
@@ -87,9 +87,4 @@ func condition(o *unstructured.Unstructured, kind string) (c conditionState, rea
 		reason, _ = m["reason"].(string)
 	}
 	return c, reason
-}
-
-func text(o *unstructured.Unstructured, path ...string) string {
-	s, _, _ := unstructured.NestedString(o.Object, path...)
-	return s
 }

@@ -1,4 +1,4 @@
-package automation
+package health
 
 import (
 	"encoding/json"
@@ -10,15 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 )
 
 // patched has the fake take patches: it answers with the error, and keeps the
 // last patch.
-func patched(k cluster, answer error) *clienttesting.PatchActionImpl {
+func patched(k kube.Cluster, answer error) *clienttesting.PatchActionImpl {
 	var last clienttesting.PatchActionImpl
-	k.dynamic.(*fake.FakeDynamicClient).PrependReactor("patch", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+	kubetest.Fake(k).PrependReactor("patch", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		last = a.(clienttesting.PatchActionImpl)
 		return true, &unstructured.Unstructured{Object: map[string]any{}}, answer
 	})
@@ -26,11 +28,11 @@ func patched(k cluster, answer error) *clienttesting.PatchActionImpl {
 }
 
 func TestFetchOwnsTheAnnotationAlone(t *testing.T) {
-	b := newBench(t)
-	b.now = func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
-	k := fakeCluster(t, nil, repository)
+	k := fluxWithout(t, nil, repository)
 	patch := patched(k, nil)
-	b.fetchNow(t.Context(), demo(), flux{}, k)
+	if err := (flux{}).fetch(t.Context(), k, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
 	var got map[string]any
 	if err := json.Unmarshal(patch.Patch, &got); err != nil {
 		t.Fatal(err)
@@ -42,24 +44,27 @@ func TestFetchOwnsTheAnnotationAlone(t *testing.T) {
 	if patch.PatchType != types.ApplyPatchType || patch.Name != "platform" {
 		t.Errorf("patched %s by %s", patch.Name, patch.PatchType)
 	}
-	if len(b.seen.lines) > 0 {
-		t.Errorf("observer was told %v", b.seen.lines)
+	s, seen := fluxOn(k), &witness{}
+	s.Observer = seen
+	if s.Fetch(t.Context()); len(seen.lines) > 0 {
+		t.Errorf("observer was told %v", seen.lines)
 	}
 }
 
 func TestFetchThatIsForbiddenIsNoted(t *testing.T) {
-	b := newBench(t)
-	k := fakeCluster(t, nil, repository)
+	k := fluxWithout(t, nil, repository)
 	patched(k, errors.New("forbidden"))
-	b.fetchNow(t.Context(), demo(), flux{}, k)
-	if said := strings.Join(b.seen.lines, "\n"); !strings.Contains(said, "verifying what Flux fetched last, as it cannot be asked to fetch now: forbidden") {
+	s, seen := fluxOn(k), &witness{}
+	s.Observer = seen
+	s.Fetch(t.Context())
+	if said := strings.Join(seen.lines, "\n"); !strings.Contains(said, "verifying what Flux fetched last, as it cannot be asked to fetch now: forbidden") {
 		t.Errorf("observer was told %q", said)
 	}
 }
 
 func TestFetchWithoutRepositoryOrItsKind(t *testing.T) {
-	for name, k := range map[string]cluster{
-		"no repository": fakeCluster(t, nil), "no kind": fakeCluster(t, []string{"GitRepository"}),
+	for name, k := range map[string]kube.Cluster{
+		"no repository": fluxWithout(t, nil), "no kind": fluxWithout(t, []string{"GitRepository"}),
 	} {
 		if err := (flux{}).fetch(t.Context(), k, time.Now()); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -70,11 +75,11 @@ func TestFetchWithoutRepositoryOrItsKind(t *testing.T) {
 func TestAskedAndNotYetDone(t *testing.T) {
 	waiting := strings.Replace(repository, "generation: 1}", "generation: 1, annotations: {"+requestedAt+": t2}}", 1)
 	p := newPlatform(flux{}, nil)
-	if c := p.engine.check(p, object(t, waiting)); c.Ready || c.Message != "was asked to reconcile now and has not yet" {
+	if c := p.engine.check(p, kubetest.Object(t, waiting)); c.Ready || c.Message != "was asked to reconcile now and has not yet" {
 		t.Errorf("before: %+v", c)
 	}
 	handled := strings.Replace(waiting, "status:\n", "status:\n  lastHandledReconcileAt: t2\n", 1)
-	if c := p.engine.check(p, object(t, handled)); !c.Ready {
+	if c := p.engine.check(p, kubetest.Object(t, handled)); !c.Ready {
 		t.Errorf("afterwards: %+v", c)
 	}
 }

@@ -1,4 +1,4 @@
-package automation
+package health
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/kube"
+	"tombolo/automation/text"
 	"tombolo/config"
 )
 
@@ -36,12 +38,12 @@ func (argo) repository() ref {
 	return ref{Kind: "Application", Namespace: argocd.Namespace, Name: argocd.Root}
 }
 
-func (a argo) look(ctx context.Context, k cluster) (*platform, error) {
-	objects, err := k.list(ctx, argoKinds)
+func (a argo) look(ctx context.Context, k kube.Cluster) (*platform, error) {
+	objects, err := k.List(ctx, argoKinds)
 	if err != nil {
 		return nil, err
 	}
-	if a.registrations, err = (argocd.Hub{Client: k.dynamic}).Registrations(ctx); err != nil {
+	if a.registrations, err = (argocd.Hub{Client: k.Client}).Registrations(ctx); err != nil {
 		return nil, err
 	}
 	all := newPlatform(a, objects)
@@ -118,7 +120,7 @@ func (a argo) identity() argocd.Cluster {
 
 // fetch has the root and the cluster's Applications compared with Git now. One
 // that does not exist is left for verify to miss.
-func (a argo) fetch(ctx context.Context, k cluster, at time.Time) error {
+func (a argo) fetch(ctx context.Context, k kube.Cluster, at time.Time) error {
 	p, err := a.look(ctx, k)
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func (a argo) fetch(ctx context.Context, k cluster, at time.Time) error {
 		if r.Kind != "Application" {
 			continue
 		}
-		if err := (argocd.Hub{Client: k.dynamic}).Refresh(ctx, argocd.Application{Unstructured: p.objects[r]}, fetchManager); err != nil {
+		if err := (argocd.Hub{Client: k.Client}).Refresh(ctx, argocd.Application{Unstructured: p.objects[r]}, fetchManager); err != nil {
 			return err
 		}
 	}
@@ -199,7 +201,7 @@ func (a argo) checkSet(o *unstructured.Unstructured) Check {
 		c.Message = "is not up to date: " + current.message
 	case a.made[refOf(o)] < reached:
 		c.Message = fmt.Sprintf("has made %s for %s that its generators reach",
-			count(a.made[refOf(o)], "Application", "Applications"), count(reached, "cluster", "clusters"))
+			text.Count(a.made[refOf(o)], "Application", "Applications"), text.Count(reached, "cluster", "clusters"))
 	default:
 		c.Ready, c.Message = true, current.message
 	}

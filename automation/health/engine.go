@@ -1,4 +1,4 @@
-package automation
+package health
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"tombolo/automation/kube"
 	"tombolo/config"
 )
 
@@ -15,9 +16,9 @@ type engine interface {
 	name() string
 	// look finds the engine's objects for the cluster that is verified; k is the
 	// cluster that the engine is in.
-	look(ctx context.Context, k cluster) (*platform, error)
+	look(ctx context.Context, k kube.Cluster) (*platform, error)
 	// fetch asks the engine to look at the platform's repository now.
-	fetch(ctx context.Context, k cluster, at time.Time) error
+	fetch(ctx context.Context, k kube.Cluster, at time.Time) error
 	// repository is the object whose revision is the repository's.
 	repository() ref
 	// check judges one object.
@@ -25,7 +26,7 @@ type engine interface {
 	// missing are checks about what is not there.
 	missing(p *platform) []Check
 	// releases lists what the engine has for addons of the cluster.
-	releases(ctx context.Context, k cluster, addons []string) ([]string, error)
+	releases(ctx context.Context, k kube.Cluster, addons []string) ([]string, error)
 	// needs lists what an object waits for.
 	needs(o *unstructured.Unstructured) []ref
 }

@@ -1,4 +1,4 @@
-package automation
+package health
 
 import (
 	"fmt"
@@ -9,26 +9,27 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/kube"
 )
 
 // checkApplication judges an Application by its status: compared as it is
 // declared now, synced, healthy, and at the repository's revision.
 func (a argo) checkApplication(p *platform, o *unstructured.Unstructured) Check {
 	c := Check{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Revision: syncedTo(o)}
-	c.Since, _ = time.Parse(time.RFC3339, text(o, "status", "health", "lastTransitionTime"))
+	c.Since, _ = time.Parse(time.RFC3339, kube.Text(o, "status", "health", "lastTransitionTime"))
 	c.Message = a.obstacle(o)
 	if c.Message == "" {
 		c.Message = behindRoot(p, o)
 	}
 	if c.Ready = c.Message == ""; c.Ready {
-		c.Message = text(o, "status", "operationState", "message")
+		c.Message = kube.Text(o, "status", "operationState", "message")
 	}
 	return c
 }
 
 // obstacle is why an Application is not as Git declares it; "" when it is.
 func (a argo) obstacle(o *unstructured.Unstructured) string {
-	sync, health := text(o, "status", "sync", "status"), text(o, "status", "health", "status")
+	sync, health := kube.Text(o, "status", "sync", "status"), kube.Text(o, "status", "health", "status")
 	switch problem, failed := errorCondition(o), failedOperation(o); {
 	case o.GetDeletionTimestamp() != nil:
 		return "is being deleted"
@@ -44,8 +45,8 @@ func (a argo) obstacle(o *unstructured.Unstructured) string {
 		return failed
 	case sync != "Synced":
 		return sync + unsynced(o)
-	case text(o, "status", "operationState", "phase") == "Running":
-		return "is being synced: " + text(o, "status", "operationState", "message")
+	case kube.Text(o, "status", "operationState", "phase") == "Running":
+		return "is being synced: " + kube.Text(o, "status", "operationState", "message")
 	case health != "Healthy" && !a.onlySync(o):
 		return strings.TrimSuffix(health+": "+ill(o), ": ")
 	}
@@ -127,11 +128,11 @@ func full(v any) any {
 // failedOperation is the first cause of a sync that failed; "" when the last
 // one did not, or was about another revision.
 func failedOperation(o *unstructured.Unstructured) string {
-	phase := text(o, "status", "operationState", "phase")
+	phase := kube.Text(o, "status", "operationState", "phase")
 	if phase != "Failed" && phase != "Error" {
 		return ""
 	}
-	if at := text(o, "status", "operationState", "syncResult", "revision"); at != "" && at != text(o, "status", "sync", "revision") {
+	if at := kube.Text(o, "status", "operationState", "syncResult", "revision"); at != "" && at != kube.Text(o, "status", "sync", "revision") {
 		return ""
 	}
 	results, _, _ := unstructured.NestedSlice(o.Object, "status", "operationState", "syncResult", "resources")
@@ -141,7 +142,7 @@ func failedOperation(o *unstructured.Unstructured) string {
 			return fmt.Sprintf("sync failed: %s: %s", objectName(m), m["message"])
 		}
 	}
-	return "sync failed: " + text(o, "status", "operationState", "message")
+	return "sync failed: " + kube.Text(o, "status", "operationState", "message")
 }
 
 // unsynced names the first of the resources that are not as Git declares them.
@@ -164,7 +165,7 @@ func ill(o *unstructured.Unstructured) string {
 			return strings.TrimSuffix(objectName(m)+" is "+status+": "+message, ": ")
 		}
 	}
-	return text(o, "status", "health", "message")
+	return kube.Text(o, "status", "health", "message")
 }
 
 func resources(o *unstructured.Unstructured) []map[string]any {
@@ -191,7 +192,7 @@ func syncedTo(o *unstructured.Unstructured) string {
 	if several, ok, _ := unstructured.NestedStringSlice(o.Object, "status", "sync", "revisions"); ok {
 		return strings.Join(several, ", ")
 	}
-	return text(o, "status", "sync", "revision")
+	return kube.Text(o, "status", "sync", "revision")
 }
 
 // behindRoot says that an Application which follows the same branch as the root
@@ -202,12 +203,12 @@ func behindRoot(p *platform, o *unstructured.Unstructured) string {
 		return ""
 	}
 	followed, _, _ := unstructured.NestedMap(root.Object, "spec", "source")
-	expected := text(root, "status", "sync", "revision")
+	expected := kube.Text(root, "status", "sync", "revision")
 	revisions, several, _ := unstructured.NestedStringSlice(o.Object, "status", "sync", "revisions")
 	sources, _, _ := unstructured.NestedSlice(o.Object, "spec", "sources")
 	if !several {
 		source, _, _ := unstructured.NestedMap(o.Object, "spec", "source")
-		sources, revisions = []any{source}, []string{text(o, "status", "sync", "revision")}
+		sources, revisions = []any{source}, []string{kube.Text(o, "status", "sync", "revision")}
 	}
 	for i, item := range sources {
 		source, _ := item.(map[string]any)

@@ -1,4 +1,4 @@
-package automation
+package health
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"tombolo/automation/kube/kubetest"
 	"tombolo/config"
 )
 
@@ -67,18 +67,23 @@ data: {vpc_id: vpc-1}
 `
 )
 
+func argoCluster(name, hub string) *config.Cluster {
+	return &config.Cluster{Name: name, GitOps: config.GitOps{Engine: config.ArgoCD, Hub: hub}}
+}
+
 // spokeOn is the spoke, and a hub with the objects.
-func spokeOn(t *testing.T, objects ...string) site {
+func spokeOn(t *testing.T, objects ...string) Site {
 	t.Helper()
-	c := argoCluster("spoke", "mgmt")
-	hub := argoCD(t, append(objects, registered("mgmt", ""), registered("spoke", `, logging: "on"`))...)
-	return site{own: argoCD(t, spokeInfra), values: core, infra: c.EngineNamespace(), engine: argo{cluster: c}, at: hub}
+	hub := kubetest.ArgoCD(t, append(objects, kubetest.Registration("mgmt", ""), kubetest.Registration("spoke", `, logging: "on"`))...)
+	return Site{
+		Cluster: argoCluster("spoke", "mgmt"), Own: kubetest.ArgoCD(t, spokeInfra), At: hub,
+		Values: core, Observer: &witness{},
+	}
 }
 
 func TestVerifyASpokeLooksAtItsHub(t *testing.T) {
-	b := newBench(t)
 	s := spokeOn(t, rootApplication, promtailSet, promtailApp, other)
-	v, err := b.verify(t.Context(), argoCluster("spoke", "mgmt"), s, VerifyOptions{Timeout: time.Second, Revision: "abc"})
+	v, err := s.await(t.Context(), Options{Timeout: time.Second, Revision: "abc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +101,9 @@ func TestVerifyASpokeLooksAtItsHub(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("checks (-want +got):\n%s", diff)
 	}
-	s.engine = argo{cluster: argoCluster("mgmt", "")}
-	v, err = b.verify(t.Context(), argoCluster("mgmt", ""), s, VerifyOptions{Timeout: time.Millisecond})
+	s.Cluster = argoCluster("mgmt", "")
+	s.Own = kubetest.ArgoCD(t, strings.Replace(spokeInfra, "namespace: tombolo", "namespace: argocd", 1))
+	v, err = s.await(t.Context(), Options{Timeout: time.Millisecond})
 	if err == nil || !slices.ContainsFunc(v.Checks, func(c Check) bool { return c.Name == "promtail-other" }) {
 		t.Errorf("of a hub all is looked at; error %v, checks %v", err, v.Checks)
 	}
@@ -153,9 +159,8 @@ func TestVerifyNamesTheFirstCauseInArgoCD(t *testing.T) {
 		{"running", []string{rootApplication, promtailSet, change(promtailApp, "health: {status: Healthy}", "health: {status: Healthy}\n  operationState: {phase: Running, message: waiting for wave -1}")}, "Application argocd/promtail-spoke: is being synced: waiting for wave -1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench(t)
-			v, err := b.verify(t.Context(), argoCluster("spoke", "mgmt"), spokeOn(t, test.objects...), VerifyOptions{Timeout: time.Millisecond})
-			var failed *VerificationError
+			v, err := spokeOn(t, test.objects...).await(t.Context(), Options{Timeout: time.Millisecond})
+			var failed *Error
 			if !errors.As(err, &failed) {
 				t.Fatalf("error is %T: %v", err, err)
 			}
@@ -168,18 +173,16 @@ func TestVerifyNamesTheFirstCauseInArgoCD(t *testing.T) {
 
 // TestTheRootsHealthIsNoMatterOfASpoke: it is that of all clusters.
 func TestTheRootsHealthIsNoMatterOfASpoke(t *testing.T) {
-	b := newBench(t)
 	s := spokeOn(t, strings.Replace(rootApplication, "{status: Healthy,", "{status: Degraded,", 1), promtailSet, promtailApp)
-	if _, err := b.verify(t.Context(), argoCluster("spoke", "mgmt"), s, VerifyOptions{Timeout: time.Millisecond}); err != nil {
+	if _, err := s.await(t.Context(), Options{Timeout: time.Millisecond}); err != nil {
 		t.Errorf("of the spoke: %v", err)
 	}
 }
 
 func TestVerifyOfAClusterThatTheHubDoesNotKnow(t *testing.T) {
-	b := newBench(t)
 	c := argoCluster("spoke", "mgmt")
-	s := site{own: argoCD(t, spokeInfra), values: core, infra: "tombolo", engine: argo{cluster: c}, at: argoCD(t, rootApplication)}
-	v, err := b.verify(t.Context(), c, s, VerifyOptions{Timeout: time.Millisecond})
+	s := Site{Cluster: c, Own: kubetest.ArgoCD(t, spokeInfra), At: kubetest.ArgoCD(t, rootApplication), Values: core, Observer: &witness{}}
+	v, err := s.await(t.Context(), Options{Timeout: time.Millisecond})
 	if want := "Secret argocd/cluster-spoke: does not exist: the hub does not know the cluster"; err == nil || v.Cause.String() != want {
 		t.Errorf("cause is %v, error %v", v.Cause, err)
 	}
@@ -188,15 +191,15 @@ func TestVerifyOfAClusterThatTheHubDoesNotKnow(t *testing.T) {
 func TestArgoCDIsAskedForTheClustersApplicationsAlone(t *testing.T) {
 	s := spokeOn(t, rootApplication, promtailSet, promtailApp, other)
 	var asked []string
-	s.at.dynamic.(*fake.FakeDynamicClient).PrependReactor("patch", "applications", func(a clienttesting.Action) (bool, runtime.Object, error) {
+	kubetest.Fake(s.At).PrependReactor("patch", "applications", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		patch := a.(clienttesting.PatchActionImpl)
 		if !strings.Contains(string(patch.Patch), `"argocd.argoproj.io/refresh":"normal"`) || strings.Contains(string(patch.Patch), "spec") || patch.PatchOptions.FieldManager != fetchManager {
 			t.Errorf("patched by %s: %s", patch.PatchOptions.FieldManager, patch.Patch)
 		}
 		asked = append(asked, patch.Name)
-		return true, object(t, other), nil
+		return true, kubetest.Object(t, other), nil
 	})
-	if err := s.engine.fetch(t.Context(), s.at, time.Now()); err != nil {
+	if err := engineOf(s.Cluster).fetch(t.Context(), s.At, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Join(asked, " "); got != "platform promtail-spoke" {
@@ -204,19 +207,8 @@ func TestArgoCDIsAskedForTheClustersApplicationsAlone(t *testing.T) {
 	}
 }
 
-func TestSiteOfASpoke(t *testing.T) {
-	f := newFleet(t)
-	s, err := f.site(t.Context(), argoCluster("spoke", "mgmt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.own.dynamic != f.clusters["spoke"].dynamic || s.at.dynamic != f.clusters["mgmt"].dynamic || s.infra != "tombolo" {
-		t.Errorf("the site is %+v", s)
-	}
-	if s, err = f.site(t.Context(), argoCluster("mgmt", "")); err != nil || s.at.dynamic != s.own.dynamic || s.infra != "argocd" {
-		t.Errorf("the hub's is %+v, %v", s, err)
-	}
-	if e := engineOf(&config.Cluster{}); e.name() != "Flux" {
-		t.Errorf("without an engine: %s", e.name())
+func TestEngineOf(t *testing.T) {
+	if name := EngineName(&config.Cluster{}); name != "Flux" {
+		t.Errorf("without an engine: %s", name)
 	}
 }

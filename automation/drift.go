@@ -1,0 +1,64 @@
+package automation
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
+
+	"tombolo/automation/drift"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// Drift compares both stacks with the cloud and the cluster, and changes
+// nothing: see drift.Compare.
+func (d *Driver) Drift(ctx context.Context, c *config.Cluster) (drift.Report, error) {
+	report, err := drift.Compare(ctx, c, host{d})
+	return report, classify(c, err)
+}
+
+func (h host) State(ctx context.Context, stack string) (drift.State, error) {
+	st, err := h.driver.state(ctx, stack)
+	return drift.State{Resources: st.all(), Managed: st.resources(), Interrupted: st.interrupted()}, err
+}
+
+// PreviewRefresh reads every resource of a stack again. The stack exists, so
+// that opening it creates none.
+func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Kind, reader *drift.Reader) error {
+	const operation = "preview refresh"
+	s, err := h.driver.open(ctx, c, k, stacks.Options{}, true)
+	if err != nil {
+		return err
+	}
+	observer := h.driver.opts.Observer
+	observer.StackStarted(s.name, operation)
+	rec := &recorder{running: map[string]string{}}
+	watch := rec.observer(s.name, observer)
+	err = observed(func(e events.EngineEvent) {
+		reader.Read(e)
+		watch(e)
+	}, func(ch chan<- events.EngineEvent) error {
+		_, err := s.stack.PreviewRefresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
+		return err
+	})
+	if err != nil {
+		err = h.driver.failure(ctx, failed{stack: s.name, operation: operation, err: err, record: rec})
+	}
+	observer.StackFinished(s.name, reader.Tally(), err)
+	return err
+}
+
+func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, error) {
+	found, err := h.driver.lookup(ctx, c, nil)
+	if command := new(CommandError); errors.As(err, &command) && ctx.Err() == nil {
+		command.Operation = "look for unexpected resources of"
+		command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"
+	}
+	seen := make([]drift.Sighting, 0, len(found))
+	for _, f := range found {
+		seen = append(seen, drift.Sighting{ARN: f.ARN, Tags: f.Tags})
+	}
+	return seen, err
+}

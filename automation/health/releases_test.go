@@ -1,0 +1,40 @@
+package health
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	labelled = `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: istiod, namespace: istio-system, labels: {tombolo/addon: istio}}
+`
+	fed = `
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: dns, namespace: external-dns}
+spec:
+  valuesFrom:
+    - {kind: ConfigMap, name: external-dns-values}
+`
+)
+
+func TestReleasesOfAnAddon(t *testing.T) {
+	elsewhere := strings.Replace(fed, "namespace: external-dns", "namespace: other", 1)
+	k := fluxWithout(t, nil, labelled, fed, elsewhere)
+	for addon, want := range map[string]string{
+		"istio":        "HelmRelease istio-system/istiod",
+		"external-dns": "HelmRelease external-dns/dns",
+		"karpenter":    "",
+	} {
+		got, err := releasesOf(t.Context(), k, []string{addon})
+		if err != nil || strings.Join(got, ", ") != want {
+			t.Errorf("%s: %v, %v; want %q", addon, got, err, want)
+		}
+	}
+	if got, err := releasesOf(t.Context(), fluxWithout(t, []string{"HelmRelease"}), []string{"istio"}); err != nil || got != nil {
+		t.Errorf("without the kind: %v, %v", got, err)
+	}
+}

@@ -1,0 +1,46 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"tombolo/automation/kube"
+	"tombolo/config"
+	"tombolo/stacks/handoff"
+)
+
+// Observer is told what is waited for.
+type Observer interface {
+	// Waiting says what is waited for now; "" when it is over.
+	Waiting(cluster, what string)
+	// Note says something that people should know.
+	Note(cluster, message string)
+}
+
+// Site is a cluster to look at, and where its engine is.
+type Site struct {
+	// Cluster is its file, which names the engine.
+	Cluster *config.Cluster
+	// Own is the cluster's API, and At that of the cluster that the engine is in:
+	// a spoke's is its hub.
+	Own, At kube.Cluster
+	// Values are what core has handed off.
+	Values handoff.Values
+	// Observer of what is waited for.
+	Observer Observer
+}
+
+// fetchManager owns the annotation by which an engine is asked to fetch, and
+// nothing else of the object.
+const fetchManager = "tombolo-verify"
+
+// Fetch asks the engine to look at the platform's repository now: what was
+// pushed a moment ago is what should be verified. Who may not ask gets a note,
+// and what the engine has fetched by itself.
+func (s Site) Fetch(ctx context.Context) {
+	e := engineOf(s.Cluster)
+	if err := e.fetch(ctx, s.At, time.Now()); err != nil && ctx.Err() == nil {
+		s.Observer.Note(s.Cluster.Name, fmt.Sprintf("verifying what %s fetched last, as it cannot be asked to fetch now: %v", e.name(), err))
+	}
+}

@@ -1,0 +1,46 @@
+package kube
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestConnectUsesTheEnvironmentItIsGiven(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "get-token"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{"PATH": bin, "AWS_PROFILE": "dev", "PULUMI_CONFIG_PASSPHRASE": "secret"}
+	kubeconfig := func(command string) []byte {
+		return []byte(`
+apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users:
+- name: u
+  user:
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: ` + command + `, interactiveMode: Never}
+`)
+	}
+	cfg, err := restConfig(kubeconfig("get-token"), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(cfg.ExecProvider.Command, "/get-token") {
+		t.Errorf("command is %s", cfg.ExecProvider.Command)
+	}
+	got := fmt.Sprint(cfg.ExecProvider.Env)
+	if !strings.Contains(got, "{AWS_PROFILE dev}") || strings.Contains(got, "PULUMI_") {
+		t.Errorf("environment is %s", got)
+	}
+	_, err = restConfig(kubeconfig("no-such-program"), env)
+	want := "no-such-program, which gets tokens for the cluster, is not in PATH; install no-such-program, or set PATH"
+	if err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+}

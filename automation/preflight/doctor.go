@@ -1,0 +1,269 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// Machine is where the driver runs.
+type Machine interface {
+	// Env reads a variable as the Pulumi CLI will see it.
+	Env(key string) string
+	// Has says whether a program is in PATH.
+	Has(program string) bool
+	// CLI says why the Pulumi CLI cannot be run; nil when it can.
+	CLI(ctx context.Context) error
+	// Plugins is what `pulumi plugin ls --json` prints.
+	Plugins(ctx context.Context) (string, error)
+}
+
+// Backend keeps the states of the stacks.
+type Backend interface {
+	// ListStacks says why the stacks cannot be listed; nil when they can.
+	ListStacks(ctx context.Context) error
+	// Dir is the directory of a local backend.
+	Dir() (dir string, local bool)
+	// Scarce says that Dir has too little space; "" when it has enough.
+	Scarce() string
+	// Holders are those who have locked a stack.
+	Holders(stack string) ([]string, error)
+	// Core is what the state of the cluster's core has. One that cannot be read
+	// has nothing, and is a finding of the backend's.
+	Core(ctx context.Context, c *config.Cluster) Core
+}
+
+// Surroundings are what a cluster needs that neither machine nor backend has.
+type Surroundings interface {
+	// Ask asks the account and the region that the cluster is to be in.
+	Ask(ctx context.Context, c *config.Cluster) Facts
+	// Repository says why the cluster's engine cannot read its repository.
+	Repository(ctx context.Context, c *config.Cluster) error
+	// Needs says what is missing of the engine's distribution and of secrets.
+	Needs(ctx context.Context, c *config.Cluster) error
+	// API says why the cluster's API does not answer (silence), or why it cannot
+	// be asked.
+	API(ctx context.Context, c *config.Cluster) (silence, err error)
+}
+
+// Problem is an error that says what to do about it.
+type Problem struct{ What, Remedy string }
+
+func (p *Problem) Error() string { return p.What + "; " + p.Remedy }
+
+// Core is what the state of a cluster's core has; nothing when there is none.
+type Core struct {
+	// Resources that it manages, counted by type.
+	Resources map[string]int
+	// HandsOff says that it has outputs.
+	HandsOff bool
+}
+
+// Doctor examines clusters. It changes nothing in the cloud, in a cluster or in
+// a state.
+type Doctor struct {
+	Machine
+	Backend
+	Surroundings
+}
+
+// Examine looks for everything that would keep an up of the clusters from
+// succeeding, and finds all it can: one report for each cluster, in their order.
+// What is judged together, such as a quota that several clusters count against,
+// is judged for all of the clusters given.
+//
+// The error is only of an interruption: what is wrong is a finding.
+func (d Doctor) Examine(ctx context.Context, clusters []*config.Cluster) ([]Report, error) {
+	shared := append(d.checkTools(ctx), d.checkBackend(ctx)...)
+	return d.each(ctx, clusters, func(x subject) []Finding {
+		found := append(slices.Clone(shared), d.Account(ctx, x.cluster, x.core, x.all)...)
+		found = append(found, d.checkLocks(x.cluster)...)
+		found = append(found, d.checkGit(ctx, x.cluster)...)
+		found = append(found, d.checkNeeds(ctx, x.cluster))
+		return append(found, d.checkAccess(ctx, x.cluster, x.core)...)
+	})
+}
+
+// Ready looks for what would keep a run of ups on several clusters from
+// succeeding, so that none starts when one could not: what their files need, and,
+// of those that are still to be made, credentials, account, region and quotas. It
+// is the part of Examine that is quick for clusters that exist. A report has what
+// fails alone.
+func (d Doctor) Ready(ctx context.Context, clusters []*config.Cluster) ([]Report, error) {
+	reports, err := d.each(ctx, clusters, func(x subject) []Finding {
+		var found []Finding
+		if len(x.core.Resources) == 0 {
+			found = d.Account(ctx, x.cluster, x.core, x.all)
+		}
+		return append(found, d.checkNeeds(ctx, x.cluster))
+	})
+	for i, r := range reports {
+		reports[i].Findings = r.Failed()
+	}
+	return reports, err
+}
+
+// subject is a cluster that is examined.
+type subject struct {
+	cluster *config.Cluster
+	core    Core
+	// all is the demand of the clusters that are judged together.
+	all Demand
+}
+
+// each examines clusters at the same time, and reports in their order.
+func (d Doctor) each(ctx context.Context, clusters []*config.Cluster, examine func(subject) []Finding) ([]Report, error) {
+	cores := make([]Core, len(clusters))
+	all := map[account]Demand{}
+	for i, c := range clusters {
+		cores[i] = d.Core(ctx, c)
+		all[accountOf(c)] = all[accountOf(c)].Plus(DemandOf(c, cores[i]))
+	}
+	reports := make([]Report, len(clusters))
+	var work sync.WaitGroup
+	for i, c := range clusters {
+		work.Go(func() {
+			reports[i] = Report{Cluster: c.Name, Findings: examine(subject{c, cores[i], all[accountOf(c)]})}
+		})
+	}
+	work.Wait()
+	if err := ctx.Err(); err != nil {
+		return reports, fmt.Errorf("examine the clusters: interrupted: %w", err)
+	}
+	return reports, nil
+}
+
+// Account judges the credentials and what they lead to. all is the demand of the
+// clusters that are judged together.
+func (d Doctor) Account(ctx context.Context, c *config.Cluster, core Core, all Demand) []Finding {
+	credentials := Source{Lookup: d.Env, Profile: c.Cloud.Profile, Now: time.Now()}.Credentials()
+	if credentials.Level == Fail {
+		return []Finding{credentials}
+	}
+	if d.CLI(ctx) != nil {
+		return []Finding{credentials, withoutCLI(identityCheck)}
+	}
+	return append([]Finding{credentials}, Cloud(d.Ask(ctx, c), Wanted{
+		Account: c.Cloud.Account, Region: c.Cloud.Region, Demand: DemandOf(c, core), All: all,
+	})...)
+}
+
+// DemandOf is what the cluster will take of its account's quotas: what its core
+// does not have yet.
+func DemandOf(c *config.Cluster, core Core) Demand {
+	have := core.Resources
+	out := Demand{Clusters: max(0, 1-have["aws:eks/cluster:Cluster"])}
+	if c.Network.Existing != nil {
+		return out
+	}
+	gateways := map[config.NAT]int{config.NATSingle: 1, config.NATPerZone: len(c.Network.Zones)}[c.Network.NAT]
+	out[VPCs] = max(0, 1-have["aws:ec2/vpc:Vpc"])
+	out[Addresses] = max(0, gateways-have["aws:ec2/eip:Eip"])
+	return out
+}
+
+// checkBackend finds out whether the state can be read, and a lock be taken.
+func (d Doctor) checkBackend(ctx context.Context) []Finding {
+	const check = "state backend"
+	if d.CLI(ctx) != nil {
+		return []Finding{withoutCLI(check)}
+	}
+	if err := d.ListStacks(ctx); err != nil {
+		return []Finding{because(err, check, "log in with `pulumi login`, or set PULUMI_BACKEND_URL")}
+	}
+	dir, local := d.Dir()
+	if !local {
+		return []Finding{Good(check, "it answers; a lock is taken by the first operation")}
+	}
+	file, err := os.CreateTemp(dir, ".doctor-")
+	if err == nil {
+		err = errors.Join(file.Close(), os.Remove(file.Name()))
+	}
+	if err != nil {
+		return []Finding{Bad(check, Fail, "make it writable, or free space on its disk", "no lock can be written: %v", err)}
+	}
+	if scarce := d.Scarce(); scarce != "" {
+		return []Finding{Bad(check, Fail, "free space on it", "%s", scarce)}
+	}
+	return []Finding{Good(check, "it can be read and written")}
+}
+
+// withoutCLI is the finding of a check that the Pulumi CLI is missing for, which
+// is a finding of its own.
+func withoutCLI(check string) Finding {
+	return Bad(check, Warn, "install the Pulumi CLI first", "not asked for without the Pulumi CLI")
+}
+
+// checkLocks names those who work on the cluster's stacks.
+func (d Doctor) checkLocks(c *config.Cluster) []Finding {
+	var found []Finding
+	for _, k := range stacks.Kinds() {
+		stack := stacks.Name(c.Name, k)
+		holders, err := d.Holders(stack)
+		if err != nil {
+			found = append(found, Bad("lock", Fail, "", "%v", err))
+		}
+		for _, h := range holders {
+			found = append(found, Bad("lock", Warn, "wait for it to end; an up releases it when its owner is gone",
+				"stack %s is locked by %s", stack, h))
+		}
+	}
+	return found
+}
+
+// checkGit reads the repository's branches with the engine's credentials.
+func (d Doctor) checkGit(ctx context.Context, c *config.Cluster) []Finding {
+	const check = "Git repository"
+	if c.IsSpoke() {
+		return nil // its hub reads it
+	}
+	if err := d.Repository(ctx, c); err != nil {
+		return []Finding{because(err, check, "make gitops.auth available where tombolo runs")}
+	}
+	return []Finding{Good(check, "%s has branch %s", c.GitOps.URL, c.GitOps.Branch)}
+}
+
+// checkNeeds is what an up checks of the engine's distribution and of secrets.
+func (d Doctor) checkNeeds(ctx context.Context, c *config.Cluster) Finding {
+	const check = "distribution"
+	if err := d.Needs(ctx, c); err != nil {
+		return because(err, check, "make it available, or correct the cluster file")
+	}
+	if c.IsSpoke() {
+		return Good(check, "hub %s has the engine", c.Hub())
+	}
+	return Good(check, "that of %s is there, with its checksum", c.GitOps.Engine)
+}
+
+// checkAccess asks a cluster that exists whether it knows this identity.
+func (d Doctor) checkAccess(ctx context.Context, c *config.Cluster, core Core) []Finding {
+	const check = "access"
+	if !core.HandsOff {
+		return nil
+	}
+	switch silence, err := d.API(ctx, c); {
+	case err != nil:
+		return []Finding{because(err, check, "")}
+	case silence != nil:
+		return []Finding{Bad(check, Fail, "check the network between here and the cluster",
+			"the Kubernetes API of %s does not answer: %v", c.Name, silence)}
+	}
+	return []Finding{Good(check, "the Kubernetes API takes this identity")}
+}
+
+// because is the finding of a check that failed with an error. The remedy is for
+// an error that has none of its own.
+func because(err error, check, remedy string) Finding {
+	if p := new(Problem); errors.As(err, &p) {
+		return Bad(check, Fail, p.Remedy, "%s", p.What)
+	}
+	return Bad(check, Fail, remedy, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+}

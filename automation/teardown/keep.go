@@ -1,0 +1,80 @@
+package teardown
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+)
+
+// Kept is a cloud resource that a destruction has left in the cloud on purpose.
+type Kept struct {
+	// Type is the provider's type token.
+	Type string `json:"type"`
+	// ID in the cloud.
+	ID string `json:"id"`
+	// Name in the program, or the resource's tag where no program has it.
+	Name string `json:"name"`
+}
+
+// String names the resource for people.
+func (k Kept) String() string {
+	return fmt.Sprintf("%s %s (%s)", k.Type, k.ID, k.Name)
+}
+
+// holdsData says that people keep something in resources of the type, or that
+// the type guards what they keep: who may read a bucket goes with the bucket.
+func holdsData(token string) bool {
+	switch token {
+	case "aws:efs/fileSystem:FileSystem", "aws:efs/backupPolicy:BackupPolicy", "aws:ebs/snapshot:Snapshot":
+		return true
+	}
+	return strings.HasPrefix(token, "aws:s3/bucket")
+}
+
+// Preparation changes what a state says about resources that are about to be
+// destroyed: none is protected any more, for by here the cluster's name was
+// given or its file protects it no longer; and what holds data is forgotten and
+// not deleted where that is wanted.
+type Preparation struct {
+	// KeepData leaves what holds data in the cloud.
+	KeepData bool
+	// Unprotected counts the resources whose protection was taken off.
+	Unprotected int
+}
+
+// Edit changes a resource of a state, as bare JSON, and says whether it did.
+func (p *Preparation) Edit(r map[string]json.RawMessage) bool {
+	_, protected := r["protect"]
+	if protected {
+		delete(r, "protect")
+		p.Unprotected++
+	}
+	var token string
+	keep := p.KeepData && json.Unmarshal(r["type"], &token) == nil && holdsData(token)
+	if keep {
+		r["retainOnDelete"] = json.RawMessage("true")
+	}
+	return protected || keep
+}
+
+// Kept lists those of a state's resources that stay in the cloud.
+func (p *Preparation) Kept(resources []apitype.ResourceV3) []Kept {
+	var kept []Kept
+	for _, r := range resources {
+		if p.KeepData && isData(r) {
+			kept = append(kept, Kept{Type: string(r.Type), ID: string(r.ID), Name: r.URN.Name()})
+		}
+	}
+	return kept
+}
+
+// isData says that a resource holds data itself.
+func isData(r apitype.ResourceV3) bool {
+	switch string(r.Type) {
+	case "aws:efs/fileSystem:FileSystem", "aws:ebs/snapshot:Snapshot", "aws:s3/bucketV2:BucketV2":
+		return !r.Delete && !r.External
+	}
+	return false
+}

@@ -1,0 +1,204 @@
+package teardown
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// LeftoverPolicy says what becomes of cloud resources that are left over.
+type LeftoverPolicy string
+
+// The policies.
+const (
+	// StopAtLeftovers names them, and destroys nothing further.
+	StopAtLeftovers LeftoverPolicy = "stop"
+	// DeleteLeftovers deletes them.
+	DeleteLeftovers LeftoverPolicy = "delete"
+)
+
+// LeftoversError says that cloud resources are left over which nobody takes
+// away.
+type LeftoversError struct {
+	// Cluster is the cluster's name.
+	Cluster string
+	// Left are the resources.
+	Left []Leftover
+	// Core says that core is still there: what is left over may be in its way.
+	Core bool
+}
+
+func (e *LeftoversError) Error() string {
+	what, consequence := "after everything was destroyed, the cloud still has", ""
+	if e.Core {
+		what = "controllers have left over"
+		consequence = fmt.Sprintf(" (stack %s was kept)", stacks.Name(e.Cluster, stacks.Core))
+	}
+	keep := ""
+	if slices.ContainsFunc(e.Left, Leftover.Data) {
+		keep = "; with --keep-data what holds data stays"
+	}
+	return fmt.Sprintf("destroy %s: %s %s; delete what nobody needs and run the same command again, or have it done with --leftovers delete%s%s",
+		e.Cluster, what, Names(e.Left), keep, consequence)
+}
+
+// Cloud finds what carries a cluster's tags in the cloud, and deletes it.
+type Cloud interface {
+	// Find lists what the search finds, but for what is known; what the provider
+	// can look at was looked at.
+	Find(ctx context.Context, c *config.Cluster, q Search) ([]Leftover, error)
+	// Remove deletes resources that were found.
+	Remove(ctx context.Context, c *config.Cluster, all []Leftover) error
+}
+
+// Search is what to look for besides tags, and what to leave out.
+type Search struct {
+	// VPC that core has made; its load balancers' network interfaces are found
+	// by it. "" for none.
+	VPC string
+	// Known resources are none's concern.
+	Known func(Leftover) bool
+}
+
+// Observer is told what a sweep does.
+type Observer interface {
+	// Waiting says what is waited for now; "" when it is over.
+	Waiting(cluster, what string)
+	// Note says something that people should know.
+	Note(stack, message string)
+}
+
+// cloudPoll is the time between two searches of the cloud, each of which starts
+// a provider.
+const cloudPoll = 5 * time.Second
+
+// cloudTimeout is how long the cloud may take to take away what goes by itself:
+// the network interfaces of a load balancer stay for a few minutes.
+const cloudTimeout = 10 * time.Minute
+
+// Sweep searches the cloud for what is left over of a cluster.
+type Sweep struct {
+	// Cluster that is destroyed.
+	Cluster *config.Cluster
+	// Cloud that is searched.
+	Cloud Cloud
+	// Policy says what becomes of what is left over.
+	Policy LeftoverPolicy
+	// KeepData leaves what holds data in the cloud.
+	KeepData bool
+	// Timeout is how long the cloud may take to take away what goes by itself.
+	// Default 10m.
+	Timeout time.Duration
+	// Observer of the sweep.
+	Observer Observer
+}
+
+// finding is what a search of the cloud has found.
+type finding struct {
+	// left is left over.
+	left []Leftover
+	// kept is kept on purpose.
+	kept []Leftover
+}
+
+// BeforeCore waits until the cloud has taken away what controllers gave back,
+// and deals with what is left over, before core is destroyed. It is given the
+// resources that the stacks have. What is left is a LeftoversError.
+func (s Sweep) BeforeCore(ctx context.Context, core, bootstrap []apitype.ResourceV3) error {
+	found, err := s.clear(ctx, Search{VPC: ownVPC(core), Known: func(l Leftover) bool {
+		return l.GoesWithCore() || manages(core, l) || manages(bootstrap, l)
+	}})
+	if err != nil || len(found.left) == 0 {
+		return err
+	}
+	return &LeftoversError{Cluster: s.Cluster.Name, Left: found.left, Core: true}
+}
+
+// AfterCore searches the cloud once more when core is gone. Only what is kept
+// on purpose may be found, and is returned. Anything else is a LeftoversError.
+func (s Sweep) AfterCore(ctx context.Context) (kept []Leftover, err error) {
+	found, err := s.clear(ctx, Search{Known: func(Leftover) bool { return false }})
+	if err != nil || len(found.left) == 0 {
+		return found.kept, err
+	}
+	return nil, &LeftoversError{Cluster: s.Cluster.Name, Left: found.left}
+}
+
+// clear returns what is left over, after it has deleted what it may.
+func (s Sweep) clear(ctx context.Context, q Search) (finding, error) {
+	found, err := s.await(ctx, q)
+	if err != nil || len(found.left) == 0 || s.Policy != DeleteLeftovers {
+		return found, err
+	}
+	s.Observer.Note(stacks.Name(s.Cluster.Name, stacks.Core), "deletes what is left over: "+Names(found.left))
+	if err := s.Cloud.Remove(ctx, s.Cluster, found.left); err != nil {
+		return finding{}, err
+	}
+	return s.await(ctx, q)
+}
+
+// await searches until nothing is left, or nothing that goes by itself.
+func (s Sweep) await(ctx context.Context, q Search) (finding, error) {
+	defer s.Observer.Waiting(s.Cluster.Name, "")
+	s.Observer.Waiting(s.Cluster.Name, "a search of the cloud for what is left over")
+	var found finding
+	timeout := cmp.Or(s.Timeout, cloudTimeout)
+	// Even a short wait has several looks.
+	err := wait.PollUntilContextTimeout(ctx, min(cloudPoll, timeout/10), timeout, true, func(context.Context) (bool, error) {
+		// A search that has begun is not cut short: it would find nothing.
+		all, err := s.Cloud.Find(ctx, s.Cluster, q)
+		if err != nil {
+			return false, err
+		}
+		found = s.sorted(all)
+		if !slices.ContainsFunc(found.left, Leftover.Passes) {
+			return true, nil
+		}
+		s.Observer.Waiting(s.Cluster.Name, "the cloud to take away "+Names(found.left))
+		return false, nil
+	})
+	if err != nil && (!wait.Interrupted(err) || ctx.Err() != nil) {
+		return finding{}, err
+	}
+	return found, nil
+}
+
+// sorted puts what is kept on purpose apart.
+func (s Sweep) sorted(all []Leftover) (f finding) {
+	Sort(all)
+	for _, l := range all {
+		if s.KeepData && l.Data() {
+			f.kept = append(f.kept, l)
+		} else {
+			f.left = append(f.left, l)
+		}
+	}
+	return f
+}
+
+// manages says that a stack with these resources manages the leftover.
+func manages(stack []apitype.ResourceV3, l Leftover) bool {
+	return slices.ContainsFunc(stack, func(r apitype.ResourceV3) bool {
+		arn, _ := r.Outputs["arn"].(string)
+		return !r.External && (arn != "" && arn == l.ARN || r.ID != "" && string(r.ID) == l.ID)
+	})
+}
+
+// ownVPC is the id of the VPC that core has made; "" when it uses another's.
+func ownVPC(core []apitype.ResourceV3) string {
+	for _, r := range core {
+		if r.Type == "aws:ec2/vpc:Vpc" && !r.Delete && strings.HasPrefix(string(r.ID), "vpc-") && !r.External {
+			return string(r.ID)
+		}
+	}
+	return ""
+}
