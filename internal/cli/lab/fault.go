@@ -14,7 +14,7 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 	"tombolo/lab"
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // NewCmdFault returns the group of commands lab fault.
@@ -70,7 +70,7 @@ or does not find what it created: a lower --count costs it only tries.`),
   tombolo lab fault add throttled create "*" --count 12`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Fault.Kind, opts.Fault.Operation, opts.Fault.Type = aws.FaultKind(args[0]), args[1], args[2]
+			opts.Fault.Kind, opts.Fault.Operation, opts.Fault.Type = standin.FaultKind(args[0]), args[1], args[2]
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}
