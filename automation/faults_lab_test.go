@@ -24,6 +24,7 @@ import (
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 	"tombolo/stacks"
 )
 
@@ -32,27 +33,29 @@ type noClusters struct{}
 
 var errNoClusters = errors.New("this account has no clusters")
 
-func (noClusters) Start(context.Context, aws.ClusterSpec) (aws.ClusterInfo, error) {
-	return aws.ClusterInfo{}, errNoClusters
+func (noClusters) Start(context.Context, standin.ClusterSpec) (standin.ClusterInfo, error) {
+	return standin.ClusterInfo{}, errNoClusters
 }
-func (noClusters) Stop(context.Context, string) error                         { return nil }
-func (noClusters) SetNodes(context.Context, string, string, []aws.Node) error { return errNoClusters }
-func (noClusters) TokenKey(string) (crypto.PublicKey, error)                  { return nil, errNoClusters }
+func (noClusters) Stop(context.Context, string) error { return nil }
+func (noClusters) SetNodes(context.Context, string, string, []standin.Node) error {
+	return errNoClusters
+}
+func (noClusters) TokenKey(string) (crypto.PublicKey, error) { return nil, errNoClusters }
 
 // faultBench is a driver with the real CLI and the lab's AWS.
 type faultBench struct {
 	*Driver
 	t     *testing.T
 	seen  *witness
-	cloud *aws.Cloud
+	cloud *standin.Cloud
 	// given is what the account has from the start.
-	given []aws.Item
+	given []standin.Item
 }
 
 func newFaultBench(t *testing.T) *faultBench {
 	t.Helper()
 	d, seen := realBench(t, network)
-	cloud, err := aws.Open(t.TempDir(), aws.Options{Clusters: noClusters{}})
+	cloud, err := aws.Open(t.TempDir(), standin.Options{Clusters: noClusters{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +103,7 @@ func network(p *pulumi.Context) error {
 	return err
 }
 
-func (b *faultBench) fault(f aws.Fault) {
+func (b *faultBench) fault(f standin.Fault) {
 	b.t.Helper()
 	if _, err := b.cloud.AddFault(f); err != nil {
 		b.t.Fatal(err)
@@ -169,24 +172,24 @@ func TestFaultsAreRetried(t *testing.T) {
 	)
 	for _, test := range []struct {
 		name   string
-		faults []aws.Fault
+		faults []standin.Fault
 		notes  []string // none: the provider copes
 	}{
-		{"throttled a little", []aws.Fault{{Kind: aws.FaultThrottled, Operation: "create", Type: vpc, Count: 3}}, nil},
-		{"slow", []aws.Fault{{Kind: aws.FaultSlow, Operation: "create", Type: vpc, Delay: time.Second}}, nil},
-		{"throttled", []aws.Fault{{Kind: aws.FaultThrottled, Operation: "create", Type: vpc, Count: 4}}, []string{
+		{"throttled a little", []standin.Fault{{Kind: standin.FaultThrottled, Operation: "create", Type: vpc, Count: 3}}, nil},
+		{"slow", []standin.Fault{{Kind: standin.FaultSlow, Operation: "create", Type: vpc, Delay: time.Second}}, nil},
+		{"throttled", []standin.Fault{{Kind: standin.FaultThrottled, Operation: "create", Type: vpc, Count: 4}}, []string{
 			"RequestLimitExceeded: Request limit exceeded.; trying again in 1ms, 1 of 2",
 		}},
-		{"server error", []aws.Fault{{Kind: aws.FaultServerError, Operation: "create", Type: role, Count: 4}}, []string{
+		{"server error", []standin.Fault{{Kind: standin.FaultServerError, Operation: "create", Type: role, Count: 4}}, []string{
 			"recovered: 1 creation got no answer; 1 creation had not happened", "exceeded maximum number of attempts, 4", "1 of 2",
 		}},
-		{"answers lost", []aws.Fault{
-			{Kind: aws.FaultAnswerLost, Operation: "create", Type: vpc}, {Kind: aws.FaultAnswerLost, Operation: "create", Type: role},
+		{"answers lost", []standin.Fault{
+			{Kind: standin.FaultAnswerLost, Operation: "create", Type: vpc}, {Kind: standin.FaultAnswerLost, Operation: "create", Type: role},
 		}, []string{"got no answer; adopted aws:", "aws:ec2/vpc:Vpc net vpc-", "aws:iam/role:Role role demo-role"}},
-		{"answer lost, and not found at first", []aws.Fault{
-			{Kind: aws.FaultAnswerLost, Operation: "create", Type: vpc}, {Kind: aws.FaultNotFound, Operation: "read", Type: vpc},
+		{"answer lost, and not found at first", []standin.Fault{
+			{Kind: standin.FaultAnswerLost, Operation: "create", Type: vpc}, {Kind: standin.FaultNotFound, Operation: "read", Type: vpc},
 		}, []string{"adopted aws:ec2/vpc:Vpc net vpc-"}},
-		{"not found after creation", []aws.Fault{{Kind: aws.FaultNotFound, Operation: "create", Type: vpc, Count: 4}}, []string{
+		{"not found after creation", []standin.Fault{{Kind: standin.FaultNotFound, Operation: "create", Type: vpc, Count: 4}}, []string{
 			"create: couldn't find resource (4 retries); trying again",
 		}},
 	} {
@@ -220,12 +223,12 @@ func TestFaultsAreRetried(t *testing.T) {
 func TestFaultsThatStay(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		fault aws.Fault
+		fault standin.Fault
 		tries int
 		want  string
 	}{
-		{"quota", aws.Fault{Kind: aws.FaultQuota, Operation: "create", Type: "Vpc"}, 1, "VpcLimitExceeded: The maximum number of VPCs has been reached.; " + quotaRemedy},
-		{"throttled for good", aws.Fault{Kind: aws.FaultThrottled, Operation: "create", Type: "Vpc", Count: 12}, 3, "RequestLimitExceeded: Request limit exceeded.; " + throttledRemedy},
+		{"quota", standin.Fault{Kind: standin.FaultQuota, Operation: "create", Type: "Vpc"}, 1, "VpcLimitExceeded: The maximum number of VPCs has been reached.; " + quotaRemedy},
+		{"throttled for good", standin.Fault{Kind: standin.FaultThrottled, Operation: "create", Type: "Vpc", Count: 12}, 3, "RequestLimitExceeded: Request limit exceeded.; " + throttledRemedy},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := newFaultBench(t)
@@ -256,7 +259,7 @@ func TestFaultsThatStay(t *testing.T) {
 func TestDestroyAfterALostAnswer(t *testing.T) {
 	b := newFaultBench(t)
 	b.pauses = nil
-	b.fault(aws.Fault{Kind: aws.FaultAnswerLost, Operation: "create", Type: "Subnet"})
+	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Subnet"})
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil || !strings.Contains(err.Error(), "request send failed") {
 		t.Fatalf("error %v", err)
 	}
@@ -272,7 +275,7 @@ func TestLostAnswerOfADeletion(t *testing.T) {
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	b.fault(aws.Fault{Kind: aws.FaultAnswerLost, Operation: "delete", Type: "Vpc"})
+	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "delete", Type: "Vpc"})
 	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{}); err == nil || !strings.Contains(err.Error(), "deleting EC2 VPC") {
 		t.Fatalf("error %v", err)
 	}
@@ -298,7 +301,7 @@ func zones(p *pulumi.Context) error {
 // TestFaultsOfPreviews: an up begins with previews, and what goes away by itself
 // there is tried again as often.
 func TestFaultsOfPreviews(t *testing.T) {
-	throttled := aws.Fault{Kind: aws.FaultThrottled, Operation: "invoke", Type: "aws:index/getAvailabilityZones:getAvailabilityZones", Count: 4}
+	throttled := standin.Fault{Kind: standin.FaultThrottled, Operation: "invoke", Type: "aws:index/getAvailabilityZones:getAvailabilityZones", Count: 4}
 	for _, test := range []struct {
 		name string
 		do   func(*faultBench) error
@@ -330,7 +333,7 @@ func TestFaultsOfPreviews(t *testing.T) {
 				t.Errorf("faults that did not happen: %v", left)
 			}
 			b.converged()
-			b.fault(aws.Fault{Kind: aws.FaultThrottled, Operation: "invoke", Type: throttled.Type, Count: 12})
+			b.fault(standin.Fault{Kind: standin.FaultThrottled, Operation: "invoke", Type: throttled.Type, Count: 12})
 			_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
 			if err == nil || !strings.Contains(err.Error(), "Rate exceeded") && !strings.Contains(err.Error(), "RequestLimitExceeded") {
 				t.Errorf("error %v", err)
@@ -344,8 +347,8 @@ func TestFaultsOfPreviews(t *testing.T) {
 func TestAnswersLostAndNobodyThere(t *testing.T) {
 	b := newFaultBench(t)
 	b.pauses = nil
-	b.fault(aws.Fault{Kind: aws.FaultServerError, Operation: "create", Type: "Role", Count: 4})
-	b.fault(aws.Fault{Kind: aws.FaultServerError, Operation: "read", Type: "Role", Count: 8})
+	b.fault(standin.Fault{Kind: standin.FaultServerError, Operation: "create", Type: "Role", Count: 4})
+	b.fault(standin.Fault{Kind: standin.FaultServerError, Operation: "read", Type: "Role", Count: 8})
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil || !strings.Contains(err.Error(), "exceeded maximum number of attempts") {
 		t.Fatalf("error %v", err)
 	}
@@ -377,7 +380,7 @@ func TestAnswerLostAndListedLate(t *testing.T) {
 		}
 		return look(ctx, c, interfaces)
 	}
-	b.fault(aws.Fault{Kind: aws.FaultAnswerLost, Operation: "create", Type: "Vpc"})
+	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Vpc"})
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Fatal(err)
 	}

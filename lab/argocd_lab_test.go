@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/process"
+	"tombolo/lab/standin"
 )
 
 // argocdTree is a platform tree of a folder for each of two clusters, one of
@@ -137,7 +137,7 @@ func awaitArgoCD(t *testing.T, d *daemon, want []string) {
 func TestArgoCD(t *testing.T) {
 	root := checkout(t, argocdTree())
 	d := start(t, root)
-	ends := map[string]aws.ClusterInfo{}
+	ends := map[string]standin.ClusterInfo{}
 	for _, name := range []string{"hub", "spoke"} {
 		ends[name] = startCluster(t, d, name)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // cloudObjects ask for something in the cloud, each in its way.
@@ -76,7 +76,7 @@ func TestCloudOfACluster(t *testing.T) {
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
 	client := d.cloud.Client(Region)
 	subnet := clusterInTheCloud(t, client)
-	nodes := []aws.Node{{Name: "ip-10-0-1-10", Zone: "eu-central-1b"}}
+	nodes := []standin.Node{{Name: "ip-10-0-1-10", Zone: "eu-central-1b"}}
 	if err := d.clusters.SetNodes(t.Context(), "demo", "a", nodes); err != nil {
 		t.Fatal(err)
 	}
@@ -119,9 +119,9 @@ func TestCloudOfACluster(t *testing.T) {
 
 // clusterInTheCloud makes the cluster demo and its network, and returns one of
 // the subnets.
-func clusterInTheCloud(t *testing.T, client *aws.Client) (subnet string) {
+func clusterInTheCloud(t *testing.T, client *standin.Client) (subnet string) {
 	t.Helper()
-	make := func(token string, inputs map[string]any) aws.Resource {
+	make := func(token string, inputs map[string]any) standin.Resource {
 		made, err := client.Create(t.Context(), token, inputs)
 		if err != nil {
 			t.Fatal(err)

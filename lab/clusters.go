@@ -4,10 +4,10 @@ import (
 	"context"
 	"crypto"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
 	"tombolo/lab/controlplane"
+	"tombolo/lab/standin"
 )
 
 // clusters is what the AWS stand-in has behind its EKS: a control plane, an
@@ -22,7 +22,7 @@ type clusters struct {
 }
 
 // Start brings a cluster up, or back.
-func (c *clusters) Start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
+func (c *clusters) Start(ctx context.Context, spec standin.ClusterSpec) (standin.ClusterInfo, error) {
 	info, err := c.planes.Start(ctx, spec)
 	if err != nil {
 		return info, err
@@ -42,7 +42,7 @@ func (c *clusters) Stop(ctx context.Context, name string) error {
 }
 
 // SetNodes makes the nodes of a group exactly these.
-func (c *clusters) SetNodes(ctx context.Context, cluster, group string, nodes []aws.Node) error {
+func (c *clusters) SetNodes(ctx context.Context, cluster, group string, nodes []standin.Node) error {
 	return c.planes.SetNodes(ctx, cluster, group, nodes)
 }
 

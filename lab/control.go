@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/process"
 )
 
@@ -138,7 +139,7 @@ func (d *daemon) control() http.Handler {
 			http.Error(w, "read the request: "+err.Error(), http.StatusBadRequest)
 			return
 		}
-		token, expires, err := d.cloud.GetToken(request.Cluster)
+		token, expires, err := authenticator.GetToken(d.cloud, request.Cluster)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return

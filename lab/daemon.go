@@ -23,6 +23,8 @@ import (
 	"google.golang.org/grpc"
 
 	"tombolo/lab/aws"
+	"tombolo/lab/aws/authenticator"
+	"tombolo/lab/aws/sts"
 	"tombolo/lab/charts"
 	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
@@ -32,6 +34,7 @@ import (
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
 	"tombolo/lab/proxy"
+	"tombolo/lab/standin"
 )
 
 // The host names of the lab, known to its proxy alone.
@@ -63,7 +66,7 @@ type daemon struct {
 	started      time.Time
 	supervisor   *process.Supervisor
 	clusters     *clusters
-	cloud        *aws.Cloud
+	cloud        *standin.Cloud
 	repositories map[string]*git.Repository // by the platform tree that they follow
 	authority    *pki.Authority
 	tunnel       *proxy.Tunnel // to AWS's own hosts
@@ -127,7 +130,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.authority, err = authority(p.pki()); err != nil {
 		return nil, err
 	}
-	d.tunnel = proxy.NewTunnel(aws.STSHosts()...)
+	d.tunnel = proxy.NewTunnel(sts.Hosts()...)
 	d.repositories = map[string]*git.Repository{}
 	for tree := range trees() {
 		d.repositories[tree] = git.Open(p.repository(tree), p.home())
@@ -154,7 +157,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		Cloud: func(region string) cloudmanager.Cloud { return d.cloud.Client(region) }, Log: d.log,
 	})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light}
-	d.cloud, err = aws.Open(p.cloud(), aws.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})
+	d.cloud, err = aws.Open(p.cloud(), standin.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})
 	return d, err
 }
 
@@ -183,8 +186,13 @@ func authority(dir string) (*pki.Authority, error) {
 	}
 	return a, errors.Join(
 		a.Issue("token-reviews", pki.Subject{CommonName: "token-reviews", IPs: []net.IP{net.IPv4(127, 0, 0, 1)}}),
-		a.Issue("sts", pki.Subject{CommonName: "sts.amazonaws.com", DNSNames: aws.STSHosts()}),
+		a.Issue("sts", pki.Subject{CommonName: "sts.amazonaws.com", DNSNames: sts.Hosts()}),
 	)
+}
+
+// authenticate tells who a token stands for in a cluster.
+func (d *daemon) authenticate(cluster, token string) (username string, groups []string, err error) {
+	return authenticator.Authenticate(d.cloud, cluster, token)
 }
 
 // latencyScale of the stand-in's typical AWS durations: TOMBOLO_LAB_LATENCY,
@@ -213,7 +221,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reviews := &http.Server{Addr: loopback(d.ports.reviews), Handler: reviewHandler(d.cloud), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
+	reviews := &http.Server{Addr: loopback(d.ports.reviews), Handler: reviewHandler(d.authenticate), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- reviews.ListenAndServeTLS("", "") }()
 	defer reviews.Close()
 
@@ -248,7 +256,7 @@ func (d *daemon) serveSTS(failed chan<- error) (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Handler: d.cloud.STS(), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: sts.Handler(d.cloud), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- server.ServeTLS(d.tunnel, "", "") }()
 	return server, nil
 }

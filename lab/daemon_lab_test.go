@@ -14,8 +14,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/process"
+	"tombolo/lab/standin"
 )
 
 // checkout makes a directory that looks like a checkout with built tools, and a
@@ -77,13 +77,13 @@ func start(t *testing.T, root string) *daemon {
 }
 
 // startCluster brings up a cluster of one node.
-func startCluster(t *testing.T, d *daemon, name string) aws.ClusterInfo {
+func startCluster(t *testing.T, d *daemon, name string) standin.ClusterInfo {
 	t.Helper()
-	info, err := d.clusters.Start(t.Context(), aws.ClusterSpec{Name: name, Version: "1.35", Region: Region, Issuer: "https://oidc.test/id/" + name})
+	info, err := d.clusters.Start(t.Context(), standin.ClusterSpec{Name: name, Version: "1.35", Region: Region, Issuer: "https://oidc.test/id/" + name})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.clusters.SetNodes(t.Context(), name, "a", []aws.Node{{Name: "ip-10-0-1-10"}}); err != nil {
+	if err := d.clusters.SetNodes(t.Context(), name, "a", []standin.Node{{Name: "ip-10-0-1-10"}}); err != nil {
 		t.Fatal(err)
 	}
 	return info

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // Change changes properties of a resource in the cloud's stand-in, as somebody
@@ -45,7 +45,7 @@ func (d *daemon) serveDrift(mux *http.ServeMux) {
 	})
 }
 
-func one(found aws.Item, err error) (Item, error) { return items([]aws.Item{found})[0], err }
+func one(found standin.Item, err error) (Item, error) { return items([]standin.Item{found})[0], err }
 
 // handle answers requests of one kind; what fails is the caller's to change.
 func handle[In, Out any](mux *http.ServeMux, pattern string, do func(context.Context, In) (Out, error)) {

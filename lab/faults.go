@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http"
 
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // Fault makes requests to the cloud's stand-in go wrong. It is gone when the
 // lab is started anew.
-type Fault = aws.Fault
+type Fault = standin.Fault
 
 // AddFault makes the next requests of a kind go wrong, and returns the fault as
 // it was understood, with its id.

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/process"
+	"tombolo/lab/standin"
 )
 
 // TestFaults adds, lists and clears faults through the daemon.
 func TestFaults(t *testing.T) {
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
-	added, err := d.lab.AddFault(t.Context(), Fault{Kind: aws.FaultSlow, Operation: "create", Type: "Vpc"})
-	want := Fault{ID: 1, Kind: aws.FaultSlow, Operation: "create", Type: "aws:ec2/vpc:Vpc", Count: 1, Delay: 5 * time.Second}
+	added, err := d.lab.AddFault(t.Context(), Fault{Kind: standin.FaultSlow, Operation: "create", Type: "Vpc"})
+	want := Fault{ID: 1, Kind: standin.FaultSlow, Operation: "create", Type: "aws:ec2/vpc:Vpc", Count: 1, Delay: 5 * time.Second}
 	if err != nil || added != want {
 		t.Fatalf("%+v, %v", added, err)
 	}
@@ -27,7 +27,7 @@ func TestFaults(t *testing.T) {
 	if n, err := d.lab.ClearFaults(t.Context()); err != nil || n != 1 {
 		t.Errorf("cleared %d, %v", n, err)
 	}
-	_, err = d.lab.AddFault(t.Context(), Fault{Kind: aws.FaultQuota, Operation: "read", Type: "Vpc"})
+	_, err = d.lab.AddFault(t.Context(), Fault{Kind: standin.FaultQuota, Operation: "read", Type: "Vpc"})
 	if err == nil || err.Error() != `add a fault: quota cannot happen to "read"; use create` {
 		t.Errorf("error %v", err)
 	}

@@ -11,6 +11,8 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"tombolo/lab/aws/authenticator"
 )
 
 // account makes resources as an engine would.
@@ -139,7 +141,7 @@ func TestArgoCDByRole(t *testing.T) {
 		"clusterName": "spoke", "principalArn": spokeRole, "kubernetesGroups": []any{"tombolo:argocd"},
 	})
 	hub, spoke := kubectlOf(t, d, "hub"), kubectlOf(t, d, "spoke")
-	token, _, err := d.cloud.GetToken("spoke")
+	token, _, err := authenticator.GetToken(d.cloud, "spoke")
 	if err != nil {
 		t.Fatal(err)
 	}

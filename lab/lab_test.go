@@ -271,7 +271,7 @@ func (oneUser) Authenticate(cluster, token string) (string, []string, error) {
 }
 
 func TestReviewHandler(t *testing.T) {
-	h := reviewHandler(oneUser{})
+	h := reviewHandler(oneUser{}.Authenticate)
 	for _, test := range []struct {
 		path, body, want string
 		code             int

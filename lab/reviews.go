@@ -8,21 +8,19 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
-// authenticator knows who a cluster's bearer tokens stand for.
-type authenticator interface {
-	Authenticate(cluster, token string) (username string, groups []string, err error)
-}
+// authenticate tells who a bearer token stands for in a cluster.
+type authenticate func(cluster, token string) (username string, groups []string, err error)
 
 // reviewHandler answers the token reviews of API servers, each at
 // /<its cluster's name>: it is what EKS has the IAM authenticator for.
-func reviewHandler(cloud authenticator) http.Handler {
+func reviewHandler(who authenticate) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var review authenticationv1.TokenReview
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&review); err != nil {
 			http.Error(w, "read the token review: "+err.Error(), http.StatusBadRequest)
 			return
 		}
-		user, groups, err := cloud.Authenticate(strings.TrimPrefix(r.URL.Path, "/"), review.Spec.Token)
+		user, groups, err := who(strings.TrimPrefix(r.URL.Path, "/"), review.Spec.Token)
 		review.Spec = authenticationv1.TokenReviewSpec{} // the token is not sent back
 		if err != nil {
 			review.Status = authenticationv1.TokenReviewStatus{Error: err.Error()}

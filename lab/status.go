@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // Status says what the lab consists of now. A lab that is not running is no
@@ -60,7 +61,7 @@ func (l *Lab) stored() (Status, error) {
 	return Status{Endpoints: []Endpoint{}, Processes: []Process{}, Inventory: items(found)}, nil
 }
 
-func items(found []aws.Item) []Item {
+func items(found []standin.Item) []Item {
 	list := make([]Item, 0, len(found))
 	for _, i := range found {
 		list = append(list, Item{Type: i.Type, ID: i.ID, Name: i.Name, Region: i.Region, Created: i.Created})

@@ -4,36 +4,40 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tombolo/lab/aws/eks"
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/standin"
 )
 
 const viewPolicy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 
-func (w *world) karpenterNodes() props {
-	role := w.make(roleType, "karpenter-nodes", props{"assumeRolePolicy": nodeTrust})
-	return props{"clusterName": "demo", "principalArn": role.out["arn"], "type": "EC2_LINUX"}
+func (w *world) karpenterNodes() standin.Props {
+	role := w.make(iam.RoleType, "karpenter-nodes", standin.Props{"assumeRolePolicy": nodeTrust})
+	return standin.Props{"clusterName": "demo", "principalArn": role.out["arn"], "type": "EC2_LINUX"}
 }
 
 func TestNodeEntryRefusals(t *testing.T) {
 	refused(t, newWorld, []attempt{
-		{"groups", accessEntryType, func(w *world) props {
-			return merged(w.karpenterNodes(), props{"kubernetesGroups": []any{"nodes"}})
+		{"groups", eks.AccessEntryType, func(w *world) standin.Props {
+			return standin.Merged(w.karpenterNodes(), standin.Props{"kubernetesGroups": []any{"nodes"}})
 		}, "InvalidParameterException: The kubernetesGroups cannot be specified for access entries of type EC2_LINUX"},
-		{"user", accessEntryType, func(w *world) props {
-			return merged(w.karpenterNodes(), props{"userName": "node"})
+		{"user", eks.AccessEntryType, func(w *world) standin.Props {
+			return standin.Merged(w.karpenterNodes(), standin.Props{"userName": "node"})
 		}, "InvalidParameterException: The userName cannot be specified for access entries of type EC2_LINUX"},
-		{"type", accessEntryType, func(w *world) props {
-			return merged(w.karpenterNodes(), props{"type": "LINUX"})
+		{"type", eks.AccessEntryType, func(w *world) standin.Props {
+			return standin.Merged(w.karpenterNodes(), standin.Props{"type": "LINUX"})
 		}, "InvalidParameterException: The specified type is invalid: LINUX."},
-		{"no role", accessEntryType, func(w *world) props {
-			return merged(w.karpenterNodes(), props{"principalArn": "arn:aws:iam::111122223333:role/nobody"})
+		{"no role", eks.AccessEntryType, func(w *world) standin.Props {
+			return standin.Merged(w.karpenterNodes(), standin.Props{"principalArn": "arn:aws:iam::111122223333:role/nobody"})
 		}, "InvalidParameterException: The specified principalArn is invalid: invalid principal."},
-		{"role of a node group", accessEntryType, func(w *world) props {
-			return merged(w.karpenterNodes(), props{"principalArn": w.nodeRole.out["arn"]})
+		{"role of a node group", eks.AccessEntryType, func(w *world) standin.Props {
+			return standin.Merged(w.karpenterNodes(), standin.Props{"principalArn": w.nodeRole.out["arn"]})
 		}, "ResourceInUseException: The specified access entry resource is already in use on this cluster."},
-		{"policy", accessPolicyType, func(w *world) props {
+		{"policy", eks.AccessPolicyType, func(w *world) standin.Props {
 			in := w.karpenterNodes()
-			w.make(accessEntryType, "nodes", in)
-			return props{
+			w.make(eks.AccessEntryType, "nodes", in)
+			return standin.Props{
 				"clusterName": "demo", "principalArn": in["principalArn"], "policyArn": viewPolicy, "accessScope": map[string]any{"type": "cluster"},
 			}
 		}, "InvalidRequestException: Access policies cannot be associated with an access entry of type EC2_LINUX"},
@@ -42,14 +46,14 @@ func TestNodeEntryRefusals(t *testing.T) {
 
 func TestNodeEntry(t *testing.T) {
 	w := newWorld(t)
-	entry := w.make(accessEntryType, "nodes", w.karpenterNodes())
-	if diff := cmp.Diff([]string{"system:nodes"}, entry.out.list("kubernetesGroups")); diff != "" {
+	entry := w.make(eks.AccessEntryType, "nodes", w.karpenterNodes())
+	if diff := cmp.Diff([]string{"system:nodes"}, entry.out.List("kubernetesGroups")); diff != "" {
 		t.Error(diff)
 	}
-	if user := entry.out.str("userName"); user != "system:node:{{EC2PrivateDNSName}}" {
+	if user := entry.out.Str("userName"); user != "system:node:{{EC2PrivateDNSName}}" {
 		t.Errorf("the user is %s", user)
 	}
-	if err := w.update(entry, props{"tags": map[string]any{"a": "b"}}); err != nil || len(entry.out.list("kubernetesGroups")) != 1 {
+	if err := w.update(entry, standin.Props{"tags": map[string]any{"a": "b"}}); err != nil || len(entry.out.List("kubernetesGroups")) != 1 {
 		t.Errorf("an update gives %v, %v", err, entry.out)
 	}
 }

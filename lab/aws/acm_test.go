@@ -6,21 +6,25 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tombolo/lab/aws/acm"
+	"tombolo/lab/aws/route53"
+	"tombolo/lab/standin"
 )
 
-func certificateFor(names ...string) props {
-	in := props{"domainName": names[0], "validationMethod": "DNS"}
+func certificateFor(names ...string) standin.Props {
+	in := standin.Props{"domainName": names[0], "validationMethod": "DNS"}
 	if len(names) > 1 {
-		in["subjectAlternativeNames"] = anys(names[1:]...)
+		in["subjectAlternativeNames"] = standin.Values(names[1:]...)
 	}
 	return in
 }
 
 // proof is the record that a certificate asks for.
-func proof(certificate *thing, i int) props {
-	option := certificate.out.objects("domainValidationOptions")[i]
-	return props{
-		"zoneId": LabZoneID, "ttl": 60, "allowOverwrite": true, "name": option["resourceRecordName"],
+func proof(certificate *thing, i int) standin.Props {
+	option := certificate.out.Objects("domainValidationOptions")[i]
+	return standin.Props{
+		"zoneId": route53.LabZoneID, "ttl": 60, "allowOverwrite": true, "name": option["resourceRecordName"],
 		"type": option["resourceRecordType"], "records": []any{option["resourceRecordValue"]},
 	}
 }
@@ -28,71 +32,71 @@ func proof(certificate *thing, i int) props {
 func TestCertificateRefusals(t *testing.T) {
 	refused(t, emptyWorld, []attempt{
 		{
-			"no name", certificateType, func(*world) props { return props{"validationMethod": "DNS"} },
+			"no name", acm.CertificateType, func(*world) standin.Props { return standin.Props{"validationMethod": "DNS"} },
 			"Invalid combination of arguments. one of [domainName privateKey] must be specified",
 		},
 		{
-			"period", certificateType, func(*world) props { return certificateFor("lab.test.") },
+			"period", acm.CertificateType, func(*world) standin.Props { return certificateFor("lab.test.") },
 			"invalid value for domainName (cannot end with a period)",
 		},
 		{
-			"method", certificateType, func(*world) props { return props{"domainName": "lab.test", "validationMethod": "TXT"} },
+			"method", acm.CertificateType, func(*world) standin.Props { return standin.Props{"domainName": "lab.test", "validationMethod": "TXT"} },
 			"expected validationMethod to be one of",
 		},
 		{
-			"another method", certificateType, func(*world) props {
-				return props{"domainName": "lab.test", "validationMethod": "EMAIL"}
+			"another method", acm.CertificateType, func(*world) standin.Props {
+				return standin.Props{"domainName": "lab.test", "validationMethod": "EMAIL"}
 			},
 			"the AWS stand-in knows certificates that are validated by DNS only",
 		},
 		{
-			"no domain", certificateType, func(*world) props { return certificateFor("lab_test") },
+			"no domain", acm.CertificateType, func(*world) standin.Props { return certificateFor("lab_test") },
 			"api error ValidationException: 1 validation error detected: Value 'lab_test' at 'domainName' failed to satisfy constraint",
 		},
 		{
-			"wildcard in the middle", certificateType, func(*world) props { return certificateFor("a.*.lab.test") },
+			"wildcard in the middle", acm.CertificateType, func(*world) standin.Props { return certificateFor("a.*.lab.test") },
 			"Value 'a.*.lab.test' at 'domainName' failed to satisfy constraint",
 		},
 		{
-			"name too long", certificateType, func(*world) props { return certificateFor(strings.Repeat("a", 60) + ".lab.test") },
+			"name too long", acm.CertificateType, func(*world) standin.Props { return certificateFor(strings.Repeat("a", 60) + ".lab.test") },
 			"InvalidDomainValidationOptionsException: The first domain name can be no longer than 64 characters.",
 		},
-		{"too many names", certificateType, func(*world) props {
+		{"too many names", acm.CertificateType, func(*world) standin.Props {
 			return certificateFor("lab.test", "a.test", "b.test", "c.test", "d.test", "e.test", "f.test", "g.test", "h.test", "i.test", "j.test")
 		}, "LimitExceededException: Error: the number of domain names of a certificate is limited to 10"},
-		{"no certificate", validationType, func(*world) props {
-			return props{"certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/x"}
+		{"no certificate", acm.ValidationType, func(*world) standin.Props {
+			return standin.Props{"certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/x"}
 		}, "ResourceNotFoundException: Could not find certificate arn:aws:acm:eu-central-1:111122223333:certificate/x."},
-		{"record not named", validationType, func(w *world) props {
-			c := w.make(certificateType, "c", certificateFor("lab.test"))
-			return props{"certificateArn": c.id, "validationRecordFqdns": []any{"_x.lab.test"}}
+		{"record not named", acm.ValidationType, func(w *world) standin.Props {
+			c := w.make(acm.CertificateType, "c", certificateFor("lab.test"))
+			return standin.Props{"certificateArn": c.id, "validationRecordFqdns": []any{"_x.lab.test"}}
 		}, "missing lab.test DNS validation record: _"},
 	})
 }
 
 func TestCertificate(t *testing.T) {
 	w := emptyWorld(t)
-	certificate := w.add(certificateType, "certificate", certificateFor("lab.test", "*.lab.test"))
-	if certificate.id != certificate.out.str("arn") || certificate.out.str("status") != "PENDING_VALIDATION" {
+	certificate := w.add(acm.CertificateType, "certificate", certificateFor("lab.test", "*.lab.test"))
+	if certificate.id != certificate.out.Str("arn") || certificate.out.Str("status") != "PENDING_VALIDATION" {
 		t.Errorf("certificate is %s, %v", certificate.id, certificate.out)
 	}
-	options := certificate.out.objects("domainValidationOptions")
-	if len(options) != 2 || options[0].str("resourceRecordName") != options[1].str("resourceRecordName") || options[1].str("domainName") != "*.lab.test" {
+	options := certificate.out.Objects("domainValidationOptions")
+	if len(options) != 2 || options[0].Str("resourceRecordName") != options[1].Str("resourceRecordName") || options[1].Str("domainName") != "*.lab.test" {
 		t.Errorf("options are %v", options)
 	}
-	if name := options[0].str("resourceRecordName"); !strings.HasPrefix(name, "_") || !strings.HasSuffix(name, ".lab.test.") {
+	if name := options[0].Str("resourceRecordName"); !strings.HasPrefix(name, "_") || !strings.HasSuffix(name, ".lab.test.") {
 		t.Errorf("record name is %s", name)
 	}
-	again := w.make(certificateType, "again", certificateFor("lab.test", "*.lab.test"))
-	if diff := cmp.Diff(options, again.out.objects("domainValidationOptions")); diff != "" {
+	again := w.make(acm.CertificateType, "again", certificateFor("lab.test", "*.lab.test"))
+	if diff := cmp.Diff(options, again.out.Objects("domainValidationOptions")); diff != "" {
 		t.Errorf("the account is asked for another record: %s", diff)
 	}
 	if err := w.delete(again); err != nil {
 		t.Fatal(err)
 	}
-	record := w.add(dnsRecordType, "record", proof(certificate, 0))
-	w.add(validationType, "validation", props{"certificateArn": certificate.id, "validationRecordFqdns": []any{record.out["fqdn"]}})
-	if _, out := w.read(certificate); out.str("status") != "ISSUED" || out.str("notAfter") == "" {
+	record := w.add(route53.RecordType, "record", proof(certificate, 0))
+	w.add(acm.ValidationType, "validation", standin.Props{"certificateArn": certificate.id, "validationRecordFqdns": []any{record.out["fqdn"]}})
+	if _, out := w.read(certificate); out.Str("status") != "ISSUED" || out.Str("notAfter") == "" {
 		t.Errorf("certificate is %v", out)
 	}
 	w.takeDown()
@@ -101,34 +105,34 @@ func TestCertificate(t *testing.T) {
 // TestEveryNameIsProven: a certificate waits for the records of all its names.
 func TestEveryNameIsProven(t *testing.T) {
 	a := newAccount(t)
-	certificate := a.make(certificateType, "certificate", certificateFor("a.lab.test", "b.lab.test"))
+	certificate := a.make(acm.CertificateType, "certificate", certificateFor("a.lab.test", "b.lab.test"))
 	for i, want := range []string{"PENDING_VALIDATION", "ISSUED"} {
-		a.make(dnsRecordType, "record-"+want, proof(certificate, i))
-		if _, out := a.read(certificate); out.str("status") != want {
-			t.Errorf("after %d records it is %s", i+1, out.str("status"))
+		a.make(route53.RecordType, "record-"+want, proof(certificate, i))
+		if _, out := a.read(certificate); out.Str("status") != want {
+			t.Errorf("after %d records it is %s", i+1, out.Str("status"))
 		}
 	}
-	if next := a.make(certificateType, "next", certificateFor("b.lab.test")); next.out.str("status") != "ISSUED" {
-		t.Errorf("a name that is proven already: %s", next.out.str("status"))
+	if next := a.make(acm.CertificateType, "next", certificateFor("b.lab.test")); next.out.Str("status") != "ISSUED" {
+		t.Errorf("a name that is proven already: %s", next.out.Str("status"))
 	}
 }
 
 func TestValidationWaits(t *testing.T) {
 	a := newAccount(t)
-	certificate := a.make(certificateType, "certificate", certificateFor("lab.test"))
+	certificate := a.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
 	validated := make(chan error, 1)
 	go func() {
-		_, err := a.try(validationType, "validation", props{"certificateArn": certificate.id})
+		_, err := a.try(acm.ValidationType, "validation", standin.Props{"certificateArn": certificate.id})
 		validated <- err
 	}()
 	a.eventually("the validation is under way", func() bool { return len(a.cloud.Inventory()) == 2 })
-	a.make(dnsRecordType, "other", recordIn(nil))
+	a.make(route53.RecordType, "other", recordIn(nil))
 	select {
 	case err := <-validated:
 		t.Fatalf("validated by another record: %v", err)
 	default:
 	}
-	a.make(dnsRecordType, "proof", proof(certificate, 0))
+	a.make(route53.RecordType, "proof", proof(certificate, 0))
 	if err := <-validated; err != nil {
 		t.Error(err)
 	}
@@ -137,9 +141,9 @@ func TestValidationWaits(t *testing.T) {
 // TestValidationGoesWithItsCertificate: it is nothing of its own.
 func TestValidationGoesWithItsCertificate(t *testing.T) {
 	a := newAccount(t)
-	certificate := a.make(certificateType, "certificate", certificateFor("lab.test"))
-	record := a.make(dnsRecordType, "proof", proof(certificate, 0))
-	a.make(validationType, "validation", props{"certificateArn": certificate.id})
+	certificate := a.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
+	record := a.make(route53.RecordType, "proof", proof(certificate, 0))
+	a.make(acm.ValidationType, "validation", standin.Props{"certificateArn": certificate.id})
 	if err := a.delete(certificate); err != nil {
 		t.Fatal(err)
 	}
@@ -151,23 +155,23 @@ func TestValidationGoesWithItsCertificate(t *testing.T) {
 // TestValidationTimesOut where the record is missing, wrong, or where nobody
 // sees it.
 func TestValidationTimesOut(t *testing.T) {
-	for name, spoil := range map[string]func(w *world, in props){
-		"missing": func(_ *world, in props) { in["name"] = "www" },
-		"wrong":   func(_ *world, in props) { in["records"] = []any{"_x.acm-validations.aws."} },
-		"private": func(w *world, in props) {
-			in["zoneId"] = w.make(hostedZoneType, "inside", props{"name": "lab.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}).id
+	for name, spoil := range map[string]func(w *world, in standin.Props){
+		"missing": func(_ *world, in standin.Props) { in["name"] = "www" },
+		"wrong":   func(_ *world, in standin.Props) { in["records"] = []any{"_x.acm-validations.aws."} },
+		"private": func(w *world, in standin.Props) {
+			in["zoneId"] = w.make(route53.ZoneType, "inside", standin.Props{"name": "lab.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}).id
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newNetwork(t)
-			w.cloud.patience = 10 * time.Millisecond
-			certificate := w.make(certificateType, "certificate", certificateFor("lab.test"))
+			w.cloud.Patience = 10 * time.Millisecond
+			certificate := w.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
 			in := proof(certificate, 0)
 			spoil(w, in)
-			w.make(dnsRecordType, "record", in)
+			w.make(route53.RecordType, "record", in)
 			before := len(w.cloud.Inventory())
-			_, err := w.try(validationType, "validation", props{"certificateArn": certificate.id})
+			_, err := w.try(acm.ValidationType, "validation", standin.Props{"certificateArn": certificate.id})
 			refuses(t, err, "waiting for ACM Certificate ("+certificate.id+") to be issued: timeout while waiting for state to become 'ISSUED' (last state: 'PENDING_VALIDATION', timeout: 1h15m0s)")
 			if after := len(w.cloud.Inventory()); after != before {
 				t.Errorf("there were %d resources and are %d", before, after)

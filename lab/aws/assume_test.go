@@ -7,76 +7,80 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
+	stssdk "github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/aws-sdk-go-v2/service/sts/types"
+
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/sts"
+	"tombolo/lab/standin"
 )
 
 func TestAssumeRoleNeeds(t *testing.T) {
 	const assume = "User: arn:aws:sts::111122223333:assumed-role/demo-argocd/test is not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::111122223333:role/"
 	const tag = "is not authorized to perform: sts:TagSession on resource: arn:aws:iam::111122223333:role/spoke-argocd-spoke"
 	role := "spoke-argocd-spoke"
-	tags := func(in *sts.AssumeRoleInput) {
+	tags := func(in *stssdk.AssumeRoleInput) {
 		in.Tags = []types.Tag{{Key: awssdk.String("a"), Value: awssdk.String("b")}}
 	}
 	for name, test := range map[string]struct {
 		change        func(f *fleet) error
-		ask           func(in *sts.AssumeRoleInput)
-		session       func(*temporary)
+		ask           func(in *stssdk.AssumeRoleInput)
+		session       func(*sts.Temporary)
 		code, message string
 	}{
 		"trust": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.nodeRole.out.str("arn"), `"sts:AssumeRole"`)})
+			return f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust(f.nodeRole.out.Str("arn"), `"sts:AssumeRole"`)})
 		}, code: "AccessDenied", message: assume + role},
 		"permission": {change: func(f *fleet) error { return f.delete(f.mayAssume) }, code: "AccessDenied", message: assume + role},
 		"permission for this role": {change: func(f *fleet) error {
-			return f.update(f.mayAssume, props{"policy": policyOf(strings.ReplaceAll(maySpokes, "*-argocd", "other-argocd"))})
+			return f.update(f.mayAssume, standin.Props{"policy": policyOf(strings.ReplaceAll(maySpokes, "*-argocd", "other-argocd"))})
 		}, code: "AccessDenied", message: assume + role},
 		"denial": {change: func(f *fleet) error {
-			_, err := f.try(rolePolicyType, "no", props{"role": "demo-argocd", "name": "no", "policy": policyOf(`{"Effect":"Deny","Action":"sts:AssumeRole","Resource":"*"}`)})
+			_, err := f.try(iam.RolePolicyType, "no", standin.Props{"role": "demo-argocd", "name": "no", "policy": policyOf(`{"Effect":"Deny","Action":"sts:AssumeRole","Resource":"*"}`)})
 			return err
 		}, code: "AccessDenied", message: assume + role},
 		"external id": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, props{"assumeRolePolicy": strings.Replace(
-				roleTrust(f.hubRole.out.str("arn"), `"sts:AssumeRole"`), `"Action"`, `"Condition":{"StringEquals":{"sts:ExternalId":"x"}},"Action"`, 1)})
-		}, ask: func(in *sts.AssumeRoleInput) { in.ExternalId = awssdk.String("y") }, code: "AccessDenied", message: assume + role},
+			return f.update(f.spokeRole, standin.Props{"assumeRolePolicy": strings.Replace(
+				roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`), `"Action"`, `"Condition":{"StringEquals":{"sts:ExternalId":"x"}},"Action"`, 1)})
+		}, ask: func(in *stssdk.AssumeRoleInput) { in.ExternalId = awssdk.String("y") }, code: "AccessDenied", message: assume + role},
 		"role": {
-			ask: func(in *sts.AssumeRoleInput) {
+			ask: func(in *stssdk.AssumeRoleInput) {
 				in.RoleArn = awssdk.String("arn:aws:iam::111122223333:role/x-argocd-spoke")
 			},
 			code: "AccessDenied", message: assume + "x-argocd-spoke",
 		},
 		"tags in the trust": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.hubRole.out.str("arn"), `"sts:AssumeRole"`)})
+			return f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`)})
 		}, ask: tags, code: "AccessDenied", message: tag},
 		"tags in the permission": {change: func(f *fleet) error {
-			return f.update(f.mayAssume, props{"policy": policyOf(strings.ReplaceAll(maySpokes, `,"sts:TagSession"`, ""))})
+			return f.update(f.mayAssume, standin.Props{"policy": policyOf(strings.ReplaceAll(maySpokes, `,"sts:TagSession"`, ""))})
 		}, ask: tags, code: "AccessDenied", message: tag},
 		"tags that go on": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.hubRole.out.str("arn"), `"sts:AssumeRole"`)})
-		}, session: func(t *temporary) {
+			return f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`)})
+		}, session: func(t *sts.Temporary) {
 			t.Tags, t.Transitive = map[string]string{"eks-cluster-name": "demo"}, []string{"eks-cluster-name"}
 		}, code: "AccessDenied", message: tag},
-		"own tags": {ask: tags, session: func(t *temporary) {
+		"own tags": {ask: tags, session: func(t *sts.Temporary) {
 			t.Tags, t.Transitive = map[string]string{"a": "c"}, []string{"a"}
 		}, code: "InvalidParameterValue", message: "conflicts with a transitive tag key"},
 		"longer than a role's": {
-			ask:  func(in *sts.AssumeRoleInput) { in.DurationSeconds = awssdk.Int32(3601) },
+			ask:  func(in *stssdk.AssumeRoleInput) { in.DurationSeconds = awssdk.Int32(3601) },
 			code: "ValidationError", message: "The requested DurationSeconds exceeds the 1 hour session limit",
 		},
 		"shorter": {
-			ask:  func(in *sts.AssumeRoleInput) { in.DurationSeconds = awssdk.Int32(899) },
+			ask:  func(in *stssdk.AssumeRoleInput) { in.DurationSeconds = awssdk.Int32(899) },
 			code: "ValidationError", message: "Member must have value greater than or equal to 900",
 		},
 		"name": {
-			ask:  func(in *sts.AssumeRoleInput) { in.RoleSessionName = awssdk.String("a b") },
+			ask:  func(in *stssdk.AssumeRoleInput) { in.RoleSessionName = awssdk.String("a b") },
 			code: "ValidationError", message: "Value 'a b' at 'roleSessionName'",
 		},
 		"arn": {
-			ask:  func(in *sts.AssumeRoleInput) { in.RoleArn = awssdk.String("spoke-argocd-spoke-argocd") },
+			ask:  func(in *stssdk.AssumeRoleInput) { in.RoleArn = awssdk.String("spoke-argocd-spoke-argocd") },
 			code: "ValidationError", message: "spoke-argocd-spoke-argocd is invalid",
 		},
 		"policy": {
-			ask:  func(in *sts.AssumeRoleInput) { in.Policy = awssdk.String(readBuckets) },
+			ask:  func(in *stssdk.AssumeRoleInput) { in.Policy = awssdk.String(readBuckets) },
 			code: "ValidationError", message: "the AWS stand-in does not know the parameter Policy",
 		},
 	} {
@@ -87,7 +91,7 @@ func TestAssumeRoleNeeds(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			in := &sts.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.str("arn")), RoleSessionName: awssdk.String("x1")}
+			in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 			if test.ask != nil {
 				test.ask(in)
 			}
@@ -102,20 +106,20 @@ func TestAssumeRole(t *testing.T) {
 	f := newFleet(t)
 	trust := strings.Replace(roleTrust("111122223333", `["sts:AssumeRole","sts:TagSession"]`), `"Action"`,
 		`"Condition":{"StringEquals":{"sts:ExternalId":"x","aws:RequestTag/team":"a","aws:PrincipalTag/eks-cluster-name":"demo"},"ArnLike":{"aws:PrincipalArn":"arn:aws:iam::*:role/demo-*"}},"Action"`, 1)
-	if err := f.update(f.spokeRole, props{"assumeRolePolicy": trust}); err != nil {
+	if err := f.update(f.spokeRole, standin.Props{"assumeRolePolicy": trust}); err != nil {
 		t.Fatal(err)
 	}
-	hub := f.session(f.hubRole, func(t *temporary) {
+	hub := f.session(f.hubRole, func(t *sts.Temporary) {
 		t.Tags, t.Transitive = map[string]string{"eks-cluster-name": "demo"}, []string{"eks-cluster-name"}
 	})
-	made, err := f.as(hub).AssumeRole(t.Context(), &sts.AssumeRoleInput{
-		RoleArn: awssdk.String(f.spokeRole.out.str("arn")), RoleSessionName: awssdk.String("x1"), ExternalId: awssdk.String("x"),
+	made, err := f.as(hub).AssumeRole(t.Context(), &stssdk.AssumeRoleInput{
+		RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1"), ExternalId: awssdk.String("x"),
 		Tags: []types.Tag{{Key: awssdk.String("team"), Value: awssdk.String("a")}}, DurationSeconds: awssdk.Int32(3600),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := f.cloud.sessionOf(*made.Credentials.SessionToken)
+	session, err := sts.SessionOf(f.cloud, *made.Credentials.SessionToken)
 	if err != nil || session.Tags["eks-cluster-name"] != "demo" || session.Tags["team"] != "a" || len(session.Transitive) != 1 {
 		t.Errorf("the session is %+v, %v", session, err)
 	}
@@ -129,8 +133,8 @@ func TestAssumeRole(t *testing.T) {
 func TestTrustIsInOneRole(t *testing.T) {
 	f := newFleet(t)
 	assume := func() error {
-		_, err := f.as(f.session(f.hubRole, nil)).AssumeRole(t.Context(), &sts.AssumeRoleInput{
-			RoleArn: awssdk.String(f.spokeRole.out.str("arn")), RoleSessionName: awssdk.String("x1"),
+		_, err := f.as(f.session(f.hubRole, nil)).AssumeRole(t.Context(), &stssdk.AssumeRoleInput{
+			RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1"),
 		})
 		return err
 	}
@@ -138,15 +142,15 @@ func TestTrustIsInOneRole(t *testing.T) {
 	if err := errors.Join(assume(), f.delete(f.mayAssume), f.delete(f.hubRole)); err != nil {
 		t.Fatal(err)
 	}
-	gone := f.hubRole.out.str("uniqueId")
-	f.hubRole = f.make(roleType, "hub", f.hubRole.in)
-	f.make(rolePolicyType, "hub", f.mayAssume.in)
+	gone := f.hubRole.out.Str("uniqueId")
+	f.hubRole = f.make(iam.RoleType, "hub", f.hubRole.in)
+	f.make(iam.RolePolicyType, "hub", f.mayAssume.in)
 	stsRefuses(t, assume(), "AccessDenied", "is not authorized to perform: sts:AssumeRole")
-	if in, _ := f.read(f.spokeRole); !strings.Contains(in.str("assumeRolePolicy"), `{"AWS":"`+gone+`"}`) {
-		t.Errorf("the trust policy is %s", in.str("assumeRolePolicy"))
+	if in, _ := f.read(f.spokeRole); !strings.Contains(in.Str("assumeRolePolicy"), `{"AWS":"`+gone+`"}`) {
+		t.Errorf("the trust policy is %s", in.Str("assumeRolePolicy"))
 	}
-	refuses(t, f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(gone, `"sts:AssumeRole"`)}), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"`+gone+`"`)
-	if err := errors.Join(f.update(f.spokeRole, props{"assumeRolePolicy": trusted}), assume()); err != nil {
+	refuses(t, f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust(gone, `"sts:AssumeRole"`)}), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"`+gone+`"`)
+	if err := errors.Join(f.update(f.spokeRole, standin.Props{"assumeRolePolicy": trusted}), assume()); err != nil {
 		t.Error(err)
 	}
 }
@@ -154,25 +158,25 @@ func TestTrustIsInOneRole(t *testing.T) {
 // TestManagedPermissions finds what a role may do in attached policies too.
 func TestManagedPermissions(t *testing.T) {
 	f := newFleet(t)
-	in := &sts.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.str("arn")), RoleSessionName: awssdk.String("x1")}
+	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	hub := f.as(f.session(f.hubRole, nil))
 	if err := f.delete(f.mayAssume); err != nil {
 		t.Fatal(err)
 	}
-	policy := f.make(policyType, "spokes", props{"policy": policyOf(maySpokes)})
-	attached := f.make(attachmentType, "spokes", props{"role": "demo-argocd", "policyArn": policy.id})
+	policy := f.make(iam.PolicyType, "spokes", standin.Props{"policy": policyOf(maySpokes)})
+	attached := f.make(iam.AttachmentType, "spokes", standin.Props{"role": "demo-argocd", "policyArn": policy.id})
 	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
 		t.Errorf("by a policy of the account: %v", err)
 	}
 	if err := f.delete(attached); err != nil {
 		t.Fatal(err)
 	}
-	f.make(attachmentType, "admin", props{"role": "demo-argocd", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"})
+	f.make(iam.AttachmentType, "admin", standin.Props{"role": "demo-argocd", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"})
 	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
 		t.Errorf("by a policy of AWS's: %v", err)
 	}
-	boundary := f.make(policyType, "boundary", props{"policy": readBuckets})
-	if err := f.update(f.hubRole, props{"permissionsBoundary": boundary.id}); err != nil {
+	boundary := f.make(iam.PolicyType, "boundary", standin.Props{"policy": readBuckets})
+	if err := f.update(f.hubRole, standin.Props{"permissionsBoundary": boundary.id}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := hub.AssumeRole(t.Context(), in)
@@ -183,16 +187,16 @@ func TestManagedPermissions(t *testing.T) {
 // role's trust.
 func TestUserMayAssume(t *testing.T) {
 	f := newFleet(t)
-	user := f.cloud.userCredentials()
+	user := sts.UserCredentials(f.cloud)
 	client := f.as(credentials.NewStaticCredentialsProvider(user.AccessKeyID, user.SecretAccessKey, ""))
 	who, err := client.GetCallerIdentity(t.Context(), nil)
 	if err != nil || *who.Arn != "arn:aws:iam::111122223333:user/tombolo" {
 		t.Fatalf("%+v, %v", who, err)
 	}
-	in := &sts.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.str("arn")), RoleSessionName: awssdk.String("x1")}
+	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	_, err = client.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "User: arn:aws:iam::111122223333:user/tombolo is not authorized to perform: sts:AssumeRole")
-	if err := f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust("arn:aws:iam::111122223333:root", `"sts:AssumeRole"`)}); err != nil {
+	if err := f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust("arn:aws:iam::111122223333:root", `"sts:AssumeRole"`)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := client.AssumeRole(t.Context(), in); err != nil {

@@ -6,11 +6,15 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/sts"
+	"tombolo/lab/standin"
 )
 
 func TestCallerRefusals(t *testing.T) {
 	f := newFleet(t)
-	gone := f.make(roleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	gone := f.make(iam.RoleType, "gone", standin.Props{"name": "gone", "assumeRolePolicy": nodeTrust})
 	made, err := f.session(f.hubRole, nil).Retrieve(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +28,7 @@ func TestCallerRefusals(t *testing.T) {
 	if err := f.delete(gone); err != nil {
 		t.Fatal(err)
 	}
-	f.make(roleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	f.make(iam.RoleType, "gone", standin.Props{"name": "gone", "assumeRolePolicy": nodeTrust})
 	for name, test := range map[string]struct {
 		by            awssdk.CredentialsProvider
 		code, message string
@@ -34,16 +38,16 @@ func TestCallerRefusals(t *testing.T) {
 		"token":                 {static(made.AccessKeyID, made.SecretAccessKey, ""), "InvalidClientTokenId", "The security token"},
 		"another's token":       {static(made.AccessKeyID, made.SecretAccessKey, other.SessionToken), "InvalidClientTokenId", "The security token"},
 		"forged token":          {static(made.AccessKeyID, made.SecretAccessKey, forge(made.SessionToken)), "InvalidClientTokenId", "The security token"},
-		"expired":               {f.session(f.hubRole, func(t *temporary) { t.Expires = time.Now() }), "ExpiredToken", "The security token included in the request is expired"},
+		"expired":               {f.session(f.hubRole, func(t *sts.Temporary) { t.Expires = time.Now() }), "ExpiredToken", "The security token included in the request is expired"},
 		"another role that was": {anew, "InvalidClientTokenId", "The security token"},
 	} {
 		_, err := f.as(test.by).GetCallerIdentity(t.Context(), nil)
 		t.Run(name, func(t *testing.T) { stsRefuses(t, err, test.code, test.message) })
 	}
-	f.cloud.now = func() time.Time { return time.Now().Add(16 * time.Minute) }
+	f.cloud.Now = func() time.Time { return time.Now().Add(16 * time.Minute) }
 	_, err = f.as(f.session(f.hubRole, nil)).GetCallerIdentity(t.Context(), nil)
 	stsRefuses(t, err, "SignatureDoesNotMatch", "Signature expired: ")
-	f.cloud.now = func() time.Time { return time.Now().Add(-16 * time.Minute) }
+	f.cloud.Now = func() time.Time { return time.Now().Add(-16 * time.Minute) }
 	_, err = f.as(f.session(f.hubRole, nil)).GetCallerIdentity(t.Context(), nil)
 	stsRefuses(t, err, "SignatureDoesNotMatch", "Signature not yet current: ")
 }
@@ -60,12 +64,12 @@ func forge(token string) string {
 func TestSessionsOutliveTheLab(t *testing.T) {
 	f := newFleet(t)
 	session := f.session(f.hubRole, nil)
-	f.open(Options{})
+	f.open(standin.Options{})
 	made, err := session.Retrieve(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := f.cloud.sessionOf(made.SessionToken); err != nil || again.AccessKeyID != made.AccessKeyID || again.Role != "demo-argocd" {
+	if again, err := sts.SessionOf(f.cloud, made.SessionToken); err != nil || again.AccessKeyID != made.AccessKeyID || again.Role != "demo-argocd" {
 		t.Errorf("got %+v, %v", again, err)
 	}
 }

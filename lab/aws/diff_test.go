@@ -6,102 +6,116 @@ import (
 	"testing"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"tombolo/lab/aws/acm"
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/aws/efs"
+	"tombolo/lab/aws/eks"
+	"tombolo/lab/aws/elb"
+	"tombolo/lab/aws/events"
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/kms"
+	"tombolo/lab/aws/logs"
+	"tombolo/lab/aws/route53"
+	"tombolo/lab/aws/s3"
+	"tombolo/lab/aws/sqs"
+	"tombolo/lab/standin"
 )
 
 // changes are what a change of a property means for each type, as the AWS
 // provider documents its arguments: those that "force a new resource", and
 // others that core or a person changes.
 var changes = map[string]struct{ replaces, updates string }{
-	vpcType:            {"cidrBlock ipv4IpamPoolId ipv4NetmaskLength", "enableDnsHostnames enableDnsSupport tags"},
-	subnetType:         {"availabilityZone availabilityZoneId cidrBlock outpostArn vpcId", "mapPublicIpOnLaunch tags"},
-	gatewayType:        {"", "vpcId tags"},
-	eipType:            {"address domain networkBorderGroup publicIpv4Pool", "instance tags"},
-	natType:            {"allocationId connectivityType privateIp subnetId", "tags"},
-	routeTableType:     {"vpcId", "routes tags"},
-	routeType:          {"destinationCidrBlock destinationIpv6CidrBlock routeTableId", "gatewayId natGatewayId"},
-	tableLinkType:      {"gatewayId subnetId", "routeTableId"},
-	endpointType:       {"serviceName vpcEndpointType vpcId", "policy privateDnsEnabled routeTableIds securityGroupIds subnetIds tags"},
-	securityGroupType:  {"description name namePrefix vpcId", "egress ingress tags"},
-	defaultGroupType:   {"vpcId", "egress ingress tags"},
-	groupRuleType:      {"cidrBlocks fromPort protocol securityGroupId self sourceSecurityGroupId toPort type", "description"},
-	ingressRuleType:    {"securityGroupId", "cidrIpv4 description fromPort ipProtocol toPort tags"},
-	egressRuleType:     {"securityGroupId", "cidrIpv4 description fromPort ipProtocol toPort tags"},
-	launchTemplateType: {"name namePrefix", "blockDeviceMappings imageId instanceType metadataOptions tagSpecifications tags vpcSecurityGroupIds"},
-	tagType:            {"key resourceId", "value"},
+	ec2.VPCType:            {"cidrBlock ipv4IpamPoolId ipv4NetmaskLength", "enableDnsHostnames enableDnsSupport tags"},
+	ec2.SubnetType:         {"availabilityZone availabilityZoneId cidrBlock outpostArn vpcId", "mapPublicIpOnLaunch tags"},
+	ec2.GatewayType:        {"", "vpcId tags"},
+	ec2.EIPType:            {"address domain networkBorderGroup publicIpv4Pool", "instance tags"},
+	ec2.NatType:            {"allocationId connectivityType privateIp subnetId", "tags"},
+	ec2.RouteTableType:     {"vpcId", "routes tags"},
+	ec2.RouteType:          {"destinationCidrBlock destinationIpv6CidrBlock routeTableId", "gatewayId natGatewayId"},
+	ec2.TableLinkType:      {"gatewayId subnetId", "routeTableId"},
+	ec2.EndpointType:       {"serviceName vpcEndpointType vpcId", "policy privateDnsEnabled routeTableIds securityGroupIds subnetIds tags"},
+	ec2.SecurityGroupType:  {"description name namePrefix vpcId", "egress ingress tags"},
+	ec2.DefaultGroupType:   {"vpcId", "egress ingress tags"},
+	ec2.GroupRuleType:      {"cidrBlocks fromPort protocol securityGroupId self sourceSecurityGroupId toPort type", "description"},
+	ec2.IngressRuleType:    {"securityGroupId", "cidrIpv4 description fromPort ipProtocol toPort tags"},
+	ec2.EgressRuleType:     {"securityGroupId", "cidrIpv4 description fromPort ipProtocol toPort tags"},
+	ec2.LaunchTemplateType: {"name namePrefix", "blockDeviceMappings imageId instanceType metadataOptions tagSpecifications tags vpcSecurityGroupIds"},
+	ec2.TagType:            {"key resourceId", "value"},
 
-	roleType:            {"name namePrefix path", "assumeRolePolicy description maxSessionDuration permissionsBoundary tags"},
-	rolePolicyType:      {"name namePrefix role", "policy"},
-	policyType:          {"description name namePrefix path", "policy tags"},
-	attachmentType:      {"policyArn role", ""},
-	instanceProfileType: {"name namePrefix path", "role tags"},
-	oidcProviderType:    {"url", "clientIdLists tags thumbprintLists"},
+	iam.RoleType:            {"name namePrefix path", "assumeRolePolicy description maxSessionDuration permissionsBoundary tags"},
+	iam.RolePolicyType:      {"name namePrefix role", "policy"},
+	iam.PolicyType:          {"description name namePrefix path", "policy tags"},
+	iam.AttachmentType:      {"policyArn role", ""},
+	iam.InstanceProfileType: {"name namePrefix path", "role tags"},
+	iam.OIDCProviderType:    {"url", "clientIdLists tags thumbprintLists"},
 
-	clusterType: {
+	eks.ClusterType: {
 		"accessConfig.bootstrapClusterCreatorAdminPermissions bootstrapSelfManagedAddons encryptionConfig.provider.keyArn " +
 			"kubernetesNetworkConfig.ipFamily kubernetesNetworkConfig.serviceIpv4Cidr name roleArn",
 		"accessConfig.authenticationMode enabledClusterLogTypes tags upgradePolicy.supportType version vpcConfig.endpointPrivateAccess " +
 			"vpcConfig.endpointPublicAccess vpcConfig.publicAccessCidrs vpcConfig.securityGroupIds vpcConfig.subnetIds",
 	},
-	nodeGroupType: {
+	eks.NodeGroupType: {
 		"amiType capacityType clusterName diskSize instanceTypes launchTemplate.id launchTemplate.name nodeGroupName " +
 			"nodeGroupNamePrefix nodeRoleArn remoteAccess.ec2SshKey subnetIds",
 		"labels launchTemplate.version releaseVersion scalingConfig.desiredSize scalingConfig.maxSize scalingConfig.minSize tags " +
 			"taints updateConfig.maxUnavailable version",
 	},
-	addonType:        {"addonName clusterName", "addonVersion configurationValues resolveConflictsOnUpdate serviceAccountRoleArn tags"},
-	accessEntryType:  {"clusterName principalArn type", "kubernetesGroups tags userName"},
-	accessPolicyType: {"accessScope.namespaces accessScope.type clusterName policyArn principalArn", ""},
-	podIdentityType:  {"clusterName namespace serviceAccount", "roleArn tags"},
+	eks.AddonType:        {"addonName clusterName", "addonVersion configurationValues resolveConflictsOnUpdate serviceAccountRoleArn tags"},
+	eks.AccessEntryType:  {"clusterName principalArn type", "kubernetesGroups tags userName"},
+	eks.AccessPolicyType: {"accessScope.namespaces accessScope.type clusterName policyArn principalArn", ""},
+	eks.PodIdentityType:  {"clusterName namespace serviceAccount", "roleArn tags"},
 
-	queueType: {
+	sqs.QueueType: {
 		"fifoQueue name namePrefix",
 		"delaySeconds kmsMasterKeyId messageRetentionSeconds policy redrivePolicy sqsManagedSseEnabled tags visibilityTimeoutSeconds",
 	},
-	queuePolicyType: {"queueUrl", "policy"},
-	eventRuleType:   {"eventBusName name namePrefix", "description eventPattern scheduleExpression state tags"},
-	eventTargetType: {"eventBusName rule targetId", "arn input roleArn"},
+	sqs.QueuePolicyType:    {"queueUrl", "policy"},
+	events.EventRuleType:   {"eventBusName name namePrefix", "description eventPattern scheduleExpression state tags"},
+	events.EventTargetType: {"eventBusName rule targetId", "arn input roleArn"},
 
-	hostedZoneType: {"delegationSetId name", "comment forceDestroy tags vpcs"},
-	dnsRecordType:  {"name zoneId", "aliases allowOverwrite records setIdentifier ttl type"},
-	certificateType: {
+	route53.ZoneType:   {"delegationSetId name", "comment forceDestroy tags vpcs"},
+	route53.RecordType: {"name zoneId", "aliases allowOverwrite records setIdentifier ttl type"},
+	acm.CertificateType: {
 		"certificateAuthorityArn domainName keyAlgorithm subjectAlternativeNames validationMethod validationOptions", "options tags",
 	},
-	validationType: {"certificateArn validationRecordFqdns", ""},
+	acm.ValidationType: {"certificateArn validationRecordFqdns", ""},
 
-	fileSystemType: {
+	efs.FileSystemType: {
 		"availabilityZoneName creationToken encrypted kmsKeyId performanceMode",
 		"lifecyclePolicies protection provisionedThroughputInMibps tags throughputMode",
 	},
-	mountTargetType:      {"fileSystemId ipAddress subnetId", "securityGroups"},
-	backupPolicyType:     {"fileSystemId", "backupPolicy.status"},
-	fileSystemPolicyType: {"fileSystemId", "bypassPolicyLockoutSafetyCheck policy"},
+	efs.MountTargetType:      {"fileSystemId ipAddress subnetId", "securityGroups"},
+	efs.BackupPolicyType:     {"fileSystemId", "backupPolicy.status"},
+	efs.FileSystemPolicyType: {"fileSystemId", "bypassPolicyLockoutSafetyCheck policy"},
 
-	bucketType:           {"bucket bucketPrefix objectLockEnabled", "forceDestroy tags"},
-	bucketAccessType:     {"bucket", "blockPublicAcls blockPublicPolicy ignorePublicAcls restrictPublicBuckets"},
-	bucketEncryptionType: {"bucket expectedBucketOwner", "rules"},
-	bucketOwnershipType:  {"bucket", "rule.objectOwnership"},
-	bucketLifecycleType:  {"bucket expectedBucketOwner", "rules"},
-	bucketVersioningType: {"bucket expectedBucketOwner", "mfa versioningConfiguration.status"},
-	bucketPolicyType:     {"bucket", "policy"},
+	s3.BucketType:           {"bucket bucketPrefix objectLockEnabled", "forceDestroy tags"},
+	s3.BucketAccessType:     {"bucket", "blockPublicAcls blockPublicPolicy ignorePublicAcls restrictPublicBuckets"},
+	s3.BucketEncryptionType: {"bucket expectedBucketOwner", "rules"},
+	s3.BucketOwnershipType:  {"bucket", "rule.objectOwnership"},
+	s3.BucketLifecycleType:  {"bucket expectedBucketOwner", "rules"},
+	s3.BucketVersioningType: {"bucket expectedBucketOwner", "mfa versioningConfiguration.status"},
+	s3.BucketPolicyType:     {"bucket", "policy"},
 
-	loadBalancerType: {"internal loadBalancerType name namePrefix", "enableDeletionProtection idleTimeout securityGroups subnets tags"},
-	targetGroupType:  {"name namePrefix port protocol targetType vpcId", "deregistrationDelay healthCheck.path tags"},
-	listenerType:     {"loadBalancerArn", "certificateArn defaultActions port protocol sslPolicy tags"},
-	volumeType:       {"availabilityZone encrypted kmsKeyId snapshotId", "iops size tags throughput type"},
-	snapshotType:     {"description volumeId", "storageTier tags"},
-	interfaceType:    {"interfaceType subnetId", "description securityGroups tags"},
-	instanceType:     {"ami availabilityZone keyName privateIp subnetId", "disableApiTermination instanceType tags vpcSecurityGroupIds"},
+	elb.LoadBalancerType: {"internal loadBalancerType name namePrefix", "enableDeletionProtection idleTimeout securityGroups subnets tags"},
+	elb.TargetGroupType:  {"name namePrefix port protocol targetType vpcId", "deregistrationDelay healthCheck.path tags"},
+	elb.ListenerType:     {"loadBalancerArn", "certificateArn defaultActions port protocol sslPolicy tags"},
+	ec2.VolumeType:       {"availabilityZone encrypted kmsKeyId snapshotId", "iops size tags throughput type"},
+	ec2.SnapshotType:     {"description volumeId", "storageTier tags"},
+	ec2.InterfaceType:    {"interfaceType subnetId", "description securityGroups tags"},
+	ec2.InstanceType:     {"ami availabilityZone keyName privateIp subnetId", "disableApiTermination instanceType tags vpcSecurityGroupIds"},
 
-	keyType:      {"customerMasterKeySpec keyUsage multiRegion", "deletionWindowInDays description enableKeyRotation policy tags"},
-	aliasType:    {"name namePrefix", "targetKeyId"},
-	logGroupType: {"logGroupClass name namePrefix", "kmsKeyId retentionInDays tags"},
+	kms.KeyType:       {"customerMasterKeySpec keyUsage multiRegion", "deletionWindowInDays description enableKeyRotation policy tags"},
+	kms.AliasType:     {"name namePrefix", "targetKeyId"},
+	logs.LogGroupType: {"logGroupClass name namePrefix", "kmsKeyId retentionInDays tags"},
 }
 
 // TestChanges holds every type's Diff to the table, and the table to every type
 // and to properties that exist.
 func TestChanges(t *testing.T) {
 	a := newAccount(t)
-	for token, typ := range a.cloud.types {
+	for token := range allTypes() {
 		want, ok := changes[token]
 		if !ok {
 			t.Errorf("the table does not tell what changes of %s mean", token)
@@ -109,11 +123,13 @@ func TestChanges(t *testing.T) {
 		for replaces, paths := range map[bool]string{true: want.replaces, false: want.updates} {
 			for path := range strings.FieldsSeq(paths) {
 				top, _, _ := strings.Cut(path, ".")
-				if _, known := typ.schema.inputs.fields[top]; !known {
+				if !a.cloud.TypeOf(token).HasInput(top) {
 					t.Errorf("%s has no %s", token, top)
 				}
-				d := typ.diff(nil, at(path, "old"), at(path, "new"), nil)
-				if d.Changes != pulumirpc.DiffResponse_DIFF_SOME || slices.Contains(d.Replaces, top) != replaces {
+				d, err := a.server.Diff(t.Context(), &pulumirpc.DiffRequest{
+					Urn: urnOf(token, "it"), Olds: a.wire(nil), OldInputs: a.wire(at(path, "old")), News: a.wire(at(path, "new")),
+				})
+				if err != nil || d.Changes != pulumirpc.DiffResponse_DIFF_SOME || slices.Contains(d.Replaces, top) != replaces {
 					t.Errorf("%s: a change of %s replaces %v, want a replacement: %t", token, path, d.Replaces, replaces)
 				}
 			}
@@ -122,12 +138,12 @@ func TestChanges(t *testing.T) {
 }
 
 // at is a value at a path, in objects.
-func at(path string, value any) props {
+func at(path string, value any) standin.Props {
 	first, rest, nested := strings.Cut(path, ".")
 	if !nested {
-		return props{first: value}
+		return standin.Props{first: value}
 	}
-	return props{first: map[string]any(at(rest, value))}
+	return standin.Props{first: map[string]any(at(rest, value))}
 }
 
 // TestEncryptionIsForGood: EKS turns encryption on for a cluster that exists,
@@ -135,24 +151,24 @@ func at(path string, value any) props {
 func TestEncryptionIsForGood(t *testing.T) {
 	w := newWorld(t)
 	encryption := w.cluster.in["encryptionConfig"]
-	plain := w.clusterArgs(props{"name": "plain"})
+	plain := w.clusterArgs(standin.Props{"name": "plain"})
 	delete(plain, "encryptionConfig")
-	cluster := w.make(clusterType, "plain", plain)
-	if d := w.diff(cluster, props{"encryptionConfig": encryption}); d.Changes != pulumirpc.DiffResponse_DIFF_SOME || len(d.Replaces) > 0 {
+	cluster := w.make(eks.ClusterType, "plain", plain)
+	if d := w.diff(cluster, standin.Props{"encryptionConfig": encryption}); d.Changes != pulumirpc.DiffResponse_DIFF_SOME || len(d.Replaces) > 0 {
 		t.Errorf("turning it on: %v", d)
 	}
-	gone := w.make(keyType, "gone", props{})
+	gone := w.make(kms.KeyType, "gone", standin.Props{})
 	if err := w.delete(gone); err != nil {
 		t.Fatal(err)
 	}
-	bad := props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.out["arn"]}, "resources": []any{"secrets"}}}
+	bad := standin.Props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.out["arn"]}, "resources": []any{"secrets"}}}
 	if err := w.update(cluster, bad); err == nil || !strings.Contains(err.Error(), "is pending deletion.") {
 		t.Errorf("turning it on with a key that goes gives %v", err)
 	}
-	if err := w.update(cluster, props{"encryptionConfig": encryption}); err != nil || cluster.out.sub("encryptionConfig").sub("provider").str("keyArn") == "" {
+	if err := w.update(cluster, standin.Props{"encryptionConfig": encryption}); err != nil || cluster.out.Sub("encryptionConfig").Sub("provider").Str("keyArn") == "" {
 		t.Errorf("turning it on gives %v, %v", err, cluster.out)
 	}
-	if d := w.diff(w.cluster, props{"encryptionConfig": nil}); !slices.Equal(d.Replaces, []string{"encryptionConfig"}) {
+	if d := w.diff(w.cluster, standin.Props{"encryptionConfig": nil}); !slices.Equal(d.Replaces, []string{"encryptionConfig"}) {
 		t.Errorf("turning it off: %v", d)
 	}
 }

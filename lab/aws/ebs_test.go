@@ -4,40 +4,43 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/standin"
 )
 
 func TestVolumes(t *testing.T) {
 	w := emptyWorld(t)
 	tags := map[string]any{"kubernetes.io/cluster/demo": "owned"}
-	volume := w.add(volumeType, "data", props{"availabilityZone": "eu-central-1a", "size": 8, "tags": tags})
-	found, err := w.invoke("aws:ebs/getEbsVolumes:getEbsVolumes", props{"tags": tags})
-	if diff := cmp.Diff(anys(volume.id), found["ids"]); err != nil || diff != "" {
+	volume := w.add(ec2.VolumeType, "data", standin.Props{"availabilityZone": "eu-central-1a", "size": 8, "tags": tags})
+	found, err := w.invoke("aws:ebs/getEbsVolumes:getEbsVolumes", standin.Props{"tags": tags})
+	if diff := cmp.Diff(standin.Values(volume.id), found["ids"]); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	one, err := w.invoke("aws:ebs/getVolume:getVolume", filtered(map[string]string{"volume-id": volume.id}))
-	if err != nil || one.integer("size") != 8 || one.str("volumeType") != "gp2" {
+	if err != nil || one.Integer("size") != 8 || one.Str("volumeType") != "gp2" {
 		t.Errorf("%v, %v", one, err)
 	}
-	snapshot := w.make(snapshotType, "data", props{"volumeId": volume.id})
+	snapshot := w.make(ec2.SnapshotType, "data", standin.Props{"volumeId": volume.id})
 	if err := w.delete(volume); err != nil {
 		t.Fatal(err)
 	}
-	restored := w.make(volumeType, "restored", props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.id})
-	if restored.out.integer("size") != 8 {
-		t.Errorf("a volume of a snapshot of 8 GiB has %d", restored.out.integer("size"))
+	restored := w.make(ec2.VolumeType, "restored", standin.Props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.id})
+	if restored.out.Integer("size") != 8 {
+		t.Errorf("a volume of a snapshot of 8 GiB has %d", restored.out.Integer("size"))
 	}
 }
 
 func TestVolumeRefusals(t *testing.T) {
 	w := emptyWorld(t)
-	for want, in := range map[string]props{
+	for want, in := range map[string]standin.Props{
 		"api error InvalidZone.NotFound: The zone 'eu-central-1x' does not exist.":              {"availabilityZone": "eu-central-1x", "size": 8},
 		"MissingParameter: The request must contain the parameter size/snapshot":                {"availabilityZone": "eu-central-1a"},
 		"Volume of 70000GiB is outside of the allowed range":                                    {"availabilityZone": "eu-central-1a", "size": 70000},
 		"InvalidSnapshot.NotFound: The snapshot 'snap-1' does not exist.":                       {"availabilityZone": "eu-central-1a", "snapshotId": "snap-1"},
 		`expected type to be one of ["gp2" "gp3" "io1" "io2" "sc1" "st1" "standard"], got fast`: {"availabilityZone": "eu-central-1a", "size": 8, "type": "fast"},
 	} {
-		_, err := w.try(volumeType, "data", in)
+		_, err := w.try(ec2.VolumeType, "data", in)
 		refuses(t, err, want)
 	}
 }

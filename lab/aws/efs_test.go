@@ -5,108 +5,112 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/aws/efs"
+	"tombolo/lab/standin"
 )
 
-func (w *world) fileSystem(change props) *thing {
+func (w *world) fileSystem(change standin.Props) *thing {
 	w.t.Helper()
-	return w.make(fileSystemType, "files", merged(props{"encrypted": true}, change))
+	return w.make(efs.FileSystemType, "files", standin.Merged(standin.Props{"encrypted": true}, change))
 }
 
 func TestFileSystemRefusals(t *testing.T) {
 	refused(t, newNetwork, []attempt{
 		{
-			"mode", fileSystemType, func(*world) props { return props{"performanceMode": "fast"} },
+			"mode", efs.FileSystemType, func(*world) standin.Props { return standin.Props{"performanceMode": "fast"} },
 			`expected performanceMode to be one of ["generalPurpose" "maxIO"], got fast`,
 		},
 		{
-			"key without encryption", fileSystemType, func(*world) props {
-				return props{"kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}
+			"key without encryption", efs.FileSystemType, func(*world) standin.Props {
+				return standin.Props{"kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}
 			},
 			"encrypted must be set to true when kms_key_id is specified",
 		},
-		{"no key", fileSystemType, func(*world) props {
-			return props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}
+		{"no key", efs.FileSystemType, func(*world) standin.Props {
+			return standin.Props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}
 		}, "NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/1' does not exist"},
-		{"token used", fileSystemType, func(w *world) props {
-			w.fileSystem(props{"creationToken": "demo"})
-			return props{"creationToken": "demo"}
+		{"token used", efs.FileSystemType, func(w *world) standin.Props {
+			w.fileSystem(standin.Props{"creationToken": "demo"})
+			return standin.Props{"creationToken": "demo"}
 		}, "FileSystemAlreadyExists: File system 'fs-0"},
 		{
-			"throughput", fileSystemType, func(*world) props { return props{"throughputMode": "provisioned"} },
+			"throughput", efs.FileSystemType, func(*world) standin.Props { return standin.Props{"throughputMode": "provisioned"} },
 			"BadRequest: provisionedThroughputInMibps goes with the throughput mode provisioned, got provisioned",
 		},
-		{"transition", fileSystemType, func(*world) props {
-			return props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}
+		{"transition", efs.FileSystemType, func(*world) standin.Props {
+			return standin.Props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}
 		}, `expected transitionToIa to be one of ["AFTER_1_DAY"`},
-		{"two transitions in one", fileSystemType, func(*world) props {
-			return props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}}
+		{"two transitions in one", efs.FileSystemType, func(*world) standin.Props {
+			return standin.Props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}}
 		}, "BadRequest: A lifecycle policy has exactly one transition"},
 		{
-			"no file system", mountTargetType, func(w *world) props {
-				return props{"fileSystemId": "fs-1", "subnetId": w.subnetA.id}
+			"no file system", efs.MountTargetType, func(w *world) standin.Props {
+				return standin.Props{"fileSystemId": "fs-1", "subnetId": w.subnetA.id}
 			},
 			"FileSystemNotFound: File system 'fs-1' does not exist.",
 		},
-		{"no subnet", mountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": "subnet-1"}
+		{"no subnet", efs.MountTargetType, func(w *world) standin.Props {
+			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": "subnet-1"}
 		}, "SubnetNotFound: The subnet ID 'subnet-1' does not exist"},
-		{"no group", mountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{"sg-1"}}
+		{"no group", efs.MountTargetType, func(w *world) standin.Props {
+			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{"sg-1"}}
 		}, "SecurityGroupNotFound: The security group 'sg-1' does not exist"},
-		{"group of another network", mountTargetType, func(w *world) props {
-			other := w.make(vpcType, "other", props{"cidrBlock": "10.9.0.0/16"})
-			group := w.make(securityGroupType, "other", props{"vpcId": other.id})
-			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{group.id}}
+		{"group of another network", efs.MountTargetType, func(w *world) standin.Props {
+			other := w.make(ec2.VPCType, "other", standin.Props{"cidrBlock": "10.9.0.0/16"})
+			group := w.make(ec2.SecurityGroupType, "other", standin.Props{"vpcId": other.id})
+			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{group.id}}
 		}, "is not in the VPC 'vpc-0"},
-		{"zone twice", mountTargetType, func(w *world) props {
-			in := props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
-			w.make(mountTargetType, "first", in)
-			subnet := w.make(subnetType, "more", props{"vpcId": w.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
-			return merged(in, props{"subnetId": subnet.id})
+		{"zone twice", efs.MountTargetType, func(w *world) standin.Props {
+			in := standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
+			w.make(efs.MountTargetType, "first", in)
+			subnet := w.make(ec2.SubnetType, "more", standin.Props{"vpcId": w.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
+			return standin.Merged(in, standin.Props{"subnetId": subnet.id})
 		}, "MountTargetConflict: mount target already exists in this AZ"},
-		{"two networks", mountTargetType, func(w *world) props {
-			in := props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
-			w.make(mountTargetType, "first", in)
-			other := w.make(vpcType, "other", props{"cidrBlock": "10.9.0.0/16"})
-			subnet := w.make(subnetType, "more", props{"vpcId": other.id, "cidrBlock": "10.9.0.0/24", "availabilityZone": "eu-central-1b"})
-			return merged(in, props{"subnetId": subnet.id})
+		{"two networks", efs.MountTargetType, func(w *world) standin.Props {
+			in := standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
+			w.make(efs.MountTargetType, "first", in)
+			other := w.make(ec2.VPCType, "other", standin.Props{"cidrBlock": "10.9.0.0/16"})
+			subnet := w.make(ec2.SubnetType, "more", standin.Props{"vpcId": other.id, "cidrBlock": "10.9.0.0/24", "availabilityZone": "eu-central-1b"})
+			return standin.Merged(in, standin.Props{"subnetId": subnet.id})
 		}, "MountTargetConflict: requested subnet for new mount target is not in the same VPC as existing mount targets"},
-		{"address", mountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "ipAddress": "10.0.1.9"}
+		{"address", efs.MountTargetType, func(w *world) standin.Props {
+			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "ipAddress": "10.0.1.9"}
 		}, "BadRequest: Address 10.0.1.9 does not fall within the subnet's address range"},
-		{"zone of one-zone storage", mountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(props{"availabilityZoneName": "eu-central-1a"}).id, "subnetId": w.subnetB.id}
+		{"zone of one-zone storage", efs.MountTargetType, func(w *world) standin.Props {
+			return standin.Props{"fileSystemId": w.fileSystem(standin.Props{"availabilityZoneName": "eu-central-1a"}).id, "subnetId": w.subnetB.id}
 		}, "AvailabilityZonesMismatch: The file system is in the availability zone eu-central-1a only"},
-		{"backup of nothing", backupPolicyType, func(*world) props {
-			return props{"fileSystemId": "fs-1", "backupPolicy": map[string]any{"status": "ENABLED"}}
+		{"backup of nothing", efs.BackupPolicyType, func(*world) standin.Props {
+			return standin.Props{"fileSystemId": "fs-1", "backupPolicy": map[string]any{"status": "ENABLED"}}
 		}, "FileSystemNotFound: File system 'fs-1' does not exist."},
-		{"backup status", backupPolicyType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "backupPolicy": map[string]any{"status": "ON"}}
+		{"backup status", efs.BackupPolicyType, func(w *world) standin.Props {
+			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "backupPolicy": map[string]any{"status": "ON"}}
 		}, `expected status to be one of ["DISABLED" "ENABLED"], got ON`},
-		{"policy", fileSystemPolicyType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "policy": policyOf(`{"Effect":"Allow","Action":"elasticfilesystem:ClientMount"}`)}
+		{"policy", efs.FileSystemPolicyType, func(w *world) standin.Props {
+			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "policy": policyOf(`{"Effect":"Allow","Action":"elasticfilesystem:ClientMount"}`)}
 		}, "InvalidPolicyException: Missing required field Principal"},
 	})
 }
 
 func TestFileSystem(t *testing.T) {
 	w := newNetwork(t)
-	files := w.add(fileSystemType, "files", props{"creationToken": "demo", "encrypted": true, "tags": map[string]any{"Name": "demo"}})
-	if files.out.str("dnsName") != files.id+".efs.eu-central-1.amazonaws.com" || files.out.str("name") != "demo" || files.out.str("kmsKeyId") == "" {
+	files := w.add(efs.FileSystemType, "files", standin.Props{"creationToken": "demo", "encrypted": true, "tags": map[string]any{"Name": "demo"}})
+	if files.out.Str("dnsName") != files.id+".efs.eu-central-1.amazonaws.com" || files.out.Str("name") != "demo" || files.out.Str("kmsKeyId") == "" {
 		t.Errorf("file system is %v", files.out)
 	}
-	w.add(backupPolicyType, "backup", props{"fileSystemId": files.id, "backupPolicy": map[string]any{"status": "ENABLED"}})
-	w.add(fileSystemPolicyType, "policy", props{
+	w.add(efs.BackupPolicyType, "backup", standin.Props{"fileSystemId": files.id, "backupPolicy": map[string]any{"status": "ENABLED"}})
+	w.add(efs.FileSystemPolicyType, "policy", standin.Props{
 		"fileSystemId": files.id,
 		"policy":       policyOf(`{"Effect":"Deny","Principal":"*","Action":"*","Resource":"*","Condition":{"Bool":{"aws:SecureTransport":false}}}`),
 	})
 	for name, subnet := range map[string]*thing{"a": w.subnetA, "b": w.subnetB} {
-		target := w.add(mountTargetType, name, props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
-		if zone := "eu-central-1" + name; target.out.str("availabilityZoneName") != zone || !strings.HasPrefix(target.out.str("mountTargetDnsName"), zone+"."+files.id) {
+		target := w.add(efs.MountTargetType, name, standin.Props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
+		if zone := "eu-central-1" + name; target.out.Str("availabilityZoneName") != zone || !strings.HasPrefix(target.out.Str("mountTargetDnsName"), zone+"."+files.id) {
 			t.Errorf("mount target is %v", target.out)
 		}
 	}
-	if _, out := w.read(files); out.integer("numberOfMountTargets") != 2 {
+	if _, out := w.read(files); out.Integer("numberOfMountTargets") != 2 {
 		t.Errorf("the file system has %v mount targets", out["numberOfMountTargets"])
 	}
 	refuses(t, w.delete(files), "FileSystemInUse: File system '"+files.id+"' has mount targets.")
@@ -119,11 +123,11 @@ func TestFileSystem(t *testing.T) {
 // change in place.
 func TestMountTargetsGroups(t *testing.T) {
 	w := newNetwork(t)
-	target := w.make(mountTargetType, "a", props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id})
-	if diff := cmp.Diff([]string{w.vpc.out.str("defaultSecurityGroupId")}, target.out.list("securityGroups")); diff != "" {
+	target := w.make(efs.MountTargetType, "a", standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id})
+	if diff := cmp.Diff([]string{w.vpc.out.Str("defaultSecurityGroupId")}, target.out.List("securityGroups")); diff != "" {
 		t.Error(diff)
 	}
-	if err := w.update(target, props{"securityGroups": []any{w.group.id}}); err != nil || target.out.str("networkInterfaceId") == "" {
+	if err := w.update(target, standin.Props{"securityGroups": []any{w.group.id}}); err != nil || target.out.Str("networkInterfaceId") == "" {
 		t.Errorf("update gives %v, %v", err, target.out)
 	}
 }

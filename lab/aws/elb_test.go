@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/aws/elb"
+	"tombolo/lab/standin"
 )
 
 // balanced is a network with a load balancer that sends to a target group.
@@ -17,32 +21,32 @@ type balanced struct {
 func newBalanced(t *testing.T) *balanced {
 	t.Helper()
 	b := &balanced{world: newNetwork(t)}
-	b.front = b.add(securityGroupType, "front", props{"vpcId": b.vpc.id})
-	b.balancer = b.add(loadBalancerType, "web", b.balancerArgs(nil))
-	b.target = b.add(targetGroupType, "web", props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
-	b.listener = b.add(listenerType, "web", props{
+	b.front = b.add(ec2.SecurityGroupType, "front", standin.Props{"vpcId": b.vpc.id})
+	b.balancer = b.add(elb.LoadBalancerType, "web", b.balancerArgs(nil))
+	b.target = b.add(elb.TargetGroupType, "web", standin.Props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
+	b.listener = b.add(elb.ListenerType, "web", standin.Props{
 		"loadBalancerArn": b.balancer.id, "port": 80, "protocol": "TCP",
 		"defaultActions": []any{map[string]any{"type": "forward", "targetGroupArn": b.target.id}},
 	})
 	return b
 }
 
-func (w *world) balancerArgs(change props) props {
-	args := props{
-		"name": "web", "loadBalancerType": "network", "subnets": anys(w.subnetA.id, w.subnetB.id),
+func (w *world) balancerArgs(change standin.Props) standin.Props {
+	args := standin.Props{
+		"name": "web", "loadBalancerType": "network", "subnets": standin.Values(w.subnetA.id, w.subnetB.id),
 		"tags": map[string]any{"kubernetes.io/cluster/demo": "owned"},
 	}
 	if len(w.made) > 0 && w.made[len(w.made)-1].name == "front" {
-		args["securityGroups"] = anys(w.made[len(w.made)-1].id)
+		args["securityGroups"] = standin.Values(w.made[len(w.made)-1].id)
 	}
-	return merged(args, change)
+	return standin.Merged(args, change)
 }
 
 // TestLoadBalancerHoldsItsNetwork: nothing of the network goes before the load
 // balancer does.
 func TestLoadBalancerHoldsItsNetwork(t *testing.T) {
 	b := newBalanced(t)
-	if host := b.balancer.out.str("dnsName"); !strings.HasPrefix(host, "web-") || !strings.HasSuffix(host, ".elb.eu-central-1.amazonaws.com") {
+	if host := b.balancer.out.Str("dnsName"); !strings.HasPrefix(host, "web-") || !strings.HasSuffix(host, ".elb.eu-central-1.amazonaws.com") {
 		t.Errorf("the host is %s", host)
 	}
 	for want, x := range map[string]*thing{
@@ -54,13 +58,13 @@ func TestLoadBalancerHoldsItsNetwork(t *testing.T) {
 		refuses(t, b.delete(x), want)
 	}
 	found, err := b.invoke(manyInterfaces, filtered(map[string]string{"group-id": b.front.id, "description": "ELB net/web/*"}))
-	if err != nil || len(found.list("ids")) != 2 {
+	if err != nil || len(found.List("ids")) != 2 {
 		t.Errorf("interfaces %v, %v", found["ids"], err)
 	}
 	if err := b.delete(b.balancer); err != nil {
 		t.Fatal(err)
 	}
-	if slices.ContainsFunc(b.cloud.Inventory(), func(i Item) bool { return i.Type == listenerType }) {
+	if slices.ContainsFunc(b.cloud.Inventory(), func(i standin.Item) bool { return i.Type == elb.ListenerType }) {
 		t.Error("the listener is left without its load balancer")
 	}
 	b.takeDown()
@@ -68,34 +72,34 @@ func TestLoadBalancerHoldsItsNetwork(t *testing.T) {
 
 func TestLoadBalancerRefusals(t *testing.T) {
 	b := newBalanced(t)
-	elsewhere := b.make(vpcType, "other", props{"cidrBlock": "10.1.0.0/16"})
-	lonely := b.make(subnetType, "lonely", props{"vpcId": elsewhere.id, "cidrBlock": "10.1.0.0/24", "availabilityZone": "eu-central-1c"})
-	foreign := b.make(securityGroupType, "foreign", props{"vpcId": elsewhere.id})
-	twin := b.make(subnetType, "twin", props{"vpcId": b.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
-	for want, change := range map[string]props{
+	elsewhere := b.make(ec2.VPCType, "other", standin.Props{"cidrBlock": "10.1.0.0/16"})
+	lonely := b.make(ec2.SubnetType, "lonely", standin.Props{"vpcId": elsewhere.id, "cidrBlock": "10.1.0.0/24", "availabilityZone": "eu-central-1c"})
+	foreign := b.make(ec2.SecurityGroupType, "foreign", standin.Props{"vpcId": elsewhere.id})
+	twin := b.make(ec2.SubnetType, "twin", standin.Props{"vpcId": b.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
+	for want, change := range map[string]standin.Props{
 		"DuplicateLoadBalancerName: A load balancer with the same name 'web' exists":              {},
-		"SubnetNotFound: The subnet ID 'subnet-1' does not exist":                                 {"name": "x", "subnets": anys("subnet-1")},
-		"InvalidSecurityGroup: The security group 'sg-1' does not exist":                          {"name": "x", "securityGroups": anys("sg-1")},
-		"InvalidConfigurationRequest: One or more security groups are invalid":                    {"name": "x", "securityGroups": anys(foreign.id)},
-		"All subnets must belong to the same VPC":                                                 {"name": "x", "subnets": anys(b.subnetB.id, lonely.id)},
-		"InvalidSubnet: VPC " + elsewhere.id + " has no internet gateway":                         {"name": "x", "subnets": anys(lonely.id)},
-		"cannot be attached to multiple subnets in the same Availability Zone":                    {"name": "x", "subnets": anys(b.subnetA.id, twin.id)},
-		"At least two subnets in two different Availability Zones must be specified":              {"name": "x", "loadBalancerType": "application", "subnets": anys(b.subnetA.id)},
+		"SubnetNotFound: The subnet ID 'subnet-1' does not exist":                                 {"name": "x", "subnets": standin.Values("subnet-1")},
+		"InvalidSecurityGroup: The security group 'sg-1' does not exist":                          {"name": "x", "securityGroups": standin.Values("sg-1")},
+		"InvalidConfigurationRequest: One or more security groups are invalid":                    {"name": "x", "securityGroups": standin.Values(foreign.id)},
+		"All subnets must belong to the same VPC":                                                 {"name": "x", "subnets": standin.Values(b.subnetB.id, lonely.id)},
+		"InvalidSubnet: VPC " + elsewhere.id + " has no internet gateway":                         {"name": "x", "subnets": standin.Values(lonely.id)},
+		"cannot be attached to multiple subnets in the same Availability Zone":                    {"name": "x", "subnets": standin.Values(b.subnetA.id, twin.id)},
+		"At least two subnets in two different Availability Zones must be specified":              {"name": "x", "loadBalancerType": "application", "subnets": standin.Values(b.subnetA.id)},
 		"ValidationError: At least one subnet must be specified":                                  {"name": "x", "subnets": []any{}},
 		`"name" cannot begin with "internal-"`:                                                    {"name": "internal-x"},
 		"only alphanumeric characters and hyphens allowed":                                        {"name": "x_y"},
 		`expected loadBalancerType to be one of ["application" "network" "gateway"], got classic`: {"name": "x", "loadBalancerType": "classic"},
 	} {
-		_, err := b.try(loadBalancerType, "other", b.balancerArgs(change))
+		_, err := b.try(elb.LoadBalancerType, "other", b.balancerArgs(change))
 		refuses(t, err, want)
 	}
-	kept := b.make(loadBalancerType, "kept", b.balancerArgs(props{"name": "kept", "enableDeletionProtection": true}))
+	kept := b.make(elb.LoadBalancerType, "kept", b.balancerArgs(standin.Props{"name": "kept", "enableDeletionProtection": true}))
 	refuses(t, b.delete(kept), "cannot be deleted because deletion protection is enabled")
-	_, err := b.try(targetGroupType, "again", props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
+	_, err := b.try(elb.TargetGroupType, "again", standin.Props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
 	refuses(t, err, "DuplicateTargetGroupName: A target group with the same name 'web' exists")
-	_, err = b.try(targetGroupType, "vague", props{"name": "vague", "vpcId": b.vpc.id, "protocol": "TCP"})
+	_, err = b.try(elb.TargetGroupType, "vague", standin.Props{"name": "vague", "vpcId": b.vpc.id, "protocol": "TCP"})
 	refuses(t, err, "port")
-	_, err = b.try(listenerType, "again", b.listener.in)
+	_, err = b.try(elb.ListenerType, "again", b.listener.in)
 	refuses(t, err, "DuplicateListener: A listener already exists on this port")
 }
 
@@ -104,14 +108,14 @@ func TestLoadBalancingLookups(t *testing.T) {
 	b := newBalanced(t)
 	ours := map[string]any{"kubernetes.io/cluster/demo": "owned"}
 	for token, tc := range map[string]struct {
-		args props
+		args standin.Props
 		key  string
 		want any
 	}{
-		"aws:lb/getLbs:getLbs":                        {props{"tags": ours}, "arns", anys(b.balancer.id)},
-		"aws:lb/getLoadBalancer:getLoadBalancer":      {props{"tags": ours}, "name", "web"},
-		"aws:lb/getTargetGroup:getTargetGroup":        {props{"arn": b.target.id}, "name", "web"},
-		"aws:ec2/getSecurityGroups:getSecurityGroups": {filtered(map[string]string{"group-name": b.front.out.str("name")}), "ids", anys(b.front.id)},
+		"aws:lb/getLbs:getLbs":                        {standin.Props{"tags": ours}, "arns", standin.Values(b.balancer.id)},
+		"aws:lb/getLoadBalancer:getLoadBalancer":      {standin.Props{"tags": ours}, "name", "web"},
+		"aws:lb/getTargetGroup:getTargetGroup":        {standin.Props{"arn": b.target.id}, "name", "web"},
+		"aws:ec2/getSecurityGroups:getSecurityGroups": {filtered(map[string]string{"group-name": b.front.out.Str("name")}), "ids", standin.Values(b.front.id)},
 	} {
 		found, err := b.invoke(token, tc.args)
 		if err != nil {
@@ -120,8 +124,8 @@ func TestLoadBalancingLookups(t *testing.T) {
 			t.Errorf("%s: %s", token, diff)
 		}
 	}
-	found, err := b.invoke("aws:lb/getLbs:getLbs", props{"tags": map[string]any{"kubernetes.io/cluster/other": "owned"}})
-	if err != nil || len(found.list("arns")) != 0 {
+	found, err := b.invoke("aws:lb/getLbs:getLbs", standin.Props{"tags": map[string]any{"kubernetes.io/cluster/other": "owned"}})
+	if err != nil || len(found.List("arns")) != 0 {
 		t.Errorf("of another cluster: %v, %v", found["arns"], err)
 	}
 }

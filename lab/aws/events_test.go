@@ -4,97 +4,101 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"tombolo/lab/aws/events"
+	"tombolo/lab/aws/sqs"
+	"tombolo/lab/standin"
 )
 
 const interruptions = `{"source":["aws.ec2"],"detail-type":["EC2 Spot Instance Interruption Warning"]}`
 
-func rulePattern(pattern string) func(*world) props {
-	return func(*world) props { return props{"eventPattern": pattern} }
+func rulePattern(pattern string) func(*world) standin.Props {
+	return func(*world) standin.Props { return standin.Props{"eventPattern": pattern} }
 }
 
 func TestEventRefusals(t *testing.T) {
 	refused(t, emptyWorld, []attempt{
 		{
-			"rule of nothing", eventRuleType, func(*world) props { return props{} },
+			"rule of nothing", events.EventRuleType, func(*world) standin.Props { return standin.Props{} },
 			"one of [eventPattern scheduleExpression] must be specified",
 		},
-		{"rule name", eventRuleType, func(*world) props {
-			return props{"name": "a b", "eventPattern": interruptions}
+		{"rule name", events.EventRuleType, func(*world) standin.Props {
+			return standin.Props{"name": "a b", "eventPattern": interruptions}
 		}, "invalid value for name (only alphanumeric characters, and ._- are allowed, up to 64): a b"},
 		{
-			"no JSON", eventRuleType, rulePattern("{"),
+			"no JSON", events.EventRuleType, rulePattern("{"),
 			`eventPattern: "eventPattern" contains an invalid JSON`,
 		},
 		{
-			"pattern too long", eventRuleType, rulePattern(`{"source":["` + strings.Repeat("x", 4096) + `"]}`),
+			"pattern too long", events.EventRuleType, rulePattern(`{"source":["` + strings.Repeat("x", 4096) + `"]}`),
 			`"eventPattern" cannot be longer than 4096 characters`,
 		},
 		{
-			"pattern of a list", eventRuleType, rulePattern(`["aws.ec2"]`),
+			"pattern of a list", events.EventRuleType, rulePattern(`["aws.ec2"]`),
 			"InvalidEventPatternException: Event pattern is not valid. Reason: Filter is not an object",
 		},
 		{
-			"leaf that is no list", eventRuleType, rulePattern(`{"source":"aws.ec2"}`),
+			"leaf that is no list", events.EventRuleType, rulePattern(`{"source":"aws.ec2"}`),
 			`InvalidEventPatternException: Event pattern is not valid. Reason: "source" must be an object or an array`,
 		},
 		{
-			"nested leaf that is no list", eventRuleType, rulePattern(`{"detail":{"state":"running"}}`),
+			"nested leaf that is no list", events.EventRuleType, rulePattern(`{"detail":{"state":"running"}}`),
 			`Reason: "state" must be an object or an array`,
 		},
 		{
-			"empty leaf", eventRuleType, rulePattern(`{"source":[]}`),
+			"empty leaf", events.EventRuleType, rulePattern(`{"source":[]}`),
 			"Reason: Empty arrays are not allowed",
 		},
 		{
-			"list in a list", eventRuleType, rulePattern(`{"source":[["aws.ec2"]]}`),
+			"list in a list", events.EventRuleType, rulePattern(`{"source":[["aws.ec2"]]}`),
 			"Reason: Match value must be String, number, true, false, or null",
 		},
 		{
-			"unknown match", eventRuleType, rulePattern(`{"source":[{"starts-with":"aws"}]}`),
+			"unknown match", events.EventRuleType, rulePattern(`{"source":[{"starts-with":"aws"}]}`),
 			"Reason: Unrecognized match type starts-with",
 		},
 		{
-			"schedule", eventRuleType, func(*world) props { return props{"scheduleExpression": "rate(1 minutes)"} },
+			"schedule", events.EventRuleType, func(*world) standin.Props { return standin.Props{"scheduleExpression": "rate(1 minutes)"} },
 			"api error ValidationException: Parameter ScheduleExpression is not valid.",
 		},
-		{"no bus", eventRuleType, func(*world) props {
-			return props{"eventPattern": interruptions, "eventBusName": "orders"}
+		{"no bus", events.EventRuleType, func(*world) standin.Props {
+			return standin.Props{"eventPattern": interruptions, "eventBusName": "orders"}
 		}, "ResourceNotFoundException: Event bus orders does not exist."},
-		{"no rule", eventTargetType, func(w *world) props {
-			q := w.make(queueType, "q", props{})
-			return props{"rule": "none", "arn": q.out["arn"]}
+		{"no rule", events.EventTargetType, func(w *world) standin.Props {
+			q := w.make(sqs.QueueType, "q", standin.Props{})
+			return standin.Props{"rule": "none", "arn": q.out["arn"]}
 		}, "ResourceNotFoundException: Rule none does not exist on EventBus default."},
-		{"no ARN", eventTargetType, func(w *world) props {
-			q := w.make(queueType, "q", props{})
-			return props{"rule": "r", "arn": q.out["url"]}
+		{"no ARN", events.EventTargetType, func(w *world) standin.Props {
+			q := w.make(sqs.QueueType, "q", standin.Props{})
+			return standin.Props{"rule": "r", "arn": q.out["url"]}
 		}, "is an invalid ARN: arn: invalid prefix"},
-		{"no queue", eventTargetType, func(w *world) props {
-			w.make(eventRuleType, "r", props{"name": "r", "eventPattern": interruptions})
-			return props{"rule": "r", "arn": "arn:aws:sqs:eu-central-1:111122223333:none"}
+		{"no queue", events.EventTargetType, func(w *world) standin.Props {
+			w.make(events.EventRuleType, "r", standin.Props{"name": "r", "eventPattern": interruptions})
+			return standin.Props{"rule": "r", "arn": "arn:aws:sqs:eu-central-1:111122223333:none"}
 		}, "api error ValidationException: Parameter arn:aws:sqs:eu-central-1:111122223333:none is not valid."},
-		{"sixth target", eventTargetType, func(w *world) props {
-			q := w.make(queueType, "q", props{})
-			w.make(eventRuleType, "r", props{"name": "r", "eventPattern": interruptions})
+		{"sixth target", events.EventTargetType, func(w *world) standin.Props {
+			q := w.make(sqs.QueueType, "q", standin.Props{})
+			w.make(events.EventRuleType, "r", standin.Props{"name": "r", "eventPattern": interruptions})
 			for i := range 5 {
-				w.make(eventTargetType, fmt.Sprint("t", i), props{"rule": "r", "arn": q.out["arn"]})
+				w.make(events.EventTargetType, fmt.Sprint("t", i), standin.Props{"rule": "r", "arn": q.out["arn"]})
 			}
-			return props{"rule": "r", "arn": q.out["arn"]}
+			return standin.Props{"rule": "r", "arn": q.out["arn"]}
 		}, "LimitExceededException: The requested resource exceeds the maximum number allowed."},
 	})
 }
 
 func TestEvents(t *testing.T) {
 	w := emptyWorld(t)
-	q := w.add(queueType, "queue", props{"name": "demo"})
-	rule := w.add(eventRuleType, "rule", props{"name": "spot", "eventPattern": interruptions})
-	if rule.id != "spot" || rule.out.str("arn") != "arn:aws:events:eu-central-1:111122223333:rule/spot" || rule.out.str("state") != "ENABLED" {
+	q := w.add(sqs.QueueType, "queue", standin.Props{"name": "demo"})
+	rule := w.add(events.EventRuleType, "rule", standin.Props{"name": "spot", "eventPattern": interruptions})
+	if rule.id != "spot" || rule.out.Str("arn") != "arn:aws:events:eu-central-1:111122223333:rule/spot" || rule.out.Str("state") != "ENABLED" {
 		t.Errorf("rule is %s, %v", rule.id, rule.out)
 	}
-	target := w.add(eventTargetType, "target", props{"rule": rule.id, "targetId": "queue", "arn": q.out["arn"]})
+	target := w.add(events.EventTargetType, "target", standin.Props{"rule": rule.id, "targetId": "queue", "arn": q.out["arn"]})
 	if target.id != "spot-queue" {
 		t.Errorf("target is %s", target.id)
 	}
-	if in, _ := w.read(&thing{token: eventTargetType, id: "spot/queue"}); in.str("arn") != q.out.str("arn") {
+	if in, _ := w.read(&thing{token: events.EventTargetType, id: "spot/queue"}); in.Str("arn") != q.out.Str("arn") {
 		t.Errorf("the import form finds %v", in)
 	}
 	refuses(t, w.delete(rule), "api error ValidationException: Rule can't be deleted since it has targets.")
@@ -110,18 +114,18 @@ func TestPatterns(t *testing.T) {
 		`{"source":[{"prefix":"aws."},{"anything-but":["aws.s3"]}],"detail":{"n":[{"numeric":[">",0,"<=",5]}],"x":[{"exists":false}]}}`,
 		`{"$or":[{"source":["a"]},{"detail-type":["b"]}]}`,
 	} {
-		a.make(eventRuleType, fmt.Sprint("r", i), props{"eventPattern": pattern})
+		a.make(events.EventRuleType, fmt.Sprint("r", i), standin.Props{"eventPattern": pattern})
 	}
-	a.make(eventRuleType, "rate", props{"scheduleExpression": "rate(5 minutes)"})
-	a.make(eventRuleType, "cron", props{"scheduleExpression": "cron(0 20 * * ? *)", "state": "DISABLED"})
+	a.make(events.EventRuleType, "rate", standin.Props{"scheduleExpression": "rate(5 minutes)"})
+	a.make(events.EventRuleType, "cron", standin.Props{"scheduleExpression": "cron(0 20 * * ? *)", "state": "DISABLED"})
 }
 
 // TestQueueGoesBeforeItsTarget: EventBridge does not hold queues.
 func TestQueueGoesBeforeItsTarget(t *testing.T) {
 	w := emptyWorld(t)
-	q := w.make(queueType, "queue", props{})
-	rule := w.make(eventRuleType, "rule", props{"eventPattern": interruptions})
-	w.make(eventTargetType, "target", props{"rule": rule.id, "arn": q.out["arn"]})
+	q := w.make(sqs.QueueType, "queue", standin.Props{})
+	rule := w.make(events.EventRuleType, "rule", standin.Props{"eventPattern": interruptions})
+	w.make(events.EventTargetType, "target", standin.Props{"rule": rule.id, "arn": q.out["arn"]})
 	if err := w.delete(q); err != nil {
 		t.Error(err)
 	}

@@ -8,48 +8,51 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil/rpcerror"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/standin"
 )
 
 // fault adds a fault.
-func (a *account) fault(f Fault) {
+func (a *bench) fault(f standin.Fault) {
 	a.t.Helper()
 	if _, err := a.cloud.AddFault(f); err != nil {
 		a.t.Fatal(err)
 	}
 }
 
-func anyVpc() props { return props{"cidrBlock": "10.0.0.0/16"} }
+func anyVpc() standin.Props { return standin.Props{"cidrBlock": "10.0.0.0/16"} }
 
 func TestFaultsInTheWay(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		fault Fault
+		fault standin.Fault
 		want  string // empty: the provider copes
 	}{
-		{"throttled a little", Fault{Kind: FaultThrottled, Operation: opCreate, Type: "Vpc", Count: 3}, ""},
+		{"throttled a little", standin.Fault{Kind: standin.FaultThrottled, Operation: standin.OpCreate, Type: "Vpc", Count: 3}, ""},
 		{
 			"throttled",
-			Fault{Kind: FaultThrottled, Operation: opCreate, Type: vpcType, Count: 4},
+			standin.Fault{Kind: standin.FaultThrottled, Operation: standin.OpCreate, Type: ec2.VPCType, Count: 4},
 			"creating EC2 VPC: operation error EC2: CreateVpc, exceeded maximum number of attempts, 4, https response error StatusCode: 503, RequestID: ID, api error RequestLimitExceeded: Request limit exceeded.",
 		},
 		{
 			"server error",
-			Fault{Kind: FaultServerError, Operation: opCreate, Type: "*", Count: 4},
+			standin.Fault{Kind: standin.FaultServerError, Operation: standin.OpCreate, Type: "*", Count: 4},
 			"creating EC2 VPC: operation error EC2: CreateVpc, exceeded maximum number of attempts, 4, https response error StatusCode: 500, RequestID: ID, api error InternalError: An internal error has occurred",
 		},
 		{
 			"quota",
-			Fault{Kind: FaultQuota, Operation: opCreate, Type: vpcType},
+			standin.Fault{Kind: standin.FaultQuota, Operation: standin.OpCreate, Type: ec2.VPCType},
 			"creating EC2 VPC: operation error EC2: CreateVpc, https response error StatusCode: 400, RequestID: ID, api error VpcLimitExceeded: The maximum number of VPCs has been reached.",
 		},
-		{"slow", Fault{Kind: FaultSlow, Operation: opCreate, Type: vpcType, Delay: time.Millisecond}, ""},
-		{"another type", Fault{Kind: FaultQuota, Operation: opCreate, Type: subnetType}, ""},
-		{"another operation", Fault{Kind: FaultThrottled, Operation: opUpdate, Type: vpcType, Count: 9}, ""},
+		{"slow", standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpCreate, Type: ec2.VPCType, Delay: time.Millisecond}, ""},
+		{"another type", standin.Fault{Kind: standin.FaultQuota, Operation: standin.OpCreate, Type: ec2.SubnetType}, ""},
+		{"another operation", standin.Fault{Kind: standin.FaultThrottled, Operation: standin.OpUpdate, Type: ec2.VPCType, Count: 9}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := newAccount(t)
 			a.fault(test.fault)
-			made, err := a.try(vpcType, "net", anyVpc())
+			made, err := a.try(ec2.VPCType, "net", anyVpc())
 			if test.want == "" {
 				if err != nil || made.id == "" {
 					t.Errorf("made %v, %v", made, err)
@@ -77,18 +80,18 @@ func withoutRequestID(text string) string {
 
 func TestLostAnswer(t *testing.T) {
 	a := newAccount(t)
-	a.fault(Fault{Kind: FaultAnswerLost, Operation: opCreate, Type: vpcType})
-	_, err := a.try(vpcType, "net", anyVpc())
+	a.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: standin.OpCreate, Type: ec2.VPCType})
+	_, err := a.try(ec2.VPCType, "net", anyVpc())
 	refuses(t, err, `creating EC2 VPC: operation error EC2: CreateVpc, https response error StatusCode: 0, RequestID: , request send failed, `+
 		`Post "https://ec2.eu-central-1.amazonaws.com/": net/http: timeout awaiting response headers`)
-	if made := a.cloud.Inventory(); len(made) != 1 || made[0].Type != vpcType {
+	if made := a.cloud.Inventory(); len(made) != 1 || made[0].Type != ec2.VPCType {
 		t.Fatalf("made %v", made)
 	}
 	if left := a.cloud.Faults(); len(left) != 0 {
 		t.Errorf("the fault has happened, and waits still: %v", left)
 	}
-	vpc := &thing{token: vpcType, name: "net", id: a.cloud.Inventory()[0].ID}
-	a.fault(Fault{Kind: FaultAnswerLost, Operation: opDelete, Type: vpcType})
+	vpc := &thing{token: ec2.VPCType, name: "net", id: a.cloud.Inventory()[0].ID}
+	a.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: standin.OpDelete, Type: ec2.VPCType})
 	refuses(t, a.delete(vpc), "deleting EC2 VPC ("+vpc.id+"): operation error EC2: DeleteVpc, https response error StatusCode: 0")
 	if err := a.delete(vpc); err != nil || len(a.cloud.Inventory()) > 0 {
 		t.Errorf("deleted again: %v, left %v", err, a.cloud.Inventory())
@@ -97,10 +100,10 @@ func TestLostAnswer(t *testing.T) {
 
 func TestNotFoundAfterCreation(t *testing.T) {
 	a := newAccount(t)
-	a.fault(Fault{Kind: FaultNotFound, Operation: opCreate, Type: vpcType, Count: attempts - 1})
-	vpc := a.make(vpcType, "net", anyVpc())
-	a.fault(Fault{Kind: FaultNotFound, Operation: opCreate, Type: subnetType, Count: attempts})
-	_, err := a.try(subnetType, "a", props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"})
+	a.fault(standin.Fault{Kind: standin.FaultNotFound, Operation: standin.OpCreate, Type: ec2.VPCType, Count: standin.Attempts - 1})
+	vpc := a.make(ec2.VPCType, "net", anyVpc())
+	a.fault(standin.Fault{Kind: standin.FaultNotFound, Operation: standin.OpCreate, Type: ec2.SubnetType, Count: standin.Attempts})
+	_, err := a.try(ec2.SubnetType, "a", standin.Props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"})
 	refuses(t, err, "create: couldn't find resource (4 retries)")
 	rpc, _ := rpcerror.FromError(err)
 	if len(rpc.Details()) != 1 {
@@ -113,10 +116,10 @@ func TestNotFoundAfterCreation(t *testing.T) {
 
 func TestNotFoundWhenRead(t *testing.T) {
 	a := newAccount(t)
-	vpc := a.make(vpcType, "net", anyVpc())
-	a.fault(Fault{Kind: FaultNotFound, Operation: opRead, Type: vpcType})
+	vpc := a.make(ec2.VPCType, "net", anyVpc())
+	a.fault(standin.Fault{Kind: standin.FaultNotFound, Operation: standin.OpRead, Type: ec2.VPCType})
 	for _, want := range []string{"", vpc.id} {
-		res, err := a.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(vpcType, "net"), Id: vpc.id})
+		res, err := a.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(ec2.VPCType, "net"), Id: vpc.id})
 		if err != nil || res.Id != want {
 			t.Errorf("read as %q, %v; want %q", res.GetId(), err, want)
 		}
@@ -125,7 +128,7 @@ func TestNotFoundWhenRead(t *testing.T) {
 
 func TestFaultOfAFunction(t *testing.T) {
 	a := newAccount(t)
-	a.fault(Fault{Kind: FaultServerError, Operation: opInvoke, Type: "getAvailabilityZones", Count: 4})
+	a.fault(standin.Fault{Kind: standin.FaultServerError, Operation: standin.OpInvoke, Type: "getAvailabilityZones", Count: 4})
 	_, err := a.invoke("aws:index/getAvailabilityZones:getAvailabilityZones", nil)
 	refuses(t, err, "invoking aws:index/getAvailabilityZones:getAvailabilityZones: reading getAvailabilityZones: "+
 		"operation error EC2: GetAvailabilityZones, exceeded maximum number of attempts, 4, https response error StatusCode: 500")
@@ -133,14 +136,14 @@ func TestFaultOfAFunction(t *testing.T) {
 
 func TestCancelEndsASlowRequest(t *testing.T) {
 	a := newAccount(t)
-	a.fault(Fault{Kind: FaultSlow, Operation: opCreate, Type: vpcType, Delay: time.Hour})
+	a.fault(standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpCreate, Type: ec2.VPCType, Delay: time.Hour})
 	failed := make(chan error, 1)
-	go func() { _, err := a.try(vpcType, "net", anyVpc()); failed <- err }()
+	go func() { _, err := a.try(ec2.VPCType, "net", anyVpc()); failed <- err }()
 	a.eventually("the creation waits", func() bool { return len(a.cloud.Faults()) == 0 })
 	if _, err := a.server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-failed; err == nil || !strings.Contains(err.Error(), errCancelled.Error()) {
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), standin.ErrCancelled.Error()) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -148,14 +151,14 @@ func TestCancelEndsASlowRequest(t *testing.T) {
 func TestAddFaultRefuses(t *testing.T) {
 	a := newAccount(t)
 	for _, test := range []struct {
-		fault Fault
+		fault standin.Fault
 		want  string
 	}{
-		{Fault{Kind: "gone"}, `add a fault: there is no kind "gone"; use one of answer-lost, not-found, quota, server-error, slow, throttled`},
-		{Fault{Kind: FaultQuota, Operation: opRead}, `add a fault: quota cannot happen to "read"; use create`},
-		{Fault{Kind: FaultSlow, Operation: opRead, Type: "Vpcs"}, "add a fault: the AWS stand-in does not know the resource type Vpcs; did you mean aws:ec2/vpc:Vpc?"},
-		{Fault{Kind: FaultSlow, Operation: opInvoke, Type: "getVpd"}, "add a fault: the AWS stand-in does not know the function getVpd; did you mean aws:ec2/getVpc:getVpc?"},
-		{Fault{Kind: FaultSlow, Operation: opRead, Type: vpcType, Count: -1}, "add a fault: count and delay cannot be negative"},
+		{standin.Fault{Kind: "gone"}, `add a fault: there is no kind "gone"; use one of answer-lost, not-found, quota, server-error, slow, throttled`},
+		{standin.Fault{Kind: standin.FaultQuota, Operation: standin.OpRead}, `add a fault: quota cannot happen to "read"; use create`},
+		{standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpRead, Type: "Vpcs"}, "add a fault: the AWS stand-in does not know the resource type Vpcs; did you mean aws:ec2/vpc:Vpc?"},
+		{standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpInvoke, Type: "getVpd"}, "add a fault: the AWS stand-in does not know the function getVpd; did you mean aws:ec2/getVpc:getVpc?"},
+		{standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpRead, Type: ec2.VPCType, Count: -1}, "add a fault: count and delay cannot be negative"},
 	} {
 		if _, err := a.cloud.AddFault(test.fault); err == nil || err.Error() != test.want {
 			t.Errorf("got  %v\nwant %s", err, test.want)
@@ -166,7 +169,7 @@ func TestAddFaultRefuses(t *testing.T) {
 func TestClearFaults(t *testing.T) {
 	a := newAccount(t)
 	for range 3 {
-		a.fault(Fault{Kind: FaultSlow, Operation: opCreate, Type: vpcType})
+		a.fault(standin.Fault{Kind: standin.FaultSlow, Operation: standin.OpCreate, Type: ec2.VPCType})
 	}
 	if n := a.cloud.ClearFaults(2, 7); n != 1 || len(a.cloud.Faults()) != 2 {
 		t.Errorf("cleared %d, left %v", n, a.cloud.Faults())
@@ -177,7 +180,7 @@ func TestClearFaults(t *testing.T) {
 }
 
 func TestWireKeepsOtherErrors(t *testing.T) {
-	if err := wire(errors.New("no")); err == nil || !strings.Contains(err.Error(), "1 error occurred:\n\t* no") {
+	if err := standin.Wire(errors.New("no")); err == nil || !strings.Contains(err.Error(), "1 error occurred:\n\t* no") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -14,9 +14,14 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
+	stssdk "github.com/aws/aws-sdk-go-v2/service/sts"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/golang-jwt/jwt/v5"
+
+	"tombolo/lab/aws/eks"
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/sts"
+	"tombolo/lab/standin"
 )
 
 const (
@@ -36,16 +41,16 @@ type fleet struct {
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{world: newWorld(t)}
-	f.make(clusterType, "spoke", f.clusterArgs(props{"name": "spoke", "encryptionConfig": nil}))
-	f.issuer = issuer(f.cloud.clusterNamed("demo"))
-	f.provider = f.make(oidcProviderType, "oidc", props{"url": f.issuer, "clientIdLists": []any{"sts.amazonaws.com"}})
-	f.hubRole = f.make(roleType, "hub", props{"name": "demo-argocd", "assumeRolePolicy": f.accountTrust(controllerAccount)})
-	f.mayAssume = f.make(rolePolicyType, "hub", props{"role": "demo-argocd", "name": "spokes", "policy": policyOf(maySpokes)})
-	f.spokeRole = f.make(roleType, "spoke", props{"name": "spoke-argocd-spoke", "assumeRolePolicy": roleTrust(f.hubRole.out.str("arn"), `["sts:AssumeRole","sts:TagSession"]`)})
-	f.entry = f.make(accessEntryType, "spoke", props{
+	f.make(eks.ClusterType, "spoke", f.clusterArgs(standin.Props{"name": "spoke", "encryptionConfig": nil}))
+	f.issuer = eks.Issuer(eks.ClusterNamed(f.cloud, "demo"))
+	f.provider = f.make(iam.OIDCProviderType, "oidc", standin.Props{"url": f.issuer, "clientIdLists": []any{"sts.amazonaws.com"}})
+	f.hubRole = f.make(iam.RoleType, "hub", standin.Props{"name": "demo-argocd", "assumeRolePolicy": f.accountTrust(controllerAccount)})
+	f.mayAssume = f.make(iam.RolePolicyType, "hub", standin.Props{"role": "demo-argocd", "name": "spokes", "policy": policyOf(maySpokes)})
+	f.spokeRole = f.make(iam.RoleType, "spoke", standin.Props{"name": "spoke-argocd-spoke", "assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `["sts:AssumeRole","sts:TagSession"]`)})
+	f.entry = f.make(eks.AccessEntryType, "spoke", standin.Props{
 		"clusterName": "spoke", "principalArn": f.spokeRole.out["arn"], "kubernetesGroups": []any{"tombolo:argocd"},
 	})
-	server := httptest.NewServer(f.cloud.STS())
+	server := httptest.NewServer(sts.Handler(f.cloud))
 	t.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
 	if err != nil {
@@ -103,7 +108,7 @@ func (f *fleet) pod(token string) awssdk.Config {
 	}
 	nothing := filepath.Join(f.t.TempDir(), "none")
 	for key, value := range map[string]string{
-		"AWS_WEB_IDENTITY_TOKEN_FILE": file, "AWS_ROLE_ARN": f.hubRole.out.str("arn"), "AWS_ROLE_SESSION_NAME": "controller", "AWS_REGION": fleetRegion,
+		"AWS_WEB_IDENTITY_TOKEN_FILE": file, "AWS_ROLE_ARN": f.hubRole.out.Str("arn"), "AWS_ROLE_SESSION_NAME": "controller", "AWS_REGION": fleetRegion,
 		"AWS_CONFIG_FILE": nothing, "AWS_SHARED_CREDENTIALS_FILE": nothing, "AWS_PROFILE": "", "AWS_ACCESS_KEY_ID": "",
 		"AWS_SECRET_ACCESS_KEY": "", "AWS_ENDPOINT_URL": "", "AWS_ENDPOINT_URL_STS": "", "AWS_CA_BUNDLE": "", "AWS_EC2_METADATA_DISABLED": "true",
 	} {
@@ -117,17 +122,17 @@ func (f *fleet) pod(token string) awssdk.Config {
 }
 
 // as is a client of STS with some credentials.
-func (f *fleet) as(by awssdk.CredentialsProvider) *sts.Client {
-	return sts.New(sts.Options{Region: fleetRegion, HTTPClient: f.client, Credentials: by, Retryer: awssdk.NopRetryer{}})
+func (f *fleet) as(by awssdk.CredentialsProvider) *stssdk.Client {
+	return stssdk.New(stssdk.Options{Region: fleetRegion, HTTPClient: f.client, Credentials: by, Retryer: awssdk.NopRetryer{}})
 }
 
 // session of a role, without asking anybody.
-func (f *fleet) session(role *thing, change func(*temporary)) awssdk.CredentialsProvider {
-	t := temporary{Expires: time.Now().Add(time.Hour), Role: role.id, RoleID: role.out.str("uniqueId"), Session: "test"}
+func (f *fleet) session(role *thing, change func(*sts.Temporary)) awssdk.CredentialsProvider {
+	t := sts.Temporary{Expires: time.Now().Add(time.Hour), Role: role.id, RoleID: role.out.Str("uniqueId"), Session: "test"}
 	if change != nil {
 		change(&t)
 	}
-	made := f.cloud.begin(t)
+	made := sts.Begin(f.cloud, t)
 	return awssdk.CredentialsProviderFunc(func(context.Context) (awssdk.Credentials, error) {
 		return awssdk.Credentials{AccessKeyID: made.AccessKeyID, SecretAccessKey: made.SecretAccessKey, SessionToken: made.SessionToken}, nil
 	})
@@ -135,14 +140,14 @@ func (f *fleet) session(role *thing, change func(*temporary)) awssdk.Credentials
 
 // assume is a session of the spoke's role for the pod.
 func (f *fleet) assume(from awssdk.Config) awssdk.CredentialsProvider {
-	return stscreds.NewAssumeRoleProvider(sts.NewFromConfig(from), f.spokeRole.out.str("arn"))
+	return stscreds.NewAssumeRoleProvider(stssdk.NewFromConfig(from), f.spokeRole.out.Str("arn"))
 }
 
 // presign makes the URL of a token with the SDK.
 func (f *fleet) presign(by awssdk.CredentialsProvider, headers map[string]string) (string, error) {
 	f.t.Helper()
-	made, err := sts.NewPresignClient(f.as(by)).PresignGetCallerIdentity(f.t.Context(), &sts.GetCallerIdentityInput{}, func(o *sts.PresignOptions) {
-		o.ClientOptions = append(o.ClientOptions, func(o *sts.Options) {
+	made, err := stssdk.NewPresignClient(f.as(by)).PresignGetCallerIdentity(f.t.Context(), &stssdk.GetCallerIdentityInput{}, func(o *stssdk.PresignOptions) {
+		o.ClientOptions = append(o.ClientOptions, func(o *stssdk.Options) {
 			for name, value := range headers {
 				o.APIOptions = append(o.APIOptions, smithyhttp.AddHeaderValue(name, value))
 			}

@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/aws/efs"
+	"tombolo/lab/standin"
 )
 
 const (
@@ -12,12 +16,12 @@ const (
 )
 
 // filtered asks with filters of one value each.
-func filtered(filters map[string]string) props {
+func filtered(filters map[string]string) standin.Props {
 	list := []any{}
 	for name, value := range filters {
 		list = append(list, map[string]any{"name": name, "values": []any{value}})
 	}
-	return props{"filters": list}
+	return standin.Props{"filters": list}
 }
 
 // mounted is a network with a mount target in each of its subnets.
@@ -26,7 +30,7 @@ func mounted(t *testing.T) (w *world, files, a, b *thing) {
 	w = newNetwork(t)
 	files = w.fileSystem(nil)
 	target := func(name string, subnet *thing) *thing {
-		return w.make(mountTargetType, name, props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
+		return w.make(efs.MountTargetType, name, standin.Props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
 	}
 	return w, files, target("a", w.subnetA), target("b", w.subnetB)
 }
@@ -35,21 +39,21 @@ func mounted(t *testing.T) (w *world, files, a, b *thing) {
 // is how one is found that nobody noted.
 func TestInterfacesOfMountTargets(t *testing.T) {
 	w, files, a, b := mounted(t)
-	inA, inB := a.out.str("networkInterfaceId"), b.out.str("networkInterfaceId")
+	inA, inB := a.out.Str("networkInterfaceId"), b.out.Str("networkInterfaceId")
 	ours := "EFS mount target for " + files.id + " (*)"
 	for _, tc := range []struct {
 		filters map[string]string
 		want    []any
 	}{
-		{map[string]string{"interface-type": "efs"}, anys(inA, inB)},
-		{map[string]string{"subnet-id": w.subnetA.id, "description": ours}, anys(inA)},
-		{map[string]string{"subnet-id": w.subnetB.id, "description": ours}, anys(inB)},
+		{map[string]string{"interface-type": "efs"}, standin.Values(inA, inB)},
+		{map[string]string{"subnet-id": w.subnetA.id, "description": ours}, standin.Values(inA)},
+		{map[string]string{"subnet-id": w.subnetB.id, "description": ours}, standin.Values(inB)},
 		{map[string]string{"subnet-id": w.subnetB.id, "description": "EFS mount target for fs-1 (*)"}, []any{}},
 		{map[string]string{"subnet-id": "subnet-1", "description": ours}, []any{}},
-		{map[string]string{"description": "EFS * (" + a.id + ")"}, anys(inA)},
-		{map[string]string{"network-interface-id": inB}, anys(inB)},
-		{map[string]string{"vpc-id": w.vpc.id, "private-ip-address": a.out.str("ipAddress")}, anys(inA)},
-		{map[string]string{"availability-zone": "eu-central-1b", "interface-type": "efs", "owner-id": "111122223333"}, anys(inB)},
+		{map[string]string{"description": "EFS * (" + a.id + ")"}, standin.Values(inA)},
+		{map[string]string{"network-interface-id": inB}, standin.Values(inB)},
+		{map[string]string{"vpc-id": w.vpc.id, "private-ip-address": a.out.Str("ipAddress")}, standin.Values(inA)},
+		{map[string]string{"availability-zone": "eu-central-1b", "interface-type": "efs", "owner-id": "111122223333"}, standin.Values(inB)},
 	} {
 		found, err := w.invoke(manyInterfaces, filtered(tc.filters))
 		if err != nil {
@@ -62,12 +66,12 @@ func TestInterfacesOfMountTargets(t *testing.T) {
 
 func TestInterfaceOfAMountTarget(t *testing.T) {
 	w, files, a, _ := mounted(t)
-	id, address := a.out.str("networkInterfaceId"), a.out.str("ipAddress")
-	found, err := w.invoke(oneInterface, props{"id": id})
+	id, address := a.out.Str("networkInterfaceId"), a.out.Str("ipAddress")
+	found, err := w.invoke(oneInterface, standin.Props{"id": id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := props{
+	want := standin.Props{
 		"id":               id,
 		"arn":              "arn:aws:ec2:eu-central-1:111122223333:network-interface/" + id,
 		"availabilityZone": "eu-central-1a",
@@ -75,8 +79,8 @@ func TestInterfaceOfAMountTarget(t *testing.T) {
 		"interfaceType":    "efs",
 		"ownerId":          "111122223333",
 		"privateIp":        address,
-		"privateIps":       anys(address),
-		"securityGroups":   anys(w.group.id),
+		"privateIps":       standin.Values(address),
+		"securityGroups":   standin.Values(w.group.id),
 		"subnetId":         w.subnetA.id,
 		"vpcId":            w.vpc.id,
 		"associations":     []any{}, "attachments": []any{}, "ipv6Addresses": []any{}, "tags": map[string]any{},
@@ -90,13 +94,13 @@ func TestInterfaceOfAMountTarget(t *testing.T) {
 // with the target.
 func TestInterfaceFollowsItsTarget(t *testing.T) {
 	w, _, a, _ := mounted(t)
-	group := w.make(securityGroupType, "other", props{"vpcId": w.vpc.id})
-	if err := w.update(a, props{"securityGroups": []any{group.id}}); err != nil {
+	group := w.make(ec2.SecurityGroupType, "other", standin.Props{"vpcId": w.vpc.id})
+	if err := w.update(a, standin.Props{"securityGroups": []any{group.id}}); err != nil {
 		t.Fatal(err)
 	}
-	asked := props{"id": a.out.str("networkInterfaceId")}
+	asked := standin.Props{"id": a.out.Str("networkInterfaceId")}
 	found, err := w.invoke(oneInterface, asked)
-	if err != nil || !cmp.Equal(found.list("securityGroups"), []string{group.id}) {
+	if err != nil || !cmp.Equal(found.List("securityGroups"), []string{group.id}) {
 		t.Errorf("groups are %v, error %v", found["securityGroups"], err)
 	}
 	if err := w.delete(a); err != nil {
@@ -109,7 +113,7 @@ func TestInterfaceFollowsItsTarget(t *testing.T) {
 func TestInterfaceRefusals(t *testing.T) {
 	w, _, _, _ := mounted(t)
 	for token, tc := range map[string]struct {
-		args props
+		args standin.Props
 		want string
 	}{
 		oneInterface: {
@@ -142,7 +146,7 @@ func TestFilterWildcard(t *testing.T) {
 		{"ab*ba", "aba", false},
 		{"*", "", true},
 	} {
-		if got := matchesAny([]string{"other", tc.pattern}, tc.value); got != tc.want {
+		if got := ec2.MatchesAny([]string{"other", tc.pattern}, tc.value); got != tc.want {
 			t.Errorf("%q matches %q: %t, want %t", tc.pattern, tc.value, got, tc.want)
 		}
 	}

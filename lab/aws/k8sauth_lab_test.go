@@ -14,6 +14,8 @@ import (
 
 	clientauthentication "k8s.io/client-go/pkg/apis/clientauthentication/v1beta1"
 
+	"tombolo/lab/aws/authenticator"
+	"tombolo/lab/aws/sts"
 	"tombolo/lab/pki"
 	"tombolo/lab/proxy"
 )
@@ -27,15 +29,15 @@ func TestArgoCDsProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := authority.Issue("sts", pki.Subject{DNSNames: STSHosts()}); err != nil {
+	if err := authority.Issue("sts", pki.Subject{DNSNames: sts.Hosts()}); err != nil {
 		t.Fatal(err)
 	}
 	trust, err := authority.TLS("sts")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tunnel := proxy.NewTunnel(STSHosts()...)
-	sts := &http.Server{Handler: f.cloud.STS(), TLSConfig: trust}
+	tunnel := proxy.NewTunnel(sts.Hosts()...)
+	sts := &http.Server{Handler: sts.Handler(f.cloud), TLSConfig: trust}
 	go sts.ServeTLS(tunnel, "", "")
 	t.Cleanup(func() { sts.Close() })
 	front := httptest.NewServer(proxy.Handler(nil, tunnel))
@@ -45,10 +47,10 @@ func TestArgoCDsProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), filepath.Join("..", "..", ".tools", "bin", "argocd-k8s-auth"),
-		"aws", "--cluster-name", "spoke", "--role-arn", f.spokeRole.out.str("arn"))
+		"aws", "--cluster-name", "spoke", "--role-arn", f.spokeRole.out.Str("arn"))
 	cmd.Env = []string{
 		"HOME=" + dir, "HTTPS_PROXY=" + front.URL, "AWS_CA_BUNDLE=" + authority.CertFile("ca"), "AWS_STS_REGIONAL_ENDPOINTS=regional",
-		"AWS_REGION=" + fleetRegion, "AWS_ROLE_ARN=" + f.hubRole.out.str("arn"), "AWS_WEB_IDENTITY_TOKEN_FILE=" + file,
+		"AWS_REGION=" + fleetRegion, "AWS_ROLE_ARN=" + f.hubRole.out.Str("arn"), "AWS_WEB_IDENTITY_TOKEN_FILE=" + file,
 	}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -59,11 +61,11 @@ func TestArgoCDsProgram(t *testing.T) {
 	if err := json.Unmarshal(out, &credential); err != nil {
 		t.Fatal(err)
 	}
-	user, groups, err := f.cloud.Authenticate("spoke", credential.Status.Token)
+	user, groups, err := authenticator.Authenticate(f.cloud, "spoke", credential.Status.Token)
 	if err != nil || !strings.HasPrefix(user, "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke/") || len(groups) != 1 || groups[0] != "tombolo:argocd" {
 		t.Errorf("got %s %v %v", user, groups, err)
 	}
-	if _, _, err := f.cloud.Authenticate("demo", credential.Status.Token); err == nil || !strings.Contains(err.Error(), "SignatureDoesNotMatch") {
+	if _, _, err := authenticator.Authenticate(f.cloud, "demo", credential.Status.Token); err == nil || !strings.Contains(err.Error(), "SignatureDoesNotMatch") {
 		t.Errorf("another cluster takes it: %v", err)
 	}
 }

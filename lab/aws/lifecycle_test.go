@@ -7,31 +7,37 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"tombolo/lab/aws/authenticator"
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/aws/eks"
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/sqs"
+	"tombolo/lab/standin"
 )
 
 func TestLifecycle(t *testing.T) {
 	w := newWorld(t)
-	if spec := w.fake.running["demo"]; spec.ServiceCIDR != "172.20.0.0/16" || spec.Version != "1.34" || spec.ARN != w.cluster.out.str("arn") {
+	if spec := w.fake.running["demo"]; spec.ServiceCIDR != "172.20.0.0/16" || spec.Version != "1.34" || spec.ID != w.cluster.out.Str("arn") {
 		t.Errorf("control plane started with %+v", spec)
 	}
-	if got := w.cluster.out.sub("certificateAuthority").str("data"); got != "UEVN" {
+	if got := w.cluster.out.Sub("certificateAuthority").Str("data"); got != "UEVN" {
 		t.Errorf("certificate authority is %q", got)
 	}
 	for _, key := range []string{"endpoint", "arn", "createdAt", "platformVersion"} {
-		if w.cluster.out.str(key) == "" {
+		if w.cluster.out.Str(key) == "" {
 			t.Errorf("cluster has no %s", key)
 		}
 	}
-	if issuers := w.cluster.out.at("identities", "oidcs", "issuer"); len(issuers) != 1 || !strings.HasPrefix(issuers[0], "https://oidc.eks.eu-central-1.amazonaws.com/id/") {
+	if issuers := w.cluster.out.At("identities", "oidcs", "issuer"); len(issuers) != 1 || !strings.HasPrefix(issuers[0], "https://oidc.eks.eu-central-1.amazonaws.com/id/") {
 		t.Errorf("issuers are %v", issuers)
 	}
-	group := w.nodes.in.str("nodeGroupName")
+	group := w.nodes.in.Str("nodeGroupName")
 	nodes := w.fake.nodes["demo/"+group]
 	if len(nodes) != 2 || nodes[0].Zone == nodes[1].Zone {
 		t.Fatalf("nodes are %+v", nodes)
@@ -47,12 +53,12 @@ func TestLifecycle(t *testing.T) {
 
 func TestNodesFollowTheSize(t *testing.T) {
 	w := newWorld(t)
-	before := w.fake.nodes["demo/"+w.nodes.in.str("nodeGroupName")]
-	err := w.update(w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
+	before := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]
+	err := w.update(w.nodes, standin.Props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	after := w.fake.nodes["demo/"+w.nodes.in.str("nodeGroupName")]
+	after := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]
 	if len(after) != 3 || after[0].Name != before[0].Name {
 		t.Errorf("nodes were %v and are %v", before, after)
 	}
@@ -61,26 +67,26 @@ func TestNodesFollowTheSize(t *testing.T) {
 func TestReopen(t *testing.T) {
 	w := newWorld(t)
 	before := w.cloud.Inventory()
-	token, _, err := w.cloud.GetToken("demo")
+	token, _, err := authenticator.GetToken(w.cloud, "demo")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.fake.running, w.fake.nodes = map[string]ClusterSpec{}, map[string][]Node{}
-	w.open(Options{})
-	w.configure(props{"region": "eu-central-1"})
+	w.fake.running, w.fake.nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
+	w.open(standin.Options{})
+	w.configure(standin.Props{"region": "eu-central-1"})
 	if diff := cmp.Diff(before, w.cloud.Inventory()); diff != "" {
 		t.Error(diff)
 	}
 	if err := w.cloud.Resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(w.fake.running) != 1 || len(w.fake.nodes["demo/"+w.nodes.in.str("nodeGroupName")]) != 2 {
+	if len(w.fake.running) != 1 || len(w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]) != 2 {
 		t.Errorf("after resume: %v %v", w.fake.running, w.fake.nodes)
 	}
-	if _, groups, err := w.cloud.Authenticate("demo", token); err != nil || !slices.Contains(groups, "system:masters") {
+	if _, groups, err := authenticator.Authenticate(w.cloud, "demo", token); err != nil || !slices.Contains(groups, "system:masters") {
 		t.Errorf("the old token gives %v, %v", groups, err)
 	}
-	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(vpcType, "vpc"), Id: w.vpc.id})
+	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(ec2.VPCType, "vpc"), Id: w.vpc.id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +97,9 @@ func TestReopen(t *testing.T) {
 
 func TestResumeAsksAFailedClusterForNothing(t *testing.T) {
 	w := newWorld(t)
-	w.fake.running, w.fake.nodes = map[string]ClusterSpec{}, map[string][]Node{}
+	w.fake.running, w.fake.nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
 	w.fake.fail = errors.New("port 6443 is taken")
-	w.open(Options{})
+	w.open(standin.Options{})
 	err := w.cloud.Resume(t.Context())
 	if err == nil || !strings.HasPrefix(err.Error(), "resume EKS Cluster demo: ") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("error %v", err)
@@ -105,25 +111,25 @@ func TestResumeAsksAFailedClusterForNothing(t *testing.T) {
 
 func TestReadByImportForm(t *testing.T) {
 	w := newWorld(t)
-	role := w.make(roleType, "pod", props{"assumeRolePolicy": podTrust})
-	pod := w.make(podIdentityType, "pod", props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.out["arn"]})
-	w.make(groupRuleType, "rule", props{
+	role := w.make(iam.RoleType, "pod", standin.Props{"assumeRolePolicy": podTrust})
+	pod := w.make(eks.PodIdentityType, "pod", standin.Props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.out["arn"]})
+	w.make(ec2.GroupRuleType, "rule", standin.Props{
 		"securityGroupId": w.group.id, "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true,
 	})
 	for token, id := range map[string]string{
-		groupRuleType:   w.group.id + "_ingress_all_0_0_self",
-		routeType:       w.table.id + "_0.0.0.0/0",
-		tableLinkType:   w.subnetB.id + "/" + w.table.id,
-		attachmentType:  w.nodeRole.id + "/arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy",
-		podIdentityType: "demo," + pod.id,
-		nodeGroupType:   "demo:" + w.nodes.in.str("nodeGroupName"),
+		ec2.GroupRuleType:   w.group.id + "_ingress_all_0_0_self",
+		ec2.RouteType:       w.table.id + "_0.0.0.0/0",
+		ec2.TableLinkType:   w.subnetB.id + "/" + w.table.id,
+		iam.AttachmentType:  w.nodeRole.id + "/arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy",
+		eks.PodIdentityType: "demo," + pod.id,
+		eks.NodeGroupType:   "demo:" + w.nodes.in.Str("nodeGroupName"),
 	} {
 		res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(token, "x"), Id: id})
 		if err != nil || res.Id == "" || len(res.Inputs.GetFields()) == 0 {
 			t.Errorf("read %s %s: %v, %v", token, id, res, err)
 		}
 	}
-	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(vpcType, "x"), Id: "vpc-0"})
+	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(ec2.VPCType, "x"), Id: "vpc-0"})
 	if err != nil || res.Id != "" {
 		t.Errorf("read of nothing: %v, %v", res, err)
 	}
@@ -133,13 +139,13 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 	w := newWorld(t)
 	w.fake.block = make(chan struct{})
 	made := make(chan error)
-	in := w.clusterArgs(props{"name": "second"})
+	in := w.clusterArgs(standin.Props{"name": "second"})
 	go func() {
-		_, err := w.try(clusterType, "second", in)
+		_, err := w.try(eks.ClusterType, "second", in)
 		made <- err
 	}()
 	w.eventually("the cluster is recorded", func() bool {
-		return slices.ContainsFunc(w.cloud.Inventory(), func(i Item) bool { return i.ID == "second" })
+		return slices.ContainsFunc(w.cloud.Inventory(), func(i standin.Item) bool { return i.ID == "second" })
 	})
 	if _, err := w.server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
@@ -148,8 +154,8 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 		t.Errorf("the caller got %v", err)
 	}
 	close(w.fake.block)
-	w.cloud.work.Wait()
-	if r := w.cloud.clusterNamed("second"); r == nil || r.Status != statusActive || r.Outputs.str("endpoint") == "" {
+	w.cloud.Work.Wait()
+	if r := eks.ClusterNamed(w.cloud, "second"); r == nil || r.Status != standin.StatusActive || r.Outputs.Str("endpoint") == "" {
 		t.Errorf("the cluster is %+v", r)
 	}
 }
@@ -157,20 +163,20 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 func TestFailedStartCanBeTriedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.fake.fail = errors.New("etcd: port 2379 is taken")
-	in := w.clusterArgs(props{"name": "second"})
-	if _, err := w.try(clusterType, "second", in); err == nil || !strings.Contains(err.Error(), "waiting for EKS Cluster (second): etcd: port 2379 is taken") {
+	in := w.clusterArgs(standin.Props{"name": "second"})
+	if _, err := w.try(eks.ClusterType, "second", in); err == nil || !strings.Contains(err.Error(), "waiting for EKS Cluster (second): etcd: port 2379 is taken") {
 		t.Errorf("got %v", err)
 	}
 	w.fake.fail = nil
-	w.make(clusterType, "second", in)
+	w.make(eks.ClusterType, "second", in)
 }
 
 func TestLatencyEndsWithTheCaller(t *testing.T) {
 	a := newAccount(t)
-	a.open(Options{LatencyScale: 1000})
-	a.configure(props{})
+	a.open(standin.Options{LatencyScale: 1000})
+	a.configure(standin.Props{})
 	done := make(chan error)
-	go func() { _, err := a.try(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
+	go func() { _, err := a.try(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
 	a.eventually("the VPC is recorded", func() bool { return len(a.cloud.Inventory()) == 1 })
 	if _, err := a.server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
@@ -184,11 +190,11 @@ func TestLatencyEndsWithTheCaller(t *testing.T) {
 // for which the other operation may wait.
 func TestRepeatedCreate(t *testing.T) {
 	a := newAccount(t)
-	queue := a.make(queueType, "queue", props{"name": "q"})
-	unlock := a.cloud.lockResource(a.cloud.types[queueType], &session{region: "eu-central-1"}, queue.id)
+	queue := a.make(sqs.QueueType, "queue", standin.Props{"name": "q"})
+	unlock := a.cloud.LockResource(sqs.QueueType, "eu-central-1", queue.id)
 	made := make(chan error, 1)
 	go func() {
-		_, err := a.try(queueType, "again", props{"name": "q"})
+		_, err := a.try(sqs.QueueType, "again", standin.Props{"name": "q"})
 		made <- err
 	}()
 	select {
@@ -207,12 +213,12 @@ func TestRepeatedCreate(t *testing.T) {
 
 func TestConcurrentCreates(t *testing.T) {
 	a := newAccount(t)
-	vpc := a.make(vpcType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
+	vpc := a.make(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16"})
 	var wg sync.WaitGroup
 	errs := make(chan error, 40)
 	for i := range 40 {
 		wg.Go(func() { // twenty blocks, each asked for twice
-			_, err := a.try(subnetType, fmt.Sprint("s", i), props{"vpcId": vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i%20)})
+			_, err := a.try(ec2.SubnetType, fmt.Sprint("s", i), standin.Props{"vpcId": vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i%20)})
 			errs <- err
 		})
 	}
@@ -229,13 +235,6 @@ func TestConcurrentCreates(t *testing.T) {
 	}
 }
 
-func TestDiskFullIsNamed(t *testing.T) {
-	err := explainDisk(&os.PathError{Op: "write", Path: "x.json", Err: syscall.ENOSPC})
-	if got := err.Error(); got != "the disk is full: write x.json: no space left on device; free some space and run again" {
-		t.Error(got)
-	}
-}
-
 func TestUnwritableStateMakesNothing(t *testing.T) {
 	a := newAccount(t)
 	if err := os.RemoveAll(a.dir); err != nil {
@@ -244,7 +243,7 @@ func TestUnwritableStateMakesNothing(t *testing.T) {
 	if err := os.WriteFile(a.dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := a.try(eipType, "eip", props{"domain": "vpc"})
+	_, err := a.try(ec2.EIPType, "eip", standin.Props{"domain": "vpc"})
 	if err == nil || !strings.Contains(err.Error(), "record aws:ec2/eip:Eip eipalloc-0") {
 		t.Errorf("got %v", err)
 	}

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/standin"
 )
 
 const image = "ami-0123456789abcdef0"
@@ -13,15 +16,15 @@ const image = "ami-0123456789abcdef0"
 func TestInstanceHoldsItsNetwork(t *testing.T) {
 	w := newNetwork(t)
 	tags := map[string]any{"karpenter.sh/nodepool": "default"}
-	instance := w.add(instanceType, "node", props{
-		"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "vpcSecurityGroupIds": anys(w.group.id), "tags": tags,
+	instance := w.add(ec2.InstanceType, "node", standin.Props{
+		"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "vpcSecurityGroupIds": standin.Values(w.group.id), "tags": tags,
 	})
-	found, err := w.invoke("aws:ec2/getInstances:getInstances", props{"instanceTags": tags})
-	if diff := cmp.Diff(anys(instance.id), found["ids"]); err != nil || diff != "" {
+	found, err := w.invoke("aws:ec2/getInstances:getInstances", standin.Props{"instanceTags": tags})
+	if diff := cmp.Diff(standin.Values(instance.id), found["ids"]); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	interfaces, err := w.invoke(manyInterfaces, filtered(map[string]string{"group-id": w.group.id}))
-	if diff := cmp.Diff(anys(instance.out.str("primaryNetworkInterfaceId")), interfaces["ids"]); err != nil || diff != "" {
+	if diff := cmp.Diff(standin.Values(instance.out.Str("primaryNetworkInterfaceId")), interfaces["ids"]); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	refuses(t, w.delete(w.group), "DependencyViolation: resource "+w.group.id+" has a dependent object")
@@ -31,31 +34,31 @@ func TestInstanceHoldsItsNetwork(t *testing.T) {
 
 func TestInstanceRefusals(t *testing.T) {
 	w := newNetwork(t)
-	for want, change := range map[string]props{
+	for want, change := range map[string]standin.Props{
 		"InvalidAMIID.Malformed":                                            {"ami": "x"},
 		"Invalid value 'm7i.tiny' for InstanceType":                         {"instanceType": "m7i.tiny"},
 		"InvalidSubnetID.NotFound: The subnet ID 'subnet-1' does not exist": {"subnetId": "subnet-1"},
-		"InvalidGroup.NotFound: The security group 'sg-1' does not exist":   {"vpcSecurityGroupIds": anys("sg-1")},
+		"InvalidGroup.NotFound: The security group 'sg-1' does not exist":   {"vpcSecurityGroupIds": standin.Values("sg-1")},
 	} {
-		_, err := w.try(instanceType, "node", merged(props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id}, change))
+		_, err := w.try(ec2.InstanceType, "node", standin.Merged(standin.Props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id}, change))
 		refuses(t, err, want)
 	}
-	kept := w.make(instanceType, "kept", props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "disableApiTermination": true})
+	kept := w.make(ec2.InstanceType, "kept", standin.Props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "disableApiTermination": true})
 	refuses(t, w.delete(kept), "may not be terminated")
 }
 
 // TestInterfaceOfOnesOwn is what a plugin for networks leaves behind.
 func TestInterfaceOfOnesOwn(t *testing.T) {
 	w := newNetwork(t)
-	left := w.add(interfaceType, "left", props{
-		"subnetId": w.subnetA.id, "securityGroups": anys(w.group.id), "description": "aws-K8S-i-1",
+	left := w.add(ec2.InterfaceType, "left", standin.Props{
+		"subnetId": w.subnetA.id, "securityGroups": standin.Values(w.group.id), "description": "aws-K8S-i-1",
 		"tags": map[string]any{"cluster.k8s.amazonaws.com/name": "demo"},
 	})
 	for _, filters := range []map[string]string{
 		{"status": "available"}, {"tag:cluster.k8s.amazonaws.com/name": "demo"}, {"group-id": w.group.id}, {"description": "aws-K8S-*"},
 	} {
 		found, err := w.invoke(manyInterfaces, filtered(filters))
-		if diff := cmp.Diff(anys(left.id), found["ids"]); err != nil || diff != "" {
+		if diff := cmp.Diff(standin.Values(left.id), found["ids"]); err != nil || diff != "" {
 			t.Errorf("%v: %v\n%s", filters, err, diff)
 		}
 	}
@@ -67,23 +70,23 @@ func TestInterfaceOfOnesOwn(t *testing.T) {
 // TestClusterGroupThatIsInUse stays behind with the VPC, where in AWS it does.
 func TestClusterGroupThatIsInUse(t *testing.T) {
 	w := newWorld(t)
-	id := w.cluster.out.sub("vpcConfig").str("clusterSecurityGroupId")
-	left := w.make(interfaceType, "left", props{"subnetId": w.subnetA.id, "securityGroups": anys(id)})
+	id := w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")
+	left := w.make(ec2.InterfaceType, "left", standin.Props{"subnetId": w.subnetA.id, "securityGroups": standin.Values(id)})
 	for _, x := range []*thing{w.nodes, w.cluster} {
 		if err := w.delete(x); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
-		"tagFilters": []any{map[string]any{"key": "kubernetes.io/cluster/demo", "values": anys("owned")}},
+	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", standin.Props{
+		"tagFilters": []any{map[string]any{"key": "kubernetes.io/cluster/demo", "values": standin.Values("owned")}},
 	})
-	if err != nil || len(found.objects("resourceTagMappingLists")) != 1 {
+	if err != nil || len(found.Objects("resourceTagMappingLists")) != 1 {
 		t.Errorf("tagged: %v, %v", found["resourceTagMappingLists"], err)
 	}
 	if err := w.delete(left); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.delete(&thing{token: securityGroupType, name: "left", id: id}); err != nil {
+	if err := w.delete(&thing{token: ec2.SecurityGroupType, name: "left", id: id}); err != nil {
 		t.Error(err)
 	}
 	for _, i := range w.cloud.Inventory() {

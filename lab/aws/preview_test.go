@@ -5,47 +5,50 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"tombolo/lab/aws/eks"
+	"tombolo/lab/standin"
 )
 
 // previewedCluster is the vpcConfig of a cluster to be made, and all outputs of
 // the world's cluster after an update that has other inputs.
-func (w *world) previewedCluster(change props) (created, updated props) {
+func (w *world) previewedCluster(change standin.Props) (created, updated standin.Props) {
 	w.t.Helper()
-	in := merged(w.cluster.in, change)
+	in := standin.Merged(w.cluster.in, change)
 	made, err := w.server.Create(w.t.Context(), &pulumirpc.CreateRequest{
-		Urn: urnOf(clusterType, "another"), Properties: w.wire(in), Preview: true,
+		Urn: urnOf(eks.ClusterType, "another"), Properties: w.wire(in), Preview: true,
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	changed, err := w.server.Update(w.t.Context(), &pulumirpc.UpdateRequest{
-		Urn: urnOf(clusterType, "cluster"), Id: w.cluster.id, Preview: true,
+		Urn: urnOf(eks.ClusterType, "cluster"), Id: w.cluster.id, Preview: true,
 		Olds: w.wire(w.cluster.out), OldInputs: w.wire(w.cluster.in), News: w.wire(in),
 	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.plain(made.Properties).sub("vpcConfig"), w.plain(changed.Properties)
+	return w.plain(made.Properties).Sub("vpcConfig"), w.plain(changed.Properties)
 }
 
 // What AWS decides within an object that was asked for is unknown in the preview
 // of a creation, and what it is in the preview of an update.
 func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 	w := newWorld(t)
-	had := w.cluster.out.sub("vpcConfig")
-	if had.str("clusterSecurityGroupId") == "" || had.str("vpcId") == "" {
+	had := w.cluster.out.Sub("vpcConfig")
+	if had.Str("clusterSecurityGroupId") == "" || had.Str("vpcId") == "" {
 		t.Fatalf("AWS has decided nothing: %v", had)
 	}
-	created, updated := w.previewedCluster(props{"version": "1.35"})
+	created, updated := w.previewedCluster(standin.Props{"version": "1.35"})
 	for _, key := range []string{"clusterSecurityGroupId", "vpcId"} {
-		if created[key] != (unknown{}) {
+		if created[key] != (standin.Unknown{}) {
 			t.Errorf("%s of a cluster to be made is %v, want unknown", key, created[key])
 		}
 	}
-	if diff := cmp.Diff(had, updated.sub("vpcConfig")); diff != "" {
+	if diff := cmp.Diff(had, updated.Sub("vpcConfig")); diff != "" {
 		t.Errorf("an upgrade changes vpcConfig (-before +after):\n%s", diff)
 	}
-	if updated.str("version") != "1.35" || updated.str("endpoint") != w.cluster.out.str("endpoint") {
+	if updated.Str("version") != "1.35" || updated.Str("endpoint") != w.cluster.out.Str("endpoint") {
 		t.Errorf("an upgrade makes %v", updated)
 	}
 }
@@ -54,15 +57,15 @@ func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 // asked for any longer.
 func TestPreviewOfAnObjectThatChanges(t *testing.T) {
 	w := newWorld(t)
-	had := w.cluster.out.sub("vpcConfig")
-	_, updated := w.previewedCluster(props{"vpcConfig": map[string]any{
+	had := w.cluster.out.Sub("vpcConfig")
+	_, updated := w.previewedCluster(standin.Props{"vpcConfig": map[string]any{
 		"subnetIds": []any{w.subnetA.id, w.subnetB.id}, "endpointPrivateAccess": true,
 	}})
-	now := updated.sub("vpcConfig")
-	if now["endpointPrivateAccess"] != true || now.str("clusterSecurityGroupId") != had.str("clusterSecurityGroupId") {
+	now := updated.Sub("vpcConfig")
+	if now["endpointPrivateAccess"] != true || now.Str("clusterSecurityGroupId") != had.Str("clusterSecurityGroupId") {
 		t.Errorf("vpcConfig becomes %v", now)
 	}
-	if now.has("securityGroupIds") {
+	if now.Has("securityGroupIds") {
 		t.Errorf("the security groups are not asked for any longer, and vpcConfig has %v", now["securityGroupIds"])
 	}
 }

@@ -2,11 +2,15 @@ package aws
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"tombolo/lab/aws/sqs"
+	"tombolo/lab/standin"
 )
 
 const queueURL = "https://sqs.eu-central-1.amazonaws.com/111122223333/"
@@ -20,100 +24,100 @@ func letEventsIn(queue string) string {
 func TestQueueRefusals(t *testing.T) {
 	refused(t, emptyWorld, []attempt{
 		{
-			"name", queueType, func(*world) props { return props{"name": "a.b"} },
+			"name", sqs.QueueType, func(*world) standin.Props { return standin.Props{"name": "a.b"} },
 			"name: invalid queue name: a.b",
 		},
 		{
-			"name of a FIFO queue", queueType, func(*world) props { return props{"name": "a", "fifoQueue": true} },
+			"name of a FIFO queue", sqs.QueueType, func(*world) standin.Props { return standin.Props{"name": "a", "fifoQueue": true} },
 			"name: invalid queue name: a",
 		},
 		{
-			"name too long", queueType, func(*world) props { return props{"name": strings.Repeat("x", 81)} },
+			"name too long", sqs.QueueType, func(*world) standin.Props { return standin.Props{"name": strings.Repeat("x", 81)} },
 			"name: invalid queue name: xxx",
 		},
 		{
-			"deduplication without FIFO", queueType, func(*world) props { return props{"contentBasedDeduplication": true} },
+			"deduplication without FIFO", sqs.QueueType, func(*world) standin.Props { return standin.Props{"contentBasedDeduplication": true} },
 			"content-based deduplication can only be set for FIFO queue",
 		},
 		{
-			"retention too short", queueType, func(*world) props { return props{"messageRetentionSeconds": 59} },
+			"retention too short", sqs.QueueType, func(*world) standin.Props { return standin.Props{"messageRetentionSeconds": 59} },
 			"expected messageRetentionSeconds to be in the range (60 - 1209600), got 59",
 		},
 		{
-			"retention too long", queueType, func(*world) props { return props{"messageRetentionSeconds": 1209601} },
+			"retention too long", sqs.QueueType, func(*world) standin.Props { return standin.Props{"messageRetentionSeconds": 1209601} },
 			"expected messageRetentionSeconds to be in the range (60 - 1209600), got 1209601",
 		},
 		{
-			"visibility", queueType, func(*world) props { return props{"visibilityTimeoutSeconds": 43201} },
+			"visibility", sqs.QueueType, func(*world) standin.Props { return standin.Props{"visibilityTimeoutSeconds": 43201} },
 			"expected visibilityTimeoutSeconds to be in the range (0 - 43200), got 43201",
 		},
-		{"two encryptions", queueType, func(*world) props {
-			return props{"kmsMasterKeyId": "alias/aws/sqs", "sqsManagedSseEnabled": true}
+		{"two encryptions", sqs.QueueType, func(*world) standin.Props {
+			return standin.Props{"kmsMasterKeyId": "alias/aws/sqs", "sqsManagedSseEnabled": true}
 		}, `kmsMasterKeyId: Conflicting configuration arguments. "kmsMasterKeyId": conflicts with sqsManagedSseEnabled`},
-		{"name taken", queueType, func(w *world) props {
-			w.make(queueType, "first", props{"name": "q"})
-			return props{"name": "q", "visibilityTimeoutSeconds": 60}
+		{"name taken", sqs.QueueType, func(w *world) standin.Props {
+			w.make(sqs.QueueType, "first", standin.Props{"name": "q"})
+			return standin.Props{"name": "q", "visibilityTimeoutSeconds": 60}
 		}, "QueueAlreadyExists: A queue already exists with the same name and a different value for attribute VisibilityTimeoutSeconds"},
-		{"other tags", queueType, func(w *world) props {
-			w.make(queueType, "first", props{"name": "q"})
-			return props{"name": "q", "tags": map[string]any{"a": "b"}}
+		{"other tags", sqs.QueueType, func(w *world) standin.Props {
+			w.make(sqs.QueueType, "first", standin.Props{"name": "q"})
+			return standin.Props{"name": "q", "tags": map[string]any{"a": "b"}}
 		}, "QueueAlreadyExists: A queue already exists with the same name and different tags"},
-		{"no dead letter queue", queueType, func(*world) props {
-			return props{"redrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:111122223333:none","maxReceiveCount":3}`}
+		{"no dead letter queue", sqs.QueueType, func(*world) standin.Props {
+			return standin.Props{"redrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:111122223333:none","maxReceiveCount":3}`}
 		}, "for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist."},
-		{"receive count", queueType, func(w *world) props {
-			dead := w.make(queueType, "dead", props{"name": "dead"})
-			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":1001}`, dead.out.str("arn"))}
+		{"receive count", sqs.QueueType, func(w *world) standin.Props {
+			dead := w.make(sqs.QueueType, "dead", standin.Props{"name": "dead"})
+			return standin.Props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":1001}`, dead.out.Str("arn"))}
 		}, "Reason: Invalid value for maxReceiveCount: 1001, valid values are from 1 to 1000 both inclusive."},
-		{"dead letter queue of the other kind", queueType, func(w *world) props {
-			dead := w.make(queueType, "dead", props{"name": "dead.fifo", "fifoQueue": true})
-			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"3"}`, dead.out.str("arn"))}
+		{"dead letter queue of the other kind", sqs.QueueType, func(w *world) standin.Props {
+			dead := w.make(sqs.QueueType, "dead", standin.Props{"name": "dead.fifo", "fifoQueue": true})
+			return standin.Props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"3"}`, dead.out.Str("arn"))}
 		}, "Reason: Dead-letter queue must be same type of queue as the source."},
 		{
-			"no queue", queuePolicyType, func(*world) props {
-				return props{"queueUrl": queueURL + "none", "policy": letEventsIn("*")}
+			"no queue", sqs.QueuePolicyType, func(*world) standin.Props {
+				return standin.Props{"queueUrl": queueURL + "none", "policy": letEventsIn("*")}
 			},
 			"AWS.SimpleQueueService.NonExistentQueue: The specified queue does not exist.",
 		},
-		{"policy without principal", queuePolicyType, func(w *world) props {
-			q := w.make(queueType, "q", props{})
-			return props{"queueUrl": q.id, "policy": policyOf(`{"Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}`)}
+		{"policy without principal", sqs.QueuePolicyType, func(w *world) standin.Props {
+			q := w.make(sqs.QueueType, "q", standin.Props{})
+			return standin.Props{"queueUrl": q.id, "policy": policyOf(`{"Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}`)}
 		}, "InvalidAttributeValue: Invalid value for the parameter Policy."},
-		{"policy for an unknown service", queuePolicyType, func(w *world) props {
-			q := w.make(queueType, "q", props{})
-			return props{"queueUrl": q.id, "policy": strings.ReplaceAll(letEventsIn("*"), "events.a", "event.a")}
+		{"policy for an unknown service", sqs.QueuePolicyType, func(w *world) standin.Props {
+			q := w.make(sqs.QueueType, "q", standin.Props{})
+			return standin.Props{"queueUrl": q.id, "policy": strings.ReplaceAll(letEventsIn("*"), "events.a", "event.a")}
 		}, "InvalidAttributeValue: Invalid value for the parameter Policy."},
 	})
 }
 
 func TestQueue(t *testing.T) {
 	w := emptyWorld(t)
-	in := props{"name": "demo-karpenter", "messageRetentionSeconds": 300, "sqsManagedSseEnabled": true, "tags": map[string]any{"tombolo:cluster": "demo"}}
-	q := w.add(queueType, "queue", in)
+	in := standin.Props{"name": "demo-karpenter", "messageRetentionSeconds": 300, "sqsManagedSseEnabled": true, "tags": map[string]any{"tombolo:cluster": "demo"}}
+	q := w.add(sqs.QueueType, "queue", in)
 	arn := "arn:aws:sqs:eu-central-1:111122223333:demo-karpenter"
-	if q.id != queueURL+"demo-karpenter" || q.out.str("url") != q.id || q.out.str("arn") != arn {
+	if q.id != queueURL+"demo-karpenter" || q.out.Str("url") != q.id || q.out.Str("arn") != arn {
 		t.Errorf("queue is %s, %v", q.id, q.out)
 	}
-	policy := w.add(queuePolicyType, "policy", props{"queueUrl": q.id, "policy": letEventsIn(arn)})
-	if d := w.diff(policy, props{"policy": strings.ReplaceAll(letEventsIn(arn), `"sqs:SendMessage"`, `["sqs:SendMessage"]`)}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+	policy := w.add(sqs.QueuePolicyType, "policy", standin.Props{"queueUrl": q.id, "policy": letEventsIn(arn)})
+	if d := w.diff(policy, standin.Props{"policy": strings.ReplaceAll(letEventsIn(arn), `"sqs:SendMessage"`, `["sqs:SendMessage"]`)}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("the same policy, written differently: %v", d)
 	}
-	if again := w.make(queueType, "again", in); again.id != q.id {
+	if again := w.make(sqs.QueueType, "again", in); again.id != q.id {
 		t.Errorf("the same queue again is %s", again.id)
 	}
-	if err := w.update(q, props{"messageRetentionSeconds": 600.0}); err != nil || q.out.integer("messageRetentionSeconds") != 600 || q.out.str("arn") != arn {
+	if err := w.update(q, standin.Props{"messageRetentionSeconds": 600.0}); err != nil || q.out.Integer("messageRetentionSeconds") != 600 || q.out.Str("arn") != arn {
 		t.Errorf("update gives %v, %v", err, q.out)
 	}
-	if err := w.update(q, props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"}); err != nil || q.out.boolean("sqsManagedSseEnabled") {
+	if err := w.update(q, standin.Props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"}); err != nil || q.out.Boolean("sqsManagedSseEnabled") {
 		t.Errorf("with a key of one's own: %v, %v", err, q.out)
 	}
-	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
+	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", standin.Props{
 		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{arn}, found.at("resourceTagMappingLists", "resourceArn")); diff != "" {
+	if diff := cmp.Diff([]string{arn}, found.At("resourceTagMappingLists", "resourceArn")); diff != "" {
 		t.Error(diff)
 	}
 	w.takeDown()
@@ -121,17 +125,17 @@ func TestQueue(t *testing.T) {
 
 func TestQueueNames(t *testing.T) {
 	a := newAccount(t)
-	in, failures := a.check(queueType, "jobs", nil, props{"fifoQueue": true})
-	if failures != "" || !strings.HasSuffix(in.str("name"), ".fifo") || !madeName.MatchString(in.str("name")) {
-		t.Errorf("made up the name %s, %s", in.str("name"), failures)
+	in, failures := a.check(sqs.QueueType, "jobs", nil, standin.Props{"fifoQueue": true})
+	if failures != "" || !strings.HasSuffix(in.Str("name"), ".fifo") || !regexp.MustCompile(`-[0-9a-f]{7}\.fifo$`).MatchString(in.Str("name")) {
+		t.Errorf("made up the name %s, %s", in.Str("name"), failures)
 	}
 }
 
 // TestQueueGoesWithItsPolicy: a policy is a part of its queue.
 func TestQueueGoesWithItsPolicy(t *testing.T) {
 	w := emptyWorld(t)
-	q := w.make(queueType, "q", props{})
-	w.make(queuePolicyType, "p", props{"queueUrl": q.id, "policy": letEventsIn(q.out.str("arn"))})
+	q := w.make(sqs.QueueType, "q", standin.Props{})
+	w.make(sqs.QueuePolicyType, "p", standin.Props{"queueUrl": q.id, "policy": letEventsIn(q.out.Str("arn"))})
 	if err := w.delete(q); err != nil || len(w.cloud.Inventory()) != 0 {
 		t.Errorf("left over after %v: %v", err, w.cloud.Inventory())
 	}

@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/sts"
+	stssdk "github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+
+	"tombolo/lab/aws/authenticator"
+	"tombolo/lab/aws/sts"
 )
 
 // stsRefuses asserts the code and the message of an error of STS.
@@ -27,11 +30,11 @@ func stsRefuses(t *testing.T, err error, code, message string) {
 func TestArgoCDReachesSpoke(t *testing.T) {
 	f := newFleet(t)
 	pod := f.pod(f.accountToken(nil))
-	hub, err := sts.NewFromConfig(pod).GetCallerIdentity(t.Context(), nil)
+	hub, err := stssdk.NewFromConfig(pod).GetCallerIdentity(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *hub.Arn != "arn:aws:sts::111122223333:assumed-role/demo-argocd/controller" || *hub.UserId != f.hubRole.out.str("uniqueId")+":controller" || *hub.Account != "111122223333" {
+	if *hub.Arn != "arn:aws:sts::111122223333:assumed-role/demo-argocd/controller" || *hub.UserId != f.hubRole.out.Str("uniqueId")+":controller" || *hub.Account != "111122223333" {
 		t.Errorf("the pod is %s %s %s", *hub.Arn, *hub.UserId, *hub.Account)
 	}
 	spoke := f.assume(pod)
@@ -42,11 +45,11 @@ func TestArgoCDReachesSpoke(t *testing.T) {
 	if left := time.Until(made.Expires); left > 15*time.Minute || left < 14*time.Minute {
 		t.Errorf("the SDK asks for 15 minutes, and has %v", left)
 	}
-	presigned, err := f.presign(spoke, map[string]string{clusterHeader: "spoke", "X-Amz-Expires": "60"})
+	presigned, err := f.presign(spoke, map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, groups, err := f.cloud.Authenticate("spoke", tokenOf(presigned))
+	user, groups, err := authenticator.Authenticate(f.cloud, "spoke", tokenOf(presigned))
 	session, _, _ := strings.Cut(user, "/aws-go-sdk-")
 	if err != nil || session != "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke" || len(groups) != 1 || groups[0] != "tombolo:argocd" {
 		t.Errorf("got %s %v %v", user, groups, err)
@@ -54,7 +57,7 @@ func TestArgoCDReachesSpoke(t *testing.T) {
 }
 
 func tokenOf(url string) string {
-	return tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(url))
+	return authenticator.TokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(url))
 }
 
 // TestSTSRequests are requests that no SDK makes.
@@ -99,12 +102,12 @@ func TestSTSHosts(t *testing.T) {
 		"sts.amazonaws.com": "us-east-1", "sts.eu-central-1.amazonaws.com:443": "eu-central-1", "sts.cn-north-1.amazonaws.com.cn": "cn-north-1",
 		"sts.cn-north-1.amazonaws.com": "", "sts.mars-1.amazonaws.com": "", "iam.amazonaws.com": "", "eu-central-1.amazonaws.com": "",
 	} {
-		if region, known := stsRegion(host); known != (want != "") || known && region != want {
+		if region, known := sts.Region(host); known != (want != "") || known && region != want {
 			t.Errorf("%s: %s, %t", host, region, known)
 		}
 	}
-	for _, host := range STSHosts() {
-		if _, known := stsRegion(host); !known {
+	for _, host := range sts.Hosts() {
+		if _, known := sts.Region(host); !known {
 			t.Errorf("%s is not served", host)
 		}
 	}

@@ -8,70 +8,82 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+
+	"tombolo/lab/aws/acm"
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/aws/efs"
+	"tombolo/lab/aws/events"
+	"tombolo/lab/aws/s3"
+	"tombolo/lab/aws/sqs"
+	"tombolo/lab/standin"
 )
 
 const discovery = "karpenter.sh/discovery"
 
-func tagOf(x *thing, value string) props {
-	return props{"resourceId": x.id, "key": discovery, "value": value}
+func tagOf(x *thing, value string) standin.Props {
+	return standin.Props{"resourceId": x.id, "key": discovery, "value": value}
 }
 
 func TestTagRefusals(t *testing.T) {
 	refused(t, newNetwork, []attempt{
 		{
-			"nothing", tagType, func(*world) props { return props{"resourceId": "subnet-1", "key": discovery, "value": "demo"} },
+			"nothing", ec2.TagType, func(*world) standin.Props {
+				return standin.Props{"resourceId": "subnet-1", "key": discovery, "value": "demo"}
+			},
 			"creating EC2 Tag: operation error EC2: CreateTags",
 		},
 		{
-			"nothing code", tagType, func(*world) props { return props{"resourceId": "subnet-1", "key": discovery, "value": "demo"} },
+			"nothing code", ec2.TagType, func(*world) standin.Props {
+				return standin.Props{"resourceId": "subnet-1", "key": discovery, "value": "demo"}
+			},
 			"api error InvalidID: The ID 'subnet-1' is not valid",
 		},
-		{"what is not EC2's", tagType, func(w *world) props {
-			return tagOf(w.make(fileSystemType, "files", props{}), "demo")
+		{"what is not EC2's", ec2.TagType, func(w *world) standin.Props {
+			return tagOf(w.make(efs.FileSystemType, "files", standin.Props{}), "demo")
 		}, "api error InvalidID: The ID 'fs-0"},
-		{"another region", tagType, func(w *world) props {
-			w.configure(props{"region": "us-east-1"})
+		{"another region", ec2.TagType, func(w *world) standin.Props {
+			w.configure(standin.Props{"region": "us-east-1"})
 			return tagOf(w.subnetA, "demo")
 		}, "api error InvalidID: The ID 'subnet-0"},
-		{"reserved key", tagType, func(w *world) props {
-			return merged(tagOf(w.subnetA, "demo"), props{"key": "aws:x"})
+		{"reserved key", ec2.TagType, func(w *world) standin.Props {
+			return standin.Merged(tagOf(w.subnetA, "demo"), standin.Props{"key": "aws:x"})
 		}, "Tag keys starting with 'aws:' are reserved for internal use"},
-		{"fifty-first", tagType, func(w *world) props {
+		{"fifty-first", ec2.TagType, func(w *world) standin.Props {
 			tags := map[string]any{}
 			for i := range 50 {
 				tags[strings.Repeat("k", i+1)] = "v"
 			}
-			return tagOf(w.make(securityGroupType, "full", props{"vpcId": w.vpc.id, "tags": tags}), "demo")
+			return tagOf(w.make(ec2.SecurityGroupType, "full", standin.Props{"vpcId": w.vpc.id, "tags": tags}), "demo")
 		}, "api error TagLimitExceeded: The maximum number of Tags for a resource has been reached."},
 	})
 }
 
-func (w *world) tags(x *thing) props {
+func (w *world) tags(x *thing) standin.Props {
 	w.t.Helper()
 	_, out := w.read(x)
-	if diff := cmp.Diff(out.sub("tags"), out.sub("tagsAll")); diff != "" {
+	if diff := cmp.Diff(out.Sub("tags"), out.Sub("tagsAll")); diff != "" {
 		w.t.Errorf("tags and all tags differ: %s", diff)
 	}
-	return out.sub("tags")
+	return out.Sub("tags")
 }
 
 func TestTag(t *testing.T) {
 	w := newNetwork(t)
-	tag := w.make(tagType, "tag", tagOf(w.subnetA, "demo"))
-	if tag.id != w.subnetA.id+","+discovery || w.tags(w.subnetA).str(discovery) != "demo" {
+	tag := w.make(ec2.TagType, "tag", tagOf(w.subnetA, "demo"))
+	if tag.id != w.subnetA.id+","+discovery || w.tags(w.subnetA).Str(discovery) != "demo" {
 		t.Errorf("%s gives %v", tag.id, w.tags(w.subnetA))
 	}
-	found, err := w.invoke("aws:ec2/getSubnets:getSubnets", props{"tags": map[string]any{discovery: "demo"}})
+	found, err := w.invoke("aws:ec2/getSubnets:getSubnets", standin.Props{"tags": map[string]any{discovery: "demo"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{w.subnetA.id}, found.list("ids")); diff != "" {
+	if diff := cmp.Diff([]string{w.subnetA.id}, found.List("ids")); diff != "" {
 		t.Error(diff)
 	}
-	if err := w.update(tag, props{"value": "other"}); err != nil || w.tags(w.subnetA).str(discovery) != "other" {
+	if err := w.update(tag, standin.Props{"value": "other"}); err != nil || w.tags(w.subnetA).Str(discovery) != "other" {
 		t.Errorf("after an update, %v, the tags are %v", err, w.tags(w.subnetA))
 	}
-	if err := w.delete(tag); err != nil || w.tags(w.subnetA).has(discovery) {
+	if err := w.delete(tag); err != nil || w.tags(w.subnetA).Has(discovery) {
 		t.Errorf("after a deletion, %v, the tags are %v", err, w.tags(w.subnetA))
 	}
 }
@@ -79,13 +91,13 @@ func TestTag(t *testing.T) {
 // TestTagOfTheClustersGroup: nobody's program owns the group that EKS makes.
 func TestTagOfTheClustersGroup(t *testing.T) {
 	w := newWorld(t)
-	group := &thing{token: securityGroupType, name: "eks", id: w.cluster.out.sub("vpcConfig").str("clusterSecurityGroupId")}
-	tag := w.make(tagType, "tag", tagOf(group, "demo"))
-	want := props{discovery: "demo", "kubernetes.io/cluster/demo": "owned"}
+	group := &thing{token: ec2.SecurityGroupType, name: "eks", id: w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")}
+	tag := w.make(ec2.TagType, "tag", tagOf(group, "demo"))
+	want := standin.Props{discovery: "demo", "kubernetes.io/cluster/demo": "owned"}
 	if diff := cmp.Diff(want, w.tags(group)); diff != "" {
 		t.Error(diff)
 	}
-	if err := w.delete(tag); err != nil || w.tags(group).has(discovery) {
+	if err := w.delete(tag); err != nil || w.tags(group).Has(discovery) {
 		t.Errorf("after a deletion, %v, the tags are %v", err, w.tags(group))
 	}
 }
@@ -94,19 +106,19 @@ func TestTagOfTheClustersGroup(t *testing.T) {
 // takes it away once a refresh has shown it.
 func TestTagOfAnOwnedResource(t *testing.T) {
 	w := newNetwork(t)
-	w.make(tagType, "tag", tagOf(w.vpc, "demo"))
+	w.make(ec2.TagType, "tag", tagOf(w.vpc, "demo"))
 	if d := w.diff(w.vpc, nil); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("without a refresh: %v", d)
 	}
 	own := map[string]any{"Name": "net", "team": "a"}
-	if err := w.update(w.vpc, props{"tags": own}); err != nil {
+	if err := w.update(w.vpc, standin.Props{"tags": own}); err != nil {
 		t.Fatal(err)
 	}
-	want := props{"Name": "net", "team": "a", discovery: "demo"}
+	want := standin.Props{"Name": "net", "team": "a", discovery: "demo"}
 	if diff := cmp.Diff(want, w.tags(w.vpc)); diff != "" {
 		t.Errorf("an update without a refresh: %s", diff)
 	}
-	program := w.vpc.in.clone()
+	program := w.vpc.in.Clone()
 	w.vpc.in, w.vpc.out = w.read(w.vpc)
 	d := w.diff(w.vpc, program)
 	if _, removes := d.DetailedDiff[`tags["`+discovery+`"]`]; d.Changes != pulumirpc.DiffResponse_DIFF_SOME || !removes || len(d.DetailedDiff) != 1 {
@@ -123,23 +135,23 @@ func TestSearchByTag(t *testing.T) {
 	a := newAccount(t)
 	tags := map[string]any{"tombolo:cluster": "demo"}
 	var want []string
-	for token, in := range map[string]props{
-		queueType:       {},
-		eventRuleType:   {"eventPattern": interruptions},
-		certificateType: certificateFor("lab.test"),
-		fileSystemType:  {},
-		bucketType:      {},
+	for token, in := range map[string]standin.Props{
+		sqs.QueueType:        {},
+		events.EventRuleType: {"eventPattern": interruptions},
+		acm.CertificateType:  certificateFor("lab.test"),
+		efs.FileSystemType:   {},
+		s3.BucketType:        {},
 	} {
-		want = append(want, a.make(token, "tagged", merged(in, props{"tags": tags})).out.str("arn"))
+		want = append(want, a.make(token, "tagged", standin.Merged(in, standin.Props{"tags": tags})).out.Str("arn"))
 		a.make(token, "other", in)
 	}
-	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
+	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", standin.Props{
 		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := found.at("resourceTagMappingLists", "resourceArn")
+	got := found.At("resourceTagMappingLists", "resourceArn")
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -7,24 +7,30 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tombolo/lab/aws/authenticator"
+	"tombolo/lab/aws/eks"
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/sts"
+	"tombolo/lab/standin"
 )
 
 func TestTokens(t *testing.T) {
 	w := newWorld(t)
-	token, expires, err := w.cloud.GetToken("demo")
+	token, expires, err := authenticator.GetToken(w.cloud, "demo")
 	if left := time.Until(expires); err != nil || !strings.HasPrefix(token, "k8s-aws-v1.") || left > 14*time.Minute || left < 13*time.Minute {
 		t.Fatal(token, expires, err)
 	}
-	user, groups, err := w.cloud.Authenticate("demo", token)
+	user, groups, err := authenticator.Authenticate(w.cloud, "demo", token)
 	if err != nil || user != "arn:aws:iam::111122223333:user/tombolo" || !slices.Equal(groups, []string{"system:masters"}) {
 		t.Errorf("got %s %v %v", user, groups, err)
 	}
-	w.cloud.now = func() time.Time { return expires.Add(time.Minute + time.Second) }
+	w.cloud.Now = func() time.Time { return expires.Add(time.Minute + time.Second) }
 	const want = "authenticate with cluster demo: the token's request to STS is refused: SignatureDoesNotMatch: Signature expired: "
-	if _, _, err := w.cloud.Authenticate("demo", token); err == nil || !strings.HasPrefix(err.Error(), want) {
+	if _, _, err := authenticator.Authenticate(w.cloud, "demo", token); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("an expired token gives %v", err)
 	}
-	if _, _, err := w.cloud.GetToken(""); err == nil || err.Error() != "get a token: the cluster's name is missing" {
+	if _, _, err := authenticator.GetToken(w.cloud, ""); err == nil || err.Error() != "get a token: the cluster's name is missing" {
 		t.Errorf("no name gives %v", err)
 	}
 }
@@ -39,12 +45,12 @@ func TestTokenRefusals(t *testing.T) {
 		}
 		return u
 	}
-	good := presigned(map[string]string{clusterHeader: "spoke", "X-Amz-Expires": "0"})
-	if _, _, err := f.cloud.Authenticate("spoke", tokenOf(good)); err != nil {
+	good := presigned(map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "0"})
+	if _, _, err := authenticator.Authenticate(f.cloud, "spoke", tokenOf(good)); err != nil {
 		t.Fatal(err)
 	}
 	tampered := good[:len(good)-1] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(good, "0")]
-	stranger, err := f.presign(f.session(f.hubRole, nil), map[string]string{clusterHeader: "spoke", "X-Amz-Expires": "60"})
+	stranger, err := f.presign(f.session(f.hubRole, nil), map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +71,11 @@ func TestTokenRefusals(t *testing.T) {
 		"parameter":     {"spoke", tokenOf(good + "&x=y"), "the token's request has a parameter x that it must not have"},
 		"twice":         {"spoke", tokenOf(good + "&Action=GetCallerIdentity"), "the token's request has a parameter Action that it must not have"},
 		"no header":     {"spoke", tokenOf(presigned(map[string]string{"X-Amz-Expires": "60"})), "the token names no cluster: the header x-k8s-aws-id is not signed"},
-		"no expiry":     {"spoke", tokenOf(presigned(map[string]string{clusterHeader: "spoke"})), "the token's signature: X-Amz-Expires is no number of seconds"},
-		"late expiry":   {"spoke", tokenOf(presigned(map[string]string{clusterHeader: "spoke", "X-Amz-Expires": "901"})), "the token says that it is valid for 15m1s; EKS takes at most 15m0s"},
-		"other headers": {"spoke", tokenOf(presigned(map[string]string{clusterHeader: "spoke", "X-Other": "x", "X-Amz-Expires": "60"})), mismatch},
+		"no expiry":     {"spoke", tokenOf(presigned(map[string]string{authenticator.ClusterHeader: "spoke"})), "the token's signature: X-Amz-Expires is no number of seconds"},
+		"late expiry":   {"spoke", tokenOf(presigned(map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "901"})), "the token says that it is valid for 15m1s; EKS takes at most 15m0s"},
+		"other headers": {"spoke", tokenOf(presigned(map[string]string{authenticator.ClusterHeader: "spoke", "X-Other": "x", "X-Amz-Expires": "60"})), mismatch},
 	} {
-		_, _, err := f.cloud.Authenticate(test.cluster, test.token)
+		_, _, err := authenticator.Authenticate(f.cloud, test.cluster, test.token)
 		if err == nil || !strings.HasPrefix(err.Error(), "authenticate with cluster "+test.cluster+": ") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %s", name, err, test.want)
 		}
@@ -88,14 +94,14 @@ func TestTokensFollowTheAccount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
-			presigned, err := f.presign(f.session(f.spokeRole, nil), map[string]string{clusterHeader: "spoke", "X-Amz-Expires": "60"})
+			presigned, err := f.presign(f.session(f.spokeRole, nil), map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if err := test.without(f); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err = f.cloud.Authenticate("spoke", tokenOf(presigned))
+			_, _, err = authenticator.Authenticate(f.cloud, "spoke", tokenOf(presigned))
 			refuses(t, err, test.want)
 		})
 	}
@@ -108,20 +114,20 @@ func TestEntryIsOfOneRole(t *testing.T) {
 	if err := f.delete(f.spokeRole); err != nil {
 		t.Fatal(err)
 	}
-	f.spokeRole = f.make(roleType, "spoke", f.spokeRole.in)
+	f.spokeRole = f.make(iam.RoleType, "spoke", f.spokeRole.in)
 	authenticate := func() error {
-		presigned, err := f.presign(f.session(f.spokeRole, nil), map[string]string{clusterHeader: "spoke", "X-Amz-Expires": "60"})
+		presigned, err := f.presign(f.session(f.spokeRole, nil), map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
 		if err != nil {
 			return err
 		}
-		_, _, err = f.cloud.Authenticate("spoke", tokenOf(presigned))
+		_, _, err = authenticator.Authenticate(f.cloud, "spoke", tokenOf(presigned))
 		return err
 	}
 	refuses(t, authenticate(), "the access entry is of another arn:aws:iam::111122223333:role/spoke-argocd-spoke, which was deleted; delete the entry and make it again")
 	if err := f.delete(f.entry); err != nil {
 		t.Fatal(err)
 	}
-	f.make(accessEntryType, "spoke", f.entry.in)
+	f.make(eks.AccessEntryType, "spoke", f.entry.in)
 	if err := authenticate(); err != nil {
 		t.Error(err)
 	}
@@ -136,7 +142,7 @@ func TestArgoCDsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := tokenRequest("demo", tokenOf(u.String()))
+	request, err := authenticator.TokenRequest("demo", tokenOf(u.String()))
 	if err != nil || request.Host != u.Host || request.Header.Get("x-k8s-aws-id") != "demo" {
 		t.Errorf("got %+v, %v", request, err)
 	}
@@ -144,25 +150,25 @@ func TestArgoCDsToken(t *testing.T) {
 
 func TestEntriesGiveGroups(t *testing.T) {
 	f := newFleet(t)
-	role := f.make(roleType, "reader", props{"name": "reader", "path": "/team/", "assumeRolePolicy": nodeTrust})
-	arn := role.out.str("arn")
-	entry := f.make(accessEntryType, "reader", props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
-	f.make(accessPolicyType, "reader", props{
+	role := f.make(iam.RoleType, "reader", standin.Props{"name": "reader", "path": "/team/", "assumeRolePolicy": nodeTrust})
+	arn := role.out.Str("arn")
+	entry := f.make(eks.AccessEntryType, "reader", standin.Props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
+	f.make(eks.AccessPolicyType, "reader", standin.Props{
 		"clusterName": "demo", "principalArn": arn,
 		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"web"}},
 	})
-	presigned, err := f.presign(f.session(role, func(t *temporary) { t.Session = "ann@example.com" }), map[string]string{clusterHeader: "demo", "X-Amz-Expires": "60"})
+	presigned, err := f.presign(f.session(role, func(t *sts.Temporary) { t.Session = "ann@example.com" }), map[string]string{authenticator.ClusterHeader: "demo", "X-Amz-Expires": "60"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	user, groups, err := f.cloud.Authenticate("demo", tokenOf(presigned))
+	user, groups, err := authenticator.Authenticate(f.cloud, "demo", tokenOf(presigned))
 	if err != nil || user != "arn:aws:sts::111122223333:assumed-role/reader/ann-example.com" || !slices.Equal(groups, []string{"eks:access-policy:AmazonEKSViewPolicy:web", "readers"}) {
 		t.Errorf("got %s %v %v", user, groups, err)
 	}
-	if err := f.update(entry, props{"userName": "{{AccountID}}:{{SessionNameRaw}}"}); err != nil {
+	if err := f.update(entry, standin.Props{"userName": "{{AccountID}}:{{SessionNameRaw}}"}); err != nil {
 		t.Fatal(err)
 	}
-	if user, _, err := f.cloud.Authenticate("demo", tokenOf(presigned)); err != nil || user != "111122223333:ann@example.com" {
+	if user, _, err := authenticator.Authenticate(f.cloud, "demo", tokenOf(presigned)); err != nil || user != "111122223333:ann@example.com" {
 		t.Errorf("got %s, %v", user, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"strings"
 
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // The types of what a load balancer consists of.
@@ -52,20 +52,20 @@ func (b balancer) tagsOf(part string) map[string]any {
 
 // ensure makes what is missing of a load balancer, and returns its host.
 func (w *watch) ensure(ctx context.Context, b balancer) (host string, _ error) {
-	network, there := w.cloud.Network(w.cluster)
+	net, there := w.network()
 	if !there {
 		return "", fmt.Errorf("the cloud has no cluster %s", w.cluster)
 	}
-	group, err := w.ensureGroup(ctx, b, network)
+	group, err := w.ensureGroup(ctx, b, net)
 	if err != nil {
 		return "", err
 	}
-	front, err := w.ensureFront(ctx, b, network, group)
+	front, err := w.ensureFront(ctx, b, net, group)
 	if err != nil {
 		return "", err
 	}
 	for _, p := range b.ports {
-		if err := w.ensureListener(ctx, b, network, front, p); err != nil {
+		if err := w.ensureListener(ctx, b, net, front, p); err != nil {
 			return "", err
 		}
 	}
@@ -74,7 +74,7 @@ func (w *watch) ensure(ctx context.Context, b balancer) (host string, _ error) {
 
 // ensureGroup makes the security group of a load balancer, and lets it through
 // to the nodes.
-func (w *watch) ensureGroup(ctx context.Context, b balancer, network aws.ClusterNetwork) (aws.Resource, error) {
+func (w *watch) ensureGroup(ctx context.Context, b balancer, net network) (standin.Resource, error) {
 	groups := w.cloud.Find(securityGroupType, b.tags)
 	if len(groups) == 0 {
 		rules := []any{}
@@ -84,11 +84,11 @@ func (w *watch) ensureGroup(ctx context.Context, b balancer, network aws.Cluster
 			})
 		}
 		group, err := w.cloud.Create(ctx, securityGroupType, map[string]any{
-			"name": b.name, "description": "for the load balancer " + b.name, "vpcId": network.VPC,
+			"name": b.name, "description": "for the load balancer " + b.name, "vpcId": net.vpc,
 			"ingress": rules, "tags": b.tagsOf("ManagedLBSecurityGroup"),
 		})
 		if err != nil {
-			return aws.Resource{}, err
+			return standin.Resource{}, err
 		}
 		groups = append(groups, group)
 	}
@@ -96,7 +96,7 @@ func (w *watch) ensureGroup(ctx context.Context, b balancer, network aws.Cluster
 		return groups[0], nil
 	}
 	_, err := w.cloud.Create(ctx, ingressRuleType, map[string]any{
-		"securityGroupId": network.SecurityGroup, "referencedSecurityGroupId": groups[0].ID,
+		"securityGroupId": net.securityGroup, "referencedSecurityGroupId": groups[0].ID,
 		"ipProtocol": "tcp", "fromPort": 0, "toPort": 65535, "description": "from the load balancer " + b.name,
 	})
 	return groups[0], err
@@ -111,8 +111,8 @@ func transport(protocol string) string {
 }
 
 // rulesFor are the rules of other groups that let a group in.
-func (w *watch) rulesFor(group string) []aws.Resource {
-	var found []aws.Resource
+func (w *watch) rulesFor(group string) []standin.Resource {
+	var found []standin.Resource
 	for _, rule := range w.cloud.Find(ingressRuleType, nil) {
 		if rule.Text("referencedSecurityGroupId") == group {
 			found = append(found, rule)
@@ -121,13 +121,13 @@ func (w *watch) rulesFor(group string) []aws.Resource {
 	return found
 }
 
-func (w *watch) ensureFront(ctx context.Context, b balancer, network aws.ClusterNetwork, group aws.Resource) (aws.Resource, error) {
+func (w *watch) ensureFront(ctx context.Context, b balancer, net network, group standin.Resource) (standin.Resource, error) {
 	if found := w.cloud.Find(loadBalancerType, b.tags); len(found) > 0 {
 		return found[0], nil
 	}
-	subnets := subnetsFor(network, b.internal)
+	subnets := subnetsFor(net, b.internal)
 	if len(subnets) == 0 {
-		return aws.Resource{}, fmt.Errorf("no subnet of %s has the tag %s", network.VPC, roleTag(b.internal))
+		return standin.Resource{}, fmt.Errorf("no subnet of %s has the tag %s", net.vpc, roleTag(b.internal))
 	}
 	made, err := w.cloud.Create(ctx, loadBalancerType, map[string]any{
 		"name": b.name, "loadBalancerType": b.kind, "internal": b.internal, "subnets": subnets,
@@ -149,19 +149,19 @@ func roleTag(internal bool) string {
 }
 
 // subnetsFor are the subnets of a load balancer, one in each zone.
-func subnetsFor(network aws.ClusterNetwork, internal bool) []any {
+func subnetsFor(net network, internal bool) []any {
 	zones, subnets := map[string]bool{}, []any{}
-	for _, subnet := range network.Subnets {
-		if _, marked := subnet.Tags[roleTag(internal)]; marked && !zones[subnet.Zone] {
-			zones[subnet.Zone] = true
-			subnets = append(subnets, subnet.ID)
+	for _, subnet := range net.subnets {
+		if _, marked := subnet.tags[roleTag(internal)]; marked && !zones[subnet.zone] {
+			zones[subnet.zone] = true
+			subnets = append(subnets, subnet.id)
 		}
 	}
 	return subnets
 }
 
 // ensureListener makes a port's target group and the listener that sends to it.
-func (w *watch) ensureListener(ctx context.Context, b balancer, network aws.ClusterNetwork, front aws.Resource, p port) error {
+func (w *watch) ensureListener(ctx context.Context, b balancer, net network, front standin.Resource, p port) error {
 	tags := maps.Clone(b.tags)
 	tags["tombolo.lab/port"] = fmt.Sprint(p.number)
 	targets := w.cloud.Find(targetGroupType, tags)
@@ -170,7 +170,7 @@ func (w *watch) ensureListener(ctx context.Context, b balancer, network aws.Clus
 		target["tombolo.lab/port"] = tags["tombolo.lab/port"]
 		made, err := w.cloud.Create(ctx, targetGroupType, map[string]any{
 			"name": shortened(fmt.Sprintf("%d-%s", p.number, b.name)), "port": p.number, "protocol": p.protocol,
-			"vpcId": network.VPC, "targetType": "ip", "tags": target,
+			"vpcId": net.vpc, "targetType": "ip", "tags": target,
 		})
 		if err != nil {
 			return err

@@ -15,37 +15,36 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // noPlanes has the stand-in's clusters without control planes.
 type noPlanes struct{}
 
-func (noPlanes) Start(_ context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
-	return aws.ClusterInfo{Endpoint: "https://127.0.0.1:1/" + spec.Name, CA: []byte("PEM")}, nil
+func (noPlanes) Start(_ context.Context, spec standin.ClusterSpec) (standin.ClusterInfo, error) {
+	return standin.ClusterInfo{Endpoint: "https://127.0.0.1:1/" + spec.Name, CA: []byte("PEM")}, nil
 }
-func (noPlanes) Stop(context.Context, string) error                         { return nil }
-func (noPlanes) SetNodes(context.Context, string, string, []aws.Node) error { return nil }
-func (noPlanes) TokenKey(string) (crypto.PublicKey, error)                  { return nil, errors.New("no key") }
+func (noPlanes) Stop(context.Context, string) error                             { return nil }
+func (noPlanes) SetNodes(context.Context, string, string, []standin.Node) error { return nil }
+func (noPlanes) TokenKey(string) (crypto.PublicKey, error)                      { return nil, errors.New("no key") }
 
 const (
 	vpcType     = "aws:ec2/vpc:Vpc"
-	subnetType  = "aws:ec2/subnet:Subnet"
 	gatewayType = "aws:ec2/internetGateway:InternetGateway"
-	clusterType = "aws:eks/cluster:Cluster"
 )
 
 // account is the stand-in with the cluster demo in it.
 type account struct {
 	t       *testing.T
-	cloud   *aws.Cloud
-	client  *aws.Client
+	cloud   *standin.Cloud
+	client  *standin.Client
 	vpc     string
 	subnets []any
 }
 
 func newAccount(t *testing.T) *account {
 	t.Helper()
-	cloud, err := aws.Open(t.TempDir(), aws.Options{Clusters: noPlanes{}})
+	cloud, err := aws.Open(t.TempDir(), standin.Options{Clusters: noPlanes{}})
 	if err != nil {
 		t.Fatal(err)
 	}

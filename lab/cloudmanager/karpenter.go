@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 const (
@@ -118,22 +118,22 @@ func (w *watch) reconcileNodeClaim(ctx context.Context, name string) error {
 
 // ensureInstance runs a claim's instance, with the tags that Karpenter gives it.
 // Source: https://karpenter.sh/docs/concepts/nodeclasses/#spectags
-func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstructured) (aws.Resource, error) {
+func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstructured) (standin.Resource, error) {
 	if found := w.cloud.Find(instanceType, map[string]string{claimTag: claim.GetName(), w.ownership(): "owned"}); len(found) > 0 {
 		return found[0], nil
 	}
-	network, there := w.cloud.Network(w.cluster)
-	if !there || len(network.Subnets) == 0 {
-		return aws.Resource{}, fmt.Errorf("the cloud has no cluster %s", w.cluster)
+	net, there := w.network()
+	if !there || len(net.subnets) == 0 {
+		return standin.Resource{}, fmt.Errorf("the cloud has no cluster %s", w.cluster)
 	}
-	subnet := network.Subnets[0].ID
-	if private := subnetsFor(network, true); len(private) > 0 {
+	subnet := net.subnets[0].id
+	if private := subnetsFor(net, true); len(private) > 0 {
 		subnet = private[0].(string)
 	}
 	class, _, _ := unstructured.NestedString(claim.Object, "spec", "nodeClassRef", "name")
 	made, err := w.cloud.Create(ctx, instanceType, map[string]any{
 		"ami": "ami-0123456789abcdef0", "instanceType": machine, "subnetId": subnet,
-		"vpcSecurityGroupIds": []any{network.SecurityGroup},
+		"vpcSecurityGroupIds": []any{net.securityGroup},
 		"tags": map[string]any{
 			"Name": claim.GetLabels()[poolLabel], poolLabel: claim.GetLabels()[poolLabel], claimTag: claim.GetName(),
 			"karpenter.k8s.aws/ec2nodeclass": class, "eks:eks-cluster-name": w.cluster, w.ownership(): "owned",
@@ -149,7 +149,7 @@ func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstruct
 func (w *watch) ownership() string { return "kubernetes.io/cluster/" + w.cluster }
 
 // claimedNode is the node that an instance joins as.
-func claimedNode(claim *unstructured.Unstructured, instance aws.Resource) *corev1.Node {
+func claimedNode(claim *unstructured.Unstructured, instance standin.Resource) *corev1.Node {
 	name, zone := instance.Text("privateDns"), instance.Text("availabilityZone")
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{

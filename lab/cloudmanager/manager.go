@@ -24,19 +24,17 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/workqueue"
 
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // Cloud is what a manager needs of a region of the account.
 type Cloud interface {
 	// Create makes a resource of a type.
-	Create(ctx context.Context, token string, inputs map[string]any) (aws.Resource, error)
+	Create(ctx context.Context, token string, inputs map[string]any) (standin.Resource, error)
 	// Delete deletes a resource; one that does not exist is no error.
 	Delete(ctx context.Context, token, id string) error
 	// Find lists the resources of a type that have all of the tags.
-	Find(token string, tags map[string]string) []aws.Resource
-	// Network tells where a cluster is.
-	Network(cluster string) (aws.ClusterNetwork, bool)
+	Find(token string, tags map[string]string) []standin.Resource
 }
 
 // Options of a Manager; all are required.

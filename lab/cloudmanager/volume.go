@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 const (
@@ -53,14 +53,14 @@ func volumeName(claim *corev1.PersistentVolumeClaim) string { return "pvc-" + st
 
 // ensureDisk makes a claim's EBS volume, with the tags that the driver gives it.
 // Source: https://github.com/kubernetes-sigs/aws-ebs-csi-driver/blob/master/docs/tagging.md
-func (w *watch) ensureDisk(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (aws.Resource, error) {
+func (w *watch) ensureDisk(ctx context.Context, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) (standin.Resource, error) {
 	name := volumeName(claim)
 	if found := w.cloud.Find(volumeType, map[string]string{"CSIVolumeName": name}); len(found) > 0 {
 		return found[0], nil
 	}
 	zone, err := w.zoneFor(ctx, claim)
 	if err != nil {
-		return aws.Resource{}, err
+		return standin.Resource{}, err
 	}
 	made, err := w.cloud.Create(ctx, volumeType, map[string]any{
 		"availabilityZone": zone, "size": gibibytes(claim), "type": cmp.Or(class.Parameters["type"], "gp3"),
@@ -88,11 +88,11 @@ func (w *watch) zoneFor(ctx context.Context, claim *corev1.PersistentVolumeClaim
 		}
 		return node.Labels[zoneLabel], nil
 	}
-	network, there := w.cloud.Network(w.cluster)
-	if !there || len(network.Subnets) == 0 {
+	net, there := w.network()
+	if !there || len(net.subnets) == 0 {
 		return "", fmt.Errorf("the cloud has no cluster %s", w.cluster)
 	}
-	return network.Subnets[0].Zone, nil
+	return net.subnets[0].zone, nil
 }
 
 // gibibytes of a claim, rounded up, as EBS has them.
@@ -101,7 +101,7 @@ func gibibytes(claim *corev1.PersistentVolumeClaim) int {
 	return int((size.Value() + 1<<30 - 1) >> 30)
 }
 
-func persistentVolume(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, disk aws.Resource) *corev1.PersistentVolume {
+func persistentVolume(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, disk standin.Resource) *corev1.PersistentVolume {
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: volumeName(claim), Finalizers: []string{volumeFinalizer}, Annotations: map[string]string{provisionedAnnotation: ebsDriver},

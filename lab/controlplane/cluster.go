@@ -12,15 +12,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/pki"
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
+	"tombolo/lab/standin"
 )
 
 // cluster is one control plane's files and ports.
 type cluster struct {
-	spec  aws.ClusterSpec
+	spec  standin.ClusterSpec
 	dir   string
 	tools string
 	home  string

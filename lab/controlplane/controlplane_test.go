@@ -13,9 +13,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
+	"tombolo/lab/standin"
 )
 
 func prepared(t *testing.T, version string) *cluster {
@@ -29,8 +29,8 @@ func prepared(t *testing.T, version string) *cluster {
 		Dir: dir, Tools: "/tools", Home: dir, Ports: book, Supervisor: process.NewSupervisor(dir, dir),
 		TokenReviewURL: func(cluster string) string { return "https://127.0.0.1:1/" + cluster },
 	})
-	c, err := m.prepare(aws.ClusterSpec{
-		Name: "demo", ARN: "arn:aws:eks:eu-central-1:111122223333:cluster/demo",
+	c, err := m.prepare(standin.ClusterSpec{
+		Name: "demo", ID: "arn:aws:eks:eu-central-1:111122223333:cluster/demo",
 		Version: version, Region: "eu-central-1", ServiceCIDR: "10.100.0.0/16", Issuer: "https://oidc.test/id/1",
 	})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestLightArgs(t *testing.T) {
 		t.Errorf("etcd is open: %v", args)
 	}
 	for _, name := range []string{"demo", "demo-2"} {
-		c, err := m.prepare(aws.ClusterSpec{Name: name, Version: "1.35", Issuer: "https://oidc.test/id/1"})
+		c, err := m.prepare(standin.ClusterSpec{Name: name, Version: "1.35", Issuer: "https://oidc.test/id/1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestAdminKubeconfig(t *testing.T) {
 func TestStartRefusesBadNames(t *testing.T) {
 	m := New(Options{Dir: t.TempDir()})
 	for _, name := range []string{"", "../x", "a/b", "-a"} {
-		if _, err := m.Start(t.Context(), aws.ClusterSpec{Name: name}); err == nil || !strings.HasSuffix(err.Error(), "is no name for a cluster") {
+		if _, err := m.Start(t.Context(), standin.ClusterSpec{Name: name}); err == nil || !strings.HasSuffix(err.Error(), "is no name for a cluster") {
 			t.Errorf("start of %q: %v", name, err)
 		}
 		if err := m.Stop(t.Context(), name); err == nil {
@@ -145,10 +145,10 @@ func TestStartRefusesBadNames(t *testing.T) {
 }
 
 func TestNode(t *testing.T) {
-	got := node(aws.Node{
+	got := node(standin.Node{
 		Name: "ip-10-0-1-10", InstanceType: "m7g.large", Zone: "eu-central-1a", ProviderID: "aws:///eu-central-1a/i-1",
 		Labels: map[string]string{"kubernetes.io/arch": "arm64", "pool": "a"},
-		Taints: []aws.Taint{{Key: "gpu", Value: "yes", Effect: "NO_SCHEDULE"}, {Key: "x", Effect: "NoExecute"}},
+		Taints: []standin.Taint{{Key: "gpu", Value: "yes", Effect: "NO_SCHEDULE"}, {Key: "x", Effect: "NoExecute"}},
 	}, "a")
 	labels := map[string]string{
 		"kubernetes.io/hostname": "ip-10-0-1-10", "kubernetes.io/os": "linux", "kubernetes.io/arch": "arm64",
@@ -171,7 +171,7 @@ func TestSetNodesOnAClusterThatIsGone(t *testing.T) {
 	if err := m.SetNodes(t.Context(), "demo", "a", nil); err != nil {
 		t.Errorf("no nodes: %v", err)
 	}
-	err := m.SetNodes(t.Context(), "demo", "a", []aws.Node{{Name: "n"}})
+	err := m.SetNodes(t.Context(), "demo", "a", []standin.Node{{Name: "n"}})
 	if err == nil || !strings.HasPrefix(err.Error(), "set the nodes of a in cluster demo: ") {
 		t.Errorf("a node: %v", err)
 	}

@@ -22,9 +22,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
+	"tombolo/lab/standin"
 )
 
 // TestCluster runs one real control plane through its life: nodes, workloads,
@@ -33,7 +33,7 @@ func TestCluster(t *testing.T) {
 	reviewer := tokenReviewer(t)
 	dir := t.TempDir()
 	m, s := manager(t, dir, reviewer)
-	spec := aws.ClusterSpec{Name: "demo", Version: "1.34", Region: "eu-central-1", ServiceCIDR: "172.20.0.0/16", Issuer: "https://oidc.test/id/1"}
+	spec := standin.ClusterSpec{Name: "demo", Version: "1.34", Region: "eu-central-1", ServiceCIDR: "172.20.0.0/16", Issuer: "https://oidc.test/id/1"}
 	began := time.Now()
 	info, err := m.Start(t.Context(), spec)
 	if err != nil {
@@ -138,9 +138,9 @@ func tokenReviewer(t *testing.T) *httptest.Server {
 }
 
 func testNodes(t *testing.T, m *Manager, client kubernetes.Interface) {
-	nodes := []aws.Node{
+	nodes := []standin.Node{
 		{Name: "ip-10-0-1-10", InstanceType: "m7i.large", Zone: "eu-central-1a", ProviderID: "aws:///eu-central-1a/i-1", Labels: map[string]string{"pool": "a"}},
-		{Name: "ip-10-0-1-11", InstanceType: "m7i.large", Zone: "eu-central-1b", ProviderID: "aws:///eu-central-1b/i-2", Taints: []aws.Taint{{Key: "gpu", Effect: "NO_SCHEDULE"}}},
+		{Name: "ip-10-0-1-11", InstanceType: "m7i.large", Zone: "eu-central-1b", ProviderID: "aws:///eu-central-1b/i-2", Taints: []standin.Taint{{Key: "gpu", Effect: "NO_SCHEDULE"}}},
 	}
 	if err := m.SetNodes(t.Context(), "demo", "a", nodes); err != nil {
 		t.Fatal(err)
@@ -193,7 +193,7 @@ func testDeployment(t *testing.T, client kubernetes.Interface) {
 	})
 }
 
-func testToken(t *testing.T, info aws.ClusterInfo) {
+func testToken(t *testing.T, info standin.ClusterInfo) {
 	for token, want := range map[string]bool{"right": true, "wrong": false} {
 		client, err := kubernetes.NewForConfig(&rest.Config{Host: info.Endpoint, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAData: info.CA}})
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/process"
+	"tombolo/lab/standin"
 )
 
 // TestLightClusters runs two light control planes on one etcd: they are apart,
@@ -31,8 +31,8 @@ func TestLightClusters(t *testing.T) {
 	})
 	t.Cleanup(m.Close)
 	clients := map[string]kubernetes.Interface{}
-	spec := func(name string) aws.ClusterSpec {
-		return aws.ClusterSpec{Name: name, Version: "1.35", Region: "eu-central-1", Issuer: "https://oidc.test/id/" + name}
+	spec := func(name string) standin.ClusterSpec {
+		return standin.ClusterSpec{Name: name, Version: "1.35", Region: "eu-central-1", Issuer: "https://oidc.test/id/" + name}
 	}
 	for _, name := range []string{"one", "one-two"} {
 		if _, err := m.Start(t.Context(), spec(name)); err != nil {
@@ -99,7 +99,7 @@ func resident(t *testing.T, p process.Status) string {
 }
 
 func lightNode(t *testing.T, m *Manager, client kubernetes.Interface) {
-	if err := m.SetNodes(t.Context(), "one", "a", []aws.Node{{Name: "ip-10-0-1-10"}}); err != nil {
+	if err := m.SetNodes(t.Context(), "one", "a", []standin.Node{{Name: "ip-10-0-1-10"}}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the node is ready", func(ctx context.Context) (bool, error) {

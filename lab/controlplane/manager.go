@@ -15,9 +15,9 @@ import (
 	"strings"
 	"sync"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
+	"tombolo/lab/standin"
 )
 
 // Version of the control plane's binaries; older minor versions are emulated.
@@ -54,22 +54,22 @@ type Manager struct {
 	o Options
 
 	mu    sync.Mutex
-	locks map[string]*sync.Mutex     // one operation at a time on each cluster
-	specs map[string]aws.ClusterSpec // what the running clusters were started as
+	locks map[string]*sync.Mutex         // one operation at a time on each cluster
+	specs map[string]standin.ClusterSpec // what the running clusters were started as
 
 	shared     *sharedEtcd // nil unless Light
 	caretakers map[string]*caretaker
 }
 
 // The manager is what the AWS stand-in needs behind its EKS.
-var _ aws.Clusters = (*Manager)(nil)
+var _ standin.Clusters = (*Manager)(nil)
 
 // New returns a manager. It starts nothing.
 func New(o Options) *Manager {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{o: o, locks: map[string]*sync.Mutex{}, specs: map[string]aws.ClusterSpec{}, caretakers: map[string]*caretaker{}}
+	m := &Manager{o: o, locks: map[string]*sync.Mutex{}, specs: map[string]standin.ClusterSpec{}, caretakers: map[string]*caretaker{}}
 	if o.Light {
 		// No cluster has a name that begins with a dot.
 		m.shared = &sharedEtcd{dir: filepath.Join(o.Dir, ".etcd"), tools: o.Tools, home: o.Home}
@@ -95,39 +95,39 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 // controllers run. One that runs is left alone, unless its spec changed, such
 // as its version: then it starts anew. One that was stopped with the lab comes
 // back with its data, on the same endpoint.
-func (m *Manager) Start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
+func (m *Manager) Start(ctx context.Context, spec standin.ClusterSpec) (standin.ClusterInfo, error) {
 	defer m.lock(spec.Name)()
 	info, err := m.start(ctx, spec)
 	if err != nil {
-		return aws.ClusterInfo{}, fmt.Errorf("start the control plane of %s: %w", spec.Name, err)
+		return standin.ClusterInfo{}, fmt.Errorf("start the control plane of %s: %w", spec.Name, err)
 	}
 	return info, nil
 }
 
-func (m *Manager) start(ctx context.Context, spec aws.ClusterSpec) (aws.ClusterInfo, error) {
+func (m *Manager) start(ctx context.Context, spec standin.ClusterSpec) (standin.ClusterInfo, error) {
 	if !validName.MatchString(spec.Name) {
-		return aws.ClusterInfo{}, fmt.Errorf("%q is no name for a cluster", spec.Name)
+		return standin.ClusterInfo{}, fmt.Errorf("%q is no name for a cluster", spec.Name)
 	}
 	if m.shared != nil {
 		if err := m.shared.start(ctx, m.o.Supervisor, m.o.Ports); err != nil {
-			return aws.ClusterInfo{}, err
+			return standin.ClusterInfo{}, err
 		}
 	}
 	c, err := m.prepare(spec)
 	if err != nil {
-		return aws.ClusterInfo{}, err
+		return standin.ClusterInfo{}, err
 	}
 	if before := m.setSpec(spec); before != spec {
 		m.o.Supervisor.Stop(processNames(spec.Name)...)
 	}
 	if err := c.run(ctx, m.o.Supervisor); err != nil {
 		m.o.Supervisor.Stop(processNames(spec.Name)...)
-		return aws.ClusterInfo{}, err
+		return standin.ClusterInfo{}, err
 	}
 	if err := m.takeCare(spec.Name); err != nil {
-		return aws.ClusterInfo{}, err
+		return standin.ClusterInfo{}, err
 	}
-	return aws.ClusterInfo{Endpoint: c.endpoint(), CA: c.ca.PEM()}, nil
+	return standin.ClusterInfo{Endpoint: c.endpoint(), CA: c.ca.PEM()}, nil
 }
 
 // takeCare has a light control plane's caretaker at work.
@@ -171,7 +171,7 @@ func (m *Manager) Stop(ctx context.Context, name string) error {
 	if err := m.erase(ctx, name); err != nil {
 		return fmt.Errorf("remove the data of cluster %s: %w", name, err)
 	}
-	m.setSpec(aws.ClusterSpec{Name: name})
+	m.setSpec(standin.ClusterSpec{Name: name})
 	if err := os.RemoveAll(m.dir(name)); err != nil {
 		return fmt.Errorf("remove the data of cluster %s: %w", name, err)
 	}
@@ -206,7 +206,7 @@ func (m *Manager) exists(cluster string) (bool, error) {
 }
 
 // setSpec remembers what a cluster runs as, and returns what it was before.
-func (m *Manager) setSpec(spec aws.ClusterSpec) (before aws.ClusterSpec) {
+func (m *Manager) setSpec(spec standin.ClusterSpec) (before standin.ClusterSpec) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before, m.specs[spec.Name] = m.specs[spec.Name], spec
@@ -228,7 +228,7 @@ func (m *Manager) lock(cluster string) (unlock func()) {
 }
 
 // prepare makes the files that the processes start from.
-func (m *Manager) prepare(spec aws.ClusterSpec) (*cluster, error) {
+func (m *Manager) prepare(spec standin.ClusterSpec) (*cluster, error) {
 	c := &cluster{spec: spec, dir: m.dir(spec.Name), tools: m.o.Tools, home: m.o.Home, shared: m.shared}
 	if err := c.choosePorts(m.o.Ports); err != nil {
 		return nil, err

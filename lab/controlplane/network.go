@@ -32,7 +32,7 @@ func (m *Manager) Restart(ctx context.Context, cluster string) error {
 	m.mu.Lock()
 	spec, known := m.specs[cluster]
 	m.mu.Unlock()
-	if !known || spec.ARN == "" && spec.Version == "" {
+	if !known || spec.ID == "" && spec.Version == "" {
 		return fmt.Errorf("restart the API server of cluster %s: there is no such cluster", cluster)
 	}
 	m.o.Supervisor.Stop(apiServer(cluster))

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // groupLabel says which node group a node was made for.
@@ -23,14 +23,14 @@ const groupLabel = "lab.tombolo/node-group"
 
 // SetNodes makes the nodes of a group exactly these: it adds, relabels and
 // deletes. With no nodes it succeeds on a cluster that does not exist.
-func (m *Manager) SetNodes(ctx context.Context, cluster, group string, nodes []aws.Node) error {
+func (m *Manager) SetNodes(ctx context.Context, cluster, group string, nodes []standin.Node) error {
 	if err := m.setNodes(ctx, cluster, group, nodes); err != nil {
 		return fmt.Errorf("set the nodes of %s in cluster %s: %w", group, cluster, err)
 	}
 	return nil
 }
 
-func (m *Manager) setNodes(ctx context.Context, cluster, group string, nodes []aws.Node) error {
+func (m *Manager) setNodes(ctx context.Context, cluster, group string, nodes []standin.Node) error {
 	there, err := m.exists(cluster)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func putNode(ctx context.Context, client kubernetes.Interface, want *corev1.Node
 
 // node is the Kubernetes object of an EC2 instance, with the labels that the
 // kubelet and the cloud's controller give it.
-func node(n aws.Node, group string) *corev1.Node {
+func node(n standin.Node, group string) *corev1.Node {
 	labels := map[string]string{
 		"kubernetes.io/hostname": n.Name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
 	}

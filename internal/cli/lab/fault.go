@@ -15,7 +15,7 @@ import (
 	"tombolo/internal/render"
 	"tombolo/internal/wording"
 	"tombolo/lab"
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 // NewCmdFault returns the group of commands lab fault.
@@ -71,7 +71,7 @@ error, or does not find what it created. A --count below four causes only retrie
   tombolo lab fault add throttled create "*" --count 12`,
 		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.Fault.Kind, opts.Fault.Operation, opts.Fault.Type = aws.FaultKind(args[0]), args[1], args[2]
+			opts.Fault.Kind, opts.Fault.Operation, opts.Fault.Type = standin.FaultKind(args[0]), args[1], args[2]
 			if runF != nil {
 				return runF(cmd.Context(), opts)
 			}

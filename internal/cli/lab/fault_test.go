@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tombolo/lab"
-	"tombolo/lab/aws"
+	"tombolo/lab/standin"
 )
 
 func TestFaultArguments(t *testing.T) {
@@ -19,7 +19,7 @@ func TestFaultArguments(t *testing.T) {
 	if err := execute(t, NewCmdFaultAdd(testFactory(), keep), []string{"slow", "create", "*", "--count", "3", "--delay", "1s"}); err != nil {
 		t.Fatal(err)
 	}
-	want := lab.Fault{Kind: aws.FaultSlow, Operation: "create", Type: "*", Count: 3, Delay: time.Second}
+	want := lab.Fault{Kind: standin.FaultSlow, Operation: "create", Type: "*", Count: 3, Delay: time.Second}
 	if diff := cmp.Diff(want, got.Fault); diff != "" {
 		t.Error(diff)
 	}
@@ -35,7 +35,7 @@ func TestFaultArguments(t *testing.T) {
 func TestFaultRun(t *testing.T) {
 	f, errOut, out := &fake{}, &bytes.Buffer{}, &bytes.Buffer{}
 	o := &FaultOptions{Lab: f.open, Out: out, Status: to(errOut), JSON: no, Table: plain}
-	o.Fault = lab.Fault{Kind: aws.FaultQuota, Operation: "create", Type: "aws:ec2/vpc:Vpc", Count: 2}
+	o.Fault = lab.Fault{Kind: standin.FaultQuota, Operation: "create", Type: "aws:ec2/vpc:Vpc", Count: 2}
 	for _, run := range []func(context.Context, *FaultOptions) error{faultListRun, faultAddRun, faultListRun, faultClearRun} {
 		if err := run(t.Context(), o); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,48 @@
+package account
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is a refusal by AWS, in the words of the AWS provider.
+type Error struct {
+	doing     string // creating EC2 VPC
+	service   string
+	operation string
+	status    int
+	Code      string
+	Message   string
+	// attempts that were made in vain; 0 when the provider makes only one.
+	attempts int
+}
+
+// unmodelled are codes that the models of services do not know.
+var unmodelled = []string{
+	"InvalidParameterValue", "ValidationError", "ValidationException", "Throttling", "ThrottlingException", "InternalFailure",
+}
+
+// Error is what a user of the AWS provider sees: AWS's SDK prints errors that
+// the service's model knows by their name, and others as "api error". EC2's
+// model knows none, S3's few.
+func (e *Error) Error() string {
+	prefix := ""
+	if e.service == "EC2" || e.service == "S3" && !strings.HasPrefix(e.Code, "BucketAlready") || slices.Contains(unmodelled, e.Code) {
+		prefix = "api error "
+	}
+	tries := ""
+	if e.attempts > 0 {
+		tries = fmt.Sprintf("exceeded maximum number of attempts, %d, ", e.attempts)
+	}
+	return fmt.Sprintf("%s: operation error %s: %s, %shttps response error StatusCode: %d, RequestID: %s, %s%s: %s",
+		e.doing, e.service, e.operation, tries, e.status, RequestID(), prefix, e.Code, e.Message)
+}
+
+// RequestID makes the id of a request.
+func RequestID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,101 @@
+package account
+
+import (
+	"crypto/rand"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+)
+
+// Regions and the letters of their zones that a new account sees. Source:
+// https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-regions.html
+var Regions = map[string][]string{
+	"af-south-1": {"a", "b", "c"}, "ap-east-1": {"a", "b", "c"},
+	"ap-northeast-1": {"a", "c", "d"}, "ap-northeast-2": {"a", "b", "c", "d"}, "ap-northeast-3": {"a", "b", "c"},
+	"ap-south-1": {"a", "b", "c"}, "ap-south-2": {"a", "b", "c"},
+	"ap-southeast-1": {"a", "b", "c"}, "ap-southeast-2": {"a", "b", "c"}, "ap-southeast-3": {"a", "b", "c"},
+	"ap-southeast-4": {"a", "b", "c"}, "ca-central-1": {"a", "b", "d"}, "ca-west-1": {"a", "b", "c"},
+	"cn-north-1": {"a", "b", "d"}, "cn-northwest-1": {"a", "b", "c"},
+	"eu-central-1": {"a", "b", "c"}, "eu-central-2": {"a", "b", "c"}, "eu-north-1": {"a", "b", "c"},
+	"eu-south-1": {"a", "b", "c"}, "eu-south-2": {"a", "b", "c"},
+	"eu-west-1": {"a", "b", "c"}, "eu-west-2": {"a", "b", "c"}, "eu-west-3": {"a", "b", "c"},
+	"il-central-1": {"a", "b", "c"}, "me-central-1": {"a", "b", "c"}, "me-south-1": {"a", "b", "c"},
+	"sa-east-1": {"a", "b", "c"}, "us-east-1": {"a", "b", "c", "d", "e", "f"}, "us-east-2": {"a", "b", "c"},
+	"us-gov-east-1": {"a", "b", "c"}, "us-gov-west-1": {"a", "b", "c"},
+	"us-west-1": {"a", "c"}, "us-west-2": {"a", "b", "c", "d"},
+}
+
+// Zones of a region, in order.
+func Zones(region string) []string {
+	var out []string
+	for _, letter := range Regions[region] {
+		out = append(out, region+letter)
+	}
+	return out
+}
+
+// ZoneID is the account-independent name of a zone, such as euc1-az1.
+func ZoneID(region, zone string) string {
+	var short strings.Builder
+	for i, part := range strings.Split(region, "-") {
+		if i == 0 {
+			short.WriteString(part)
+			continue
+		}
+		short.WriteString(part[:1])
+		if strings.HasPrefix(part, "north") || strings.HasPrefix(part, "south") {
+			if len(part) > 5 {
+				short.WriteString(part[5:6])
+			}
+		}
+	}
+	return fmt.Sprintf("%s-az%d", short.String(), slices.Index(Zones(region), zone)+1)
+}
+
+// Partition of AWS that a region is in.
+func Partition(region string) string {
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return "aws-cn"
+	case strings.HasPrefix(region, "us-gov-"):
+		return "aws-us-gov"
+	default:
+		return "aws"
+	}
+}
+
+// DNSSuffix of a region's services.
+func DNSSuffix(region string) string {
+	if Partition(region) == "aws-cn" {
+		return "amazonaws.com.cn"
+	}
+	return "amazonaws.com"
+}
+
+// NewID makes an id as EC2 does: a prefix and 17 hexadecimal digits that begin
+// with 0.
+func NewID(prefix string) string { return prefix + "-0" + RandomHex(16) }
+
+// UniqueID makes an id as IAM does, such as AROA and 17 letters and digits.
+func UniqueID(prefix string) string { return prefix + rand.Text()[:17] }
+
+// RandomHex makes a number of hexadecimal digits.
+func RandomHex(digits int) string {
+	b := make([]byte, digits/2+1)
+	_, _ = rand.Read(b) // never fails
+	return fmt.Sprintf("%x", b)[:digits]
+}
+
+// UUID makes a random UUID, as KMS and EKS name things.
+func UUID() string {
+	h := RandomHex(32)
+	return fmt.Sprintf("%s-%s-4%s-8%s-%s", h[:8], h[8:12], h[13:16], h[17:20], h[20:])
+}
+
+// Hashed makes a short stable number from strings.
+func Hashed(parts ...string) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(strings.Join(parts, "\x00")))
+	return h.Sum32()
+}

@@ -1,0 +1,159 @@
+package ec2
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
+
+	"tombolo/lab/aws/account"
+	"tombolo/lab/standin"
+)
+
+// InterfaceType is the type of network interfaces. Those that AWS makes along
+// with something else are not kept: they are told by what they belong to.
+const InterfaceType = "aws:ec2/networkInterface:NetworkInterface"
+
+// interfaceFilters are the filters of DescribeNetworkInterfaces that the
+// stand-in has the answers for; tags are others. Source:
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeNetworkInterfaces.html
+var interfaceFilters = []string{
+	"availability-zone", "description", "group-id", "interface-type", "network-interface-id", "owner-id", "private-ip-address",
+	"requester-managed", "status", "subnet-id", "tag-key", "vpc-id",
+}
+
+func interfaceTypes() map[string]*standin.Type {
+	return map[string]*standin.Type{
+		InterfaceType: {
+			Constructor: ec2.NewNetworkInterface,
+			Noun:        "EC2 Network Interface",
+			API:         standin.API{Service: "EC2", Create: "CreateNetworkInterface", Update: "ModifyNetworkInterfaceAttribute", Remove: "DeleteNetworkInterface"},
+			// internal/service/ec2/vpc_network_interface.go
+			ForceNew: []string{"interfaceType", "subnetId"},
+			Defaults: standin.Props{"sourceDestCheck": true},
+			References: []standin.Reference{
+				{Path: []string{"subnetId"}, To: SubnetType, Missing: missingSubnet()},
+				{Path: []string{"securityGroups"}, To: SecurityGroupType, Missing: missingGroup()},
+				{Path: []string{"attachments", "instance"}, To: InstanceType, Cascade: true, Missing: standin.Refusal{
+					Code: "InvalidInstanceID.NotFound", Message: "The instance ID '%s' does not exist",
+				}},
+			},
+			Create: createInterface,
+			Update: checkInterfaceGroups,
+			Takes:  standin.Timing{Create: 2 * time.Second, Update: 2 * time.Second, Remove: 2 * time.Second},
+		},
+	}
+}
+
+func createInterface(c *standin.Call) (string, error) {
+	if err := checkInterfaceGroups(c); err != nil {
+		return "", err
+	}
+	subnet := c.Find(SubnetType, c.In().Str("subnetId"))
+	id, out := account.NewID("eni"), c.Out()
+	out["arn"], out["ownerId"] = account.ARN(c, "ec2", "network-interface/"+id), c.Cloud.Account
+	out.SetDefault("privateIp", HostAddress(subnet.Outputs.Str("cidrBlock"), id))
+	out.SetDefault("privateIps", standin.Values(out.Str("privateIp")))
+	out["privateDnsName"] = fmt.Sprintf("ip-%s.%s.compute.internal", Dashed(out.Str("privateIp")), c.Region)
+	sum := account.Hashed(id)
+	out["macAddress"] = fmt.Sprintf("06:00:%02x:%02x:%02x:%02x", byte(sum>>24), byte(sum>>16), byte(sum>>8), byte(sum))
+	out.SetDefault("interfaceType", "interface")
+	for _, key := range []string{"description", "outpostArn"} {
+		out.SetDefault(key, "")
+	}
+	for _, key := range []string{"attachments", "ipv6Addresses"} {
+		out.SetDefault(key, []any{})
+	}
+	out.SetDefault("securityGroups", standin.Values(c.Find(VPCType, subnet.Inputs.Str("vpcId")).Outputs.Str("defaultSecurityGroupId")))
+	return id, nil
+}
+
+// checkInterfaceGroups refuses security groups of another network.
+func checkInterfaceGroups(c *standin.Call) error {
+	subnet := c.Find(SubnetType, c.In().Str("subnetId"))
+	for _, id := range c.In().List("securityGroups") {
+		if c.Find(SecurityGroupType, id).Inputs.Str("vpcId") != subnet.Inputs.Str("vpcId") {
+			return c.Refusef("InvalidGroup.NotFound", "The security group '%s' does not exist in VPC '%s'", id, subnet.Inputs.Str("vpcId"))
+		}
+	}
+	return nil
+}
+
+func (n Neighbours) interfaceFunctions() map[string]*standin.Function {
+	return map[string]*standin.Function{
+		"aws:ec2/getNetworkInterface:getNetworkInterface": {SDK: ec2.LookupNetworkInterface, Run: func(q *standin.Query) (standin.Props, error) {
+			found, err := n.interfacesFor(q)
+			if err != nil {
+				return nil, err
+			}
+			r, err := only(found, "EC2 Network Interface")
+			if err != nil {
+				return nil, err
+			}
+			return standin.WithID(r), nil
+		}},
+		"aws:ec2/getNetworkInterfaces:getNetworkInterfaces": {SDK: ec2.GetNetworkInterfaces, Run: func(q *standin.Query) (standin.Props, error) {
+			found, err := n.interfacesFor(q)
+			if err != nil {
+				return nil, err
+			}
+			ids := []any{}
+			for _, r := range found {
+				ids = append(ids, r.ID)
+			}
+			return standin.Props{"id": q.Region, "ids": ids}, nil
+		}},
+	}
+}
+
+// interfacesFor are the network interfaces that a lookup asks for.
+func (n Neighbours) interfacesFor(q *standin.Query) ([]*standin.Record, error) {
+	var group []string
+	asked := q.Args.Clone()
+	asked["filters"] = []any{}
+	for _, f := range q.Args.Objects("filters") {
+		name := f.Str("name")
+		switch {
+		case name == "group-id":
+			group = f.List("values")
+		case slices.Contains(interfaceFilters, name) || len(name) > 4 && name[:4] == "tag:":
+			asked["filters"] = append(asked["filters"].([]any), map[string]any(f))
+		default:
+			return nil, fmt.Errorf("the AWS stand-in does not filter network interfaces by %s", name)
+		}
+	}
+	selection := &standin.Query{Call: q.Call, Args: asked}
+	var found []*standin.Record
+	for _, r := range n.allInterfaces(q.Call) {
+		inGroup := slices.ContainsFunc(r.Outputs.List("securityGroups"), func(id string) bool { return MatchesAny(group, id) })
+		if Matches(selection, r) && (group == nil || inGroup) {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
+// allInterfaces are those of the region: a program's own, and the ones that AWS
+// made with what needs them.
+func (n Neighbours) allInterfaces(c *standin.Call) []*standin.Record {
+	var all []*standin.Record
+	for r := range c.Cloud.Each(InterfaceType, c.Region) {
+		status := "available"
+		if len(r.Inputs.Objects("attachments")) > 0 {
+			status = "in-use"
+		}
+		subnet := c.Find(SubnetType, r.Inputs.Str("subnetId"))
+		own := r.Clone()
+		own.Outputs = standin.Merged(own.Outputs, standin.Props{
+			"availabilityZone": subnet.Outputs["availabilityZone"], "vpcId": subnet.Inputs["vpcId"],
+			"status": status, "requesterManaged": false, "associations": []any{},
+		})
+		own.Outputs.SetDefault("tags", map[string]any{})
+		all = append(all, own)
+	}
+	for _, held := range append(n.Interfaces, natInterfaces, instanceInterfaces, endpointInterfaces) {
+		all = append(all, held(c)...)
+	}
+	return all
+}

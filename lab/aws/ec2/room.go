@@ -1,0 +1,38 @@
+// Package ec2 is EC2 in the stand-in: networks, and the machines, disks and
+// interfaces in them.
+package ec2
+
+import (
+	"maps"
+
+	"tombolo/lab/standin"
+)
+
+// Neighbours are what other services have in the networks of EC2.
+type Neighbours struct {
+	// Interfaces lists the network interfaces that a service holds in the region
+	// of a call.
+	Interfaces []func(c *standin.Call) []*standin.Record
+	// Public reports whether a service has a public address in a VPC.
+	Public []func(c *standin.Call, vpc string) bool
+}
+
+// Types are networks, and what is in them.
+func Types(n Neighbours) map[string]*standin.Type {
+	types := n.networkTypes()
+	for _, more := range []map[string]*standin.Type{
+		routingTypes(), endpointTypes(), firewallTypes(), computeTypes(), taggingTypes(), diskTypes(), instanceTypes(), interfaceTypes(),
+	} {
+		maps.Copy(types, more)
+	}
+	return types
+}
+
+// Functions look up networks, and what is in them.
+func Functions(n Neighbours) map[string]*standin.Function {
+	functions := n.interfaceFunctions()
+	maps.Copy(functions, networkFunctions())
+	maps.Copy(functions, diskFunctions())
+	maps.Copy(functions, instanceFunctions())
+	return functions
+}

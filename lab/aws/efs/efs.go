@@ -1,0 +1,305 @@
+// Package efs is Elastic File System in the stand-in.
+package efs
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/efs"
+
+	"tombolo/lab/aws/account"
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/kms"
+	"tombolo/lab/aws/policy"
+	"tombolo/lab/standin"
+)
+
+// The types of EFS.
+const (
+	FileSystemType       = "aws:efs/fileSystem:FileSystem"
+	MountTargetType      = "aws:efs/mountTarget:MountTarget"
+	BackupPolicyType     = "aws:efs/backupPolicy:BackupPolicy"
+	FileSystemPolicyType = "aws:efs/fileSystemPolicy:FileSystemPolicy"
+)
+
+// mountGroupQuota is the number of security groups of a mount target:
+// https://docs.aws.amazon.com/efs/latest/ug/limits.html
+const mountGroupQuota = 5
+
+// ofFileSystem is the reference of what belongs to a file system.
+func ofFileSystem(cascade bool) standin.Reference {
+	return standin.Reference{Path: []string{"fileSystemId"}, To: FileSystemType, Cascade: cascade, Missing: standin.Refusal{
+		Code: "FileSystemNotFound", Status: 404, Message: "File system '%s' does not exist.",
+	}}
+}
+
+// Types are file systems, and what belongs to them.
+func Types() map[string]*standin.Type {
+	return map[string]*standin.Type{
+		FileSystemType: {
+			Constructor: efs.NewFileSystem,
+			Noun:        "EFS File System",
+			API:         standin.API{Service: "EFS", Create: "CreateFileSystem", Update: "UpdateFileSystem", Remove: "DeleteFileSystem"},
+			// internal/service/efs/file_system.go
+			ForceNew: []string{"availabilityZoneName", "creationToken", "encrypted", "kmsKeyId", "performanceMode"},
+			Defaults: standin.Props{"throughputMode": "bursting"},
+			// The wording of AWS's message is not documented.
+			InUse:    standin.Refusal{Code: "FileSystemInUse", Status: 409, Message: "File system '%s' has mount targets."},
+			Validate: validateFileSystem,
+			Create:   createFileSystem,
+			Update:   describeFileSystem,
+			Takes:    standin.Timing{Create: 10 * time.Second, Update: 10 * time.Second, Remove: 10 * time.Second},
+		},
+		MountTargetType: {
+			Constructor: efs.NewMountTarget,
+			Noun:        "EFS Mount Target",
+			API:         standin.API{Service: "EFS", Create: "CreateMountTarget", Update: "ModifyMountTargetSecurityGroups", Remove: "DeleteMountTarget"},
+			// internal/service/efs/mount_target.go
+			ForceNew: []string{"fileSystemId", "ipAddress", "subnetId"},
+			// Its network interface keeps subnet and groups from being deleted.
+			References: []standin.Reference{
+				ofFileSystem(false),
+				{Path: []string{"subnetId"}, To: ec2.SubnetType, Missing: standin.Refusal{
+					Code: "SubnetNotFound", Message: "The subnet ID '%s' does not exist",
+				}},
+				{Path: []string{"securityGroups"}, To: ec2.SecurityGroupType, Missing: standin.Refusal{
+					Code: "SecurityGroupNotFound", Message: "The security group '%s' does not exist",
+				}},
+			},
+			Create: createMountTarget,
+			Update: checkMountGroups,
+			Remove: func(c *standin.Call) error { return countMountTargets(c, -1) },
+			// Users report 80 to 90 seconds until a mount target is available.
+			Takes: standin.Timing{Create: 85 * time.Second, Update: time.Second, Remove: 10 * time.Second},
+		},
+		BackupPolicyType: {
+			Constructor: efs.NewBackupPolicy,
+			Noun:        "EFS Backup Policy",
+			API:         standin.API{Service: "EFS", Create: "PutBackupPolicy", Update: "PutBackupPolicy", Remove: "PutBackupPolicy"},
+			// internal/service/efs/backup_policy.go
+			ForceNew:   []string{"fileSystemId"},
+			References: []standin.Reference{ofFileSystem(true)},
+			Validate: func(in standin.Props) []standin.Problem {
+				return standin.OneOf(in.Sub("backupPolicy"), "status", "DISABLED", "ENABLED")
+			},
+			Create: func(c *standin.Call) (string, error) { return c.In().Str("fileSystemId"), nil },
+			Takes:  standin.Timing{Create: 10 * time.Second, Update: 10 * time.Second, Remove: 10 * time.Second},
+		},
+		FileSystemPolicyType: {
+			Constructor: efs.NewFileSystemPolicy,
+			Noun:        "EFS File System Policy",
+			API:         standin.API{Service: "EFS", Create: "PutFileSystemPolicy", Update: "PutFileSystemPolicy", Remove: "DeleteFileSystemPolicy"},
+			// internal/service/efs/file_system_policy.go
+			ForceNew:   []string{"fileSystemId"},
+			Documents:  []string{"policy"},
+			References: []standin.Reference{ofFileSystem(true)},
+			Validate:   func(in standin.Props) []standin.Problem { return iam.JSONPolicy(in, "policy") },
+			Create:     func(c *standin.Call) (string, error) { return c.In().Str("fileSystemId"), checkFileSystemPolicy(c) },
+			Update:     checkFileSystemPolicy,
+			Takes:      standin.Timing{Create: time.Second, Update: time.Second, Remove: time.Second},
+		},
+	}
+}
+
+// Ages of files that are moved between storage classes. Source:
+// https://docs.aws.amazon.com/efs/latest/ug/API_LifecyclePolicy.html
+var transitionAges = []string{
+	"AFTER_1_DAY", "AFTER_7_DAYS", "AFTER_14_DAYS", "AFTER_30_DAYS", "AFTER_60_DAYS", "AFTER_90_DAYS",
+	"AFTER_180_DAYS", "AFTER_270_DAYS", "AFTER_365_DAYS",
+}
+
+func validateFileSystem(in standin.Props) []standin.Problem {
+	problems := slices.Concat(
+		standin.OneOf(in, "performanceMode", "generalPurpose", "maxIO"),
+		standin.OneOf(in, "throughputMode", "bursting", "provisioned", "elastic"),
+	)
+	if token := in.Str("creationToken"); len(token) > 64 {
+		problems = append(problems, standin.Problem{Path: "creationToken", Reason: "expected length of creationToken to be in the range (0 - 64)"})
+	}
+	if in.Has("kmsKeyId") && !in.Boolean("encrypted") && !standin.HasUnknown(in["encrypted"]) {
+		problems = append(problems, standin.Problem{Path: "kmsKeyId", Reason: "encrypted must be set to true when kms_key_id is specified"})
+	}
+	for _, rule := range in.Objects("lifecyclePolicies") {
+		problems = slices.Concat(problems,
+			standin.OneOf(rule, "transitionToIa", transitionAges...),
+			standin.OneOf(rule, "transitionToArchive", transitionAges...),
+			standin.OneOf(rule, "transitionToPrimaryStorageClass", "AFTER_1_ACCESS"),
+		)
+	}
+	return problems
+}
+
+// createFileSystem refuses a creation token that was used: EFS takes it for the
+// same request, made again.
+func createFileSystem(c *standin.Call) (string, error) {
+	out := c.Out()
+	out.SetDefault("creationToken", "terraform-"+account.RandomHex(26))
+	for r := range c.Others() {
+		if r.Outputs.Str("creationToken") == out.Str("creationToken") {
+			return "", c.Refuse(standin.Refusal{Code: "FileSystemAlreadyExists", Status: 409, Message: "File system '%s' already exists with creation token '%s'"},
+				r.ID, out.Str("creationToken"))
+		}
+	}
+	if zone := c.In().Str("availabilityZoneName"); zone != "" && !slices.Contains(account.Zones(c.Region), zone) {
+		return "", c.Refusef("AvailabilityZonesMismatch", "Availability zone %s is not in region %s", zone, c.Region)
+	}
+	if key := c.In().Str("kmsKeyId"); key != "" {
+		if _, err := kms.UsableKey(c, key); err != nil {
+			return "", err
+		}
+	}
+	id := account.NewID("fs")
+	out["arn"], out["ownerId"] = account.ARN(c, "elasticfilesystem", "file-system/"+id), c.Cloud.Account
+	out["dnsName"] = fmt.Sprintf("%s.efs.%s.%s", id, c.Region, account.DNSSuffix(c.Region))
+	out["numberOfMountTargets"] = 0
+	out["sizeInBytes"] = []any{map[string]any{"value": 6144, "valueInIa": 0, "valueInStandard": 6144}}
+	out["availabilityZoneId"] = ""
+	if zone := c.In().Str("availabilityZoneName"); zone != "" {
+		out["availabilityZoneId"] = account.ZoneID(c.Region, zone)
+	}
+	out.SetDefault("availabilityZoneName", "")
+	out.SetDefault("encrypted", false)
+	out.SetDefault("performanceMode", "generalPurpose")
+	out.SetDefault("protection", map[string]any{"replicationOverwrite": "ENABLED"})
+	if out.Boolean("encrypted") {
+		out.SetDefault("kmsKeyId", account.ARN(c, "kms", "key/"+account.UUID()))
+	}
+	out.SetDefault("kmsKeyId", "")
+	return id, describeFileSystem(c)
+}
+
+func describeFileSystem(c *standin.Call) error {
+	in, out := c.In(), c.Out()
+	out["name"] = out.Sub("tags").Str("Name")
+	provisioned := in.Str("throughputMode") == "provisioned"
+	if provisioned != in.Has("provisionedThroughputInMibps") {
+		return c.Refusef("BadRequest", "provisionedThroughputInMibps goes with the throughput mode provisioned, got %s", in.Str("throughputMode"))
+	}
+	if in.Str("throughputMode") == "elastic" && out.Str("performanceMode") == "maxIO" {
+		return c.Refusef("BadRequest", "Elastic throughput mode is not supported with the performance mode maxIO")
+	}
+	for _, rule := range in.Objects("lifecyclePolicies") {
+		if len(rule) != 1 {
+			return c.Refusef("BadRequest", "A lifecycle policy has exactly one transition")
+		}
+	}
+	return nil
+}
+
+func createMountTarget(c *standin.Call) (string, error) {
+	subnet := c.Find(ec2.SubnetType, c.In().Str("subnetId"))
+	if err := oneTargetEachZone(c, subnet); err != nil {
+		return "", err
+	}
+	if err := checkMountGroups(c); err != nil {
+		return "", err
+	}
+	id, out := account.NewID("fsmt"), c.Out()
+	if err := mountAddress(c, subnet, id); err != nil {
+		return "", err
+	}
+	system, zone := c.In().Str("fileSystemId"), subnet.Outputs.Str("availabilityZone")
+	out["availabilityZoneName"], out["availabilityZoneId"] = zone, subnet.Outputs["availabilityZoneId"]
+	out["fileSystemArn"], out["ownerId"] = account.ARN(c, "elasticfilesystem", "file-system/"+system), c.Cloud.Account
+	host := fmt.Sprintf("%s.efs.%s.%s", system, c.Region, account.DNSSuffix(c.Region))
+	out["dnsName"], out["mountTargetDnsName"] = host, zone+"."+host
+	out["networkInterfaceId"] = account.NewID("eni")
+	return id, countMountTargets(c, 1)
+}
+
+// oneTargetEachZone refuses a second mount target in a zone, in another VPC,
+// and outside of the zone of a file system that is in one only.
+func oneTargetEachZone(c *standin.Call, subnet *standin.Record) error {
+	conflict := func(message string) error {
+		return c.Refuse(standin.Refusal{Code: "MountTargetConflict", Status: 409, Message: message})
+	}
+	system := c.Find(FileSystemType, c.In().Str("fileSystemId"))
+	if zone := system.Outputs.Str("availabilityZoneName"); zone != "" && zone != subnet.Outputs.Str("availabilityZone") {
+		return c.Refusef("AvailabilityZonesMismatch", "The file system is in the availability zone %s only", zone)
+	}
+	for r := range c.Others() {
+		if !c.Cloud.Means(system, r.Inputs.Str("fileSystemId")) {
+			continue
+		}
+		if c.Find(ec2.SubnetType, r.Inputs.Str("subnetId")).Inputs.Str("vpcId") != subnet.Inputs.Str("vpcId") {
+			return conflict("requested subnet for new mount target is not in the same VPC as existing mount targets")
+		}
+		if r.Outputs.Str("availabilityZoneName") == subnet.Outputs.Str("availabilityZone") {
+			return conflict("mount target already exists in this AZ")
+		}
+	}
+	return nil
+}
+
+// checkMountGroups refuses groups of another network. Without groups, a mount
+// target has the network's default one.
+func checkMountGroups(c *standin.Call) error {
+	network := c.Find(ec2.VPCType, c.Find(ec2.SubnetType, c.In().Str("subnetId")).Inputs.Str("vpcId"))
+	groups := c.In().List("securityGroups")
+	if len(groups) > mountGroupQuota {
+		return c.Refusef("SecurityGroupLimitExceeded", "A mount target can have at most %d security groups", mountGroupQuota)
+	}
+	for _, id := range groups {
+		if c.Find(ec2.SecurityGroupType, id).Inputs.Str("vpcId") != network.ID {
+			return c.Refusef("SecurityGroupNotFound", "The security group '%s' is not in the VPC '%s'", id, network.ID)
+		}
+	}
+	c.Out().SetDefault("securityGroups", []any{network.Outputs["defaultSecurityGroupId"]})
+	return nil
+}
+
+// mountAddress gives a mount target an address of its subnet.
+func mountAddress(c *standin.Call, subnet *standin.Record, id string) error {
+	block := subnet.Outputs.Str("cidrBlock")
+	given := c.In().Str("ipAddress")
+	if given == "" {
+		c.Out()["ipAddress"] = ec2.HostAddress(block, id)
+		return nil
+	}
+	address, err := netip.ParseAddr(given)
+	if err != nil || !netip.MustParsePrefix(block).Contains(address) {
+		return c.Refusef("BadRequest", "Address %s does not fall within the subnet's address range", given)
+	}
+	for r := range c.Others() {
+		if r.Outputs.Str("ipAddress") == given && r.Inputs.Str("subnetId") == subnet.ID {
+			return c.Refuse(standin.Refusal{Code: "IpAddressInUse", Status: 409, Message: "Address %s is in use."}, given)
+		}
+	}
+	return nil
+}
+
+// countMountTargets changes what the file system says of its mount targets.
+func countMountTargets(c *standin.Call, change int) error {
+	system := c.Find(FileSystemType, c.Record.Inputs.Str("fileSystemId"))
+	if system == nil {
+		return nil
+	}
+	changed := system.Clone()
+	changed.Outputs["numberOfMountTargets"] = float64(changed.Outputs.Integer("numberOfMountTargets") + change)
+	return c.Cloud.Put(changed)
+}
+
+func checkFileSystemPolicy(c *standin.Call) error {
+	if message := iam.Malformed(c, c.In().Str("policy"), policy.Resource); message != "" {
+		return c.Refusef("InvalidPolicyException", "%s", message)
+	}
+	return nil
+}
+
+// Interfaces are those of mount targets. EFS makes one with the target and
+// without tags; the description says what it is for. Source:
+// https://docs.aws.amazon.com/efs/latest/ug/API_CreateMountTarget.html
+func Interfaces(c *standin.Call) (all []*standin.Record) {
+	for target := range c.Cloud.Each(MountTargetType, c.Region) {
+		system := c.Find(FileSystemType, target.Inputs.Str("fileSystemId"))
+		all = append(all, ec2.Implied(c, target, ec2.ImpliedInterface{
+			Id: target.Outputs.Str("networkInterfaceId"), Kind: "efs", Address: target.Outputs.Str("ipAddress"),
+			Description: fmt.Sprintf("EFS mount target for %s (%s)", system.ID, target.ID),
+			Subnet:      c.Find(ec2.SubnetType, target.Inputs.Str("subnetId")), Groups: target.Outputs["securityGroups"],
+		}))
+	}
+	return all
+}

@@ -1,0 +1,161 @@
+package sts
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"tombolo/lab/aws/account"
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/sigv4"
+	"tombolo/lab/standin"
+)
+
+// clockSkew is how far a signature's time may be from STS's own.
+const clockSkew = 15 * time.Minute
+
+// Temporary credentials are kept nowhere: like AWS's, their session token says
+// all there is to know, and the account's key vouches for it. So they outlive a
+// restart of the lab, and end when they expire.
+type Temporary struct {
+	AccessKeyID string    `json:"key"`
+	Expires     time.Time `json:"expires"`
+	// RoleID tells a role from another one that had its name before.
+	Role    string `json:"role"`
+	RoleID  string `json:"id"`
+	Session string `json:"session"`
+	// Tags of the session, and which of them go on to a session that is
+	// started from this one.
+	Tags       map[string]string `json:"tags,omitempty"`
+	Transitive []string          `json:"transitive,omitempty"`
+}
+
+// Caller is who signed a request.
+type Caller struct {
+	// arn and userID are what GetCallerIdentity answers.
+	arn, userID string
+	// Principal is the ARN of the user or role itself.
+	Principal string
+	// Role is nil for the user.
+	Role       *standin.Record
+	Session    string
+	tags       map[string]string
+	transitive []string
+}
+
+// credentials of an access key: the secret follows from the key's id.
+func credentials(c *standin.Cloud, accessKeyID string) sigv4.Credentials {
+	secret := base64.StdEncoding.EncodeToString(c.Sign("secret access key", []byte(accessKeyID))[:30])
+	return sigv4.Credentials{AccessKeyID: accessKeyID, SecretAccessKey: secret}
+}
+
+// UserCredentials are those of the account's one user, for good.
+func UserCredentials(c *standin.Cloud) sigv4.Credentials {
+	return credentials(c, fmt.Sprintf("AKIA%X", c.Sign("access key of the user", nil)[:8]))
+}
+
+// Begin a session: make its credentials.
+func Begin(c *standin.Cloud, t Temporary) sigv4.Credentials {
+	t.AccessKeyID = "ASIA" + rand.Text()[:16]
+	out := credentials(c, t.AccessKeyID)
+	payload, err := json.Marshal(t)
+	if err != nil {
+		panic(err) // strings and a time always marshal
+	}
+	out.SessionToken = base64.StdEncoding.EncodeToString(append(c.Sign("session", payload), payload...))
+	return out
+}
+
+// SessionOf is the session that a token is of.
+func SessionOf(c *standin.Cloud, token string) (Temporary, error) {
+	var t Temporary
+	data, err := base64.StdEncoding.DecodeString(token)
+	if err != nil || len(data) < sha256.Size {
+		return t, errors.New("it is no session token")
+	}
+	mac, payload := data[:sha256.Size], data[sha256.Size:]
+	if !hmac.Equal(mac, c.Sign("session", payload)) {
+		return t, errors.New("this account did not give it out")
+	}
+	return t, json.Unmarshal(payload, &t)
+}
+
+// Identify of a request, which a right signature proves.
+func Identify(c *standin.Cloud, r *http.Request, body []byte) (Caller, error) {
+	s, err := sigv4.Parse(r)
+	if errors.Is(err, sigv4.ErrUnsigned) {
+		return Caller{}, &Error{403, "MissingAuthenticationToken", "Request is missing Authentication Token"}
+	}
+	if err != nil {
+		return Caller{}, &Error{400, "IncompleteSignature", err.Error()}
+	}
+	var session Temporary
+	user := UserCredentials(c)
+	if s.AccessKeyID != user.AccessKeyID || s.SessionToken != "" {
+		if session, err = SessionOf(c, s.SessionToken); err != nil || session.AccessKeyID != s.AccessKeyID {
+			return Caller{}, invalidToken()
+		}
+	}
+	if region, _ := Region(r.Host); s.Service != "sts" || s.Region != region {
+		return Caller{}, mismatch("Credential should be scoped to service sts in a valid region.")
+	}
+	if !s.Verify(r, body, credentials(c, s.AccessKeyID).SecretAccessKey) {
+		return Caller{}, mismatch("The request signature we calculated does not match the signature you provided. " +
+			"Check your AWS Secret Access Key and signing method. Consult the service documentation for details.")
+	}
+	if err := fresh(c, s.Date); err != nil {
+		return Caller{}, err
+	}
+	if session.AccessKeyID == "" {
+		arn := account.CallerARN(c, s.Region)
+		return Caller{arn: arn, userID: account.UserID, Principal: arn}, nil
+	}
+	return assumed(c, session)
+}
+
+func fresh(c *standin.Cloud, signed time.Time) error {
+	const layout = "20060102T150405Z"
+	now := c.Now().UTC()
+	switch oldest, newest := now.Add(-clockSkew), now.Add(clockSkew); {
+	case signed.Before(oldest):
+		return mismatch(fmt.Sprintf("Signature expired: %s is now earlier than %s (%s - 15 min.)",
+			signed.UTC().Format(layout), oldest.Format(layout), now.Format(layout)))
+	case signed.After(newest):
+		return mismatch(fmt.Sprintf("Signature not yet current: %s is still later than %s (%s + 15 min.)",
+			signed.UTC().Format(layout), newest.Format(layout), now.Format(layout)))
+	}
+	return nil
+}
+
+// assumed is the caller of a session that still goes on, of a role that still
+// exists.
+func assumed(c *standin.Cloud, t Temporary) (Caller, error) {
+	if !c.Now().Before(t.Expires) {
+		return Caller{}, &Error{403, "ExpiredToken", "The security token included in the request is expired"}
+	}
+	defer c.Lock()()
+	role := c.Find(iam.RoleType, standin.Global, t.Role)
+	if role == nil || role.Outputs.Str("uniqueId") != t.RoleID {
+		return Caller{}, invalidToken()
+	}
+	tags := role.Outputs.Strs("tagsAll")
+	maps.Copy(tags, t.Tags)
+	return Caller{
+		arn: sessionARN(role, t.Session), userID: t.RoleID + ":" + t.Session, Principal: role.Outputs.Str("arn"),
+		Role: role, Session: t.Session, tags: tags, transitive: slices.Clone(t.Transitive),
+	}, nil
+}
+
+func invalidToken() error {
+	return &Error{403, "InvalidClientTokenId", "The security token included in the request is invalid"}
+}
+
+func mismatch(message string) error { return &Error{403, "SignatureDoesNotMatch", message} }

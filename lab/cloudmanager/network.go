@@ -1,0 +1,45 @@
+package cloudmanager
+
+import "tombolo/lab/standin"
+
+const (
+	clusterType = "aws:eks/cluster:Cluster"
+	subnetType  = "aws:ec2/subnet:Subnet"
+)
+
+// network is where a cluster is.
+type network struct {
+	vpc string
+	// securityGroup is the cluster's, which its nodes have too.
+	securityGroup string
+	// subnets of the VPC, in the order of their creation.
+	subnets []subnet
+}
+
+// subnet of the network that a cluster is in.
+type subnet struct {
+	id, zone string
+	tags     map[string]string
+}
+
+// network tells where the cluster is; false where the cloud has none of its name.
+func (w *watch) network() (network, bool) {
+	for _, cluster := range w.cloud.Find(clusterType, nil) {
+		if cluster.ID == w.cluster {
+			config := standin.Props(cluster.Properties).Sub("vpcConfig")
+			vpc := config.Str("vpcId")
+			return network{vpc: vpc, securityGroup: config.Str("clusterSecurityGroupId"), subnets: w.subnetsOf(vpc)}, true
+		}
+	}
+	return network{}, false
+}
+
+func (w *watch) subnetsOf(vpc string) []subnet {
+	var found []subnet
+	for _, r := range w.cloud.Find(subnetType, nil) {
+		if r.Text("vpcId") == vpc {
+			found = append(found, subnet{id: r.ID, zone: r.Text("availabilityZone"), tags: standin.Props(r.Properties).Strs("tags")})
+		}
+	}
+	return found
+}

@@ -1,0 +1,102 @@
+package standin
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Catalogue is what a stand-in knows of the cloud that it stands for.
+type Catalogue struct {
+	// Cloud is the cloud's name in messages, such as AWS.
+	Cloud string
+	// Version of the Pulumi provider that is stood in for.
+	Version string
+	// Types and Functions by their tokens, such as aws:ec2/vpc:Vpc.
+	Types     map[string]*Type
+	Functions map[string]*Function
+	// Configuration is what a provider can be configured with.
+	Configuration Configuration
+	// Answers are the cloud's errors.
+	Answers Answers
+	// LimitExceeded is the refusal for a quota, of types that have none of
+	// their own.
+	LimitExceeded Refusal
+	// Reference is an output that resources are referred to by, besides their
+	// id, such as arn.
+	Reference string
+	// Names are the outputs that can be a resource's own name, the best first.
+	Names []string
+	// AllTags is the output that repeats all tags of a resource. Types that
+	// have it, and an input named tags, have tags.
+	AllTags string
+	// CheckTags finds tags that the cloud does not accept.
+	CheckTags func(in Props) []Problem
+	// Resumed are the types that stand for something that runs outside of the
+	// account, in the order in which they are started again.
+	Resumed []Resumption
+}
+
+// Resumption says how resources of a type are started again.
+type Resumption struct {
+	// Type is the token of the type.
+	Type string
+	// Within is the input that names the resource of a type before, which has to
+	// run first; empty where there is none.
+	Within string
+}
+
+// Configuration is what a provider of the cloud can be configured with.
+type Configuration struct {
+	// Settings is the struct of the SDK that has them.
+	Settings reflect.Type
+	// Replaces are the settings of which a change replaces every resource.
+	Replaces []string
+	// Check finds wrong values of known settings.
+	Check func(c *Cloud, config Props) []Problem
+	// Session reads the region and the tags that all resources get; either can
+	// be empty.
+	Session func(config Props) (region string, tags map[string]string)
+}
+
+// Answers make the errors of a cloud, in the words of its provider.
+type Answers interface {
+	// Refused is the error of a request that the cloud refuses.
+	Refused(r Request, why Refusal) error
+	// Exhausted is the error of a request that was throttled, or that met an
+	// error of the cloud's own, in all of the provider's attempts.
+	Exhausted(r Request, kind FaultKind, attempts int) error
+	// Unanswered is the error of a request that no answer came to.
+	Unanswered(r Request) error
+	// Invocation is the request that is behind a function.
+	Invocation(token, region string) Request
+}
+
+// Refusal is an error code of a cloud and a message.
+type Refusal struct {
+	Code    string
+	Message string
+	Status  int // HTTP status; default 400
+}
+
+// About puts a value into the message, where the message has a %s for it.
+func (r Refusal) About(value string) Refusal {
+	r.Message = strings.ReplaceAll(r.Message, "%s", value)
+	return r
+}
+
+// prepare derives the schemas of all types and functions.
+func (k *Catalogue) prepare() error {
+	for token, typ := range k.Types {
+		var err error
+		if typ.schema, err = resourceSchema(typ.Constructor); err != nil {
+			return fmt.Errorf("derive the schema of %s: %w", token, err)
+		}
+		typ.token = token
+		typ.allTags = k.AllTags
+	}
+	for _, f := range k.Functions {
+		f.schema = functionSchema(f.SDK)
+	}
+	return nil
+}

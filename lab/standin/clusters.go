@@ -1,0 +1,66 @@
+package standin
+
+import (
+	"context"
+	"crypto"
+)
+
+// Clusters runs the control planes that a cloud's managed clusters stand for.
+// Its methods are safe for concurrent use.
+type Clusters interface {
+	// Start runs a control plane until it serves, or finds it running already.
+	Start(ctx context.Context, spec ClusterSpec) (ClusterInfo, error)
+	// Stop ends a control plane and deletes its data. Stopping one that does
+	// not exist is no error.
+	Stop(ctx context.Context, name string) error
+	// SetNodes makes the nodes of a node group exactly these.
+	SetNodes(ctx context.Context, cluster, group string, nodes []Node) error
+	// TokenKey is the public key for the tokens of a cluster's service accounts.
+	TokenKey(cluster string) (crypto.PublicKey, error)
+}
+
+// ClusterSpec describes a control plane.
+type ClusterSpec struct {
+	// Name of the cluster, and its ID in the cloud, such as an ARN.
+	Name, ID string
+	// Version of Kubernetes, major.minor.
+	Version string
+	// Region of the cluster, such as eu-central-1.
+	Region string
+	// ServiceCIDR is the block of the cluster's services, such as 172.20.0.0/16.
+	ServiceCIDR string
+	// Issuer of the cluster's service account tokens, an https URL.
+	Issuer string
+}
+
+// ClusterInfo says how a running control plane is reached.
+type ClusterInfo struct {
+	// Endpoint is the URL of the Kubernetes API.
+	Endpoint string
+	// CA is the certificate authority of the API, in PEM.
+	CA []byte
+}
+
+// Node is a Kubernetes node of a node group.
+type Node struct {
+	// Name of the node: the private DNS name of its machine.
+	Name string `json:"name"`
+	// Labels as the cloud and the kubelet set them, and the group's own.
+	Labels map[string]string `json:"labels"`
+	// Taints of the group.
+	Taints []Taint `json:"taints,omitempty"`
+	// InstanceType of the machine, such as m7i.large.
+	InstanceType string `json:"instanceType"`
+	// Zone is the availability zone.
+	Zone string `json:"zone"`
+	// ProviderID of the machine, such as aws:///<zone>/<instance id>.
+	ProviderID string `json:"providerId"`
+}
+
+// Taint of a node. Effect is spelled as Kubernetes does: NoSchedule,
+// PreferNoSchedule or NoExecute.
+type Taint struct {
+	Key    string `json:"key"`
+	Value  string `json:"value,omitempty"`
+	Effect string `json:"effect"`
+}

@@ -1,0 +1,163 @@
+package standin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Change changes properties of a resource as somebody does who works past
+// Pulumi. A resource is named by its id or its own name, a property by its
+// path, such as tags.Owner; the value nil removes a property. What the cloud
+// would refuse is refused.
+func (c *Cloud) Change(ctx context.Context, token, name string, changes map[string]any) (Item, error) {
+	item, err := c.change(ctx, token, name, changes)
+	if err != nil {
+		return Item{}, fmt.Errorf("change %s %s: %w", token, name, err)
+	}
+	return item, nil
+}
+
+func (c *Cloud) change(ctx context.Context, token, name string, changes map[string]any) (Item, error) {
+	typ, r, err := c.named(token, name)
+	if err != nil {
+		return Item{}, err
+	}
+	in := r.Inputs.Clone()
+	for _, path := range SortedKeys(changes) {
+		if err := in.set(typ.steps(path), changes[path]); err != nil {
+			return Item{}, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	problems := append(typ.schema.check(in), c.catalogue.CheckTags(in)...)
+	if len(problems) == 0 && typ.Validate != nil {
+		problems = typ.Validate(in)
+	}
+	if len(problems) > 0 {
+		return Item{}, fmt.Errorf("%s: %s", problems[0].Path, problems[0].Reason)
+	}
+	if diff := typ.diff(r.Outputs, r.Inputs, in, nil); len(diff.Replaces) > 0 {
+		return Item{}, fmt.Errorf("%s cannot change %s of an existing %s; delete it instead", c.catalogue.Cloud, diff.Replaces[0], typ.Noun)
+	}
+	changed, err := c.update(ctx, &session{Region: r.Region}, typ, r.ID, r.Inputs, in)
+	if err != nil {
+		return Item{}, err
+	}
+	return changed.item(c.catalogue.Names), nil
+}
+
+// Remove deletes a resource, named by its id or its own name, as somebody does
+// who works past Pulumi. What the cloud would refuse is refused.
+func (c *Cloud) Remove(ctx context.Context, token, name string) (Item, error) {
+	typ, r, err := c.named(token, name)
+	if err == nil {
+		err = c.remove(ctx, &session{Region: r.Region}, typ, r.ID)
+	}
+	if err != nil {
+		return Item{}, fmt.Errorf("delete %s %s: %w", token, name, err)
+	}
+	return r.item(c.catalogue.Names), nil
+}
+
+// named finds the only resource of a type, in any region, with an id or a name.
+func (c *Cloud) named(token, name string) (*Type, *Record, error) {
+	typ, err := c.typeOf(token)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []*Record
+	for _, r := range c.Snapshot(typ.token) {
+		identified := r.ID == name || typ.Identifies != nil && typ.Identifies(r, name)
+		if !r.Gone() && (identified || r.displayName(c.catalogue.Names) == name) {
+			found = append(found, r)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, nil, errors.New("there is none; see `tombolo lab status`")
+	case 1:
+		return typ, found[0], nil
+	}
+	ids := make([]string, len(found))
+	for i, r := range found {
+		ids[i] = r.ID
+	}
+	return nil, nil, fmt.Errorf("there are several, name one by its id: %s", strings.Join(ids, ", "))
+}
+
+func (c *Cloud) typeOf(name string) (*Type, error) {
+	token, err := c.resolved(name, SortedKeys(c.catalogue.Types), "resource type")
+	return c.catalogue.Types[token], err
+}
+
+// resolved finds a token by itself, or by its end, such as Vpc, where no other
+// has the same.
+func (c *Cloud) resolved(name string, tokens []string, what string) (string, error) {
+	if slices.Contains(tokens, name) {
+		return name, nil
+	}
+	var found []string
+	for _, token := range tokens {
+		if strings.HasSuffix(token, ":"+name) {
+			found = append(found, token)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", fmt.Errorf("the %s stand-in does not know the %s %s; did you mean %s?", c.catalogue.Cloud, what, name, nearest(name, tokens))
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%s is the end of several %ss, use one of %s", name, what, strings.Join(found, ", "))
+}
+
+// nearest is the token that is spelled most like a name.
+func nearest(name string, tokens []string) string {
+	return slices.MinFunc(tokens, func(a, b string) int {
+		return levenshtein.Distance(name, shortened(a, name), nil) - levenshtein.Distance(name, shortened(b, name), nil)
+	})
+}
+
+// shortened is a token, or only its end for a name that has no more than that.
+func shortened(token, name string) string {
+	if strings.Contains(name, ":") {
+		return token
+	}
+	return token[strings.LastIndexByte(token, ':')+1:]
+}
+
+// steps are the keys of a path. A tag's key may have dots.
+func (t *Type) steps(path string) []string {
+	first, rest, nested := strings.Cut(path, ".")
+	if field := t.schema.inputs.fields[first]; nested && field != nil && field.Kind() == reflect.Map {
+		return []string{first, rest}
+	}
+	return strings.Split(path, ".")
+}
+
+// set puts a value at a path of maps; nil removes what is there.
+func (p Props) set(path []string, value any) error {
+	key := path[0]
+	if len(path) > 1 {
+		inner, ok := p[key].(map[string]any)
+		if p.Has(key) && !ok {
+			return fmt.Errorf("%s is no object: give all of it as JSON", key)
+		}
+		if inner == nil {
+			inner = map[string]any{}
+		}
+		p[key] = inner
+		return Props(inner).set(path[1:], value)
+	}
+	if value == nil {
+		delete(p, key)
+		return nil
+	}
+	p[key] = Normal(value)
+	return nil
+}

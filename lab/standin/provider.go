@@ -1,0 +1,394 @@
+package standin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/urn"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/util/rpcutil/rpcerror"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/emptypb"
+)
+
+// provider speaks Pulumi's provider protocol for a Cloud.
+type provider struct {
+	pulumirpc.UnimplementedResourceProviderServer
+	cloud *Cloud
+}
+
+// Handshake is the first call of an engine.
+func (p *provider) Handshake(context.Context, *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
+	return &pulumirpc.ProviderHandshakeResponse{}, nil
+}
+
+// Attach is how an engine says that it did not start this process.
+func (p *provider) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
+	return &emptypb.Empty{}, nil
+}
+
+// GetPluginInfo tells the provider's version.
+func (p *provider) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+	return &pulumirpc.PluginInfo{Version: p.cloud.catalogue.Version}, nil
+}
+
+// GetSchema answers with an empty schema: programs have their SDKs.
+func (p *provider) GetSchema(context.Context, *pulumirpc.GetSchemaRequest) (*pulumirpc.GetSchemaResponse, error) {
+	return &pulumirpc.GetSchemaResponse{Schema: "{}"}, nil
+}
+
+// Cancel makes the calls of this connection's engine stop waiting.
+func (p *provider) Cancel(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {
+	if s, ok := p.cloud.sessions.Load(connection(ctx)); ok {
+		s.(*session).cancel(ErrCancelled)
+	}
+	return &emptypb.Empty{}, nil
+}
+
+// Check validates inputs and completes them: default tags, names, defaults.
+func (p *provider) Check(ctx context.Context, req *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+	s, typ, err := p.target(ctx, req.Urn)
+	if err != nil {
+		return nil, err
+	}
+	news, err := Unmarshal(req.News, "the new inputs")
+	if err != nil {
+		return nil, err
+	}
+	olds, err := Unmarshal(req.Olds, "the old inputs")
+	if err != nil {
+		return nil, err
+	}
+	name := urn.URN(req.Urn).Name()
+	problems := typ.schema.check(news)
+	if err := typ.complete(s, name, req.RandomSeed, olds, news); err != nil {
+		return nil, err
+	}
+	if len(problems) == 0 {
+		problems = append(problems, p.cloud.catalogue.CheckTags(news)...)
+		if typ.Validate != nil {
+			problems = append(problems, typ.Validate(news)...)
+		}
+	}
+	inputs, err := Marshal(news, "the inputs")
+	if err != nil {
+		return nil, err
+	}
+	return &pulumirpc.CheckResponse{Inputs: inputs, Failures: failures(name, problems)}, nil
+}
+
+func failures(name string, problems []Problem) []*pulumirpc.CheckFailure {
+	var out []*pulumirpc.CheckFailure
+	for _, p := range problems {
+		out = append(out, &pulumirpc.CheckFailure{
+			Property: p.Path,
+			Reason:   fmt.Sprintf("%s. Examine values at '%s.%s'.", p.Reason, name, p.Path),
+		})
+	}
+	return out
+}
+
+// complete fills in what was not given.
+func (t *Type) complete(s *session, name string, seed []byte, olds, news Props) error {
+	for key, value := range t.Defaults {
+		news.SetDefault(key, cloneValue(value))
+	}
+	s.mergeTags(t, news)
+	auto := t.Autoname
+	if auto.Property == "" || news.Has(auto.Property) || news.Has(auto.Property+"Prefix") {
+		return nil
+	}
+	if old := olds.Str(auto.Property); old != "" {
+		news[auto.Property] = old
+		return nil
+	}
+	made, err := resource.NewUniqueName(seed, auto.Prefix+name+"-", 7, auto.Max, nil)
+	if err != nil {
+		return fmt.Errorf("name %s: %w; give it a shorter name", name, err)
+	}
+	if auto.Finish != nil {
+		made = auto.Finish(news, made)
+	}
+	news[auto.Property] = made
+	return nil
+}
+
+// Diff compares the inputs before and after.
+func (p *provider) Diff(ctx context.Context, req *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+	_, typ, err := p.target(ctx, req.Urn)
+	if err != nil {
+		return nil, err
+	}
+	var olds, oldInputs, news Props
+	if olds, err = Unmarshal(req.Olds, "the old outputs"); err != nil {
+		return nil, err
+	}
+	if oldInputs, err = Unmarshal(req.OldInputs, "the old inputs"); err != nil {
+		return nil, err
+	}
+	if news, err = Unmarshal(req.News, "the new inputs"); err != nil {
+		return nil, err
+	}
+	return typ.diff(olds, oldInputs, news, req.IgnoreChanges), nil
+}
+
+// Create makes a resource, or in a preview says what is known of it.
+func (p *provider) Create(ctx context.Context, req *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
+	s, typ, err := p.target(ctx, req.Urn)
+	if err != nil {
+		return nil, err
+	}
+	in, err := Unmarshal(req.Properties, "the inputs")
+	if err != nil {
+		return nil, err
+	}
+	if req.Preview {
+		out, err := Marshal(typ.preview(in), "the outputs")
+		return &pulumirpc.CreateResponse{Properties: out}, err
+	}
+	if HasUnknown(in) {
+		return nil, fmt.Errorf("creating %s: an input is still unknown", typ.Noun)
+	}
+	ctx, cancel := s.scope(ctx)
+	defer cancel()
+	about := typ.request(OpCreate, in.Str(typ.Autoname.Property), s.Region)
+	r, err := meet(ctx, p.cloud, about, func() (*Record, error) { return p.cloud.create(ctx, s, typ, in) })
+	if err == nil {
+		err = p.cloud.awaitSeen(about, r)
+	}
+	if err != nil {
+		return nil, Wire(err)
+	}
+	out, err := Marshal(r.Outputs, "the outputs")
+	return &pulumirpc.CreateResponse{Id: r.ID, Properties: out}, err
+}
+
+// preview is what a resource will look like, with unknown values for all that
+// the cloud decides.
+func (t *Type) preview(in Props) Props {
+	out := in.Clone()
+	for name := range t.schema.outputs.fields {
+		if name == t.allTags && t.Taggable() {
+			out[name] = cloneValue(out["tags"])
+			if out[name] == nil {
+				out[name] = map[string]any{}
+			}
+		}
+		if _, known := out[name]; !known {
+			out[name] = Unknown{}
+		}
+	}
+	for _, path := range t.Decided {
+		name, key, _ := strings.Cut(path, ".")
+		if object, ok := out[name].(map[string]any); ok && object[key] == nil {
+			object[key] = Unknown{}
+		}
+	}
+	return out
+}
+
+// Update changes a resource, or in a preview says what it will look like.
+func (p *provider) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*pulumirpc.UpdateResponse, error) {
+	s, typ, err := p.target(ctx, req.Urn)
+	if err != nil {
+		return nil, err
+	}
+	in, err := Unmarshal(req.News, "the inputs")
+	if err != nil {
+		return nil, err
+	}
+	if req.Preview {
+		return typ.previewUpdate(req, in)
+	}
+	if HasUnknown(in) {
+		return nil, fmt.Errorf("updating %s (%s): an input is still unknown", typ.Noun, req.Id)
+	}
+	known, err := Unmarshal(req.OldInputs, "the old inputs")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.scope(ctx)
+	defer cancel()
+	r, err := meet(ctx, p.cloud, typ.request(OpUpdate, req.Id, s.Region), func() (*Record, error) {
+		return p.cloud.update(ctx, s, typ, req.Id, known, in)
+	})
+	if err != nil {
+		return nil, Wire(err)
+	}
+	out, err := Marshal(r.Outputs, "the outputs")
+	return &pulumirpc.UpdateResponse{Properties: out}, err
+}
+
+func (t *Type) previewUpdate(req *pulumirpc.UpdateRequest, in Props) (*pulumirpc.UpdateResponse, error) {
+	out, err := Unmarshal(req.Olds, "the old outputs")
+	if err != nil {
+		return nil, err
+	}
+	oldInputs, err := Unmarshal(req.OldInputs, "the old inputs")
+	if err != nil {
+		return nil, err
+	}
+	made := maps.Clone(out)
+	maps.Copy(out, in)
+	keepMade(out, made, oldInputs)
+	if t.Taggable() {
+		out[t.allTags] = cloneValue(in["tags"])
+	}
+	if t.Renews(oldInputs, in) {
+		for _, name := range t.Renewed {
+			out[name] = Unknown{}
+		}
+	}
+	properties, err := Marshal(out, "the outputs")
+	return &pulumirpc.UpdateResponse{Properties: properties}, err
+}
+
+// keepMade puts back what the cloud has added to objects among the inputs, such as the
+// security group in a cluster's vpcConfig: an update leaves it as it is.
+func keepMade(out, made, oldInputs Props) {
+	for name := range oldInputs {
+		now, has := out[name].(map[string]any)
+		was, had := made[name].(map[string]any)
+		asked, object := oldInputs[name].(map[string]any)
+		if !has || !had || !object {
+			continue
+		}
+		now = maps.Clone(now)
+		for key, value := range was {
+			_, given := asked[key]
+			if _, wanted := now[key]; !given && !wanted {
+				now[key] = value
+			}
+		}
+		out[name] = now
+	}
+}
+
+// Read looks a resource up, for refresh and import. An empty id says that it
+// does not exist.
+func (p *provider) Read(ctx context.Context, req *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
+	s, typ, err := p.target(ctx, req.Urn)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.scope(ctx)
+	defer cancel()
+	about := typ.request(OpRead, req.Id, s.Region)
+	r, err := meet(ctx, p.cloud, about, func() (*Record, error) { return p.cloud.read(typ, s, req.Id), nil })
+	if err != nil {
+		return nil, Wire(err)
+	}
+	if _, hidden := p.cloud.faults.take(about, FaultNotFound); hidden || r == nil {
+		return &pulumirpc.ReadResponse{}, nil
+	}
+	inputs, err := Marshal(typ.inputsOf(r), "the inputs")
+	if err != nil {
+		return nil, err
+	}
+	outputs, err := Marshal(r.Outputs, "the outputs")
+	return &pulumirpc.ReadResponse{Id: r.ID, Inputs: inputs, Properties: outputs}, err
+}
+
+// Delete deletes a resource.
+func (p *provider) Delete(ctx context.Context, req *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
+	s, typ, err := p.target(ctx, req.Urn)
+	if err != nil {
+		return nil, err
+	}
+	known, err := Unmarshal(req.Properties, "the outputs")
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.scope(ctx)
+	defer cancel()
+	done, err := meet(ctx, p.cloud, typ.request(OpDelete, req.Id, s.Region), func() (*emptypb.Empty, error) {
+		if err := p.cloud.prepareRemove(typ, s.Region, req.Id, known); err != nil {
+			return nil, err
+		}
+		return &emptypb.Empty{}, p.cloud.remove(ctx, s, typ, req.Id)
+	})
+	if err != nil {
+		return nil, Wire(err)
+	}
+	return done, nil
+}
+
+// Invoke calls a function.
+func (p *provider) Invoke(ctx context.Context, req *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
+	s, err := p.session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := p.cloud.catalogue.Functions[req.Tok]
+	if f == nil {
+		return nil, rpcerror.Newf(codes.NotFound, "the %s stand-in does not know the function %s", p.cloud.catalogue.Cloud, req.Tok)
+	}
+	args, err := Unmarshal(req.Args, "the arguments")
+	if err != nil {
+		return nil, err
+	}
+	if problems := f.schema.check(args); len(problems) > 0 {
+		return &pulumirpc.InvokeResponse{Failures: failures(req.Tok, problems)}, nil
+	}
+	ctx, cancel := s.scope(ctx)
+	defer cancel()
+	result, err := meet(ctx, p.cloud, p.cloud.catalogue.Answers.Invocation(req.Tok, s.Region), func() (Props, error) { return p.cloud.invoke(s, f, args) })
+	if err != nil {
+		return nil, Wire(fmt.Errorf("invoking %s: %w", req.Tok, err))
+	}
+	out, err := Marshal(result, "the result")
+	return &pulumirpc.InvokeResponse{Return: out}, err
+}
+
+// target finds the session of a request and the type it is about.
+func (p *provider) target(ctx context.Context, name string) (*session, *Type, error) {
+	s, err := p.session(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	token := string(urn.URN(name).Type())
+	typ := p.cloud.catalogue.Types[token]
+	if typ == nil {
+		return nil, nil, rpcerror.Newf(codes.NotFound, "the %s stand-in does not know the resource type %s", p.cloud.catalogue.Cloud, token)
+	}
+	return s, typ, nil
+}
+
+// Wire turns an error into what the protocol has for it. A resource that is
+// being made while nobody waits for it, or that was made and not found, is
+// handed over all the same, so that it is not lost.
+func Wire(err error) error {
+	left := leftBy(err)
+	if left == nil || left.Inputs == nil {
+		return rpcerror.Newf(codes.Unknown, "1 error occurred:\n\t* %s\n\n", err)
+	}
+	inputs, inErr := Marshal(left.Inputs, "the inputs")
+	outputs, outErr := Marshal(left.Outputs, "the outputs")
+	if inErr != nil || outErr != nil {
+		return err
+	}
+	return rpcerror.WithDetails(rpcerror.New(codes.Unknown, err.Error()), &pulumirpc.ErrorResourceInitFailed{
+		Id: left.ID, Properties: outputs, Inputs: inputs, Reasons: []string{err.Error()},
+	})
+}
+
+// leftBy is what an operation that failed has made all the same.
+func leftBy(err error) *Record {
+	if left := new(interrupted); errors.As(err, &left) {
+		return left.record
+	}
+	if left := new(unread); errors.As(err, &left) {
+		return left.record
+	}
+	return nil
+}
+
+// Provider serves the account as the cloud's Pulumi provider. Every connection
+// has a configuration of its own.
+func (c *Cloud) Provider() pulumirpc.ResourceProviderServer {
+	return &provider{cloud: c}
+}

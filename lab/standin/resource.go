@@ -1,0 +1,140 @@
+package standin
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Type is all the stand-in knows of a type. Properties are not in here:
+// they come from the SDK by the constructor.
+type Type struct {
+	// Constructor of the Go SDK, such as ec2.NewVpc.
+	Constructor any
+	// Noun is what the provider calls the resource in errors: "EC2 VPC".
+	Noun string
+	// API names the service and the operations behind the type.
+	API API
+	// Global types belong to no region.
+	Global bool
+	// Adopted resources are not made or deleted, only managed.
+	Adopted bool
+	// ForceNew are the properties that the cloud cannot change: a change replaces
+	// the resource. Paths such as vpcConfig.subnetIds. For a bridged provider the
+	// source is the ForceNew (RequiresReplace) of the attribute in the Terraform
+	// provider's resource.
+	ForceNew []string
+	// Addable are those of ForceNew that the cloud takes later all the same, and only
+	// does not change or take back.
+	Addable []string
+	// Ordered are the lists whose order means something; others are sets.
+	Ordered []string
+	// Documents are JSON documents that are equal when they mean the same.
+	Documents []string
+	// Renewed are outputs that an update changes, unless only inputs among
+	// renewedNotBy change.
+	Renewed, RenewedNotBy []string
+	// Decided are what the cloud decides within objects among the inputs, as paths such
+	// as vpcConfig.vpcId.
+	Decided []string
+	// Autoname makes a name when none is given.
+	Autoname Autoname
+	// Defaults for inputs that are not given.
+	Defaults Props
+	// References to other resources.
+	References []Reference
+	// InUse is how the cloud refuses to delete a resource that others refer to.
+	InUse Refusal
+	// Validate finds bad values, before anything is made. It must cope with
+	// unknown values.
+	Validate func(in Props) []Problem
+	// Create completes r.Outputs, which start as the inputs, and returns the
+	// id. It runs under the cloud's lock.
+	Create func(c *Call) (id string, err error)
+	// Update completes r.Outputs, which start as the old outputs with the new
+	// inputs over them. Optional.
+	Update func(c *Call) error
+	// Remove checks that the cloud would delete the resource, and deletes what goes
+	// with it. Optional.
+	Remove func(c *Call) error
+	// Clear is what the provider does, by what the state says of the resource,
+	// before it has the cloud delete it. It runs under the cloud's lock. Optional.
+	Clear func(c *Cloud, region, id string, known Props) error
+	// Settle brings the world outside the account in line with a record that
+	// was created or updated, and may change its outputs. It takes as long as
+	// it takes. Optional.
+	Settle func(ctx context.Context, c *Cloud, r *Record) error
+	// Teardown is settle's counterpart before a record is removed.
+	Teardown func(ctx context.Context, c *Cloud, r *Record) error
+	// Identifies tells whether an id in the provider's import form means r.
+	// The id itself always does.
+	Identifies func(r *Record, id string) bool
+	// Takes are the cloud's typical durations.
+	Takes Timing
+
+	// LimitExceeded is how the cloud refuses one more than the quota has.
+	LimitExceeded Refusal
+
+	token  string
+	schema *schema
+	// allTags is the Catalogue's.
+	allTags string
+}
+
+// API names the cloud's operations for a type.
+type API struct {
+	Service string // as the cloud's SDK prints it: "EC2"
+	Create  string
+	Update  string
+	Remove  string
+}
+
+// Autoname is how the bridged provider names a resource without a name.
+type Autoname struct {
+	Property string
+	Prefix   string
+	Max      int
+	// Finish changes the name that was made up. Optional.
+	Finish func(in Props, made string) string
+	// Suffix is what finish may add.
+	Suffix string
+}
+
+// Reference says that a property refers to a resource of another type by id or
+// ARN.
+type Reference struct {
+	Path []string
+	To   string
+	// Missing is how the cloud answers when there is no such resource; the
+	// message can have a %s for the value.
+	Missing Refusal
+	// Weak references do not keep the target from being deleted.
+	Weak bool
+	// cascade: the holder goes when the target does.
+	Cascade bool
+	// Conflict replaces the target type's inUse message.
+	Conflict string
+}
+
+// Timing of a type's operations.
+type Timing struct{ Create, Update, Remove time.Duration }
+
+// The states of a record that has states.
+const (
+	StatusCreating        = "CREATING"
+	StatusActive          = "ACTIVE"
+	statusUpdating        = "UPDATING"
+	StatusDeleting        = "DELETING"
+	StatusPendingDeletion = "PendingDeletion"
+)
+
+// Renews reports whether an update from one set of inputs to another changes
+// the renewed outputs.
+func (t *Type) Renews(olds, news Props) bool {
+	for _, key := range UnionKeys(olds, news) {
+		if !slices.Contains(t.RenewedNotBy, key) && !t.Same(key, olds[key], news[key]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,192 @@
+package standin
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Global is the region of resources that belong to no region.
+const Global = "global"
+
+// Record is one resource of the account, as it is on disk.
+type Record struct {
+	Type    string    `json:"type"`
+	ID      string    `json:"id"`
+	Region  string    `json:"region"`
+	Created time.Time `json:"created"`
+	// Status of resources that take time: CREATING, ACTIVE, DELETING, …
+	Status string `json:"status,omitempty"`
+	// Implied resources were made by the cloud itself, not by a caller.
+	Implied bool  `json:"implied,omitempty"`
+	Inputs  Props `json:"inputs"`
+	Outputs Props `json:"outputs"`
+	// Nodes of a node group.
+	Nodes []Node `json:"nodes,omitempty"`
+}
+
+// Gone resources are remembered by the cloud, but nobody sees or uses them.
+func (r *Record) Gone() bool { return r.Status == StatusPendingDeletion }
+
+// Key tells a record from all others of the account.
+func (r *Record) Key() string { return r.Type + "|" + r.Region + "|" + r.ID }
+
+// Clone copies a record with its properties.
+func (r *Record) Clone() *Record {
+	c := *r
+	c.Inputs, c.Outputs = r.Inputs.Clone(), r.Outputs.Clone()
+	c.Nodes = slices.Clone(r.Nodes)
+	return &c
+}
+
+// store keeps records in memory and, one file each, on disk. Its caller holds
+// the cloud's lock. Records that it hands out must not be changed: clone, change
+// and put.
+type store struct {
+	dir     string
+	records map[string]*Record
+}
+
+func openStore(dir string) (*store, error) {
+	s := &store{dir: dir, records: map[string]*Record{}}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the state directory: %w", err)
+	}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if !strings.HasSuffix(path, ".json") {
+			return os.Remove(path) // an interrupted write
+		}
+		return s.load(path)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load the state: %w", err)
+	}
+	return s, nil
+}
+
+func (s *store) load(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	r := &Record{}
+	if err := json.Unmarshal(data, r); err != nil {
+		return fmt.Errorf("%s is damaged: %w; remove it to forget that resource", path, err)
+	}
+	s.records[r.Key()] = r
+	return nil
+}
+
+// all lists the records in the order of their creation.
+func (s *store) all() []*Record {
+	list := make([]*Record, 0, len(s.records))
+	for _, r := range s.records {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b *Record) int {
+		if c := a.Created.Compare(b.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Key(), b.Key())
+	})
+	return list
+}
+
+// get returns a record, or nil. In any region, a global record is found.
+func (s *store) get(typ, region, id string) *Record {
+	if r := s.records[typ+"|"+region+"|"+id]; r != nil {
+		return r
+	}
+	return s.records[typ+"|"+Global+"|"+id]
+}
+
+func (s *store) put(r *Record) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s %s: %w", r.Type, r.ID, err)
+	}
+	if err := writeFile(s.path(r), append(data, '\n')); err != nil {
+		return fmt.Errorf("record %s %s: %w", r.Type, r.ID, explainDisk(err))
+	}
+	s.records[r.Key()] = r
+	return nil
+}
+
+func (s *store) remove(r *Record) error {
+	path := s.path(r)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget %s %s: %w", r.Type, r.ID, explainDisk(err))
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("forget %s %s: %w", r.Type, r.ID, explainDisk(err))
+	}
+	delete(s.records, r.Key())
+	return nil
+}
+
+// path is the file of a record: readable at its start, unique by its end.
+func (s *store) path(r *Record) string {
+	sum := sha256.Sum256([]byte(r.Key()))
+	name := strings.Map(func(c rune) rune {
+		if strings.ContainsRune("/\\:#,|", c) {
+			return '_'
+		}
+		return c
+	}, r.ID)
+	if len(name) > 100 {
+		name = name[:100]
+	}
+	_, within, _ := strings.Cut(r.Type, ":")
+	service, _, _ := strings.Cut(within, "/")
+	kind := r.Type[strings.LastIndex(r.Type, ":")+1:]
+	return filepath.Join(s.dir, service, kind+"-"+name+"-"+hex.EncodeToString(sum[:4])+".json")
+}
+
+// writeFile replaces a file in one step, so that a crash leaves the old or the
+// new content.
+func writeFile(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func explainDisk(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("the disk is full: %w; free some space and run again", err)
+	}
+	return err
+}

@@ -1,0 +1,62 @@
+package standin
+
+import "maps"
+
+// Taggable reports whether a type has tags.
+func (t *Type) Taggable() bool {
+	return t.HasInput("tags") && t.HasOutput(t.allTags)
+}
+
+// mergeTags puts the provider's default tags under a resource's own, as the
+// provider does in Check.
+func (s *session) mergeTags(t *Type, in Props) {
+	if !t.Taggable() || len(s.defaultTags) == 0 {
+		return
+	}
+	if _, isUnknown := in["tags"].(Unknown); isUnknown {
+		return
+	}
+	tags := object(s.defaultTags)
+	maps.Copy(tags, in.Sub("tags"))
+	in["tags"] = tags
+}
+
+// setTags puts the tags into the outputs. The inputs have the default tags
+// since Check.
+func (c *Call) setTags() {
+	if !c.Type.Taggable() {
+		return
+	}
+	c.Cloud.SetTags(c.Record, c.In().Sub("tags"))
+}
+
+// SetTags makes these the tags that the cloud has of the resource.
+func (c *Cloud) SetTags(r *Record, tags Props) {
+	r.Outputs["tags"] = map[string]any(tags.Clone())
+	r.Outputs[c.catalogue.AllTags] = map[string]any(tags.Clone())
+}
+
+// keepTags leaves the tags on a resource that its owner does not know of: an
+// update changes what differs between the owner's state and its program.
+func (c *Call) keepTags(known Props) {
+	if !c.Type.Taggable() {
+		return
+	}
+	tags := c.In().Clone().Sub("tags")
+	for key, value := range c.Old.Outputs.Sub("tags") {
+		if !known.Sub("tags").Has(key) && !tags.Has(key) {
+			tags[key] = value
+		}
+	}
+	c.Cloud.SetTags(c.Record, tags)
+}
+
+// inputsOf are a resource's inputs as a reader finds them: with the tags that
+// others put on it.
+func (t *Type) inputsOf(r *Record) Props {
+	in := r.Inputs.Clone()
+	if tags := r.Outputs.Sub("tags"); t.Taggable() && len(tags) > 0 && !maps.Equal(tags, in.Sub("tags")) {
+		in["tags"] = map[string]any(tags.Clone())
+	}
+	return in
+}

@@ -1,0 +1,38 @@
+package standin
+
+import (
+	"fmt"
+	"slices"
+)
+
+// ExactlyOne refuses inputs that have none or several of the keys.
+func ExactlyOne(in Props, keys ...string) []Problem {
+	given := 0
+	for _, key := range keys {
+		if in.Has(key) {
+			given++
+		}
+	}
+	if given == 1 {
+		return nil
+	}
+	return []Problem{{keys[0], fmt.Sprintf("Invalid combination of arguments. one of %v must be specified", keys)}}
+}
+
+// InRange refuses a number that is given and outside of its limits.
+func InRange(in Props, key string, low, high int) []Problem {
+	value, known := in[key].(float64)
+	if !known || int(value) >= low && int(value) <= high {
+		return nil
+	}
+	return []Problem{{key, fmt.Sprintf("expected %s to be in the range (%d - %d), got %d", key, low, high, int(value))}}
+}
+
+// OneOf refuses a text that is given and is none of the values.
+func OneOf(in Props, key string, values ...string) []Problem {
+	value := in.Str(key)
+	if value == "" || slices.Contains(values, value) {
+		return nil
+	}
+	return []Problem{{key, fmt.Sprintf("expected %s to be one of %q, got %s", key, values, value)}}
+}
