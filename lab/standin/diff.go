@@ -46,7 +46,7 @@ type differ struct {
 }
 
 // compare walks down nested objects. pattern is the path without list indices,
-// as in resourceType.forceNew.
+// as in Type.ForceNew.
 func (d *differ) compare(path, pattern string, old, new any) {
 	if slices.Contains(d.ignore, path) || d.typ.Same(pattern, old, new) {
 		return

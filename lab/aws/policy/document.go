@@ -118,7 +118,8 @@ func Malformed(document string, kind Kind, exists func(kind, value string) bool)
 var (
 	actionName = regexp.MustCompile(`^([a-z0-9-]+:[A-Za-z0-9*?]+|\*)$`)
 	statementI = regexp.MustCompile(`^[A-Za-z0-9]*$`)
-	ARNShape   = regexp.MustCompile(`^arn:[^:]+:[^:]*:[^:]*:[^:]*:.+$`)
+	// ARNShape is what an ARN looks like.
+	ARNShape = regexp.MustCompile(`^arn:[^:]+:[^:]*:[^:]*:[^:]*:.+$`)
 )
 
 func badStatement(s Statement, kind Kind, exists func(kind, value string) bool) string {

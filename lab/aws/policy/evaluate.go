@@ -17,19 +17,20 @@ type Inquiry struct {
 	Context map[string][]string
 }
 
-// verdict of policies. Source: "Policy evaluation logic" in the IAM User Guide.
-type verdict int
+// Verdict of policies. Source: "Policy evaluation logic" in the IAM User Guide.
+type Verdict int
 
 const (
 	// silent policies say nothing to the case, which does not allow it.
-	silent verdict = iota
+	silent Verdict = iota
+	// Allowed by a statement, and denied by none.
 	Allowed
 	// denied by a statement: nothing can allow it.
 	denied
 )
 
 // Judge asks policy documents. One denial is stronger than any other statement.
-func (q Inquiry) Judge(kind Kind, documents ...string) verdict {
+func (q Inquiry) Judge(kind Kind, documents ...string) Verdict {
 	result := silent
 	for _, text := range documents {
 		var d Document

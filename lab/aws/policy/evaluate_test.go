@@ -21,7 +21,7 @@ func TestJudgeIdentity(t *testing.T) {
 		Context: map[string][]string{"aws:principaltag/cluster": {"spoke"}, "aws:principaltag/star": {"*"}},
 	}
 	const allowAll = `{"Effect":"Allow","Action":"*","Resource":"*"}`
-	for statements, want := range map[string]verdict{
+	for statements, want := range map[string]Verdict{
 		`{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"` + spokeRole + `"}`:                                           Allowed,
 		`{"Effect":"Allow","Action":"STS:assume*","Resource":"arn:aws:iam::*:role/*-argocd-spoke"}`:                             Allowed,
 		`{"Effect":"Allow","Action":"sts:AssumeRol?","Resource":["arn:aws:s3:::x","*"]}`:                                        Allowed,
@@ -61,7 +61,7 @@ func TestJudgeTrust(t *testing.T) {
 	statement := func(principal string) string {
 		return fmt.Sprintf(`{"Effect":"Allow","Action":"sts:AssumeRole",%s}`, principal)
 	}
-	for statements, want := range map[string]verdict{
+	for statements, want := range map[string]Verdict{
 		statement(`"Principal":{"AWS":"` + hubRole + `"}`):                                            Allowed,
 		statement(`"Principal":{"AWS":["` + spokeRole + `","111122223333"]}`):                         Allowed,
 		statement(`"Principal":{"AWS":"arn:aws:iam::111122223333:root"}`):                             Allowed,

@@ -21,6 +21,7 @@ import (
 )
 
 const (
+	// Version of the API.
 	Version      = "2011-06-15"
 	stsNamespace = "https://sts.amazonaws.com/doc/" + Version + "/"
 	// globalSTS answers for every region, as one of us-east-1.
