@@ -62,7 +62,7 @@ func exitClasses() []exitClass {
 		{
 			code: 8, name: "contract",
 			meaning: "The platform tree does not fit the clusters that follow it; nothing was started",
-			remedy:  "Correct every error listed; `tombolo check` compares again",
+			remedy:  "Correct every error listed; `tombolo check` checks again",
 			matches: func(err error) bool { return isFault(err, fault.Contract) },
 		},
 		{

@@ -227,7 +227,7 @@ func TestCommentWhoseAnswerIsLost(t *testing.T) {
 func TestCommentsElsewhere(t *testing.T) {
 	s := &server{user: "ci-bot", elsewhere: "https://example.com", comments: []posted{{"1", "a", "b"}, {"2", "a", "b"}, {"3", "a", "b"}}}
 	_, err := s.run(t, github1(), mark)
-	want := "the host sends on to https://example.com/repos/acme/platform/issues/7/comments?page=2, which is not at "
+	want := "the host redirects to https://example.com/repos/acme/platform/issues/7/comments?page=2, which is not at "
 	if err == nil || !strings.Contains(err.Error(), want) || len(s.comments) != 3 {
 		t.Errorf("error %v, want %q; has %v", err, want, s.comments)
 	}

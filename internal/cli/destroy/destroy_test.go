@@ -119,11 +119,11 @@ func TestDestroy(t *testing.T) {
 		},
 		{
 			name: "yes is not enough for what is protected", args: []string{"demo", "vault", "--yes"}, terminal: true,
-			err: "vault is protected, and --yes does not destroy what is protected; give --yes-destroy vault, or type the name on a terminal",
+			err: "vault is protected, and --yes does not destroy what is protected; pass --yes-destroy vault, or type the name on a terminal",
 		},
 		{
 			name: "protected, and nobody to ask", args: []string{"vault"},
-			err: "vault is protected, and --yes does not destroy what is protected; give --yes-destroy vault, or type the name on a terminal",
+			err: "vault is protected, and --yes does not destroy what is protected; pass --yes-destroy vault, or type the name on a terminal",
 		},
 		{
 			name: "protected and named", args: []string{"vault", "demo", "--yes", "--yes-destroy", "vault", "--parallel", "1"},
@@ -135,7 +135,7 @@ func TestDestroy(t *testing.T) {
 		},
 		{
 			name: "named and not meant", args: []string{"demo", "--yes-destroy", "vault"},
-			err: "--yes-destroy names vault, which is not among the clusters to destroy; name it as an argument too",
+			err: "--yes-destroy names vault, which is not among the clusters to destroy; name it as an argument, too",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -206,7 +206,7 @@ func TestResumed(t *testing.T) {
 	if !slices.Equal(fx.worked, []string{"east"}) || !fx.refresh {
 		t.Errorf("worked on %v, with refresh %v", fx.worked, fx.refresh)
 	}
-	if got := fx.errOut.String(); !strings.Contains(got, "going on with up of ") || !strings.Contains(got, ": 2 of 4 clusters are left\n") {
+	if got := fx.errOut.String(); !strings.Contains(got, "resuming up of ") || !strings.Contains(got, ": 2 of 4 clusters left\n") {
 		t.Errorf("got\n%s", got)
 	}
 	if err := fx.run(t, "--resume", "--no-gate", "--refresh=false"); err != nil {

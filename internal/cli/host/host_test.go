@@ -103,7 +103,7 @@ func TestTokenStays(t *testing.T) {
 	elsewhere, asked := hostThat(t, answer{code: 200})
 	client := GitHub("https://api.example.com", "t0ken")
 	_, err := client.Call(t.Context(), http.MethodGet, elsewhere.Base+"/x", nil, nil)
-	want := "which is not at https://api.example.com: the token does not go there"
+	want := "which is not at https://api.example.com: the token is not sent there"
 	if err == nil || !strings.Contains(err.Error(), want) || *asked != 0 {
 		t.Errorf("error %v, want %q; asked %d times", err, want, *asked)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // visit is a script that a person's hands stand for: it looks for a cluster by
-// its name, then for those that need a look, and writes down what it saw.
+// its name, then for those with problems, and writes down what it saw.
 const visit = `(function () {
     const seen = [];
     const note = (what) => seen.push(what + ": " + document.getElementById("shown").textContent);

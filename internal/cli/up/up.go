@@ -67,9 +67,9 @@ outputs and hands the cluster over to Git. A failed up can be run again.
 
 Several clusters are deployed in the order of their waves, a hub before its
 spokes, some of them in parallel. No cluster starts if a check fails for one of
-them; doctor runs the same checks. A cluster that fails stops the next wave, but
-not the other clusters of its wave. A wave that does not become ready in time also
-stops the next wave. --resume continues.
+them; doctor runs these checks, and more. A cluster that fails stops the next
+wave, but not the other clusters of its wave. A wave that does not become ready
+in time also stops the next wave. --resume continues.
 
 On a terminal, the command shows the plan and asks; --yes skips the question.
 Without a terminal, --yes is required.`),
