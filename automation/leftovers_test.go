@@ -132,7 +132,7 @@ func TestWhatDoesNotPassIsNotWaitedFor(t *testing.T) {
 	b := upped(t)
 	b.cloud.has = []string{arnOf + "elastic-ip/eipalloc-9"}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Hour})
-	if left := new(LeftoversError); !errors.As(err, &left) || len(b.cloud.looks) != 1 {
+	if left := new(teardown.LeftoversError); !errors.As(err, &left) || len(b.cloud.looks) != 1 {
 		t.Errorf("error %v after %d looks, want one", err, len(b.cloud.looks))
 	}
 }
