@@ -12,10 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-)
 
-// fluxNamespace is where bootstrap puts Flux and its sync objects.
-const fluxNamespace = "flux-system"
+	"tombolo/internal/names"
+)
 
 // The groups of Flux's API.
 const (
@@ -49,7 +48,7 @@ func (f flux) look(ctx context.Context, k cluster) (*platform, error) {
 }
 
 func (flux) repository() ref {
-	return ref{Kind: "GitRepository", Namespace: fluxNamespace, Name: platformName}
+	return ref{Kind: "GitRepository", Namespace: names.FluxNamespace, Name: platformName}
 }
 
 // missing says whether there is a platform at all.
@@ -60,7 +59,7 @@ func (flux) missing(p *platform) []Check {
 		}
 	}
 	return []Check{{
-		Kind: "Kustomization", Namespace: fluxNamespace, Name: platformName, Message: "there is no Kustomization",
+		Kind: "Kustomization", Namespace: names.FluxNamespace, Name: platformName, Message: "there is no Kustomization",
 	}}
 }
 
@@ -235,7 +234,7 @@ func (k cluster) repositories() (dynamic.ResourceInterface, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.dynamic.Resource(mapping.Resource).Namespace(fluxNamespace), nil
+	return k.dynamic.Resource(mapping.Resource).Namespace(names.FluxNamespace), nil
 }
 
 // asked says that Flux was asked to reconcile the object and has not yet.

@@ -12,6 +12,7 @@ import (
 	"tombolo/automation/argocd"
 	"tombolo/automation/change"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks"
 )
 
@@ -100,6 +101,6 @@ func mayLose(st *state, c *config.Cluster) bool {
 	if registration, ok := st.registration(c.Name); ok && st.hub(registration) != c.Hub() {
 		return true
 	}
-	infra, ok := st.object("kubernetes:core/v1:ConfigMap", func(id string) bool { return path.Base(id) == infraConfigMap })
+	infra, ok := st.object("kubernetes:core/v1:ConfigMap", func(id string) bool { return path.Base(id) == names.InfraConfig })
 	return ok && path.Dir(string(infra.ID)) != c.EngineNamespace()
 }

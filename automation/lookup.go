@@ -16,11 +16,12 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 // ClusterTag is the key of the tag that carries the cluster's name on every
 // cloud resource made for it.
-const ClusterTag = "tombolo:cluster"
+const ClusterTag = names.ClusterTag
 
 // cloudLookup lists the cloud resources that carry a cluster's tag, and the network
 // interfaces that are asked for.

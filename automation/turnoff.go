@@ -14,6 +14,7 @@ import (
 	"tombolo/automation/argocd"
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/names"
 	"tombolo/stacks"
 	"tombolo/stacks/bootstrap"
 )
@@ -133,7 +134,7 @@ func (k cluster) releasesOf(ctx context.Context, addons []string) ([]string, err
 }
 
 func isReleaseOf(release *unstructured.Unstructured, name string) bool {
-	if release.GetLabels()[bootstrap.AddonLabel] == name {
+	if release.GetLabels()[names.AddonLabel] == name {
 		return true
 	}
 	a := addon.Find(name)

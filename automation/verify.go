@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tombolo/automation/change"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks/handoff"
 )
 
@@ -35,11 +35,8 @@ type Verification struct {
 	Waited time.Duration `json:"waited"`
 }
 
-// The hand-over's general ConfigMap, and its key that proves where it came from.
-const (
-	infraConfigMap = change.InfraConfigMap
-	infraVPC       = "vpc_id"
-)
+// infraVPC is the key of the general ConfigMap that proves where it came from.
+const infraVPC = "vpc_id"
 
 // platformName is the name of the Git repository that bootstrap sets up.
 const platformName = "platform"
@@ -184,8 +181,8 @@ func (p *platform) checks(o VerifyOptions) []Check {
 
 // checkInfra proves that the general ConfigMap is there and is core's.
 func (s site) checkInfra(ctx context.Context) (Check, error) {
-	c := Check{Kind: "ConfigMap", Namespace: s.infra, Name: infraConfigMap}
-	data, err := s.own.configMap(ctx, s.infra, infraConfigMap)
+	c := Check{Kind: "ConfigMap", Namespace: s.infra, Name: names.InfraConfig}
+	data, err := s.own.configMap(ctx, s.infra, names.InfraConfig)
 	switch {
 	case err != nil:
 		return c, err

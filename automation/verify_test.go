@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	"sigs.k8s.io/yaml"
 
+	"tombolo/internal/names"
 	"tombolo/stacks/handoff"
 )
 
@@ -120,7 +121,7 @@ var core = handoff.Values{VPCID: "vpc-1"}
 
 // fluxOn is a cluster with Flux.
 func fluxOn(k cluster) site {
-	return site{own: k, values: core, infra: fluxNamespace, engine: flux{}, at: k}
+	return site{own: k, values: core, infra: names.FluxNamespace, engine: flux{}, at: k}
 }
 
 func TestVerifyReady(t *testing.T) {
@@ -297,7 +298,7 @@ func (w watched) Namespace(string) dynamic.ResourceInterface { return w }
 
 func (w watched) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*unstructured.Unstructured, error) {
 	w.got(ctx)
-	return w.NamespaceableResourceInterface.Namespace(fluxNamespace).Get(ctx, name, o, sub...)
+	return w.NamespaceableResourceInterface.Namespace(names.FluxNamespace).Get(ctx, name, o, sub...)
 }
 
 // A request that is refused because the wait is about to end would hide what

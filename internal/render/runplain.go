@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"tombolo/internal/wording"
 )
 
 func (v *plainView) runStarted(r *runState) {
@@ -50,7 +52,7 @@ func (v *plainView) interlude(write func()) { write() }
 
 // runHead is the line that begins a run.
 func runHead(r *runState) string {
-	text := fmt.Sprintf("%s of %d clusters in %s", r.Operation, len(r.clusters), plural(len(r.waves), "wave"))
+	text := fmt.Sprintf("%s of %d clusters in %s", r.Operation, len(r.clusters), wording.Count(len(r.waves), "wave"))
 	if r.Parallel > 0 {
 		text += fmt.Sprintf(", %d at once", r.Parallel)
 	}
@@ -108,14 +110,7 @@ func causeTail(cause string) string {
 }
 
 func gateHead(g *gateState) string {
-	return fmt.Sprintf("wave %d: waiting until %s ready", g.wave, areReady(len(g.clusters)))
-}
-
-func areReady(n int) string {
-	if n == 1 {
-		return "1 cluster is"
-	}
-	return fmt.Sprintf("%d clusters are", n)
+	return fmt.Sprintf("wave %d: waiting until %s ready", g.wave, wording.Plural(len(g.clusters), "cluster is", "clusters are"))
 }
 
 func gateClosing(style Style, end GateEnd) (symbol, text string) {
@@ -138,11 +133,4 @@ func runClosing(style Style, s Summary) (symbol, text string) {
 		return style.symbols().done, fmt.Sprintf("%s of %d clusters done in %s: %s", s.Operation, len(s.Clusters), duration(took), counts)
 	}
 	return style.symbols().failed, fmt.Sprintf("%s of %d clusters ended after %s: %s", s.Operation, len(s.Clusters), duration(took), counts)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -6,18 +6,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/api/types"
+
+	"tombolo/internal/names"
 )
 
 // argocdGroup is the API group of Argo CD's objects.
 const argocdGroup = "argoproj.io"
-
-// The names that bootstrap gives to Argo CD's start.
-const (
-	// ArgoCDNamespace is where Argo CD and its objects are.
-	ArgoCDNamespace = "argocd"
-	// Root is the Application that follows a hub's gitops.path.
-	Root = "platform"
-)
 
 // applicationSet is an ApplicationSet.
 type applicationSet struct {
@@ -70,7 +64,7 @@ func (a application) object() manifest {
 	m := a.manifest
 	m.Metadata.Name, m.Metadata.Namespace = a.Metadata.Name, a.Metadata.Namespace
 	if m.Metadata.Namespace == "" {
-		m.Metadata.Namespace = ArgoCDNamespace
+		m.Metadata.Namespace = names.ArgoCDNamespace
 	}
 	return m
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"tombolo/internal/names"
 )
 
 // runArgoCD follows the tree from the hub's path on, as far as it concerns the
@@ -26,7 +28,7 @@ func (w *walk) runArgoCD() {
 	}
 	var root application
 	root.APIVersion, root.Kind = argocdGroup+"/v1alpha1", "Application"
-	root.Metadata.Name, root.Metadata.Namespace = Root, ArgoCDNamespace
+	root.Metadata.Name, root.Metadata.Namespace = names.Platform, names.ArgoCDNamespace
 	w.followPath(nil, root, source{Path: w.published.Path})
 	if !w.incomplete && !w.elsewhereToo {
 		w.checkReleased()
@@ -206,18 +208,15 @@ func (w *walk) missingPath(s *sync, app application, from source) {
 func (w *walk) checkReleased() {
 	for _, a := range w.published.Registration.addons {
 		released := slices.ContainsFunc(w.applications, func(app application) bool {
-			return app.Metadata.Labels[addonLabel] == a.Name
+			return app.Metadata.Labels[names.AddonLabel] == a.Name
 		})
 		if released || !a.HasValues() {
 			continue
 		}
 		w.inClusterFile([]string{"addons", a.Name}, Finding{
 			Severity: Warning,
-			Message:  fmt.Sprintf("%s is turned on, and no Application of the tree with the label %s releases it to this cluster", a.Name, addonLabel),
+			Message:  fmt.Sprintf("%s is turned on, and no Application of the tree with the label %s releases it to this cluster", a.Name, names.AddonLabel),
 			Remedy:   "label the cluster as its ApplicationSet selects, add it to the tree, or turn it off",
 		})
 	}
 }
-
-// addonLabel is on the Applications of an addon.
-const addonLabel = "tombolo/addon"

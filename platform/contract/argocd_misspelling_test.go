@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"gotest.tools/v3/golden"
 )
 
 // argocdTree is a copy of the reference tree for Argo CD.
@@ -93,7 +95,7 @@ func TestMisspellingsForArgoCD(t *testing.T) {
 			if found == "" {
 				t.Error("nothing is found")
 			}
-			golden(t, "argocd-"+strings.ReplaceAll(m.name, " ", "-"), found)
+			golden.Assert(t, found, "golden/argocd-"+strings.ReplaceAll(m.name, " ", "-")+".golden")
 		})
 	}
 }

@@ -1,20 +1,16 @@
 package contract
 
 import (
-	"flag"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 
 	"tombolo/config"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // twoClusters are the clusters of the tree in testdata.
 func twoClusters(t *testing.T) []Published {
@@ -68,27 +64,6 @@ func check(t *testing.T, tree fs.FS, clusters []Published) string {
 	return b.String()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "golden", name+".golden")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("(-golden +got)\n%s", diff)
-	}
-}
-
 func TestGoodTree(t *testing.T) {
-	golden(t, "good", check(t, goodTree(t), twoClusters(t)))
+	golden.Assert(t, check(t, goodTree(t), twoClusters(t)), "golden/good.golden")
 }

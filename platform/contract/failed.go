@@ -12,6 +12,8 @@ import (
 
 	"gopkg.in/yaml.v3"
 	"sigs.k8s.io/kustomize/api/types"
+
+	"tombolo/internal/wording"
 )
 
 // failedBuild says why kustomize cannot build a Kustomization's path: at what
@@ -134,7 +136,7 @@ func loads(v value) (string, bool) {
 // nearFile is the entry of the same directory that was probably meant.
 func (w *walk) nearFile(file, name, otherwise string) string {
 	dir := relative(path.Join(path.Dir(file), path.Dir(name)))
-	near := nearest(path.Base(name), w.files.entries(dir))
+	near := wording.Nearest(path.Base(name), w.files.entries(dir))
 	if near == "" {
 		return otherwise
 	}

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"tombolo/internal/wording"
 )
 
 // files is the index of a tree: what is in it by name, and the content of what
@@ -91,5 +93,5 @@ func (f *files) nearDir(dir string) string {
 			siblings = append(siblings, known)
 		}
 	}
-	return nearest(dir, siblings)
+	return wording.Nearest(dir, siblings)
 }

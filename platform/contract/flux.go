@@ -6,6 +6,8 @@ import (
 
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
+
+	"tombolo/internal/names"
 )
 
 // The API groups of the objects that refer to others.
@@ -110,13 +112,13 @@ func firstKustomization(p Published) kustomization {
 	k.APIVersion, k.Kind = kustomizeGroup+"/v1", "Kustomization"
 	k.Metadata.Name, k.Metadata.Namespace = Sync, Namespace
 	k.Spec.Path = p.Path
-	k.Spec.SourceRef = reference{Kind: "GitRepository", Name: Sync}
+	k.Spec.SourceRef = reference{Kind: "GitRepository", Name: names.Platform}
 	k.Spec.PostBuild = &postBuild{}
 	k.Spec.PostBuild.SubstituteFrom = append(k.Spec.PostBuild.SubstituteFrom, struct {
 		Kind     string `json:"kind"`
 		Name     string `json:"name"`
 		Optional bool   `json:"optional"`
-	}{"ConfigMap", InfraConfig, false})
+	}{"ConfigMap", names.InfraConfig, false})
 	return k
 }
 

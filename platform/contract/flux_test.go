@@ -199,18 +199,6 @@ func TestUses(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	known := []string{"region", "vpc_id", "cluster_name", "chart_repository"}
-	for word, want := range map[string]string{
-		"regoin": "region", "Region": "region", "clustername": "cluster_name", "chart_repo": "chart_repository",
-		"vpcid": "vpc_id", "zone": "", "region": "", "cha": "",
-	} {
-		if got := nearest(word, known); got != want {
-			t.Errorf("%s is near %q, want %q", word, got, want)
-		}
-	}
-}
-
 func TestIsRemote(t *testing.T) {
 	for reference, want := range map[string]bool{
 		"https://example.com/all.yaml": true, "github.com/example/tree": true, "git@github.com:example/tree": true,

@@ -11,6 +11,8 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // applicationSet makes the Applications of one that are for the cluster.
@@ -93,7 +95,7 @@ func (w *walk) generated(s *sync, set applicationSet, made any) {
 		return
 	}
 	app.APIVersion, app.Kind = set.APIVersion, "Application"
-	app.Metadata.Namespace = ArgoCDNamespace
+	app.Metadata.Namespace = names.ArgoCDNamespace
 	w.from[app.object()] = set.manifest
 	w.application(s, app)
 }
@@ -154,7 +156,7 @@ func (w *walk) checkLabel(s *sync, set applicationSet, at wanted, key string, sw
 	switch {
 	case slices.Contains(all, key):
 		return true
-	case slices.Contains(words, key), switches[key] && nearest(key, words) == "":
+	case slices.Contains(words, key), switches[key] && wording.Nearest(key, words) == "":
 		return false
 	}
 	w.refer(s, set.manifest, at, Finding{
@@ -176,7 +178,7 @@ func (w *walk) checkLabelValues(s *sync, set applicationSet, at wanted, key stri
 	if slices.ContainsFunc(values, func(v string) bool { return has[v] }) {
 		return
 	}
-	near := nearest(values[0], sortedKeys(has))
+	near := wording.Nearest(values[0], sortedKeys(has))
 	f := Finding{
 		Severity: Error,
 		Message: fmt.Sprintf("%s selects clusters by the label %s=%s; those of this hub have %s: it reaches none",
@@ -195,7 +197,7 @@ func (w *walk) checkLabelValues(s *sync, set applicationSet, at wanted, key stri
 // checkLeftOut warns of a label that leaves nobody out, because it is misspelt.
 func (w *walk) checkLeftOut(s *sync, set applicationSet, at wanted, key string) {
 	all := known(w.everyone, labels)
-	near := nearest(key, all)
+	near := wording.Nearest(key, all)
 	if slices.Contains(all, key) || near == "" {
 		return
 	}

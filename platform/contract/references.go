@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // inNamespace are the names of the objects of a kind in a namespace.
@@ -23,9 +26,9 @@ func (w *walk) inNamespace(kind, namespace string) []string {
 	}
 	switch {
 	case kind == "ConfigMap" && namespace == Namespace:
-		out = append(out, InfraConfig)
+		out = append(out, names.InfraConfig)
 	case (kind == "GitRepository" || kind == "Kustomization") && namespace == Namespace:
-		out = append(out, Sync)
+		out = append(out, names.Platform)
 	}
 	return out
 }
@@ -77,14 +80,14 @@ func alike(kind, written string) bool {
 	case slices.Contains(sources, written):
 		return slices.Contains(sources, kind)
 	default:
-		return nearest(written, []string{kind}) != ""
+		return wording.Nearest(written, []string{kind}) != ""
 	}
 }
 
 // gravity of something that is missing: it may be what was not followed that
 // makes it, unless its name is nearly that of what is here.
 func (w *walk) gravity(name string, known []string) Severity {
-	if w.elsewhereToo && nearest(name, known) == "" {
+	if w.elsewhereToo && wording.Nearest(name, known) == "" {
 		return Warning
 	}
 	return Error
@@ -93,7 +96,7 @@ func (w *walk) gravity(name string, known []string) Severity {
 // has says whether there is an object: of the tree, or bootstrap's.
 func (w *walk) has(kind, namespace, name string) bool {
 	_, made := w.stock[id{kind, namespace, name}]
-	return made || (kind == "GitRepository" && namespace == Namespace && name == Sync)
+	return made || (kind == "GitRepository" && namespace == names.FluxNamespace && name == names.Platform)
 }
 
 // checkSources looks at the sources of the Kustomizations; those of other
@@ -139,7 +142,7 @@ func (w *walk) suspect(ref reference, namespace string, path, known []string) wa
 	besides := map[string]string{"name": ref.Name}
 	kind, other := w.homonyms(ref.Kind, namespace, ref.Name)
 	switch {
-	case nearest(ref.Name, known) != "":
+	case wording.Nearest(ref.Name, known) != "":
 	case other != "" && ref.Namespace != "":
 		return wanted{path: slices.Concat(path, []string{"namespace"}), value: ref.Namespace, besides: besides}
 	case kind != "":
@@ -185,7 +188,7 @@ func (w *walk) missingValues(r releaseMet, from values) {
 	namespace := r.Metadata.Namespace
 	known := w.inNamespace(from.Kind, namespace)
 	what := w.suspect(from.reference, namespace, []string{"spec", "valuesFrom", "[]"}, known)
-	w.referOptional(r, what, from.optional, nearest(from.Name, known) != "", Finding{
+	w.referOptional(r, what, from.optional, wording.Nearest(from.Name, known) != "", Finding{
 		Severity: w.gravity(from.Name, known),
 		Message:  fmt.Sprintf("%s: valuesFrom refers to %s %s, which neither bootstrap nor the tree makes in namespace %s", r.identity(), from.Kind, from.Name, namespace),
 		Remedy: didYouMean(from.Name, known,
@@ -200,13 +203,13 @@ func (w *walk) checkKey(r releaseMet, from values, found stocked) {
 		besides: map[string]string{"kind": from.Kind, "name": from.Name},
 	}
 	if key == "" {
-		key = ValuesKey
+		key = names.ValuesKey
 		what = wanted{path: []string{"spec", "valuesFrom", "[]", "name"}, value: from.Name, besides: map[string]string{"kind": from.Kind}}
 	}
 	if found.has(key) {
 		return
 	}
-	w.referOptional(r, what, from.optional, nearest(key, found.keys) != "", Finding{
+	w.referOptional(r, what, from.optional, wording.Nearest(key, found.keys) != "", Finding{
 		Severity: Error,
 		Message:  fmt.Sprintf("%s: valuesFrom refers to key %q of %s %s, which has %s", r.identity(), key, from.Kind, from.Name, listed(found.keys)),
 		Remedy:   didYouMean(key, found.keys, "set valuesKey to a key that it has"),

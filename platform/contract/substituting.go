@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // substitute does what postBuild does with the objects of a build, and meets
@@ -79,7 +82,7 @@ func (w *walk) missingVariable(s *sync, name string, h how) {
 func (w *walk) variableAdvice(s *sync, name string) string {
 	if other := w.somebodyPublishes(name); other != "" {
 		if other == w.published.Cluster {
-			return fmt.Sprintf("%s has it: add that to the substituteFrom of %s", InfraConfig, s.identity())
+			return fmt.Sprintf("%s has it: add that to the substituteFrom of %s", names.InfraConfig, s.identity())
 		}
 		return fmt.Sprintf("cluster %s publishes it: add it to this cluster's file too, or give it a default, ${%s:=…}", other, name)
 	}
@@ -101,7 +104,7 @@ func (w *walk) somebodyPublishes(name string) string {
 // nothing substitutes it. Shell scripts are full of others.
 func (w *walk) literalVariable(s *sync, name string) {
 	_, published := w.published.Variables[name]
-	if !published && nearest(name, slices.Sorted(maps.Keys(w.published.Variables))) == "" {
+	if !published && wording.Nearest(name, slices.Sorted(maps.Keys(w.published.Variables))) == "" {
 		return
 	}
 	w.occurring(s, func(escaped bool) finder { return variableFinder(name, escaped) }, Finding{

@@ -5,6 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // walk follows the tree for one cluster.
@@ -141,7 +144,7 @@ func (w *walk) find(kind, namespace, name string) (stocked, bool) {
 	if o, ok := w.published.object(kind, namespace, name); ok {
 		w.used[o.Namespace+"/"+o.Name] = true
 		out := stocked{keys: o.Keys, values: map[string]string{}}
-		if kind == "ConfigMap" && namespace == Namespace && name == InfraConfig {
+		if kind == "ConfigMap" && namespace == names.FluxNamespace && name == names.InfraConfig {
 			for key, v := range w.published.Variables {
 				out.values[key] = v.Example
 			}
@@ -225,7 +228,7 @@ func (w *walk) missingSource(s *sync, kind, name string, optional bool) bool {
 		Remedy:   didYouMean(name, known, w.elsewhere(kind, s.Metadata.Namespace, name, "make it in the tree, or mark the reference optional: true")),
 	}
 	if optional {
-		if nearest(name, known) == "" {
+		if wording.Nearest(name, known) == "" {
 			return false
 		}
 		f.Severity = Warning

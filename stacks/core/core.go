@@ -15,6 +15,7 @@ import (
 	"tombolo/components/eks"
 	"tombolo/components/network"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks/handoff"
 )
 
@@ -94,8 +95,8 @@ func newProvider(ctx *pulumi.Context, c *config.Cluster) (*aws.Provider, error) 
 func tags(c *config.Cluster) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, c.Tags)
-	all["tombolo:cluster"] = c.Name
-	all["tombolo:environment"] = c.Environment
+	all[names.ClusterTag] = c.Name
+	all[names.EnvironmentTag] = c.Environment
 	return all
 }
 

@@ -31,7 +31,7 @@ func TestHubPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goldenPolicy(t, filepath.Join("testdata", "fleet", "hub.json"), document)
+	recorder.Golden(t, "fleet/hub.json", document)
 	for _, s := range list {
 		for _, action := range s.Actions {
 			if strings.Contains(action, "*") {

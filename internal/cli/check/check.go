@@ -138,15 +138,15 @@ func checkRun(o *Options) error {
 			return err
 		}
 		if o.Strict {
-			found = strict(found)
+			found = warningsAsErrors(found)
 		}
 		results[i] = result{g.tree.Name, fleets, g.clusters, g.skipped, found}
 	}
 	return o.report(results, elsewhere, fleets)
 }
 
-// strict takes warnings for errors.
-func strict(found contract.Findings) contract.Findings {
+// warningsAsErrors takes warnings for errors.
+func warningsAsErrors(found contract.Findings) contract.Findings {
 	for i := range found {
 		if found[i].Severity == contract.Warning {
 			found[i].Severity = contract.Error

@@ -3,7 +3,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // Driver is what the command needs of automation.Driver.
@@ -112,15 +112,8 @@ func (o *Options) conclude(r preflight.Report) {
 	case failed > 0:
 		o.Status().Failed("%s: %d of %d checks failed", r.Cluster, failed, len(r.Findings))
 	case warned > 0:
-		o.Status().Done("%s: ready, with %s", r.Cluster, warnings(warned))
+		o.Status().Done("%s: ready, with %s", r.Cluster, wording.Count(warned, "warning"))
 	default:
 		o.Status().Done("%s: ready", r.Cluster)
 	}
-}
-
-func warnings(n int) string {
-	if n == 1 {
-		return "1 warning"
-	}
-	return fmt.Sprintf("%d warnings", n)
 }

@@ -8,6 +8,7 @@ import (
 	"tombolo/automation/drift"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // document is the result for a cluster in the JSON format.
@@ -51,7 +52,7 @@ func remark(status render.Status, r drift.Report) {
 		return
 	}
 	if !r.Drifted() {
-		status.Done("%s: no drift, %d resources compared", r.Cluster, resources)
+		status.Done("%s: no drift, %s compared", r.Cluster, wording.Count(resources, "resource"))
 		return
 	}
 	var parts []string
@@ -60,7 +61,7 @@ func remark(status render.Status, r drift.Report) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, c))
 		}
 	}
-	status.Failed("%s: %s, %d resources compared", r.Cluster, strings.Join(parts, ", "), resources)
+	status.Failed("%s: %s, %s compared", r.Cluster, strings.Join(parts, ", "), wording.Count(resources, "resource"))
 }
 
 // lines of the table for a difference: one for each property that differs.

@@ -4,6 +4,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"strings"
+
+	"tombolo/internal/wording"
 )
 
 // The measures of the drawing, in pixels. Text is set in a font of one width, so
@@ -81,7 +83,7 @@ func (f fleet) svg() string {
     <marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0,0 L8,4 L0,8 z"/></marker>
     <marker id="after" class="after" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0,0 L8,4 L0,8 z"/></marker>
   </defs>
-`, d.width, d.height, d.width, d.height, plural(len(d.boxes), "cluster"), plural(len(d.waves), "wave"), style)
+`, d.width, d.height, d.width, d.height, wording.Count(len(d.boxes), "cluster"), wording.Count(len(d.waves), "wave"), style)
 	d.drawWaves(&b)
 	d.drawHubs(&b)
 	for _, c := range d.boxes {
@@ -191,13 +193,6 @@ func (d drawing) drawCluster(b *strings.Builder, c box) {
 		}
 	}
 	b.WriteString("  </g>\n")
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // escape makes text safe inside XML.

@@ -25,6 +25,7 @@ import (
 	"tombolo/internal/cli/result"
 	"tombolo/internal/cli/review"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 	"tombolo/stacks"
 )
 
@@ -243,7 +244,7 @@ func (o *Options) verdict(set change.Set) error {
 	case !o.ExitCode || !set.Changes():
 		return nil
 	case dangerous > 0:
-		return &fault.Error{Class: fault.Dangerous, Problem: "the change is dangerous in " + review.Plural(dangerous, "place")}
+		return &fault.Error{Class: fault.Dangerous, Problem: "the change is dangerous in " + wording.Count(dangerous, "place")}
 	}
 	return &fault.Error{Class: fault.Changes, Problem: whatChanges(set)}
 }
@@ -251,10 +252,10 @@ func (o *Options) verdict(set change.Set) error {
 func whatChanges(set change.Set) string {
 	var parts []string
 	if n := len(set.Changed()); n > 0 {
-		parts = append(parts, review.Plural(n, "cluster")+" would change")
+		parts = append(parts, wording.Count(n, "cluster")+" would change")
 	}
 	if n := len(set.Removed); n > 0 {
-		parts = append(parts, review.Plural(n, "cluster file")+" removed")
+		parts = append(parts, wording.Count(n, "cluster file")+" removed")
 	}
 	return strings.Join(parts, ", ")
 }

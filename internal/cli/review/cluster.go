@@ -8,6 +8,7 @@ import (
 
 	"tombolo/automation/change"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // cluster is the folded part of one cluster.
@@ -153,7 +154,7 @@ func properties(s change.Stack, r change.Resource, level detail) string {
 		pair(&b, s, d)
 	}
 	if schema > 0 {
-		fmt.Fprintf(&b, "  and %s of its schema\n", Plural(schema, "value"))
+		fmt.Fprintf(&b, "  and %s of its schema\n", wording.Count(schema, "value"))
 	}
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"tombolo/automation/change"
 	"tombolo/automation/value"
 	"tombolo/config"
+	"tombolo/internal/wording"
 )
 
 // GitHubSize and GitLabSize are the longest comments that these hosts take, in
@@ -105,7 +106,7 @@ func folded(levels []detail) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n_Shortened to fit: %s shown in part. The whole is in the page that `--html` writes._\n", Plural(n, "cluster"))
+	return fmt.Sprintf("\n_Shortened to fit: %s shown in part. The whole is in the page that `--html` writes._\n", wording.Count(n, "cluster"))
 }
 
 // heading is all but the clusters' own parts. brief 1 counts what flows and what
@@ -130,7 +131,7 @@ func shortest(s change.Set, o Options) string {
 
 func counts(s change.Set) string {
 	return fmt.Sprintf("%s dangerous, %s of the policy not met, %s incomplete, %s removed.\n",
-		Plural(len(s.Dangerous()), "change"), Plural(len(s.Unmet()), "rule"), Plural(failed(s), "preview"), Plural(len(s.Removed), "cluster file"))
+		wording.Count(len(s.Dangerous()), "change"), wording.Count(len(s.Unmet()), "rule"), wording.Count(failed(s), "preview"), wording.Count(len(s.Removed), "cluster file"))
 }
 
 func failed(s change.Set) int {
@@ -152,18 +153,18 @@ func headline(s change.Set) string {
 		mark = "⚠️ "
 	}
 	n := len(s.Changed())
-	text := fmt.Sprintf("## %sPreview: %s, %s", mark, Plural(n, "cluster"), counted(s.Counts()))
+	text := fmt.Sprintf("## %sPreview: %s, %s", mark, wording.Count(n, "cluster"), counted(s.Counts()))
 	if n == 0 {
 		text = fmt.Sprintf("## %sPreview: no changes", mark)
 	}
 	if gone := len(s.Removed); gone > 0 {
-		text = strings.Replace(text, "no changes", "no cluster changes", 1) + ", " + Plural(gone, "cluster file") + " removed"
+		text = strings.Replace(text, "no changes", "no cluster changes", 1) + ", " + wording.Count(gone, "cluster file") + " removed"
 	}
 	if n := failed(s); n > 0 {
-		text += ", " + Plural(n, "preview") + " incomplete"
+		text += ", " + wording.Count(n, "preview") + " incomplete"
 	}
 	if s.Since != "" {
-		text += fmt.Sprintf("\n\nCompared with %s: %s previewed, %d unchanged.", code(s.Since), Plural(len(s.Clusters), "cluster"), len(s.Unchanged))
+		text += fmt.Sprintf("\n\nCompared with %s: %s previewed, %d unchanged.", code(s.Since), wording.Count(len(s.Clusters), "cluster"), len(s.Unchanged))
 	}
 	return text
 }
@@ -177,7 +178,7 @@ func alarm(s change.Set, brief int) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n> [!CAUTION]\n> **%s**\n", Plural(len(all), "dangerous change"))
+	fmt.Fprintf(&b, "\n> [!CAUTION]\n> **%s**\n", wording.Count(len(all), "dangerous change"))
 	for i, d := range all {
 		if brief > 0 && i == shownDangers {
 			fmt.Fprintf(&b, "> - and %d more\n", len(all)-i)
@@ -201,7 +202,7 @@ func verdicts(s change.Set, brief int) string {
 		if v.Reason != "" {
 			words += ", as " + text(v.Reason)
 		}
-		of := Plural(len(v.Matches), "change")
+		of := wording.Count(len(v.Matches), "change")
 		if brief == 0 && len(v.Matches) <= shownDangers {
 			quoted := make([]string, len(v.Matches))
 			for i, m := range v.Matches {
@@ -224,7 +225,7 @@ func failures(s change.Set, brief int) string {
 			continue
 		}
 		if brief > 0 {
-			return fmt.Sprintf("\n**%s incomplete.**\n", Plural(failed(s), "preview"))
+			return fmt.Sprintf("\n**%s incomplete.**\n", wording.Count(failed(s), "preview"))
 		}
 		fmt.Fprintf(&b, "\n**The preview of %s is incomplete:** %s\n", text(c.Name), code(c.Err))
 	}
@@ -236,7 +237,7 @@ func removed(s change.Set, brief int) string {
 		return ""
 	}
 	if brief > 1 {
-		return fmt.Sprintf("\n**%s removed**; what they made stays until it is destroyed.\n", Plural(len(s.Removed), "cluster file"))
+		return fmt.Sprintf("\n**%s removed**; what they made stays until it is destroyed.\n", wording.Count(len(s.Removed), "cluster file"))
 	}
 	var b strings.Builder
 	b.WriteString("\n### Removed cluster files\n\n")
@@ -245,7 +246,7 @@ func removed(s change.Set, brief int) string {
 		if len(r.Stacks) > 0 {
 			var stacks []string
 			for _, l := range r.Stacks {
-				stacks = append(stacks, fmt.Sprintf("%s (%s)", code(l.Name), Plural(l.Resources, "resource")))
+				stacks = append(stacks, fmt.Sprintf("%s (%s)", code(l.Name), wording.Count(l.Resources, "resource")))
 			}
 			left = fmt.Sprintf("what it made stays until it is destroyed: %s. Take the file back, and run `tombolo destroy %s` first",
 				strings.Join(stacks, ", "), text(r.Cluster))
@@ -281,7 +282,7 @@ func flows(s change.Set, brief int) string {
 	case len(all) == 0:
 		return ""
 	case brief > 0:
-		return fmt.Sprintf("\n### How it flows\n\n%s into what GitOps reads.\n", Plural(len(all), "way"))
+		return fmt.Sprintf("\n### How it flows\n\n%s into what GitOps reads.\n", wording.Count(len(all), "way"))
 	}
 	var b strings.Builder
 	b.WriteString("\n### How it flows\n\nFrom core's outputs into what GitOps reads. What is predicted comes from core's preview.\n\n" +

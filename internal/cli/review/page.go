@@ -5,12 +5,12 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"tombolo/automation/change"
 	"tombolo/automation/value"
+	"tombolo/internal/file"
+	"tombolo/internal/wording"
 )
 
 // pageText is the template of the page. Its styles are in it, and its policy
@@ -22,7 +22,7 @@ var pageText string
 // Page is the whole change as one page without external resources.
 func Page(s change.Set) ([]byte, error) {
 	t, err := template.New("preview").Funcs(template.FuncMap{
-		"counted": counted, "takes": takes, "resource": resourceName, "sign": sign, "plural": Plural,
+		"counted": counted, "takes": takes, "resource": resourceName, "sign": sign, "plural": wording.Count,
 		"list":      func(names []string) string { return strings.Join(names, ", ") },
 		"value":     func(v any) string { return written(v, true) },
 		"diffValue": func(v any, d change.Diff) string { return written(v, len(d.From) > 0) },
@@ -45,22 +45,7 @@ func WritePage(path string, s change.Set) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".preview-*.html")
-	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(text)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Chmod(file.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
+	if err := file.Replace(path, text, 0o644); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil

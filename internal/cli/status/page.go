@@ -5,12 +5,11 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
-	"os"
-	"path/filepath"
 	"time"
 
 	"tombolo/config"
 	"tombolo/internal/cli/graph"
+	"tombolo/internal/file"
 )
 
 // pageText is the template of the page. Its styles and its script are in it, and
@@ -53,22 +52,7 @@ func (p page) writeFile(path string) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".status-*.html")
-	if err != nil {
-		return fmt.Errorf("write the page: %w", err)
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(text)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Chmod(file.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
+	if err := file.Replace(path, text, 0o644); err != nil {
 		return fmt.Errorf("write the page: %w", err)
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	automationfleet "tombolo/automation/fleet"
 	"tombolo/automation/preflight"
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -135,7 +136,7 @@ func TestUp(t *testing.T) {
 		},
 		{
 			name: "verify", args: []string{"demo", "--yes", "--verify", "--timeout", "30s"},
-			calls: []string{"up demo", "verify demo 30s"}, says: "✔ demo: 1 objects are ready",
+			calls: []string{"up demo", "verify demo 30s"}, says: "✔ demo: 1 object is ready",
 		},
 		{
 			name: "push", args: []string{"demo", "--yes", "--verify", "--push"},
@@ -218,7 +219,7 @@ func TestUp(t *testing.T) {
 
 func TestUpBadFileStartsNothing(t *testing.T) {
 	fx := newFixture(t, "demo", "--yes")
-	bad := config.Problems{{File: "demo.yaml", Line: 1, Column: 1, Message: "bad"}}
+	bad := strict.Problems{{File: "demo.yaml", Line: 1, Column: 1, Message: "bad"}}
 	fx.opts.Clusters = func([]string) ([]*config.Cluster, error) { return nil, bad }
 	fx.opts.Driver = func(context.Context, automation.Observer) (Driver, error) {
 		t.Error("a driver was made, which starts the lab")

@@ -18,6 +18,7 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // DefaultTimeout is the longest wait when none is given: a platform of a few
@@ -123,7 +124,7 @@ func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) er
 		return wErr
 	}
 	if err == nil {
-		o.Status.Done("%s: %d objects are ready, after %s", c.Name, len(v.Checks), v.Waited.Round(time.Second))
+		o.Status.Done("%s: %s ready, after %s", c.Name, wording.Plural(len(v.Checks), "object is", "objects are"), v.Waited.Round(time.Second))
 	}
 	return err
 }

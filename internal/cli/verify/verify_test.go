@@ -64,7 +64,7 @@ func TestVerifyReady(t *testing.T) {
 	if d.got.Timeout != 30*time.Second || d.got.Revision != "abc" {
 		t.Errorf("the driver was asked for %+v", d.got)
 	}
-	if want := "✔ demo: 1 objects are ready, after 1s\n"; errOut != want {
+	if want := "✔ demo: 1 object is ready, after 1s\n"; errOut != want {
 		t.Errorf("people read %q, want %q", errOut, want)
 	}
 	if !strings.Contains(out, "ConfigMap   infra-config   yes") {

@@ -1,0 +1,53 @@
+package file
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "page.html")
+	for _, tt := range []struct {
+		content string
+		mode    os.FileMode
+	}{{"first", 0o600}, {"second", 0o644}, {"", 0o755}} {
+		if err := Replace(path, []byte(tt.content), tt.mode); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil || string(content) != tt.content {
+			t.Errorf("the file holds %q, %v; expected %q", content, err, tt.content)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != tt.mode {
+			t.Errorf("the file's mode is %v, %v; expected %v", info.Mode(), err, tt.mode)
+		}
+	}
+	alone(t, dir, "page.html")
+}
+
+// TestReplaceFails: a file that cannot be replaced leaves nothing beside it.
+func TestReplaceFails(t *testing.T) {
+	dir := t.TempDir()
+	taken := filepath.Join(dir, "taken")
+	if err := os.MkdirAll(filepath.Join(taken, "inside"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Replace(taken, nil, 0o644); err == nil {
+		t.Error("it replaces a directory")
+	}
+	alone(t, dir, "taken")
+	if err := Replace(filepath.Join(dir, "nowhere", "page.html"), nil, 0o644); !os.IsNotExist(err) {
+		t.Errorf("without the directory, it fails with %v", err)
+	}
+}
+
+// alone expects a directory to hold one thing.
+func alone(t *testing.T, dir, name string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != name {
+		t.Errorf("the directory holds %v, %v; expected %s alone", entries, err, name)
+	}
+}

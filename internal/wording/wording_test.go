@@ -1,0 +1,52 @@
+package wording
+
+import "testing"
+
+func TestCount(t *testing.T) {
+	for got, want := range map[string]string{
+		Count(0, "zone"): "0 zones", Count(1, "zone"): "1 zone", Count(2, "log type"): "2 log types",
+		Plural(1, "policy", "policies"): "1 policy", Plural(3, "object is", "objects are"): "3 objects are",
+	} {
+		if got != want {
+			t.Errorf("it is %q; expected %q", got, want)
+		}
+	}
+}
+
+func TestOr(t *testing.T) {
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := Or(words); got != want {
+			t.Errorf("Or(%v) = %q; expected %q", words, got, want)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"region", "vpc_id", "cluster_name", "chart_repository"}
+	for _, tt := range []struct {
+		word  string
+		known []string
+		want  string
+	}{
+		{"nmae", []string{"version", "name"}, "name"},
+		{"instancetypes", []string{"instanceTypes", "size"}, "instanceTypes"},
+		{"monitoring", []string{"version", "name"}, ""},
+		{"spto", []string{"on-demand", "spot"}, "spot"},
+		{"regoin", names, "region"},
+		{"Region", names, "region"},
+		{"clustername", names, "cluster_name"},
+		{"chart_repo", names, "chart_repository"},
+		{"vpcid", names, "vpc_id"},
+		{"fluxcd", []string{"flux", "argocd"}, "flux"},
+		{"zone", names, ""},
+		{"region", names, ""},
+		{"cha", names, ""},
+		{"dav", []string{"days", "dev"}, "dev"},
+		{"ab", []string{"ac", "aa"}, "aa"},
+		{"x", nil, ""},
+	} {
+		if got := Nearest(tt.word, tt.known); got != tt.want {
+			t.Errorf("Nearest(%s, %v) = %q; expected %q", tt.word, tt.known, got, tt.want)
+		}
+	}
+}
