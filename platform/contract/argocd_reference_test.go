@@ -9,6 +9,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/names"
 )
 
 // fleetOfAll is a fleet that turns every addon on.
@@ -80,7 +81,7 @@ func TestEveryAddonIsReleasedInBothShapes(t *testing.T) {
 	for i, p := range clusters {
 		released := map[string]bool{}
 		for _, app := range applicationsOf(t, clusters, i) {
-			released[app.Metadata.Labels[addonLabel]] = true
+			released[app.Metadata.Labels[names.AddonLabel]] = true
 		}
 		for _, a := range addon.All() {
 			if cloudAlone := a.Name == "certificate"; released[a.Name] == cloudAlone {

@@ -110,7 +110,7 @@ type release struct {
 func firstKustomization(p Published) kustomization {
 	var k kustomization
 	k.APIVersion, k.Kind = kustomizeGroup+"/v1", "Kustomization"
-	k.Metadata.Name, k.Metadata.Namespace = Sync, Namespace
+	k.Metadata.Name, k.Metadata.Namespace = names.Platform, names.FluxNamespace
 	k.Spec.Path = p.Path
 	k.Spec.SourceRef = reference{Kind: "GitRepository", Name: names.Platform}
 	k.Spec.PostBuild = &postBuild{}

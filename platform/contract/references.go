@@ -25,9 +25,9 @@ func (w *walk) inNamespace(kind, namespace string) []string {
 		}
 	}
 	switch {
-	case kind == "ConfigMap" && namespace == Namespace:
+	case kind == "ConfigMap" && namespace == names.FluxNamespace:
 		out = append(out, names.InfraConfig)
-	case (kind == "GitRepository" || kind == "Kustomization") && namespace == Namespace:
+	case (kind == "GitRepository" || kind == "Kustomization") && namespace == names.FluxNamespace:
 		out = append(out, names.Platform)
 	}
 	return out
@@ -52,7 +52,7 @@ func (w *walk) homonyms(kind, namespace, name string) (otherKind, in string) {
 	for _, o := range w.published.Objects {
 		all = append(all, id{o.Kind, o.Namespace, o.Name})
 	}
-	all = append(all, id{"ConfigMap", Namespace, InfraConfig}, id{"GitRepository", Namespace, Sync})
+	all = append(all, id{"ConfigMap", names.FluxNamespace, names.InfraConfig}, id{"GitRepository", names.FluxNamespace, names.Platform})
 	slices.SortFunc(all, func(a, b id) int {
 		return strings.Compare(a.namespace+"/"+a.kind, b.namespace+"/"+b.kind)
 	})

@@ -149,5 +149,5 @@ func (w *walk) take(s *sync, text string, before object) {
 // ownSource says whether a Kustomization follows this tree.
 func ownSource(k kustomization) bool {
 	ref := k.Spec.SourceRef
-	return ref.Kind == "GitRepository" && ref.Name == Sync && ref.in(k.Metadata.Namespace) == Namespace
+	return ref.Kind == "GitRepository" && ref.Name == names.Platform && ref.in(k.Metadata.Namespace) == names.FluxNamespace
 }

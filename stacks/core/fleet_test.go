@@ -1,7 +1,6 @@
 package core
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,7 +85,7 @@ func TestFleetRoles(t *testing.T) {
 		}
 		if name == "hub" {
 			trust := r.OfType("aws:iam/role:Role")[0].String("assumeRolePolicy")
-			goldenPolicy(t, filepath.Join("testdata", "fleet", "hub-trust.json"), trust)
+			recorder.Golden(t, "fleet/hub-trust.json", trust)
 		}
 	}
 }
