@@ -81,9 +81,8 @@ func TestNameAndParse(t *testing.T) {
 }
 
 func TestReservedKeysAreThePublishedOnes(t *testing.T) {
-	c := load(t, "minimal")
-	keys := names.InfraKeyNames()
-	for _, reserved := range keys {
+	c := load(t, "full")
+	for _, reserved := range names.InfraKeyNames() {
 		if !slices.Contains(c.RegistrationAnnotationKeys(), reserved) {
 			t.Errorf("%s is published, and free for a cluster's registration", reserved)
 		}
