@@ -241,8 +241,8 @@ func TestSchemaComesFromTheSDK(t *testing.T) {
 			t.Errorf("%s requires %v", token, got)
 		}
 	}
-	for token, typ := range allTypes() {
-		typ = a.cloud.TypeOf(token)
+	for token := range allTypes() {
+		typ := a.cloud.TypeOf(token)
 		for _, list := range [][]string{typ.ForceNew, typ.Ordered, typ.Documents} {
 			for _, path := range list {
 				top, _, _ := strings.Cut(path, ".")

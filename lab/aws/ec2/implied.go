@@ -10,7 +10,7 @@ import (
 // ImpliedInterface is a network interface that AWS makes and removes along with
 // something else.
 type ImpliedInterface struct {
-	Id, Kind, Description, Address string
+	ID, Kind, Description, Address string
 	Subnet                         *standin.Record
 	Groups                         any
 	// own: the user's, as those of instances; others are AWS's to manage.
@@ -21,7 +21,7 @@ type ImpliedInterface struct {
 // Implied is the record of an interface of holder.
 func Implied(c *standin.Call, holder *standin.Record, i ImpliedInterface) *standin.Record {
 	if i.Address == "" {
-		i.Address = HostAddress(i.Subnet.Outputs.Str("cidrBlock"), i.Id)
+		i.Address = HostAddress(i.Subnet.Outputs.Str("cidrBlock"), i.ID)
 	}
 	if i.Groups == nil {
 		i.Groups = []any{}
@@ -29,8 +29,8 @@ func Implied(c *standin.Call, holder *standin.Record, i ImpliedInterface) *stand
 	if i.tags == nil {
 		i.tags = map[string]any{}
 	}
-	return &standin.Record{Type: InterfaceType, ID: i.Id, Region: holder.Region, Created: holder.Created, Outputs: standin.Props{
-		"arn":              account.ARN(c, "ec2", "network-interface/"+i.Id),
+	return &standin.Record{Type: InterfaceType, ID: i.ID, Region: holder.Region, Created: holder.Created, Outputs: standin.Props{
+		"arn":              account.ARN(c, "ec2", "network-interface/"+i.ID),
 		"availabilityZone": i.Subnet.Outputs["availabilityZone"],
 		"description":      i.Description,
 		"interfaceType":    i.Kind,
@@ -54,7 +54,7 @@ func DerivedID(parts ...string) string {
 func natInterfaces(c *standin.Call) (all []*standin.Record) {
 	for nat := range c.Cloud.Each(NatType, c.Region) {
 		all = append(all, Implied(c, nat, ImpliedInterface{
-			Id: nat.Outputs.Str("networkInterfaceId"), Kind: "nat_gateway", Address: nat.Outputs.Str("privateIp"),
+			ID: nat.Outputs.Str("networkInterfaceId"), Kind: "nat_gateway", Address: nat.Outputs.Str("privateIp"),
 			Description: "Interface for NAT Gateway " + nat.ID, Subnet: c.Find(SubnetType, nat.Inputs.Str("subnetId")),
 		}))
 	}
@@ -66,7 +66,7 @@ func natInterfaces(c *standin.Call) (all []*standin.Record) {
 func instanceInterfaces(c *standin.Call) (all []*standin.Record) {
 	for instance := range c.Cloud.Each(InstanceType, c.Region) {
 		all = append(all, Implied(c, instance, ImpliedInterface{
-			Id: instance.Outputs.Str("primaryNetworkInterfaceId"), Kind: "interface", Address: instance.Outputs.Str("privateIp"), own: true,
+			ID: instance.Outputs.Str("primaryNetworkInterfaceId"), Kind: "interface", Address: instance.Outputs.Str("privateIp"), own: true,
 			Subnet: c.Find(SubnetType, instance.Inputs.Str("subnetId")), Groups: instance.Outputs["vpcSecurityGroupIds"],
 			tags: instance.Outputs.Clone().Sub("tags"),
 		}))
@@ -82,7 +82,7 @@ func endpointInterfaces(c *standin.Call) (all []*standin.Record) {
 				break // a subnet that was added later
 			}
 			all = append(all, Implied(c, endpoint, ImpliedInterface{
-				Id: ids[i], Kind: "vpc_endpoint", Description: "VPC Endpoint Interface " + endpoint.ID,
+				ID: ids[i], Kind: "vpc_endpoint", Description: "VPC Endpoint Interface " + endpoint.ID,
 				Subnet: c.Find(SubnetType, subnet), Groups: endpoint.Inputs["securityGroupIds"],
 			}))
 		}

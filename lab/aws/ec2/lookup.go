@@ -118,8 +118,8 @@ func only(found []*standin.Record, noun string) (*standin.Record, error) {
 	}
 }
 
-// Ids of a type's resources that a lookup asks for.
-func Ids(q *standin.Query, typ string) []any {
+// IDs of a type's resources that a lookup asks for.
+func IDs(q *standin.Query, typ string) []any {
 	ids := []any{}
 	for r := range q.Cloud.Each(typ, q.Region) {
 		if Matches(q, r) {

@@ -35,7 +35,7 @@ func networkFunctions() map[string]*standin.Function {
 		"aws:ec2/getSecurityGroups:getSecurityGroups": {SDK: ec2.GetSecurityGroups, Run: getSecurityGroups},
 		"aws:ec2/getInstanceType:getInstanceType":     {SDK: ec2.GetInstanceType, Run: getInstanceType},
 		"aws:ec2/getVpcs:getVpcs": {SDK: ec2.GetVpcs, Run: func(q *standin.Query) (standin.Props, error) {
-			return standin.Props{"id": q.Region, "ids": Ids(q, VPCType)}, nil
+			return standin.Props{"id": q.Region, "ids": IDs(q, VPCType)}, nil
 		}},
 		"aws:ec2/getEips:getEips": {SDK: ec2.GetEips, Run: func(q *standin.Query) (standin.Props, error) {
 			addresses := []any{}
@@ -44,7 +44,7 @@ func networkFunctions() map[string]*standin.Function {
 					addresses = append(addresses, r.Outputs["publicIp"])
 				}
 			}
-			return standin.Props{"id": q.Region, "allocationIds": Ids(q, EIPType), "publicIps": addresses}, nil
+			return standin.Props{"id": q.Region, "allocationIds": IDs(q, EIPType), "publicIps": addresses}, nil
 		}},
 	}
 }

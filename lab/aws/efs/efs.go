@@ -296,7 +296,7 @@ func Interfaces(c *standin.Call) (all []*standin.Record) {
 	for target := range c.Cloud.Each(MountTargetType, c.Region) {
 		system := c.Find(FileSystemType, target.Inputs.Str("fileSystemId"))
 		all = append(all, ec2.Implied(c, target, ec2.ImpliedInterface{
-			Id: target.Outputs.Str("networkInterfaceId"), Kind: "efs", Address: target.Outputs.Str("ipAddress"),
+			ID: target.Outputs.Str("networkInterfaceId"), Kind: "efs", Address: target.Outputs.Str("ipAddress"),
 			Description: fmt.Sprintf("EFS mount target for %s (%s)", system.ID, target.ID),
 			Subnet:      c.Find(ec2.SubnetType, target.Inputs.Str("subnetId")), Groups: target.Outputs["securityGroups"],
 		}))

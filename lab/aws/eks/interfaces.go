@@ -13,7 +13,7 @@ func Interfaces(c *standin.Call) (all []*standin.Record) {
 		groups := append(standin.Values(config.List("securityGroupIds")...), config.Str("clusterSecurityGroupId"))
 		for _, id := range config.List("subnetIds") {
 			all = append(all, ec2.Implied(c, cluster, ec2.ImpliedInterface{
-				Id: ec2.DerivedID(cluster.ID, id), Kind: "interface", Description: "Amazon EKS " + cluster.ID,
+				ID: ec2.DerivedID(cluster.ID, id), Kind: "interface", Description: "Amazon EKS " + cluster.ID,
 				Subnet: c.Find(ec2.SubnetType, id), Groups: groups,
 			}))
 		}

@@ -28,7 +28,7 @@ func Functions() map[string]*standin.Function {
 			return standin.Props{"id": name, "version": versions[0]}, nil
 		}},
 		"aws:eks/getClusters:getClusters": {SDK: eks.GetClusters, Run: func(q *standin.Query) (standin.Props, error) {
-			return standin.Props{"id": q.Region, "names": ec2.Ids(q, ClusterType)}, nil
+			return standin.Props{"id": q.Region, "names": ec2.IDs(q, ClusterType)}, nil
 		}},
 	}
 }

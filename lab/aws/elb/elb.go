@@ -284,7 +284,7 @@ func Interfaces(c *standin.Call) (all []*standin.Record) {
 		}
 		for _, id := range balancerSubnets(balancer) {
 			all = append(all, ec2.Implied(c, balancer, ec2.ImpliedInterface{
-				Id: ec2.DerivedID(balancer.ID, id), Kind: kind, Description: "ELB " + balancer.Outputs.Str("arnSuffix"),
+				ID: ec2.DerivedID(balancer.ID, id), Kind: kind, Description: "ELB " + balancer.Outputs.Str("arnSuffix"),
 				Subnet: c.Find(ec2.SubnetType, id), Groups: balancer.Outputs["securityGroups"],
 			}))
 		}
