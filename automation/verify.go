@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tombolo/automation/change"
+	"tombolo/automation/plan"
 	"tombolo/config"
 	"tombolo/stacks/handoff"
 )
@@ -37,7 +37,7 @@ type Verification struct {
 
 // The hand-over's general ConfigMap, and its key that proves where it came from.
 const (
-	infraConfigMap = change.InfraConfigMap
+	infraConfigMap = plan.InfraConfigMap
 	infraVPC       = "vpc_id"
 )
 

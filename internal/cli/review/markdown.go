@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tombolo/automation/change"
+	"tombolo/automation/plan"
 	"tombolo/automation/value"
 	"tombolo/config"
 )
@@ -45,7 +45,7 @@ const (
 
 // Comment is the change in Markdown. What does not fit is folded first, the
 // longest cluster before others, then counted; nothing is cut.
-func Comment(s change.Set, o Options) string {
+func Comment(s plan.Set, o Options) string {
 	if o.MaxSize == 0 {
 		o.MaxSize = GitHubSize
 	}
@@ -110,7 +110,7 @@ func folded(levels []detail) string {
 
 // heading is all but the clusters' own parts. brief 1 counts what flows and what
 // is dangerous, brief 2 the clusters too.
-func heading(s change.Set, o Options, brief int) string {
+func heading(s plan.Set, o Options, brief int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", Marker(o.Key), headline(s))
 	b.WriteString(alarm(s, brief))
@@ -123,17 +123,17 @@ func heading(s change.Set, o Options, brief int) string {
 }
 
 // shortest is what is left of a change of very many clusters.
-func shortest(s change.Set, o Options) string {
+func shortest(s plan.Set, o Options) string {
 	return fmt.Sprintf("%s\n%s\n\n%s\n_Too much to list: the whole is in the page that `--html` writes._\n",
 		Marker(o.Key), headline(s), counts(s))
 }
 
-func counts(s change.Set) string {
+func counts(s plan.Set) string {
 	return fmt.Sprintf("%s dangerous, %s of the policy not met, %s incomplete, %s removed.\n",
 		Plural(len(s.Dangerous()), "change"), Plural(len(s.Unmet()), "rule"), Plural(failed(s), "preview"), Plural(len(s.Removed), "cluster file"))
 }
 
-func failed(s change.Set) int {
+func failed(s plan.Set) int {
 	n := 0
 	for _, c := range s.Clusters {
 		if c.Err != "" {
@@ -143,7 +143,7 @@ func failed(s change.Set) int {
 	return n
 }
 
-func headline(s change.Set) string {
+func headline(s plan.Set) string {
 	mark := ""
 	switch {
 	case s.Failed():
@@ -171,7 +171,7 @@ func headline(s change.Set) string {
 // shownDangers is how many are listed when not all can be.
 const shownDangers = 5
 
-func alarm(s change.Set, brief int) string {
+func alarm(s plan.Set, brief int) string {
 	all := s.Dangerous()
 	if len(all) == 0 {
 		return ""
@@ -188,7 +188,7 @@ func alarm(s change.Set, brief int) string {
 	return b.String()
 }
 
-func verdicts(s change.Set, brief int) string {
+func verdicts(s plan.Set, brief int) string {
 	var b strings.Builder
 	for _, v := range s.Verdicts {
 		mark, words := "❌", "needs a second approval"
@@ -217,7 +217,7 @@ func verdicts(s change.Set, brief int) string {
 	return fmt.Sprintf("\n### Policy %s\n\n%s", code(s.Policy), b.String())
 }
 
-func failures(s change.Set, brief int) string {
+func failures(s plan.Set, brief int) string {
 	var b strings.Builder
 	for _, c := range s.Clusters {
 		if c.Err == "" {
@@ -231,7 +231,7 @@ func failures(s change.Set, brief int) string {
 	return b.String()
 }
 
-func removed(s change.Set, brief int) string {
+func removed(s plan.Set, brief int) string {
 	if len(s.Removed) == 0 {
 		return ""
 	}
@@ -255,7 +255,7 @@ func removed(s change.Set, brief int) string {
 	return b.String()
 }
 
-func table(s change.Set, brief int) string {
+func table(s plan.Set, brief int) string {
 	if len(s.Changed()) == 0 || brief > 1 {
 		return ""
 	}
@@ -275,7 +275,7 @@ func table(s change.Set, brief int) string {
 	return b.String()
 }
 
-func flows(s change.Set, brief int) string {
+func flows(s plan.Set, brief int) string {
 	all := s.Flows()
 	switch {
 	case len(all) == 0:
@@ -290,8 +290,8 @@ func flows(s change.Set, brief int) string {
 		output, before, after := "_cluster file or program_", "", ""
 		switch f.Output {
 		case "":
-		case change.Several:
-			output, after = "_"+change.Several+"_", code(written(value.Unknown{}, true))
+		case plan.Several:
+			output, after = "_"+plan.Several+"_", code(written(value.Unknown{}, true))
 		default:
 			output, before, after = code(f.Output), short(written(f.Before, true)), short(written(f.After, true))
 			if f.Differs {

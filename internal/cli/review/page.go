@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"tombolo/automation/change"
+	"tombolo/automation/plan"
 	"tombolo/automation/value"
 )
 
@@ -20,12 +20,12 @@ import (
 var pageText string
 
 // Page is the whole change as one page without external resources.
-func Page(s change.Set) ([]byte, error) {
+func Page(s plan.Set) ([]byte, error) {
 	t, err := template.New("preview").Funcs(template.FuncMap{
 		"counted": counted, "takes": takes, "resource": resourceName, "sign": sign, "plural": Plural,
 		"list":      func(names []string) string { return strings.Join(names, ", ") },
 		"value":     func(v any) string { return written(v, true) },
-		"diffValue": func(v any, d change.Diff) string { return written(v, len(d.From) > 0) },
+		"diffValue": func(v any, d plan.Diff) string { return written(v, len(d.From) > 0) },
 		"some":      func(v any) bool { return v != nil },
 		"unknown":   func(v any) bool { _, is := v.(value.Unknown); return is },
 	}).Parse(pageText)
@@ -40,7 +40,7 @@ func Page(s change.Set) ([]byte, error) {
 }
 
 // WritePage puts the page into a file, whole or not at all.
-func WritePage(path string, s change.Set) error {
+func WritePage(path string, s plan.Set) error {
 	text, err := Page(s)
 	if err != nil {
 		return err
