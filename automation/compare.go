@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/backend"
 	"tombolo/automation/drift"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -41,7 +42,7 @@ func (d *Driver) compare(ctx context.Context, c *config.Cluster, report *drift.R
 	for _, k := range stacks.Kinds() {
 		st, err := d.compareStack(ctx, c, k, report)
 		if st != nil {
-			known = append(known, st.deployment.Resources)
+			known = append(known, st.Deployment.Resources)
 		}
 		if first == nil {
 			first = err
@@ -59,7 +60,7 @@ func (d *Driver) compare(ctx context.Context, c *config.Cluster, report *drift.R
 
 // compareStack adds to the report what differs in a stack, and returns its
 // state; nil when it does not exist.
-func (d *Driver) compareStack(ctx context.Context, c *config.Cluster, k stacks.Kind, report *drift.Report) (st *state, err error) {
+func (d *Driver) compareStack(ctx context.Context, c *config.Cluster, k stacks.Kind, report *drift.Report) (st *backend.State, err error) {
 	part := drift.Stack{Stack: stacks.Name(c.Name, k)}
 	defer func() {
 		if err != nil {
@@ -67,10 +68,10 @@ func (d *Driver) compareStack(ctx context.Context, c *config.Cluster, k stacks.K
 		}
 		report.Stacks = append(report.Stacks, part)
 	}()
-	if st, err = d.state(ctx, part.Stack); err != nil {
+	if st, err = d.backend.State(ctx, part.Stack); err != nil {
 		return nil, err
 	}
-	if st.resources() == 0 {
+	if st.Resources() == 0 {
 		part.Skipped = "it was not deployed"
 		return st, nil
 	}
@@ -90,15 +91,15 @@ func (d *Driver) compareStack(ctx context.Context, c *config.Cluster, k stacks.K
 
 // busy says why what differs in a stack may be in the making; "" when it is
 // not. An owner that cannot be judged is named all the same.
-func (d *Driver) busy(stack string, st *state) (string, error) {
-	owners, err := d.lockOwners(stack)
+func (d *Driver) busy(stack string, st *backend.State) (string, error) {
+	owners, err := d.backend.Owners(stack)
 	if err != nil {
 		return "", err
 	}
 	if len(owners) > 0 {
 		return fmt.Sprintf("it is locked by %s", owners[0]), nil
 	}
-	if n := st.interrupted(); n > 0 {
+	if n := st.Interrupted(); n > 0 {
 		return count(n, "operation on it was", "operations on it were") + " interrupted", nil
 	}
 	return "", nil

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/stacks/handoff"
 )
@@ -64,7 +65,7 @@ func (d *Driver) connect(values handoff.Values) (cluster, error) {
 func (d *Driver) restConfig(kubeconfig []byte) (*rest.Config, error) {
 	cfg, err := handoff.RESTConfig(kubeconfig, d.env)
 	if missing := new(handoff.MissingPluginError); errors.As(err, &missing) {
-		return nil, &PreconditionError{What: missing.Error(), Err: missing}
+		return nil, &fault.Precondition{What: missing.Error(), Err: missing}
 	}
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -60,7 +61,7 @@ func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOption
 	if err := refuseProtected(c, o); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	if err := errors.Join(d.requireSpace(), d.mendStates(ctx, c)); err != nil {
+	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
 	kinds := stacks.Kinds()
@@ -118,7 +119,7 @@ func refuseProtected(c *config.Cluster, o DestroyOptions) error {
 	if !c.Protect || o.Confirmed {
 		return nil
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What:   fmt.Sprintf("destroy %s: it is protected by its cluster file", c.Name),
 		Remedy: fmt.Sprintf("nothing was changed: give --yes-destroy %s, or take protect out of the file", c.Name),
 	}
@@ -139,18 +140,18 @@ func keptCore(c *config.Cluster, err error) error {
 // refuseWhileBootstrapped keeps core alive as long as bootstrap has resources.
 func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster) error {
 	bootstrap := stacks.Name(c.Name, stacks.Bootstrap)
-	st, err := d.state(ctx, bootstrap)
+	st, err := d.backend.State(ctx, bootstrap)
 	if err != nil {
 		return err
 	}
-	n := st.resources()
+	n := st.Resources()
 	if st != nil {
-		n += len(st.deployment.PendingOperations)
+		n += len(st.Deployment.PendingOperations)
 	}
 	if n == 0 {
 		return nil
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What: fmt.Sprintf("stack %s cannot be destroyed: stack %s still has %s",
 			stacks.Name(c.Name, stacks.Core), bootstrap, count(n, "resource", "resources")),
 		Remedy: fmt.Sprintf("destroy both with `tombolo destroy %s`", c.Name),
@@ -172,7 +173,7 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 	}
 	s.setEnv(env)
 	result := StackResult{Stack: s.name, Kind: k, Operation: "destroy", Changes: Changes{}}
-	n := len(st.deployment.Resources)
+	n := len(st.Deployment.Resources)
 	if n == 0 {
 		return s, result, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/handover"
 	"tombolo/automation/preflight"
 	"tombolo/config"
@@ -37,7 +39,7 @@ func (d *Driver) Doctor(ctx context.Context, clusters []*config.Cluster) ([]pref
 func (d *Driver) Ready(ctx context.Context, clusters []*config.Cluster) ([]preflight.Report, error) {
 	reports, err := d.examineAll(ctx, clusters, func(x patient) []preflight.Finding {
 		var found []preflight.Finding
-		if x.core.resources() == 0 {
+		if x.core.Resources() == 0 {
 			found = d.checkCloud(ctx, x.cluster, x.core, x.all)
 		}
 		return append(found, d.checkNeeds(ctx, x.cluster))
@@ -52,18 +54,18 @@ func (d *Driver) Ready(ctx context.Context, clusters []*config.Cluster) ([]prefl
 type patient struct {
 	cluster *config.Cluster
 	// core is its state; nil when there is none, or it cannot be read.
-	core *state
+	core *backend.State
 	// all is the demand of the clusters that are judged together.
 	all preflight.Demand
 }
 
 // examineAll examines clusters at the same time, and reports in their order.
 func (d *Driver) examineAll(ctx context.Context, clusters []*config.Cluster, examine func(patient) []preflight.Finding) ([]preflight.Report, error) {
-	states := make([]*state, len(clusters))
+	states := make([]*backend.State, len(clusters))
 	all := map[account]preflight.Demand{}
 	for i, c := range clusters {
 		// A state that cannot be read is a finding of the backend's.
-		states[i], _ = d.state(ctx, stacks.Name(c.Name, stacks.Core))
+		states[i], _ = d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
 		all[accountOf(c)] = all[accountOf(c)].Plus(demand(c, states[i]))
 	}
 	reports := make([]preflight.Report, len(clusters))
@@ -91,7 +93,7 @@ func (d *Driver) examine(ctx context.Context, x patient) []preflight.Finding {
 
 // checkCloud judges the credentials and what they lead to. all is the demand of
 // the clusters that are judged together.
-func (d *Driver) checkCloud(ctx context.Context, c *config.Cluster, core *state, all preflight.Demand) []preflight.Finding {
+func (d *Driver) checkCloud(ctx context.Context, c *config.Cluster, core *backend.State, all preflight.Demand) []preflight.Finding {
 	credentials := preflight.Source{Lookup: d.opts.lookupEnv, Profile: c.Cloud.Profile, Now: d.now()}.Credentials()
 	if credentials.Level == preflight.Fail {
 		return []preflight.Finding{credentials}
@@ -114,9 +116,9 @@ type readiness struct {
 
 // beforeMaking begins to look. A cluster that has a core was let in before: it is
 // not looked at again.
-func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *state) *readiness {
+func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State) *readiness {
 	r := &readiness{cluster: c}
-	if k == stacks.Core && st.resources() == 0 {
+	if k == stacks.Core && st.Resources() == 0 {
 		r.work.Go(func() { r.report.Findings = d.checkCloud(ctx, c, st, demand(c, st)) })
 	}
 	return r
@@ -136,7 +138,7 @@ func (r *readiness) wait(ctx context.Context) error {
 	for i, f := range found {
 		reasons[i] = fmt.Sprintf("%s: %s (%s)", f.Check, f.Message, f.Remedy)
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What:   fmt.Sprintf("up %s: %s", r.cluster.Name, strings.Join(reasons, "; ")),
 		Remedy: "nothing was started; `tombolo doctor " + r.cluster.Name + "` looks again",
 	}
@@ -144,10 +146,10 @@ func (r *readiness) wait(ctx context.Context) error {
 
 // demand is what the cluster will take of its account's quotas: what its core
 // does not have yet.
-func demand(c *config.Cluster, core *state) preflight.Demand {
+func demand(c *config.Cluster, core *backend.State) preflight.Demand {
 	have := map[string]int{}
 	if core != nil {
-		for _, r := range core.deployment.Resources {
+		for _, r := range core.Deployment.Resources {
 			have[string(r.Type)]++
 		}
 	}
@@ -175,7 +177,7 @@ func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
 		cause := d.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
 		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "log in with `pulumi login`, or set PULUMI_BACKEND_URL", "%v", cause)}
 	}
-	dir, local := d.backendDir()
+	dir, local := d.backend.Directory()
 	if !local {
 		return []preflight.Finding{preflight.Good(check, "it answers; a lock is taken by the first operation")}
 	}
@@ -186,7 +188,7 @@ func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
 	if err != nil {
 		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "make it writable, or free space on its disk", "no lock can be written: %v", err)}
 	}
-	if scarce := new(PreconditionError); errors.As(d.requireSpace(), &scarce) {
+	if scarce := new(fault.Precondition); errors.As(d.backend.RequireSpace(), &scarce) {
 		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "free space on it", "%s", scarce.What)}
 	}
 	return []preflight.Finding{preflight.Good(check, "it can be read and written")}
@@ -203,7 +205,7 @@ func (d *Driver) checkLocks(c *config.Cluster) []preflight.Finding {
 	var found []preflight.Finding
 	for _, k := range stacks.Kinds() {
 		stack := stacks.Name(c.Name, k)
-		owners, err := d.lockOwners(stack)
+		owners, err := d.backend.Owners(stack)
 		if err != nil {
 			found = append(found, preflight.Bad("lock", preflight.Fail, "", "%v", err))
 		}
@@ -248,13 +250,13 @@ func (d *Driver) checkNeeds(ctx context.Context, c *config.Cluster) preflight.Fi
 }
 
 // checkAccess asks a cluster that exists whether it knows this identity.
-func (d *Driver) checkAccess(ctx context.Context, c *config.Cluster, core *state) []preflight.Finding {
+func (d *Driver) checkAccess(ctx context.Context, c *config.Cluster, core *backend.State) []preflight.Finding {
 	const check = "access"
-	if len(core.outputs()) == 0 {
+	if len(core.Outputs()) == 0 {
 		return nil
 	}
 	p, err := d.probe(ctx, c)
-	switch precondition := new(PreconditionError); {
+	switch precondition := new(fault.Precondition); {
 	case errors.As(err, &precondition):
 		return []preflight.Finding{preflight.Bad(check, preflight.Fail, precondition.Remedy, "%s", precondition.What)}
 	case err != nil:

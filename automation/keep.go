@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/backend"
 	"tombolo/automation/teardown"
 )
 
@@ -41,16 +42,16 @@ func holdsData(token string) bool {
 // be destroyed: none is protected any more, for by here the cluster's name was
 // given or its file protects it no longer; and what holds data is forgotten and
 // not deleted where that is wanted.
-func (s *session) prepareDestroy(ctx context.Context, st *state, keepData bool) ([]Kept, error) {
+func (s *session) prepareDestroy(ctx context.Context, st *backend.State, keepData bool) ([]Kept, error) {
 	var kept []Kept
 	unprotected := 0
-	edited, n, err := edit(st.raw, func(r map[string]json.RawMessage) bool {
+	edited, n, err := backend.Edit(st.Raw, func(r map[string]json.RawMessage) bool {
 		_, protected := r["protect"]
 		if protected {
 			delete(r, "protect")
 			unprotected++
 		}
-		keep := keepData && holdsData(stringOf(r["type"]))
+		keep := keepData && holdsData(backend.DecodeString(r["type"]))
 		if keep {
 			r["retainOnDelete"] = json.RawMessage("true")
 		}
@@ -68,7 +69,7 @@ func (s *session) prepareDestroy(ctx context.Context, st *state, keepData bool) 
 	if unprotected > 0 {
 		s.driver.opts.Observer.Note(s.name, fmt.Sprintf("the protection of %s was taken off", count(unprotected, "resource", "resources")))
 	}
-	for _, r := range st.deployment.Resources {
+	for _, r := range st.Deployment.Resources {
 		if keepData && isData(r) {
 			k := Kept{Type: string(r.Type), ID: string(r.ID), Name: r.URN.Name()}
 			kept = append(kept, k)

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tombolo/automation/backend"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -79,16 +80,16 @@ type finding struct {
 // clearCloud waits until the cloud has taken away what controllers gave back,
 // and deals with what is left over, before core is destroyed.
 func (d *Driver) clearCloud(ctx context.Context, c *config.Cluster, o DestroyOptions) error {
-	core, err := d.state(ctx, stacks.Name(c.Name, stacks.Core))
-	if err != nil || core.resources() == 0 {
+	core, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
+	if err != nil || core.Resources() == 0 {
 		return err
 	}
-	bootstrap, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	bootstrap, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
 	if err != nil {
 		return err
 	}
-	q := search{vpc: core.ownVPC(), known: func(l teardown.Leftover) bool {
-		return l.GoesWithCore() || core.has(l) || bootstrap.has(l)
+	q := search{vpc: ownVPC(core), known: func(l teardown.Leftover) bool {
+		return l.GoesWithCore() || has(core, l) || has(bootstrap, l)
 	}}
 	found, err := d.clear(ctx, c, o, q)
 	if err != nil || len(found.left) == 0 {
@@ -161,11 +162,11 @@ func sorted(all []teardown.Leftover, o DestroyOptions) (f finding) {
 }
 
 // has says that the stack manages the resource.
-func (s *state) has(l teardown.Leftover) bool {
+func has(s *backend.State, l teardown.Leftover) bool {
 	if s == nil {
 		return false
 	}
-	for _, r := range s.deployment.Resources {
+	for _, r := range s.Deployment.Resources {
 		if arn, _ := r.Outputs["arn"].(string); !r.External && (arn != "" && arn == l.ARN || r.ID != "" && string(r.ID) == l.ID) {
 			return true
 		}
@@ -174,8 +175,8 @@ func (s *state) has(l teardown.Leftover) bool {
 }
 
 // ownVPC is the id of the VPC that the stack has made; "" when it uses another's.
-func (s *state) ownVPC() string {
-	r, _ := s.object("aws:ec2/vpc:Vpc", func(id string) bool { return strings.HasPrefix(id, "vpc-") })
+func ownVPC(s *backend.State) string {
+	r, _ := s.Object("aws:ec2/vpc:Vpc", func(id string) bool { return strings.HasPrefix(id, "vpc-") })
 	if r.External {
 		return ""
 	}

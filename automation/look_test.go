@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"tombolo/automation/fault"
 	"tombolo/stacks/handoff"
 )
 
@@ -36,7 +37,7 @@ func TestLook(t *testing.T) {
 func TestLookAtWhatWasNotDeployed(t *testing.T) {
 	b := newBench(t)
 	_, err := b.Look(t.Context(), demo())
-	var missing *PreconditionError
+	var missing *fault.Precondition
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "stack demo-core has no outputs: it was not deployed yet") {
 		t.Errorf("got %v", err)
 	}

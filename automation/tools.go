@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/preflight"
 )
 
@@ -36,7 +37,7 @@ func (d *Driver) checkTools(ctx context.Context) []preflight.Finding {
 		}
 	}
 	_, err := d.pulumi(ctx)
-	switch precondition := new(PreconditionError); {
+	switch precondition := new(fault.Precondition); {
 	case errors.As(err, &precondition):
 		return append(found, preflight.Bad(check, preflight.Fail, precondition.Remedy, "%s", precondition.What))
 	case err != nil:

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/stacks"
@@ -65,7 +67,7 @@ func (d *Driver) awaitNoReleases(ctx context.Context, c *config.Cluster, s site,
 	case len(left) == 0:
 		return fmt.Errorf("up %s: look for the releases of the addons %s: %w", c.Name, strings.Join(off, ", "), err)
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What: fmt.Sprintf("up %s: the cluster file turns %s off, but after %s %s still has %s",
 			c.Name, strings.Join(off, ", "), timeout, engine, strings.Join(left, ", ")),
 		Remedy: "nothing was changed: take the addon out of the platform tree, push, and run the command again",
@@ -84,19 +86,19 @@ func (d *Driver) noteTurnedOff(ctx context.Context, c *config.Cluster) error {
 
 // turnedOff are the addons of the last up that the file does not turn on.
 func (d *Driver) turnedOff(ctx context.Context, c *config.Cluster) ([]string, error) {
-	st, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(st.addons(), func(name string) bool { _, on := c.Addons[name]; return on }), nil
+	return slices.DeleteFunc(addonsOf(st), func(name string) bool { _, on := c.Addons[name]; return on }), nil
 }
 
-// addons that were turned on when bootstrap's general ConfigMap was applied.
-func (s *state) addons() []string {
+// addonsOf are the addons that were turned on when bootstrap's general ConfigMap was applied.
+func addonsOf(s *backend.State) []string {
 	if s == nil {
 		return nil
 	}
-	for _, r := range s.deployment.Resources {
+	for _, r := range s.Deployment.Resources {
 		if r.Type != "kubernetes:core/v1:ConfigMap" || r.Delete {
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
+	driverfault "tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/lab"
@@ -47,7 +49,7 @@ func exitClasses() []exitClass {
 			code: 7, name: "locked",
 			meaning: "Somebody else is working on the stack",
 			remedy:  "Wait for the owner that the message names",
-			matches: isA[*automation.LockedError],
+			matches: isA[*backend.LockedError],
 		},
 		{
 			code: 6, name: "verification",
@@ -98,7 +100,7 @@ func exitClasses() []exitClass {
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",
 			matches: func(err error) bool {
-				return isA[*automation.PreconditionError](err) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning) || errors.Is(err, lab.ErrHangs)
+				return isA[*driverfault.Precondition](err) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning) || errors.Is(err, lab.ErrHangs)
 			},
 		},
 		{

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -65,7 +67,7 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (automation.Look, e
 		found.Checks[1].Ready, found.Checks[1].Message = false, "dependency 'flux-system/<infrastructure>' is not ready"
 		found.Cause = &found.Checks[1]
 	case "broken":
-		return automation.Look{}, &automation.PreconditionError{
+		return automation.Look{}, &fault.Precondition{
 			What: "stack broken-core has no outputs: it was not deployed yet", Remedy: "run `tombolo up broken`",
 		}
 	case "silent":
@@ -113,8 +115,8 @@ func project(t *testing.T) string {
 	return root
 }
 
-func stacks(name string, at time.Time) []automation.StackInfo {
-	return []automation.StackInfo{
+func stacks(name string, at time.Time) []backend.StackInfo {
+	return []backend.StackInfo{
 		{Name: name + "-core", Kind: "core", Resources: 31, LastUpdate: at.Add(-time.Minute)},
 		{Name: name + "-bootstrap", Kind: "bootstrap", Resources: 14, LastUpdate: at},
 	}
