@@ -11,6 +11,7 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/drift"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -125,17 +126,17 @@ func (d *Driver) previewRefresh(ctx context.Context, c *config.Cluster, k stacks
 	}
 	observer := d.opts.Observer
 	observer.StackStarted(s.name, operation)
-	rec := &recorder{running: map[string]string{}}
-	watch := rec.observer(s.name, observer)
-	err = observed(func(e events.EngineEvent) {
+	rec := &pulumicli.Recorder{}
+	err = pulumicli.Observed(func(e events.EngineEvent) {
 		reader.Read(e)
-		watch(e)
+		rec.Record(e)
+		observer.EngineEvent(s.name, e)
 	}, func(ch chan<- events.EngineEvent) error {
 		_, err := s.stack.PreviewRefresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
 		return err
 	})
 	if err != nil {
-		err = d.failure(ctx, failed{stack: s.name, operation: operation, err: err, record: rec})
+		err = d.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: operation, Err: err, Record: rec})
 	}
 	observer.StackFinished(s.name, tally(reader), err)
 	return err
@@ -155,7 +156,7 @@ func tally(r *drift.Reader) map[string]int {
 func (d *Driver) findUnexpected(ctx context.Context, c *config.Cluster, known drift.Known, report *drift.Report) error {
 	found, err := d.lookup(ctx, c, nil)
 	if err != nil {
-		var command *CommandError
+		var command *pulumicli.Error
 		if errors.As(err, &command) && ctx.Err() == nil {
 			command.Operation = "look for unexpected resources of"
 			command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"

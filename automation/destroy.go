@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -127,7 +128,7 @@ func refuseProtected(c *config.Cluster, o DestroyOptions) error {
 
 // keptCore says what a failed teardown of bootstrap left alone.
 func keptCore(c *config.Cluster, err error) error {
-	if command := new(CommandError); !errors.As(err, &command) {
+	if command := new(pulumicli.Error); !errors.As(err, &command) {
 		return err // nothing was started
 	}
 	return &DeploymentError{
@@ -209,10 +210,10 @@ func (s *session) removed(ctx context.Context, result StackResult, o DestroyOpti
 // where it is the user's: secrets in it are needed when the cluster is made
 // again.
 func (s *session) remove(ctx context.Context) error {
-	s.command.preserveConfig = true
+	s.command.PreserveConfig = true
 	err := s.stack.Workspace().RemoveStack(ctx, s.name)
 	if err != nil {
-		return s.driver.failure(ctx, failed{stack: s.name, operation: "remove", err: err})
+		return s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "remove", Err: err})
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"tombolo/automation/fault"
 	"tombolo/automation/handover"
 	"tombolo/automation/preflight"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -98,7 +99,7 @@ func (d *Driver) checkCloud(ctx context.Context, c *config.Cluster, core *backen
 	if credentials.Level == preflight.Fail {
 		return []preflight.Finding{credentials}
 	}
-	if _, err := d.pulumi(ctx); err != nil {
+	if _, err := d.pulumi.Program(ctx); err != nil {
 		return []preflight.Finding{credentials, withoutCLI("account")}
 	}
 	return append([]preflight.Finding{credentials}, preflight.Cloud(d.facts(ctx, c), preflight.Wanted{
@@ -128,7 +129,7 @@ func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.K
 func (r *readiness) wait(ctx context.Context) error {
 	r.work.Wait()
 	if err := ctx.Err(); err != nil {
-		return interrupted(failed{stack: stacks.Name(r.cluster.Name, stacks.Core), operation: "up"}, err)
+		return pulumicli.Interrupted(pulumicli.Failed{Stack: stacks.Name(r.cluster.Name, stacks.Core), Operation: "up"}, err)
 	}
 	found := r.report.Failed()
 	if len(found) == 0 {
@@ -166,15 +167,15 @@ func demand(c *config.Cluster, core *backend.State) preflight.Demand {
 // checkBackend finds out whether the state can be read, and a lock be taken.
 func (d *Driver) checkBackend(ctx context.Context) []preflight.Finding {
 	const check = "state backend"
-	if _, err := d.pulumi(ctx); err != nil {
+	if _, err := d.pulumi.Program(ctx); err != nil {
 		return []preflight.Finding{withoutCLI(check)}
 	}
-	ws, err := d.reading(ctx)
+	ws, err := d.pulumi.Reading(ctx)
 	if err == nil {
 		_, err = ws.ListStacks(ctx)
 	}
 	if err != nil {
-		cause := d.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
+		cause := d.pulumi.Failure(ctx, pulumicli.Failed{Stack: "the stacks", Operation: "list", Err: err})
 		return []preflight.Finding{preflight.Bad(check, preflight.Fail, "log in with `pulumi login`, or set PULUMI_BACKEND_URL", "%v", cause)}
 	}
 	dir, local := d.backend.Directory()

@@ -17,6 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/preflight"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 )
 
@@ -66,18 +67,18 @@ func (d *Driver) askAccount(ctx context.Context, c *config.Cluster) preflight.Fa
 		return f
 	}
 	defer os.RemoveAll(dir)
-	stack, err := d.scratchStack(ctx, dir, func(p *pulumi.Context) error { return readFacts(p, c, &f) })
-	rec := &recorder{running: map[string]string{}}
+	stack, err := d.pulumi.Scratch(ctx, dir, func(p *pulumi.Context) error { return readFacts(p, c, &f) })
+	rec := &pulumicli.Recorder{}
 	if err == nil {
-		err = observed(rec.record, func(ch chan<- events.EngineEvent) error {
+		err = pulumicli.Observed(rec.Record, func(ch chan<- events.EngineEvent) error {
 			_, err := stack.Preview(ctx, optpreview.EventStreams(ch))
 			return err
 		})
 	}
 	if err != nil && f.Err == "" {
-		failure := d.failure(ctx, failed{stack: c.Name, operation: "ask the account of", err: err, record: rec})
+		failure := d.pulumi.Failure(ctx, pulumicli.Failed{Stack: c.Name, Operation: "ask the account of", Err: err, Record: rec})
 		f.Err = failure.Error()
-		if command := new(CommandError); errors.As(failure, &command) {
+		if command := new(pulumicli.Error); errors.As(failure, &command) {
 			f.Err = command.Reasons[0]
 		}
 	}
@@ -104,7 +105,7 @@ func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
 	}
 	regions, err := aws.GetRegions(p, &aws.GetRegionsArgs{}, home)
 	if err != nil {
-		f.RegionErr = firstLine(err.Error())
+		f.RegionErr = pulumicli.FirstLine(err.Error())
 	} else if f.Enabled = slices.Contains(regions.Names, c.Cloud.Region); !f.Enabled {
 		return nil
 	}
@@ -166,11 +167,11 @@ func accountQuotas() []accountQuota {
 func (q accountQuota) read(p *pulumi.Context, o pulumi.InvokeOption) preflight.Quota {
 	limit, err := servicequotas.LookupServiceQuota(p, &servicequotas.LookupServiceQuotaArgs{ServiceCode: q.service, QuotaCode: &q.code}, o)
 	if err != nil {
-		return preflight.Quota{Err: firstLine(err.Error())}
+		return preflight.Quota{Err: pulumicli.FirstLine(err.Error())}
 	}
 	used, err := q.used(p, o)
 	if err != nil {
-		return preflight.Quota{Err: firstLine(err.Error())}
+		return preflight.Quota{Err: pulumicli.FirstLine(err.Error())}
 	}
 	return preflight.Quota{Limit: int(limit.Value), Used: used}
 }

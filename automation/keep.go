@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 )
 
@@ -64,7 +65,7 @@ func (s *session) prepareDestroy(ctx context.Context, st *backend.State, keepDat
 		return nil, nil
 	}
 	if err := s.importState(ctx, edited); err != nil {
-		return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "prepare the destruction of", err: err})
+		return nil, s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "prepare the destruction of", Err: err})
 	}
 	if unprotected > 0 {
 		s.driver.opts.Observer.Note(s.name, fmt.Sprintf("the protection of %s was taken off", count(unprotected, "resource", "resources")))

@@ -10,6 +10,7 @@ import (
 
 	"tombolo/automation/fault"
 	"tombolo/automation/preflight"
+	"tombolo/automation/pulumicli"
 )
 
 // plugins are the providers that the stacks use, by the module of their SDK,
@@ -32,11 +33,11 @@ func (d *Driver) checkTools(ctx context.Context) []preflight.Finding {
 	const check = "tools"
 	var found []preflight.Finding
 	for _, p := range programs {
-		if _, err := lookPath(p.name, d.opts.lookupEnv("PATH")); err != nil {
+		if _, err := pulumicli.LookPath(p.name, d.opts.lookupEnv("PATH")); err != nil {
 			found = append(found, preflight.Bad(check, preflight.Fail, p.remedy, "%s is not in PATH", p.name))
 		}
 	}
-	_, err := d.pulumi(ctx)
+	_, err := d.pulumi.Program(ctx)
 	switch precondition := new(fault.Precondition); {
 	case errors.As(err, &precondition):
 		return append(found, preflight.Bad(check, preflight.Fail, precondition.Remedy, "%s", precondition.What))
@@ -53,17 +54,17 @@ func (d *Driver) checkTools(ctx context.Context) []preflight.Finding {
 // where it may.
 func (d *Driver) checkPlugins(ctx context.Context) preflight.Finding {
 	const check = "plugins"
-	command, err := d.pulumi(ctx)
+	command, err := d.pulumi.Program(ctx)
 	if err != nil {
 		return withoutCLI(check)
 	}
-	stdout, stderr, _, err := command.Run(ctx, d.opts.Root, nil, nil, nil, environ(d.env), "plugin", "ls", "--json")
+	stdout, stderr, _, err := command.Run(ctx, d.opts.Root, nil, nil, nil, pulumicli.Environ(d.env), "plugin", "ls", "--json")
 	var installed []struct{ Name, Kind, Version string }
 	if err == nil {
 		err = json.Unmarshal([]byte(stdout), &installed)
 	}
 	if err != nil {
-		return preflight.Bad(check, preflight.Warn, "look at `pulumi plugin ls`", "they cannot be listed: %s", firstLine(stderr, err.Error()))
+		return preflight.Bad(check, preflight.Warn, "look at `pulumi plugin ls`", "they cannot be listed: %s", pulumicli.FirstLine(stderr, err.Error()))
 	}
 	var missing []string
 	for _, p := range plugins {

@@ -16,6 +16,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	driverfault "tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -35,7 +36,7 @@ func testFactory(t *testing.T) (f *factory.Factory, out, errOut *bytes.Buffer) {
 }
 
 func TestClassify(t *testing.T) {
-	command := &automation.CommandError{Stack: "demo-core", Operation: "up", Reasons: []string{"no"}}
+	command := &pulumicli.Error{Stack: "demo-core", Operation: "up", Reasons: []string{"no"}}
 	for _, test := range []struct {
 		err  error
 		want int

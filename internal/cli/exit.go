@@ -7,6 +7,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	driverfault "tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/lab"
@@ -108,7 +109,7 @@ func exitClasses() []exitClass {
 			meaning: "A deployment failed part of the way",
 			remedy:  "Resolve the cause and run the command again; it goes on where it stopped",
 			matches: func(err error) bool {
-				return isA[*automation.DeploymentError](err) || isA[*automation.CommandError](err)
+				return isA[*automation.DeploymentError](err) || isA[*pulumicli.Error](err)
 			},
 		},
 	}
