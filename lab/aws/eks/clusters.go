@@ -41,10 +41,7 @@ func eksClusterTypes() map[string]*standin.Type {
 			Autoname: standin.Autoname{Property: "name", Max: 100},
 			Defaults: standin.Props{"bootstrapSelfManagedAddons": true},
 			References: []standin.Reference{
-				{Path: []string{"vpcConfig", "subnetIds"}, To: ec2.SubnetType, Missing: standin.Refusal{
-					Code:    "InvalidParameterException",
-					Message: "The subnet ID '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidSubnetID.NotFound)",
-				}},
+				toSubnets("vpcConfig", "subnetIds"),
 				{Path: []string{"vpcConfig", "securityGroupIds"}, To: ec2.SecurityGroupType, Missing: standin.Refusal{
 					Code:    "InvalidParameterException",
 					Message: "The security group '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidGroup.NotFound)",
@@ -65,6 +62,14 @@ func eksClusterTypes() map[string]*standin.Type {
 			Takes: standin.Timing{Create: 9 * time.Minute, Update: 5 * time.Minute, Remove: 3 * time.Minute},
 		},
 	}
+}
+
+// toSubnets is a reference to subnets, which EKS looks up at EC2.
+func toSubnets(path ...string) standin.Reference {
+	return standin.Reference{Path: path, To: ec2.SubnetType, Missing: standin.Refusal{
+		Code:    "InvalidParameterException",
+		Message: "The subnet ID '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidSubnetID.NotFound)",
+	}}
 }
 
 func validateCluster(in standin.Props) []standin.Problem {

@@ -33,10 +33,7 @@ func eksNodeTypes() map[string]*standin.Type {
 			Defaults: standin.Props{"capacityType": "ON_DEMAND"},
 			References: []standin.Reference{
 				toCluster(false),
-				{Path: []string{"subnetIds"}, To: ec2.SubnetType, Missing: standin.Refusal{
-					Code:    "InvalidParameterException",
-					Message: "The subnet ID '%s' does not exist (Service: AmazonEC2; Status Code: 400; Error Code: InvalidSubnetID.NotFound)",
-				}},
+				toSubnets("subnetIds"),
 				{Path: []string{"launchTemplate", "id"}, To: ec2.LaunchTemplateType, Weak: true, Missing: standin.Refusal{
 					Code:    "InvalidRequestException",
 					Message: "The specified launch template, with template ID %s, does not exist.",
