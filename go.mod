@@ -34,6 +34,7 @@ require (
 	google.golang.org/grpc v1.80.0
 	google.golang.org/protobuf v1.36.11
 	gopkg.in/yaml.v3 v3.0.1
+	gotest.tools/v3 v3.5.2
 	helm.sh/helm/v3 v3.19.2
 	k8s.io/api v0.35.4
 	k8s.io/apimachinery v0.35.4

@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/internal/names"
 )
 
 func TestRepeatable(t *testing.T) {
@@ -131,7 +133,7 @@ func TestUnansweredCreations(t *testing.T) {
 		t.Fatalf("unanswered are %+v", got)
 	}
 	secret := got[0]
-	secret.New = &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"a": []any{secretValue}}}
+	secret.New = &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"a": []any{names.Secret}}}
 	raw, err := json.Marshal(deployed("demo-core"))
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"tombolo/automation/change"
 	"tombolo/automation/kube"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks"
 )
 
@@ -101,6 +102,6 @@ func mayLose(st *state, c *config.Cluster) bool {
 	if registration, ok := st.registration(c.Name); ok && st.hub(registration) != c.Hub() {
 		return true
 	}
-	infra, ok := st.object("kubernetes:core/v1:ConfigMap", func(id string) bool { return path.Base(id) == change.InfraConfigMap })
+	infra, ok := st.object("kubernetes:core/v1:ConfigMap", func(id string) bool { return path.Base(id) == names.InfraConfig })
 	return ok && path.Dir(string(infra.ID)) != c.EngineNamespace()
 }

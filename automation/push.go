@@ -11,13 +11,14 @@ import (
 
 	"tombolo/automation/handover"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks"
 	"tombolo/stacks/bootstrap"
 )
 
 // engineDir is where the engine's own manifests are, below gitops.path; Flux's
 // own bootstrap takes the same.
-const engineDir = "flux-system"
+const engineDir = names.FluxNamespace
 
 // PushOptions of a push.
 type PushOptions struct {

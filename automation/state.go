@@ -14,6 +14,7 @@ import (
 
 	"tombolo/automation/argocd"
 	"tombolo/automation/change"
+	"tombolo/internal/names"
 )
 
 // rootType is the type of the resource that stands for the stack itself.
@@ -125,7 +126,7 @@ func masked(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		if _, ok := v[signature]; ok {
-			return secretWord
+			return names.Secret
 		}
 		out := make(map[string]any, len(v))
 		for key, e := range v {
@@ -142,14 +143,11 @@ func masked(value any) any {
 	return value
 }
 
-// secretWord is what the CLI shows in the place of a secret.
-const secretWord = "[secret]"
-
 // holdsSecret says whether a masked value had a secret in it.
 func holdsSecret(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return v == secretWord
+		return v == names.Secret
 	case map[string]any:
 		return slices.ContainsFunc(slices.Collect(maps.Values(v)), holdsSecret)
 	case []any:

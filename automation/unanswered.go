@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks"
 )
 
@@ -101,12 +102,9 @@ func (s *state) withPending(resources []apitype.ResourceV3) (*state, error) {
 	return out, nil
 }
 
-// secretValue is how the engine's events show a secret.
-const secretValue = "[secret]"
-
 // created is the resource of a creation; false when its inputs are not known.
 func created(m apitype.StepEventMetadata) (apitype.ResourceV3, bool) {
-	if m.New == nil || strings.Contains(string(mustJSON(m.New.Inputs)), secretValue) {
+	if m.New == nil || strings.Contains(string(mustJSON(m.New.Inputs)), names.Secret) {
 		return apitype.ResourceV3{}, false
 	}
 	return apitype.ResourceV3{

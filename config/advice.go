@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"tombolo/internal/wording"
 )
 
 // The functions of this file look at a value that has the wrong shape, and say
@@ -12,7 +14,7 @@ import (
 func accountAdvice(s string) string {
 	digits := strings.NewReplacer("-", "", " ", "").Replace(s)
 	if len(digits) == 12 && digits != s {
-		return fmt.Sprintf("write the 12 digits together: %s", quote(digits))
+		return fmt.Sprintf("write the 12 digits together: %s", wording.Quote(digits))
 	}
 	return fmt.Sprintf(`write its 12 digits in quotes, such as "111122223333"; this has %d`, len(s))
 }
@@ -31,10 +33,10 @@ func blockAdvice(s string) string {
 func kubernetesAdvice(s string) string {
 	for _, version := range kubernetesVersions {
 		if strings.TrimPrefix(s, "v") == version || strings.HasPrefix(strings.TrimPrefix(s, "v"), version+".") {
-			return fmt.Sprintf("use %s: EKS chooses the patch", quote(version))
+			return fmt.Sprintf("use %s: EKS chooses the patch", wording.Quote(version))
 		}
 	}
-	return "use " + choice(kubernetesVersions)
+	return "use " + wording.Or(kubernetesVersions)
 }
 
 func keyAdvice(s string) string {
@@ -71,7 +73,7 @@ func urlAdvice(s string) string {
 
 func versionAdvice(s string) string {
 	if semver.MatchString("v" + s) {
-		return fmt.Sprintf("start it with a v: %s", quote("v"+s))
+		return fmt.Sprintf("start it with a v: %s", wording.Quote("v"+s))
 	}
 	return ""
 }
@@ -84,4 +86,15 @@ func sumAdvice(s string) string {
 		return "leave sha256: away"
 	}
 	return fmt.Sprintf("copy the sum that sha256sum prints for the manifest; this has %d characters", len(s))
+}
+
+var notInLabel = regexp.MustCompile(`[^a-z0-9]+`)
+
+// asLabel advises the DNS label nearest to a name.
+func asLabel(s string) string {
+	label := strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	if label == "" {
+		return ""
+	}
+	return fmt.Sprintf("use lower-case letters, digits and dashes, such as %s", wording.Quote(label))
 }

@@ -8,14 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-)
 
-// The namespaces that bootstrap makes in any case.
-const (
-	fluxNamespace   = "flux-system"
-	argocdNamespace = "argocd"
-	// spokeNamespace is for a cluster without an engine of its own.
-	spokeNamespace = "tombolo"
+	"tombolo/config/strict"
+	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // Hub is the name of the cluster whose Argo CD runs this one, which may be
@@ -38,11 +34,11 @@ func (c *Cluster) IsSpoke() bool { return c.GitOps.Engine == ArgoCD && c.Hub() !
 func (c *Cluster) EngineNamespace() string {
 	switch {
 	case c.IsHub():
-		return argocdNamespace
+		return names.ArgoCDNamespace
 	case c.IsSpoke():
-		return spokeNamespace
+		return names.SpokeNamespace
 	}
-	return fluxNamespace
+	return names.FluxNamespace
 }
 
 // LoadHub reads the file of the cluster's hub, which is beside its own, and
@@ -87,7 +83,7 @@ func InOrder(clusters []*Cluster) ([]*Cluster, error) {
 }
 
 // hubOf loads the hub of a spoke; doc is the spoke's.
-func hubOf(c *Cluster, doc *document) (*Cluster, error) {
+func hubOf(c *Cluster, doc *strict.Document) (*Cluster, error) {
 	file := hubFile(c)
 	hub, hubDoc, err := load(file)
 	switch {
@@ -95,12 +91,12 @@ func hubOf(c *Cluster, doc *document) (*Cluster, error) {
 		addMissingHub(doc, c, file)
 	case err != nil:
 		return nil, err
-	case len(hubDoc.problems) > 0:
-		return nil, hubDoc.problems.inOrder()
+	case len(hubDoc.Problems()) > 0:
+		return nil, hubDoc.Problems()
 	default:
 		checkHub(doc, c, hub)
 	}
-	return hub, doc.problems.inOrder().err()
+	return hub, doc.Problems().Err()
 }
 
 func hubFile(c *Cluster) string { return filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml") }
@@ -110,12 +106,12 @@ func checkHubs(files []loadedFile) {
 	there, sound := map[string]bool{}, map[string]*Cluster{}
 	for _, f := range files {
 		there[f.stem()] = true
-		if f.cluster != nil && len(f.doc.problems) == 0 {
+		if f.cluster != nil && len(f.doc.Problems()) == 0 {
 			sound[f.stem()] = f.cluster
 		}
 	}
 	for _, f := range files {
-		if f.cluster == nil || !f.cluster.IsSpoke() || !f.doc.sound("gitops") || !f.doc.sound("gitops.hub") {
+		if f.cluster == nil || !f.cluster.IsSpoke() || !f.doc.Sound("gitops") || !f.doc.Sound("gitops.hub") {
 			continue
 		}
 		hub := f.cluster.Hub()
@@ -128,14 +124,14 @@ func checkHubs(files []loadedFile) {
 	}
 }
 
-const hubPath = path("gitops.hub")
+const hubPath = strict.Path("gitops.hub")
 
-func addMissingHub(doc *document, c *Cluster, file string) {
+func addMissingHub(doc *strict.Document, c *Cluster, file string) {
 	remedy := "add the hub's file, or name a cluster of this directory"
-	if near := nearest(c.Hub(), neighbours(c.File)); near != "" && near != c.Name {
+	if near := wording.Nearest(c.Hub(), neighbours(c.File)); near != "" && near != c.Name {
 		remedy = fmt.Sprintf("did you mean %s?", near)
 	}
-	doc.add(doc.position(hubPath), hubPath, fmt.Sprintf("there is no %s", file), remedy)
+	doc.Report(hubPath, fmt.Sprintf("there is no %s", file), remedy)
 }
 
 // neighbours are the names of the clusters that have files beside a file.
@@ -155,23 +151,23 @@ func neighbours(file string) []string {
 
 // checkHub reports what keeps a cluster from being the hub of a spoke. A spoke
 // that names no wave gets its hub's.
-func checkHub(doc *document, c, hub *Cluster) {
-	if !doc.has("wave") {
+func checkHub(doc *strict.Document, c, hub *Cluster) {
+	if !doc.Has("wave") {
 		c.Wave = hub.Wave
 	}
-	problem := func(p path, message, remedy string) { doc.add(doc.position(p), p, message, remedy) }
+	problem := func(p strict.Path, message, remedy string) { doc.Report(p, message, remedy) }
 	file := filepath.Base(hub.File)
 	switch {
 	case hub.Name != c.Hub():
-		problem(hubPath, fmt.Sprintf("%s is the file of the cluster %s", file, quote(hub.Name)), "call files after their clusters")
+		problem(hubPath, fmt.Sprintf("%s is the file of the cluster %s", file, wording.Quote(hub.Name)), "call files after their clusters")
 	case hub.GitOps.Engine != ArgoCD:
-		problem(hubPath, fmt.Sprintf("%s has the engine %s", quote(hub.Name), hub.GitOps.Engine), "name a cluster with the engine argocd")
+		problem(hubPath, fmt.Sprintf("%s has the engine %s", wording.Quote(hub.Name), hub.GitOps.Engine), "name a cluster with the engine argocd")
 	case hub.Hub() == c.Name:
-		problem(hubPath, fmt.Sprintf("%s has this cluster as its hub in turn: neither would have an Argo CD", quote(hub.Name)),
+		problem(hubPath, fmt.Sprintf("%s has this cluster as its hub in turn: neither would have an Argo CD", wording.Quote(hub.Name)),
 			"remove gitops.hub from one of the two files")
 	case hub.IsSpoke():
-		problem(hubPath, fmt.Sprintf("%s is no hub, but a spoke of %s", quote(hub.Name), quote(hub.Hub())),
-			fmt.Sprintf("name %s, or remove gitops.hub from %s", quote(hub.Hub()), file))
+		problem(hubPath, fmt.Sprintf("%s is no hub, but a spoke of %s", wording.Quote(hub.Name), wording.Quote(hub.Hub())),
+			fmt.Sprintf("name %s, or remove gitops.hub from %s", wording.Quote(hub.Hub()), file))
 	case c.Wave < hub.Wave:
 		problem("wave", fmt.Sprintf("%d comes before the hub's wave, %d", c.Wave, hub.Wave),
 			fmt.Sprintf("use %d or a later one, or remove it", hub.Wave))
@@ -181,17 +177,17 @@ func checkHub(doc *document, c, hub *Cluster) {
 }
 
 // checkReach reports a spoke whose role the hub may not assume.
-func checkReach(problem func(p path, message, remedy string), c, hub *Cluster) {
+func checkReach(problem func(p strict.Path, message, remedy string), c, hub *Cluster) {
 	if c.GitOps.ArgoCD.Credentials != CredentialsAWS {
 		return
 	}
 	own, other := Partition(c.Cloud.Region), Partition(hub.Cloud.Region)
 	switch {
 	case own != other:
-		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, this cluster in %s; roles do not reach across", quote(hub.Name), other, own),
+		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, this cluster in %s; roles do not reach across", wording.Quote(hub.Name), other, own),
 			"name a hub of the same partition, or use the credentials service-account")
 	case !slices.Contains(hub.SpokeAccounts(), c.Cloud.Account):
-		problem(hubPath, fmt.Sprintf("%s may assume no role in the account %s", quote(hub.Name), c.Cloud.Account),
+		problem(hubPath, fmt.Sprintf("%s may assume no role in the account %s", wording.Quote(hub.Name), c.Cloud.Account),
 			fmt.Sprintf("add it to gitops.argocd.accounts of %s", filepath.Base(hub.File)))
 	}
 }

@@ -6,24 +6,42 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
+
+	"tombolo/config/addon"
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // maxFileSize of a cluster file, in bytes; what it becomes must fit into
 // ConfigMaps, which hold as much.
 const maxFileSize = 1 << 20
 
+// clusterFormat is the format of cluster files.
+var clusterFormat = strict.Format{
+	Rule:    ruleOf,
+	Empty:   "start with version: 1 and name, or copy another cluster file",
+	Several: "put every cluster into a file of its own",
+}
+
+// ruleOf is the rule of a field of the cluster file or of an addon's options.
+func ruleOf(name string) strict.Rule {
+	if r, ok := rules[name]; ok {
+		return r
+	}
+	r, _ := addon.RuleOf(name)
+	return r
+}
+
 // Load reads the cluster file at path, fills in defaults and validates it; of a
-// spoke, together with its hub's file. The error is Problems when a file could
+// spoke, together with its hub's file. The error is strict.Problems when a file could
 // be read but is wrong.
 func Load(path string) (*Cluster, error) {
 	c, doc, err := load(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := doc.problems.inOrder().err(); err != nil {
+	if err := doc.Problems().Err(); err != nil {
 		return nil, err
 	}
 	if !c.IsSpoke() {
@@ -36,18 +54,18 @@ func Load(path string) (*Cluster, error) {
 }
 
 // load keeps the document, for problems that show only beside other files.
-func load(path string) (*Cluster, *document, error) {
+func load(path string) (*Cluster, *strict.Document, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, nil, unreadableFile(path, err)
 	}
-	doc := newDocument(path)
+	doc := strict.NewDocument(path)
 	if !info.Mode().IsRegular() { // reading it may never end
-		doc.add(position{1, 1}, "", "is not a regular file", "give the path of a file, not of a directory, a pipe or a device")
+		doc.Report("", "is not a regular file", "give the path of a file, not of a directory, a pipe or a device")
 		return nil, doc, nil
 	}
 	if info.Size() > maxFileSize {
-		doc.add(position{1, 1}, "", fmt.Sprintf("has %d bytes; a cluster file has at most %d", info.Size(), maxFileSize),
+		doc.Report("", fmt.Sprintf("has %d bytes; a cluster file has at most %d", info.Size(), maxFileSize),
 			"move what is long into the GitOps repository")
 		return nil, doc, nil
 	}
@@ -66,15 +84,13 @@ func unreadableFile(path string, err error) error {
 }
 
 // parse reads the content of a cluster file, and reports into doc.
-func parse(doc *document, content []byte) *Cluster {
-	root := parseYAML(doc, content)
-	if root == nil {
+func parse(doc *strict.Document, content []byte) *Cluster {
+	c := &Cluster{File: doc.File}
+	if !clusterFormat.Decode(doc, content, c) {
 		return nil
 	}
-	c := &Cluster{File: doc.file}
-	d := newDecoder(doc)
-	d.decode(nil, root, "", reflect.ValueOf(c).Elem(), rule{})
-	if otherVersion(doc, c) || doc.broken[""] {
+	if c.Version != Version && c.Version != 0 {
+		doc.Only("version") // nothing else about another version of the format can be judged
 		return c
 	}
 	c.setDefaults()
@@ -82,19 +98,9 @@ func parse(doc *document, content []byte) *Cluster {
 	return c
 }
 
-// otherVersion says whether the file is of another version of the format. Then
-// that is its only problem: nothing else about it can be judged.
-func otherVersion(doc *document, c *Cluster) bool {
-	if c.Version == Version || c.Version == 0 {
-		return false
-	}
-	doc.problems = slices.DeleteFunc(doc.problems, func(p Problem) bool { return p.Path != "version" })
-	return true
-}
-
 // LoadDir reads all cluster files of a directory, sorted by file name: every
 // *.yaml but the Pulumi.*.yaml beside them. A file must be called after its
-// cluster. The error is Problems, of all files together, when files are wrong.
+// cluster. The error is strict.Problems, of all files together, when files are wrong.
 func LoadDir(dir string) ([]*Cluster, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -114,12 +120,12 @@ func LoadDir(dir string) ([]*Cluster, error) {
 	checkFileNames(loaded)
 	checkHubs(loaded)
 	var clusters []*Cluster
-	var problems Problems
+	var problems strict.Problems
 	for _, f := range loaded {
 		clusters = append(clusters, f.cluster)
-		problems = append(problems, f.doc.problems...)
+		problems = append(problems, f.doc.Problems()...)
 	}
-	if err := problems.inOrder().err(); err != nil {
+	if err := problems.InOrder().Err(); err != nil {
 		return nil, err
 	}
 	return clusters, nil
@@ -127,12 +133,12 @@ func LoadDir(dir string) ([]*Cluster, error) {
 
 type loadedFile struct {
 	cluster *Cluster // nil when the file is not YAML
-	doc     *document
+	doc     *strict.Document
 }
 
 // stem of a file's name.
 func (f loadedFile) stem() string {
-	base := filepath.Base(f.doc.file)
+	base := filepath.Base(f.doc.File)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
@@ -148,24 +154,23 @@ func checkFileNames(files []loadedFile) {
 	named := map[string]string{}
 	for _, f := range files {
 		if f.cluster != nil && f.cluster.Name == f.stem() {
-			named[f.cluster.Name] = f.doc.file
+			named[f.cluster.Name] = f.doc.File
 		}
 	}
 	for _, f := range files {
-		if filepath.Ext(f.doc.file) == ".yml" {
-			f.doc.add(position{1, 1}, "", "ends in .yml", fmt.Sprintf("call the file %s.yaml", f.stem()))
+		if filepath.Ext(f.doc.File) == ".yml" {
+			f.doc.Report("", "ends in .yml", fmt.Sprintf("call the file %s.yaml", f.stem()))
 		}
-		if f.cluster == nil || !f.doc.sound("name") || f.cluster.Name == f.stem() {
+		if f.cluster == nil || !f.doc.Sound("name") || f.cluster.Name == f.stem() {
 			continue
 		}
 		name := f.cluster.Name
-		at := f.doc.position("name")
 		if other, ok := named[name]; ok {
-			f.doc.add(at, "name", fmt.Sprintf("%s is already the cluster of %s", quote(name), other),
-				fmt.Sprintf("give each cluster its own name; here %s, after the file", quote(f.stem())))
+			f.doc.Report("name", fmt.Sprintf("%s is already the cluster of %s", wording.Quote(name), other),
+				fmt.Sprintf("give each cluster its own name; here %s, after the file", wording.Quote(f.stem())))
 			continue
 		}
-		f.doc.add(at, "name", fmt.Sprintf("is %s, and the file is called %s", quote(name), filepath.Base(f.doc.file)),
-			fmt.Sprintf("call the file %s.yaml, or the cluster %s", name, quote(f.stem())))
+		f.doc.Report("name", fmt.Sprintf("is %s, and the file is called %s", wording.Quote(name), filepath.Base(f.doc.File)),
+			fmt.Sprintf("call the file %s.yaml, or the cluster %s", name, wording.Quote(f.stem())))
 	}
 }

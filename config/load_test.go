@@ -10,57 +10,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
+
+	"tombolo/config/strict"
 )
-
-// TestBadFiles reads every file in testdata/bad and compares the problems with
-// the golden file beside it.
-func TestBadFiles(t *testing.T) {
-	files, err := filepath.Glob("testdata/bad/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) < 75 {
-		t.Errorf("testdata/bad has %d files; expected 75 or more", len(files))
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
-			_, err := Load(file)
-			var problems Problems
-			if !errors.As(err, &problems) {
-				t.Fatalf("Load = %v; expected Problems", err)
-			}
-			checkComplete(t, problems)
-			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", problems.Error()+"\n")
-		})
-	}
-}
-
-// checkComplete expects every problem to have a place and a remedy.
-func checkComplete(t *testing.T, problems Problems) {
-	t.Helper()
-	for _, p := range problems {
-		if p.File == "" || p.Line < 1 || p.Column < 1 || p.Message == "" || p.Remedy == "" {
-			t.Errorf("problem lacks something: %#v", p)
-		}
-	}
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; run go test ./config -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("problems differ from %s (-want +got):\n%s", file, diff)
-	}
-}
 
 func TestGoodFiles(t *testing.T) {
 	for _, file := range goodFiles(t) {
@@ -207,7 +160,7 @@ func TestLoadDirFileNames(t *testing.T) {
 		t.Fatal("LoadDir accepts it")
 	}
 	got := strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "")
-	golden(t, "testdata/dir.golden", got+"\n")
+	golden.Assert(t, got+"\n", "dir.golden")
 }
 
 // TestHubsOfSpokes: what does not fit between two files is a problem of the
@@ -235,7 +188,7 @@ func TestHubsOfSpokes(t *testing.T) {
 		t.Fatal("LoadDir accepts it")
 	}
 	strip := func(err error) string { return strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), "") }
-	golden(t, "testdata/hubs.golden", strip(err)+"\n")
+	golden.Assert(t, strip(err)+"\n", "hubs.golden")
 
 	var alone []string
 	for _, name := range []string{"absent", "china", "early", "far", "of-flux", "of-spoke", "turn-a", "turn-b"} {
@@ -330,23 +283,22 @@ func write(t *testing.T, dir, name, content string) {
 
 // FuzzLoad expects any content to be read or refused with complete problems.
 func FuzzLoad(f *testing.F) {
-	for _, pattern := range []string{"testdata/good/*.yaml", "testdata/bad/*.yaml"} {
-		files, err := filepath.Glob(pattern)
+	for _, file := range goodFiles(f) {
+		content, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
 		}
-		for _, file := range files {
-			content, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add(content)
+		f.Add(content)
+	}
+	for _, archive := range badArchives(f) {
+		for _, c := range badCases(f, archive) {
+			f.Add(c.content)
 		}
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		doc := newDocument("fuzz.yaml")
+		doc := strict.NewDocument("fuzz.yaml")
 		c := parse(doc, content)
-		problems := doc.problems.inOrder()
+		problems := doc.Problems()
 		if c == nil && len(problems) == 0 {
 			t.Error("no cluster and no problem")
 		}

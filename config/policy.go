@@ -6,6 +6,9 @@ import (
 	"reflect"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // PolicyFile is the name of the policy file, in the project's directory.
@@ -60,8 +63,15 @@ type PolicyMatch struct {
 // AnyDanger stands for all dangers.
 const AnyDanger = "any"
 
+// policyFormat is the format of policy files.
+var policyFormat = strict.Format{
+	Rule:    ruleOf,
+	Empty:   "start with version: 1 and rules",
+	Several: "put all rules into one document",
+}
+
 // LoadPolicy reads a policy file as strictly as cluster files are read. The
-// error is Problems when the file could be read but is wrong, and wraps
+// error is strict.Problems when the file could be read but is wrong, and wraps
 // fs.ErrNotExist when there is none.
 func LoadPolicy(file string) (*Policy, error) {
 	content, err := os.ReadFile(file)
@@ -74,36 +84,34 @@ func LoadPolicy(file string) (*Policy, error) {
 // ParsePolicy is LoadPolicy for content that was read from elsewhere; problems
 // name it by file.
 func ParsePolicy(file string, content []byte) (*Policy, error) {
-	doc := newDocument(file)
+	doc := strict.NewDocument(file)
 	p := &Policy{File: file}
-	if root := parseYAML(doc, content); root != nil {
-		newDecoder(doc).decode(nil, root, "", reflect.ValueOf(p).Elem(), rule{})
-		p.validate(doc)
-	}
-	if err := doc.problems.inOrder().err(); err != nil {
+	policyFormat.Decode(doc, content, p)
+	p.validate(doc)
+	if err := doc.Problems().Err(); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Policy) validate(doc *document) {
+func (p *Policy) validate(doc *strict.Document) {
 	seen := map[string]bool{}
 	for i, r := range p.Rules {
-		at := path("rules").index(i)
-		if name := at.field("name"); r.Name != "" && seen[r.Name] {
-			doc.add(doc.position(name), name, fmt.Sprintf("%s is another rule's name", quote(r.Name)), "give each rule its own")
+		at := strict.Path("rules").Index(i)
+		if name := at.Field("name"); r.Name != "" && seen[r.Name] {
+			doc.Report(name, fmt.Sprintf("%s is another rule's name", wording.Quote(r.Name)), "give each rule its own")
 		}
 		seen[r.Name] = true
-		r.Match.validate(doc, at.field("match"))
+		r.Match.validate(doc, at.Field("match"))
 	}
 }
 
-func (m PolicyMatch) validate(doc *document, at path) {
-	if reflect.ValueOf(m).IsZero() && doc.has(at) && doc.sound(at) {
-		doc.add(doc.position(at), at, "matches everything", "say what the rule is about: dangers, types, operations or clusters")
+func (m PolicyMatch) validate(doc *strict.Document, at strict.Path) {
+	if reflect.ValueOf(m).IsZero() && doc.Has(at) && doc.Sound(at) {
+		doc.Report(at, "matches everything", "say what the rule is about: dangers, types, operations or clusters")
 	}
 	if _, err := labels.Parse(m.Clusters); err != nil {
-		selector := at.field("clusters")
-		doc.add(doc.position(selector), selector, fmt.Sprintf("%s is no selector: %v", quote(m.Clusters), err), "write it like environment=prod,tier!=test")
+		selector := at.Field("clusters")
+		doc.Report(selector, fmt.Sprintf("%s is no selector: %v", wording.Quote(m.Clusters), err), "write it like environment=prod,tier!=test")
 	}
 }

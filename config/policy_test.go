@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"tombolo/config/strict"
 )
 
 func policyOf(t *testing.T, text string) (*Policy, error) {
@@ -56,7 +58,7 @@ rules:
   - name: b
     match: {clusters: "a==b==c", types: ["["]}
 `)
-	var problems Problems
+	var problems strict.Problems
 	if !errors.As(err, &problems) {
 		t.Fatalf("error %v", err)
 	}

@@ -4,15 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
+	"gotest.tools/v3/golden"
+
+	"tombolo/config/addon"
+	"tombolo/config/strict"
 )
 
 const referenceIntro = `# The cluster file
@@ -48,20 +50,7 @@ func TestReference(t *testing.T) {
 		r.section(&b, typ)
 	}
 	fmt.Fprintf(&b, "\n## An example of every key\n\n```yaml\n%s```\n", example)
-
-	path := filepath.Join("..", "docs", "reference", "cluster-file.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
-		t.Errorf("%s is not current; run go test ./config -run TestReference -update (-want +got):\n%s", path, diff)
-	}
+	golden.Assert(t, b.String(), "../../docs/reference/cluster-file.md")
 }
 
 // manyValues are too many for a cell of a table.
@@ -80,9 +69,9 @@ func (r *reference) visit(typ reflect.Type, path string) {
 		r.order = append(r.order, typ)
 	}
 	r.paths[typ] = append(r.paths[typ], path)
-	for _, f := range fields(typ) {
-		if s := structIn(f.typ); s != nil {
-			r.visit(s, strings.TrimPrefix(path+"."+f.name, "."))
+	for _, f := range clusterFormat.Fields(typ) {
+		if s := structIn(f.Type); s != nil {
+			r.visit(s, strings.TrimPrefix(path+"."+f.Name, "."))
 		}
 	}
 }
@@ -92,7 +81,7 @@ func structIn(typ reflect.Type) reflect.Type {
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
 		typ = typ.Elem()
 	}
-	if typ != selectionType && typ.Kind() != reflect.Struct || len(fields(typ)) == 0 {
+	if typ != reflect.TypeFor[addon.Selection]() && typ.Kind() != reflect.Struct || len(clusterFormat.Fields(typ)) == 0 {
 		return nil
 	}
 	return typ
@@ -109,20 +98,20 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 	definition := r.schema.Definitions[typ.Name()]
 	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| key | value | default | meaning |\n|---|---|---|---|\n",
 		r.title(typ), about(typ, definition.Description))
-	for _, f := range fields(typ) {
-		property, _ := definition.Properties.Get(f.name)
+	for _, f := range clusterFormat.Fields(typ) {
+		property, _ := definition.Properties.Get(f.Name)
 		meaning, byDefault := splitDefault(property.Description)
 		switch {
-		case f.required:
+		case f.Required:
 			byDefault = "**required**"
-		case typ == selectionType:
+		case typ == reflect.TypeFor[addon.Selection]():
 			byDefault = "off"
 		case isPlain(property.Default):
 			byDefault = code(property.Default)
 		default:
-			byDefault = strings.TrimSpace(wording(typ, " "+byDefault)) // not the start of a sentence
+			byDefault = strings.TrimSpace(described(typ, " "+byDefault)) // not the start of a sentence
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.name, r.value(f.name, f.typ, property), byDefault, wording(typ, meaning))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.Name, r.value(f.Name, f.Type, property), byDefault, described(typ, meaning))
 	}
 }
 
@@ -221,24 +210,24 @@ func about(typ reflect.Type, comment string) string {
 		rest = strings.TrimPrefix(rest, "is ")
 		comment = strings.ToUpper(rest[:1]) + rest[1:]
 	}
-	return wording(typ, comment)
+	return described(typ, comment)
 }
 
 // fieldsOfStruct leaves out a selection's, which are no Go fields.
-func fieldsOfStruct(typ reflect.Type) []field {
-	if typ == selectionType {
+func fieldsOfStruct(typ reflect.Type) []strict.Field {
+	if typ == reflect.TypeFor[addon.Selection]() {
 		return nil
 	}
-	return fields(typ)
+	return clusterFormat.Fields(typ)
 }
 
-// wording is a Go comment for readers of the file: fields go by their keys. A
+// described is a Go comment for readers of the file: fields go by their keys. A
 // field's name that is also a plain word starts a sentence as such.
-func wording(typ reflect.Type, comment string) string {
+func described(typ reflect.Type, comment string) string {
 	keys := map[string]string{}
 	for _, f := range fieldsOfStruct(typ) {
-		if f.typ.Kind() != reflect.Struct || f.name != strings.ToLower(f.name) {
-			keys[typ.Field(f.index).Name] = f.name
+		if f.Type.Kind() != reflect.Struct || f.Name != strings.ToLower(f.Name) {
+			keys[typ.Field(f.Index).Name] = f.Name
 		}
 	}
 	text := escaped.Replace(comment)

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"tombolo/internal/names"
 )
 
 // What a cluster's registration with Argo CD carries, for the selectors and
@@ -13,8 +15,6 @@ const (
 	// EnvironmentLabel and WaveLabel hold the file's environment and wave.
 	EnvironmentLabel = "environment"
 	WaveLabel        = "wave"
-	// ClusterLabel holds the cluster's name.
-	ClusterLabel = "tombolo/cluster"
 	// AddonLabelPrefix before an addon's name is the label of clusters that
 	// turn it on.
 	AddonLabelPrefix = "addon-"
@@ -38,7 +38,7 @@ func (c *Cluster) RegistrationLabels() map[string]string {
 	maps.Copy(labels, c.Labels)
 	labels[EnvironmentLabel] = c.Environment
 	labels[WaveLabel] = strconv.Itoa(c.Wave)
-	labels[ClusterLabel] = c.Name
+	labels[names.ClusterLabel] = c.Name
 	for name := range c.Addons {
 		labels[AddonLabelPrefix+name] = AddonLabelOn
 	}
@@ -49,7 +49,7 @@ func (c *Cluster) RegistrationLabels() map[string]string {
 // registration, sorted: the file's annotations, every key of the general
 // ConfigMap, and the three above.
 func (c *Cluster) RegistrationAnnotationKeys() []string {
-	keys := append(ReservedValueKeys(), ValuesAnnotation, RepositoryAnnotation, RevisionAnnotation)
+	keys := append(names.InfraKeyNames(), ValuesAnnotation, RepositoryAnnotation, RevisionAnnotation)
 	keys = slices.AppendSeq(keys, maps.Keys(c.Annotations))
 	keys = slices.AppendSeq(keys, maps.Keys(c.Values))
 	for _, a := range c.Addons.Enabled() {

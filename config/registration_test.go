@@ -8,6 +8,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/names"
 )
 
 func registered() *config.Cluster {
@@ -32,7 +33,7 @@ func TestRegistrationLabels(t *testing.T) {
 
 func TestRegistrationAnnotationKeys(t *testing.T) {
 	got := registered().RegistrationAnnotationKeys()
-	want := append(config.ReservedValueKeys(), "tombolo/values", "tombolo/repository", "tombolo/revision", "contact", "chart_repository", "efs_file_system_id")
+	want := append(names.InfraKeyNames(), "tombolo/values", "tombolo/repository", "tombolo/revision", "contact", "chart_repository", "efs_file_system_id")
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("annotations (-want +got):\n%s", diff)

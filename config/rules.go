@@ -1,6 +1,11 @@
 package config
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+
+	"tombolo/config/strict"
+)
 
 var (
 	regionZone  = regexp.MustCompile(`^([a-z]{2}(-[a-z]+)+-[0-9])([a-z])$`)
@@ -22,173 +27,182 @@ const maxLabel = 63
 
 func number(n int) *int { return &n }
 
-func label(example string) rule {
-	return rule{what: "a DNS label", example: example, pattern: dnsLabel, maxLength: maxLabel, advice: asLabel}
+func label(example string) strict.Rule {
+	return strict.Rule{What: "a DNS label", Example: example, Pattern: dnsLabel, MaxLength: maxLabel, Advice: asLabel}
 }
 
 // rules of the fields, by type and field name.
-var rules = map[string]rule{
-	"Cluster.Version":     {what: "a version of the format that this tombolo reads", example: "1", numbers: []int{Version}},
+var rules = map[string]strict.Rule{
+	"Cluster.Version":     {What: "a version of the format that this tombolo reads", Example: "1", Numbers: []int{Version}},
 	"Cluster.Name":        label("demo"),
 	"Cluster.Environment": label("dev"),
-	"Cluster.Wave":        {least: number(0), most: number(99), byDefault: 0},
-	"Cluster.Protect":     {byDefault: false},
+	"Cluster.Wave":        {Least: number(0), Most: number(99), Default: 0},
+	"Cluster.Protect":     {Default: false},
 
-	"Policy.Version":         {what: "a version of the policy format", example: "1", numbers: []int{1}},
-	"Policy.Rules":           {noun: "rule", minItems: 1},
+	"Policy.Version":         {What: "a version of the policy format", Example: "1", Numbers: []int{1}},
+	"Policy.Rules":           {Noun: "rule", MinItems: 1},
 	"PolicyRule.Name":        label("network"),
-	"PolicyRule.Decision":    {what: "a decision", allowed: texts(SecondApproval, Deny)},
-	"PolicyMatch.Dangers":    {what: "a danger", noun: "danger", allowed: []string{AnyDanger, "cluster", "network", "node-group", "data", "registration", "infra-config"}},
-	"PolicyMatch.Operations": {what: "an operation", noun: "operation", allowed: []string{"create", "update", "replace", "delete", "import"}},
+	"PolicyRule.Decision":    {What: "a decision", Allowed: texts(SecondApproval, Deny)},
+	"PolicyMatch.Dangers":    {What: "a danger", Noun: "danger", Allowed: []string{AnyDanger, "cluster", "network", "node-group", "data", "registration", "infra-config"}},
+	"PolicyMatch.Operations": {What: "an operation", Noun: "operation", Allowed: []string{"create", "update", "replace", "delete", "import"}},
 
-	"Cloud.Provider": {what: "a cloud that this tombolo knows", allowed: texts(AWS)},
-	"Cloud.Region":   {what: "an AWS region that this tombolo knows", example: "eu-central-1", allowed: Regions()},
+	"Cloud.Provider": {What: "a cloud that this tombolo knows", Allowed: texts(AWS)},
+	"Cloud.Region":   {What: "an AWS region that this tombolo knows", Example: "eu-central-1", Allowed: Regions()},
 	"Cloud.Account": {
-		what: "an AWS account", example: `"111122223333"`,
-		pattern: regexp.MustCompile(`^[0-9]{12}$`), advice: accountAdvice,
+		What: "an AWS account", Example: `"111122223333"`,
+		Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: accountAdvice,
 	},
 	"Cloud.Profile": {
-		what: "an AWS profile", example: "platform-dev",
-		pattern: regexp.MustCompile(`^\S(.*\S)?$`),
+		What: "an AWS profile", Example: "platform-dev",
+		Pattern: regexp.MustCompile(`^\S(.*\S)?$`),
 	},
 
 	"Network.CIDR": {
-		what: "an IPv4 block", example: "10.0.0.0/16",
-		pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+/[0-9]+$`), advice: blockAdvice,
+		What: "an IPv4 block", Example: "10.0.0.0/16",
+		Pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+/[0-9]+$`), Advice: blockAdvice,
 	},
 	"Network.Zones": {
-		what: "an availability zone", noun: "zone", example: "eu-central-1a",
-		pattern: regionZone, minItems: 2,
+		What: "an availability zone", Noun: "zone", Example: "eu-central-1a",
+		Pattern: regionZone, MinItems: 2,
 	},
-	"Network.NAT": {what: "a kind of NAT", allowed: texts(NATNone, NATSingle, NATPerZone), byDefault: NATSingle},
+	"Network.NAT": {What: "a kind of NAT", Allowed: texts(NATNone, NATSingle, NATPerZone), Default: NATSingle},
 	"Network.Endpoints": {
-		what: "the short name of an AWS service", example: "s3 or ecr.api",
-		pattern: regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*$`), byDefault: defaultEndpoints(),
+		What: "the short name of an AWS service", Example: "s3 or ecr.api",
+		Pattern: regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*$`), Default: defaultEndpoints(),
 	},
 	"ExistingNetwork.VPC": {
-		what: "a VPC id", example: "vpc-0123456789abcdef0",
-		pattern: regexp.MustCompile(`^vpc-[0-9a-f]{8}([0-9a-f]{9})?$`),
+		What: "a VPC id", Example: "vpc-0123456789abcdef0",
+		Pattern: regexp.MustCompile(`^vpc-[0-9a-f]{8}([0-9a-f]{9})?$`),
 	},
 	"ExistingNetwork.PrivateSubnets": subnetIDs(2),
 	"ExistingNetwork.PublicSubnets":  subnetIDs(0),
 
 	"Kubernetes.Version": {
-		what:    "a version of Kubernetes that EKS offers and Tombolo supports",
-		example: `"1.35"`, allowed: KubernetesVersions(), advice: kubernetesAdvice,
+		What:    "a version of Kubernetes that EKS offers and Tombolo supports",
+		Example: `"1.35"`, Allowed: KubernetesVersions(), Advice: kubernetesAdvice,
 	},
 	"Kubernetes.Logs": {
-		what: "a log type of the EKS control plane", noun: "log type",
-		allowed: logTypes, byDefault: defaultLogs(),
+		What: "a log type of the EKS control plane", Noun: "log type",
+		Allowed: logTypes, Default: defaultLogs(),
 	},
 	"Kubernetes.LogRetentionDays": {
-		what:    "a retention that CloudWatch offers",
-		numbers: retentionDays, byDefault: defaultLogRetentionDays,
+		What:    "a retention that CloudWatch offers",
+		Numbers: retentionDays, Default: defaultLogRetentionDays,
 	},
-	"Kubernetes.NodeGroups": {noun: "node group", minItems: 1},
-	"Kubernetes.Addons":     {byDefault: defaultAddonObjects()},
+	"Kubernetes.NodeGroups": {Noun: "node group", MinItems: 1},
+	"Kubernetes.Addons":     {Default: defaultAddonObjects()},
 
-	"Endpoint.Private":        {byDefault: true},
-	"Endpoint.Public":         {byDefault: false},
-	"Endpoint.OpenToTheWorld": {byDefault: false},
+	"Endpoint.Private":        {Default: true},
+	"Endpoint.Public":         {Default: false},
+	"Endpoint.OpenToTheWorld": {Default: false},
 	"Endpoint.AllowedCIDRs": {
-		what: "an IP block", example: "203.0.113.0/24",
-		pattern: regexp.MustCompile(`^[0-9a-fA-F.:]+/[0-9]+$`), advice: blockAdvice,
+		What: "an IP block", Example: "203.0.113.0/24",
+		Pattern: regexp.MustCompile(`^[0-9a-fA-F.:]+/[0-9]+$`), Advice: blockAdvice,
 	},
-	"SecretsEncryption.Enabled": {byDefault: true},
+	"SecretsEncryption.Enabled": {Default: true},
 	"SecretsEncryption.KeyARN": {
-		what: "the ARN of a KMS key", pattern: kmsKey, advice: keyAdvice,
-		example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+		What: "the ARN of a KMS key", Pattern: kmsKey, Advice: keyAdvice,
+		Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
 	},
 	"Admin.Name": label("platform-team"),
 	"Admin.PrincipalARN": {
-		what: "the ARN of an IAM role or user", pattern: principal, advice: principalAdvice,
-		example: "arn:aws:iam::111122223333:role/platform-admin",
+		What: "the ARN of an IAM role or user", Pattern: principal, Advice: principalAdvice,
+		Example: "arn:aws:iam::111122223333:role/platform-admin",
 	},
 
 	"NodeGroup.Name": label("system"),
 	"NodeGroup.InstanceTypes": {
-		what: "an EC2 instance type", noun: "instance type", example: "m7i.large",
-		pattern: instance, minItems: 1,
+		What: "an EC2 instance type", Noun: "instance type", Example: "m7i.large",
+		Pattern: instance, MinItems: 1,
 	},
-	"NodeGroup.Capacity": {what: "a capacity type", allowed: texts(OnDemand, Spot), byDefault: OnDemand},
-	"NodeGroup.DiskGiB":  {least: number(20), most: number(16384), byDefault: defaultDiskGiB},
-	"Size.Min":           {least: number(0), byDefault: defaultMinSize},
-	"Size.Max":           {least: number(1)},
-	"Size.Desired":       {least: number(0)},
-	"Taint.Key":          {example: "dedicated"},
-	"Taint.Effect":       {what: "a taint effect", allowed: texts(NoSchedule, PreferNoSchedule, NoExecute)},
+	"NodeGroup.Capacity": {What: "a capacity type", Allowed: texts(OnDemand, Spot), Default: OnDemand},
+	"NodeGroup.DiskGiB":  {Least: number(20), Most: number(16384), Default: defaultDiskGiB},
+	"Size.Min":           {Least: number(0), Default: defaultMinSize},
+	"Size.Max":           {Least: number(1)},
+	"Size.Desired":       {Least: number(0)},
+	"Taint.Key":          {Example: "dedicated"},
+	"Taint.Effect":       {What: "a taint effect", Allowed: texts(NoSchedule, PreferNoSchedule, NoExecute)},
 
 	"ManagedAddon.Name": {
-		what: "the name of an EKS addon", example: "vpc-cni",
-		pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), maxLength: 100,
+		What: "the name of an EKS addon", Example: "vpc-cni",
+		Pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), MaxLength: 100,
 	},
 	"ManagedAddon.Version": {
-		what: "the version of an EKS addon", example: "v1.20.1-eksbuild.1",
-		pattern: regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+$`),
+		What: "the version of an EKS addon", Example: "v1.20.1-eksbuild.1",
+		Pattern: regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+$`),
 	},
 	"Namespace.Name":    label("monitoring"),
 	"Service.Name":      label("external-dns"),
 	"Service.Namespace": label("external-dns"),
 
 	"Identity.ServiceAccount": {
-		what: "the name of a service account", example: "external-dns",
-		pattern: subdomain, maxLength: 253, advice: asLabel,
+		What: "the name of a service account", Example: "external-dns",
+		Pattern: subdomain, MaxLength: 253, Advice: asLabel,
 	},
-	"Identity.Mode": {what: "an identity mode", allowed: texts(IRSA, PodIdentity), byDefault: IRSA},
+	"Identity.Mode": {What: "an identity mode", Allowed: texts(IRSA, PodIdentity), Default: IRSA},
 	"Identity.PolicyARNs": {
-		what: "the ARN of an IAM policy", pattern: policy,
-		example: "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
+		What: "the ARN of an IAM policy", Pattern: policy,
+		Example: "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
 	},
 	"Statement.Actions": {
-		what: "an IAM action", noun: "action", example: "s3:GetObject",
-		pattern: action, minItems: 1,
+		What: "an IAM action", Noun: "action", Example: "s3:GetObject",
+		Pattern: action, MinItems: 1,
 	},
 	"Statement.Resources": {
-		what: "an ARN", noun: "resource", example: "arn:aws:s3:::my-bucket/*",
-		pattern: resource, minItems: 1,
+		What: "an ARN", Noun: "resource", Example: "arn:aws:s3:::my-bucket/*",
+		Pattern: resource, MinItems: 1,
 	},
 
-	"GitOps.Engine": {what: "a GitOps engine that this tombolo knows", allowed: texts(Flux, ArgoCD)},
+	"GitOps.Engine": {What: "a GitOps engine that this tombolo knows", Allowed: texts(Flux, ArgoCD)},
 	"GitOps.Hub":    label("mgmt"),
 	"GitOps.URL": {
-		what: "a Git URL", example: "https://git.example.com/platform.git",
-		pattern: regexp.MustCompile(`^(https?|ssh)://\S+$`), advice: urlAdvice, secret: true,
+		What: "a Git URL", Example: "https://git.example.com/platform.git",
+		Pattern: regexp.MustCompile(`^(https?|ssh)://\S+$`), Advice: urlAdvice, Secret: true,
 	},
-	"GitOps.Branch":                  {byDefault: defaultBranch},
-	"GitOps.Path":                    {example: "clusters/dev"},
-	"GitOps.Interval":                {byDefault: defaultInterval},
-	"ArgoCDOptions.HighAvailability": {byDefault: false},
+	"GitOps.Branch":                  {Default: defaultBranch},
+	"GitOps.Path":                    {Example: "clusters/dev"},
+	"GitOps.Interval":                {Default: defaultInterval},
+	"ArgoCDOptions.HighAvailability": {Default: false},
 	"ArgoCDOptions.Accounts": {
-		what: "an AWS account", noun: "account", example: `"111122223333"`,
-		pattern: regexp.MustCompile(`^[0-9]{12}$`), advice: accountAdvice,
+		What: "an AWS account", Noun: "account", Example: `"111122223333"`,
+		Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: accountAdvice,
 	},
-	"ArgoCDOptions.Credentials":  {what: "a kind of credentials", allowed: texts(CredentialsAWS, CredentialsServiceAccount)},
-	"ArgoCDOptions.Rotation":     {least: number(1), most: number(999999)},
-	"ArgoCDOptions.Applications": {what: "what may become of applications", allowed: texts(LeavingRemove, LeavingKeep)},
+	"ArgoCDOptions.Credentials":  {What: "a kind of credentials", Allowed: texts(CredentialsAWS, CredentialsServiceAccount)},
+	"ArgoCDOptions.Rotation":     {Least: number(1), Most: number(999999)},
+	"ArgoCDOptions.Applications": {What: "what may become of applications", Allowed: texts(LeavingRemove, LeavingKeep)},
 	"Distribution.Version": {
-		what: "a version", example: "v2.7.5", pattern: semver,
-		advice: versionAdvice,
+		What: "a version", Example: "v2.7.5", Pattern: semver,
+		Advice: versionAdvice,
 	},
 	"Distribution.URL": {
-		what: "the URL of a manifest", example: "https://example.com/flux/v2.7.5/install.yaml",
-		pattern: regexp.MustCompile(`^https?://\S+$`), secret: true,
+		What: "the URL of a manifest", Example: "https://example.com/flux/v2.7.5/install.yaml",
+		Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true,
 	},
 	"Distribution.SHA256": {
-		what:    "a SHA-256 sum in 64 lower-case hexadecimal digits",
-		pattern: regexp.MustCompile(`^[0-9a-f]{64}$`), advice: sumAdvice,
+		What:    "a SHA-256 sum in 64 lower-case hexadecimal digits",
+		Pattern: regexp.MustCompile(`^[0-9a-f]{64}$`), Advice: sumAdvice,
 	},
-	"Auth.Type":     {what: "a kind of Git credentials", allowed: texts(AuthBasic, AuthSSH)},
-	"Auth.Username": {byDefault: defaultUsername},
+	"Auth.Type":     {What: "a kind of Git credentials", Allowed: texts(AuthBasic, AuthSSH)},
+	"Auth.Username": {Default: defaultUsername},
+	"SecretRef":     {Secret: true},
 	"SecretRef.Config": {
-		what: "a key of the stack's config", example: "gitToken",
-		pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+:)?[A-Za-z0-9_.-]+$`), secret: true,
+		What: "a key of the stack's config", Example: "gitToken",
+		Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+:)?[A-Za-z0-9_.-]+$`), Secret: true,
 	},
-	"SecretRef.Env": {what: "the name of an environment variable", example: "GIT_TOKEN", pattern: environment, secret: true},
+	"SecretRef.Env": {What: "the name of an environment variable", Example: "GIT_TOKEN", Pattern: environment, Secret: true},
 }
 
-func subnetIDs(minItems int) rule {
-	return rule{
-		what: "a subnet id", noun: "subnet", example: "subnet-0123456789abcdef0",
-		pattern: regexp.MustCompile(`^subnet-[0-9a-f]{8}([0-9a-f]{9})?$`), minItems: minItems,
+func subnetIDs(minItems int) strict.Rule {
+	return strict.Rule{
+		What: "a subnet id", Noun: "subnet", Example: "subnet-0123456789abcdef0",
+		Pattern: regexp.MustCompile(`^subnet-[0-9a-f]{8}([0-9a-f]{9})?$`), MinItems: minItems,
 	}
+}
+
+func texts[T ~string](values ...T) []string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	return slices.Clip(out)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"net/netip"
+
+	"tombolo/internal/wording"
 )
 
 // The sizes AWS sets: a VPC has at most a /16, a subnet at least a /28. Smaller
@@ -44,7 +46,7 @@ func Subnets(cidr string, zones []string) ([]SubnetPlan, error) {
 	step := cut(len(zones))
 	if public := vpc.Bits() + 2*step; public > smallestSubnet {
 		return nil, fmt.Errorf("lay out subnets: %s is too small for %s: public subnets would be /%d, and the smallest subnet of AWS is /%d; use /%d or larger",
-			cidr, plural(len(zones), "zone"), public, smallestSubnet, longestVPC(len(zones)))
+			cidr, wording.Count(len(zones), "zone"), public, smallestSubnet, longestVPC(len(zones)))
 	}
 	parts := 1 << step
 	last := part(vpc.Masked(), step, parts-1)

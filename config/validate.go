@@ -1,16 +1,23 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/agext/levenshtein"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
+)
 
 // validator checks what one value alone does not show: how values fit together,
 // and what Kubernetes and AWS ask of them. It reports every problem.
 type validator struct {
-	doc *document
+	doc *strict.Document
 	c   *Cluster
 }
 
 // validate reports into doc.
-func validate(doc *document, c *Cluster) {
+func validate(doc *strict.Document, c *Cluster) {
 	v := &validator{doc: doc, c: c}
 	v.names()
 	v.tags()
@@ -25,58 +32,73 @@ func validate(doc *document, c *Cluster) {
 
 // problem reports something wrong with the value at p. When p could not even be
 // read, that has been said already.
-func (v *validator) problem(p path, remedy, format string, args ...any) {
-	if v.sound(p) {
-		v.doc.add(v.doc.position(p), p, fmt.Sprintf(format, args...), remedy)
+func (v *validator) problem(p strict.Path, remedy, format string, args ...any) {
+	if v.doc.Sound(p) {
+		v.doc.Report(p, fmt.Sprintf(format, args...), remedy)
 	}
 }
 
 // keyProblem reports something wrong with a key that the user chose.
-func (v *validator) keyProblem(p path, remedy, format string, args ...any) {
-	at, ok := v.doc.keys[p]
-	if !ok {
-		at = v.doc.position(p)
-	}
-	v.doc.add(at, p, fmt.Sprintf(format, args...), remedy)
-}
-
-// sound says whether all of the values could be read, so that a rule about
-// several of them makes sense.
-func (v *validator) sound(paths ...path) bool {
-	for _, p := range paths {
-		if !v.doc.sound(p) {
-			return false
-		}
-	}
-	return true
+func (v *validator) keyProblem(p strict.Path, remedy, format string, args ...any) {
+	v.doc.ReportAt(v.doc.KeyPosition(p), p, fmt.Sprintf(format, args...), remedy)
 }
 
 // line of the value at p, for a problem elsewhere that refers to it.
-func (v *validator) line(p path) int { return v.doc.position(p).line }
+func (v *validator) line(p strict.Path) int { return v.doc.Position(p).Line }
 
 // unique reports the items of a list that have the name of an earlier one.
-func unique[T any](v *validator, list path, key string, items []T, name func(T) string, remedy string) {
-	at := func(i int) path {
+func unique[T any](v *validator, list strict.Path, key string, items []T, name func(T) string, remedy string) {
+	at := func(i int) strict.Path {
 		if key == "" {
-			return list.index(i)
+			return list.Index(i)
 		}
-		return list.index(i).field(key)
+		return list.Index(i).Field(key)
 	}
 	repeated(items, name, func(i, first int) {
-		v.problem(at(i), remedy, "%s is already used at line %d", quote(name(items[i])), v.line(at(first)))
+		v.problem(at(i), remedy, "%s is already used at line %d", wording.Quote(name(items[i])), v.line(at(first)))
 	})
 }
 
 // misspelt reports a word that is not known but close to one that is.
-func (v *validator) misspelt(p path, what, word string, known []string) {
+func (v *validator) misspelt(p strict.Path, what, word string, known []string) {
 	for _, k := range known {
 		if k == word {
 			return
 		}
 	}
-	near := nearest(word, known)
+	near := wording.Nearest(word, known)
 	if near == "" || !isTypo(word, near) {
 		return
 	}
-	v.problem(p, fmt.Sprintf("did you mean %s?", near), "%s is not the name of %s", quote(word), what)
+	v.problem(p, fmt.Sprintf("did you mean %s?", near), "%s is not the name of %s", wording.Quote(word), what)
+}
+
+// repeated calls report for every item that was seen before, with the index of
+// the first.
+func repeated[T any](items []T, name func(T) string, report func(i, first int)) {
+	seen := map[string]int{}
+	for i, item := range items {
+		key := name(item)
+		if key == "" {
+			continue
+		}
+		if first, ok := seen[key]; ok {
+			report(i, first)
+			continue
+		}
+		seen[key] = i
+	}
+}
+
+// itself is the name of an item that is its own name.
+func itself(s string) string { return s }
+
+// isTypo says whether word is near enough to known to be it misspelt: short
+// words may differ in one letter, longer ones in two.
+func isTypo(word, known string) bool {
+	distance := levenshtein.Distance(word, known, nil)
+	if len(known) <= 5 {
+		return distance <= 1
+	}
+	return distance <= 2
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"tombolo/config/addon"
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // The limits of what addons' needs are called.
@@ -28,17 +30,17 @@ func AddonRoleName(cluster, name, identity string) string {
 // addons checks the addons that are turned on, and how they fit together.
 func (v *validator) addons() {
 	for _, a := range v.c.Addons.Enabled() {
-		at := path("addons").field(a.Name)
+		at := strict.Path("addons").Field(a.Name)
 		for _, other := range a.Requires {
 			if _, ok := v.c.Addons[other]; !ok {
 				v.problem(at, fmt.Sprintf("add %s to addons, or turn %s off", other, a.Name), "needs the addon %s", other)
 			}
 		}
-		if !v.sound(at) {
+		if !v.doc.Sound(at) {
 			continue
 		}
 		for _, p := range a.Check(a.Options, v.c.Addons) {
-			v.problem(at+"."+path(p.Path), p.Remedy, "%s", p.Message)
+			v.problem(at+"."+strict.Path(p.Path), p.Remedy, "%s", p.Message)
 		}
 		v.addonNames(at, a)
 		v.addonService(at, a)
@@ -47,8 +49,8 @@ func (v *validator) addons() {
 }
 
 // addonNames checks what the cluster's name grows to.
-func (v *validator) addonNames(at path, a addon.Enabled) {
-	if !v.sound("name", "cloud") {
+func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
+	if !v.doc.Sound("name", "cloud") {
 		return
 	}
 	needs := a.Needs(v.c.AddonFacts(), a.Options)
@@ -68,22 +70,22 @@ func (v *validator) addonNames(at path, a addon.Enabled) {
 
 // addonService finds a service whose ConfigMap or service account would be the
 // addon's.
-func (v *validator) addonService(at path, a addon.Enabled) {
+func (v *validator) addonService(at strict.Path, a addon.Enabled) {
 	i := slices.IndexFunc(v.c.Services, func(s Service) bool { return s.Name == a.Name })
 	if i < 0 {
 		return
 	}
-	service := path("services").index(i).field("name")
+	service := strict.Path("services").Index(i).Field("name")
 	v.problem(service, "remove the service, or turn the addon off",
-		"%s is an addon too, turned on at line %d", quote(a.Name), v.line(at))
+		"%s is an addon too, turned on at line %d", wording.Quote(a.Name), v.line(at))
 }
 
 // addonTwice finds an addon that EKS would install as well.
-func (v *validator) addonTwice(at path, a addon.Enabled) {
+func (v *validator) addonTwice(at strict.Path, a addon.Enabled) {
 	i := slices.IndexFunc(v.c.Kubernetes.Addons, func(m ManagedAddon) bool { return m.Name == a.Name })
 	if i >= 0 {
 		v.problem(at, "keep one of the two", "is installed by EKS too, by kubernetes.addons at line %d",
-			v.line(path("kubernetes.addons").index(i).field("name")))
+			v.line(strict.Path("kubernetes.addons").Index(i).Field("name")))
 	}
 }
 

@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // secretTypeLabel tells Argo CD what one of its Secrets is.
@@ -21,7 +24,7 @@ func SpokeRoleName(spoke string) string { return spoke + SpokeRoleEnd }
 
 // argocd checks what only Argo CD knows: hubs, spokes and registration.
 func (v *validator) argocd(g GitOps) {
-	if !v.sound("gitops.engine", hubPath) {
+	if !v.doc.Sound("gitops.engine", hubPath) {
 		return
 	}
 	if g.Engine != ArgoCD {
@@ -41,9 +44,9 @@ func (v *validator) hub(g GitOps) {
 	v.fits("name", growth{"Argo CD's IAM role", ArgoCDRoleName(v.c.Name), maxRoleName})
 	v.without("is an option of spokes, and this cluster is its own hub", "remove it, or name a hub in gitops.hub",
 		"argocd.credentials", "argocd.rotation", "argocd.applications")
-	accounts := path("gitops.argocd.accounts")
+	accounts := strict.Path("gitops.argocd.accounts")
 	unique(v, accounts, "", g.ArgoCD.Accounts, itself, "give each account once")
-	if g.ArgoCD.HighAvailability && (v.doc.has("gitops.distribution.url") || v.doc.has("gitops.distribution.path")) {
+	if g.ArgoCD.HighAvailability && (v.doc.Has("gitops.distribution.url") || v.doc.Has("gitops.distribution.path")) {
 		v.problem("gitops.argocd.highAvailability", "remove it, and name the manifest for several replicas there",
 			"chooses among the releases' manifests, but gitops.distribution names one itself")
 	}
@@ -59,9 +62,9 @@ func (v *validator) spoke(g GitOps) {
 }
 
 // without reports keys of gitops that do not go with the rest.
-func (v *validator) without(message, remedy string, keys ...path) {
+func (v *validator) without(message, remedy string, keys ...strict.Path) {
 	for _, key := range keys {
-		if at := "gitops." + key; v.doc.has(at) {
+		if at := "gitops." + key; v.doc.Has(at) {
 			v.keyProblem(at, remedy, "%s", message)
 		}
 	}
@@ -71,14 +74,14 @@ func (v *validator) without(message, remedy string, keys ...path) {
 func (v *validator) registrationLabels() {
 	own := v.c.RegistrationLabels()
 	for _, key := range slices.Sorted(maps.Keys(v.c.Labels)) {
-		at := path("labels").key(key)
+		at := strict.Path("labels").Key(key)
 		switch {
 		case key == secretTypeLabel:
 			v.keyProblem(at, "remove it", "is set by Tombolo, for Argo CD")
 		case strings.HasPrefix(key, "tombolo/"), strings.HasPrefix(key, AddonLabelPrefix):
 			v.keyProblem(at, "use another prefix", "is a label that Tombolo sets on the cluster's registration")
 		case own[key] != v.c.Labels[key]:
-			v.keyProblem(at, "remove it, or use another key", "is %s on the cluster's registration, after the key %s of this file", quote(own[key]), key)
+			v.keyProblem(at, "remove it, or use another key", "is %s on the cluster's registration, after the key %s of this file", wording.Quote(own[key]), key)
 		}
 	}
 }
@@ -90,7 +93,7 @@ func (v *validator) registrationAnnotations() {
 	own := bare.RegistrationAnnotationKeys()
 	for _, key := range slices.Sorted(maps.Keys(v.c.Annotations)) {
 		if slices.Contains(own, key) || strings.HasPrefix(key, "tombolo/") {
-			v.keyProblem(path("annotations").key(key), "use another key", "is an annotation that Tombolo sets on the cluster's registration")
+			v.keyProblem(strict.Path("annotations").Key(key), "use another key", "is an annotation that Tombolo sets on the cluster's registration")
 		}
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // auth checks that each kind of credentials has what it needs and nothing else.
 func (v *validator) auth(a Auth) {
-	at := path("gitops.auth")
+	at := strict.Path("gitops.auth")
 	needs := map[AuthType][]string{
 		AuthBasic: {"password"},
 		AuthSSH:   {"privateKey", "knownHosts"},
@@ -17,23 +20,23 @@ func (v *validator) auth(a Auth) {
 		AuthBasic: {"privateKey", "knownHosts"},
 		AuthSSH:   {"username", "password"},
 	}
-	if !v.sound(at.field("type")) {
+	if !v.doc.Sound(at.Field("type")) {
 		return
 	}
 	for _, key := range needs[a.Type] {
-		if !v.doc.has(at.field(key)) {
-			v.problem(at.field(key), authRemedy(key), "is required with type %s", a.Type)
+		if !v.doc.Has(at.Field(key)) {
+			v.problem(at.Field(key), authRemedy(key), "is required with type %s", a.Type)
 		}
 	}
 	for _, key := range excludes[a.Type] {
-		if v.doc.has(at.field(key)) {
-			v.problem(at.field(key), "remove it", "has no meaning with type %s", a.Type)
+		if v.doc.Has(at.Field(key)) {
+			v.problem(at.Field(key), "remove it", "has no meaning with type %s", a.Type)
 		}
 	}
-	v.secretRef(at.field("password"), a.Password)
-	v.secretRef(at.field("privateKey"), a.PrivateKey)
-	if a.Type == AuthSSH && v.doc.has(at.field("knownHosts")) {
-		v.knownHosts(at.field("knownHosts"), a.KnownHosts)
+	v.secretRef(at.Field("password"), a.Password)
+	v.secretRef(at.Field("privateKey"), a.PrivateKey)
+	if a.Type == AuthSSH && v.doc.Has(at.Field("knownHosts")) {
+		v.knownHosts(at.Field("knownHosts"), a.KnownHosts)
 	}
 }
 
@@ -45,13 +48,13 @@ func authRemedy(key string) string {
 }
 
 // secretRef has exactly one of its fields.
-func (v *validator) secretRef(at path, s *SecretRef) {
-	if s == nil || !v.sound(at) {
+func (v *validator) secretRef(at strict.Path, s *SecretRef) {
+	if s == nil || !v.doc.Sound(at) {
 		return
 	}
 	var set []string
 	for _, key := range []string{"config", "env", "file"} {
-		if v.doc.has(at.field(key)) {
+		if v.doc.Has(at.Field(key)) {
 			set = append(set, key)
 		}
 	}
@@ -61,17 +64,17 @@ func (v *validator) secretRef(at path, s *SecretRef) {
 	case len(set) > 1:
 		v.problem(at, "keep one of them", "has %s; a secret is in one place", strings.Join(set, " and "))
 	case set[0] == "file" && s.File == "":
-		v.problem(at.field("file"), "write the file's path, relative to the cluster file", "is empty")
+		v.problem(at.Field("file"), "write the file's path, relative to the cluster file", "is empty")
 	case strings.HasPrefix(s.File, "~"):
-		v.problem(at.field("file"), "write the path out, relative to the cluster file", "%s has ~, which only a shell understands", quote(s.File))
+		v.problem(at.Field("file"), "write the path out, relative to the cluster file", "%s has ~, which only a shell understands", wording.Quote(s.File))
 	case strings.Contains(s.File, "PRIVATE KEY"):
-		v.problem(at.field("file"), "put the key into a file, and write its path", "holds the key itself, and this file is no place for it")
-		v.doc.conceal()
+		v.problem(at.Field("file"), "put the key into a file, and write its path", "holds the key itself, and this file is no place for it")
+		v.doc.Conceal()
 	}
 }
 
 // knownHosts has lines of a host, a key type and a key.
-func (v *validator) knownHosts(at path, text string) {
+func (v *validator) knownHosts(at strict.Path, text string) {
 	found := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -80,7 +83,7 @@ func (v *validator) knownHosts(at path, text string) {
 		}
 		found = true
 		if !knownHost(line) {
-			v.problem(at, authRemedy("knownHosts"), "%s is not a line of a known_hosts file", quote(line))
+			v.problem(at, authRemedy("knownHosts"), "%s is not a line of a known_hosts file", wording.Quote(line))
 			return
 		}
 	}

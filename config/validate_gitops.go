@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // minInterval keeps an engine from doing nothing but fetching.
@@ -23,7 +26,7 @@ func (v *validator) gitops() {
 	if v.c.IsSpoke() {
 		return
 	}
-	if v.sound("gitops.engine", "gitops.hub") {
+	if v.doc.Sound("gitops.engine", "gitops.hub") {
 		v.required("url", "path", "distribution")
 	}
 	if u := v.repository(g.URL); u != nil {
@@ -34,47 +37,45 @@ func (v *validator) gitops() {
 	}
 	v.branch(g.Branch)
 	v.interval(g.Interval)
-	if v.doc.has("gitops.path") {
+	if v.doc.Has("gitops.path") {
 		v.repositoryPath(g.Path)
 	}
-	if v.doc.has("gitops.distribution") {
+	if v.doc.Has("gitops.distribution") {
 		v.distribution(g.Distribution)
 	}
 }
 
 // required reports keys of gitops that only a spoke may leave out.
 func (v *validator) required(keys ...string) {
-	at := path("gitops")
-	for _, f := range fields(reflect.TypeFor[GitOps]()) {
-		key := at.field(f.name)
-		if slices.Contains(keys, f.name) && !v.doc.has(key) && v.sound(key) {
-			v.doc.unreadable(v.doc.position(at), key, "is required and missing", f.howToAdd())
+	for _, f := range clusterFormat.Fields(reflect.TypeFor[GitOps]()) {
+		if slices.Contains(keys, f.Name) {
+			clusterFormat.Require(v.doc, "gitops", f)
 		}
 	}
 }
 
 // repository parses the URL; it is nil when that cannot be used.
 func (v *validator) repository(raw string) *url.URL {
-	at := path("gitops.url")
-	if !v.sound(at) || !v.doc.has(at) {
+	at := strict.Path("gitops.url")
+	if !v.doc.Sound(at) || !v.doc.Has(at) {
 		return nil
 	}
 	u, err := url.Parse(raw)
 	switch {
 	case err != nil || u.Hostname() == "":
 		v.problem(at, "write it like https://git.example.com/platform.git", "names no host")
-		v.doc.conceal()
+		v.doc.Conceal()
 	case strings.Trim(u.Path, "/") == "":
 		v.problem(at, "add the repository's path", "names a host and no repository")
-		v.doc.conceal()
+		v.doc.Conceal()
 	case hasPassword(u) || u.User != nil && u.Scheme != "ssh":
 		u.User = nil
 		v.problem(at, "remove them, and refer to the secret in gitops.auth; the URL alone is "+u.String(),
 			"holds credentials, and this file is no place for them")
-		v.doc.conceal()
+		v.doc.Conceal()
 	case u.RawQuery != "" || u.Fragment != "":
 		v.problem(at, "remove what follows the path; the branch is gitops.branch", "has a query or fragment")
-		v.doc.conceal()
+		v.doc.Conceal()
 	default:
 		return u
 	}
@@ -88,8 +89,8 @@ func hasPassword(u *url.URL) bool {
 
 // access checks that the credentials fit the URL's scheme.
 func (v *validator) access(u *url.URL, auth *Auth) {
-	at := path("gitops.auth")
-	if !v.sound(at, at.field("type")) {
+	at := strict.Path("gitops.auth")
+	if !v.doc.Sound(at, at.Field("type")) {
 		return
 	}
 	switch {
@@ -97,9 +98,9 @@ func (v *validator) access(u *url.URL, auth *Auth) {
 		v.problem(at, "add auth with type: ssh, privateKey and knownHosts", "is required with an ssh:// URL")
 	case auth == nil:
 	case u.Scheme == "ssh" && auth.Type != AuthSSH:
-		v.problem(at.field("type"), "use ssh, or an https:// URL", "%s does not go with an ssh:// URL", auth.Type)
+		v.problem(at.Field("type"), "use ssh, or an https:// URL", "%s does not go with an ssh:// URL", auth.Type)
 	case u.Scheme != "ssh" && auth.Type == AuthSSH:
-		v.problem(at.field("type"), "use basic, or an ssh:// URL", "ssh does not go with an %s:// URL", u.Scheme)
+		v.problem(at.Field("type"), "use basic, or an ssh:// URL", "ssh does not go with an %s:// URL", u.Scheme)
 	case u.Scheme == "http" && !local(u.Hostname()):
 		v.problem("gitops.url", "use https://", "http:// would send the credentials in the clear")
 	}
@@ -112,13 +113,13 @@ func local(host string) bool {
 
 // branch holds a name to the rules of git-check-ref-format.
 func (v *validator) branch(name string) {
-	at := path("gitops.branch")
+	at := strict.Path("gitops.branch")
 	plain, isRef := strings.CutPrefix(name, "refs/heads/")
 	switch {
 	case isRef:
-		v.problem(at, "use "+plain, "%s is a ref; the branch's name is enough", quote(name))
+		v.problem(at, "use "+plain, "%s is a ref; the branch's name is enough", wording.Quote(name))
 	case !validBranch(name):
-		v.problem(at, "use the name that git branch shows", "%s is not a name that Git allows for a branch", quote(name))
+		v.problem(at, "use the name that git branch shows", "%s is not a name that Git allows for a branch", wording.Quote(name))
 	}
 }
 
@@ -137,16 +138,16 @@ func validBranch(name string) bool {
 }
 
 func (v *validator) repositoryPath(p string) {
-	at := path("gitops.path")
+	at := strict.Path("gitops.path")
 	switch {
 	case p == "":
 		v.problem(at, "write ./ for the root of the repository", "is empty")
 	case strings.HasPrefix(p, "/"):
-		v.problem(at, "use "+quote(strings.TrimLeft(p, "/")), "%s is absolute; it is relative to the repository's root", quote(p))
+		v.problem(at, "use "+wording.Quote(strings.TrimLeft(p, "/")), "%s is absolute; it is relative to the repository's root", wording.Quote(p))
 	case strings.Contains(p, `\`):
-		v.problem(at, "use "+quote(strings.ReplaceAll(p, `\`, "/")), "%s has backslashes", quote(p))
+		v.problem(at, "use "+wording.Quote(strings.ReplaceAll(p, `\`, "/")), "%s has backslashes", wording.Quote(p))
 	case leaves(p):
-		v.problem(at, "use a path inside the repository, such as clusters/dev", "%s has .., which could leave the repository", quote(p))
+		v.problem(at, "use a path inside the repository, such as clusters/dev", "%s has .., which could leave the repository", wording.Quote(p))
 	}
 }
 
@@ -160,52 +161,52 @@ func leaves(p string) bool {
 }
 
 func (v *validator) interval(s string) {
-	at := path("gitops.interval")
+	at := strict.Path("gitops.interval")
 	d, err := time.ParseDuration(s)
 	switch {
 	case regexp.MustCompile(`^[0-9]+$`).MatchString(s):
-		v.problem(at, fmt.Sprintf("add the unit: %ss or %sm", s, s), "%s has no unit", quote(s))
+		v.problem(at, fmt.Sprintf("add the unit: %ss or %sm", s, s), "%s has no unit", wording.Quote(s))
 	case err != nil || !engineInterval.MatchString(s):
-		v.problem(at, "use hours, minutes and seconds, such as 1m or 1h30m", "%s is not a duration", quote(s))
+		v.problem(at, "use hours, minutes and seconds, such as 1m or 1h30m", "%s is not a duration", wording.Quote(s))
 	case d < minInterval:
-		v.problem(at, "use 1s or more; 1m is usual", "%s is too short", quote(s))
+		v.problem(at, "use 1s or more; 1m is usual", "%s is too short", wording.Quote(s))
 	}
 }
 
 func (v *validator) distribution(d Distribution) {
-	at := path("gitops.distribution")
+	at := strict.Path("gitops.distribution")
 	v.chart(at, d)
 	if d.Path != "" {
-		if v.doc.has(at.field("url")) {
-			v.problem(at.field("url"), "keep one of them", "does not go with path, at line %d", v.line(at.field("path")))
+		if v.doc.Has(at.Field("url")) {
+			v.problem(at.Field("url"), "keep one of them", "does not go with path, at line %d", v.line(at.Field("path")))
 		}
 		if filepath.IsAbs(d.Path) {
-			v.problem(at.field("path"), "write it relative to the cluster file", "%s is an absolute path, which other machines do not have", quote(d.Path))
+			v.problem(at.Field("path"), "write it relative to the cluster file", "%s is an absolute path, which other machines do not have", wording.Quote(d.Path))
 		}
 		return
 	}
 	if d.SHA256 == "" {
-		v.problem(at.field("sha256"), "add the sum that sha256sum prints for the manifest, or path for a local one",
+		v.problem(at.Field("sha256"), "add the sum that sha256sum prints for the manifest, or path for a local one",
 			"is required: what is installed must be what was reviewed")
 	}
-	if u, err := url.Parse(d.URL); d.URL != "" && v.sound(at.field("url")) {
+	if u, err := url.Parse(d.URL); d.URL != "" && v.doc.Sound(at.Field("url")) {
 		switch {
 		case err != nil || u.Hostname() == "":
-			v.problem(at.field("url"), "write it like https://example.com/install.yaml", "names no host")
-			v.doc.conceal()
+			v.problem(at.Field("url"), "write it like https://example.com/install.yaml", "names no host")
+			v.doc.Conceal()
 		case u.User != nil:
-			v.problem(at.field("url"), "remove them", "holds credentials, and this file is no place for them")
-			v.doc.conceal()
+			v.problem(at.Field("url"), "remove them", "holds credentials, and this file is no place for them")
+			v.doc.Conceal()
 		}
 	}
 }
 
 // chart finds a chart for an engine that is not installed from one, and values
 // without a chart.
-func (v *validator) chart(at path, d Distribution) {
+func (v *validator) chart(at strict.Path, d Distribution) {
 	if !d.IsChart() {
-		if v.doc.has(at.field("values")) {
-			v.keyProblem(at.field("values"), "name a packed chart, .tgz, in url or path, or remove the values",
+		if v.doc.Has(at.Field("values")) {
+			v.keyProblem(at.Field("values"), "name a packed chart, .tgz, in url or path, or remove the values",
 				"is of a Helm chart, and the distribution is a manifest")
 		}
 		return
@@ -213,9 +214,9 @@ func (v *validator) chart(at path, d Distribution) {
 	if v.c.GitOps.Engine == ArgoCD {
 		return
 	}
-	key := at.field("url")
+	key := at.Field("url")
 	if d.Path != "" {
-		key = at.field("path")
+		key = at.Field("path")
 	}
 	v.problem(key, "name Flux's install.yaml", "is a Helm chart, and Flux is installed from its manifest")
 }

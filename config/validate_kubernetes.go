@@ -3,6 +3,9 @@ package config
 import (
 	"fmt"
 	"net/netip"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // maxAllowedCIDRs is the quota of EKS for the blocks of a public endpoint.
@@ -19,14 +22,14 @@ func (v *validator) kubernetes() {
 }
 
 func (v *validator) endpointAccess(e Endpoint) {
-	at := path("kubernetes.endpoint")
-	blocks := at.field("allowedCidrs")
+	at := strict.Path("kubernetes.endpoint")
+	blocks := at.Field("allowedCidrs")
 	switch {
-	case !e.Public && !*e.Private && v.sound(at.field("private"), at.field("public")):
+	case !e.Public && !*e.Private && v.doc.Sound(at.Field("private"), at.Field("public")):
 		v.problem(at, "set private or public to true", "nothing could reach the Kubernetes API: private and public are both false")
-	case !e.Public && v.doc.has(blocks) && v.sound(at.field("public")):
+	case !e.Public && v.doc.Has(blocks) && v.doc.Sound(at.Field("public")):
 		v.problem(blocks, "set public: true, or remove it", "has no effect: the endpoint is not public")
-	case e.Public && len(e.AllowedCIDRs) == 0 && v.sound(blocks):
+	case e.Public && len(e.AllowedCIDRs) == 0 && v.doc.Sound(blocks):
 		v.problem(blocks, "add allowedCidrs with the blocks that may reach the API, such as your office's",
 			"is required when public is true")
 	}
@@ -36,47 +39,47 @@ func (v *validator) endpointAccess(e Endpoint) {
 	unique(v, blocks, "", e.AllowedCIDRs, itself, "give each block once")
 	open := false
 	for i, cidr := range e.AllowedCIDRs {
-		open = v.allowedBlock(blocks.index(i), cidr, e.OpenToTheWorld) || open
+		open = v.allowedBlock(blocks.Index(i), cidr, e.OpenToTheWorld) || open
 	}
-	if e.OpenToTheWorld && !open && v.sound(blocks) {
-		v.problem(at.field("openToTheWorld"), "remove it", "confirms 0.0.0.0/0, which is not in allowedCidrs")
+	if e.OpenToTheWorld && !open && v.doc.Sound(blocks) {
+		v.problem(at.Field("openToTheWorld"), "remove it", "confirms 0.0.0.0/0, which is not in allowedCidrs")
 	}
 }
 
 // allowedBlock checks one block, and says whether it is the whole internet.
-func (v *validator) allowedBlock(at path, cidr string, confirmed bool) bool {
+func (v *validator) allowedBlock(at strict.Path, cidr string, confirmed bool) bool {
 	block, err := netip.ParsePrefix(cidr)
-	if !v.sound(at) {
+	if !v.doc.Sound(at) {
 		return false
 	}
 	open := err == nil && block.Bits() == 0
 	switch {
 	case err != nil:
-		v.problem(at, "write it like 203.0.113.0/24", "%s is not an IP block", quote(cidr))
+		v.problem(at, "write it like 203.0.113.0/24", "%s is not an IP block", wording.Quote(cidr))
 	case open && !confirmed:
 		v.problem(at, "list the blocks that need access, or confirm with openToTheWorld: true",
-			"%s opens the Kubernetes API to the whole internet", quote(cidr))
+			"%s opens the Kubernetes API to the whole internet", wording.Quote(cidr))
 	case block != block.Masked():
-		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", quote(cidr))
+		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
 	case block.Addr().Is6():
-		v.problem(at, "use IPv4 blocks", "%s is IPv6, and the endpoint of an IPv4 cluster has none", quote(cidr))
+		v.problem(at, "use IPv4 blocks", "%s is IPv6, and the endpoint of an IPv4 cluster has none", wording.Quote(cidr))
 	case private(block):
 		v.problem(at, "use the public address that the network has outside; inside the VPC, the private endpoint answers",
-			"%s is private, and EKS refuses private blocks here", quote(cidr))
+			"%s is private, and EKS refuses private blocks here", wording.Quote(cidr))
 	}
 	return open
 }
 
 func (v *validator) encryption(s SecretsEncryption) {
-	at := path("kubernetes.secretsEncryption.keyArn")
-	if s.KeyARN == "" || !v.sound(at) {
+	at := strict.Path("kubernetes.secretsEncryption.keyArn")
+	if s.KeyARN == "" || !v.doc.Sound(at) {
 		return
 	}
 	if !*s.Enabled {
 		v.problem(at, "remove it, or set enabled: true", "has no effect: encryption is not enabled")
 	}
 	m := kmsKey.FindStringSubmatch(s.KeyARN)
-	if m == nil || !v.sound("cloud.region") {
+	if m == nil || !v.doc.Sound("cloud.region") {
 		return
 	}
 	if m[2] != v.c.Cloud.Region {
@@ -88,19 +91,19 @@ func (v *validator) encryption(s SecretsEncryption) {
 }
 
 // partition checks that an ARN is of the region's partition.
-func (v *validator) partition(at path, partition string) {
-	if want := Partition(v.c.Cloud.Region); v.sound("cloud.region") && partition != want {
+func (v *validator) partition(at strict.Path, partition string) {
+	if want := Partition(v.c.Cloud.Region); v.doc.Sound("cloud.region") && partition != want {
 		v.problem(at, fmt.Sprintf("start it with arn:%s:", want), "is in the partition %s, and the cluster in %s", partition, want)
 	}
 }
 
 func (v *validator) admins(admins []Admin) {
-	list := path("kubernetes.admins")
+	list := strict.Path("kubernetes.admins")
 	unique(v, list, "name", admins, func(a Admin) string { return a.Name }, "give each admin a name of its own")
 	unique(v, list, "principalArn", admins, func(a Admin) string { return a.PrincipalARN },
 		"a principal has one access entry: give it once")
 	for i, a := range admins {
-		at := list.index(i).field("principalArn")
+		at := list.Index(i).Field("principalArn")
 		m := principal.FindStringSubmatch(a.PrincipalARN)
 		if m == nil {
 			continue
@@ -111,17 +114,17 @@ func (v *validator) admins(admins []Admin) {
 }
 
 // sameAccount checks the account in an ARN.
-func (v *validator) sameAccount(at path, account string) {
-	if v.sound("cloud.account") && account != v.c.Cloud.Account {
+func (v *validator) sameAccount(at strict.Path, account string) {
+	if v.doc.Sound("cloud.account") && account != v.c.Cloud.Account {
 		v.problem(at, "use one of the cluster's account",
 			"is in the account %s, and the cluster in %s", account, v.c.Cloud.Account)
 	}
 }
 
 func (v *validator) managedAddons(addons []ManagedAddon) {
-	list := path("kubernetes.addons")
+	list := strict.Path("kubernetes.addons")
 	unique(v, list, "name", addons, func(a ManagedAddon) string { return a.Name }, "give each addon once")
 	for i, a := range addons {
-		v.misspelt(list.index(i).field("name"), "an EKS addon that Tombolo knows", a.Name, knownAddons)
+		v.misspelt(list.Index(i).Field("name"), "an EKS addon that Tombolo knows", a.Name, knownAddons)
 	}
 }

@@ -7,6 +7,10 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"tombolo/config/strict"
+	"tombolo/internal/names"
+	"tombolo/internal/wording"
 )
 
 // maxAnnotations is the size of all annotations of an object together, in
@@ -18,12 +22,12 @@ func (v *validator) metadata() {
 	v.labels("labels", v.c.Labels)
 	v.annotations("annotations", v.c.Annotations)
 	for _, key := range slices.Sorted(maps.Keys(v.c.Values)) {
-		at := path("values").key(key)
+		at := strict.Path("values").Key(key)
 		switch {
 		case !valueKey.MatchString(key):
 			v.keyProblem(at, "use letters, digits and underscores, and start with no digit",
-				"%s cannot be the name of a variable in manifests", quote(key))
-		case slices.Contains(reservedValueKeys, key):
+				"%s cannot be the name of a variable in manifests", wording.Quote(key))
+		case slices.Contains(names.InfraKeyNames(), key):
 			v.keyProblem(at, "use another key", "is published by Tombolo itself")
 		case v.addonOf(key) != "":
 			v.keyProblem(at, "use another key", "is published for the addon %s", v.addonOf(key))
@@ -32,35 +36,35 @@ func (v *validator) metadata() {
 }
 
 // labels checks Kubernetes labels.
-func (v *validator) labels(p path, labels map[string]string) {
+func (v *validator) labels(p strict.Path, labels map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		at, value := p.key(key), labels[key]
+		at, value := p.Key(key), labels[key]
 		v.qualifiedKey(at, "a label", key)
 		v.labelValue(at, "a label", value)
 	}
 }
 
 // labelValue checks the value of a label or taint.
-func (v *validator) labelValue(at path, of, value string) {
+func (v *validator) labelValue(at strict.Path, of, value string) {
 	if len(validation.IsValidLabelValue(value)) > 0 {
 		v.problem(at, fmt.Sprintf("use at most %d letters, digits, dashes, dots and underscores, with a letter or digit at both ends",
-			validation.LabelValueMaxLength), "%s cannot be the value of %s", quote(value), of)
+			validation.LabelValueMaxLength), "%s cannot be the value of %s", wording.Quote(value), of)
 	}
 }
 
 const keyRemedy = "write it as name or example.com/name, with at most 63 letters, digits, dashes, dots and underscores in the name"
 
 // qualifiedKey checks the key of a label or annotation.
-func (v *validator) qualifiedKey(at path, of, key string) {
+func (v *validator) qualifiedKey(at strict.Path, of, key string) {
 	if len(validation.IsQualifiedName(key)) > 0 {
-		v.keyProblem(at, keyRemedy, "%s cannot be the key of %s", quote(key), of)
+		v.keyProblem(at, keyRemedy, "%s cannot be the key of %s", wording.Quote(key), of)
 	}
 }
 
-func (v *validator) annotations(p path, annotations map[string]string) {
+func (v *validator) annotations(p strict.Path, annotations map[string]string) {
 	size := 0
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
-		v.qualifiedKey(p.key(key), "an annotation", strings.ToLower(key))
+		v.qualifiedKey(p.Key(key), "an annotation", strings.ToLower(key))
 		size += len(key) + len(annotations[key])
 	}
 	if size > maxAnnotations {
@@ -86,17 +90,17 @@ func reservedForNodes(key string) string {
 
 // namespaces checks the namespaces that bootstrap makes.
 func (v *validator) namespaces() {
-	list := path("namespaces")
+	list := strict.Path("namespaces")
 	unique(v, list, "name", v.c.Namespaces, func(n Namespace) string { return n.Name }, "give the namespace once")
 	for i, n := range v.c.Namespaces {
-		at := list.index(i)
+		at := list.Index(i)
 		if n.Name == "default" || strings.HasPrefix(n.Name, "kube-") {
-			v.problem(at.field("name"), "use a namespace of your own", "%s belongs to Kubernetes", quote(n.Name))
+			v.problem(at.Field("name"), "use a namespace of your own", "%s belongs to Kubernetes", wording.Quote(n.Name))
 		}
-		v.labels(at.field("labels"), n.Labels)
+		v.labels(at.Field("labels"), n.Labels)
 		if _, ok := n.Labels["kubernetes.io/metadata.name"]; ok {
-			v.keyProblem(at.field("labels").key("kubernetes.io/metadata.name"), "remove it", "is set by Kubernetes")
+			v.keyProblem(at.Field("labels").Key("kubernetes.io/metadata.name"), "remove it", "is set by Kubernetes")
 		}
-		v.annotations(at.field("annotations"), n.Annotations)
+		v.annotations(at.Field("annotations"), n.Annotations)
 	}
 }

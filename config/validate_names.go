@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // A name in the cluster file grows: it starts the names of things in the cloud,
@@ -38,7 +41,7 @@ func (v *validator) names() {
 }
 
 // fits reports a name that has grown too long.
-func (v *validator) fits(p path, g growth) {
+func (v *validator) fits(p strict.Path, g growth) {
 	over := len(g.name) - g.limit
 	if over <= 0 {
 		return
@@ -48,7 +51,7 @@ func (v *validator) fits(p path, g growth) {
 		remedy += ", or the cluster's name"
 	}
 	v.problem(p, remedy, "makes the name of %s %s, which has %d characters; at most %d are allowed",
-		g.what, quote(g.name), len(g.name), g.limit)
+		g.what, wording.Quote(g.name), len(g.name), g.limit)
 }
 
 // The limits of tags, by "Tag naming limits and requirements" in the AWS guide
@@ -68,13 +71,13 @@ func (v *validator) tags() {
 			"has %d tags; AWS allows %d on a resource, and Tombolo sets %d of them", n, maxTags, ownTags)
 	}
 	for _, key := range slices.Sorted(maps.Keys(v.c.Tags)) {
-		at := path("tags").key(key)
+		at := strict.Path("tags").Key(key)
 		v.tagKey(at, key)
 		v.tagValue(at, v.c.Tags[key])
 	}
 }
 
-func (v *validator) tagKey(at path, key string) {
+func (v *validator) tagKey(at strict.Path, key string) {
 	lower := strings.ToLower(key)
 	switch n := utf8.RuneCountInString(key); {
 	case key == "":
@@ -95,13 +98,13 @@ func (v *validator) tagKey(at path, key string) {
 	}
 }
 
-func (v *validator) tagValue(at path, value string) {
+func (v *validator) tagValue(at strict.Path, value string) {
 	switch n := utf8.RuneCountInString(value); {
 	case n > maxTagValue:
 		v.problem(at, fmt.Sprintf("shorten it by %d", n-maxTagValue),
 			"the value has %d characters; AWS allows %d", n, maxTagValue)
 	case !tagText.MatchString(value):
 		v.problem(at, "use letters, digits, spaces and _ . : / = + - @",
-			"%s has characters that AWS does not allow in a tag", quote(value))
+			"%s has characters that AWS does not allow in a tag", wording.Quote(value))
 	}
 }

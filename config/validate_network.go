@@ -5,6 +5,9 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // privateBlocks may be a VPC's: RFC 1918, and RFC 6598 for those who ran out.
@@ -17,10 +20,10 @@ var withoutNAT = []string{"ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs"
 
 func (v *validator) network() {
 	n := v.c.Network
-	made := v.doc.has("network.cidr")
+	made := v.doc.Has("network.cidr")
 	switch {
-	case !v.sound("network"):
-	case v.doc.has("network.existing"):
+	case !v.doc.Sound("network"):
+	case v.doc.Has("network.existing"):
 		v.existingNetwork(n)
 	case !made:
 		v.problem("network", "add cidr for a network that Tombolo makes, or existing for one that is there",
@@ -33,25 +36,25 @@ func (v *validator) network() {
 // existingNetwork holds nothing that describes a network of our own.
 func (v *validator) existingNetwork(n Network) {
 	for _, key := range []string{"cidr", "zones", "nat", "endpoints"} {
-		if v.doc.has(path("network").field(key)) {
-			v.problem(path("network").field(key), "remove "+key+", or existing",
+		if v.doc.Has(strict.Path("network").Field(key)) {
+			v.problem(strict.Path("network").Field(key), "remove "+key+", or existing",
 				"does not go with existing: nothing is changed in a network that is there")
 		}
 	}
 	if n.Existing == nil {
 		return
 	}
-	at := path("network.existing")
+	at := strict.Path("network.existing")
 	all := slices.Concat(n.Existing.PrivateSubnets, n.Existing.PublicSubnets)
-	where := func(i int) path {
+	where := func(i int) strict.Path {
 		if i < len(n.Existing.PrivateSubnets) {
-			return at.field("privateSubnets").index(i)
+			return at.Field("privateSubnets").Index(i)
 		}
-		return at.field("publicSubnets").index(i - len(n.Existing.PrivateSubnets))
+		return at.Field("publicSubnets").Index(i - len(n.Existing.PrivateSubnets))
 	}
 	repeated(all, itself, func(i, first int) {
 		v.problem(where(i), "give each subnet once: it is private or public",
-			"%s is already used at line %d", quote(all[i]), v.line(where(first)))
+			"%s is already used at line %d", wording.Quote(all[i]), v.line(where(first)))
 	})
 }
 
@@ -65,19 +68,19 @@ func (v *validator) madeNetwork(n Network) {
 
 // block checks the VPC's block by itself.
 func (v *validator) block(cidr string) bool {
-	at := path("network.cidr")
-	if !v.sound(at) {
+	at := strict.Path("network.cidr")
+	if !v.doc.Sound(at) {
 		return false
 	}
 	block, err := netip.ParsePrefix(cidr)
 	switch {
 	case err != nil:
 		v.problem(at, "write four numbers up to 255 and a prefix length, such as 10.0.0.0/16",
-			"%s is not an IPv4 block", quote(cidr))
+			"%s is not an IPv4 block", wording.Quote(cidr))
 	case block != block.Masked():
-		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", quote(cidr))
+		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
 	case !private(block):
-		v.problem(at, "use a block inside "+choice(privateBlocks), "%s is not a private block", quote(cidr))
+		v.problem(at, "use a block inside "+wording.Or(privateBlocks), "%s is not a private block", wording.Quote(cidr))
 	case block.Bits() < largestVPC:
 		v.problem(at, fmt.Sprintf("use %s/%d", block.Addr(), largestVPC),
 			"/%d is larger than AWS allows; a VPC has /%d at most", block.Bits(), largestVPC)
@@ -100,7 +103,7 @@ func private(block netip.Prefix) bool {
 
 // room checks that the block has space for the subnets of all zones.
 func (v *validator) room(n Network) {
-	if !v.sound("network.zones") || len(n.Zones) == 0 || len(n.Zones) > maxZones {
+	if !v.doc.Sound("network.zones") || len(n.Zones) == 0 || len(n.Zones) > maxZones {
 		return
 	}
 	if _, err := Subnets(n.CIDR, n.Zones); err == nil {
@@ -110,12 +113,12 @@ func (v *validator) room(n Network) {
 	wider := netip.PrefixFrom(block.Addr(), longestVPC(len(n.Zones))).Masked()
 	v.problem("network.cidr", fmt.Sprintf("use %s or larger, or fewer zones", wider),
 		"%s is too small for %s, each with a private and a public subnet: public ones would be /%d, and AWS's smallest is /%d",
-		quote(n.CIDR), plural(len(n.Zones), "zone"), block.Bits()+2*cut(len(n.Zones)), smallestSubnet)
+		wording.Quote(n.CIDR), wording.Count(len(n.Zones), "zone"), block.Bits()+2*cut(len(n.Zones)), smallestSubnet)
 }
 
 func (v *validator) zones(n Network) {
-	at := path("network.zones")
-	if !v.doc.has(at) {
+	at := strict.Path("network.zones")
+	if !v.doc.Has(at) {
 		v.problem(at, fmt.Sprintf("add at least two zones of the region, such as [%sa, %sb]", v.c.Cloud.Region, v.c.Cloud.Region),
 			"is required with cidr")
 		return
@@ -124,25 +127,25 @@ func (v *validator) zones(n Network) {
 	if len(n.Zones) > maxZones {
 		v.problem(at, fmt.Sprintf("use at most %d", maxZones), "has %d zones", len(n.Zones))
 	}
-	if !v.sound("cloud.region") {
+	if !v.doc.Sound("cloud.region") {
 		return
 	}
 	for i, zone := range n.Zones {
 		m := regionZone.FindStringSubmatch(zone)
 		if m != nil && m[1] != v.c.Cloud.Region {
-			v.problem(at.index(i), fmt.Sprintf("use a zone of it, such as %s%s", v.c.Cloud.Region, m[3]),
-				"%s is not in the region %s", quote(zone), v.c.Cloud.Region)
+			v.problem(at.Index(i), fmt.Sprintf("use a zone of it, such as %s%s", v.c.Cloud.Region, m[3]),
+				"%s is not in the region %s", wording.Quote(zone), v.c.Cloud.Region)
 		}
 	}
 }
 
 func (v *validator) endpoints(n Network) {
-	at := path("network.endpoints")
+	at := strict.Path("network.endpoints")
 	unique(v, at, "", n.Endpoints, itself, "give each endpoint once")
 	for i, name := range n.Endpoints {
-		v.endpoint(at.index(i), name)
+		v.endpoint(at.Index(i), name)
 	}
-	if n.NAT != NATNone || !v.sound(at) {
+	if n.NAT != NATNone || !v.doc.Sound(at) {
 		return
 	}
 	var missing []string
@@ -157,12 +160,12 @@ func (v *validator) endpoints(n Network) {
 	}
 }
 
-func (v *validator) endpoint(at path, name string) {
+func (v *validator) endpoint(at strict.Path, name string) {
 	short, full := strings.CutPrefix(name, "com.amazonaws.")
 	switch {
 	case full:
 		_, short, _ = strings.Cut(short, ".")
-		v.problem(at, "use "+short, "%s is the full name of a service; the region is known", quote(name))
+		v.problem(at, "use "+short, "%s is the full name of a service; the region is known", wording.Quote(name))
 	case name == "ecr":
 		v.problem(at, "use ecr.api and ecr.dkr", `"ecr" has two endpoints`)
 	default:

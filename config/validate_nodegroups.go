@@ -5,6 +5,9 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // The limits of a managed node group, by CreateNodegroup in the EKS API.
@@ -15,24 +18,24 @@ const (
 )
 
 func (v *validator) nodeGroups(groups []NodeGroup) {
-	list := path("kubernetes.nodeGroups")
+	list := strict.Path("kubernetes.nodeGroups")
 	unique(v, list, "name", groups, func(g NodeGroup) string { return g.Name }, "give each node group its own name")
 	for i, g := range groups {
-		at := list.index(i)
-		v.fits(at.field("name"), growth{"the node group", g.Name + nodeGroupEnd, maxNodeGroupName})
-		v.instanceTypes(at.field("instanceTypes"), g.InstanceTypes)
-		v.size(at.field("size"), g.Size)
-		v.nodeLabels(at.field("labels"), g.Labels)
-		v.taints(at.field("taints"), g.Taints)
+		at := list.Index(i)
+		v.fits(at.Field("name"), growth{"the node group", g.Name + nodeGroupEnd, maxNodeGroupName})
+		v.instanceTypes(at.Field("instanceTypes"), g.InstanceTypes)
+		v.size(at.Field("size"), g.Size)
+		v.nodeLabels(at.Field("labels"), g.Labels)
+		v.taints(at.Field("taints"), g.Taints)
 	}
 }
 
-func (v *validator) instanceTypes(at path, types []string) {
+func (v *validator) instanceTypes(at strict.Path, types []string) {
 	unique(v, at, "", types, itself, "give each instance type once")
 	if len(types) > maxInstanceTypes {
 		v.problem(at, fmt.Sprintf("use at most %d", maxInstanceTypes), "has %d instance types", len(types))
 	}
-	if !v.sound(at) {
+	if !v.doc.Sound(at) {
 		return
 	}
 	first := slices.IndexFunc(types, instance.MatchString)
@@ -41,16 +44,16 @@ func (v *validator) instanceTypes(at path, types []string) {
 			continue
 		}
 		if a, want := ArchitectureOf(t), ArchitectureOf(types[first]); a != want {
-			v.problem(at.index(i), "make a node group for each architecture",
-				"%s is %s, and %s is %s: a node group has one architecture", quote(t), a, quote(types[first]), want)
+			v.problem(at.Index(i), "make a node group for each architecture",
+				"%s is %s, and %s is %s: a node group has one architecture", wording.Quote(t), a, wording.Quote(types[first]), want)
 			return
 		}
 	}
 }
 
-func (v *validator) size(at path, s Size) {
-	lower, upper, desired := at.field("min"), at.field("max"), at.field("desired")
-	if !v.sound(lower, upper, desired) {
+func (v *validator) size(at strict.Path, s Size) {
+	lower, upper, desired := at.Field("min"), at.Field("max"), at.Field("desired")
+	if !v.doc.Sound(lower, upper, desired) {
 		return
 	}
 	switch {
@@ -65,44 +68,44 @@ func (v *validator) size(at path, s Size) {
 	}
 }
 
-func (v *validator) nodeLabels(at path, labels map[string]string) {
+func (v *validator) nodeLabels(at strict.Path, labels map[string]string) {
 	if len(labels) > maxNodeLabels {
 		v.problem(at, "remove some", "has %d labels; EKS allows %d", len(labels), maxNodeLabels)
 	}
 	v.labels(at, labels)
 	for key := range labels {
-		v.notReserved(at.key(key), key)
+		v.notReserved(at.Key(key), key)
 	}
 }
 
-func (v *validator) notReserved(at path, key string) {
+func (v *validator) notReserved(at strict.Path, key string) {
 	if owner := reservedForNodes(key); owner != "" {
 		v.keyProblem(at, "use a prefix of your own, such as example.com/",
-			"%s is reserved on nodes: the prefix belongs to %s", quote(key), owner)
+			"%s is reserved on nodes: the prefix belongs to %s", wording.Quote(key), owner)
 	}
 }
 
-func (v *validator) taints(list path, taints []Taint) {
+func (v *validator) taints(list strict.Path, taints []Taint) {
 	if len(taints) > maxTaints {
 		v.problem(list, "remove some", "has %d taints; EKS allows %d", len(taints), maxTaints)
 	}
 	same := func(t Taint) string { return t.Key + ":" + string(t.Effect) }
 	repeated(taints, same, func(i, first int) {
-		v.problem(list.index(i), "a node has one taint of a key and effect: remove one",
-			"%s is already used at line %d", quote(same(taints[i])), v.line(list.index(first)))
+		v.problem(list.Index(i), "a node has one taint of a key and effect: remove one",
+			"%s is already used at line %d", wording.Quote(same(taints[i])), v.line(list.Index(first)))
 	})
 	for i, t := range taints {
-		at := list.index(i)
-		if !v.sound(at.field("key")) {
+		at := list.Index(i)
+		if !v.doc.Sound(at.Field("key")) {
 			continue
 		}
 		switch owner := reservedForNodes(t.Key); {
 		case len(validation.IsQualifiedName(t.Key)) > 0:
-			v.problem(at.field("key"), keyRemedy, "%s cannot be the key of a taint", quote(t.Key))
+			v.problem(at.Field("key"), keyRemedy, "%s cannot be the key of a taint", wording.Quote(t.Key))
 		case owner != "":
-			v.problem(at.field("key"), "use a prefix of your own, such as example.com/",
-				"%s is reserved on nodes: the prefix belongs to %s", quote(t.Key), owner)
+			v.problem(at.Field("key"), "use a prefix of your own, such as example.com/",
+				"%s is reserved on nodes: the prefix belongs to %s", wording.Quote(t.Key), owner)
 		}
-		v.labelValue(at.field("value"), "a taint", t.Value)
+		v.labelValue(at.Field("value"), "a taint", t.Value)
 	}
 }

@@ -4,18 +4,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
 )
 
 // maxPolicies is IAM's default quota of managed policies attached to a role.
 const maxPolicies = 10
 
 func (v *validator) services() {
-	list := path("services")
+	list := strict.Path("services")
 	services := v.c.Services
 	unique(v, list, "name", services, func(s Service) string { return s.Name }, "give each service its own name")
 	for i, s := range services {
-		at := list.index(i)
-		v.serviceNamespace(at.field("namespace"), s.Namespace)
+		at := list.Index(i)
+		v.serviceNamespace(at.Field("namespace"), s.Namespace)
 		if s.Identity != nil {
 			v.identity(at, s)
 		}
@@ -27,14 +30,14 @@ func (v *validator) services() {
 		return s.Namespace + "/" + s.Identity.ServiceAccount
 	}
 	repeated(services, account, func(i, first int) {
-		v.problem(list.index(i).field("identity").field("serviceAccount"), "a service account has one role: give each service its own",
+		v.problem(list.Index(i).Field("identity").Field("serviceAccount"), "a service account has one role: give each service its own",
 			"the service account %s has an identity already, by the service %s at line %d",
-			quote(account(services[i])), quote(services[first].Name), v.line(list.index(first).field("name")))
+			wording.Quote(account(services[i])), wording.Quote(services[first].Name), v.line(list.Index(first).Field("name")))
 	})
 }
 
-func (v *validator) serviceNamespace(at path, namespace string) {
-	if !v.sound(at, "namespaces") {
+func (v *validator) serviceNamespace(at strict.Path, namespace string) {
+	if !v.doc.Sound(at, "namespaces") {
 		return
 	}
 	names := []string{v.c.EngineNamespace()}
@@ -48,28 +51,28 @@ func (v *validator) serviceNamespace(at path, namespace string) {
 		return
 	}
 	remedy := "add it to namespaces, so that it is there before the ConfigMap"
-	if near := nearest(namespace, names); near != "" {
+	if near := wording.Nearest(namespace, names); near != "" {
 		remedy = fmt.Sprintf("did you mean %s? or add it to namespaces", near)
 	}
-	v.problem(at, remedy, "%s is not among the file's namespaces", quote(namespace))
+	v.problem(at, remedy, "%s is not among the file's namespaces", wording.Quote(namespace))
 }
 
-func (v *validator) identity(service path, s Service) {
-	at := service.field("identity")
-	v.fits(service.field("name"), growth{"the service's IAM role", ServiceRoleName(v.c.Name, s.Name), maxRoleName})
+func (v *validator) identity(service strict.Path, s Service) {
+	at := service.Field("identity")
+	v.fits(service.Field("name"), growth{"the service's IAM role", ServiceRoleName(v.c.Name, s.Name), maxRoleName})
 	agent := func(a ManagedAddon) bool { return a.Name == PodIdentityAgent }
-	if s.Identity.Mode == PodIdentity && v.sound("kubernetes.addons") &&
+	if s.Identity.Mode == PodIdentity && v.doc.Sound("kubernetes.addons") &&
 		!slices.ContainsFunc(v.c.Kubernetes.Addons, agent) {
-		v.problem(at.field("mode"), "add "+PodIdentityAgent+" to kubernetes.addons, or use irsa",
+		v.problem(at.Field("mode"), "add "+PodIdentityAgent+" to kubernetes.addons, or use irsa",
 			"pod-identity needs the addon %s on the nodes", PodIdentityAgent)
 	}
-	v.policies(at.field("policyArns"), s.Identity.PolicyARNs)
+	v.policies(at.Field("policyArns"), s.Identity.PolicyARNs)
 	for i, st := range s.Identity.Statements {
-		v.statement(at.field("statements").index(i), st)
+		v.statement(at.Field("statements").Index(i), st)
 	}
 }
 
-func (v *validator) policies(list path, arns []string) {
+func (v *validator) policies(list strict.Path, arns []string) {
 	unique(v, list, "", arns, itself, "give each policy once")
 	if len(arns) > maxPolicies {
 		v.problem(list, "join them in statements", "has %d policies; IAM allows %d on a role", len(arns), maxPolicies)
@@ -79,7 +82,7 @@ func (v *validator) policies(list path, arns []string) {
 		if m == nil {
 			continue
 		}
-		at := list.index(i)
+		at := list.Index(i)
 		v.partition(at, m[1])
 		if m[2] != "aws" {
 			v.sameAccount(at, m[2])
@@ -91,15 +94,15 @@ func (v *validator) policies(list path, arns []string) {
 }
 
 // statement refuses what allows more than anyone can mean.
-func (v *validator) statement(at path, s Statement) {
+func (v *validator) statement(at strict.Path, s Statement) {
 	for i, action := range s.Actions {
 		service, name, _ := strings.Cut(action, ":")
 		switch {
 		case action == "*" || service == "*":
-			v.problem(at.field("actions").index(i), "name the actions, such as s3:GetObject", "%s allows every action of every service", quote(action))
+			v.problem(at.Field("actions").Index(i), "name the actions, such as s3:GetObject", "%s allows every action of every service", wording.Quote(action))
 		case strings.Trim(name, "*") == "" && name != "":
-			v.problem(at.field("actions").index(i), fmt.Sprintf("name the actions, such as %s:Get*", service),
-				"%s allows every action of %s", quote(action), service)
+			v.problem(at.Field("actions").Index(i), fmt.Sprintf("name the actions, such as %s:Get*", service),
+				"%s allows every action of %s", wording.Quote(action), service)
 		}
 	}
 	if strings.TrimSpace(s.Reason) != "" {
@@ -107,8 +110,8 @@ func (v *validator) statement(at path, s Statement) {
 	}
 	for i, r := range s.Resources {
 		if r == "*" || strings.Trim(r, "*:") == "arn" {
-			v.problem(at.field("resources").index(i), "name the ARNs, or say in reason why it must be every one",
-				"%s means every resource of the account", quote(r))
+			v.problem(at.Field("resources").Index(i), "name the ARNs, or say in reason why it must be every one",
+				"%s means every resource of the account", wording.Quote(r))
 		}
 	}
 }

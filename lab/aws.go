@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"tombolo/internal/file"
 )
 
 // EKSToken returns a bearer token for a cluster of the stand-in, as
@@ -28,8 +30,7 @@ func (l *Lab) writeShim() error {
 		return err
 	}
 	script := fmt.Sprintf("#!/bin/sh\ncd %s || exit 1\nexec %s lab aws \"$@\"\n", quote(l.root), quote(self))
-	file := filepath.Join(l.paths().bin(), "aws")
-	if err := replace(file, script); err != nil {
+	if err := replace(filepath.Join(l.paths().bin(), "aws"), script); err != nil {
 		return fmt.Errorf("write the lab's aws command: %w", err)
 	}
 	return nil
@@ -37,22 +38,14 @@ func (l *Lab) writeShim() error {
 
 // replace gives a program its text. It is never half there, nor open for writing,
 // while somebody runs it: every command in the lab writes it, beside other ones.
-func replace(file, text string) error {
-	if has, err := os.ReadFile(file); err == nil && string(has) == text {
+func replace(program, text string) error {
+	if has, err := os.ReadFile(program); err == nil && string(has) == text {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 		return err
 	}
-	next := fmt.Sprintf("%s.%d", file, os.Getpid())
-	err := os.WriteFile(next, []byte(text), 0o755)
-	if err == nil {
-		err = os.Rename(next, file)
-	}
-	if err != nil {
-		os.Remove(next)
-	}
-	return err
+	return file.Replace(program, []byte(text), 0o755)
 }
 
 // quote makes one word of the shell's out of any text.

@@ -13,9 +13,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"tombolo/components/infraconfig"
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 const tokenVariable = "TOMBOLO_TEST_GIT_TOKEN"
@@ -81,15 +81,11 @@ func TestNameAndParse(t *testing.T) {
 }
 
 func TestReservedKeysAreThePublishedOnes(t *testing.T) {
-	var published []string
-	for _, k := range infraconfig.Keys() {
-		published = append(published, k.Name)
-	}
-	reserved := config.ReservedValueKeys()
-	slices.Sort(published)
-	slices.Sort(reserved)
-	if !slices.Equal(published, reserved) {
-		t.Errorf("published are %v, reserved %v", published, reserved)
+	c := load(t, "full")
+	for _, reserved := range names.InfraKeyNames() {
+		if !slices.Contains(c.RegistrationAnnotationKeys(), reserved) {
+			t.Errorf("%s is published, and free for a cluster's registration", reserved)
+		}
 	}
 }
 

@@ -7,10 +7,8 @@ import (
 	"slices"
 
 	"tombolo/config"
+	"tombolo/internal/names"
 )
-
-// addonLabel names the addon that an Application is for.
-const addonLabel = "tombolo/addon"
 
 // DropAddons takes addons from the cluster's registration: the labels by which
 // generators reach it for them, and their values, by which an app of apps knows
@@ -56,7 +54,7 @@ func (h Hub) OfAddons(ctx context.Context, cluster string, addons []string) ([]s
 	}
 	var out []string
 	for _, a := range all {
-		if a.IsOf(c) && slices.Contains(addons, a.GetLabels()[addonLabel]) {
+		if a.IsOf(c) && slices.Contains(addons, a.GetLabels()[names.AddonLabel]) {
 			out = append(out, a.String())
 		}
 	}

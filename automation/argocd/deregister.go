@@ -183,7 +183,7 @@ func (d *departure) step(ctx context.Context, settled bool) (bool, error) {
 		return d.clear > 1, nil
 	}
 	d.clear = 0
-	d.options.Waiting("Argo CD still has " + names(d.left))
+	d.options.Waiting("Argo CD still has " + namesOf(d.left))
 	if settled {
 		if err := d.held(v); err != nil {
 			return false, err
@@ -284,7 +284,7 @@ func (d *departure) overdue() error {
 			Remedy: "run the command again when the hub answers", Begun: true,
 		}
 	}
-	what := fmt.Sprintf("after %s Argo CD still has %s", d.options.Timeout, names(d.left))
+	what := fmt.Sprintf("after %s Argo CD still has %s", d.options.Timeout, namesOf(d.left))
 	for _, a := range d.left {
 		if problem := a.problem(); problem != "" {
 			what += fmt.Sprintf("; it cannot delete %s: %s", a, problem)
@@ -306,7 +306,7 @@ func (d *departure) overdue() error {
 // most is how many Applications are named; the others are counted.
 const most = 3
 
-func names(all []Application) string {
+func namesOf(all []Application) string {
 	var out []string
 	for i, a := range all {
 		if i == most {

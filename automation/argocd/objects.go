@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 	// Version of what is read of it.
 	Version = "v1alpha1"
 	// Namespace of Argo CD on a hub.
-	Namespace = "argocd"
+	Namespace = names.ArgoCDNamespace
 	// Root is the name of the Application that bootstrap makes.
 	Root = "platform"
 	// InCluster is the server of the cluster that Argo CD itself is in.
@@ -47,7 +47,7 @@ func (a Application) String() string { return "Application " + id(a.Unstructured
 // says so by the label of registrations. An app of apps deploys to the hub,
 // whatever cluster its applications are for.
 func (a Application) IsOf(c Cluster) bool {
-	if a.GetLabels()[config.ClusterLabel] == c.Name {
+	if a.GetLabels()[names.ClusterLabel] == c.Name {
 		return true
 	}
 	name, server := text(a.Unstructured, "spec", "destination", "name"), text(a.Unstructured, "spec", "destination", "server")

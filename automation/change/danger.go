@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tombolo/automation/argocd"
+	"tombolo/internal/names"
 )
 
 // Danger is what makes a change dangerous.
@@ -34,9 +35,6 @@ func Dangers() []Danger {
 	return []Danger{ClusterDanger, NetworkDanger, DataDanger, NodeGroupDanger, RegistrationDanger, InfraConfigDanger}
 }
 
-// InfraConfigMap is the name of the ConfigMap with what the infrastructure knows.
-const InfraConfigMap = "infra-config"
-
 // Objects of Kubernetes that are updated in place, by their types.
 const (
 	configMapType = "kubernetes:core/v1:ConfigMap"
@@ -52,7 +50,7 @@ func IsRegistration(token, id string) bool {
 
 // IsInfraConfig says whether it is the infra ConfigMap.
 func IsInfraConfig(token, id string) bool {
-	return token == configMapType && path.Base(id) == InfraConfigMap
+	return token == configMapType && path.Base(id) == names.InfraConfig
 }
 
 // dangerOf judges what happens to a resource. Only what takes something away is

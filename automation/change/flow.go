@@ -14,16 +14,10 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/value"
+	"tombolo/internal/names"
 )
 
 // This file follows a change from core's outputs to what GitOps reads.
-
-// valuesSuffix ends the name of a ConfigMap of Helm values, and valuesKey is its
-// key.
-const (
-	valuesSuffix = "-values"
-	valuesKey    = "values.yaml"
-)
 
 // publishes says what GitOps reads at a path of a resource; where is the path of
 // a difference within it. It is nil for what GitOps does not read.
@@ -39,7 +33,7 @@ func publishes(m apitype.StepEventMetadata, at resource.PropertyPath, where stri
 		return nil
 	case m.Type == configMapType && at[0] == "data" && IsInfraConfig(m.Type, id):
 		return &Published{Object: id, Key: last}
-	case m.Type == configMapType && at[0] == "data" && strings.HasSuffix(path.Base(id), valuesSuffix):
+	case m.Type == configMapType && at[0] == "data" && strings.HasSuffix(path.Base(id), names.Values("")):
 		if within {
 			last = inner
 		}
@@ -177,7 +171,7 @@ func plain(v any) string {
 func ofAddon(output, object string) bool {
 	_, entry, found := strings.Cut(output, ".")
 	owner, _, _ := strings.Cut(entry, "/")
-	return found && owner+valuesSuffix == path.Base(object)
+	return found && names.Values(owner) == path.Base(object)
 }
 
 // snake is the key of the infra ConfigMap that an output becomes.

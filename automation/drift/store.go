@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"tombolo/internal/file"
 )
 
 // Store keeps the last report of each cluster, a file each in a directory.
@@ -25,16 +27,8 @@ func (s Store) Save(r Report) error {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return fmt.Errorf("make directory for drift: %w", err)
 	}
-	file, err := os.CreateTemp(s.Dir, "."+r.Cluster+"-")
-	if err != nil {
+	if err := file.Replace(s.path(r.Cluster), append(text, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keep drift of cluster %s: %w", r.Cluster, err)
-	}
-	_, err = file.Write(append(text, '\n'))
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), s.path(r.Cluster))
-	}
-	if err != nil {
-		return fmt.Errorf("keep drift of cluster %s: %w", r.Cluster, errors.Join(err, os.Remove(file.Name())))
 	}
 	return nil
 }

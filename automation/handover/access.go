@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"tombolo/internal/names"
 )
 
 // access gives git the credentials: in its environment and in files that
@@ -87,7 +89,7 @@ var userinfo = regexp.MustCompile(`([a-z+]+://)[^/@\s']+@`)
 
 func (m *mask) hide(text string) string {
 	for _, s := range m.secrets {
-		text = strings.ReplaceAll(text, s, "[secret]")
+		text = strings.ReplaceAll(text, s, names.Secret)
 	}
 	return userinfo.ReplaceAllString(text, "$1")
 }

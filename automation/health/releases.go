@@ -15,7 +15,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/config/addon"
-	"tombolo/stacks/bootstrap"
+	"tombolo/internal/names"
 )
 
 // EngineName is the name of the cluster's engine for people.
@@ -63,7 +63,7 @@ func releasesOf(ctx context.Context, k kube.Cluster, addons []string) ([]string,
 }
 
 func isReleaseOf(release *unstructured.Unstructured, name string) bool {
-	if release.GetLabels()[bootstrap.AddonLabel] == name {
+	if release.GetLabels()[names.AddonLabel] == name {
 		return true
 	}
 	a := addon.Find(name)

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"tombolo/internal/names"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tombolo/automation/change"
 	"tombolo/automation/text"
 )
 
@@ -186,7 +186,7 @@ func (p *platform) checks(o Options) []Check {
 
 // checkInfra proves that the general ConfigMap is there and is core's.
 func (s Site) checkInfra(ctx context.Context) (Check, error) {
-	c := Check{Kind: "ConfigMap", Namespace: s.Cluster.EngineNamespace(), Name: change.InfraConfigMap}
+	c := Check{Kind: "ConfigMap", Namespace: s.Cluster.EngineNamespace(), Name: names.InfraConfig}
 	data, err := s.Own.ConfigMap(ctx, c.Namespace, c.Name)
 	switch {
 	case err != nil:

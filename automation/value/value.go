@@ -8,10 +8,12 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+
+	"tombolo/internal/names"
 )
 
 // Masked is written in place of a secret.
-const Masked = "[secret]"
+const Masked = names.Secret
 
 // secretType holds nothing that may be shown, marked as secret or not.
 const secretType = "kubernetes:core/v1:Secret"

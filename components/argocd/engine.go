@@ -17,17 +17,12 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
+	"tombolo/internal/names"
 )
 
 const engineType = "tombolo:argocd:Engine"
 
 const (
-	// Namespace of Argo CD.
-	Namespace = "argocd"
-	// RootName is the name of the AppProject and of the root Application.
-	RootName = "platform"
-	// AuthName is the name of the Secret with the Git credentials.
-	AuthName = "platform-auth"
 	// InCluster is the address of the cluster that Argo CD runs in.
 	InCluster = "https://kubernetes.default.svc"
 	// SecretTypeLabel tells Argo CD what one of its Secrets is.
@@ -39,7 +34,7 @@ const (
 
 // Product is Argo CD, as a distribution.
 func Product() distribution.Product {
-	return distribution.Product{Name: "Argo CD", Namespace: Namespace, Release: "argocd"}
+	return distribution.Product{Name: "Argo CD", Namespace: names.ArgoCDNamespace, Release: "argocd"}
 }
 
 // ServiceAccounts are those of Argo CD's components that talk to spokes.

@@ -6,6 +6,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
+	"tombolo/internal/names"
 )
 
 // ResourcesFinalizer on an Application has Argo CD remove what the Application
@@ -48,7 +49,7 @@ func project() distribution.Object {
 	everything := map[string]any{"group": "*", "kind": "*"}
 	return distribution.Object{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject",
-		"metadata": map[string]any{"name": RootName, "namespace": Namespace},
+		"metadata": map[string]any{"name": names.Platform, "namespace": names.ArgoCDNamespace},
 		"spec": map[string]any{
 			"description":                "What every cluster gets, made by Tombolo",
 			"sourceRepos":                []any{"*"},
@@ -63,11 +64,11 @@ func project() distribution.Object {
 func (a *EngineArgs) root() distribution.Object {
 	return distribution.Object{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
-		"metadata": map[string]any{"name": RootName, "namespace": Namespace, "finalizers": []any{ResourcesFinalizer}},
+		"metadata": map[string]any{"name": names.Platform, "namespace": names.ArgoCDNamespace, "finalizers": []any{ResourcesFinalizer}},
 		"spec": map[string]any{
-			"project":     RootName,
+			"project":     names.Platform,
 			"source":      map[string]any{"repoURL": a.URL, "targetRevision": a.Branch, "path": a.treePath()},
-			"destination": map[string]any{"server": InCluster, "namespace": Namespace},
+			"destination": map[string]any{"server": InCluster, "namespace": names.ArgoCDNamespace},
 			"syncPolicy": map[string]any{
 				"automated":   map[string]any{"prune": true, "selfHeal": true},
 				"syncOptions": []any{"ServerSideApply=true"},
@@ -84,7 +85,7 @@ func (a *EngineArgs) root() distribution.Object {
 func authSecret(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Resource) (pulumi.Resource, error) {
 	return corev1.NewSecret(ctx, name+"-auth", &corev1.SecretArgs{
 		Metadata: metav1.ObjectMetaArgs{
-			Name: pulumi.String(AuthName), Namespace: pulumi.String(Namespace),
+			Name: pulumi.String(names.PlatformAuth), Namespace: pulumi.String(names.ArgoCDNamespace),
 			Labels: pulumi.StringMap{SecretTypeLabel: pulumi.String("repository")},
 		},
 		Type: pulumi.String("Opaque"),

@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
+	"tombolo/internal/names"
 )
 
 // This file makes Argo CD's settings. Each is a patch: it owns its own fields of
@@ -84,7 +85,7 @@ func metadata(object string, annotations pulumi.StringMap) metav1.ObjectMetaPatc
 	for key, value := range annotations {
 		all[key] = value
 	}
-	return metav1.ObjectMetaPatchArgs{Name: pulumi.String(object), Namespace: pulumi.String(Namespace), Annotations: all}
+	return metav1.ObjectMetaPatchArgs{Name: pulumi.String(object), Namespace: pulumi.String(names.ArgoCDNamespace), Annotations: all}
 }
 
 // takeKnownHosts takes the hosts' keys out of the distribution: they are one

@@ -1,7 +1,6 @@
 package bucket
 
 import (
-	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -11,8 +10,6 @@ import (
 
 	"tombolo/components/recorder"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 const (
 	encryptionType = "aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2"
@@ -52,7 +49,7 @@ func TestBucketIsPrivateAndKept(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	made := built(t, &BucketArgs{BucketName: "demo-loki"}).OfType("aws:s3/bucketPolicy:BucketPolicy")[0]
-	recorder.Golden(t, *update, "policy.json", made.String("policy"))
+	recorder.Golden(t, "policy.json", made.String("policy"))
 	if !slices.ContainsFunc(made.DependsOn, func(urn string) bool { return strings.HasSuffix(urn, "::demo-logs-private") }) {
 		t.Errorf("the policy does not wait for the block: %v", made.DependsOn)
 	}

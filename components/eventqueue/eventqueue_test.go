@@ -1,7 +1,6 @@
 package eventqueue
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
@@ -10,8 +9,6 @@ import (
 
 	"tombolo/components/recorder"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func queueArgs() *EventQueueArgs {
 	return &EventQueueArgs{
@@ -52,7 +49,7 @@ func TestQueue(t *testing.T) {
 	})
 	made := r.OfType("aws:sqs/queuePolicy:QueuePolicy")[0]
 	made.Expect(t, map[string]string{"queueUrl": "https://sqs.eu-central-1.amazonaws.com/111122223333/demo-karpenter"})
-	recorder.Golden(t, *update, "policy.json", made.String("policy"))
+	recorder.Golden(t, "policy.json", made.String("policy"))
 }
 
 func TestRules(t *testing.T) {

@@ -20,22 +20,14 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
+	"tombolo/internal/names"
 )
 
 const engineType = "tombolo:flux:Engine"
 
-const (
-	// Namespace of Flux and of its sync objects.
-	Namespace = "flux-system"
-	// SyncName is the name of the GitRepository and the Kustomization.
-	SyncName = "platform"
-	// AuthName is the name of the Secret with the Git credentials.
-	AuthName = "platform-auth"
-)
-
 // Product is Flux, as a distribution.
 func Product() distribution.Product {
-	return distribution.Product{Name: "Flux", Namespace: Namespace}
+	return distribution.Product{Name: "Flux", Namespace: names.FluxNamespace}
 }
 
 // EngineArgs are the arguments of an Engine.

@@ -47,7 +47,7 @@ type FilesArgs struct {
 	StrictSubstitution bool
 	// Follow says what Flux follows.
 	Follow
-	// Private says that Flux needs the Secret AuthName for the repository. It
+	// Private says that Flux needs the Secret names.PlatformAuth for the repository. It
 	// is in no file: bootstrap makes it.
 	Private bool
 }

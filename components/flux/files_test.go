@@ -3,18 +3,15 @@ package flux
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func filesArgs(t *testing.T) *FilesArgs {
 	t.Helper()
@@ -36,19 +33,7 @@ func files(t *testing.T, args *FilesArgs) map[string][]byte {
 
 func TestFiles(t *testing.T) {
 	for name, content := range files(t, filesArgs(t)) {
-		golden := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(golden, content, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(content)); diff != "" {
-			t.Errorf("%s (-golden +got):\n%s", name, diff)
-		}
+		golden.Assert(t, string(content), name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/distribution"
+	"tombolo/internal/names"
 )
 
 // syncTimeout is how long Flux waits for the tree's objects to become ready.
@@ -42,7 +43,7 @@ func (f Follow) syncObjects(private bool) []object {
 		"ref":      map[string]any{"branch": f.Branch},
 	}
 	if private {
-		repository["secretRef"] = map[string]any{"name": AuthName}
+		repository["secretRef"] = map[string]any{"name": names.PlatformAuth}
 	}
 	kustomization := map[string]any{
 		"interval": f.Interval.String(),
@@ -52,7 +53,7 @@ func (f Follow) syncObjects(private bool) []object {
 		"timeout":  syncTimeout,
 		// On destroy, what Flux made is gone before the Kustomization is.
 		"deletionPolicy": "WaitForTermination",
-		"sourceRef":      map[string]any{"kind": "GitRepository", "name": SyncName},
+		"sourceRef":      map[string]any{"kind": "GitRepository", "name": names.Platform},
 		"postBuild": map[string]any{"substituteFrom": []any{
 			map[string]any{"kind": "ConfigMap", "name": f.SubstituteFrom},
 		}},
@@ -62,7 +63,7 @@ func (f Follow) syncObjects(private bool) []object {
 		{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "spec": kustomization},
 	}
 	for _, o := range objects {
-		o["metadata"] = map[string]any{"name": SyncName, "namespace": Namespace}
+		o["metadata"] = map[string]any{"name": names.Platform, "namespace": names.FluxNamespace}
 		o.Annotate(pruneAnnotation, disabled)
 	}
 	return objects
@@ -70,7 +71,7 @@ func (f Follow) syncObjects(private bool) []object {
 
 func authSecret(ctx *pulumi.Context, name string, auth *Auth, parent pulumi.Resource) (pulumi.Resource, error) {
 	return corev1.NewSecret(ctx, name+"-auth", &corev1.SecretArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(AuthName), Namespace: pulumi.String(Namespace)},
+		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(names.PlatformAuth), Namespace: pulumi.String(names.FluxNamespace)},
 		Type:     pulumi.String("Opaque"),
 		Data: distribution.SecretData(map[string]pulumi.StringInput{
 			"username": auth.Username, "password": auth.Password,

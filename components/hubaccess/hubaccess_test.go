@@ -1,7 +1,6 @@
 package hubaccess
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
@@ -9,8 +8,6 @@ import (
 
 	"tombolo/components/recorder"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func args() *HubAccessArgs {
 	return &HubAccessArgs{
@@ -35,7 +32,7 @@ func TestHubAccess(t *testing.T) {
 		t.Errorf("problems: %v", problems)
 	}
 	role := r.OfType("aws:iam/role:Role")[0]
-	recorder.Golden(t, *update, "trust.json", role.String("assumeRolePolicy"))
+	recorder.Golden(t, "trust.json", role.String("assumeRolePolicy"))
 	role.Expect(t, map[string]string{"name": "demo-argocd-spoke"})
 	r.OfType("aws:eks/accessEntry:AccessEntry")[0].Expect(t, map[string]string{
 		"clusterName": "demo", "type": "STANDARD", "kubernetesGroups[0]": "tombolo:argocd", "kubernetesGroups[1]": "",

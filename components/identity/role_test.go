@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
@@ -9,8 +8,6 @@ import (
 
 	"tombolo/components/recorder"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func args(mode Mode) *RoleArgs {
 	return &RoleArgs{
@@ -56,8 +53,8 @@ func run(t *testing.T, a *RoleArgs) *recorder.Recorder {
 func TestTrustAndPolicy(t *testing.T) {
 	for _, mode := range []Mode{IRSA, PodIdentity} {
 		r := run(t, args(mode))
-		recorder.Golden(t, *update, string(mode)+"-trust.json", r.OfType("aws:iam/role:Role")[0].String("assumeRolePolicy"))
-		recorder.Golden(t, *update, "policy.json", r.OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy"))
+		recorder.Golden(t, string(mode)+"-trust.json", r.OfType("aws:iam/role:Role")[0].String("assumeRolePolicy"))
+		recorder.Golden(t, "policy.json", r.OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy"))
 		if got := len(r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment")); got != 1 {
 			t.Errorf("%s: %d managed policies attached, expected 1", mode, got)
 		}
@@ -89,7 +86,7 @@ func TestSeveralServiceAccounts(t *testing.T) {
 		role := r.OfType("aws:iam/role:Role")[0]
 		role.Expect(t, map[string]string{"description": "Service accounts dns/external-dns external-dns-private by " + string(mode)})
 		if mode == IRSA {
-			recorder.Golden(t, *update, "irsa-several-trust.json", role.String("assumeRolePolicy"))
+			recorder.Golden(t, "irsa-several-trust.json", role.String("assumeRolePolicy"))
 			continue
 		}
 		more, ok := r.Named("aws:eks/podIdentityAssociation:PodIdentityAssociation", "demo-dns-external-dns-private-association")
@@ -104,7 +101,7 @@ func TestServiceTrust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorder.Golden(t, *update, "service-trust.json", trust)
+	recorder.Golden(t, "service-trust.json", trust)
 }
 
 func TestDocument(t *testing.T) {
@@ -121,7 +118,7 @@ func TestDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorder.Golden(t, *update, "document.json", document)
+	recorder.Golden(t, "document.json", document)
 }
 
 func TestLargestPolicyIsTaken(t *testing.T) {

@@ -12,15 +12,15 @@ import (
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/internal/names"
 )
 
 const infraConfigType = "tombolo:infraconfig:InfraConfig"
 
-// Name of the general ConfigMap.
-const Name = "infra-config"
-
-// ValuesKey is the key of a service's ConfigMap that holds its Helm values.
-const ValuesKey = "values.yaml"
+// Facts are what the infrastructure hands to the GitOps tree: a value for each of
+// names.InfraKeys, by the key's name.
+type Facts map[string]pulumi.StringInput
 
 // InfraConfigArgs are the arguments of an InfraConfig.
 type InfraConfigArgs struct {
@@ -45,16 +45,13 @@ type InfraConfigArgs struct {
 // Addon is an addon that gets Helm values.
 type Addon struct {
 	// Name of the addon; the ConfigMap is named <Name>-values and carries it in
-	// the label AddonLabel.
+	// the label names.AddonLabel.
 	Name string
 	// Namespace of the ConfigMap.
 	Namespace string
 	// Values as YAML.
 	Values pulumi.StringInput
 }
-
-// AddonLabel names the addon that a ConfigMap of values is for.
-const AddonLabel = "tombolo/addon"
 
 // InfraConfig is the ConfigMaps. Their names are fixed and they are updated in
 // place, provided that the Kubernetes provider has enableConfigMapMutable:
@@ -81,21 +78,21 @@ func NewInfraConfig(ctx *pulumi.Context, name string, args *InfraConfigArgs, opt
 		return nil, fmt.Errorf("register infra config %s: %w", name, err)
 	}
 	var err error
-	general := metadata(args.Namespace, Name, args.Labels, args.Annotations)
+	general := metadata(args.Namespace, names.InfraConfig, args.Labels, args.Annotations)
 	c.Keys = args.data()
 	c.General, err = configMap(ctx, name+"-general", general, c.Keys, c)
 	if err != nil {
 		return nil, fmt.Errorf("infra config %s: %w", name, err)
 	}
 	for _, s := range args.Services {
-		data := pulumi.StringMap{ValuesKey: s.render(args.Facts)}
-		if _, err := configMap(ctx, name+"-"+s.Name, metadata(s.Namespace, s.Name+"-values", nil, nil), data, c); err != nil {
+		data := pulumi.StringMap{names.ValuesKey: s.render(args.Facts)}
+		if _, err := configMap(ctx, name+"-"+s.Name, metadata(s.Namespace, names.Values(s.Name), nil, nil), data, c); err != nil {
 			return nil, fmt.Errorf("values of service %s: %w", s.Name, err)
 		}
 	}
 	for _, a := range args.Addons {
-		meta := metadata(a.Namespace, a.Name+"-values", map[string]string{AddonLabel: a.Name}, nil)
-		if _, err := configMap(ctx, name+"-addon-"+a.Name, meta, pulumi.StringMap{ValuesKey: a.Values}, c); err != nil {
+		meta := metadata(a.Namespace, names.Values(a.Name), map[string]string{names.AddonLabel: a.Name}, nil)
+		if _, err := configMap(ctx, name+"-addon-"+a.Name, meta, pulumi.StringMap{names.ValuesKey: a.Values}, c); err != nil {
 			return nil, fmt.Errorf("values of addon %s: %w", a.Name, err)
 		}
 	}
@@ -126,8 +123,8 @@ func (a *InfraConfigArgs) data() pulumi.StringMap {
 	if data == nil {
 		data = pulumi.StringMap{}
 	}
-	for _, k := range Keys() {
-		data[k.Name] = k.value(a.Facts)
+	for key, value := range a.Facts {
+		data[key] = value
 	}
 	maps.Copy(data, a.AddonKeys)
 	return data
@@ -142,8 +139,8 @@ func (a *InfraConfigArgs) validate() error {
 	}
 	problems := a.Facts.validate()
 	published := map[string]bool{}
-	for _, k := range Keys() {
-		published[k.Name] = true
+	for _, key := range names.InfraKeyNames() {
+		published[key] = true
 	}
 	for key := range a.AddonKeys {
 		if published[key] {

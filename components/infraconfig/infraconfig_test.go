@@ -1,31 +1,31 @@
 package infraconfig
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/golden"
 
 	"tombolo/components/recorder"
+	"tombolo/internal/names"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 const token = "kubernetes:core/v1:ConfigMap"
 
 func facts() Facts {
-	s := func(v string) pulumi.StringInput { return pulumi.String(v) }
-	return Facts{
-		ClusterName: s("demo"), Environment: s("dev"), Cloud: s("aws"), Region: s("eu-central-1"), AccountID: s("111122223333"), Partition: s("aws"),
-		ClusterARN: s("arn:c"), ClusterEndpoint: s("https://k8s"), ClusterVersion: s("1.35"),
-		OIDCIssuer: s("https://oidc"), OIDCProviderARN: s("arn:oidc"), VPCID: s("vpc-1"), VPCCIDR: s("10.0.0.0/16"),
-		PrivateSubnetIDs: pulumi.ToStringArray([]string{"subnet-1", "subnet-2"}), PublicSubnetIDs: pulumi.ToStringArray(nil),
-		ClusterSecurityGroupID: s("sg-1"), NodeRoleARN: s("arn:node"), GitOpsPath: s("clusters/demo"),
+	out := Facts{}
+	for key, value := range map[string]string{
+		"cluster_name": "demo", "environment": "dev", "cloud": "aws", "region": "eu-central-1", "account_id": "111122223333", "partition": "aws",
+		"cluster_arn": "arn:c", "cluster_endpoint": "https://k8s", "cluster_version": "1.35",
+		"oidc_issuer": "https://oidc", "oidc_provider_arn": "arn:oidc", "vpc_id": "vpc-1", "vpc_cidr": "10.0.0.0/16",
+		"private_subnet_ids": "subnet-1,subnet-2", "public_subnet_ids": "",
+		"cluster_security_group_id": "sg-1", "node_role_arn": "arn:node", "gitops_path": "clusters/demo",
+	} {
+		out[key] = pulumi.String(value)
 	}
+	return out
 }
 
 func run(t *testing.T, args *InfraConfigArgs) (*recorder.Recorder, error) {
@@ -61,9 +61,9 @@ func TestConfigMaps(t *testing.T) {
 			t.Errorf("%s is %q, expected %q", path, got, want)
 		}
 	}
-	for _, k := range Keys() {
-		if _, ok := general.Value("data." + k.Name); !ok {
-			t.Errorf("key %s is not published", k.Name)
+	for _, key := range names.InfraKeyNames() {
+		if _, ok := general.Value("data." + key); !ok {
+			t.Errorf("key %s is not published", key)
 		}
 	}
 	service, _ := r.Named(token, "demo-external-dns")
@@ -89,8 +89,9 @@ vpcId: vpc-1
 
 func TestInfraConfigValidate(t *testing.T) {
 	for want, change := range map[string]func(*InfraConfigArgs){
-		"a namespace is required": func(a *InfraConfigArgs) { a.Namespace = "" },
-		"fact VPCID is missing":   func(a *InfraConfigArgs) { a.Facts.VPCID = nil },
+		"a namespace is required":                                              func(a *InfraConfigArgs) { a.Namespace = "" },
+		"fact vpc_id is missing":                                               func(a *InfraConfigArgs) { delete(a.Facts, "vpc_id") },
+		"fact vpcid is no key of the infra ConfigMap":                          func(a *InfraConfigArgs) { a.Facts["vpcid"] = pulumi.String("x") },
 		"key vpc_id is published from the infrastructure; choose another name": func(a *InfraConfigArgs) { a.Extra = map[string]string{"vpc_id": "x"} },
 		`key "my-key" cannot be a variable; use letters, digits and _`:         func(a *InfraConfigArgs) { a.Extra = map[string]string{"my-key": "x"} },
 		"a service needs a name and a namespace":                               func(a *InfraConfigArgs) { a.Services = []Service{{Name: "x"}} },
@@ -106,35 +107,20 @@ func TestInfraConfigValidate(t *testing.T) {
 	}
 }
 
-// TestReference keeps docs/reference/infra-config.md in step with Keys.
+// TestReference keeps docs/reference/infra-config.md in step with names.InfraKeys.
 func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# The infra ConfigMap\n\n<!-- Written by `go test ./components/infraconfig -update`; do not edit. -->\n\n")
 	fmt.Fprintf(&b, "The ConfigMap `%s` holds what the infrastructure knows about the cluster. It is in `flux-system`, with Argo CD in `argocd`, on a spoke in `tombolo`. "+
-		"Manifests of a tree for Flux use a key as `${key}`; Argo CD's templates find each key among the annotations of the cluster's registration.\n\n", Name)
+		"Manifests of a tree for Flux use a key as `${key}`; Argo CD's templates find each key among the annotations of the cluster's registration.\n\n", names.InfraConfig)
 	b.WriteString("| key | meaning | example |\n|---|---|---|\n")
-	for _, k := range Keys() {
+	for _, k := range names.InfraKeys(nil) {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", k.Name, k.Description, k.Example)
 	}
 	b.WriteString("\nThe cluster file's `values` add keys; they cannot replace these.\n\n")
-	fmt.Fprintf(&b, "## Values of a service\n\nThe ConfigMap `<service>-values` in the service's namespace holds Helm values under the key `%s`, for a HelmRelease's `valuesFrom`:\n\n", ValuesKey)
+	fmt.Fprintf(&b, "## Values of a service\n\nThe ConfigMap `<service>-values` in the service's namespace holds Helm values under the key `%s`, for a HelmRelease's `valuesFrom`:\n\n", names.ValuesKey)
 	b.WriteString("| value | meaning |\n|---|---|\n| `clusterName` | Name of the cluster. |\n| `region` | Region of the cluster. |\n| `accountId` | Account of the cluster. |\n| `vpcId` | Id of the VPC. |\n" +
 		"| `serviceAccount` | `create`, `name` and, for IRSA, the annotation with the role; only for a service with an identity. |\n" +
 		"\nThe service's own `values` in the cluster file are merged over them: maps key by key, all else by replacement.\n")
-	path := filepath.Join("..", "..", "docs", "reference", "infra-config.md")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != b.String() {
-		t.Errorf("%s is not up to date: run go test ./components/infraconfig -update", path)
-	}
+	golden.Assert(t, b.String(), "../../../docs/reference/infra-config.md")
 }

@@ -3,10 +3,12 @@ package infraconfig
 import (
 	"fmt"
 	"maps"
-	"reflect"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"sigs.k8s.io/yaml"
+
+	"tombolo/internal/names"
 )
 
 // Service is a service that gets Helm values.
@@ -30,7 +32,7 @@ func (s Service) render(f Facts) pulumi.StringOutput {
 	if role == nil {
 		role = pulumi.String("")
 	}
-	return pulumi.All(f.ClusterName, f.Region, f.AccountID, f.VPCID, role).ApplyT(func(v []any) (string, error) {
+	return pulumi.All(f["cluster_name"], f["region"], f["account_id"], f["vpc_id"], role).ApplyT(func(v []any) (string, error) {
 		values := map[string]any{
 			"clusterName": v[0], "region": v[1], "accountId": v[2], "vpcId": v[3],
 		}
@@ -63,13 +65,18 @@ func merge(base, over map[string]any) map[string]any {
 	return out
 }
 
-// validate names the facts that are missing.
+// validate finds keys without a value, and values without a key.
 func (f Facts) validate() []error {
 	var problems []error
-	v := reflect.ValueOf(f)
-	for i := range v.NumField() {
-		if v.Field(i).IsNil() {
-			problems = append(problems, fmt.Errorf("fact %s is missing", v.Type().Field(i).Name))
+	keys := names.InfraKeyNames()
+	for _, key := range keys {
+		if f[key] == nil {
+			problems = append(problems, fmt.Errorf("fact %s is missing", key))
+		}
+	}
+	for key := range f {
+		if !slices.Contains(keys, key) {
+			problems = append(problems, fmt.Errorf("fact %s is no key of the infra ConfigMap", key))
 		}
 	}
 	return problems

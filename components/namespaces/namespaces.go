@@ -9,13 +9,11 @@ import (
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/internal/names"
 )
 
 const namespacesType = "tombolo:namespaces:Namespaces"
-
-// OwnerLabel is on every namespace made here; its value is the owner. A
-// namespace without it belongs to somebody else.
-const OwnerLabel = "tombolo/cluster"
 
 // Namespace is one namespace.
 type Namespace struct {
@@ -27,12 +25,12 @@ type Namespace struct {
 
 // NamespacesArgs are the arguments of Namespaces.
 type NamespacesArgs struct {
-	// Owner is the value of OwnerLabel, a label value: the cluster's name.
+	// Owner is the value of names.ClusterLabel, a label value: the cluster's name.
 	Owner string
 	// Namespaces to make.
 	Namespaces []Namespace
 	// Existing holds the namespaces that the cluster has already, each with
-	// the value of its OwnerLabel, "" for none. Server-side apply would adopt
+	// the value of its names.ClusterLabel, "" for none. Server-side apply would adopt
 	// a namespace of somebody else without a word, and a later destroy would
 	// delete it; with Existing it is refused. Nil checks nothing.
 	Existing pulumi.StringMapInput
@@ -92,8 +90,8 @@ func (a *NamespacesArgs) validate() error {
 			return fmt.Errorf("namespace %s is given twice", n.Name)
 		}
 		seen[n.Name] = true
-		if _, taken := n.Labels[OwnerLabel]; taken {
-			return fmt.Errorf("namespace %s: the label %s is set by tombolo; remove it", n.Name, OwnerLabel)
+		if _, taken := n.Labels[names.ClusterLabel]; taken {
+			return fmt.Errorf("namespace %s: the label %s is set by tombolo; remove it", n.Name, names.ClusterLabel)
 		}
 	}
 	return nil
@@ -104,11 +102,11 @@ func (a *NamespacesArgs) labels(n Namespace) pulumi.StringMap {
 	if labels == nil {
 		labels = pulumi.StringMap{}
 	}
-	labels[OwnerLabel] = a.owner(n.Name)
+	labels[names.ClusterLabel] = a.owner(n.Name)
 	return labels
 }
 
-// owner is the value of OwnerLabel, once it is sure that no other owns the
+// owner is the value of names.ClusterLabel, once it is sure that no other owns the
 // namespace.
 func (a *NamespacesArgs) owner(namespace string) pulumi.StringInput {
 	if a.Existing == nil {
@@ -118,7 +116,7 @@ func (a *NamespacesArgs) owner(namespace string) pulumi.StringInput {
 		owner, found := existing[namespace]
 		if found && owner != a.Owner {
 			return "", fmt.Errorf("namespace %s exists already and is not of cluster %s: take it out of the cluster file, "+
-				"or hand it over with `kubectl label namespace %s %s=%s --overwrite`", namespace, a.Owner, namespace, OwnerLabel, a.Owner)
+				"or hand it over with `kubectl label namespace %s %s=%s --overwrite`", namespace, a.Owner, namespace, names.ClusterLabel, a.Owner)
 		}
 		return a.Owner, nil
 	}).(pulumi.StringOutput)

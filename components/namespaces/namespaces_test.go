@@ -7,6 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/recorder"
+	"tombolo/internal/names"
 )
 
 const token = "kubernetes:core/v1:Namespace"
@@ -71,7 +72,7 @@ func TestNamespacesValidate(t *testing.T) {
 		"a namespace has no name":      {Owner: "demo", Namespaces: []Namespace{{}}},
 		"namespace dns is given twice": {Owner: "demo", Namespaces: []Namespace{{Name: "dns"}, {Name: "dns"}}},
 		"namespace dns: the label tombolo/cluster is set by tombolo; remove it": {
-			Owner: "demo", Namespaces: []Namespace{{Name: "dns", Labels: map[string]string{OwnerLabel: "x"}}},
+			Owner: "demo", Namespaces: []Namespace{{Name: "dns", Labels: map[string]string{names.ClusterLabel: "x"}}},
 		},
 	} {
 		if _, err := run(t, args); err == nil || !strings.Contains(err.Error(), "namespaces demo: "+want) {

@@ -3,7 +3,6 @@ package registration
 import (
 	"encoding/base64"
 	"encoding/json"
-	"flag"
 	"strings"
 	"testing"
 
@@ -13,8 +12,6 @@ import (
 
 	"tombolo/components/recorder"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // access runs the component on a cluster that fills tokens' Secrets. token is
 // what it puts out, hidden whether that is a secret.
@@ -50,7 +47,7 @@ func TestRightsAreTheGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorder.Golden(t, *update, "rules.json", string(rules))
+	recorder.Golden(t, "rules.json", string(rules))
 	r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding")[0].Expect(t, map[string]string{
 		"metadata.name": "tombolo:argocd", "roleRef.name": "tombolo:argocd",
 		"subjects[0].kind": "Group", "subjects[0].name": "tombolo:argocd", "subjects[1]": "",

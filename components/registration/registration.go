@@ -17,6 +17,7 @@ import (
 
 	"tombolo/components/argocd"
 	"tombolo/components/distribution"
+	"tombolo/internal/names"
 )
 
 const registrationType = "tombolo:registration:Registration"
@@ -63,7 +64,7 @@ func NewRegistration(ctx *pulumi.Context, name string, args *RegistrationArgs, o
 	var err error
 	c.Secret, err = corev1.NewSecret(ctx, name+"-secret", &corev1.SecretArgs{
 		Metadata: metav1.ObjectMetaArgs{
-			Name: pulumi.String(SecretName(args.Cluster)), Namespace: pulumi.String(argocd.Namespace),
+			Name: pulumi.String(SecretName(args.Cluster)), Namespace: pulumi.String(names.ArgoCDNamespace),
 			Labels: args.labels(), Annotations: args.annotations(),
 		},
 		Type: pulumi.String("Opaque"),

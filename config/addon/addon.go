@@ -11,6 +11,9 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+
+	"tombolo/config/strict"
+	"tombolo/internal/names"
 )
 
 // Stage of the platform tree that an addon's release is in. Each stage waits
@@ -49,7 +52,7 @@ type Addon struct {
 	// Requires names the addons that must be turned on with it.
 	Requires []string
 
-	rules   map[string]Rule
+	rules   map[string]strict.Rule
 	options reflect.Type
 	needs   func(Facts, any) Needs
 	keys    []Key
@@ -99,7 +102,7 @@ func All() []*Addon {
 func Find(name string) *Addon { return catalogue[name] }
 
 // ValuesName is the name of the addon's ConfigMap of Helm values.
-func (a *Addon) ValuesName() string { return a.Name + "-values" }
+func (a *Addon) ValuesName() string { return names.Values(a.Name) }
 
 // HasValues tells whether the addon has Helm values to publish: one without is
 // made in the cloud alone, or needs nothing from it.

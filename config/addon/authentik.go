@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"tombolo/config/strict"
 )
 
 // AuthentikOptions are the options of authentik.
@@ -23,7 +25,7 @@ var _ = register(definition[AuthentikOptions]{
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
 	Requires:        []string{"external-secrets"},
-	Rules: map[string]Rule{"AuthentikOptions.SecretPath": {
+	Rules: map[string]strict.Rule{"AuthentikOptions.SecretPath": {
 		What: "the name of a secret in Secrets Manager", Example: "demo/authentik",
 		Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512,
 	}},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"tombolo/config/strict"
 )
 
 // CertificateOptions are the options of certificate.
@@ -26,7 +28,7 @@ var _ = register(definition[CertificateOptions]{
 	Summary:   "Keeps a TLS certificate of ACM, for the load balancers to use.",
 	Namespace: "kube-system",
 	Stage:     Others,
-	Rules: map[string]Rule{
+	Rules: map[string]strict.Rule{
 		"CertificateOptions.Domain": {
 			What: "a domain name, or *. and one", Example: "*.example.com", Pattern: certificateName, MaxLength: 64,
 		},

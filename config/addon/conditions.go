@@ -3,9 +3,6 @@ package addon
 // conditions of a statement: by operator and key, the values.
 type conditions = map[string]map[string][]string
 
-// tombolosTag is on all that core makes; its value is the cluster's name.
-const tombolosTag = "tombolo:cluster"
-
 // resourceTag holds for what carries the tag.
 func resourceTag(key, value string) conditions {
 	return conditions{"StringEquals": {"aws:ResourceTag/" + key: {value}}}

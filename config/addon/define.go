@@ -3,6 +3,8 @@ package addon
 import (
 	"fmt"
 	"reflect"
+
+	"tombolo/config/strict"
 )
 
 // definition is an addon with options of type O, as its file writes it.
@@ -14,7 +16,7 @@ type definition[O any] struct {
 	Stage           Stage
 	Requires        []string
 	// Rules of the options' values, by type and field: "DNSOptions.Zones".
-	Rules map[string]Rule
+	Rules map[string]strict.Rule
 	// Needs in the cloud. Nil for none.
 	Needs func(Input[O]) Needs
 	// Keys of the general ConfigMap.

@@ -1,5 +1,11 @@
 package addon
 
+import (
+	"tombolo/config/strict"
+
+	"tombolo/internal/names"
+)
+
 // EBSOptions are the options of aws-ebs-csi-driver.
 type EBSOptions struct {
 	// KMSKeyARN of a key of your own that encrypts the volumes. Default the
@@ -12,7 +18,7 @@ var _ = register(definition[EBSOptions]{
 	Summary:   "Makes volumes of EBS for claims, and attaches them to nodes.",
 	Namespace: "kube-system",
 	Stage:     Others,
-	Rules:     map[string]Rule{"EBSOptions.KMSKeyARN": kmsKeys},
+	Rules:     map[string]strict.Rule{"EBSOptions.KMSKeyARN": kmsKeys},
 	Needs: func(in Input[EBSOptions]) Needs {
 		return Needs{Identities: []Identity{{
 			ServiceAccount: "ebs-csi-controller-sa", Statements: ebsStatements(in.Facts, in.Options.KMSKeyARN),
@@ -29,7 +35,7 @@ var _ = register(definition[EBSOptions]{
 			"serviceAccount": serviceAccount("ebs-csi-controller-sa", out.Made[RoleARN]),
 			// The driver tags volumes as the cluster's, which its role asks for.
 			"k8sTagClusterId": in.Cluster,
-			"extraVolumeTags": map[string]any{tombolosTag: in.Cluster},
+			"extraVolumeTags": map[string]any{names.ClusterTag: in.Cluster},
 		}}
 	},
 })

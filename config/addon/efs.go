@@ -1,6 +1,11 @@
 package addon
 
-import "cmp"
+import (
+	"cmp"
+
+	"tombolo/config/strict"
+	"tombolo/internal/names"
+)
 
 // EFSOptions are the options of aws-efs-csi-driver.
 type EFSOptions struct {
@@ -30,7 +35,7 @@ var _ = register(definition[EFSOptions]{
 	Summary:   "Gives claims a directory of a file system that many nodes share.",
 	Namespace: "kube-system",
 	Stage:     Others,
-	Rules:     map[string]Rule{"EFSOptions.Backup": {Default: true}},
+	Rules:     map[string]strict.Rule{"EFSOptions.Backup": {Default: true}},
 	Needs: func(in Input[EFSOptions]) Needs {
 		return Needs{
 			FileSystem: &FileSystem{Name: in.Named("efs"), Backup: *in.Options.Backup},
@@ -65,7 +70,7 @@ func efsControllerStatements(f Facts) []Statement {
 	files := []string{f.ARN("elasticfilesystem", "file-system/*")}
 	create := requestTag(f.ClusterTag(), "owned")
 	create["StringEquals"]["aws:RequestTag/"+efsDriverTag] = []string{"true"}
-	create["StringEquals"]["aws:ResourceTag/"+tombolosTag] = []string{f.Cluster}
+	create["StringEquals"]["aws:ResourceTag/"+names.ClusterTag] = []string{f.Cluster}
 	return append([]Statement{
 		{
 			Sid: "ReadFileSystems", Actions: []string{"elasticfilesystem:DescribeAccessPoints", "elasticfilesystem:DescribeFileSystems"},

@@ -1,6 +1,10 @@
 package addon
 
-import "cmp"
+import (
+	"cmp"
+
+	"tombolo/config/strict"
+)
 
 // DNSOptions are the options of external-dns.
 type DNSOptions struct {
@@ -22,7 +26,7 @@ var _ = register(definition[DNSOptions]{
 	Summary:   "Keeps DNS records of Services, Ingresses and Gateways.",
 	Namespace: "external-dns",
 	Stage:     Others,
-	Rules: map[string]Rule{
+	Rules: map[string]strict.Rule{
 		"DNSOptions.Zones":  {Noun: "zone", MinItems: 1},
 		"DNSOptions.Policy": {What: "a policy of ExternalDNS", Allowed: []string{"upsert-only", "sync"}, Default: "upsert-only"},
 	},

@@ -3,6 +3,8 @@ package addon
 import (
 	"regexp"
 	"strings"
+
+	"tombolo/config/strict"
 )
 
 // SecretsOptions are the options of external-secrets.
@@ -30,7 +32,7 @@ var _ = register(definition[SecretsOptions]{
 	Summary:   "Copies secrets from Secrets Manager into the cluster.",
 	Namespace: "external-secrets",
 	Stage:     Others,
-	Rules: map[string]Rule{
+	Rules: map[string]strict.Rule{
 		"SecretsOptions.Prefixes": {
 			What: "the beginning of secrets' names, ending in one of / _ . -", Noun: "prefix", Example: "demo/",
 			Pattern: secretPrefix, MaxLength: 256, MinItems: 1,

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,10 +12,9 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/golden"
 	sigsyaml "sigs.k8s.io/yaml"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // TestGolden holds what each addon needs and publishes to files, for the
 // options of testdata/options/<addon>.yaml.
@@ -45,9 +43,9 @@ func TestGolden(t *testing.T) {
 				parts["values"] = a.Values(facts(), options, out)
 			}
 			for part, content := range parts {
-				path := filepath.Join("testdata", part, a.Name+".yaml")
-				written[path] = true
-				golden(t, path, content)
+				file := part + "/" + a.Name + ".yaml"
+				written[golden.Path(file)] = true
+				goldenYAML(t, file, content)
 			}
 		})
 	}
@@ -153,25 +151,11 @@ func pruned(v any) any {
 	return v
 }
 
-func golden(t *testing.T, path string, content any) {
+func goldenYAML(t *testing.T, file string, content any) {
 	t.Helper()
 	got, err := sigsyaml.Marshal(content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("%s is\n%s\nexpected\n%s", path, got, want)
-	}
+	golden.Assert(t, string(got), file)
 }

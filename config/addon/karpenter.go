@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"regexp"
+
+	"tombolo/config/strict"
 )
 
 // karpenterDiscovery is the tag by which Karpenter finds subnets and security
@@ -35,7 +37,7 @@ var _ = register(definition[KarpenterOptions]{
 	Summary:   "Makes nodes for pods that find no place, and removes those that are no longer needed.",
 	Namespace: "kube-system",
 	Stage:     Karpenter,
-	Rules: map[string]Rule{
+	Rules: map[string]strict.Rule{
 		"KarpenterOptions.CPULimit": {Least: number(1), Default: 1000},
 		"KarpenterOptions.AMIAlias": {
 			What: "an alias of an image, family@release", Example: "al2023@v20260715", Pattern: amiAlias, Default: "al2023@latest",

@@ -1,5 +1,11 @@
 package addon
 
+import (
+	"tombolo/config/strict"
+
+	"tombolo/internal/names"
+)
+
 // LoadBalancerOptions are the options of aws-load-balancer-controller.
 type LoadBalancerOptions struct {
 	// WebACLs lets it put AWS WAF in front of application load balancers, with
@@ -12,7 +18,7 @@ var _ = register(definition[LoadBalancerOptions]{
 	Summary:   "Makes load balancers of AWS for Services and Ingresses.",
 	Namespace: "kube-system",
 	Stage:     LoadBalancerController,
-	Rules:     map[string]Rule{"LoadBalancerOptions.WebACLs": {Default: false}},
+	Rules:     map[string]strict.Rule{"LoadBalancerOptions.WebACLs": {Default: false}},
 	Needs: func(in Input[LoadBalancerOptions]) Needs {
 		statements := loadBalancerStatements(in.Facts)
 		if in.Options.WebACLs {
@@ -27,7 +33,7 @@ var _ = register(definition[LoadBalancerOptions]{
 			"vpcId":          out.VPCID,
 			"serviceAccount": serviceAccount("aws-load-balancer-controller", out.Made[RoleARN]),
 			// By it, what a cluster left behind is found.
-			"defaultTags": map[string]any{tombolosTag: in.Cluster},
+			"defaultTags": map[string]any{names.ClusterTag: in.Cluster},
 			// What its role may not use is off; the classic WAF and Shield always.
 			"enableWafv2":  in.Options.WebACLs,
 			"enableWaf":    false,

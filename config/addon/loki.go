@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"tombolo/config/strict"
 )
 
 // LokiOptions are the options of loki.
@@ -25,7 +27,7 @@ var _ = register(definition[LokiOptions]{
 	Summary:   "Keeps the logs of the cluster in a bucket, and answers queries about them.",
 	Namespace: "loki",
 	Stage:     Others,
-	Rules:     map[string]Rule{"LokiOptions.RetentionDays": {Least: number(1), Default: 30}},
+	Rules:     map[string]strict.Rule{"LokiOptions.RetentionDays": {Least: number(1), Default: 30}},
 	Needs: func(in Input[LokiOptions]) Needs {
 		return Needs{
 			Bucket:     &Bucket{Name: lokiBucket(in.Facts), ExpireDays: in.Options.RetentionDays + lokiGraceDays},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+
+	"tombolo/config/strict"
 )
 
 // PrometheusOptions are the options of kube-prometheus-stack.
@@ -29,7 +31,7 @@ var _ = register(definition[PrometheusOptions]{
 	Namespace:       monitoring,
 	NamespaceLabels: monitoringLabels(),
 	Stage:           Others,
-	Rules: map[string]Rule{
+	Rules: map[string]strict.Rule{
 		"PrometheusOptions.RetentionDays": {Least: number(1), Default: 15},
 		"PrometheusOptions.Storage": {
 			What: "a size in Gi or Ti", Example: "50Gi", Pattern: regexp.MustCompile(`^[1-9][0-9]{0,4}[GT]i$`), Default: "50Gi",

@@ -3,13 +3,11 @@ package addon
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 )
 
 const referenceIntro = `# The addons
@@ -48,20 +46,7 @@ func TestReference(t *testing.T) {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", a.ValuesName(), code(leaves(values, "")))
 		}
 	}
-
-	path := filepath.Join("..", "..", "docs", "reference", "addons.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(b.String(), string(got)); diff != "" {
-		t.Errorf("%s is not current; run go test ./config/addon -run TestReference -update (-want +got):\n%s", path, diff)
-	}
+	golden.Assert(t, b.String(), "../../../docs/reference/addons.md")
 }
 
 func code(words []string) string {

@@ -3,30 +3,12 @@ package addon
 import (
 	"regexp"
 	"strings"
+
+	"tombolo/config/strict"
 )
 
-// Rule is what one value of an addon's options may be. On a list it is the rule
-// of the items. The zero rule allows everything of the type.
-type Rule struct {
-	// What the value is, in words: "a DNS name"; Noun is one item of a list.
-	What, Noun string
-	// Example of a good value.
-	Example string
-	// Allowed values; nil for all that match Pattern.
-	Allowed []string
-	Pattern *regexp.Regexp
-	// MaxLength in characters; 0 for no limit.
-	MaxLength int
-	// Least and Most of a number.
-	Least, Most *int
-	// MinItems of a list.
-	MinItems int
-	// Default for the reference and the schema; SetDefaults of the options sets it.
-	Default any
-}
-
 // RuleOf is the rule of an options' field, "DNSOptions.Zones", if it has one.
-func RuleOf(field string) (Rule, bool) {
+func RuleOf(field string) (strict.Rule, bool) {
 	if r, ok := sharedRules[field]; ok {
 		return r, true
 	}
@@ -35,13 +17,13 @@ func RuleOf(field string) (Rule, bool) {
 			return r, true
 		}
 	}
-	return Rule{}, false
+	return strict.Rule{}, false
 }
 
 var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$`)
 
 // sharedRules are the rules of types that several addons' options use.
-var sharedRules = map[string]Rule{
+var sharedRules = map[string]strict.Rule{
 	"Zone.ID": {
 		What: "the id of a Route 53 hosted zone", Example: "Z0123456789ABCDEFGHIJ",
 		Pattern: regexp.MustCompile(`^Z[A-Z0-9]{5,31}$`),
@@ -50,7 +32,7 @@ var sharedRules = map[string]Rule{
 }
 
 // kmsKeys is the rule of KMS keys that options name.
-var kmsKeys = Rule{
+var kmsKeys = strict.Rule{
 	What: "the ARN of a KMS key", Noun: "key",
 	Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
 	Pattern: regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`),

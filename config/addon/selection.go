@@ -4,6 +4,8 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+
+	"tombolo/config/strict"
 )
 
 // Selection is the addons that a cluster file turns on: pointers to their
@@ -25,6 +27,16 @@ func (s Selection) Enabled() []Enabled {
 		if options, ok := s[a.Name]; ok {
 			out = append(out, Enabled{Addon: a, Options: options})
 		}
+	}
+	return out
+}
+
+// Fields are the keys of a selection: the catalogue's names. A file's addons are
+// read by them.
+func (s Selection) Fields() []strict.Field {
+	var out []strict.Field
+	for _, a := range All() {
+		out = append(out, strict.Field{Name: a.Name, Type: reflect.PointerTo(a.options)})
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"tombolo/automation"
-	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
@@ -108,12 +108,12 @@ type failure struct {
 	Class    string          `json:"class"`
 	ExitCode int             `json:"exitCode"`
 	Message  string          `json:"message"`
-	Problems config.Problems `json:"problems,omitempty"`
+	Problems strict.Problems `json:"problems,omitempty"`
 }
 
 // report says why a command failed: to people always, to machines on request.
 func report(f *factory.Factory, class exitClass, err error) {
-	var problems config.Problems
+	var problems strict.Problems
 	errors.As(err, &problems)
 	if f.JSON() {
 		d := failure{Type: "error", Class: class.name, ExitCode: class.code, Message: err.Error(), Problems: problems}
@@ -136,7 +136,7 @@ func people(f *factory.Factory) render.Status {
 	return s
 }
 
-func reportProblems(f *factory.Factory, problems config.Problems) {
+func reportProblems(f *factory.Factory, problems strict.Problems) {
 	render.Problems(f.Streams.ErrOut, problems, render.ProblemOptions{
 		Style:    f.Style(f.Streams.ErrIsTerminal()),
 		Terminal: f.Streams.ErrIsTerminal() && f.Globals.Output == render.Text,
@@ -153,7 +153,7 @@ func blank(w io.Writer, terminal bool) {
 }
 
 // counted is "3 problems in clusters/demo.yaml" or "3 problems in 2 files".
-func counted(problems config.Problems) string {
+func counted(problems strict.Problems) string {
 	files := map[string]bool{}
 	for _, p := range problems {
 		files[p.File] = true

@@ -15,7 +15,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/health"
-	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -41,7 +41,7 @@ func TestClassify(t *testing.T) {
 	}{
 		{errors.New("anything"), 1},
 		{fault.NewUsage("a", "b"), 2},
-		{config.Problems{{File: "f"}}, 3},
+		{strict.Problems{{File: "f"}}, 3},
 		{fault.NewPrecondition("a", "b", nil), 4},
 		{&automation.PreconditionError{What: "a"}, 4},
 		{fmt.Errorf("up: %w", lab.ErrNotRunning), 4},
@@ -236,7 +236,7 @@ func TestLabFromEnvironment(t *testing.T) {
 }
 
 func TestCounted(t *testing.T) {
-	for want, problems := range map[string]config.Problems{
+	for want, problems := range map[string]strict.Problems{
 		"1 problem in a.yaml":   {{File: "a.yaml"}},
 		"2 problems in a.yaml":  {{File: "a.yaml"}, {File: "a.yaml"}},
 		"2 problems in 2 files": {{File: "a.yaml"}, {File: "b.yaml"}},

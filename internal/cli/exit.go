@@ -7,7 +7,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/health"
 	"tombolo/automation/teardown"
-	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/fault"
 	"tombolo/lab"
 )
@@ -43,7 +43,7 @@ func exitClasses() []exitClass {
 			code: 3, name: "invalid",
 			meaning: "A cluster file is invalid; nothing was started",
 			remedy:  "Correct every problem listed; `tombolo validate` checks again",
-			matches: isA[config.Problems],
+			matches: isA[strict.Problems],
 		},
 		{
 			code: 7, name: "locked",

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"tombolo/config"
+	"tombolo/config/strict"
 )
 
 // ProblemOptions say how problems are written.
@@ -22,7 +22,7 @@ type ProblemOptions struct {
 }
 
 // Problems writes what is wrong with cluster files.
-func Problems(w io.Writer, problems config.Problems, o ProblemOptions) {
+func Problems(w io.Writer, problems strict.Problems, o ProblemOptions) {
 	sources := map[string][]string{}
 	for i, p := range problems {
 		if !o.Terminal {
@@ -52,7 +52,7 @@ func sourceLines(path string) []string {
 	return strings.Split(string(text), "\n")
 }
 
-func writeProblem(w io.Writer, p config.Problem, source []string, o ProblemOptions) {
+func writeProblem(w io.Writer, p strict.Problem, source []string, o ProblemOptions) {
 	place := fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 	message := p.Message
 	if p.Path != "" {
@@ -72,7 +72,7 @@ func writeProblem(w io.Writer, p config.Problem, source []string, o ProblemOptio
 }
 
 // writeSource shows the line with the problem and points at its column.
-func writeSource(w io.Writer, p config.Problem, source []string, o ProblemOptions) {
+func writeSource(w io.Writer, p strict.Problem, source []string, o ProblemOptions) {
 	if p.Line < 1 || p.Line > len(source) {
 		return
 	}

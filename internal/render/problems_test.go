@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/lipgloss"
+	"gotest.tools/v3/golden"
 
-	"tombolo/config"
+	"tombolo/config/strict"
 )
 
 func TestProblems(t *testing.T) {
 	file := "testdata/bad.yaml"
-	problems := config.Problems{
+	problems := strict.Problems{
 		{File: file, Line: 3, Column: 1, Path: "regoin", Message: `unknown key, did you mean "region"?`, Remedy: "rename it"},
 		{File: file, Line: 5, Column: 9, Path: "network.cidr", Message: "10.0.0.0/8 is larger than a VPC may be: allowed are /16 to /24", Remedy: "use a block such as 10.0.0.0/16"},
 		{File: file, Line: 99, Column: 1, Message: "the file ends too early", Remedy: "complete it"},
@@ -28,7 +29,7 @@ func TestProblems(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			Problems(&b, problems, o)
-			golden(t, name, b.String())
+			golden.Assert(t, b.String(), name+".golden")
 			for line := range strings.Lines(b.String()) {
 				if w := lipgloss.Width(strings.TrimSuffix(line, "\n")); o.Width > 0 && w > o.Width {
 					t.Errorf("a line of %d cells wraps at %d: %q", w, o.Width, line)
@@ -44,7 +45,7 @@ func TestProblemsShowNoControlCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	Problems(&b, config.Problems{{File: file, Line: 1, Column: 7, Message: "bad"}}, ProblemOptions{Terminal: true})
+	Problems(&b, strict.Problems{{File: file, Line: 1, Column: 7, Message: "bad"}}, ProblemOptions{Terminal: true})
 	if strings.Contains(b.String(), "\x1b") {
 		t.Errorf("a control character of the file reaches the terminal: %q", &b)
 	}

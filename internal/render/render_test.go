@@ -9,12 +9,13 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/golden"
 )
 
 func TestPlain(t *testing.T) {
 	var out, err bytes.Buffer
 	replay(t, "testdata/up.jsonl", Options{Out: &out, Err: &err, Style: Style{Unicode: true}}, nil).Close()
-	golden(t, "plain", err.String())
+	golden.Assert(t, err.String(), "plain.golden")
 	if out.Len() > 0 {
 		t.Errorf("standard output holds status: %q", &out)
 	}
@@ -23,7 +24,7 @@ func TestPlain(t *testing.T) {
 func TestJSON(t *testing.T) {
 	var out, err bytes.Buffer
 	replay(t, "testdata/up.jsonl", Options{Out: &out, Err: &err, Format: JSON}, nil).Close()
-	golden(t, "json", out.String())
+	golden.Assert(t, out.String(), "json.golden")
 	if err.Len() > 0 {
 		t.Errorf("standard error holds documents: %q", &err)
 	}
@@ -133,7 +134,7 @@ func TestPlan(t *testing.T) {
 			set(&plan, &o)
 			var b bytes.Buffer
 			WritePlan(&b, plan, o)
-			golden(t, name, b.String())
+			golden.Assert(t, b.String(), name+".golden")
 			for _, secret := range []string{"not-marked-as-secret", "s3cr3t", "AAABAL"} {
 				if strings.Contains(b.String(), secret) {
 					t.Errorf("the plan shows the secret %q", secret)
@@ -160,7 +161,7 @@ func TestTable(t *testing.T) {
 			if err := Table(&b, TableOptions{Width: width, Style: Style{Unicode: true}}, header, rows); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, b.String())
+			golden.Assert(t, b.String(), name+".golden")
 		})
 	}
 }

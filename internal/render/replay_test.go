@@ -4,18 +4,13 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"flag"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // record is a line of a recording: what the observer was told, and when.
 type record struct {
@@ -127,23 +122,5 @@ func tellRun(p *Progress, r record) {
 		p.Waiting(r.Cluster, r.Waiting)
 	case r.Frame != "":
 		p.view.tick()
-	}
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); run with -update when it should:\n%s", path, diff)
 	}
 }

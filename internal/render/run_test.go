@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/golden"
 )
 
 // TestRunLive replays an up of eight clusters in three waves, one of which
@@ -25,7 +27,7 @@ func TestRunLive(t *testing.T) {
 			})
 			p.Close()
 			fmt.Fprintf(&frames, "--- closed\n%s", s)
-			golden(t, fmt.Sprintf("run-live-%d", width), frames.String())
+			golden.Assert(t, frames.String(), fmt.Sprintf("run-live-%d.golden", width))
 		})
 	}
 }
@@ -53,7 +55,7 @@ func TestRunInASCII(t *testing.T) {
 func TestRunPlain(t *testing.T) {
 	var out, err bytes.Buffer
 	replay(t, "testdata/run.jsonl", Options{Out: &out, Err: &err, Style: Style{Unicode: true}}, nil).Close()
-	golden(t, "run-plain", err.String())
+	golden.Assert(t, err.String(), "run-plain.golden")
 	if out.Len() > 0 {
 		t.Errorf("standard output holds status: %q", &out)
 	}
@@ -72,7 +74,7 @@ func TestRunJSON(t *testing.T) {
 			kept.WriteString(line)
 		}
 	}
-	golden(t, "run-json", kept.String())
+	golden.Assert(t, kept.String(), "run-json.golden")
 }
 
 // TestRunOfOne: an operation on one cluster looks as it does without a run.
@@ -141,7 +143,7 @@ func TestRunOfFifty(t *testing.T) {
 				Width: func() int { return size.width }, Height: func() int { return size.height },
 			})
 			fifty(p, func(seconds int) { now = now.Add(time.Duration(seconds) * time.Second) })
-			golden(t, name, s.String())
+			golden.Assert(t, s.String(), name+".golden")
 			moving := p.view.(*liveView).drawn
 			if len(moving) >= size.height {
 				t.Errorf("the view moves %d lines on a terminal of %d rows", len(moving), size.height)
@@ -220,7 +222,7 @@ func TestWriteSummary(t *testing.T) {
 			if err := WriteSummary(&b, s, o); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, b.String())
+			golden.Assert(t, b.String(), name+".golden")
 		})
 	}
 }

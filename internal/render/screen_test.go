@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/lipgloss"
+	"gotest.tools/v3/golden"
 )
 
 // screen is a terminal of some width that keeps all its lines. It understands
@@ -82,7 +83,7 @@ func TestLive(t *testing.T) {
 			})
 			p.Close()
 			fmt.Fprintf(&frames, "--- closed\n%s", s)
-			golden(t, fmt.Sprintf("live-%d", width), frames.String())
+			golden.Assert(t, frames.String(), fmt.Sprintf("live-%d.golden", width))
 		})
 	}
 }

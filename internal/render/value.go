@@ -8,10 +8,9 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
-)
 
-// masked is written in place of a secret.
-const masked = "[secret]"
+	"tombolo/internal/names"
+)
 
 // unknown stands for a value that does not exist yet.
 type unknown struct{}
@@ -36,7 +35,7 @@ func flattenInto(flat map[string]any, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if isSecret(v) {
-			flat[path] = masked
+			flat[path] = names.Secret
 			return
 		}
 		for key, child := range v {
@@ -66,7 +65,7 @@ func maskSecretObject(typ string, flat map[string]any) {
 	for path, v := range flat {
 		holds := strings.HasPrefix(path, "data") || strings.HasPrefix(path, "stringData")
 		if holds && !isUnknown(v) {
-			flat[path] = masked
+			flat[path] = names.Secret
 		}
 	}
 }
@@ -96,8 +95,8 @@ func unknownSentinel(s string) bool {
 
 // formatValue writes a known value on one line.
 func formatValue(v any) string {
-	if s, ok := v.(string); ok && s == masked {
-		return masked
+	if s, ok := v.(string); ok && s == names.Secret {
+		return names.Secret
 	}
 	text, err := json.Marshal(v)
 	if err != nil {

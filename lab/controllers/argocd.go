@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"tombolo/internal/names"
 	"tombolo/lab/process"
 )
 
@@ -33,10 +34,8 @@ const (
 	argocdRedis              = "argocd-redis"
 )
 
-const argocdNamespace = "argocd"
-
 func (f argocd) plan(cluster string, w workload) (plan, bool) {
-	p := newPlan(f, cluster, argocdNamespace, w)
+	p := newPlan(f, cluster, names.ArgoCDNamespace, w)
 	p.inits = argocdInits(w.template.Spec.InitContainers)
 	for _, c := range w.template.Spec.Containers {
 		words := slices.Concat(c.Command, c.Args)

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"tombolo/internal/file"
 )
 
 const (
@@ -73,11 +75,7 @@ func (w *watch) writeToken(ctx context.Context, p plan, t tokenFile) (expires ti
 	if err != nil {
 		return time.Time{}, fmt.Errorf("get a token of service account %s/%s: %w", p.namespace, p.serviceAccount, err)
 	}
-	next := t.path + ".next"
-	if err := os.WriteFile(next, []byte(answer.Status.Token), 0o600); err != nil {
-		return time.Time{}, fmt.Errorf("write a token: %w", err)
-	}
-	if err := os.Rename(next, t.path); err != nil {
+	if err := file.Replace(t.path, []byte(answer.Status.Token), 0o600); err != nil {
 		return time.Time{}, fmt.Errorf("write a token: %w", err)
 	}
 	return answer.Status.ExpirationTimestamp.Time, nil

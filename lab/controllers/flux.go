@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"tombolo/internal/names"
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
 )
@@ -21,10 +22,7 @@ type flux struct{}
 // their image.
 var fluxControllers = []string{"source-controller", "kustomize-controller", "helm-controller"}
 
-const (
-	sourceController = "source-controller"
-	fluxNamespace    = "flux-system"
-)
+const sourceController = "source-controller"
 
 func (f flux) plan(cluster string, w workload) (plan, bool) {
 	for _, c := range w.template.Spec.Containers {
@@ -32,7 +30,7 @@ func (f flux) plan(cluster string, w workload) (plan, bool) {
 		if w.kind != deployment || !slices.Contains(fluxControllers, tool) {
 			continue
 		}
-		p := newPlan(f, cluster, fluxNamespace, w)
+		p := newPlan(f, cluster, names.FluxNamespace, w)
 		p.tool = tool
 		for _, arg := range slices.Concat(c.Command, c.Args) {
 			// A command starts with a binary of the image; ours is another.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"tombolo/internal/file"
 )
 
 // Global is the region of resources that belong to no region.
@@ -154,24 +156,14 @@ func (s *store) path(r *Record) string {
 	return filepath.Join(s.dir, service, kind+"-"+name+"-"+hex.EncodeToString(sum[:4])+".json")
 }
 
-// writeFile replaces a file in one step, so that a crash leaves the old or the
-// new content.
+// writeFile replaces a file in one step, and makes its directory.
 func writeFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
+	if err := file.Replace(path, data, 0o600); err != nil {
 		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return syncDir(dir)
 }

@@ -11,6 +11,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/names"
 	"tombolo/platform/contract/argocd"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/published"
@@ -116,7 +117,7 @@ func TestEveryAddonIsReleasedInBothShapes(t *testing.T) {
 	for i, p := range clusters {
 		released := map[string]bool{}
 		for _, app := range applicationsOf(t, clusters, i) {
-			released[app.Metadata.Labels[argocd.AddonLabel]] = true
+			released[app.Metadata.Labels[names.AddonLabel]] = true
 		}
 		for _, a := range addon.All() {
 			if cloudAlone := a.Name == "certificate"; released[a.Name] == cloudAlone {

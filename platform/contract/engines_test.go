@@ -16,6 +16,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/names"
 	"tombolo/platform/contract/argocd"
 	"tombolo/platform/contract/helm"
 	"tombolo/platform/contract/manifest"
@@ -272,7 +273,7 @@ func TestWaves(t *testing.T) {
 			continue // not of the app of apps
 		}
 		name = strings.TrimPrefix(name, "apps-")
-		if a := app.Metadata.Labels[argocd.AddonLabel]; len(app.Metadata.Finalizers) > 0 {
+		if a := app.Metadata.Labels[names.AddonLabel]; len(app.Metadata.Finalizers) > 0 {
 			waves[a] = wave
 		} else {
 			definitions[name] = wave

@@ -13,14 +13,9 @@ import (
 	"tombolo/stacks/handoff"
 )
 
-const (
-	// AddonsAnnotation of the general ConfigMap names the addons that are
-	// turned on, separated by commas.
-	AddonsAnnotation = "tombolo/addons"
-	// AddonLabel names the addon that an object belongs to: a ConfigMap of
-	// values here, and whatever the platform tree has for the addon.
-	AddonLabel = infraconfig.AddonLabel
-)
+// AddonsAnnotation of the general ConfigMap names the addons that are
+// turned on, separated by commas.
+const AddonsAnnotation = "tombolo/addons"
 
 // addons adds what is published for the addons that are turned on: keys of the
 // general ConfigMap, and a ConfigMap of Helm values each.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 
-	"tombolo/components/namespaces"
+	"tombolo/internal/names"
 	"tombolo/stacks/handoff"
 )
 
@@ -38,7 +38,7 @@ func listNamespaces(ctx context.Context, kubeconfig string, env map[string]strin
 	}
 	owners := make(map[string]string, len(list.Items))
 	for _, n := range list.Items {
-		owners[n.Name] = n.Labels[namespaces.OwnerLabel]
+		owners[n.Name] = n.Labels[names.ClusterLabel]
 	}
 	return owners, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/flux"
-	"tombolo/components/infraconfig"
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 // strictSubstitution: a variable without a value is an error everywhere.
@@ -63,7 +63,7 @@ func follow(c *config.Cluster) (flux.Follow, error) {
 	}
 	return flux.Follow{
 		URL: c.GitOps.URL, Branch: c.GitOps.Branch, Path: c.GitOps.Path,
-		Interval: interval, SubstituteFrom: infraconfig.Name,
+		Interval: interval, SubstituteFrom: names.InfraConfig,
 	}, nil
 }
 

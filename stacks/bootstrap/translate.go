@@ -65,14 +65,24 @@ func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff) *infraconfig.Inf
 		Labels:      c.Labels,
 		Annotations: annotations(c),
 		Facts: infraconfig.Facts{
-			ClusterName: h.ClusterName, Environment: pulumi.String(c.Environment), Cloud: pulumi.String(c.Cloud.Provider),
-			Region: h.Region, AccountID: h.AccountID, Partition: h.Partition,
-			ClusterARN: h.ClusterARN, ClusterEndpoint: h.ClusterEndpoint, ClusterVersion: h.ClusterVersion,
-			OIDCIssuer: h.OIDCIssuer, OIDCProviderARN: h.OIDCProviderARN,
-			VPCID: h.VPCID, VPCCIDR: h.VPCCIDR,
-			PrivateSubnetIDs: h.PrivateSubnetIDs, PublicSubnetIDs: h.PublicSubnetIDs,
-			ClusterSecurityGroupID: h.ClusterSecurityGroupID, NodeRoleARN: h.NodeRoleARN,
-			GitOpsPath: pulumi.String(gitOpsPath(hub)),
+			"cluster_name":              h.ClusterName,
+			"environment":               pulumi.String(c.Environment),
+			"cloud":                     pulumi.String(c.Cloud.Provider),
+			"region":                    h.Region,
+			"account_id":                h.AccountID,
+			"partition":                 h.Partition,
+			"cluster_arn":               h.ClusterARN,
+			"cluster_endpoint":          h.ClusterEndpoint,
+			"cluster_version":           h.ClusterVersion,
+			"oidc_issuer":               h.OIDCIssuer,
+			"oidc_provider_arn":         h.OIDCProviderARN,
+			"vpc_id":                    h.VPCID,
+			"vpc_cidr":                  h.VPCCIDR,
+			"private_subnet_ids":        joined(h.PrivateSubnetIDs),
+			"public_subnet_ids":         joined(h.PublicSubnetIDs),
+			"cluster_security_group_id": h.ClusterSecurityGroupID,
+			"node_role_arn":             h.NodeRoleARN,
+			"gitops_path":               pulumi.String(gitOpsPath(hub)),
 		},
 	}
 	for _, s := range c.Services {
@@ -80,6 +90,10 @@ func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff) *infraconfig.Inf
 	}
 	addons(args, c, h)
 	return args
+}
+
+func joined(ids pulumi.StringArrayInput) pulumi.StringInput {
+	return ids.ToStringArrayOutput().ApplyT(func(ids []string) string { return strings.Join(ids, ",") }).(pulumi.StringOutput)
 }
 
 // gitOpsPath is the path as the tree's own references are built on it:

@@ -1,38 +1,20 @@
 package handoff
 
 import (
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the reference")
-
-const referenceFile = "../../docs/reference/hand-off.md"
 
 // TestReference holds docs/reference/hand-off.md to the type.
 func TestReference(t *testing.T) {
-	got := referencePage(t)
-	if *update {
-		if err := os.WriteFile(referenceFile, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(referenceFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is not current; run go test ./stacks/handoff -run TestReference -update (-committed +generated):\n%s", referenceFile, diff)
-	}
+	golden.Assert(t, referencePage(t), "../../../docs/reference/hand-off.md")
 }
 
 func referencePage(t *testing.T) string {

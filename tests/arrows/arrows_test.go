@@ -18,6 +18,11 @@ import (
 var against = []struct{ from, to string }{
 	{"config", "stacks"},
 	{"config", "components/network"},
+	{"config", "internal/render"},
+	{"components/network", "internal/cli"},
+	{"internal/wording", "config"},
+	{"internal/names", "stacks"},
+	{"internal/file", "internal/wording"},
 	{"components/network", "config"},
 	{"components/network", "automation"},
 	{"stacks/core", "automation"},
@@ -78,6 +83,10 @@ var along = []struct{ from, to string }{
 	{"platform/contract/flux", "platform/contract/walk"},
 	{"platform/contract/walk", "platform/contract/published"},
 	{"platform/contract/published", "config"},
+	{"platform/contract", "config"},
+	{"config", "internal/wording"},
+	{"components/network", "internal/names"},
+	{"lab/aws", "internal/file"},
 	{"cmd/program", "stacks"},
 }
 

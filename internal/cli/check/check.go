@@ -140,15 +140,15 @@ func checkRun(o *Options) error {
 			return err
 		}
 		if o.Strict {
-			found = strict(found)
+			found = warningsAsErrors(found)
 		}
 		results[i] = result{g.tree.Name, fleets, g.clusters, g.skipped, found}
 	}
 	return o.report(results, elsewhere, fleets)
 }
 
-// strict takes warnings for errors.
-func strict(found finding.List) finding.List {
+// warningsAsErrors takes warnings for errors.
+func warningsAsErrors(found finding.List) finding.List {
 	for i := range found {
 		if found[i].Severity == finding.Warning {
 			found[i].Severity = finding.Error

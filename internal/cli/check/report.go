@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 	"tombolo/platform/contract/finding"
 )
 
@@ -102,7 +104,7 @@ func (o *Options) lines(r result) {
 		if f.Line == 0 {
 			fmt.Fprintln(o.ErrOut, f.String())
 		} else {
-			render.Problems(o.ErrOut, config.Problems{{
+			render.Problems(o.ErrOut, strict.Problems{{
 				File: f.File, Line: f.Line, Column: f.Column,
 				Message: fmt.Sprintf("%s: %s", f.Severity, f.Text()), Remedy: f.Remedy,
 			}}, options)
@@ -129,12 +131,8 @@ func names(all []*config.Cluster) []string {
 func counts(found finding.List) string {
 	var out []string
 	for _, s := range []finding.Severity{finding.Error, finding.Warning} {
-		switch n := found.Count(s); n {
-		case 0:
-		case 1:
-			out = append(out, fmt.Sprintf("1 %s", s))
-		default:
-			out = append(out, fmt.Sprintf("%d %ss", n, s))
+		if n := found.Count(s); n > 0 {
+			out = append(out, wording.Count(n, string(s)))
 		}
 	}
 	return strings.Join(out, ", ")

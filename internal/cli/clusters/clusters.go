@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/wording"
 )
 
 // dir holds the cluster files, below the project's root.
@@ -141,20 +140,8 @@ func unknown(name string, known []string) error {
 			fmt.Sprintf("write %s/%s%s, or give the path of a cluster file", dir, name, suffix))
 	}
 	problem := fmt.Sprintf("cluster %q is not known", name)
-	if near := nearest(name, known); near != "" {
+	if near := wording.Nearest(name, known); near != "" {
 		problem += fmt.Sprintf(", did you mean %q?", near)
 	}
 	return fault.NewUsage(problem, fmt.Sprintf("known are: %s; or give the path of a cluster file", strings.Join(known, ", ")))
-}
-
-// nearest returns the known name that is most like a mistyped one, if one is
-// like it at all.
-func nearest(name string, known []string) string {
-	best, bestDistance := "", 1+max(2, len(name)/3)
-	for _, candidate := range known {
-		if d := levenshtein.Distance(name, candidate, nil); d < bestDistance {
-			best, bestDistance = candidate, d
-		}
-	}
-	return best
 }

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"tombolo/config"
+	"tombolo/config/strict"
 )
 
 // WithFleets returns clusters together with all others of their hubs: one tree
 // is for a hub and its spokes, whichever of them a command line names. Clusters
-// with another engine come alone. The error, if any, is config.Problems with
+// with another engine come alone. The error, if any, is strict.Problems with
 // everything that is wrong in files beside those of the hubs.
 func WithFleets(chosen []*config.Cluster) ([]*config.Cluster, error) {
 	all := slices.Clone(chosen)
@@ -36,7 +37,7 @@ func WithFleets(chosen []*config.Cluster) ([]*config.Cluster, error) {
 
 // shortened shortens the paths of the problems' files.
 func shortened(err error) error {
-	var problems config.Problems
+	var problems strict.Problems
 	if !errors.As(err, &problems) {
 		return err
 	}

@@ -8,21 +8,22 @@ import (
 	"strings"
 
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/fault"
 )
 
-// Load reads cluster files. The error, if any, is config.Problems with
+// Load reads cluster files. The error, if any, is strict.Problems with
 // everything that is wrong in any of them. The clusters come in the order in
 // which a fleet operation reaches them: by wave, a hub before its spokes, then
 // by name.
 func Load(files []string) ([]*config.Cluster, error) {
 	var (
 		loaded   []*config.Cluster
-		problems config.Problems
+		problems strict.Problems
 	)
 	for _, file := range files {
 		c, err := config.Load(file)
-		var found config.Problems
+		var found strict.Problems
 		switch {
 		case errors.As(err, &found):
 			for _, p := range found {

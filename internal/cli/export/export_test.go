@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -24,10 +24,9 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
+	"tombolo/internal/names"
 	"tombolo/internal/render"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func cluster(name string, wave int, hub string) *config.Cluster {
 	c := &config.Cluster{Name: name, Environment: "test", Wave: wave}
@@ -66,24 +65,6 @@ func run(t *testing.T, clusters []*config.Cluster, output render.Format, backend
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	err := cmd.ExecuteContext(t.Context())
 	return out.String(), err
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); run with -update when it should:\n%s", path, diff)
-	}
 }
 
 func TestMatrix(t *testing.T) {
@@ -160,13 +141,13 @@ func TestOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "operator-git.yaml", fromGit)
+	golden.Assert(t, fromGit, "operator-git.yaml")
 	fromImage, err := run(t, some()[1:2], render.Plain, "", "operator", "canary", "--image", "registry.example/tombolo:1.4.0",
 		"--image-dir", "/project", "--organization", "acme", "--namespace", "infra")
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "operator-image.yaml", fromImage)
+	golden.Assert(t, fromImage, "operator-image.yaml")
 	for _, out := range []string{fromGit, fromImage} {
 		for _, object := range decode(t, out) {
 			checkObject(t, object)
@@ -216,7 +197,7 @@ func checkObject(t *testing.T, object metav1.Object) {
 	if s.APIVersion != "pulumi.com/v1" || s.Spec.WorkspaceTemplate.Spec.Image == "" || s.Spec.ServiceAccountName == "" {
 		t.Errorf("%s: %+v", s.Name, s)
 	}
-	if protected := s.Labels[clusterLabel] == "ledger"; s.Spec.DestroyOnFinalize == protected {
+	if protected := s.Labels[names.ClusterLabel] == "ledger"; s.Spec.DestroyOnFinalize == protected {
 		t.Errorf("%s: destroyOnFinalize is %t", s.Name, s.Spec.DestroyOnFinalize)
 	}
 }

@@ -10,14 +10,12 @@ import (
 
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/names"
 	"tombolo/stacks"
 )
 
-// The labels of every object of a cluster.
-const (
-	clusterLabel = "tombolo/cluster"
-	stackLabel   = "tombolo/stack"
-)
+// stackLabel is the label with the kind of stack on every object of a cluster.
+const stackLabel = "tombolo/stack"
 
 // objects are all that is written, in the order in which they can be applied.
 func (o *OperatorOptions) objects(stages [][]*config.Cluster) ([]any, error) {
@@ -96,7 +94,7 @@ func (o *OperatorOptions) stack(c *config.Cluster, kind stacks.Kind) *stack {
 		TypeMeta: metav1.TypeMeta{APIVersion: stackAPI, Kind: stackKind},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: o.Namespace,
-			Labels: map[string]string{clusterLabel: c.Name, stackLabel: string(kind)},
+			Labels: map[string]string{names.ClusterLabel: c.Name, stackLabel: string(kind)},
 		},
 		Spec: stackSpec{
 			Stack: path.Join(o.Organization, name), ServiceAccountName: o.ServiceAccount,

@@ -3,7 +3,6 @@ package graph
 import (
 	"encoding/xml"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,14 +11,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 func cluster(name, environment string, wave int, hub string) *config.Cluster {
 	c := &config.Cluster{Name: name, Environment: environment, Wave: wave}
@@ -44,30 +42,12 @@ func some() []*config.Cluster {
 	}
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); run with -update when it should:\n%s", path, diff)
-	}
-}
-
 func TestMermaid(t *testing.T) {
-	golden(t, "fleet.mmd", arrange(some()).mermaid())
+	golden.Assert(t, arrange(some()).mermaid(), "fleet.mmd")
 }
 
 func TestSVG(t *testing.T) {
-	golden(t, "fleet.svg", arrange(some()).svg())
+	golden.Assert(t, arrange(some()).svg(), "fleet.svg")
 }
 
 // TestOrderDoesNotMatter: the same clusters give the same drawing.

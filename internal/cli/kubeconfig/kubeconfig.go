@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"tombolo/automation"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
+	"tombolo/internal/file"
 	"tombolo/internal/render"
 )
 
@@ -124,19 +124,7 @@ func write(path string, content []byte) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing the kubeconfig: %w", err)
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".kubeconfig-*") // made with mode 0600
-	if err != nil {
-		return "", fmt.Errorf("writing the kubeconfig: %w", err)
-	}
-	_, err = temporary.Write(content)
-	if closeErr := temporary.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		os.Remove(temporary.Name())
+	if err := file.Replace(path, content, 0o600); err != nil {
 		return "", fmt.Errorf("writing the kubeconfig: %w", err)
 	}
 	return path, nil

@@ -17,11 +17,9 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
+	"tombolo/internal/names"
 	"tombolo/internal/render"
 )
-
-// masked is shown in place of a secret.
-const masked = "[secret]"
 
 // stack is one of a cluster's stacks.
 type stack string
@@ -147,7 +145,7 @@ func mask(outputs map[string]automation.Output) map[string]any {
 	for key, output := range outputs {
 		values[key] = output.Value
 		if output.Secret {
-			values[key] = masked
+			values[key] = names.Secret
 		}
 	}
 	return values

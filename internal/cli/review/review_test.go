@@ -1,23 +1,18 @@
 package review
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"gotest.tools/v3/golden"
 
 	"tombolo/automation/change"
 	"tombolo/config"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected comments")
 
 type object = map[string]any
 
@@ -153,7 +148,7 @@ func TestComments(t *testing.T) {
 	for name, set := range changesOfRequests() {
 		t.Run(name, func(t *testing.T) {
 			comment := Comment(set, Options{Key: "preview"})
-			golden(t, name+".md", comment)
+			golden.Assert(t, comment, name+".md")
 			if again := Comment(changesOfRequests()[name], Options{Key: "preview"}); again != comment {
 				t.Error("the same change makes another comment")
 			}
@@ -175,24 +170,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "upgrade.html", string(page))
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is not current (-want +got); run with -update:\n%s", path, diff)
-	}
+	golden.Assert(t, string(page), "upgrade.html")
 }
 
 // A comment fits, and every fence and every fold in it is closed.

@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/golden"
 
 	"tombolo/automation"
 	"tombolo/automation/fleet"
@@ -23,28 +22,8 @@ import (
 	"tombolo/internal/render"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
-
 // now is the moment at which the fleet is looked at.
 var now = time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got); run with -update when it should:\n%s", path, diff)
-	}
-}
 
 // driver knows clusters that stand in all the ways there are.
 type driver struct{ listed []automation.ClusterInfo }
@@ -195,7 +174,7 @@ func TestStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "status.golden", stdout+"---\n"+stderr)
+	golden.Assert(t, stdout+"---\n"+stderr, "status.golden")
 }
 
 func TestStatusJSON(t *testing.T) {
@@ -203,7 +182,7 @@ func TestStatusJSON(t *testing.T) {
 	if err != nil || stderr != "" {
 		t.Fatalf("%v, standard error: %q", err, stderr)
 	}
-	golden(t, "status.json.golden", stdout)
+	golden.Assert(t, stdout, "status.json.golden")
 }
 
 func TestStatusOfOne(t *testing.T) {
@@ -239,7 +218,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "status.html", string(text))
+	golden.Assert(t, string(text), "status.html")
 	outside := regexp.MustCompile(`(?i)(src|href)\s*=|url\([^#]|@import|https?://`)
 	for _, found := range outside.FindAllString(strings.ReplaceAll(string(text), `xmlns="http://www.w3.org/2000/svg"`, ""), -1) {
 		t.Errorf("the page takes something from elsewhere: %s", found)

@@ -15,6 +15,7 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/preflight"
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -219,7 +220,7 @@ func TestUp(t *testing.T) {
 
 func TestUpBadFileStartsNothing(t *testing.T) {
 	fx := newFixture(t, "demo", "--yes")
-	bad := config.Problems{{File: "demo.yaml", Line: 1, Column: 1, Message: "bad"}}
+	bad := strict.Problems{{File: "demo.yaml", Line: 1, Column: 1, Message: "bad"}}
 	fx.opts.Clusters = func([]string) ([]*config.Cluster, error) { return nil, bad }
 	fx.opts.Driver = func(context.Context, automation.Observer) (Driver, error) {
 		t.Error("a driver was made, which starts the lab")

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/kustomize/api/types"
 
+	"tombolo/internal/names"
 	"tombolo/platform/contract/helm"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/manifest"
@@ -17,14 +18,6 @@ import (
 
 // group is the API group of Argo CD's objects.
 const group = "argoproj.io"
-
-// The names that bootstrap gives to Argo CD's start.
-const (
-	// Namespace is where Argo CD and its objects are.
-	Namespace = "argocd"
-	// Root is the Application that follows a hub's gitops.path.
-	Root = "platform"
-)
 
 // applicationSet is an ApplicationSet.
 type applicationSet struct {
@@ -75,7 +68,7 @@ func (a Application) Sources() []Source {
 // object is the Application as findings name it.
 func (a Application) object() manifest.Object {
 	o := a.Object
-	o.Metadata.Name, o.Metadata.Namespace = a.Metadata.Name, cmp.Or(a.Metadata.Namespace, Namespace)
+	o.Metadata.Name, o.Metadata.Namespace = a.Metadata.Name, cmp.Or(a.Metadata.Namespace, names.ArgoCDNamespace)
 	return o
 }
 

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"tombolo/internal/names"
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/manifest"
 	"tombolo/platform/contract/tree"
@@ -23,7 +24,7 @@ func (w *Walk) Follow() {
 	}
 	var root Application
 	root.APIVersion, root.Kind = group+"/v1alpha1", "Application"
-	root.Metadata.Name, root.Metadata.Namespace = Root, Namespace
+	root.Metadata.Name, root.Metadata.Namespace = names.Platform, names.ArgoCDNamespace
 	w.followPath(nil, root, Source{Path: w.Published.Path})
 }
 

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"tombolo/internal/names"
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/manifest"
 	"tombolo/platform/contract/walk"
@@ -82,7 +83,7 @@ func (w *Walk) fromTemplate(in *walk.Origin, set applicationSet, g clusterGenera
 		return app, false
 	}
 	app.APIVersion, app.Kind = set.APIVersion, "Application"
-	app.Metadata.Namespace = Namespace
+	app.Metadata.Namespace = names.ArgoCDNamespace
 	w.from[app.object()] = set.Object
 	return app, true
 }

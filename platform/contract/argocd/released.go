@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tombolo/internal/names"
 	"tombolo/platform/contract/finding"
 )
 
@@ -15,18 +16,15 @@ func (w *Walk) CheckReleased() {
 	}
 	for _, a := range w.Published.Registration.Addons {
 		released := slices.ContainsFunc(w.Applications, func(app Application) bool {
-			return app.Metadata.Labels[AddonLabel] == a.Name
+			return app.Metadata.Labels[names.AddonLabel] == a.Name
 		})
 		if released || !a.HasValues() {
 			continue
 		}
 		w.InClusterFile([]string{"addons", a.Name}, finding.Finding{
 			Severity: finding.Warning,
-			Message:  fmt.Sprintf("%s is turned on, and no Application of the tree with the label %s releases it to this cluster", a.Name, AddonLabel),
+			Message:  fmt.Sprintf("%s is turned on, and no Application of the tree with the label %s releases it to this cluster", a.Name, names.AddonLabel),
 			Remedy:   "label the cluster as its ApplicationSet selects, add it to the tree, or turn it off",
 		})
 	}
 }
-
-// AddonLabel is on the Applications of an addon.
-const AddonLabel = "tombolo/addon"

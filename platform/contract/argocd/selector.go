@@ -11,6 +11,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/wording"
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/near"
 	"tombolo/platform/contract/published"
@@ -85,7 +86,7 @@ func (s selector) checkLabel(at tree.Wanted, key string) bool {
 	switch {
 	case slices.Contains(all, key):
 		return true
-	case slices.Contains(words, key), s.switches[key] && near.Nearest(key, words) == "":
+	case slices.Contains(words, key), s.switches[key] && wording.Nearest(key, words) == "":
 		return false
 	}
 	s.Refer(s.in, at, finding.Finding{
@@ -114,7 +115,7 @@ func (s selector) checkValues(at tree.Wanted, key string, values []string) {
 			s.set.Identity(), key, strings.Join(values, "|"), strings.Join(known, ", ")),
 		Remedy: near.DidYouMean(values[0], known, "label clusters so in their files, or remove the ApplicationSet"),
 	}
-	if near.Nearest(values[0], known) == "" {
+	if wording.Nearest(values[0], known) == "" {
 		if s.switches[key] {
 			return
 		}
@@ -126,7 +127,7 @@ func (s selector) checkValues(at tree.Wanted, key string, values []string) {
 // checkLeftOut warns of a label that leaves nobody out, because it is misspelt.
 func (s selector) checkLeftOut(at tree.Wanted, key string) {
 	all := published.Keys(s.Fleet, "labels")
-	if slices.Contains(all, key) || near.Nearest(key, all) == "" {
+	if slices.Contains(all, key) || wording.Nearest(key, all) == "" {
 		return
 	}
 	s.Refer(s.in, at, finding.Finding{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tombolo/internal/wording"
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/inventory"
 	"tombolo/platform/contract/manifest"
@@ -35,7 +36,7 @@ func (w *Walk) absent(ref reference, namespace string) absent {
 }
 
 // misspelt says whether the name is nearly that of what is there.
-func (a absent) misspelt() bool { return near.Nearest(a.Name, a.known) != "" }
+func (a absent) misspelt() bool { return wording.Nearest(a.Name, a.known) != "" }
 
 // gravity of what is missing: it may be what was not followed that makes it,
 // unless its name is nearly that of what is here.

@@ -5,6 +5,7 @@ package flux
 import (
 	"sigs.k8s.io/kustomize/api/types"
 
+	"tombolo/internal/names"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/manifest"
 	"tombolo/platform/contract/published"
@@ -86,17 +87,17 @@ type release struct {
 func firstKustomization(p published.Set) kustomization {
 	var k kustomization
 	k.APIVersion, k.Kind = kustomizeGroup+"/v1", "Kustomization"
-	k.Metadata.Name, k.Metadata.Namespace = published.Sync, published.Namespace
+	k.Metadata.Name, k.Metadata.Namespace = names.Platform, names.FluxNamespace
 	k.Spec.Path = p.Path
-	k.Spec.SourceRef = reference{Kind: "GitRepository", Name: published.Sync}
-	k.Spec.PostBuild = &postBuild{SubstituteFrom: []variablesFrom{{Kind: "ConfigMap", Name: published.InfraConfig}}}
+	k.Spec.SourceRef = reference{Kind: "GitRepository", Name: names.Platform}
+	k.Spec.PostBuild = &postBuild{SubstituteFrom: []variablesFrom{{Kind: "ConfigMap", Name: names.InfraConfig}}}
 	return k
 }
 
 // isOwn says whether it follows this tree.
 func (k kustomization) isOwn() bool {
 	ref := k.Spec.SourceRef
-	return ref.Kind == "GitRepository" && ref.Name == published.Sync && ref.in(k.Metadata.Namespace) == published.Namespace
+	return ref.Kind == "GitRepository" && ref.Name == names.Platform && ref.in(k.Metadata.Namespace) == names.FluxNamespace
 }
 
 // sources are the objects that its variables come from.

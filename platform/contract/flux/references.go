@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"tombolo/internal/names"
+	"tombolo/internal/wording"
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/inventory"
 	"tombolo/platform/contract/manifest"
 	"tombolo/platform/contract/near"
-	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree"
 	"tombolo/platform/contract/walk"
 )
@@ -96,13 +97,13 @@ func (w *Walk) checkKey(r releaseMet, from values, found inventory.Entry) {
 		Besides: map[string]string{"kind": from.Kind, "name": from.Name},
 	}
 	if key == "" {
-		key = published.ValuesKey
+		key = names.ValuesKey
 		what.Path, what.Value, what.Besides = []string{"spec", "valuesFrom", "[]", "name"}, from.Name, map[string]string{"kind": from.Kind}
 	}
 	if found.Has(key) {
 		return
 	}
-	w.referOptional(r.in, what, from.optional, near.Nearest(key, found.Keys) != "", finding.Finding{
+	w.referOptional(r.in, what, from.optional, wording.Nearest(key, found.Keys) != "", finding.Finding{
 		Severity: finding.Error,
 		Message:  fmt.Sprintf("%s: valuesFrom refers to key %q of %s %s, which has %s", r.Identity(), key, from.Kind, from.Name, listed(found.Keys)),
 		Remedy:   near.DidYouMean(key, found.Keys, "set valuesKey to a key that it has"),

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"tombolo/internal/names"
+	"tombolo/internal/wording"
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/manifest"
@@ -93,7 +95,7 @@ func (w *Walk) occurring(s *sync, name string, f finding.Finding) {
 func (w *Walk) variableAdvice(s *sync, name string) string {
 	if other := w.somebodyPublishes(name); other != "" {
 		if other == w.Published.Cluster {
-			return fmt.Sprintf("%s has it: add that to the substituteFrom of %s", published.InfraConfig, s.Identity())
+			return fmt.Sprintf("%s has it: add that to the substituteFrom of %s", names.InfraConfig, s.Identity())
 		}
 		return fmt.Sprintf("cluster %s publishes it: add it to this cluster's file too, or give it a default, ${%s:=…}", other, name)
 	}
@@ -115,7 +117,7 @@ func (w *Walk) somebodyPublishes(name string) string {
 // nothing substitutes it. Shell scripts are full of others.
 func (w *Walk) literalVariable(s *sync, name string) {
 	_, known := w.Published.Variables[name]
-	if !known && near.Nearest(name, slices.Sorted(maps.Keys(w.Published.Variables))) == "" {
+	if !known && wording.Nearest(name, slices.Sorted(maps.Keys(w.Published.Variables))) == "" {
 		return
 	}
 	w.occurring(s, name, finding.Finding{

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/internal/names"
 	"tombolo/platform/contract/inventory"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/substitution"
@@ -32,11 +33,11 @@ func New(w *walk.Walk) *Walk {
 func madeByBootstrap(p published.Set) inventory.Inventory {
 	examples := p.Examples()
 	out := inventory.Inventory{
-		{Kind: "ConfigMap", Namespace: published.Namespace, Name: published.InfraConfig}: {
+		{Kind: "ConfigMap", Namespace: names.FluxNamespace, Name: names.InfraConfig}: {
 			Keys: slices.Sorted(maps.Keys(examples)), Values: examples, Published: true,
 		},
-		{Kind: "GitRepository", Namespace: published.Namespace, Name: published.Sync}: {},
-		{Kind: "Kustomization", Namespace: published.Namespace, Name: published.Sync}: {},
+		{Kind: "GitRepository", Namespace: names.FluxNamespace, Name: names.Platform}: {},
+		{Kind: "Kustomization", Namespace: names.FluxNamespace, Name: names.Platform}: {},
 	}
 	for _, o := range p.Objects {
 		out[inventory.ID{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}] = inventory.Entry{Keys: o.Keys, Published: true}

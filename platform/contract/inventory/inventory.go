@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/internal/wording"
 	"tombolo/platform/contract/manifest"
-	"tombolo/platform/contract/near"
 )
 
 // ID of an object. Kinds are told apart without their group: those that are
@@ -75,7 +75,7 @@ func alike(kind, written string) bool {
 	case slices.Contains(sources, written):
 		return slices.Contains(sources, kind)
 	default:
-		return near.Nearest(written, []string{kind}) != ""
+		return wording.Nearest(written, []string{kind}) != ""
 	}
 }
 

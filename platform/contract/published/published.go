@@ -8,22 +8,7 @@ import (
 	"strings"
 
 	"tombolo/config"
-)
-
-// The names that bootstrap gives to what it publishes. A test holds them to
-// the components' own.
-const (
-	// Namespace of Flux and of the general ConfigMap.
-	Namespace = "flux-system"
-	// InfraConfig is the general ConfigMap.
-	InfraConfig = "infra-config"
-	// ValuesKey holds the Helm values in the ConfigMap of a service.
-	ValuesKey = "values.yaml"
-	// Sync is the name of the GitRepository with the tree, and of the Flux
-	// Kustomization at its start.
-	Sync = "platform"
-	// AuthSecret holds the credentials for the Git repository.
-	AuthSecret = "platform-auth"
+	"tombolo/internal/names"
 )
 
 // Set is what bootstrap publishes to one cluster, and where on the tree the
@@ -70,17 +55,19 @@ func To(c, hub *config.Cluster) Set {
 		Path:      strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
 		Variables: map[string]Variable{},
 	}
-	examples := facts(c, p.Path)
-	for _, key := range config.ReservedValueKeys() {
-		p.Variables[key] = Variable{Example: examples[key]}
+	for _, key := range names.InfraKeys(map[string]string{
+		"cluster_name": c.Name, "environment": c.Environment, "cloud": string(c.Cloud.Provider), "region": c.Cloud.Region,
+		"account_id": c.Cloud.Account, "cluster_version": c.Kubernetes.Version, "gitops_path": p.Path,
+	}) {
+		p.Variables[key.Name] = Variable{Example: key.Example}
 	}
 	for key, value := range c.Values {
 		p.Variables[key] = Variable{Example: value, Setting: []string{"values", key}}
 	}
 	for _, s := range c.Services {
 		p.Objects = append(p.Objects, Object{
-			Kind: "ConfigMap", Namespace: s.Namespace, Name: s.Name + "-values",
-			Keys: []string{ValuesKey}, Setting: []string{"services", s.Name},
+			Kind: "ConfigMap", Namespace: s.Namespace, Name: names.Values(s.Name),
+			Keys: []string{names.ValuesKey}, Setting: []string{"services", s.Name},
 		})
 	}
 	for _, a := range c.Addons.Enabled() {
@@ -90,7 +77,7 @@ func To(c, hub *config.Cluster) Set {
 		if a.HasValues() {
 			p.Objects = append(p.Objects, Object{
 				Kind: "ConfigMap", Namespace: a.Namespace, Name: a.ValuesName(),
-				Keys: []string{ValuesKey}, Setting: []string{"addons", a.Name},
+				Keys: []string{names.ValuesKey}, Setting: []string{"addons", a.Name},
 			})
 		}
 	}
@@ -100,7 +87,7 @@ func To(c, hub *config.Cluster) Set {
 	}
 	if c.GitOps.Auth != nil {
 		p.Objects = append(p.Objects, Object{
-			Kind: "Secret", Namespace: Namespace, Name: AuthSecret, Keys: authKeys(c.GitOps.Auth.Type),
+			Kind: "Secret", Namespace: names.FluxNamespace, Name: names.PlatformAuth, Keys: authKeys(c.GitOps.Auth.Type),
 		})
 	}
 	return p
@@ -120,33 +107,6 @@ func authKeys(kind config.AuthType) []string {
 		return []string{"identity", "known_hosts"}
 	}
 	return []string{"password", "username"}
-}
-
-// facts are the values of the keys that every cluster has: those that the file
-// tells, and the like of what the cloud will say for the others.
-func facts(c *config.Cluster, path string) map[string]string {
-	region, account := c.Cloud.Region, c.Cloud.Account
-	issuer := "oidc.eks." + region + ".amazonaws.com/id/0123456789ABCDEF"
-	return map[string]string{
-		"cluster_name":              c.Name,
-		"environment":               c.Environment,
-		"cloud":                     string(c.Cloud.Provider),
-		"region":                    region,
-		"account_id":                account,
-		"partition":                 "aws",
-		"cluster_arn":               "arn:aws:eks:" + region + ":" + account + ":cluster/" + c.Name,
-		"cluster_endpoint":          "https://0123456789ABCDEF.gr7." + region + ".eks.amazonaws.com",
-		"cluster_version":           c.Kubernetes.Version,
-		"oidc_issuer":               "https://" + issuer,
-		"oidc_provider_arn":         "arn:aws:iam::" + account + ":oidc-provider/" + issuer,
-		"vpc_id":                    "vpc-0123456789abcdef0",
-		"vpc_cidr":                  "10.0.0.0/16",
-		"private_subnet_ids":        "subnet-0aaa,subnet-0bbb",
-		"public_subnet_ids":         "subnet-0ccc,subnet-0ddd",
-		"cluster_security_group_id": "sg-0123456789abcdef0",
-		"node_role_arn":             "arn:aws:iam::" + account + ":role/" + c.Name + "-node",
-		"gitops_path":               path,
-	}
 }
 
 // Keys are those of a part of the registrations that some cluster has, sorted.

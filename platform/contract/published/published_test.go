@@ -6,6 +6,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/internal/names"
 )
 
 func cluster(name string) *config.Cluster {
@@ -28,7 +29,7 @@ func TestToFlux(t *testing.T) {
 	if v := p.Variables["zone"]; v.Example != "a.test" || !slices.Equal(v.Setting, []string{"values", "zone"}) {
 		t.Errorf("zone is %v", v)
 	}
-	for name, want := range map[string][]string{"dns-values": {ValuesKey}, "karpenter-values": {ValuesKey}, AuthSecret: {"identity", "known_hosts"}} {
+	for name, want := range map[string][]string{"dns-values": {names.ValuesKey}, "karpenter-values": {names.ValuesKey}, names.PlatformAuth: {"identity", "known_hosts"}} {
 		at := slices.IndexFunc(p.Objects, func(o Object) bool { return o.Name == name })
 		if at < 0 || !slices.Equal(p.Objects[at].Keys, want) {
 			t.Errorf("%s with %v is not among %v", name, want, p.Objects)

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"path"
 
+	"tombolo/internal/wording"
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/manifest"
-	"tombolo/platform/contract/near"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree"
 )
@@ -75,7 +75,7 @@ func (w *Walk) StartsInTree() bool { return w.Files.IsDir(tree.Relative(w.Publis
 
 // NearDir advises about a directory that is not in the tree.
 func (w *Walk) NearDir(dir string) string {
-	if word := near.Nearest(tree.Relative(dir), w.Files.Dirs()); word != "" {
+	if word := wording.Nearest(tree.Relative(dir), w.Files.Dirs()); word != "" {
 		return fmt.Sprintf("did you mean %q?", word)
 	}
 	return "make the directory, or correct the path"
@@ -86,7 +86,7 @@ func (w *Walk) NearDir(dir string) string {
 // meant, or gives other advice.
 func (w *Walk) NearFile(file, name, otherwise string) string {
 	dir := tree.Relative(path.Join(path.Dir(file), path.Dir(name)))
-	word := near.Nearest(path.Base(name), w.Files.Entries(dir))
+	word := wording.Nearest(path.Base(name), w.Files.Entries(dir))
 	if word == "" {
 		return otherwise
 	}

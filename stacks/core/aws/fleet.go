@@ -9,6 +9,7 @@ import (
 	"tombolo/components/identity"
 	"tombolo/components/registration"
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 // fleetRoles are the roles by which a hub's Argo CD reaches its spokes; "" where
@@ -56,7 +57,7 @@ func hubRoleArgs(c *config.Cluster, partition string, cluster *eks.Cluster) *ide
 	return &identity.RoleArgs{
 		RoleName:             config.ArgoCDRoleName(c.Name),
 		Mode:                 identity.IRSA,
-		Namespace:            argocd.Namespace,
+		Namespace:            names.ArgoCDNamespace,
 		ServiceAccount:       accounts[0],
 		OtherServiceAccounts: accounts[1:],
 		AccountID:            c.Cloud.Account,

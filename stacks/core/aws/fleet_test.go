@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,7 +30,7 @@ func TestHubPolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goldenPolicy(t, filepath.Join("testdata", "fleet", "hub.json"), document)
+	recorder.Golden(t, "fleet/hub.json", document)
 	for _, s := range list {
 		for _, action := range s.Actions {
 			if strings.Contains(action, "*") {
@@ -86,7 +85,7 @@ func TestFleetRoles(t *testing.T) {
 		}
 		if name == "hub" {
 			trust := r.OfType("aws:iam/role:Role")[0].String("assumeRolePolicy")
-			goldenPolicy(t, filepath.Join("testdata", "fleet", "hub-trust.json"), trust)
+			recorder.Golden(t, "fleet/hub-trust.json", trust)
 		}
 	}
 }

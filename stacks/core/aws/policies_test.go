@@ -1,10 +1,7 @@
 package aws
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,12 +9,12 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/golden"
 
 	"tombolo/components/identity"
+	"tombolo/components/recorder"
 	"tombolo/config/addon"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // maxPolicy is IAM's limit for a role's inline policies, in characters without
 // white space. Source: "IAM and AWS STS quotas" in the IAM User Guide.
@@ -43,9 +40,9 @@ func TestAddonPolicies(t *testing.T) {
 			if i.Name != "" {
 				name += "-" + i.Name
 			}
-			path := filepath.Join("testdata", "policies", name+".json")
-			written[path] = true
-			goldenPolicy(t, path, document)
+			file := "policies/" + name + ".json"
+			written[golden.Path(file)] = true
+			recorder.Golden(t, file, document)
 		}
 	}
 	paths, err := filepath.Glob(filepath.Join("testdata", "policies", "*.json"))
@@ -76,29 +73,4 @@ func sampleOptions(t *testing.T, a *addon.Addon) any {
 	}
 	addon.Selection{a.Name: options}.SetDefaults()
 	return options
-}
-
-// goldenPolicy compares a policy, indented, with a file.
-func goldenPolicy(t *testing.T, path, document string) {
-	t.Helper()
-	var got bytes.Buffer
-	if err := json.Indent(&got, []byte(document), "", "  "); err != nil {
-		t.Fatalf("%s is no JSON: %v", path, err)
-	}
-	got.WriteByte('\n')
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("%s is\n%s\nexpected\n%s", path, got.String(), want)
-	}
 }

@@ -1,0 +1,226 @@
+package strict
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"tombolo/internal/wording"
+)
+
+// decoder fills Go values from YAML nodes. It is stricter than yaml.v3's own:
+// it takes no unknown key, no key twice and no value of another type, goes on
+// after a problem, and notes where everything stands.
+type decoder struct {
+	Format
+	doc     *Document
+	open    map[*yaml.Node]bool // being read: an alias to one of them never ends
+	visited int
+}
+
+// decode reads n into dst. key is nil for the root and for items of a list.
+func (d *decoder) decode(key, n *yaml.Node, p Path, dst reflect.Value, r Rule) {
+	d.doc.stood(p, key, n)
+	n = d.resolve(n, p)
+	if n == nil || !d.enter(n, p) {
+		return
+	}
+	defer d.leave(n)
+	if !d.plain(n, p, dst.Type()) {
+		return
+	}
+	switch dst.Kind() {
+	case reflect.Pointer:
+		target := reflect.New(dst.Type().Elem())
+		d.value(n, p, target.Elem(), r)
+		dst.Set(target)
+	default:
+		d.value(n, p, dst, r)
+	}
+}
+
+// plain refuses tags that ask for another type, and values that are not there.
+func (d *decoder) plain(n *yaml.Node, p Path, want reflect.Type) bool {
+	if n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!str" {
+		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("has the YAML tag %s", wording.Quote(n.Tag)),
+			"remove the tag; the type follows from the key")
+		return false
+	}
+	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
+		remedy := "give it one, or remove the key"
+		if d.optional(want) {
+			remedy = "write {} to take it as it is, or remove the key"
+		}
+		d.doc.unreadable(positionOf(n), p, "has no value", remedy)
+		return false
+	}
+	return true
+}
+
+// optional tells a mapping that may be left empty but says something by being
+// there.
+func (d *decoder) optional(t reflect.Type) bool {
+	return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct &&
+		!slices.ContainsFunc(d.Fields(t.Elem()), func(f Field) bool { return f.Required })
+}
+
+func (d *decoder) value(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
+	switch dst.Kind() {
+	case reflect.Struct:
+		d.structure(n, p, dst.Type(), func(f Field) reflect.Value { return dst.Field(f.Index) })
+	case reflect.Slice:
+		d.list(n, p, dst, r)
+	case reflect.Map:
+		if dst.Type().Implements(catalogueType) {
+			d.catalogue(n, p, dst)
+			return
+		}
+		d.mapping(n, p, dst)
+	case reflect.String:
+		d.text(n, p, dst, r)
+	case reflect.Int:
+		d.integer(n, p, dst, r)
+	case reflect.Bool:
+		d.boolean(n, p, dst)
+	}
+}
+
+// wrong reports a value of another type than the key's.
+func (d *decoder) wrong(n *yaml.Node, p Path, want, remedy string) {
+	d.doc.unreadable(positionOf(n), p, fmt.Sprintf("must be %s, but is %s", want, describe(n)), remedy)
+}
+
+// structure reads a mapping with known keys; place is where a key's value goes.
+func (d *decoder) structure(n *yaml.Node, p Path, typ reflect.Type, place func(Field) reflect.Value) {
+	known := d.Fields(typ)
+	if n.Kind != yaml.MappingNode {
+		d.notMapping(n, p, typ, known)
+		return
+	}
+	names := namesOf(known)
+	seen := map[string]bool{}
+	for _, pr := range d.pairs(n, p) {
+		i := slices.Index(names, pr.key.Value)
+		if i < 0 {
+			d.unknown(pr.key, p, names, n)
+			continue
+		}
+		seen[pr.key.Value] = true
+		d.decode(pr.key, pr.value, p.Field(pr.key.Value), place(known[i]), known[i].Rule)
+	}
+	for _, f := range known {
+		if f.Required && !seen[f.Name] {
+			d.missing(n, p, f)
+		}
+	}
+}
+
+// notMapping reports a value where a struct belongs. Where a secret's place
+// belongs, the value is probably the secret.
+func (d *decoder) notMapping(n *yaml.Node, p Path, t reflect.Type, known []Field) {
+	if d.Rule(t.Name()).Secret {
+		d.doc.unreadable(positionOf(n), p, "must say where the secret is; the secret itself does not belong here",
+			"write "+wording.Or(namesOf(known))+" as a key below it")
+		d.doc.Conceal()
+		return
+	}
+	d.wrong(n, p, "a mapping", "write "+someKeys(known)+" below it")
+}
+
+// unknown reports a key that the format does not have. A misspelt key does not
+// also make the key that was meant missing.
+func (d *decoder) unknown(key *yaml.Node, p Path, names []string, parent *yaml.Node) {
+	remedy := "remove it; the keys here are " + strings.Join(names, ", ")
+	if near := wording.Nearest(key.Value, names); near != "" {
+		remedy = fmt.Sprintf("did you mean %s?", wording.Quote(near))
+		if !holds(parent, near) {
+			d.doc.broken[p.Field(near)] = true
+		}
+	}
+	d.doc.ReportAt(positionOf(key), p.Key(key.Value), "is not a known key", remedy)
+}
+
+func holds(mapping *yaml.Node, key string) bool {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return true
+		}
+	}
+	return false
+}
+
+// missing reports a required key at the mapping that should have it.
+func (d *decoder) missing(n *yaml.Node, p Path, f Field) {
+	if d.doc.broken[p.Field(f.Name)] {
+		return
+	}
+	position := d.doc.Position(p)
+	if p == "" {
+		position = positionOf(n)
+	}
+	d.doc.unreadable(position, p.Field(f.Name), "is required and missing", d.howToAdd(f))
+}
+
+func (d *decoder) list(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
+	if n.Kind != yaml.SequenceNode {
+		remedy := "write each item on a line of its own, after a dash"
+		if n.Kind == yaml.ScalarNode {
+			remedy = fmt.Sprintf("write [%s]", n.Value)
+		}
+		d.wrong(n, p, "a list", remedy)
+		return
+	}
+	if len(n.Content) < r.MinItems {
+		d.doc.unreadable(d.doc.Position(p), p,
+			fmt.Sprintf("needs at least %s, and has %d", wording.Count(r.MinItems, r.item()), len(n.Content)), "add one")
+	}
+	items := reflect.MakeSlice(dst.Type(), len(n.Content), len(n.Content))
+	for i, item := range n.Content {
+		d.decode(nil, item, p.Index(i), items.Index(i), r)
+	}
+	dst.Set(items)
+}
+
+// mapping reads the two kinds of free mapping: text to text, and text to
+// anything that JSON has.
+func (d *decoder) mapping(n *yaml.Node, p Path, dst reflect.Value) {
+	if n.Kind != yaml.MappingNode {
+		d.wrong(n, p, "a mapping", "write key: value pairs below it")
+		return
+	}
+	out := reflect.MakeMap(dst.Type())
+	for _, pr := range d.pairs(n, p) {
+		at := p.Key(pr.key.Value)
+		value := reflect.New(dst.Type().Elem()).Elem()
+		if value.Kind() == reflect.Interface {
+			d.doc.stood(at, pr.key, pr.value)
+			if v := d.anything(pr.value, at); v != nil {
+				value.Set(reflect.ValueOf(v))
+			}
+		} else {
+			d.decode(pr.key, pr.value, at, value, Rule{})
+		}
+		out.SetMapIndex(reflect.ValueOf(pr.key.Value), value)
+	}
+	dst.Set(out)
+}
+
+// catalogue reads a map as if it were a struct; what is not in the file is not in
+// the map.
+func (d *decoder) catalogue(n *yaml.Node, p Path, dst reflect.Value) {
+	read := map[string]reflect.Value{}
+	d.structure(n, p, dst.Type(), func(f Field) reflect.Value {
+		read[f.Name] = reflect.New(f.Type).Elem()
+		return read[f.Name]
+	})
+	out := reflect.MakeMap(dst.Type())
+	for name, value := range read {
+		if !value.IsNil() {
+			out.SetMapIndex(reflect.ValueOf(name), value)
+		}
+	}
+	dst.Set(out)
+}

@@ -1,0 +1,119 @@
+package strict
+
+import (
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Position is a place in a file. Line and column start at 1; the zero Position
+// is the start of the file.
+type Position struct{ Line, Column int }
+
+func positionOf(n *yaml.Node) Position { return Position{n.Line, n.Column} }
+
+// Document is a file while it is read: where each value stands, and what is
+// wrong so far.
+type Document struct {
+	// File is its path, for problems.
+	File     string
+	values   map[Path]Position
+	keys     map[Path]Position
+	problems Problems
+	// broken are the paths that could not be read; to check them further would
+	// only report the consequences of the first problem.
+	broken map[Path]bool
+}
+
+// NewDocument returns a document without any values, to decode a file into.
+func NewDocument(file string) *Document {
+	return &Document{
+		File:   file,
+		values: map[Path]Position{},
+		keys:   map[Path]Position{},
+		broken: map[Path]bool{},
+	}
+}
+
+// stood notes where the value at p stands. A mapping or list is shown by its
+// key, which is where a reader looks for it.
+func (d *Document) stood(p Path, key, value *yaml.Node) {
+	at := positionOf(value)
+	if key != nil {
+		d.keys[p] = positionOf(key)
+		if value.Kind != yaml.ScalarNode {
+			at = positionOf(key)
+		}
+	}
+	d.values[p] = at
+}
+
+// Has says whether the file itself holds a value at p, as against a default.
+func (d *Document) Has(p Path) bool {
+	_, ok := d.values[p]
+	return ok
+}
+
+// Position of the value at p, or of the nearest thing around it that is in the
+// file.
+func (d *Document) Position(p Path) Position {
+	for ; p != ""; p = p.parent() {
+		if at, ok := d.values[p]; ok {
+			return at
+		}
+	}
+	return Position{1, 1}
+}
+
+// KeyPosition is the position of the key at p; of the value, where there is no
+// key.
+func (d *Document) KeyPosition(p Path) Position {
+	if at, ok := d.keys[p]; ok {
+		return at
+	}
+	return d.Position(p)
+}
+
+// Sound says whether the values at all of the paths could be read, so that a
+// rule about several of them makes sense.
+func (d *Document) Sound(paths ...Path) bool {
+	for bad := range d.broken {
+		if slices.ContainsFunc(paths, func(p Path) bool { return p.within(bad) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// Report adds a problem with the value at p.
+func (d *Document) Report(p Path, message, remedy string) {
+	d.ReportAt(d.Position(p), p, message, remedy)
+}
+
+// ReportAt adds a problem at another place than the value's own.
+func (d *Document) ReportAt(at Position, p Path, message, remedy string) {
+	d.problems = append(d.problems, Problem{
+		File: d.File, Line: max(at.Line, 1), Column: max(at.Column, 1),
+		Path: string(p), Message: message, Remedy: remedy,
+	})
+}
+
+// Conceal marks the last problem: its line may hold a secret.
+func (d *Document) Conceal() { d.problems[len(d.problems)-1].Secret = true }
+
+// unreadable reports a value that decoding cannot use.
+func (d *Document) unreadable(at Position, p Path, message, remedy string) {
+	d.ReportAt(at, p, message, remedy)
+	d.broken[p] = true
+}
+
+// Problems are all that were reported, in order.
+func (d *Document) Problems() Problems {
+	d.problems = d.problems.InOrder()
+	return d.problems
+}
+
+// Only keeps the problems with the value at p, and forgets all others.
+func (d *Document) Only(p Path) {
+	d.problems = slices.DeleteFunc(d.problems, func(other Problem) bool { return other.Path != string(p) })
+}

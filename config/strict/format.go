@@ -1,0 +1,43 @@
+// Package strict reads YAML files into Go values and reports all that is wrong
+// with a file at once: each problem with its line, its column and what to do
+// about it.
+package strict
+
+import (
+	"reflect"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Format is what files of one kind hold to beside the Go type that they are read
+// into.
+type Format struct {
+	// Rule is the rule of a struct's field, "Cluster.Name", or of a struct
+	// type, "SecretRef"; the zero Rule where there is none.
+	Rule func(name string) Rule
+	// Empty is the remedy for a file with nothing in it.
+	Empty string
+	// Several is the remedy for a file of several YAML documents.
+	Several string
+}
+
+// Decode reads content into the struct that into points to, and reports into
+// doc. It returns false when nothing was read that could be judged further.
+func (f Format) Decode(doc *Document, content []byte, into any) bool {
+	root := f.parse(doc, content)
+	if root == nil {
+		return false
+	}
+	d := &decoder{Format: f, doc: doc, open: map[*yaml.Node]bool{}}
+	d.decode(nil, root, "", reflect.ValueOf(into).Elem(), Rule{})
+	return !doc.broken[""]
+}
+
+// Require reports a key as missing that no rule of the type requires, and that
+// is neither there nor known to be wrong.
+func (f Format) Require(doc *Document, parent Path, required Field) {
+	at := parent.Field(required.Name)
+	if !doc.Has(at) && doc.Sound(at) {
+		doc.unreadable(doc.Position(parent), at, "is required and missing", f.howToAdd(required))
+	}
+}

@@ -1,0 +1,52 @@
+package strict
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"tombolo/internal/wording"
+)
+
+// Path leads to a value in a file, such as
+// kubernetes.nodeGroups[1].labels["example.com/team"]. The empty path is the
+// whole file's.
+type Path string
+
+var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Field leads to a key that the format has.
+func (p Path) Field(name string) Path {
+	if p == "" {
+		return Path(name)
+	}
+	return p + "." + Path(name)
+}
+
+// Index leads to an item of a list, from 0.
+func (p Path) Index(i int) Path { return p + Path(fmt.Sprintf("[%d]", i)) }
+
+// Key leads to a key that the user chose, which may hold dots and slashes.
+func (p Path) Key(name string) Path {
+	if plainKey.MatchString(name) {
+		return p.Field(name)
+	}
+	return p + Path(fmt.Sprintf("[%s]", wording.Quote(name)))
+}
+
+// parent is the path of what holds p, and "" for the root.
+func (p Path) parent() Path {
+	s := string(p)
+	if strings.HasSuffix(s, `"]`) {
+		if i := strings.LastIndex(s, `["`); i >= 0 {
+			return Path(s[:i])
+		}
+	}
+	return Path(s[:max(strings.LastIndexAny(s, ".["), 0)])
+}
+
+// within says whether p is ancestor, or something inside it.
+func (p Path) within(ancestor Path) bool {
+	rest, ok := strings.CutPrefix(string(p), string(ancestor))
+	return ok && (ancestor == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}

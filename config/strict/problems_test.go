@@ -1,0 +1,51 @@
+package strict
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestProblemString(t *testing.T) {
+	p := Problem{
+		File: "clusters/x.yaml", Line: 12, Column: 9, Path: "kubernetes.nodeGroups[1].name",
+		Message: `"system" is already used at line 8`, Remedy: "give each node group its own name",
+	}
+	want := `clusters/x.yaml:12:9: kubernetes.nodeGroups[1].name: "system" is already used at line 8; give each node group its own name`
+	if got := p.String(); got != want {
+		t.Errorf("String = %s; expected %s", got, want)
+	}
+	p.Path, p.Remedy = "", ""
+	if got, want := p.String(), `clusters/x.yaml:12:9: "system" is already used at line 8`; got != want {
+		t.Errorf("String = %s; expected %s", got, want)
+	}
+}
+
+func TestProblemsInOrder(t *testing.T) {
+	a1, a2, b := Problem{File: "a", Line: 2, Column: 1}, Problem{File: "a", Line: 2, Column: 7}, Problem{File: "b", Line: 1}
+	got := Problems{b, a2, a1, a1}.InOrder()
+	if diff := cmp.Diff(Problems{a1, a2, b}, got); diff != "" {
+		t.Errorf("order (-want +got):\n%s", diff)
+	}
+	if err := (Problems{}).Err(); err != nil {
+		t.Errorf("err of no problems = %v", err)
+	}
+}
+
+func TestPathParent(t *testing.T) {
+	for p, want := range map[Path]Path{
+		"name":                          "",
+		"cloud.region":                  "cloud",
+		"kubernetes.nodeGroups[1]":      "kubernetes.nodeGroups",
+		"kubernetes.nodeGroups[1].name": "kubernetes.nodeGroups[1]",
+		Path("labels").Key("a.b/c[0]"):  "labels",
+		Path("labels").Key("team"):      "labels",
+	} {
+		if got := p.parent(); got != want {
+			t.Errorf("parent of %s = %s; expected %s", p, got, want)
+		}
+	}
+	if !Path("a.b").within("a") || Path("ab").within("a") || !Path("a").within("") || !Path("a[0]").within("a") {
+		t.Error("within is wrong")
+	}
+}

@@ -1,0 +1,31 @@
+package names
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestInfraKeys(t *testing.T) {
+	seen := map[string]bool{}
+	examples := map[string]string{}
+	for _, k := range InfraKeys(nil) {
+		if seen[k.Name] || k.Name == "" || k.Description == "" || k.Example == "" || strings.Contains(k.Example, "$") {
+			t.Errorf("key %+v is there twice or lacks something", k)
+		}
+		seen[k.Name], examples[k.Name] = true, k.Example
+	}
+	if want := "arn:aws:eks:eu-central-1:111122223333:cluster/demo"; examples["cluster_arn"] != want {
+		t.Errorf("cluster_arn is like %s; expected %s", examples["cluster_arn"], want)
+	}
+	for _, k := range InfraKeys(map[string]string{"cluster_name": "prod", "node_role_arn": "arn:other"}) {
+		if want := "arn:aws:eks:eu-central-1:111122223333:cluster/prod"; k.Name == "cluster_arn" && k.Example != want {
+			t.Errorf("cluster_arn of prod is like %s; expected %s", k.Example, want)
+		}
+		if k.Name == "node_role_arn" && k.Example != "arn:other" {
+			t.Errorf("what is known of node_role_arn is passed over: %s", k.Example)
+		}
+	}
+	if names := InfraKeyNames(); len(names) != len(seen) || names[0] != "cluster_name" {
+		t.Errorf("the names are %v", names)
+	}
+}

@@ -1,0 +1,48 @@
+// Package names has the names on which several parts of Tombolo have to agree,
+// though none of them imports the other: what bootstrap publishes and where, and
+// how things are marked as Tombolo's.
+package names
+
+// Where bootstrap puts things in the cluster.
+const (
+	// FluxNamespace is the namespace of Flux and of its sync objects.
+	FluxNamespace = "flux-system"
+	// ArgoCDNamespace is the namespace of Argo CD and of its objects.
+	ArgoCDNamespace = "argocd"
+	// SpokeNamespace is the namespace of a cluster without an engine of its own.
+	SpokeNamespace = "tombolo"
+)
+
+// What bootstrap publishes there.
+const (
+	// InfraConfig is the general ConfigMap; InfraKeys are its keys.
+	InfraConfig = "infra-config"
+	// ValuesKey is the key of the Helm values in the ConfigMap of a service or an
+	// addon, whose name Values returns.
+	ValuesKey = "values.yaml"
+	// Platform is what the platform tree starts with: Flux's GitRepository and
+	// Kustomization, Argo CD's AppProject and root Application.
+	Platform = "platform"
+	// PlatformAuth is the Secret with the credentials for the tree's repository.
+	PlatformAuth = "platform-auth"
+)
+
+// Values is the name of the ConfigMap of Helm values of a service or an addon.
+func Values(of string) string { return of + "-values" }
+
+// How things are marked.
+const (
+	// ClusterTag is the tag with the cluster's name on what core makes in the
+	// cloud, EnvironmentTag the one with its environment.
+	ClusterTag     = "tombolo:cluster"
+	EnvironmentTag = "tombolo:environment"
+	// ClusterLabel is the label with the cluster's name on what is made for it in
+	// Kubernetes: its namespaces, its registration.
+	ClusterLabel = "tombolo/cluster"
+	// AddonLabel is the label with the addon's name on what belongs to one: its
+	// ConfigMap of values, its Application.
+	AddonLabel = "tombolo/addon"
+)
+
+// Secret is shown in the place of a secret, as the Pulumi engine does.
+const Secret = "[secret]"
