@@ -20,8 +20,6 @@ import (
 	"tombolo/config/strict"
 )
 
-const schemaFile = "schema/cluster.v1.json"
-
 // TestSchema holds the committed schema to the types, comments and rules.
 func TestSchema(t *testing.T) {
 	golden.Assert(t, string(generateSchema(t)), "../schema/cluster.v1.json")

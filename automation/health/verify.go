@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
 	"tombolo/internal/names"
 
 	"k8s.io/apimachinery/pkg/util/wait"
