@@ -10,8 +10,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/argocd"
-	"tombolo/automation/change"
 	"tombolo/automation/kube"
+	"tombolo/automation/plan"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks"
@@ -27,7 +27,7 @@ func kept(m apitype.StepEventMetadata) string {
 	takesAway := []apitype.OpType{
 		apitype.OpDelete, apitype.OpReplace, apitype.OpCreateReplacement, apitype.OpDeleteReplaced,
 	}
-	if m.Old == nil || !slices.Contains(takesAway, m.Op) || !change.IsRegistration(m.Type, m.Old.ID) && !change.IsInfraConfig(m.Type, m.Old.ID) {
+	if m.Old == nil || !slices.Contains(takesAway, m.Op) || !plan.IsRegistration(m.Type, m.Old.ID) && !plan.IsInfraConfig(m.Type, m.Old.ID) {
 		return ""
 	}
 	kind := m.Type[strings.LastIndex(m.Type, ":")+1:]

@@ -13,7 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/argocd"
-	"tombolo/automation/change"
+	"tombolo/automation/plan"
 	"tombolo/internal/names"
 )
 
@@ -210,7 +210,7 @@ func (s *state) onHub() []string {
 	var out []string
 	for _, r := range s.deployment.Resources {
 		isRoot := string(r.Type) == "kubernetes:argoproj.io/v1alpha1:Application" && string(r.ID) == argocd.Namespace+"/"+argocd.Root
-		if isRoot || change.IsRegistration(string(r.Type), string(r.ID)) {
+		if isRoot || plan.IsRegistration(string(r.Type), string(r.ID)) {
 			out = append(out, string(r.URN))
 		}
 	}

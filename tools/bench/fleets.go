@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 )
 
 // fleets is what fleets of several sizes took.
@@ -39,7 +39,7 @@ func (f fleetCost) bound(cores int) float64 {
 }
 
 func measureFleets(ctx context.Context, o options) (*fleets, error) {
-	out := &fleets{Profile: string(profile), Latency: o.latency, Parallel: fleet.DefaultParallel()}
+	out := &fleets{Profile: string(profile), Latency: o.latency, Parallel: rollout.DefaultParallel()}
 	var longest float64
 	for _, n := range o.sizes {
 		o.progress.Printf("► %d clusters", n)
@@ -93,7 +93,7 @@ func measureFleet(ctx context.Context, o options, n int) (fleetCost, error) {
 
 // durations of the clusters in the last run, by its journal.
 func (c *checkout) durations() ([]float64, error) {
-	records, err := fleet.Journals{Dir: filepath.Join(c.dir, ".lab", "journal")}.Records(1)
+	records, err := rollout.Journals{Dir: filepath.Join(c.dir, ".lab", "journal")}.Records(1)
 	if err != nil {
 		return nil, err
 	}

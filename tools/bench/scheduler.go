@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"time"
 
-	"tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 )
 
 // The fleet of the simulation: a hub for every 25 clusters, ten waves of a
@@ -65,7 +65,7 @@ func measureScheduler(recorded []time.Duration) (*scheduler, error) {
 
 // simulated is a fleet with what each of its clusters takes.
 type simulated struct {
-	jobs    []fleet.Job
+	jobs    []rollout.Job
 	takes   map[string]time.Duration
 	chances *rand.Rand
 }
@@ -75,7 +75,7 @@ func newSimulated(recorded []time.Duration) *simulated {
 	hub := ""
 	for i := range simulatedClusters {
 		name := fmt.Sprintf("c%04d", i)
-		job := fleet.Job{Cluster: name, Wave: i * simulatedWaves / simulatedClusters}
+		job := rollout.Job{Cluster: name, Wave: i * simulatedWaves / simulatedClusters}
 		if i%(spokesOfAHub+1) == 0 {
 			hub = name
 		} else {
@@ -145,7 +145,7 @@ func (f *simulated) attempt(parallel int) (attempt, error) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	s, err := fleet.NewSchedule(f.jobs, fleet.ScheduleOptions{Waves: true})
+	s, err := rollout.NewSchedule(f.jobs, rollout.ScheduleOptions{Waves: true})
 	a.own += time.Since(start)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -174,9 +174,9 @@ func (f *simulated) attempt(parallel int) (attempt, error) {
 		}
 		e := heap.Pop(&running).(end)
 		now = e.at
-		outcome := fleet.Succeeded
+		outcome := rollout.Succeeded
 		if f.chances.Float64() < failureRate {
-			outcome = fleet.Failed
+			outcome = rollout.Failed
 			a.failures++
 		} else {
 			done[e.step.Cluster] = true
@@ -194,7 +194,7 @@ func (f *simulated) attempt(parallel int) (attempt, error) {
 }
 
 // add adds a step that starts to its wave.
-func (a attempt) add(step fleet.Step, takes time.Duration, chains *chains) {
+func (a attempt) add(step rollout.Step, takes time.Duration, chains *chains) {
 	w := a.waves[step.Wave]
 	if w == nil {
 		w = &wave{}
@@ -212,7 +212,7 @@ type chains struct {
 	ends  map[string]time.Duration
 }
 
-func newChains(jobs []fleet.Job) *chains {
+func newChains(jobs []rollout.Job) *chains {
 	c := &chains{after: map[string][]string{}, waves: map[string]int{}, ends: map[string]time.Duration{}}
 	for _, j := range jobs {
 		c.after[j.Cluster], c.waves[j.Cluster] = j.After, j.Wave
@@ -221,7 +221,7 @@ func newChains(jobs []fleet.Job) *chains {
 }
 
 // add adds a step that starts, and returns the chain that ends with it.
-func (c *chains) add(step fleet.Step, takes time.Duration) time.Duration {
+func (c *chains) add(step rollout.Step, takes time.Duration) time.Duration {
 	var before time.Duration
 	for _, name := range c.after[step.Cluster] {
 		if c.waves[name] == step.Wave {
@@ -235,7 +235,7 @@ func (c *chains) add(step fleet.Step, takes time.Duration) time.Duration {
 // end is when a step will end.
 type end struct {
 	at   time.Duration
-	step fleet.Step
+	step rollout.Step
 }
 
 // ends is a heap of them, the next first.

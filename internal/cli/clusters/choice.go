@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 )
@@ -16,7 +16,7 @@ type Choice struct {
 	// Clusters loads clusters by names or paths; all without any.
 	Clusters func(names []string) ([]*config.Cluster, error)
 	// Selection that the command line makes.
-	Selection fleet.Selection
+	Selection rollout.Selection
 }
 
 // AddFlags adds the flags that choose clusters.

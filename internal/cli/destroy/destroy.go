@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -58,7 +58,7 @@ const askAtLeftovers teardown.LeftoverPolicy = "ask"
 // NewCmdDestroy returns the command; runF, if not nil, runs in place of it.
 func NewCmdDestroy(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Fleet:  fleet.New(f, fleet.Operation{Name: "destroy", Order: automationfleet.Reverse, Changes: true, Undoing: "up"}),
+		Fleet:  fleet.New(f, fleet.Operation{Name: "destroy", Order: rollout.Reverse, Changes: true, Undoing: "up"}),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	var which only
@@ -132,7 +132,7 @@ func destroyRun(ctx context.Context, o *Options) error {
 		if err := o.ask(ctx, all); err != nil {
 			return err
 		}
-		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := o.one(ctx, s.Driver, t, c)
 			return result.Work(r), err
 		}})

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"tombolo/automation"
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -78,7 +78,7 @@ func parse(t *testing.T, args ...string) (o *Options, d *driver, in, errOut *byt
 	}
 	root := t.TempDir()
 	o.Root = func() (string, error) { return root, nil }
-	o.Journals = func() (automationfleet.Journals, error) { return automationfleet.Journals{Dir: root}, nil }
+	o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 	return o, d, in, errOut, nil
 }
 

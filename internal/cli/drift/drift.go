@@ -12,7 +12,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/drift"
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -37,7 +37,7 @@ type Options struct {
 // NewCmdDrift returns the command; runF, if not nil, runs in place of it.
 func NewCmdDrift(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Fleet: fleet.New(f, fleet.Operation{Name: "drift", Order: automationfleet.Free}), Store: f.Drift,
+		Fleet: fleet.New(f, fleet.Operation{Name: "drift", Order: rollout.Free}), Store: f.Drift,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
@@ -82,15 +82,15 @@ func driftRun(ctx context.Context, o *Options) error {
 	var mu sync.Mutex
 	reports := map[string]drift.Report{}
 	err = fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
-		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			report, err := s.Driver.Drift(ctx, c)
 			if ctx.Err() != nil {
-				return automationfleet.Work{}, err // half a look is no result
+				return rollout.Work{}, err // half a look is no result
 			}
 			mu.Lock()
 			reports[c.Name] = report
 			mu.Unlock()
-			return automationfleet.Work{Phase: "drift"}, cmp.Or(err, store.Save(report), o.write(t, report))
+			return rollout.Work{Phase: "drift"}, cmp.Or(err, store.Save(report), o.write(t, report))
 		}})
 	})
 	if o.Report != "" {

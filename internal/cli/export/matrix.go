@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -27,7 +27,7 @@ type MatrixOptions struct {
 
 // NewCmdMatrix returns the command; runF, if not nil, runs in place of it.
 func NewCmdMatrix(f *factory.Factory, runF func(*MatrixOptions) error) *cobra.Command {
-	opts := &MatrixOptions{Fleet: fleet.New(f, fleet.Operation{Name: "export matrix", Order: automationfleet.Forward})}
+	opts := &MatrixOptions{Fleet: fleet.New(f, fleet.Operation{Name: "export matrix", Order: rollout.Forward})}
 	cmd := &cobra.Command{
 		Use:   "matrix [<cluster>...]",
 		Short: "Write a CI matrix with a job for each cluster",
@@ -99,11 +99,11 @@ func matrixRun(o *MatrixOptions) error {
 }
 
 func newMatrix(clusters []*config.Cluster, o *MatrixOptions) (matrix, error) {
-	order := automationfleet.Forward
+	order := rollout.Forward
 	if o.Destroy {
-		order = automationfleet.Reverse
+		order = rollout.Reverse
 	}
-	stages, err := automationfleet.Stages(clusters, order)
+	stages, err := rollout.Stages(clusters, order)
 	if err != nil {
 		return matrix{}, err
 	}

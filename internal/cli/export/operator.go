@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
@@ -47,7 +47,7 @@ type OperatorOptions struct {
 // NewCmdOperator returns the command; runF, if not nil, runs in place of it.
 func NewCmdOperator(f *factory.Factory, runF func(*OperatorOptions) error) *cobra.Command {
 	opts := &OperatorOptions{
-		Fleet:           fleet.New(f, fleet.Operation{Name: "export operator", Order: automationfleet.Forward}),
+		Fleet:           fleet.New(f, fleet.Operation{Name: "export operator", Order: rollout.Forward}),
 		Backend:         func() string { return f.Globals.Backend },
 		SecretsProvider: func() string { return f.Globals.SecretsProvider },
 	}
@@ -126,7 +126,7 @@ func operatorRun(o *OperatorOptions) error {
 	if err != nil {
 		return err
 	}
-	stages, err := automationfleet.Stages(chosen, automationfleet.Forward)
+	stages, err := rollout.Stages(chosen, rollout.Forward)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/drift"
-	"tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/lab"
 )
 
@@ -18,13 +18,13 @@ func (f *Factory) Drift() (drift.Store, error) {
 }
 
 // Journals are where runs are written down, each with the backend in use.
-func (f *Factory) Journals() (fleet.Journals, error) {
+func (f *Factory) Journals() (rollout.Journals, error) {
 	dir, err := f.kept("journal")
 	if err != nil {
-		return fleet.Journals{}, err
+		return rollout.Journals{}, err
 	}
 	backend, err := f.backend()
-	return fleet.Journals{Dir: dir, Backend: backend}, err
+	return rollout.Journals{Dir: dir, Backend: backend}, err
 }
 
 // backend is the URL of the Pulumi state that a driver works on.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tombolo/automation/changed"
+	"tombolo/automation/inputs"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
@@ -44,7 +44,7 @@ func (f *Fleet) onlyChanged(all []*config.Cluster) ([]*config.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	report, err := changed.Since(f.cmd.Context(), changed.Options{Root: root, Ref: f.ChangedSince, Tree: f.Tree}, all)
+	report, err := inputs.Since(f.cmd.Context(), inputs.Options{Root: root, Ref: f.ChangedSince, Tree: f.Tree}, all)
 	if err != nil {
 		return nil, notCompared(err)
 	}
@@ -62,13 +62,13 @@ func (f *Fleet) FileAtBase(ctx context.Context, file string) (content string, fo
 	if err != nil {
 		return "", false, err
 	}
-	content, found, err = changed.FileAt(ctx, changed.Options{Root: root, Ref: f.ChangedSince}, file)
+	content, found, err = inputs.FileAt(ctx, inputs.Options{Root: root, Ref: f.ChangedSince}, file)
 	return content, found, notCompared(err)
 }
 
 // notCompared puts the error into its class.
 func notCompared(err error) error {
-	refusal := new(changed.Error)
+	refusal := new(inputs.Error)
 	switch {
 	case !errors.As(err, &refusal):
 		return err
@@ -88,11 +88,11 @@ type changedDocument struct {
 }
 
 type changedCluster struct {
-	Cluster string           `json:"cluster"`
-	Reasons []changed.Reason `json:"reasons"`
+	Cluster string          `json:"cluster"`
+	Reasons []inputs.Reason `json:"reasons"`
 }
 
-func (f *Fleet) tellChanged(all []*config.Cluster, report changed.Report) error {
+func (f *Fleet) tellChanged(all []*config.Cluster, report inputs.Report) error {
 	document := changedDocument{
 		Type: "changed-since", Since: f.ChangedSince,
 		Clusters: []changedCluster{}, Unchanged: []string{}, Removed: report.Removed,

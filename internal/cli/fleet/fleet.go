@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"tombolo/automation/changed"
-	"tombolo/automation/fleet"
+	"tombolo/automation/inputs"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
@@ -30,7 +30,7 @@ type Operation struct {
 	// Name of the command.
 	Name string
 	// Order in which it reaches clusters.
-	Order fleet.Order
+	Order rollout.Order
 	// Changes says that it changes clusters: then its runs have a journal.
 	Changes bool
 	// Undoing is the command that takes back what this one has done. With it, a
@@ -52,7 +52,7 @@ type Fleet struct {
 	// Root is the project's directory.
 	Root func() (string, error)
 	// Journals are where the command's runs are written down.
-	Journals func() (fleet.Journals, error)
+	Journals func() (rollout.Journals, error)
 
 	// Choice of clusters.
 	clusters.Choice
@@ -69,13 +69,13 @@ type Fleet struct {
 	// commit; Tree is the platform tree that is compared as well.
 	ChangedSince, Tree string
 	// Changed is what ChangedSince found, after Choose; nil without it.
-	Changed *changed.Report
+	Changed *inputs.Report
 	// Unchanged are the clusters that it left out, of those that were chosen.
 	Unchanged []string
 
 	cmd *cobra.Command
 	// resumed is the run that goes on.
-	resumed *fleet.Record
+	resumed *rollout.Record
 }
 
 // New returns the way to clusters of a command.
@@ -180,7 +180,7 @@ func (f *Fleet) chooseResumed() ([]*config.Cluster, error) {
 
 // resumeFailed puts the reason why no run goes on into its class.
 func resumeFailed(err error) error {
-	if why := new(fleet.ResumeError); errors.As(err, &why) {
+	if why := new(rollout.ResumeError); errors.As(err, &why) {
 		return fault.NewPrecondition(why.What, why.Remedy, nil)
 	}
 	return err
@@ -216,7 +216,7 @@ func (f *Fleet) parallel() int {
 	if f.Parallel > 0 {
 		return f.Parallel
 	}
-	return fleet.DefaultParallel()
+	return rollout.DefaultParallel()
 }
 
 // Names lists clusters for people: a few by name, many by their number.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
-	"tombolo/automation/fleet"
 	"tombolo/automation/health"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -77,7 +77,7 @@ func (fx *fixture) run(t *testing.T, args ...string) error {
 	fx.worked = nil
 	fx.out.Reset()
 	fx.errOut.Reset()
-	f := New(fx.factory, Operation{Name: "up", Order: fleet.Forward, Changes: true, Undoing: "destroy"})
+	f := New(fx.factory, Operation{Name: "up", Order: rollout.Forward, Changes: true, Undoing: "destroy"})
 	cmd := &cobra.Command{
 		Use: "up", Args: f.Args, SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -101,14 +101,14 @@ func open(context.Context, automation.Observer) (struct{}, error) { return struc
 
 func (fx *fixture) tasks(f *Fleet) Tasks {
 	t := Tasks{
-		Work: func(_ context.Context, t Terminal, c *config.Cluster) (fleet.Work, error) {
+		Work: func(_ context.Context, t Terminal, c *config.Cluster) (rollout.Work, error) {
 			fx.worked = append(fx.worked, c.Name)
 			t.Status.Done("%s: worked on", c.Name)
 			t.Out.Write([]byte("data of " + c.Name + "\n"))
 			if slices.Contains(fx.bad, c.Name) {
-				return fleet.Work{Phase: "core"}, errors.New("no quota")
+				return rollout.Work{Phase: "core"}, errors.New("no quota")
 			}
-			return fleet.Work{Phase: "bootstrap", Changes: map[string]int{"create": 2}}, nil
+			return rollout.Work{Phase: "bootstrap", Changes: map[string]int{"create": 2}}, nil
 		},
 	}
 	if !f.NoGate {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"tombolo/automation"
-	"tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
@@ -36,7 +36,7 @@ func With[D any](ctx context.Context, f *Fleet, open func(context.Context, autom
 // Tasks are what a run consists of.
 type Tasks struct {
 	// Work works on one cluster.
-	Work func(context.Context, Terminal, *config.Cluster) (fleet.Work, error)
+	Work func(context.Context, Terminal, *config.Cluster) (rollout.Work, error)
 	// Gate asks for the health of one cluster before the next wave starts; nil
 	// for none.
 	Gate func(context.Context, *config.Cluster) error
@@ -69,7 +69,7 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 		f.Status().Failed("%s; the run continued, and --resume may repeat some of it", summary.Journal)
 	}
 	err = summary.Err()
-	if of := new(fleet.RunError); errors.As(err, &of) && f.Operation.Undoing != "" {
+	if of := new(rollout.RunError); errors.As(err, &of) && f.Operation.Undoing != "" {
 		of.Remedy = fmt.Sprintf("`tombolo %s --resume` continues with the rest", f.Operation.Name)
 	}
 	return err
@@ -77,9 +77,9 @@ func (s *Session[D]) Run(ctx context.Context, all []*config.Cluster, t Tasks) er
 
 // Look works on all clusters at once before the run, and returns the first failure.
 func (s *Session[D]) Look(ctx context.Context, name string, all []*config.Cluster, t Tasks) error {
-	look := Operation{Name: name, Order: fleet.Free}
+	look := Operation{Name: name, Order: rollout.Free}
 	runner, out := s.runner(all, t, look)
-	summary, err := runner.Run(ctx, fleet.Jobs(all, look.Order, nil))
+	summary, err := runner.Run(ctx, rollout.Jobs(all, look.Order, nil))
 	if err != nil {
 		return err
 	}
@@ -88,34 +88,34 @@ func (s *Session[D]) Look(ctx context.Context, name string, all []*config.Cluste
 }
 
 // runner is a runner for the clusters, and where their work writes.
-func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (fleet.Runner, *output) {
+func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollout.Runner, *output) {
 	f := s.fleet
 	out := &output{fleet: f, progress: s.Progress, alone: len(all) == 1, texts: map[string]string{}}
 	byName := map[string]*config.Cluster{}
 	for _, c := range all {
 		byName[c.Name] = c
 	}
-	r := fleet.Runner{
+	r := rollout.Runner{
 		Operation: o.Name, Parallel: f.parallel(), FailFast: f.FailFast,
-		Waves: o.Order != fleet.Free, Reverse: o.Order == fleet.Reverse,
+		Waves: o.Order != rollout.Free, Reverse: o.Order == rollout.Reverse,
 		Observer: view{Progress: s.Progress, clusters: byName},
-		Work: func(ctx context.Context, name string) (fleet.Work, error) {
+		Work: func(ctx context.Context, name string) (rollout.Work, error) {
 			terminal, flush := out.terminal(name)
 			defer flush()
 			return t.Work(ctx, terminal, byName[name])
 		},
 	}
 	if t.Gate != nil {
-		r.Gate = fleet.Gate(func(ctx context.Context, name string) error { return t.Gate(ctx, byName[name]) })
+		r.Gate = rollout.Gate(func(ctx context.Context, name string) error { return t.Gate(ctx, byName[name]) })
 	}
 	return r, out
 }
 
 // prepare puts clusters into the operation's order, and begins the journal, or
 // goes on with it.
-func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, error) {
+func (f *Fleet) prepare(all []*config.Cluster) ([]rollout.Job, *rollout.Journal, error) {
 	if !f.Operation.Changes {
-		return fleet.Jobs(all, f.Operation.Order, nil), nil, nil
+		return rollout.Jobs(all, f.Operation.Order, nil), nil, nil
 	}
 	journals, err := f.Journals()
 	if err != nil {
@@ -125,7 +125,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, err
 	if err != nil {
 		return nil, nil, err
 	}
-	jobs := fleet.Jobs(all, f.Operation.Order, expected)
+	jobs := rollout.Jobs(all, f.Operation.Order, expected)
 	if f.resumed != nil {
 		return f.resume(journals, jobs)
 	}
@@ -133,7 +133,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, err
 	if err != nil {
 		return nil, nil, err
 	}
-	h := fleet.Header{Operation: f.Operation.Name, Selection: f.Selection, Options: f.options()}
+	h := rollout.Header{Operation: f.Operation.Name, Selection: f.Selection, Options: f.options()}
 	if err := h.SetClusters(root, all); err != nil {
 		return nil, nil, err
 	}
@@ -145,14 +145,14 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]fleet.Job, *fleet.Journal, err
 }
 
 // resume takes over what the resumed run has finished.
-func (f *Fleet) resume(journals fleet.Journals, jobs []fleet.Job) ([]fleet.Job, *fleet.Journal, error) {
+func (f *Fleet) resume(journals rollout.Journals, jobs []rollout.Job) ([]rollout.Job, *rollout.Journal, error) {
 	journal, err := journals.Resume(*f.resumed)
 	if err != nil {
 		return nil, nil, resumeFailed(err)
 	}
 	left := 0
 	for i, j := range jobs {
-		jobs[i].Done = f.resumed.Ends[j.Cluster].Outcome == fleet.Succeeded
+		jobs[i].Done = f.resumed.Ends[j.Cluster].Outcome == rollout.Succeeded
 		if !jobs[i].Done {
 			left++
 		}

@@ -6,7 +6,7 @@ import (
 	"io"
 	"sync"
 
-	"tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/internal/render"
 )
 
@@ -65,7 +65,7 @@ func (i interlude) Write(p []byte) (n int, err error) {
 }
 
 // end writes the texts, and what became of each cluster.
-func (o *output) end(s fleet.Summary) error {
+func (o *output) end(s rollout.Summary) error {
 	if o.alone {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (o *output) end(s fleet.Summary) error {
 	return render.WriteSummary(o.fleet.Out, summaryOf(s), render.SummaryOptions{Table: o.fleet.Table(), JSON: o.fleet.JSON()})
 }
 
-func (o *output) writeTexts(s fleet.Summary) error {
+func (o *output) writeTexts(s rollout.Summary) error {
 	first := true
 	for _, e := range s.Clusters {
 		text := o.texts[e.Cluster]

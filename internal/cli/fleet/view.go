@@ -1,7 +1,7 @@
 package fleet
 
 import (
-	"tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/render"
 )
@@ -13,7 +13,7 @@ type view struct {
 }
 
 // RunStarted shows what is to come.
-func (v view) RunStarted(p fleet.Plan) {
+func (v view) RunStarted(p rollout.Plan) {
 	run := render.Run{Operation: p.Operation, Parallel: p.Parallel}
 	for _, j := range p.Clusters {
 		c := render.RunCluster{Name: j.Cluster, Wave: j.Wave, Expected: j.Expected}
@@ -31,10 +31,10 @@ func (v view) RunStarted(p fleet.Plan) {
 }
 
 // ClusterFinished shows what became of a cluster.
-func (v view) ClusterFinished(e fleet.End) { v.Progress.ClusterFinished(endOf(e)) }
+func (v view) ClusterFinished(e rollout.End) { v.Progress.ClusterFinished(endOf(e)) }
 
 // GateFinished shows whether it begins.
-func (v view) GateFinished(e fleet.GateEnd) {
+func (v view) GateFinished(e rollout.GateEnd) {
 	end := render.GateEnd{Wave: e.Wave, Duration: e.Duration}
 	if e.Err != nil {
 		end.Cause = e.Err.Error()
@@ -43,9 +43,9 @@ func (v view) GateFinished(e fleet.GateEnd) {
 }
 
 // RunFinished shows that the run is over.
-func (v view) RunFinished(s fleet.Summary) { v.Progress.RunFinished(summaryOf(s)) }
+func (v view) RunFinished(s rollout.Summary) { v.Progress.RunFinished(summaryOf(s)) }
 
-func summaryOf(s fleet.Summary) render.Summary {
+func summaryOf(s rollout.Summary) render.Summary {
 	out := render.Summary{Operation: s.Operation, Duration: s.Duration}
 	for _, e := range s.Clusters {
 		out.Clusters = append(out.Clusters, endOf(e))
@@ -53,22 +53,22 @@ func summaryOf(s fleet.Summary) render.Summary {
 	return out
 }
 
-func endOf(e fleet.End) render.ClusterEnd {
+func endOf(e rollout.End) render.ClusterEnd {
 	return render.ClusterEnd{
 		Name: e.Cluster, Wave: e.Wave, Result: resultOf(e), Phase: e.Phase,
 		Changes: e.Changes, Duration: e.Duration, Cause: e.Cause(),
 	}
 }
 
-func resultOf(e fleet.End) render.RunResult {
+func resultOf(e rollout.End) render.RunResult {
 	switch {
 	case e.Earlier:
 		return render.RunEarlier
-	case e.Outcome == fleet.Succeeded:
+	case e.Outcome == rollout.Succeeded:
 		return render.RunDone
-	case e.Outcome == fleet.Failed:
+	case e.Outcome == rollout.Failed:
 		return render.RunFailed
-	case e.Outcome == fleet.Interrupted:
+	case e.Outcome == rollout.Interrupted:
 		return render.RunInterrupted
 	default:
 		return render.RunSkipped

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fleet"
@@ -42,7 +42,7 @@ type Options struct {
 // NewCmdPreview returns the command; runF, if not nil, runs in place of it.
 func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Fleet:    fleet.New(f, fleet.Operation{Name: "preview", Order: automationfleet.Free}),
+		Fleet:    fleet.New(f, fleet.Operation{Name: "preview", Order: rollout.Free}),
 		Style:    f.Style,
 		Lookup:   f.Lookup,
 		Driver:   func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
@@ -97,7 +97,7 @@ func previewRun(ctx context.Context, o *Options) error {
 		return err
 	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
-		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
 			if err != nil {
 				return result.Work(r), err
@@ -107,8 +107,8 @@ func previewRun(ctx context.Context, o *Options) error {
 	})
 }
 
-// plan is the document of one stack's plan in the JSON format.
-type plan struct {
+// planDocument is the document of one stack's plan in the JSON format.
+type planDocument struct {
 	Type         string            `json:"type"`
 	Stack        string            `json:"stack"`
 	Placeholders bool              `json:"placeholders"`
@@ -119,7 +119,7 @@ type plan struct {
 func (o *Options) write(w io.Writer, r automation.Result, plans []render.Plan) error {
 	for i, p := range plans {
 		if o.JSON() {
-			d := plan{
+			d := planDocument{
 				Type: "plan", Stack: p.Stack, Placeholders: p.Placeholders, Changes: p.Changes,
 				Steps: append([]render.PlanStep{}, p.Steps...),
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
-	"tombolo/automation/change"
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/plan"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -105,13 +105,13 @@ func (o *Options) reviewRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen := &collector{readers: map[string]*change.Reader{}}
-	set := change.Set{Since: o.ChangedSince}
+	seen := &collector{readers: map[string]*plan.Reader{}}
+	set := plan.Set{Since: o.ChangedSince}
 	failed := fleet.With(ctx, o.Fleet, seen.before(o.Driver), func(s *fleet.Session[Driver]) error {
 		if err := o.removed(ctx, s.Driver, &set); err != nil || len(all) == 0 {
 			return err
 		}
-		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
 			seen.finished(c.Name, r, err)
 			if err != nil || o.Markdown() {
@@ -160,7 +160,7 @@ func (o *Options) policy(ctx context.Context) (*config.Policy, error) {
 }
 
 // removed asks the backend what it has of clusters whose files are gone.
-func (o *Options) removed(ctx context.Context, d Driver, set *change.Set) error {
+func (o *Options) removed(ctx context.Context, d Driver, set *plan.Set) error {
 	if o.Changed == nil || len(o.Changed.Removed) == 0 {
 		return nil
 	}
@@ -173,13 +173,13 @@ func (o *Options) removed(ctx context.Context, d Driver, set *change.Set) error 
 		return fmt.Errorf("look for the stacks of removed cluster files: %w", err)
 	}
 	for _, file := range o.Changed.Removed {
-		r := change.Removed{File: file, Cluster: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))}
+		r := plan.Removed{File: file, Cluster: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))}
 		for _, info := range infos {
 			if info.Name != r.Cluster {
 				continue
 			}
 			for _, s := range info.Stacks {
-				r.Stacks = append(r.Stacks, change.Left{Name: s.Name, Resources: s.Resources})
+				r.Stacks = append(r.Stacks, plan.Left{Name: s.Name, Resources: s.Resources})
 			}
 		}
 		set.Removed = append(set.Removed, r)
@@ -188,9 +188,9 @@ func (o *Options) removed(ctx context.Context, d Driver, set *change.Set) error 
 }
 
 // gather puts what was seen of each cluster into the set.
-func (o *Options) gather(set *change.Set, all []*config.Cluster, seen *collector) {
+func (o *Options) gather(set *plan.Set, all []*config.Cluster, seen *collector) {
 	for _, c := range all {
-		cluster := change.Cluster{Name: c.Name, Wave: c.Wave, Labels: c.RegistrationLabels(), Err: seen.errorOf(c.Name)}
+		cluster := plan.Cluster{Name: c.Name, Wave: c.Wave, Labels: c.RegistrationLabels(), Err: seen.errorOf(c.Name)}
 		if o.Changed != nil {
 			for _, reason := range o.Changed.Clusters[c.Name] {
 				cluster.Reasons = append(cluster.Reasons, reason.String())
@@ -210,7 +210,7 @@ func (o *Options) gather(set *change.Set, all []*config.Cluster, seen *collector
 }
 
 // conclude writes what was found, and says by an error what the exit code tells.
-func (o *Options) conclude(set change.Set, failed error) error {
+func (o *Options) conclude(set plan.Set, failed error) error {
 	if o.Markdown() {
 		comment := review.Comment(set, review.Options{Key: o.Key, MaxSize: o.MaxSize})
 		if _, err := io.WriteString(o.Streams.Out, comment); err != nil {
@@ -233,7 +233,7 @@ func (o *Options) conclude(set change.Set, failed error) error {
 	return o.verdict(set)
 }
 
-func (o *Options) verdict(set change.Set) error {
+func (o *Options) verdict(set plan.Set) error {
 	if unmet := set.Unmet(); len(unmet) > 0 {
 		names := make([]string, len(unmet))
 		for i, v := range unmet {
@@ -254,7 +254,7 @@ func (o *Options) verdict(set change.Set) error {
 	return &fault.Error{Class: fault.Changes, Problem: whatChanges(set)}
 }
 
-func whatChanges(set change.Set) string {
+func whatChanges(set plan.Set) string {
 	var parts []string
 	if n := len(set.Changed()); n > 0 {
 		parts = append(parts, wording.Count(n, "cluster")+" would change")
@@ -269,7 +269,7 @@ func whatChanges(set change.Set) string {
 type collector struct {
 	automation.Observer
 	mu      sync.Mutex
-	readers map[string]*change.Reader
+	readers map[string]*plan.Reader
 	results map[string]automation.Result
 	errs    map[string]string
 }
@@ -286,7 +286,7 @@ func (c *collector) before(open func(context.Context, automation.Observer) (Driv
 // StackStarted forgets what an attempt before has said.
 func (c *collector) StackStarted(stack, operation string) {
 	c.mu.Lock()
-	c.readers[stack] = &change.Reader{}
+	c.readers[stack] = &plan.Reader{}
 	c.mu.Unlock()
 	c.Observer.StackStarted(stack, operation)
 }
@@ -295,7 +295,7 @@ func (c *collector) StackStarted(stack, operation string) {
 func (c *collector) EngineEvent(stack string, e events.EngineEvent) {
 	c.mu.Lock()
 	if c.readers[stack] == nil {
-		c.readers[stack] = &change.Reader{}
+		c.readers[stack] = &plan.Reader{}
 	}
 	c.readers[stack].Read(e)
 	c.mu.Unlock()
@@ -321,13 +321,13 @@ func (c *collector) errorOf(cluster string) string {
 	return c.errs[cluster]
 }
 
-func (c *collector) stack(cluster string, k stacks.Kind) (change.Stack, bool) {
+func (c *collector) stack(cluster string, k stacks.Kind) (plan.Stack, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	name := stacks.Name(cluster, k)
 	reader := c.readers[name]
 	if reader == nil {
-		return change.Stack{}, false
+		return plan.Stack{}, false
 	}
 	s := reader.Stack(name, string(k))
 	if r, ok := c.results[cluster].Stack(k); ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fleet"
@@ -33,7 +33,7 @@ type Options struct {
 // NewCmdPush returns the command; runF, if not nil, runs in place of it.
 func NewCmdPush(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Fleet:  fleet.New(f, fleet.Operation{Name: "push", Order: automationfleet.Forward, Changes: true}),
+		Fleet:  fleet.New(f, fleet.Operation{Name: "push", Order: rollout.Forward, Changes: true}),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
@@ -72,8 +72,8 @@ func pushRun(ctx context.Context, o *Options) error {
 		return err
 	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
-		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
-			return automationfleet.Work{Phase: "push"}, Cluster(ctx, s.Driver, c, Output{
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+			return rollout.Work{Phase: "push"}, Cluster(ctx, s.Driver, c, Output{
 				Out: t.Out, Status: t.Status, JSON: o.JSON(), Branch: o.Branch, OwnCredentials: o.OwnCredentials,
 			})
 		}})

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"tombolo/automation"
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
@@ -42,7 +42,7 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 	root := t.TempDir()
 	cmd := NewCmdPush(f, func(ctx context.Context, o *Options) error {
 		o.Root = func() (string, error) { return root, nil }
-		o.Journals = func() (automationfleet.Journals, error) { return automationfleet.Journals{Dir: root}, nil }
+		o.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			var all []*config.Cluster
 			for _, name := range names {

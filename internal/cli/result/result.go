@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"tombolo/automation"
-	"tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/internal/render"
 )
 
@@ -43,8 +43,8 @@ func Write(w io.Writer, command string, r automation.Result) error {
 
 // Work is what a run on several clusters says of the result: the phase that was
 // reached, and the changes of both stacks.
-func Work(r automation.Result) fleet.Work {
-	var w fleet.Work
+func Work(r automation.Result) rollout.Work {
+	var w rollout.Work
 	for _, s := range r.Stacks {
 		w.Phase = string(s.Kind)
 		for op, n := range s.Changes {

@@ -6,20 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"tombolo/automation/change"
+	"tombolo/automation/plan"
 	"tombolo/internal/render"
 	"tombolo/internal/wording"
 )
 
 // cluster is the folded part of one cluster.
-func cluster(c change.Cluster, level detail) string {
+func cluster(c plan.Cluster, level detail) string {
 	if level >= numbers {
 		return ""
 	}
 	var b strings.Builder
 	mark := ""
-	if slices.ContainsFunc(c.Stacks, func(s change.Stack) bool {
-		return slices.ContainsFunc(s.Resources, func(r change.Resource) bool { return r.Danger != "" })
+	if slices.ContainsFunc(c.Stacks, func(s plan.Stack) bool {
+		return slices.ContainsFunc(s.Resources, func(r plan.Resource) bool { return r.Danger != "" })
 	}) {
 		mark = "⚠️ "
 	}
@@ -52,7 +52,7 @@ func ticks(s string) int {
 	return longest
 }
 
-func stack(s change.Stack, level detail) string {
+func stack(s plan.Stack, level detail) string {
 	var b strings.Builder
 	if level >= kinds {
 		byKind(&b, s)
@@ -64,16 +64,16 @@ func stack(s change.Stack, level detail) string {
 	if len(s.Outputs) > 0 && level < names {
 		b.WriteString("  outputs of the stack\n")
 		for _, o := range s.Outputs {
-			pair(&b, s, change.Diff{Path: o.Name, Before: o.Before, After: o.After})
+			pair(&b, s, plan.Diff{Path: o.Name, Before: o.Before, After: o.After})
 		}
 	}
 	return b.String()
 }
 
 // byKind counts the resources by type and operation.
-func byKind(b *strings.Builder, s change.Stack) {
+func byKind(b *strings.Builder, s plan.Stack) {
 	type kind struct {
-		op    change.Op
+		op    plan.Op
 		token string
 	}
 	n := map[kind]int{}
@@ -99,7 +99,7 @@ type group struct {
 
 // alike puts the resources of a stack into groups, in the order of the first of
 // each.
-func alike(s change.Stack, level detail) []*group {
+func alike(s plan.Stack, level detail) []*group {
 	var all []*group
 	same := map[string]*group{}
 	for _, r := range s.Resources {
@@ -127,7 +127,7 @@ func (g *group) write(b *strings.Builder) {
 }
 
 // title is the line of a resource.
-func title(r change.Resource) string {
+func title(r plan.Resource) string {
 	lead := sign(r.Op)
 	if lead == "~" {
 		lead = "!"
@@ -140,8 +140,8 @@ func title(r change.Resource) string {
 }
 
 // properties are the lines of those that are shown of a resource.
-func properties(s change.Stack, r change.Resource, level detail) string {
-	if level >= names || r.Op == change.Delete || level >= changes && r.Op == change.Create {
+func properties(s plan.Stack, r plan.Resource, level detail) string {
+	if level >= names || r.Op == plan.Delete || level >= changes && r.Op == plan.Create {
 		return ""
 	}
 	var b strings.Builder
@@ -164,7 +164,7 @@ func properties(s change.Stack, r change.Resource, level detail) string {
 const schemaPath = ".schema.openAPIV3Schema."
 
 // pair writes a difference: what was, and what will be.
-func pair(b *strings.Builder, s change.Stack, d change.Diff) {
+func pair(b *strings.Builder, s plan.Stack, d plan.Diff) {
 	path := oneLine(d.Path)
 	core := len(d.From) > 0 || s.Placeholders
 	if d.Before != nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"tombolo/automation/change"
+	"tombolo/automation/plan"
 	"tombolo/automation/value"
 	"tombolo/config"
 	"tombolo/internal/wording"
@@ -46,7 +46,7 @@ const (
 
 // Comment is the change in Markdown. What does not fit is folded first, the
 // longest cluster before others, then counted; nothing is cut.
-func Comment(s change.Set, o Options) string {
+func Comment(s plan.Set, o Options) string {
 	if o.MaxSize == 0 {
 		o.MaxSize = GitHubSize
 	}
@@ -111,7 +111,7 @@ func folded(levels []detail) string {
 
 // heading is all but the clusters' own parts. brief 1 counts what flows and what
 // is dangerous, brief 2 the clusters too.
-func heading(s change.Set, o Options, brief int) string {
+func heading(s plan.Set, o Options, brief int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n", Marker(o.Key), headline(s))
 	b.WriteString(alarm(s, brief))
@@ -124,17 +124,17 @@ func heading(s change.Set, o Options, brief int) string {
 }
 
 // shortest is what is left of a change of very many clusters.
-func shortest(s change.Set, o Options) string {
+func shortest(s plan.Set, o Options) string {
 	return fmt.Sprintf("%s\n%s\n\n%s\n_Too long to list: the page that `--html` writes has everything._\n",
 		Marker(o.Key), headline(s), counts(s))
 }
 
-func counts(s change.Set) string {
+func counts(s plan.Set) string {
 	return fmt.Sprintf("%s dangerous, %s of the policy not met, %s incomplete, %s removed.\n",
 		wording.Count(len(s.Dangerous()), "change"), wording.Count(len(s.Unmet()), "rule"), wording.Count(failed(s), "preview"), wording.Count(len(s.Removed), "cluster file"))
 }
 
-func failed(s change.Set) int {
+func failed(s plan.Set) int {
 	n := 0
 	for _, c := range s.Clusters {
 		if c.Err != "" {
@@ -144,7 +144,7 @@ func failed(s change.Set) int {
 	return n
 }
 
-func headline(s change.Set) string {
+func headline(s plan.Set) string {
 	mark := ""
 	switch {
 	case s.Failed():
@@ -172,7 +172,7 @@ func headline(s change.Set) string {
 // shownDangers is how many are listed when not all can be.
 const shownDangers = 5
 
-func alarm(s change.Set, brief int) string {
+func alarm(s plan.Set, brief int) string {
 	all := s.Dangerous()
 	if len(all) == 0 {
 		return ""
@@ -189,7 +189,7 @@ func alarm(s change.Set, brief int) string {
 	return b.String()
 }
 
-func verdicts(s change.Set, brief int) string {
+func verdicts(s plan.Set, brief int) string {
 	var b strings.Builder
 	for _, v := range s.Verdicts {
 		mark, words := "❌", "needs a second approval"
@@ -218,7 +218,7 @@ func verdicts(s change.Set, brief int) string {
 	return fmt.Sprintf("\n### Policy %s\n\n%s", code(s.Policy), b.String())
 }
 
-func failures(s change.Set, brief int) string {
+func failures(s plan.Set, brief int) string {
 	var b strings.Builder
 	for _, c := range s.Clusters {
 		if c.Err == "" {
@@ -232,7 +232,7 @@ func failures(s change.Set, brief int) string {
 	return b.String()
 }
 
-func removed(s change.Set, brief int) string {
+func removed(s plan.Set, brief int) string {
 	if len(s.Removed) == 0 {
 		return ""
 	}
@@ -256,7 +256,7 @@ func removed(s change.Set, brief int) string {
 	return b.String()
 }
 
-func table(s change.Set, brief int) string {
+func table(s plan.Set, brief int) string {
 	if len(s.Changed()) == 0 || brief > 1 {
 		return ""
 	}
@@ -276,7 +276,7 @@ func table(s change.Set, brief int) string {
 	return b.String()
 }
 
-func flows(s change.Set, brief int) string {
+func flows(s plan.Set, brief int) string {
 	all := s.Flows()
 	switch {
 	case len(all) == 0:
@@ -291,8 +291,8 @@ func flows(s change.Set, brief int) string {
 		output, before, after := "_cluster file or program_", "", ""
 		switch f.Output {
 		case "":
-		case change.Several:
-			output, after = "_"+change.Several+"_", code(written(value.Unknown{}, true))
+		case plan.Several:
+			output, after = "_"+plan.Several+"_", code(written(value.Unknown{}, true))
 		default:
 			output, before, after = code(f.Output), short(written(f.Before, true)), short(written(f.After, true))
 			if f.Differs {

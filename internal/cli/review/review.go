@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"tombolo/automation/change"
+	"tombolo/automation/plan"
 	"tombolo/automation/value"
 	"tombolo/internal/render"
 )
@@ -18,9 +18,9 @@ import (
 func Marker(key string) string { return "<!-- tombolo:preview:" + key + " -->" }
 
 // counted says how many resources change: "2 to create, 1 to replace".
-func counted(c change.Counts) string {
+func counted(c plan.Counts) string {
 	var parts []string
-	for _, op := range change.Ops() {
+	for _, op := range plan.Ops() {
 		if n := c[op]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d to %s", n, op))
 		}
@@ -32,31 +32,31 @@ func counted(c change.Counts) string {
 }
 
 // sign of an operation, as in a diff.
-func sign(op change.Op) string {
+func sign(op plan.Op) string {
 	switch op {
-	case change.Create:
+	case plan.Create:
 		return "+"
-	case change.Delete, change.Replace:
+	case plan.Delete, plan.Replace:
 		return "-"
-	case change.Import:
+	case plan.Import:
 		return "="
 	}
 	return "~"
 }
 
 // takes says in words what is dangerous.
-func takes(d change.Dangerous) string {
-	what := map[change.Danger]string{
-		change.ClusterDanger: "the cluster itself", change.NetworkDanger: "part of the network",
-		change.NodeGroupDanger: "a node group", change.DataDanger: "data",
-		change.RegistrationDanger: "the registration with Argo CD", change.InfraConfigDanger: "the infra ConfigMap",
+func takes(d plan.Dangerous) string {
+	what := map[plan.Danger]string{
+		plan.ClusterDanger: "the cluster itself", plan.NetworkDanger: "part of the network",
+		plan.NodeGroupDanger: "a node group", plan.DataDanger: "data",
+		plan.RegistrationDanger: "the registration with Argo CD", plan.InfraConfigDanger: "the infra ConfigMap",
 	}
-	verb := map[change.Op]string{change.Delete: "deletes", change.Replace: "replaces"}
+	verb := map[plan.Op]string{plan.Delete: "deletes", plan.Replace: "replaces"}
 	return verb[d.Op] + " " + what[d.Danger]
 }
 
 // resourceName names a resource.
-func resourceName(r change.Resource) string {
+func resourceName(r plan.Resource) string {
 	return render.ResourceType(r.Type) + " " + r.Name
 }
 
@@ -112,11 +112,11 @@ func named(v any) any {
 }
 
 // notes are what is to be said of a difference besides its values.
-func notes(d change.Diff) string {
+func notes(d plan.Diff) string {
 	var out []string
 	_, unknown := d.After.(value.Unknown)
 	switch {
-	case len(d.From) == 1 && d.From[0] == change.Several:
+	case len(d.From) == 1 && d.From[0] == plan.Several:
 		out = append(out, "from several of core's outputs")
 	case len(d.From) > 0 && unknown:
 		out = append(out, "from core's "+few(d.From))

@@ -10,7 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"gotest.tools/v3/golden"
 
-	"tombolo/automation/change"
+	"tombolo/automation/plan"
 	"tombolo/config"
 )
 
@@ -58,13 +58,13 @@ func configMap(namespace, name string, data object) object {
 }
 
 // previewed is a cluster of which previews said so.
-func previewed(name, reason string, core, bootstrap []events.EngineEvent) change.Cluster {
-	c := change.Cluster{Name: name, Labels: map[string]string{"environment": "prod"}, Reasons: []string{reason}}
+func previewed(name, reason string, core, bootstrap []events.EngineEvent) plan.Cluster {
+	c := plan.Cluster{Name: name, Labels: map[string]string{"environment": "prod"}, Reasons: []string{reason}}
 	for _, part := range []struct {
 		kind string
 		all  []events.EngineEvent
 	}{{"core", core}, {"bootstrap", bootstrap}} {
-		r := &change.Reader{}
+		r := &plan.Reader{}
 		for _, e := range part.all {
 			r.Read(e)
 		}
@@ -82,7 +82,7 @@ const (
 	fileChanged   = "cluster file: clusters/demo.yaml changed"
 )
 
-func upgraded(name string) change.Cluster {
+func upgraded(name string) plan.Cluster {
 	registration := func(version string) object {
 		return object{
 			"metadata": object{"namespace": "argocd", "name": "cluster-" + name, "annotations": object{"cluster_version": version}},
@@ -103,14 +103,14 @@ func upgraded(name string) change.Cluster {
 }
 
 // changes are what pull requests do.
-func changesOfRequests() map[string]change.Set {
-	one := func(c change.Cluster) change.Set {
-		return change.Set{Since: "origin/main", Clusters: []change.Cluster{c}, Unchanged: []string{"other"}}
+func changesOfRequests() map[string]plan.Set {
+	one := func(c plan.Cluster) plan.Set {
+		return plan.Set{Since: "origin/main", Clusters: []plan.Cluster{c}, Unchanged: []string{"other"}}
 	}
 	values := func(role string) object {
 		return configMap("external-secrets", "external-secrets-values", object{"values.yaml": "installCRDs: true\nserviceAccount:\n  role: " + role + "\n"})
 	}
-	return map[string]change.Set{
+	return map[string]plan.Set{
 		"vpc-tags": one(previewed("demo", fileChanged, []events.EngineEvent{
 			step(apitype.OpUpdate, vpcType, "demo-vpc", object{"tags": object{"team": "platform"}}, object{"tags": object{"team": "infra"}}, "tags.team"),
 		}, nil)),
@@ -131,9 +131,9 @@ func changesOfRequests() map[string]change.Set {
 			step(apitype.OpCreate, nodesType, "demo-nodes-general", nil, object{"nodeGroupName": "general"}),
 			step(apitype.OpDelete, nodesType, "demo-nodes-system", object{"nodeGroupName": "system"}, nil),
 		}, nil)),
-		"upgrade": {Since: "origin/main", Clusters: []change.Cluster{upgraded("demo"), upgraded("second")}},
-		"removed-file": {Since: "origin/main", Unchanged: []string{"demo"}, Removed: []change.Removed{
-			{File: "clusters/old.yaml", Cluster: "old", Stacks: []change.Left{{Name: "old-core", Resources: 88}, {Name: "old-bootstrap", Resources: 41}}},
+		"upgrade": {Since: "origin/main", Clusters: []plan.Cluster{upgraded("demo"), upgraded("second")}},
+		"removed-file": {Since: "origin/main", Unchanged: []string{"demo"}, Removed: []plan.Removed{
+			{File: "clusters/old.yaml", Cluster: "old", Stacks: []plan.Left{{Name: "old-core", Resources: 88}, {Name: "old-bootstrap", Resources: 41}}},
 			{File: "clusters/never.yaml", Cluster: "never"},
 		}},
 		"bootstrap": one(previewed("demo", fileChanged, []events.EngineEvent{outputs(object{"vpcId": "vpc-1"}, object{"vpcId": "vpc-1"})}, []events.EngineEvent{
@@ -175,13 +175,13 @@ func TestPage(t *testing.T) {
 
 // A comment fits, and every fence and every fold in it is closed.
 func TestCommentFits(t *testing.T) {
-	set := change.Set{Since: "main"}
+	set := plan.Set{Since: "main"}
 	for i := range 120 {
 		c := upgraded(fmt.Sprintf("cluster-%03d", i))
 		for j := range 10 {
-			c.Stacks[0].Resources = append(c.Stacks[0].Resources, change.Resource{
-				Type: nodesType, Name: fmt.Sprintf("nodes-%d", j), Op: change.Replace, Danger: change.NodeGroupDanger,
-				Diffs: []change.Diff{{Path: "text", Before: strings.Repeat("`", j), After: strings.Repeat("x", 300)}},
+			c.Stacks[0].Resources = append(c.Stacks[0].Resources, plan.Resource{
+				Type: nodesType, Name: fmt.Sprintf("nodes-%d", j), Op: plan.Replace, Danger: plan.NodeGroupDanger,
+				Diffs: []plan.Diff{{Path: "text", Before: strings.Repeat("`", j), After: strings.Repeat("x", 300)}},
 			})
 		}
 		set.Clusters = append(set.Clusters, c)

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tombolo/automation"
-	"tombolo/automation/fleet"
 	"tombolo/automation/health"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/wording"
 )
@@ -45,7 +45,7 @@ func (o *Options) gather(ctx context.Context, all []*config.Cluster) ([]Standing
 
 // remembered is what is known of the clusters without asking them: the first
 // ones are those of the files, in their order.
-func (o *Options) remembered(all []*config.Cluster, listed []automation.ClusterInfo, runs []fleet.Record) ([]Standing, error) {
+func (o *Options) remembered(all []*config.Cluster, listed []automation.ClusterInfo, runs []rollout.Record) ([]Standing, error) {
 	stacks := map[string][]automation.StackInfo{}
 	var found []Standing
 	for _, c := range all {
@@ -81,7 +81,7 @@ func fromFile(c *config.Cluster) Standing {
 }
 
 // lastOf is what became of a cluster in the newest run that has begun it.
-func lastOf(cluster string, runs []fleet.Record) *Last {
+func lastOf(cluster string, runs []rollout.Record) *Last {
 	for _, r := range runs {
 		e, ok := r.Ends[cluster]
 		if !ok || e.Started.IsZero() {

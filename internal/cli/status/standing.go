@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"tombolo/automation"
-	"tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 )
 
 // Standing is how a cluster stands.
@@ -53,13 +53,13 @@ func (k Kubernetes) String() string {
 
 // Last is what became of a cluster in the last run that had it.
 type Last struct {
-	Operation string         `json:"operation"`
-	Outcome   fleet.Outcome  `json:"outcome,omitempty"`
-	Phase     string         `json:"phase,omitempty"`
-	Changes   map[string]int `json:"changes,omitempty"`
-	At        time.Time      `json:"at"`
-	Seconds   float64        `json:"seconds"`
-	Cause     string         `json:"cause,omitempty"`
+	Operation string          `json:"operation"`
+	Outcome   rollout.Outcome `json:"outcome,omitempty"`
+	Phase     string          `json:"phase,omitempty"`
+	Changes   map[string]int  `json:"changes,omitempty"`
+	At        time.Time       `json:"at"`
+	Seconds   float64         `json:"seconds"`
+	Cause     string          `json:"cause,omitempty"`
 }
 
 // Drift is what a comparison with the cloud has found.
@@ -135,7 +135,7 @@ func (l Last) outcome() string {
 }
 
 // good says whether the operation has succeeded.
-func (l Last) good() bool { return l.Outcome == fleet.Succeeded }
+func (l Last) good() bool { return l.Outcome == rollout.Succeeded }
 
 // changed is when one of the stacks was changed last.
 func (s Standing) changed() time.Time {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
-	"tombolo/automation/fleet"
 	"tombolo/automation/health"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
@@ -40,7 +40,7 @@ type Options struct {
 	Root     func() (string, error)
 	Driver   func(context.Context, automation.Observer) (Driver, error)
 	// Records are what the journals tell, from the newest run on.
-	Records func() ([]fleet.Record, error)
+	Records func() ([]rollout.Record, error)
 	// Drift is the last comparison of a cluster; nil when there was none.
 	Drift func(cluster string) (*Drift, error)
 	JSON  func() bool
@@ -59,7 +59,7 @@ func NewCmdStatus(f *factory.Factory, runF func(context.Context, *Options) error
 		Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, Root: f.Root, JSON: f.JSON, Table: f.Table,
 		Now: time.Now, Choice: clusters.Choice{Clusters: f.ClustersOrAll},
 		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
-		Records: func() ([]fleet.Record, error) { return records(f) },
+		Records: func() ([]rollout.Record, error) { return records(f) },
 		Drift:   func(cluster string) (*Drift, error) { return lastDrift(f, cluster) },
 	}
 	cmd := &cobra.Command{
@@ -158,7 +158,7 @@ func (o *Options) table(found []Standing) error {
 
 // records are the journals' entries about the backend in use, beside the project's
 // files or the lab's.
-func records(f *factory.Factory) ([]fleet.Record, error) {
+func records(f *factory.Factory) ([]rollout.Record, error) {
 	journals, err := f.Journals()
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation"
-	"tombolo/automation/fleet"
 	"tombolo/automation/health"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
@@ -111,23 +111,23 @@ func listed() []automation.ClusterInfo {
 	}
 }
 
-func runs() []fleet.Record {
-	end := func(o fleet.Outcome, phase, cause string, ago time.Duration) fleet.RecordedEnd {
-		e := fleet.RecordedEnd{Outcome: o, Phase: phase, Cause: cause, Started: now.Add(-ago), Duration: 2 * time.Minute}
+func runs() []rollout.Record {
+	end := func(o rollout.Outcome, phase, cause string, ago time.Duration) rollout.RecordedEnd {
+		e := rollout.RecordedEnd{Outcome: o, Phase: phase, Cause: cause, Started: now.Add(-ago), Duration: 2 * time.Minute}
 		if o != "" {
 			e.Finished = e.Started.Add(e.Duration)
 		}
 		return e
 	}
-	return []fleet.Record{
-		{Header: fleet.Header{Operation: "up"}, Ends: map[string]fleet.RecordedEnd{
-			"broken": end(fleet.Failed, "core", "up broken-core: aws:eks/cluster:Cluster broken: <limit exceeded>", 7*time.Minute),
-			"new":    {Outcome: fleet.Skipped, Cause: "broken failed"},
+	return []rollout.Record{
+		{Header: rollout.Header{Operation: "up"}, Ends: map[string]rollout.RecordedEnd{
+			"broken": end(rollout.Failed, "core", "up broken-core: aws:eks/cluster:Cluster broken: <limit exceeded>", 7*time.Minute),
+			"new":    {Outcome: rollout.Skipped, Cause: "broken failed"},
 			"silent": end("", "", "", 30*time.Minute),
 		}},
-		{Header: fleet.Header{Operation: "up"}, Ends: map[string]fleet.RecordedEnd{
-			"demo":   end(fleet.Succeeded, "bootstrap", "", 3*time.Hour),
-			"broken": end(fleet.Succeeded, "bootstrap", "", 5*time.Hour),
+		{Header: rollout.Header{Operation: "up"}, Ends: map[string]rollout.RecordedEnd{
+			"demo":   end(rollout.Succeeded, "bootstrap", "", 3*time.Hour),
+			"broken": end(rollout.Succeeded, "bootstrap", "", 5*time.Hour),
 		}},
 	}
 }
@@ -155,7 +155,7 @@ func run(t *testing.T, output render.Format, set func(*Options), args ...string)
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}, Dir: root}
 	cmd := NewCmdStatus(f, func(ctx context.Context, o *Options) error {
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver{listed()}, nil }
-		o.Records = func() ([]fleet.Record, error) { return runs(), nil }
+		o.Records = func() ([]rollout.Record, error) { return runs(), nil }
 		o.Drift = drifts
 		o.Now = func() time.Time { return now }
 		if set != nil {
@@ -243,7 +243,7 @@ func TestStatusFails(t *testing.T) {
 			}
 		},
 		"the journal is a directory": func(o *Options) {
-			o.Records = func() ([]fleet.Record, error) { return nil, errors.New("the journal is a directory") }
+			o.Records = func() ([]rollout.Record, error) { return nil, errors.New("the journal is a directory") }
 		},
 		"the last drift is torn": func(o *Options) {
 			o.Drift = func(string) (*Drift, error) { return nil, errors.New("the last drift is torn") }

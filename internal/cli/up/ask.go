@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"tombolo/automation"
-	automationfleet "tombolo/automation/fleet"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/fleet"
@@ -53,7 +53,7 @@ func (o *Options) plans(ctx context.Context, s *fleet.Session[Driver], all []*co
 	var mu sync.Mutex
 	plans := map[string]automation.Result{}
 	err := s.Look(ctx, "preview", all, fleet.Tasks{
-		Work: func(ctx context.Context, _ fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+		Work: func(ctx context.Context, _ fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
 			mu.Lock()
 			defer mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
-	automationfleet "tombolo/automation/fleet"
 	"tombolo/automation/health"
 	"tombolo/automation/preflight"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/doctor"
 	"tombolo/internal/cli/factory"
@@ -52,7 +52,7 @@ type Options struct {
 // NewCmdUp returns the command; runF, if not nil, runs in place of it.
 func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Fleet:  fleet.New(f, fleet.Operation{Name: "up", Order: automationfleet.Forward, Changes: true, Undoing: "destroy"}),
+		Fleet:  fleet.New(f, fleet.Operation{Name: "up", Order: rollout.Forward, Changes: true, Undoing: "destroy"}),
 		Style:  f.Style,
 		Lab:    func() bool { return f.Globals.Lab },
 		Tools:  f.LabTools,
@@ -140,7 +140,7 @@ func (o *Options) ready(ctx context.Context, s *fleet.Session[Driver], all []*co
 // tasks are what is done to each cluster: those that are not wanted have nothing
 // to change.
 func (o *Options) tasks(driver Driver, wanted []*config.Cluster) fleet.Tasks {
-	t := fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
+	t := fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 		return o.one(ctx, driver, t, c, slices.Contains(wanted, c))
 	}}
 	if !o.NoGate {
@@ -153,7 +153,7 @@ func (o *Options) tasks(driver Driver, wanted []*config.Cluster) fleet.Tasks {
 }
 
 // one brings one cluster up.
-func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster, wanted bool) (automationfleet.Work, error) {
+func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster, wanted bool) (rollout.Work, error) {
 	var done automation.Result
 	if wanted {
 		var err error

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"tombolo/automation"
-	automationfleet "tombolo/automation/fleet"
 	"tombolo/automation/health"
 	"tombolo/automation/preflight"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
@@ -104,7 +104,7 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	}
 	root := t.TempDir()
 	fx.opts.Root = func() (string, error) { return root, nil }
-	fx.opts.Journals = func() (automationfleet.Journals, error) { return automationfleet.Journals{Dir: root}, nil }
+	fx.opts.Journals = func() (rollout.Journals, error) { return rollout.Journals{Dir: root}, nil }
 	fx.opts.Driver = func(context.Context, automation.Observer) (Driver, error) { return fx.driver, nil }
 	return fx
 }

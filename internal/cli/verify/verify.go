@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
-	automationfleet "tombolo/automation/fleet"
 	"tombolo/automation/health"
+	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -43,7 +43,7 @@ type Options struct {
 // NewCmdVerify returns the command; runF, if not nil, runs in place of it.
 func NewCmdVerify(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Fleet:  fleet.New(f, fleet.Operation{Name: "verify", Order: automationfleet.Free}),
+		Fleet:  fleet.New(f, fleet.Operation{Name: "verify", Order: rollout.Free}),
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
 	cmd := &cobra.Command{
@@ -82,8 +82,8 @@ func verifyRun(ctx context.Context, o *Options) error {
 		return err
 	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
-		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (automationfleet.Work, error) {
-			return automationfleet.Work{Phase: "verify"}, Cluster(ctx, s.Driver, c, Output{
+		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+			return rollout.Work{Phase: "verify"}, Cluster(ctx, s.Driver, c, Output{
 				Out: t.Out, Status: t.Status, Table: o.Table(), JSON: o.JSON(), Timeout: o.Timeout, Revision: o.Revision,
 				Named: !t.Alone,
 			})

@@ -1,0 +1,398 @@
+package inputs
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tombolo/config"
+)
+
+// checkout is a project in the directory infra of a repository, with one
+// commit.
+type checkout struct {
+	t         *testing.T
+	repo, dir string
+}
+
+const goMod = `module tombolo
+
+go 1.26
+
+require (
+	example.com/unused v1.0.0
+	example.com/used v1.0.0
+)
+
+replace (
+	example.com/unused => ./modules/unused
+	example.com/used => ./modules/used
+)
+`
+
+const fluxCluster = `version: 1
+name: NAME
+environment: dev
+cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
+network:
+  cidr: 10.0.0.0/16
+  zones: [eu-central-1a, eu-central-1b]
+kubernetes:
+  version: "1.35"
+  nodeGroups:
+    - {name: default, instanceTypes: [m7i.large], size: {min: 1, max: 3}}
+gitops:
+  engine: flux
+  url: https://git.example.com/platform.git
+  branch: main
+  path: clusters/NAME
+  auth: {type: basic, password: {file: token}}
+  distribution: {version: v2.7.5, path: ../flux/install.yaml}
+`
+
+func newCheckout(t *testing.T) *checkout {
+	t.Helper()
+	repo := t.TempDir()
+	c := &checkout{t: t, repo: repo, dir: filepath.Join(repo, "infra")}
+	for name, text := range map[string]string{
+		"Pulumi.yaml": "name: tombolo\n",
+		"go.mod":      goMod, "go.sum": "example.com/sum v1.0.0 h1:one=\n",
+		".gitignore":                           "/clusters/token\n/clusters/ignored.yaml\n",
+		"cmd/program/main.go":                  "package main\n\nimport (\n\t_ \"example.com/used\"\n\t_ \"tombolo/stacks\"\n)\n\nfunc main() {}\n",
+		"cmd/tombolo/main.go":                  "package main\n\nfunc main() {}\n",
+		"stacks/stacks.go":                     "package stacks\n\nimport _ \"embed\"\n\n//go:embed data\nvar Text string\n",
+		"stacks/old.go":                        "package stacks\n",
+		"stacks/data":                          "text\n",
+		"stacks/other":                         "text\n",
+		"modules/used/u.go":                    "package used\n",
+		"modules/used/go.mod":                  "module example.com/used\n",
+		"modules/unused/u.go":                  "package unused\n",
+		"modules/unused/g.mod":                 "",
+		"modules/next/u.go":                    "package used\n",
+		"modules/next/go.mod":                  "module example.com/used\n",
+		"flux/install.yaml":                    "kind: List\n",
+		"clusters/one.yaml":                    strings.ReplaceAll(fluxCluster, "NAME", "one"),
+		"clusters/two.yaml":                    strings.ReplaceAll(fluxCluster, "NAME", "two"),
+		"clusters/mgmt.yaml":                   c.sample("mgmt"),
+		"clusters/spoke.yaml":                  c.sample("spoke"),
+		"clusters/argocd-install.yaml":         "kind: List\n",
+		"clusters/token":                       "s3cr3t",
+		"clusters/Pulumi.one-core.yaml":        "encryptionsalt: x\n",
+		"tree/clusters/one/kustomization.yaml": "resources: []\n",
+		"tree/clusters/two/kustomization.yaml": "resources: []\n",
+		"tree/addons/a.yaml":                   "kind: List\n",
+		"README.md":                            "text\n",
+	} {
+		c.write(name, text)
+	}
+	c.git("init", "-q", "--initial-branch=main")
+	c.commit()
+	return c
+}
+
+// sample is a cluster file of the stacks' test data.
+func (c *checkout) sample(name string) string {
+	text, err := os.ReadFile("../../stacks/testdata/clusters/" + name + ".yaml")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (c *checkout) write(name, text string) {
+	c.t.Helper()
+	file := filepath.Join(c.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *checkout) replace(name, old, text string) {
+	c.t.Helper()
+	have, err := os.ReadFile(filepath.Join(c.dir, name))
+	if err != nil || !strings.Contains(string(have), old) {
+		c.t.Fatalf("%s has no %q, error %v", name, old, err)
+	}
+	c.write(name, strings.ReplaceAll(string(have), old, text))
+}
+
+func (c *checkout) remove(name string) {
+	c.t.Helper()
+	if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *checkout) git(args ...string) {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
+	cmd.Dir = c.repo
+	cmd.Env = append(environment(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		c.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+func (c *checkout) commit() {
+	c.t.Helper()
+	c.git("add", "-A")
+	c.git("commit", "-q", "-m", "as it was")
+}
+
+// since compares with ref and returns the reasons as text, by cluster.
+func (c *checkout) since(ref, tree string, names ...string) (map[string][]string, Report, error) {
+	c.t.Helper()
+	if len(names) == 0 {
+		names = []string{"one", "two", "mgmt", "spoke"}
+	}
+	var all []*config.Cluster
+	for _, name := range names {
+		cluster, err := config.Load(filepath.Join(c.dir, "clusters", name+".yaml"))
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		all = append(all, cluster)
+	}
+	report, err := Since(c.t.Context(), Options{Root: c.dir, Ref: ref, Tree: tree}, all)
+	lines := map[string][]string{}
+	for name, reasons := range report.Clusters {
+		for _, r := range reasons {
+			lines[name] = append(lines[name], r.String())
+		}
+	}
+	return lines, report, err
+}
+
+// everybody has the same reason.
+func everybody(line string) map[string][]string {
+	return map[string][]string{"one": {line}, "two": {line}, "mgmt": {line}, "spoke": {line}}
+}
+
+func TestSince(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*checkout)
+		tree   string
+		want   map[string][]string
+	}{
+		{name: "nothing", change: func(*checkout) {}},
+		{name: "what no stack reads", change: func(c *checkout) {
+			c.write("README.md", "other\n")
+			c.write("cmd/tombolo/main.go", "package main\n\nfunc main() { println() }\n")
+			c.write("stacks/stacks_test.go", "package stacks\n")
+			c.write("stacks/other", "other\n")
+			c.write("tree/addons/a.yaml", "kind: Other\n")
+			c.write("clusters/token", "other")
+		}},
+		{
+			name: "a cluster's file", change: func(c *checkout) { c.replace("clusters/one.yaml", "max: 3", "max: 4") },
+			want: map[string][]string{"one": {"cluster file: clusters/one.yaml changed"}},
+		},
+		{
+			name: "a change that is committed", change: func(c *checkout) {
+				c.replace("clusters/one.yaml", "max: 3", "max: 4")
+				c.commit()
+			},
+			want: map[string][]string{"one": {"cluster file: clusters/one.yaml changed"}},
+		},
+		{
+			name: "a hub's file", change: func(c *checkout) { c.write("clusters/mgmt.yaml", c.sample("mgmt")+"# more\n") },
+			want: map[string][]string{
+				"mgmt": {"cluster file: clusters/mgmt.yaml changed"}, "spoke": {"hub's cluster file: clusters/mgmt.yaml changed"},
+			},
+		},
+		{
+			name: "a renamed cluster", change: func(c *checkout) {
+				c.git("mv", "infra/clusters/two.yaml", "infra/clusters/old.yaml")
+				c.git("commit", "-q", "-m", "rename")
+				c.git("update-ref", "refs/heads/base", "HEAD")
+				c.git("mv", "infra/clusters/old.yaml", "infra/clusters/two.yaml")
+			},
+			want: map[string][]string{"two": {"cluster file: clusters/two.yaml added"}},
+		},
+		{
+			name: "settings of a stack", change: func(c *checkout) {
+				c.remove("clusters/Pulumi.one-core.yaml")
+				c.write("clusters/Pulumi.two-bootstrap.yaml", "config: {}\n")
+			},
+			want: map[string][]string{
+				"one": {"stack settings: clusters/Pulumi.one-core.yaml removed"},
+				"two": {"stack settings: clusters/Pulumi.two-bootstrap.yaml added"},
+			},
+		},
+		{
+			name: "a manifest that files name", change: func(c *checkout) { c.write("flux/install.yaml", "kind: Other\n") },
+			want: map[string][]string{
+				"one": {"file it names: flux/install.yaml changed"}, "two": {"file it names: flux/install.yaml changed"},
+			},
+		},
+		{
+			name: "the program", change: func(c *checkout) {
+				c.write("stacks/data", "other\n")
+				c.write("stacks/new.go", "package stacks\n")
+				c.write("cmd/program/main.go", "package main\n\nimport _ \"tombolo/stacks\"\n\nfunc main() {}\n")
+				c.remove("stacks/old.go")
+			},
+			want: everybody("program: cmd/program/main.go changed, stacks/data changed, stacks/new.go added and 1 more"),
+		},
+		{
+			name: "the project file", change: func(c *checkout) { c.write("Pulumi.yaml", "name: tombolo\nruntime: go\n") },
+			want: everybody("project file: Pulumi.yaml changed"),
+		},
+		{
+			name:   "a module that the program is built with",
+			change: func(c *checkout) { c.replace("go.mod", "used => ./modules/used", "used => ./modules/next") },
+			want:   everybody("modules: example.com/used ./modules/used -> ./modules/next"),
+		},
+		{
+			name: "a module that others use", change: func(c *checkout) {
+				c.replace("go.mod", "unused v1.0.0", "unused v1.1.0")
+				c.replace("go.mod", "unused => ./modules/unused", "unused v1.1.0 => ./modules/unused")
+				c.replace("go.sum", "one=", "two=")
+			},
+		},
+		{
+			name: "Go", change: func(c *checkout) { c.replace("go.mod", "go 1.26", "go 1.25") },
+			want: everybody("modules: go 1.26 -> 1.25"),
+		},
+		{
+			name: "a tree that is asked for", change: func(c *checkout) { c.write("tree/clusters/one/new.yaml", "kind: List\n") }, tree: "tree",
+			want: map[string][]string{"one": {"platform tree: tree/clusters/one/new.yaml added"}},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCheckout(t)
+			c.git("branch", "base")
+			test.change(c)
+			tree := test.tree
+			if tree != "" {
+				tree = filepath.Join(c.dir, tree)
+			}
+			got, _, err := c.since("base", tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.want == nil {
+				test.want = map[string][]string{}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestSharedTree: what is in no cluster's own part of the tree is for all.
+func TestSharedTree(t *testing.T) {
+	c := newCheckout(t)
+	c.write("tree/addons/a.yaml", "kind: Other\n")
+	got, _, err := c.since("HEAD", filepath.Join(c.dir, "tree"), "one", "two")
+	line := []string{"platform tree: tree/addons/a.yaml changed"}
+	if diff := cmp.Diff(map[string][]string{"one": line, "two": line}, got); diff != "" || err != nil {
+		t.Errorf("error %v, reasons (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestRemovedClusters(t *testing.T) {
+	c := newCheckout(t)
+	c.remove("clusters/two.yaml")
+	got, report, err := c.since("HEAD", "", "one")
+	if err != nil || len(got) > 0 || !slices.Equal(report.Removed, []string{"clusters/two.yaml"}) {
+		t.Errorf("reasons %v, removed %v, error %v", got, report.Removed, err)
+	}
+}
+
+// TestUnknownToGit: what cannot be compared counts as changed.
+func TestUnknownToGit(t *testing.T) {
+	c := newCheckout(t)
+	c.write("clusters/ignored.yaml", strings.ReplaceAll(fluxCluster, "NAME", "ignored"))
+	file := filepath.Join(c.dir, "clusters", "ignored.yaml")
+	got, _, err := c.since("HEAD", "", "ignored", "one")
+	want := map[string][]string{"ignored": {"cluster file: " + file + " is not known to Git"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("error %v, reasons (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestWithoutGo: every module counts where nobody can say which are used.
+func TestWithoutGo(t *testing.T) {
+	c := newCheckout(t)
+	c.replace("go.mod", "unused => ./modules/unused", "unused => ./modules/elsewhere")
+	bin := t.TempDir()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(git, filepath.Join(bin, "git")); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	got, _, err := c.since("HEAD", "", "one")
+	want := map[string][]string{"one": {"modules: example.com/unused ./modules/unused -> ./modules/elsewhere"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("error %v, reasons (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	c := newCheckout(t)
+	elsewhere := &checkout{t: t, repo: t.TempDir(), dir: t.TempDir()}
+	for _, test := range []struct {
+		name, ref, tree, root string
+		want                  string
+		badRef                bool
+	}{
+		{
+			name: "no such commit", ref: "nowhere", root: c.dir, badRef: true,
+			want: "--changed-since nowhere: the repository has no such commit; name a branch, a tag or a commit that is in this checkout; " +
+				"a shallow one is completed by `git fetch --unshallow`",
+		},
+		{
+			name: "an option", ref: "--all", root: c.dir, badRef: true,
+			want: "--changed-since --all: the repository has no such commit; name a branch, a tag or a commit that is in this checkout; " +
+				"a shallow one is completed by `git fetch --unshallow`",
+		},
+		{
+			name: "no repository", ref: "main", root: elsewhere.dir,
+			want: "--changed-since main: " + elsewhere.dir + " cannot be read as a Git repository: git rev-parse: " +
+				"fatal: not a git repository (or any of the parent directories): .git; run it in a checkout, or name the clusters",
+		},
+		{
+			name: "a tree elsewhere", ref: "main", root: c.dir, tree: elsewhere.dir,
+			want: "--changed-since main: " + elsewhere.dir + " is outside of the repository " + c.repo +
+				"; compare in the repository that it is in, or name the clusters",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := Since(t.Context(), Options{Root: test.root, Ref: test.ref, Tree: test.tree}, nil)
+			refusal := new(Error)
+			if !errors.As(err, &refusal) || err.Error() != test.want || refusal.BadRef != test.badRef {
+				t.Errorf("got %v, want %s", err, test.want)
+			}
+		})
+	}
+}
+
+// A file is read as it was, whatever became of it since.
+func TestFileAt(t *testing.T) {
+	c := newCheckout(t)
+	c.write("README.md", "another text\n")
+	c.write("new", "text\n")
+	o := Options{Root: c.dir, Ref: "main"}
+	for name, want := range map[string]string{"README.md": "text\n", "new": "", "modules/unused/g.mod": ""} {
+		got, found, err := FileAt(t.Context(), o, name)
+		if err != nil || got != want || found != (name != "new") {
+			t.Errorf("%s was %q, found: %t, error %v; want %q", name, got, found, err, want)
+		}
+	}
+	o.Ref = "nowhere"
+	if _, _, err := FileAt(t.Context(), o, "README.md"); !errors.As(err, new(*Error)) {
+		t.Errorf("error %v", err)
+	}
+}

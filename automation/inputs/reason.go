@@ -1,0 +1,61 @@
+package inputs
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Input is a kind of what an up of a cluster depends on.
+type Input string
+
+// The inputs of a cluster.
+const (
+	// ClusterFile is the cluster's own file.
+	ClusterFile Input = "cluster file"
+	// HubFile is the file of a spoke's hub.
+	HubFile Input = "hub's cluster file"
+	// NamedFile is a file that the cluster file names: the engine's install
+	// manifest, or a secret.
+	NamedFile Input = "file it names"
+	// Settings are the files Pulumi.<stack>.yaml.
+	Settings Input = "stack settings"
+	// ProjectFile is Pulumi.yaml.
+	ProjectFile Input = "project file"
+	// Program is the source of the stacks.
+	Program Input = "program"
+	// Modules are what the program is built with, Go itself included.
+	Modules Input = "modules"
+	// Tree is the platform tree.
+	Tree Input = "platform tree"
+)
+
+// Reason is an input that is not what it was.
+type Reason struct {
+	Input   Input    `json:"input"`
+	Changes []Change `json:"changes"`
+}
+
+// Change is one file or module that is not what it was.
+type Change struct {
+	// Name is a file's path, below the project's directory where it is in it,
+	// or a module's path.
+	Name string `json:"name"`
+	// How it differs: added, changed, removed, or a module's versions.
+	How string `json:"how"`
+}
+
+// shown is how many changes a line of text names.
+const shown = 3
+
+// String is a line such as "program: stacks/core/core.go changed and 2 more".
+func (r Reason) String() string {
+	var parts []string
+	for _, c := range r.Changes[:min(shown, len(r.Changes))] {
+		parts = append(parts, c.Name+" "+c.How)
+	}
+	text := fmt.Sprintf("%s: %s", r.Input, strings.Join(parts, ", "))
+	if more := len(r.Changes) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

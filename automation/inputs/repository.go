@@ -1,0 +1,238 @@
+package inputs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// gitTimeout bounds each call of git: it reads the local repository only.
+const gitTimeout = 2 * time.Minute
+
+// repository is the Git repository that the project is in. Paths in it have
+// slashes and are relative to its top.
+type repository struct {
+	// top and root are the repository's and the project's directory, without
+	// symbolic links.
+	top, root string
+	// ref is the name that was asked for, and commit what it stands for.
+	ref, commit string
+	// known are the files in the working tree that Git does not ignore.
+	known map[string]bool
+}
+
+// How a file differs from what it was.
+type how string
+
+// The ways in which a file differs.
+const (
+	added   how = "added"
+	edited  how = "changed"
+	removed how = "removed"
+)
+
+// diff maps the path of each file that differs to how it does. A file that was
+// renamed is one that was removed and one that was added.
+type diff map[string]how
+
+func openRepository(ctx context.Context, root, ref string) (*repository, error) {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return nil, unreadable("look for the project", err)
+	}
+	r := &repository{root: real, top: real, ref: ref}
+	top, err := r.git(ctx, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return nil, notCompared(err, &Error{
+			What:   fmt.Sprintf("--changed-since %s: %s cannot be read as a Git repository: %v", ref, root, err),
+			Remedy: "run it in a checkout, or name the clusters",
+		})
+	}
+	r.top = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
+	commit, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if err != nil {
+		return nil, notCompared(err, &Error{
+			What:   fmt.Sprintf("--changed-since %s: the repository has no such commit", ref),
+			Remedy: "name a branch, a tag or a commit that is in this checkout; a shallow one is completed by `git fetch --unshallow`",
+			BadRef: true,
+		})
+	}
+	r.commit = strings.TrimSpace(commit)
+	return r, nil
+}
+
+// notCompared is refusal, but where git did not come to say no.
+func notCompared(err error, refusal *Error) error {
+	if said := new(gitError); !errors.As(err, &said) {
+		return err
+	}
+	refusal.Err = err
+	return refusal
+}
+
+// diff compares the working tree with the commit. Files that were not added to
+// Git yet are new.
+func (r *repository) diff(ctx context.Context) (diff, error) {
+	listed, err := r.git(ctx, "ls-files", "-z", "-t", "--full-name", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, unreadable("list the files", err)
+	}
+	out := diff{}
+	r.known = map[string]bool{}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
+		tag, file, _ := strings.Cut(entry, " ")
+		r.known[file] = true
+		if tag == "?" {
+			out[file] = added
+		}
+	}
+	differing, err := r.git(ctx, "diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", r.commit, "--")
+	if err != nil {
+		return nil, unreadable("compare with "+r.ref, err)
+	}
+	fields := strings.Split(strings.TrimSuffix(differing, "\x00"), "\x00")
+	for pair := range slices.Chunk(fields, 2) {
+		if len(pair) < 2 {
+			break // nothing differs
+		}
+		status, file := pair[0], pair[1]
+		switch {
+		case status == "A":
+			out[file] = added
+		case status == "D" && out[file] != added:
+			out[file] = removed
+		default:
+			out[file] = edited
+		}
+	}
+	return out, nil
+}
+
+// FileAt is the content of a file of the project at o.Ref, by its path below
+// o.Root, and whether it was there. The error is an *Error where Git cannot be
+// read.
+func FileAt(ctx context.Context, o Options, file string) (content string, found bool, err error) {
+	repo, err := openRepository(ctx, o.Root, o.Ref)
+	if err != nil {
+		return "", false, err
+	}
+	file = repo.below(file)
+	listed, err := repo.listed(ctx, file)
+	if err != nil || !listed {
+		return "", false, err
+	}
+	content, err = repo.show(ctx, file)
+	return content, err == nil, err
+}
+
+// listed says whether the commit has the file.
+func (r *repository) listed(ctx context.Context, file string) (bool, error) {
+	out, err := r.git(ctx, "ls-tree", "--full-tree", "--name-only", "-z", r.commit, "--", file)
+	return out != "", err
+}
+
+// show is the content of a file at the commit; "" when it was not there.
+func (r *repository) show(ctx context.Context, file string) (string, error) {
+	if listed, err := r.listed(ctx, file); err != nil || !listed {
+		return "", err
+	}
+	return r.git(ctx, "cat-file", "blob", r.commit+":"+file)
+}
+
+// path is where a file is in the repository; file is absolute, or relative to
+// the project's directory. It is an *Error when the file is elsewhere.
+func (r *repository) path(file string) (string, error) {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(r.root, file)
+	}
+	// The directory may be reached by a symbolic link; a file that is one is
+	// what Git has.
+	dir, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil {
+		return "", unreadable("look for "+file, err)
+	}
+	rel, err := filepath.Rel(r.top, filepath.Join(dir, filepath.Base(file)))
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", &Error{
+			What:   fmt.Sprintf("--changed-since %s: %s is outside of the repository %s", r.ref, file, r.top),
+			Remedy: "compare in the repository that it is in, or name the clusters",
+		}
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// below is the path in the repository of a path in the project's directory.
+func (r *repository) below(file string) string {
+	rel, err := filepath.Rel(r.top, r.root)
+	if err != nil {
+		return file
+	}
+	return path.Join(filepath.ToSlash(rel), file)
+}
+
+// display is a path as people know it: below the project's directory.
+func (r *repository) display(file string) string {
+	rel, err := filepath.Rel(r.root, filepath.Join(r.top, filepath.FromSlash(file)))
+	if err != nil {
+		return file
+	}
+	return filepath.ToSlash(rel)
+}
+
+// git runs git in the project's directory and returns what it wrote.
+func (r *repository) git(ctx context.Context, args ...string) (string, error) {
+	bounded, cancel := context.WithTimeout(ctx, gitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(bounded, "git", args...)
+	cmd.Dir = r.top
+	// A reader takes no lock, and speaks so that its words can be passed on.
+	cmd.Env = append(environment(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	switch {
+	case err == nil:
+		return stdout.String(), nil
+	case ctx.Err() != nil:
+		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
+	case errors.Is(err, exec.ErrNotFound):
+		return "", &Error{What: "--changed-since needs git, which is not in PATH", Remedy: "install git", Err: err}
+	case bounded.Err() != nil:
+		return "", &Error{What: fmt.Sprintf("git %s did not end within %s", args[0], gitTimeout), Err: bounded.Err()}
+	}
+	return "", &gitError{command: args[0], says: strings.TrimSpace(stderr.String()), err: err}
+}
+
+// gitError is a call of git that failed.
+type gitError struct {
+	command, says string
+	err           error
+}
+
+func (e *gitError) Error() string {
+	says, _, _ := strings.Cut(e.says, "\n")
+	return fmt.Sprintf("git %s: %s", e.command, cmp.Or(says, e.err.Error()))
+}
+
+func (e *gitError) Unwrap() error { return e.err }
+
+// environment is the process's own, without what a hook or a worktree's command
+// would lead git elsewhere with.
+func environment(own []string) []string {
+	elsewhere := []string{
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",
+	}
+	return slices.DeleteFunc(slices.Clone(own), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(elsewhere, name)
+	})
+}

@@ -1,0 +1,117 @@
+package plan
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"tombolo/automation/argocd"
+	"tombolo/internal/names"
+)
+
+// Danger is what makes a change dangerous.
+type Danger string
+
+// The dangers.
+const (
+	// ClusterDanger is the deletion or replacement of the managed cluster.
+	ClusterDanger Danger = "cluster"
+	// NetworkDanger is that of the VPC or a subnet.
+	NetworkDanger Danger = "network"
+	// NodeGroupDanger is that of a node group: its nodes are drained and go.
+	NodeGroupDanger Danger = "node-group"
+	// DataDanger is that of what holds data, or of what it is encrypted by.
+	DataDanger Danger = "data"
+	// RegistrationDanger is that of a cluster's registration with Argo CD, which
+	// takes away the applications of a cluster that is not registered.
+	RegistrationDanger Danger = "registration"
+	// InfraConfigDanger is that of the ConfigMap that the platform tree's
+	// variables come from.
+	InfraConfigDanger Danger = "infra-config"
+)
+
+// Dangers lists all of them, the worst first.
+func Dangers() []Danger {
+	return []Danger{ClusterDanger, NetworkDanger, DataDanger, NodeGroupDanger, RegistrationDanger, InfraConfigDanger}
+}
+
+// Objects of Kubernetes that are updated in place, by their types.
+const (
+	configMapType = "kubernetes:core/v1:ConfigMap"
+	secretType    = "kubernetes:core/v1:Secret"
+)
+
+// IsRegistration says whether a resource, whose id on the cluster is
+// namespace/name, is a cluster's registration.
+func IsRegistration(token, id string) bool {
+	namespace, name := path.Split(id)
+	return token == secretType && namespace == argocd.Namespace+"/" && strings.HasPrefix(name, argocd.SecretName(""))
+}
+
+// IsInfraConfig says whether it is the infra ConfigMap.
+func IsInfraConfig(token, id string) bool {
+	return token == configMapType && path.Base(id) == names.InfraConfig
+}
+
+// dangerOf judges what happens to a resource. Only what takes something away is
+// dangerous.
+func dangerOf(r Resource) Danger {
+	if r.Op != Delete && r.Op != Replace {
+		return ""
+	}
+	switch {
+	case r.Type == "aws:eks/cluster:Cluster":
+		return ClusterDanger
+	case r.Type == "aws:ec2/vpc:Vpc", r.Type == "aws:ec2/subnet:Subnet":
+		return NetworkDanger
+	case r.Type == "aws:eks/nodeGroup:NodeGroup":
+		return NodeGroupDanger
+	case IsRegistration(r.Type, r.ID):
+		return RegistrationDanger
+	case IsInfraConfig(r.Type, r.ID):
+		return InfraConfigDanger
+	case holdsData(r):
+		return DataDanger
+	}
+	return ""
+}
+
+// dataTypes hold data, or encrypt it. A namespace goes with all that is in it.
+func dataTypes() []string {
+	return []string{
+		"aws:s3/bucket:Bucket", "aws:s3/bucketV2:BucketV2", "aws:efs/fileSystem:FileSystem",
+		"aws:ebs/volume:Volume", "aws:ebs/snapshot:Snapshot", "aws:rds/instance:Instance", "aws:rds/cluster:Cluster",
+		"aws:dynamodb/table:Table", "aws:kms/key:Key",
+		"kubernetes:core/v1:Namespace", "kubernetes:core/v1:PersistentVolume", "kubernetes:core/v1:PersistentVolumeClaim",
+	}
+}
+
+// holdsData counts the cluster's log group among what holds data: the audit log
+// of its API is in it.
+func holdsData(r Resource) bool {
+	return slices.Contains(dataTypes(), r.Type) ||
+		r.Type == "aws:cloudwatch/logGroup:LogGroup" && strings.HasPrefix(r.ID, "/aws/eks/")
+}
+
+// Dangerous is a resource with a danger, and whose it is.
+type Dangerous struct {
+	Cluster, Stack string
+	Resource
+}
+
+// Dangerous lists what is dangerous, the worst first.
+func (s Set) Dangerous() []Dangerous {
+	var out []Dangerous
+	for _, d := range Dangers() {
+		for _, c := range s.Clusters {
+			for _, stack := range c.Stacks {
+				for _, r := range stack.Resources {
+					if r.Danger == d {
+						out = append(out, Dangerous{Cluster: c.Name, Stack: stack.Name, Resource: r})
+					}
+				}
+			}
+		}
+	}
+	return out
+}

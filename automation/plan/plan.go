@@ -1,0 +1,209 @@
+// Package plan says what a change of the project would do to clusters: it
+// reads the events of previews, follows what core puts out into what bootstrap
+// publishes, names what is dangerous, and judges it by the project's policy.
+//
+// The package knows nothing of the driver. Of the same events it makes the same
+// Set, whatever the order in which clusters were previewed.
+package plan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Set is what a change would do to all clusters.
+type Set struct {
+	// Since is the commit that clusters were compared with; "" when they were
+	// chosen in another way.
+	Since string
+	// Clusters that were previewed, by wave and name.
+	Clusters []Cluster
+	// Unchanged clusters have the same inputs as at the commit, and were not
+	// previewed.
+	Unchanged []string
+	// Removed are the cluster files that are gone.
+	Removed []Removed
+	// Verdicts of the policy, in the order of its rules.
+	Verdicts []Verdict
+	// Policy is the file that judged; "" without one.
+	Policy string
+}
+
+// Removed is a cluster file that is gone. What it made stays until it is
+// destroyed.
+type Removed struct {
+	File, Cluster string
+	// Stacks that the backend still has, with their resources.
+	Stacks []Left
+}
+
+// Left is a stack whose cluster file is gone.
+type Left struct {
+	Name      string
+	Resources int
+}
+
+// Cluster is what a change would do to one cluster.
+type Cluster struct {
+	Name string
+	Wave int
+	// Labels of its registration, by which policies choose.
+	Labels map[string]string
+	// Reasons why it was previewed.
+	Reasons []string
+	// Stacks in the order in which they are made.
+	Stacks []Stack
+	// Err says why the preview is incomplete; "" when it is not.
+	Err string
+}
+
+// Stack is what a change would do to one stack.
+type Stack struct {
+	Name string
+	// Kind is core or bootstrap.
+	Kind string
+	// Placeholders says that core, or the hub's, has no outputs yet.
+	Placeholders bool
+	// Resources that change, in the order of their URNs.
+	Resources []Resource
+	// Outputs that change, by name; each entry of a map is one.
+	Outputs []Output
+
+	// madeUp are names that providers have made up, each followed by what is
+	// written in its place.
+	madeUp []string
+}
+
+// Resource is what happens to one resource.
+type Resource struct {
+	// Type is Pulumi's token, Name the name in the program, ID in the cloud or on
+	// the cluster, "" of what does not exist.
+	Type, Name, URN, ID string
+	Op                  Op
+	Diffs               []Diff
+	// Danger of it; "" for none.
+	Danger Danger
+}
+
+// Op is what happens to a resource.
+type Op string
+
+// The operations, in the order in which they are counted.
+const (
+	Create  Op = "create"
+	Update  Op = "update"
+	Replace Op = "replace"
+	Delete  Op = "delete"
+	Import  Op = "import"
+)
+
+// Ops lists all operations.
+func Ops() []Op { return []Op{Create, Update, Replace, Delete, Import} }
+
+// Diff is one property that changes. Secrets are masked, and what is not known
+// yet is a value.Unknown.
+type Diff struct {
+	// Path of the property. What is inside a text of YAML or JSON follows after
+	// an arrow.
+	Path          string
+	Before, After any
+	// ForcesReplace says that the resource is replaced because of it.
+	ForcesReplace bool
+	// From are the outputs of core that it follows: then After is what core's
+	// preview foretells.
+	From []string
+	// Published is what GitOps reads; nil for what it does not.
+	Published *Published
+}
+
+// Published is a value that GitOps reads.
+type Published struct {
+	// Annotation says that it is an annotation, or a label, of a registration or
+	// of the infra ConfigMap; else it is a key of a ConfigMap.
+	Annotation bool
+	// Object is namespace/name.
+	Object string
+	// Key of the object.
+	Key string
+}
+
+// Output is an output of a stack that changes.
+type Output struct {
+	Name          string
+	Before, After any
+}
+
+// Counts are resources by what happens to them.
+type Counts map[Op]int
+
+// Total of all.
+func (c Counts) Total() int {
+	n := 0
+	for _, count := range c {
+		n += count
+	}
+	return n
+}
+
+// Counts of the stack.
+func (s Stack) Counts() Counts {
+	out := Counts{}
+	for _, r := range s.Resources {
+		out[r.Op]++
+	}
+	return out
+}
+
+// Counts of both stacks.
+func (c Cluster) Counts() Counts {
+	out := Counts{}
+	for _, s := range c.Stacks {
+		for op, n := range s.Counts() {
+			out[op] += n
+		}
+	}
+	return out
+}
+
+// Changes says whether an up would change anything.
+func (c Cluster) Changes() bool {
+	return slices.ContainsFunc(c.Stacks, func(s Stack) bool { return len(s.Resources)+len(s.Outputs) > 0 })
+}
+
+// Counts of all clusters.
+func (s Set) Counts() Counts {
+	out := Counts{}
+	for _, c := range s.Clusters {
+		for op, n := range c.Counts() {
+			out[op] += n
+		}
+	}
+	return out
+}
+
+// Changed are the clusters that an up would change.
+func (s Set) Changed() []Cluster {
+	var out []Cluster
+	for _, c := range s.Clusters {
+		if c.Changes() {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Changes says whether the change does anything: to a cluster, or by leaving one
+// without its file.
+func (s Set) Changes() bool { return len(s.Changed()) > 0 || len(s.Removed) > 0 }
+
+// Failed says whether a preview is incomplete.
+func (s Set) Failed() bool {
+	return slices.ContainsFunc(s.Clusters, func(c Cluster) bool { return c.Err != "" })
+}
+
+// Sort puts everything in its place.
+func (s *Set) Sort() {
+	slices.SortFunc(s.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(a.Wave, b.Wave), cmp.Compare(a.Name, b.Name)) })
+	slices.Sort(s.Unchanged)
+	slices.SortFunc(s.Removed, func(a, b Removed) int { return cmp.Compare(a.File, b.File) })
+}

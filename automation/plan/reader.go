@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/value"
+)
+
+// stackType is the type of the resource that stands for the stack itself.
+const stackType = "pulumi:pulumi:Stack"
+
+// Reader gathers what a preview of one stack says.
+type Reader struct {
+	resources map[string]Resource
+	outputs   []Output
+	madeUp    map[string][]string
+}
+
+// Read takes an event.
+func (r *Reader) Read(e events.EngineEvent) {
+	switch {
+	case e.ResourcePreEvent != nil:
+		r.step(e.ResourcePreEvent.Metadata)
+	case e.ResOutputsEvent != nil && e.ResOutputsEvent.Metadata.Type == stackType:
+		r.stack(e.ResOutputsEvent.Metadata)
+	}
+}
+
+// Stack is what was gathered.
+func (r *Reader) Stack(name, kind string) Stack {
+	s := Stack{Name: name, Kind: kind, Outputs: r.outputs}
+	for _, urn := range slices.Sorted(maps.Keys(r.resources)) {
+		s.Resources = append(s.Resources, r.resources[urn])
+		s.madeUp = append(s.madeUp, r.madeUp[urn]...)
+	}
+	return s
+}
+
+// step takes a step on something that exists outside the state: no component,
+// no provider, and nothing that is only read.
+func (r *Reader) step(m apitype.StepEventMetadata) {
+	op, ok := opOf(m.Op)
+	state := m.New
+	if state == nil {
+		state = m.Old
+	}
+	if !ok || state == nil || !state.Custom || state.External || strings.HasPrefix(m.Type, "pulumi:") {
+		return
+	}
+	resource := Resource{Type: m.Type, Name: nameOf(m.URN), URN: m.URN, Op: op}
+	if m.Old != nil {
+		resource.ID = m.Old.ID
+	}
+	resource.Diffs = diffs(m, op)
+	resource.Danger = dangerOf(resource)
+	if r.resources == nil {
+		r.resources, r.madeUp = map[string]Resource{}, map[string][]string{}
+	}
+	r.resources[m.URN], r.madeUp[m.URN] = resource, madeUp(m)
+}
+
+// opOf leaves out what a replacement consists of: it is one change.
+func opOf(op apitype.OpType) (Op, bool) {
+	switch op {
+	case apitype.OpCreate:
+		return Create, true
+	case apitype.OpUpdate:
+		return Update, true
+	case apitype.OpReplace:
+		return Replace, true
+	case apitype.OpDelete:
+		return Delete, true
+	case apitype.OpImport, apitype.OpImportReplacement:
+		return Import, true
+	}
+	return "", false
+}
+
+// stack takes what the stack put out, and would put out.
+func (r *Reader) stack(m apitype.StepEventMetadata) {
+	var before, after map[string]any
+	if m.Old != nil {
+		before = m.Old.Outputs
+	}
+	if m.New != nil {
+		after = m.New.Outputs
+	}
+	r.outputs = nil
+	for _, name := range keysOf(before, after) {
+		was, has := value.Shown(before[name], false), value.Shown(after[name], false)
+		for _, d := range entries(name, was, has) {
+			r.outputs = append(r.outputs, Output{Name: d.Path, Before: d.Before, After: d.After})
+		}
+	}
+	slices.SortFunc(r.outputs, func(a, b Output) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// entries are the differences of an output, where each entry of a map is one:
+// its name follows after a dot.
+func entries(name string, before, after any) []Diff {
+	was, isMap := before.(map[string]any)
+	has, stays := after.(map[string]any)
+	if areMaps := isMap && stays || isMap && after == nil || stays && before == nil; !areMaps {
+		return compare(name, before, after)
+	}
+	var out []Diff
+	for _, key := range keysOf(was, has) {
+		out = append(out, compare(name+"."+key, was[key], has[key])...)
+	}
+	return out
+}
+
+func nameOf(urn string) string { return urn[strings.LastIndex(urn, "::")+len("::"):] }
+
+// keysOf are the keys of two maps, sorted.
+func keysOf(a, b map[string]any) []string {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}

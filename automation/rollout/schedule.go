@@ -1,0 +1,295 @@
+package rollout
+
+import (
+	"container/heap"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Outcome is how a step of a schedule ended.
+type Outcome string
+
+// The outcomes.
+const (
+	// Succeeded: what waits for it may go on.
+	Succeeded Outcome = "succeeded"
+	// Failed: what waits for it is skipped.
+	Failed Outcome = "failed"
+	// Interrupted: it was cut short; what waits for it does not start.
+	Interrupted Outcome = "interrupted"
+	// Skipped: it was not started, because what it waits for did not succeed.
+	Skipped Outcome = "skipped"
+	// Unstarted: it was not started, because no more was to start.
+	Unstarted Outcome = "not started"
+)
+
+// Step is what a schedule hands out: the work on a cluster, or a gate.
+type Step struct {
+	// ID of the step, to finish it by.
+	ID int
+	// Cluster to work on; "" for a gate.
+	Cluster string
+	// Wave of the cluster, or the wave that the gate comes after.
+	Wave int
+	// Gate has the clusters of the wave whose health it asks for.
+	Gate []string
+	// Expected duration; 0 when nobody knows.
+	Expected time.Duration
+}
+
+// ScheduleOptions say how jobs become steps.
+type ScheduleOptions struct {
+	// Waves has each wave wait for the one before it.
+	Waves bool
+	// Reverse reaches waves from the highest on.
+	Reverse bool
+	// Gates makes a step of what is between two waves. Without, the next wave
+	// starts when the wave before has succeeded.
+	Gates bool
+	// Passed are waves whose gate an earlier run has passed.
+	Passed []int
+	// GateExpected is how long a gate is expected to take.
+	GateExpected time.Duration
+	// FailFast starts nothing more after the first failure.
+	FailFast bool
+}
+
+// Schedule says which steps may start. Of those, the one that the longest chain
+// of expected work begins with goes first: that keeps the end of the whole close
+// to what the work allows. It takes O(log n) for a step, and has neither
+// goroutines nor a clock. It is not safe for concurrent use.
+type Schedule struct {
+	nodes    []node
+	ready    queue
+	running  int
+	left     int // steps that may still start, or run
+	stopped  bool
+	failFast bool
+	index    map[string]int
+}
+
+// node is a step with its place in the graph.
+type node struct {
+	step Step
+	// barrier marks what is between two waves; it is a step only with Gates.
+	barrier bool
+	state   nodeState
+	// by names what a skipped step waited for in vain.
+	by string
+	// waits counts the nodes that have yet to succeed.
+	waits int
+	next  []int
+	// path is the expected duration from the start of this step to the end of
+	// the longest chain that it begins.
+	path time.Duration
+}
+
+type nodeState int
+
+const (
+	waiting nodeState = iota
+	queued
+	running
+	succeeded
+	failed
+	interrupted
+	skipped
+)
+
+// NewSchedule makes a schedule of jobs. It fails when two are for one cluster,
+// or when they wait for each other.
+func NewSchedule(jobs []Job, o ScheduleOptions) (*Schedule, error) {
+	s := &Schedule{failFast: o.FailFast, index: make(map[string]int, len(jobs))}
+	for _, j := range jobs {
+		if _, twice := s.index[j.Cluster]; twice {
+			return nil, fmt.Errorf("schedule: cluster %s has two jobs", j.Cluster)
+		}
+		s.index[j.Cluster] = len(s.nodes)
+		n := node{step: Step{Cluster: j.Cluster, Wave: j.Wave, Expected: j.Expected}}
+		if j.Done {
+			n.step.Expected = 0
+		}
+		s.add(n)
+	}
+	for i, j := range jobs {
+		for _, name := range j.After {
+			if before, ok := s.index[name]; ok && before != i {
+				s.edge(before, i)
+			}
+		}
+	}
+	if o.Waves {
+		s.addBarriers(jobs, o)
+	}
+	if err := s.measure(); err != nil {
+		return nil, err
+	}
+	s.ready.nodes = s.nodes
+	s.left = len(s.nodes)
+	s.begin(jobs, o.Passed)
+	return s, nil
+}
+
+// settle marks what needs no start as succeeded. What an earlier run has
+// finished may come before what it did not: so it need not be waited for.
+func (s *Schedule) settle(i int) {
+	n := &s.nodes[i]
+	if n.state == succeeded || n.barrier && n.waits > 0 {
+		return // a barrier settles when its wave has
+	}
+	n.state = succeeded
+	s.left--
+	s.release(i)
+}
+
+// push queues a step that waits for nothing more; what is between waves and asks
+// for nothing is over at once.
+func (s *Schedule) push(i int) {
+	n := &s.nodes[i]
+	if n.state != waiting {
+		return
+	}
+	if n.barrier && n.step.Gate == nil {
+		s.settle(i)
+		return
+	}
+	n.state = queued
+	heap.Push(&s.ready, i)
+}
+
+// release lets go what waits for a step that has succeeded.
+func (s *Schedule) release(i int) {
+	for _, next := range s.nodes[i].next {
+		if n := &s.nodes[next]; n.waits > 0 {
+			if n.waits--; n.waits == 0 {
+				s.push(next)
+			}
+		}
+	}
+}
+
+// Next hands out the step to start now. There is none when every other waits, or
+// the schedule was stopped.
+func (s *Schedule) Next() (Step, bool) {
+	for !s.stopped && s.ready.Len() > 0 {
+		i := heap.Pop(&s.ready).(int)
+		if n := &s.nodes[i]; n.state == queued {
+			n.state = running
+			s.running++
+			return n.step, true
+		}
+	}
+	return Step{}, false
+}
+
+// Finish says how a step that Next handed out has ended. It returns the clusters
+// that are skipped for it. The steps must be running: another one is a mistake
+// of the caller's, and changes nothing.
+func (s *Schedule) Finish(id int, o Outcome) []string {
+	if id < 0 || id >= len(s.nodes) || s.nodes[id].state != running {
+		return nil
+	}
+	n := &s.nodes[id]
+	s.running--
+	s.left--
+	switch o {
+	case Succeeded:
+		n.state = succeeded
+		s.release(id)
+		return nil
+	case Interrupted:
+		n.state = interrupted
+		s.Stop()
+		return nil
+	}
+	n.state = failed
+	if s.failFast {
+		s.Stop()
+	}
+	return s.skip(id)
+}
+
+// skip marks everything that waits for a step, and returns the clusters.
+func (s *Schedule) skip(failedID int) []string {
+	var out []string
+	by := s.nodes[failedID].step.Cluster
+	if by == "" {
+		by = fmt.Sprintf("the gate after wave %d", s.nodes[failedID].step.Wave)
+	}
+	stack := slices.Clone(s.nodes[failedID].next)
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		n := &s.nodes[i]
+		if n.state != waiting {
+			continue
+		}
+		n.state, n.by = skipped, by
+		s.left--
+		stack = append(stack, n.next...)
+		if n.step.Cluster != "" {
+			out = append(out, n.step.Cluster)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Stop starts nothing more. What runs may go on.
+func (s *Schedule) Stop() { s.stopped = true }
+
+// Running is how many steps were handed out and have not finished.
+func (s *Schedule) Running() int { return s.running }
+
+// Over says that nothing runs, and nothing will start.
+func (s *Schedule) Over() bool { return s.running == 0 && (s.stopped || s.left == 0) }
+
+// Cluster says what became of a cluster, and for a skipped one for what.
+func (s *Schedule) Cluster(name string) (o Outcome, by string) {
+	i, ok := s.index[name]
+	if !ok {
+		return Unstarted, ""
+	}
+	switch n := &s.nodes[i]; n.state {
+	case succeeded:
+		return Succeeded, ""
+	case failed:
+		return Failed, ""
+	case interrupted:
+		return Interrupted, ""
+	case skipped:
+		return Skipped, n.by
+	default:
+		return Unstarted, ""
+	}
+}
+
+// queue is a heap of ready steps: the longest chain first, then by the order of
+// the jobs.
+type queue struct {
+	nodes []node
+	ids   []int
+}
+
+func (q *queue) Len() int { return len(q.ids) }
+
+func (q *queue) Less(a, b int) bool {
+	x, y := &q.nodes[q.ids[a]], &q.nodes[q.ids[b]]
+	if x.path != y.path {
+		return x.path > y.path
+	}
+	return x.step.ID < y.step.ID
+}
+
+func (q *queue) Swap(a, b int) { q.ids[a], q.ids[b] = q.ids[b], q.ids[a] }
+
+// Push is for container/heap.
+func (q *queue) Push(id any) { q.ids = append(q.ids, id.(int)) }
+
+// Pop is for container/heap.
+func (q *queue) Pop() any {
+	last := q.ids[len(q.ids)-1]
+	q.ids = q.ids[:len(q.ids)-1]
+	return last
+}

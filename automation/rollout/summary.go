@@ -1,0 +1,91 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Summary is what became of a run.
+type Summary struct {
+	// Operation that was run.
+	Operation string
+	// Clusters in the order of the jobs.
+	Clusters []End
+	// Duration of the run.
+	Duration time.Duration
+	// First is the failure that came first; nil when there was none.
+	First error
+	// Journal is why the journal could not be written; the run went on without.
+	Journal error
+}
+
+// Count is how many clusters ended so.
+func (s Summary) Count(o Outcome) int {
+	n := 0
+	for _, e := range s.Clusters {
+		if e.Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// Succeeded says that every cluster did.
+func (s Summary) Succeeded() bool { return s.Count(Succeeded) == len(s.Clusters) }
+
+// Err is nil when every cluster succeeded. It is the failure itself when the run
+// was about one cluster, and a RunError otherwise.
+func (s Summary) Err() error {
+	switch {
+	case s.Succeeded():
+		return nil
+	case len(s.Clusters) == 1 && s.First != nil:
+		return s.First
+	}
+	return &RunError{Summary: s}
+}
+
+// RunError says that a run did not succeed on every cluster.
+type RunError struct {
+	// Summary of the run.
+	Summary Summary
+	// Remedy is what to do about it.
+	Remedy string
+}
+
+func (e *RunError) Error() string {
+	s := e.Summary
+	what := fmt.Sprintf("%s: %s", s.Operation, s.shortfall())
+	if s.First != nil {
+		what += "; first cause: " + oneLine(s.First.Error())
+	}
+	if e.Remedy != "" {
+		what += "; " + e.Remedy
+	}
+	return what
+}
+
+// Unwrap returns the first cause, whose class is the run's; context.Canceled
+// when the run was stopped before anything failed.
+func (e *RunError) Unwrap() error {
+	if e.Summary.First == nil {
+		return context.Canceled
+	}
+	return e.Summary.First
+}
+
+// shortfall is how many clusters did not succeed, and how.
+func (s Summary) shortfall() string {
+	var parts []string
+	for _, o := range []Outcome{Failed, Interrupted, Skipped, Unstarted} {
+		if n := s.Count(o); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		}
+	}
+	return fmt.Sprintf("%d of %d clusters succeeded, %s", s.Count(Succeeded), len(s.Clusters), strings.Join(parts, ", "))
+}
+
+// oneLine is a text whose line ends would break a table or a log.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
