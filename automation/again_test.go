@@ -11,6 +11,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/internal/names"
 )
 
@@ -36,8 +38,8 @@ func TestRepeatable(t *testing.T) {
 		{"one of two", []string{throttled, "StatusCode: 403, RequestID: x, api error AccessDenied: no"}, failed, false, false},
 		{"nothing said", nil, failed, false, false},
 		{"interrupted", []string{throttled}, &CommandError{Operation: "up", Err: context.Canceled}, false, false},
-		{"the program got no answer", []string{"list namespaces: TLS handshake timeout"}, &PreconditionError{What: "no"}, false, true},
-		{"not started", nil, &PreconditionError{What: "no"}, false, false},
+		{"the program got no answer", []string{"list namespaces: TLS handshake timeout"}, &fault.Precondition{What: "no"}, false, true},
+		{"not started", nil, &fault.Precondition{What: "no"}, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := repeatable(StackResult{Operation: "up", causes: test.causes}, test.err, test.young); got != test.want {
@@ -138,22 +140,23 @@ func TestUnansweredCreations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := parseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
+	n := 0
+	st, err := backend.ParseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st, err = st.withUnanswered(append(got, secret)); err != nil {
+	if st, n, err = withUnanswered(st, append(got, secret)); err != nil {
 		t.Fatal(err)
 	}
-	if st.unanswered != 1 || len(st.deployment.PendingOperations) != 1 {
-		t.Fatalf("pending are %+v", st.deployment.PendingOperations)
+	if n != 1 || len(st.Deployment.PendingOperations) != 1 {
+		t.Fatalf("pending are %+v", st.Deployment.PendingOperations)
 	}
-	r := st.deployment.PendingOperations[0].Resource
+	r := st.Deployment.PendingOperations[0].Resource
 	if diff := cmp.Diff([]resource.URN{"urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v"}, r.Dependencies); diff != "" {
 		t.Errorf("dependencies (-want +got):\n%s", diff)
 	}
-	again, err := parseState("demo-core", st.raw)
-	if err != nil || len(again.deployment.PendingOperations) != 1 || again.deployment.PendingOperations[0].Resource.URN != r.URN {
-		t.Errorf("the raw state has %+v, %v", again.deployment.PendingOperations, err)
+	again, err := backend.ParseState("demo-core", st.Raw)
+	if err != nil || len(again.Deployment.PendingOperations) != 1 || again.Deployment.PendingOperations[0].Resource.URN != r.URN {
+		t.Errorf("the raw state has %+v, %v", again.Deployment.PendingOperations, err)
 	}
 }

@@ -63,11 +63,7 @@ func (d *Driver) aside(dir, stack string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	err = copyFile(filepath.Join(d.opts.WorkDir, file), filepath.Join(dir, file))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return place{}, err
-	}
-	has, err := readSettings(filepath.Join(dir, file))
+	has, err := copySettings(filepath.Join(d.opts.WorkDir, file), filepath.Join(dir, file))
 	if err != nil {
 		return place{}, err
 	}
@@ -100,15 +96,16 @@ func copyProject(from, to string) error {
 	return os.WriteFile(to, text, 0o600)
 }
 
-// readSettings reads a settings file; one that is not there says nothing.
-func readSettings(file string) (settings, error) {
+// copySettings copies a settings file, and returns what it says; one that is not
+// there says nothing.
+func copySettings(from, to string) (settings, error) {
 	var has settings
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return has, nil
 	}
 	if err == nil {
-		err = yaml.Unmarshal(text, &has)
+		err = errors.Join(os.WriteFile(to, text, 0o600), yaml.Unmarshal(text, &has))
 	}
 	return has, err
 }

@@ -60,7 +60,7 @@ func TestAside(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := []string{at.dir, at.secrets, at.env["PULUMI_CONFIG_PASSPHRASE"], at.env["PULUMI_BACKEND_URL"], b.env["PULUMI_BACKEND_URL"]}
-			want := []string{dir, tt.secrets, tt.passphrase, "file://" + filepath.Join(dir, "state"), "file://" + b.backend}
+			want := []string{dir, tt.secrets, tt.passphrase, "file://" + filepath.Join(dir, "state"), "file://" + b.stateDir}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("place (-want +got):\n%s", diff)
 			}

@@ -3,7 +3,10 @@ package automation
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"tombolo/config"
 )
 
 func TestBackend(t *testing.T) {
@@ -57,11 +60,11 @@ func TestLoggedInToADirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if dir, local := d.backendDir(); !local || dir != filepath.Join(root, "some state") {
+	if dir, local := d.backend.Directory(); !local || dir != filepath.Join(root, "some state") {
 		t.Errorf("the backend is %q, a directory: %t", dir, local)
 	}
-	if got := d.env["PULUMI_BACKEND_URL"]; got != "file://./some%20state?no_tmp_dir=true" || !d.copiesAreOurs {
-		t.Errorf("the CLI is to use %q, and to keep copies: %t", got, d.copiesAreOurs)
+	if got := d.env["PULUMI_BACKEND_URL"]; got != "file://./some%20state?no_tmp_dir=true" || !d.backend.OwnCopies {
+		t.Errorf("the CLI is to use %q, and to keep copies: %t", got, d.backend.OwnCopies)
 	}
 }
 
@@ -73,5 +76,26 @@ func TestBackendCannotBeFound(t *testing.T) {
 	}
 	if got, err := (Options{Root: root}).Backend(); err == nil || got != "" {
 		t.Errorf("got %q, %v, from a project that cannot be read", got, err)
+	}
+}
+
+// TestDiskAlmostFull: nothing starts that may fill it up.
+func TestDiskAlmostFull(t *testing.T) {
+	b := newBench(t)
+	b.backend.FreeSpace = func(string) (uint64, error) { return 5 << 20, nil }
+	want := "the disk of the state backend " + b.stateDir + " has 5 MiB free, and 64 are needed; nothing was started"
+	_, up := b.Up(t.Context(), demo(), UpOptions{})
+	_, destroy := b.Destroy(t.Context(), demo(), DestroyOptions{})
+	for operation, err := range map[string]error{"up": up, "destroy": destroy} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", operation, err)
+		}
+	}
+	if len(b.cli.operations()) > 0 {
+		t.Errorf("the CLI was asked: %v", b.cli.operations())
+	}
+	reports, err := b.Doctor(t.Context(), []*config.Cluster{demo()})
+	if err != nil || !strings.Contains(strings.Join(said(reports[0].Findings), "\n"), "fail state backend: the disk of the state backend "+b.stateDir+" has 5 MiB free") {
+		t.Errorf("the doctor finds %v, error %v", reports, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/config"
@@ -79,7 +80,7 @@ func exporting(p *pulumi.Context) error {
 
 func TestLifecycleWithTheRealCLI(t *testing.T) {
 	d, seen := realBench(t, exporting)
-	if infos, err := d.stackInfos(t.Context()); err != nil || len(infos) > 0 {
+	if infos, err := d.backend.Stacks(t.Context()); err != nil || len(infos) > 0 {
 		t.Fatalf("an empty backend lists %v, error %v", infos, err)
 	}
 	if _, err := d.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
@@ -103,7 +104,7 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 	if _, err := d.Destroy(t.Context(), demo(), DestroyOptions{Remove: true}); err != nil {
 		t.Fatal(err)
 	}
-	if infos, err := d.stackInfos(t.Context()); err != nil || len(infos) > 0 {
+	if infos, err := d.backend.Stacks(t.Context()); err != nil || len(infos) > 0 {
 		t.Errorf("after destroy the backend lists %v, error %v", infos, err)
 	}
 	if seen.seen == 0 {
@@ -114,7 +115,7 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 func TestProgramErrorWithTheRealCLI(t *testing.T) {
 	d, _ := realBench(t, func(*pulumi.Context) error { return errors.New("wrong account; use the right one") })
 	_, err := d.Up(t.Context(), demo(), UpOptions{})
-	var precondition *PreconditionError
+	var precondition *fault.Precondition
 	if !errors.As(err, &precondition) || err.Error() != "wrong account; use the right one" {
 		t.Errorf("error is %T: %v", err, err)
 	}
@@ -132,7 +133,7 @@ func TestInterruptionWithTheRealCLILeavesNoLock(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(err.Error(), "up demo-core: interrupted") {
 		t.Errorf("error is %T: %v", err, err)
 	}
-	if owners, err := d.lockOwners("demo-core"); err != nil || len(owners) > 0 {
+	if owners, err := d.backend.Owners("demo-core"); err != nil || len(owners) > 0 {
 		t.Errorf("locks left: %v, error %v", owners, err)
 	}
 	t.Logf("took %s", time.Since(start))
@@ -155,7 +156,7 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 	go func() {
 		<-both
 		<-both
-		owners, err := d.lockOwners("demo-core")
+		owners, err := d.backend.Owners("demo-core")
 		if err == nil && len(owners) == 1 {
 			err = syscall.Kill(owners[0].PID, syscall.SIGKILL)
 		}

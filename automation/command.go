@@ -15,6 +15,8 @@ import (
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+
+	"tombolo/automation/fault"
 )
 
 // cli runs the Pulumi CLI. The SDK's own implementation searches this
@@ -40,7 +42,7 @@ func findCLI(ctx context.Context, o Options, env map[string]string, running *chi
 	remedy := fmt.Sprintf("install Pulumi %s or newer, or build it with `make tools`", sdk.Version)
 	path, err := lookPath("pulumi", o.lookupEnv("PATH"))
 	if err != nil {
-		return nil, &PreconditionError{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}
+		return nil, &fault.Precondition{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}
 	}
 	c := &cli{path: path, children: running}
 	stdout, stderr, _, err := c.Run(ctx, o.Root, nil, nil, nil, environ(env), "version")
@@ -49,16 +51,16 @@ func findCLI(ctx context.Context, o Options, env map[string]string, running *chi
 	}
 	if err != nil {
 		what := fmt.Sprintf("%s does not run: %s", path, firstLine(stderr, err.Error()))
-		return nil, &PreconditionError{What: what, Remedy: remedy, Err: err}
+		return nil, &fault.Precondition{What: what, Remedy: remedy, Err: err}
 	}
 	if c.version, err = semver.ParseTolerant(strings.TrimSpace(stdout)); err != nil {
 		what := fmt.Sprintf("%s reports version %q", path, strings.TrimSpace(stdout))
-		return nil, &PreconditionError{What: what, Remedy: remedy, Err: err}
+		return nil, &fault.Precondition{What: what, Remedy: remedy, Err: err}
 	}
 	if c.version.Major != sdk.Version.Major || c.version.LT(sdk.Version) {
 		what := fmt.Sprintf("%s is version %s, and %s or newer of the same major version is needed",
 			path, c.version, sdk.Version)
-		return nil, &PreconditionError{What: what, Remedy: remedy}
+		return nil, &fault.Precondition{What: what, Remedy: remedy}
 	}
 	return c, nil
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"tombolo/automation/fault"
+	"tombolo/automation/process"
 )
 
 // script installs a pulumi of our own, and returns a driver that finds it.
@@ -56,7 +58,7 @@ func TestUnfitCLI(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := script(t, tt.body).pulumi(t.Context())
-			var precondition *PreconditionError
+			var precondition *fault.Precondition
 			if !errors.As(err, &precondition) || !strings.HasSuffix(precondition.What, tt.want) {
 				t.Errorf("error is %T: %v", err, err)
 			}
@@ -132,7 +134,7 @@ while :; do wait $!; done
 		t.Fatal(err)
 	}
 	err = wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
-		_, runs := hostProcesses{}.Process(plugin)
+		_, runs := process.Host{}.Process(plugin)
 		return !runs, nil
 	})
 	if err != nil {
@@ -164,21 +166,6 @@ func runUntilReady(ctx context.Context, t *testing.T, d *Driver, then func()) (s
 	})
 	stdout, _, _, err := command.Run(ctx, t.TempDir(), nil, []io.Writer{ready}, nil, nil, "up")
 	return stdout, err
-}
-
-func TestDescendants(t *testing.T) {
-	tree := map[int]int{2: 1, 3: 2, 4: 3, 5: 2, 6: 1, 0: 0}
-	got := descendants(2, tree)
-	slices.Sort(got)
-	if diff := cmp.Diff([]int{3, 4, 5}, got); diff != "" {
-		t.Errorf("descendants (-want +got):\n%s", diff)
-	}
-	if here := parents(); here[os.Getpid()] != os.Getppid() {
-		t.Errorf("the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
-	}
-	if here := parentsByPS(); here[os.Getpid()] != os.Getppid() {
-		t.Errorf("by ps the parent of this process is %d, want %d", here[os.Getpid()], os.Getppid())
-	}
 }
 
 type writerFunc func(p []byte)

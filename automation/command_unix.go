@@ -5,6 +5,8 @@ package automation
 import (
 	"os/exec"
 	"syscall"
+
+	"tombolo/automation/process"
 )
 
 func ownProcessGroup(cmd *exec.Cmd) {
@@ -16,9 +18,9 @@ func ownProcessGroup(cmd *exec.Cmd) {
 // would go on with its calls.
 func killTree(pid int) {
 	_ = syscall.Kill(-pid, syscall.SIGSTOP) // it starts nothing while its children are listed
-	below := descendants(pid, parents())
+	children := process.Below(pid)
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
-	for _, child := range below {
+	for _, child := range children {
 		_ = syscall.Kill(-child, syscall.SIGKILL)
 		_ = syscall.Kill(child, syscall.SIGKILL)
 	}

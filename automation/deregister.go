@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -21,8 +23,8 @@ const deleteUnreachable = "PULUMI_K8S_DELETE_UNREACHABLE"
 // bootstrap reaches is gone.
 func (d *Driver) depart(ctx context.Context, c *config.Cluster, o DestroyOptions) (map[string]string, error) {
 	stack := stacks.Name(c.Name, stacks.Bootstrap)
-	st, err := d.state(ctx, stack)
-	if err != nil || st.resources() == 0 {
+	st, err := d.backend.State(ctx, stack)
+	if err != nil || st.Resources() == 0 {
 		return nil, err
 	}
 	hub := hubOf(st, c)
@@ -52,9 +54,9 @@ func (d *Driver) depart(ctx context.Context, c *config.Cluster, o DestroyOptions
 
 // hubOf is the name of the hub that the cluster is registered with, by the state
 // of its bootstrap: the file may name another one by now. "" without Argo CD.
-func hubOf(st *state, c *config.Cluster) string {
-	if registration, ok := st.registration(c.Name); ok {
-		return cmp.Or(st.hub(registration), c.Hub())
+func hubOf(st *backend.State, c *config.Cluster) string {
+	if registration, ok := registrationOf(st, c.Name); ok {
+		return cmp.Or(hubIn(st, registration), c.Hub())
 	}
 	return c.Hub()
 }
@@ -68,7 +70,7 @@ func (p probe) String() string {
 
 // unreachable refuses to give up what may only be away for a moment.
 func unreachable(c *config.Cluster, p probe) error {
-	return &PreconditionError{
+	return &fault.Precondition{
 		What: fmt.Sprintf("destroy %s: %s", c.Name, p),
 		Remedy: fmt.Sprintf("nothing was changed: bring it back and run the command again; if it is gone for good, run "+
 			"`tombolo destroy %s --unreachable`, which gives up what is on the cluster", c.Name),
@@ -101,7 +103,7 @@ func (d *Driver) leaveHub(ctx context.Context, c, hub *config.Cluster, own probe
 		return map[string]string{deleteUnreachable: "true"}, nil
 	}
 	if !at.answers() {
-		return nil, &PreconditionError{
+		return nil, &fault.Precondition{
 			What: fmt.Sprintf("destroy %s: of its hub %s, %s", c.Name, hub.Name, at),
 			Remedy: fmt.Sprintf("nothing was changed: bring the hub back and run the command again; if the hub is gone for good, "+
 				"run `tombolo destroy %s --unreachable` before", hub.Name),

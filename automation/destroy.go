@@ -9,8 +9,9 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -62,7 +63,7 @@ func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOption
 	if err := refuseProtected(c, o); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	if err := errors.Join(d.requireSpace(), d.mendStates(ctx, c)); err != nil {
+	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
 	kinds := stacks.Kinds()
@@ -117,15 +118,15 @@ func (d *Driver) destroyCore(ctx context.Context, c *config.Cluster, o DestroyOp
 
 // clearCloud deals with what controllers have left over, before core is destroyed.
 func (d *Driver) clearCloud(ctx context.Context, c *config.Cluster, o DestroyOptions) error {
-	core, err := d.state(ctx, stacks.Name(c.Name, stacks.Core))
-	if err != nil || core.resources() == 0 {
+	core, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
+	if err != nil || core.Resources() == 0 {
 		return err
 	}
-	bootstrap, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	bootstrap, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
 	if err != nil {
 		return err
 	}
-	return d.sweep(c, o).BeforeCore(ctx, core.all(), bootstrap.all())
+	return d.sweep(c, o).BeforeCore(ctx, core.All(), bootstrap.All())
 }
 
 func (d *Driver) sweep(c *config.Cluster, o DestroyOptions) teardown.Sweep {
@@ -135,20 +136,12 @@ func (d *Driver) sweep(c *config.Cluster, o DestroyOptions) teardown.Sweep {
 	}
 }
 
-// all are the stack's resources; none when it does not exist.
-func (s *state) all() []apitype.ResourceV3 {
-	if s == nil {
-		return nil
-	}
-	return s.deployment.Resources
-}
-
 // refuseProtected keeps a protected cluster alive as long as nobody names it.
 func refuseProtected(c *config.Cluster, o DestroyOptions) error {
 	if !c.Protect || o.Confirmed {
 		return nil
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What:   fmt.Sprintf("destroy %s: it is protected by its cluster file", c.Name),
 		Remedy: fmt.Sprintf("nothing was changed: give --yes-destroy %s, or take protect out of the file", c.Name),
 	}
@@ -169,18 +162,18 @@ func keptCore(c *config.Cluster, err error) error {
 // refuseWhileBootstrapped keeps core alive as long as bootstrap has resources.
 func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster) error {
 	bootstrap := stacks.Name(c.Name, stacks.Bootstrap)
-	st, err := d.state(ctx, bootstrap)
+	st, err := d.backend.State(ctx, bootstrap)
 	if err != nil {
 		return err
 	}
-	n := st.resources()
+	n := st.Resources()
 	if st != nil {
-		n += len(st.deployment.PendingOperations)
+		n += len(st.Deployment.PendingOperations)
 	}
 	if n == 0 {
 		return nil
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What: fmt.Sprintf("stack %s cannot be destroyed: stack %s still has %s",
 			stacks.Name(c.Name, stacks.Core), bootstrap, count(n, "resource", "resources")),
 		Remedy: fmt.Sprintf("destroy both with `tombolo destroy %s`", c.Name),
@@ -202,7 +195,7 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 	}
 	s.setEnv(env)
 	result := StackResult{Stack: s.name, Kind: k, Operation: "destroy", Changes: Changes{}}
-	n := len(st.deployment.Resources)
+	n := len(st.Deployment.Resources)
 	if n == 0 {
 		return s, result, nil
 	}
@@ -225,9 +218,9 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 
 // prepareDestroy writes into the state what the destruction needs there, and
 // returns what it leaves in the cloud.
-func (s *session) prepareDestroy(ctx context.Context, st *state, keepData bool) ([]teardown.Kept, error) {
+func (s *session) prepareDestroy(ctx context.Context, st *backend.State, keepData bool) ([]teardown.Kept, error) {
 	p := teardown.Preparation{KeepData: keepData}
-	edited, n, err := edit(st.raw, p.Edit)
+	edited, n, err := backend.Edit(st.Raw, p.Edit)
 	if err != nil {
 		return nil, fmt.Errorf("prepare stack %s for its destruction: %w", s.name, err)
 	}
@@ -241,7 +234,7 @@ func (s *session) prepareDestroy(ctx context.Context, st *state, keepData bool) 
 	if p.Unprotected > 0 {
 		note(fmt.Sprintf("the protection of %s was taken off", count(p.Unprotected, "resource", "resources")))
 	}
-	kept := p.Kept(st.deployment.Resources)
+	kept := p.Kept(st.Deployment.Resources)
 	for _, k := range kept {
 		note("keeps " + k.String())
 	}

@@ -3,6 +3,7 @@
 package automation
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -79,7 +80,7 @@ func TestFullDiskAndKilled(t *testing.T) {
 
 // killWhenTorn kills the CLI when it has left the state cut short.
 func (b *faultBench) killWhenTorn(file string, done <-chan struct{}) {
-	tick := time.NewTicker(lockPoll)
+	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
@@ -87,8 +88,9 @@ func (b *faultBench) killWhenTorn(file string, done <-chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		owners, err := b.lockOwners("demo-core")
-		if err != nil || len(owners) == 0 || !isTorn(file) {
+		owners, err := b.backend.Owners("demo-core")
+		text, unread := os.ReadFile(file)
+		if errors.Join(err, unread) != nil || len(owners) == 0 || json.Valid(text) {
 			continue
 		}
 		if err := syscall.Kill(owners[0].PID, syscall.SIGKILL); err != nil {
@@ -116,8 +118,8 @@ func (b *faultBench) onceThereIsSpace(limit string) {
 		b.t.Fatal(err)
 	}
 	b.converged()
-	file, _ := b.stateFile("demo-core")
-	if copies, err := retained(file); err != nil || len(copies) > 0 {
+	dir, _ := b.backend.Directory()
+	if copies, err := filepath.Glob(filepath.Join(dir, ".pulumi", "stacks", stacks.Project, "demo-core.json.*[0-9]")); err != nil || len(copies) > 0 {
 		b.t.Errorf("copies left: %v, error %v", copies, err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/handover"
 	"tombolo/automation/preflight"
 	"tombolo/config"
@@ -46,9 +48,9 @@ type readiness struct {
 
 // beforeMaking begins to look. A cluster that has a core was let in before: it is
 // not looked at again.
-func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *state) *readiness {
+func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State) *readiness {
 	r := &readiness{cluster: c}
-	if k == stacks.Core && st.resources() == 0 {
+	if k == stacks.Core && st.Resources() == 0 {
 		r.work.Go(func() { r.report.Findings = d.doctor().Account(ctx, c, coreOf(st), preflight.DemandOf(c, coreOf(st))) })
 	}
 	return r
@@ -68,7 +70,7 @@ func (r *readiness) wait(ctx context.Context) error {
 	for i, f := range found {
 		reasons[i] = fmt.Sprintf("%s: %s (%s)", f.Check, f.Message, f.Remedy)
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What:   fmt.Sprintf("up %s: %s", r.cluster.Name, strings.Join(reasons, "; ")),
 		Remedy: "nothing was started; `tombolo doctor " + r.cluster.Name + "` looks again",
 	}
@@ -112,17 +114,17 @@ func (h host) ListStacks(ctx context.Context) error {
 	return nil
 }
 
-func (h host) Dir() (string, bool) { return h.driver.backendDir() }
+func (h host) Dir() (string, bool) { return h.driver.backend.Directory() }
 
 func (h host) Scarce() string {
-	if scarce := new(PreconditionError); errors.As(h.driver.requireSpace(), &scarce) {
+	if scarce := new(fault.Precondition); errors.As(h.driver.backend.RequireSpace(), &scarce) {
 		return scarce.What
 	}
 	return ""
 }
 
 func (h host) Holders(stack string) ([]string, error) {
-	owners, err := h.driver.lockOwners(stack)
+	owners, err := h.driver.backend.Owners(stack)
 	names := make([]string, len(owners))
 	for i, o := range owners {
 		names[i] = o.String()
@@ -131,14 +133,14 @@ func (h host) Holders(stack string) ([]string, error) {
 }
 
 func (h host) Core(ctx context.Context, c *config.Cluster) preflight.Core {
-	st, _ := h.driver.state(ctx, stacks.Name(c.Name, stacks.Core))
+	st, _ := h.driver.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
 	return coreOf(st)
 }
 
-func coreOf(st *state) preflight.Core {
-	core := preflight.Core{Resources: map[string]int{}, HandsOff: len(st.outputs()) > 0}
-	for _, r := range st.all() {
-		if managed(r) {
+func coreOf(st *backend.State) preflight.Core {
+	core := preflight.Core{Resources: map[string]int{}, HandsOff: len(st.Outputs()) > 0}
+	for _, r := range st.All() {
+		if backend.Managed(r) {
 			core.Resources[string(r.Type)]++
 		}
 	}
@@ -174,7 +176,7 @@ func (h host) API(ctx context.Context, c *config.Cluster) (silence, err error) {
 
 // problem is the error as a finding tells it.
 func problem(err error) error {
-	if p := new(PreconditionError); errors.As(err, &p) {
+	if p := new(fault.Precondition); errors.As(err, &p) {
 		return &preflight.Problem{What: p.What, Remedy: p.Remedy}
 	}
 	return err

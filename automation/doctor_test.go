@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/handover"
 	"tombolo/automation/preflight"
 	"tombolo/config"
@@ -119,7 +121,7 @@ func TestDoctorFindsAll(t *testing.T) {
 	}
 	b.cli.fail["stack ls "] = failure{stderr: "error: no such bucket"}
 	b.cli.fail["plugin ls"] = failure{stderr: "error: broken"}
-	b.lock(t, "one-core", LockOwner{PID: 7, Host: "elsewhere", User: "ada"})
+	b.lock(t, "one-core", backend.Owner{PID: 7, Host: "elsewhere", User: "ada"})
 	clear(b.cli.states)
 	reports, err := b.Doctor(t.Context(), []*config.Cluster{planned("one")})
 	if err != nil {
@@ -150,7 +152,7 @@ func TestDemandOfWhatExists(t *testing.T) {
 	d := deployed("one-core")
 	d.Resources[2].Type = "aws:eks/cluster:Cluster"
 	b.cli.states["one-core"] = d
-	st, err := b.state(t.Context(), "one-core")
+	st, err := b.backend.State(t.Context(), "one-core")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +180,7 @@ func TestUpLooksAtTheAccount(t *testing.T) {
 		"(delete what is not needed, or ask for more in the console of Service Quotas); nothing was started; `tombolo doctor one` looks again"
 	for range 2 {
 		_, err := b.Up(t.Context(), planned("one"), UpOptions{})
-		if precondition := new(PreconditionError); !errors.As(err, &precondition) || err.Error() != want {
+		if precondition := new(fault.Precondition); !errors.As(err, &precondition) || err.Error() != want {
 			t.Errorf("error is %T %v", err, err)
 		}
 	}

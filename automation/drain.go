@@ -8,6 +8,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -22,7 +24,7 @@ const drainingOutput = "tomboloDraining"
 // answer is left as it is, unless it is given up.
 func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions, env map[string]string) error {
 	st, err := d.recover(ctx, c, stacks.Bootstrap, env)
-	if err != nil || st.resources() == 0 {
+	if err != nil || st.Resources() == 0 {
 		return err
 	}
 	own, err := d.probe(ctx, c)
@@ -62,8 +64,8 @@ func (d *Driver) noter(stack string) func(string) {
 
 // suspendFlux keeps Flux from making things again. That is written down first,
 // so that an up that comes instead of the rest of the destruction resumes it.
-func (d *Driver) suspendFlux(ctx context.Context, c *config.Cluster, k teardown.Cluster, st *state) error {
-	if !st.draining() {
+func (d *Driver) suspendFlux(ctx context.Context, c *config.Cluster, k teardown.Cluster, st *backend.State) error {
+	if !draining(st) {
 		if err := d.markDraining(ctx, c, st); err != nil {
 			return err
 		}
@@ -75,13 +77,13 @@ func (d *Driver) suspendFlux(ctx context.Context, c *config.Cluster, k teardown.
 }
 
 // draining says that the cluster is being emptied.
-func (s *state) draining() bool {
-	is, _ := s.outputs()[drainingOutput].(bool)
+func draining(s *backend.State) bool {
+	is, _ := s.Outputs()[drainingOutput].(bool)
 	return is
 }
 
-func (d *Driver) markDraining(ctx context.Context, c *config.Cluster, st *state) error {
-	edited, err := marked(st.raw)
+func (d *Driver) markDraining(ctx context.Context, c *config.Cluster, st *backend.State) error {
+	edited, err := marked(st.Raw)
 	if err != nil {
 		return fmt.Errorf("destroy %s: write down that it is being emptied: %w", c.Name, err)
 	}
@@ -97,12 +99,12 @@ func (d *Driver) markDraining(ctx context.Context, c *config.Cluster, st *state)
 
 // marked is the state with the output that says so.
 func marked(raw apitype.UntypedDeployment) (apitype.UntypedDeployment, error) {
-	return withOutput(raw, func(outputs map[string]json.RawMessage) { outputs[drainingOutput] = json.RawMessage("true") })
+	return backend.WithOutput(raw, func(outputs map[string]json.RawMessage) { outputs[drainingOutput] = json.RawMessage("true") })
 }
 
 // resume undoes what a destruction that was given up has suspended.
-func (d *Driver) resume(ctx context.Context, c *config.Cluster, st *state) error {
-	if !st.draining() {
+func (d *Driver) resume(ctx context.Context, c *config.Cluster, st *backend.State) error {
+	if !draining(st) {
 		return nil
 	}
 	own, _, err := d.reach(ctx, c)
@@ -129,6 +131,6 @@ func notDrained(ctx context.Context, c *config.Cluster, err error) error {
 	return &DeploymentError{
 		Cluster:     c.Name,
 		Consequence: fmt.Sprintf("stacks %s and %s were kept", stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
-		Err:         errors.New(withRemedy(fmt.Sprintf("destroy %s: %v", c.Name, err), teardown.RemedyFor(err))),
+		Err:         errors.New(fault.WithRemedy(fmt.Sprintf("destroy %s: %v", c.Name, err), teardown.RemedyFor(err))),
 	}
 }

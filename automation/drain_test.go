@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/stacks/handoff"
@@ -89,7 +90,7 @@ func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
 	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	b.probeTimeout = 10 * time.Millisecond
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
-	var refused *PreconditionError
+	var refused *fault.Precondition
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "tombolo destroy demo --unreachable") {
 		t.Errorf("error is %T: %v", err, err)
 	}

@@ -20,8 +20,8 @@ func (d *Driver) Drift(ctx context.Context, c *config.Cluster) (drift.Report, er
 }
 
 func (h host) State(ctx context.Context, stack string) (drift.State, error) {
-	st, err := h.driver.state(ctx, stack)
-	return drift.State{Resources: st.all(), Managed: st.resources(), Interrupted: st.interrupted()}, err
+	st, err := h.driver.backend.State(ctx, stack)
+	return drift.State{Resources: st.All(), Managed: st.Resources(), Interrupted: st.Interrupted()}, err
 }
 
 // PreviewRefresh reads every resource of a stack again. The stack exists, so

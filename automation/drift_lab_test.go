@@ -23,7 +23,7 @@ func TestDriftWithTheRealCLI(t *testing.T) {
 		t.Fatal(err)
 	}
 	delete(c.roles, "lost")
-	backend, _ := d.backendDir()
+	backend, _ := d.backend.Directory()
 	lock := filepath.Join(backend, ".pulumi", "locks", "organization", "tombolo", "demo-core", "other.json")
 	if err := os.MkdirAll(filepath.Dir(lock), 0o700); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/backend"
 	"tombolo/automation/drift"
 	"tombolo/config"
 )
@@ -144,7 +145,7 @@ func TestDriftOfBusyStack(t *testing.T) {
 	core := b.cli.states["demo-core"]
 	core.PendingOperations = []apitype.OperationV2{{Type: apitype.OperationTypeUpdating}}
 	b.cli.states["demo-core"] = core
-	owner := LockOwner{PID: 7, Host: "elsewhere", User: "ada"}
+	owner := backend.Owner{PID: 7, Host: "elsewhere", User: "ada"}
 	b.lock(t, "demo-bootstrap", owner)
 	b.cli.states["demo-bootstrap"] = deployed("demo-bootstrap")
 	got, err := b.Drift(t.Context(), demo())

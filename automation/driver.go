@@ -7,8 +7,8 @@
 // backend. Methods for different clusters may run in parallel; methods for
 // the same cluster are kept apart by the backend's lock.
 //
-// Errors are of four classes: PreconditionError (nothing was started),
-// LockedError (somebody else is working on the stack), DeploymentError (an
+// Errors are of four classes: fault.Precondition (nothing was started),
+// backend.LockedError (somebody else is working on the stack), DeploymentError (an
 // operation failed part of the way) and health.Error (everything was deployed,
 // but the platform is not ready).
 //
@@ -32,9 +32,11 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/backend"
 	"tombolo/automation/handover"
 	"tombolo/automation/kube"
 	"tombolo/automation/preflight"
+	"tombolo/automation/process"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -109,7 +111,7 @@ const DefaultCancelGrace = 5 * time.Minute
 type Driver struct {
 	opts      Options
 	env       map[string]string
-	processes processTable
+	backend   *backend.Backend
 	children  *children
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
@@ -126,11 +128,6 @@ type Driver struct {
 	now          func() time.Time
 	// pauses are those of the function of that name, but in tests.
 	pauses []time.Duration
-	// freeSpace is the function of that name, but in tests.
-	freeSpace func(dir string) (uint64, error)
-	// copiesAreOurs says that the CLI keeps copies of states because the driver
-	// tells it to.
-	copiesAreOurs bool
 
 	commandOnce sync.Once
 	command     auto.PulumiCommand
@@ -148,7 +145,7 @@ type Driver struct {
 
 // New makes a driver. Besides the options it looks at which backend the CLI is
 // logged in to: a missing CLI or backend is reported by the first operation, as a
-// PreconditionError.
+// fault.Precondition.
 func New(o Options) (*Driver, error) {
 	if o.Root == "" {
 		return nil, errors.New("automation: Options.Root is empty: set it to the directory of Pulumi.yaml")
@@ -156,13 +153,12 @@ func New(o Options) (*Driver, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	if backend, err := o.backend(); err == nil { // else the CLI reports it
-		o.BackendURL = backend
+	if found, err := o.backend(); err == nil { // else the CLI reports it
+		o.BackendURL = found
 	}
 	d := &Driver{
 		opts:      o,
 		env:       o.environment(),
-		processes: hostProcesses{},
 		children:  newChildren(o.CancelGrace),
 		program:   stacks.Program,
 		preflight: stacks.Preflight,
@@ -176,9 +172,44 @@ func New(o Options) (*Driver, error) {
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout
 	d.pauses = pauses()
-	d.freeSpace = freeSpace
-	d.copiesAreOurs = o.keepCopies(d.env)
+	d.backend = &backend.Backend{
+		URL: o.BackendURL, WorkDir: o.WorkDir, CLI: asking{d}, Processes: process.Host{},
+		LockWait: o.LockWait, Flags: o.Flags, Note: o.Observer.Note,
+	}
+	d.backend.KeepCopies(o.lookupEnv, d.env)
 	return d, nil
+}
+
+// Backend is the URL of the state that a driver with these options works on, as
+// the CLI finds it and without starting one. A directory has its absolute path,
+// and a password is left out: the URL tells backends from each other, and opens
+// none. It is "" when the CLI is logged in nowhere.
+func (o Options) Backend() (string, error) {
+	if err := o.setDefaults(); err != nil {
+		return "", err
+	}
+	found, err := o.backend()
+	if err != nil || found == "" {
+		return "", err
+	}
+	return backend.Identity(found, o.WorkDir), nil
+}
+
+// backend is the URL as it was given; "" when the CLI is logged in nowhere.
+func (o *Options) backend() (string, error) {
+	if o.BackendURL != "" {
+		return o.BackendURL, nil
+	}
+	return backend.Search{Root: o.Root, Home: o.pulumiHome, Getenv: o.lookupEnv}.Find()
+}
+
+// pulumiHome is where the CLI keeps plugins and credentials.
+func (o *Options) pulumiHome() (string, error) {
+	if o.PulumiHome != "" {
+		return o.PulumiHome, nil
+	}
+	user, err := os.UserHomeDir()
+	return filepath.Join(user, ".pulumi"), err
 }
 
 func (o *Options) setDefaults() error {

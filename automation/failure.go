@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+
+	"tombolo/automation/fault"
 )
 
 // failed is a failed call of the SDK.
@@ -33,7 +35,7 @@ const maxReason = 1500
 
 // failure turns a failed call into an error for people.
 func (d *Driver) failure(ctx context.Context, f failed) error {
-	if precondition := new(PreconditionError); errors.As(f.err, &precondition) {
+	if precondition := new(fault.Precondition); errors.As(f.err, &precondition) {
 		return precondition
 	}
 	if cause := ctx.Err(); cause != nil {
@@ -41,12 +43,12 @@ func (d *Driver) failure(ctx context.Context, f failed) error {
 	}
 	// The SDK's errors have no Unwrap: its tests come before any wrapping.
 	if auto.IsConcurrentUpdateError(f.err) {
-		return d.lockedBy(f.stack, f.err.Error())
+		return d.backend.LockedBy(f.stack, f.err.Error())
 	}
 	// A program that gives up before anything was made found that something
 	// it needs is missing: the right account, core's outputs, a secret.
 	if f.program != nil && (f.record == nil || !f.record.touched) {
-		return &PreconditionError{What: f.program.Error(), Err: f.program}
+		return &fault.Precondition{What: f.program.Error(), Err: f.program}
 	}
 	reasons := f.reasons()
 	failure := &CommandError{

@@ -8,6 +8,9 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 )
 
 func pre(op apitype.OpType, token, name string, custom bool) events.EngineEvent {
@@ -22,12 +25,12 @@ func TestProgramThatGivesUpBeforeAnythingIsMade(t *testing.T) {
 	d := newBench(t).Driver
 	guard := errors.New("the AWS credentials are of account 1, but the cluster file allows 2 only; use credentials of 2")
 	rec := &recorder{running: map[string]string{}}
-	rec.record(pre(apitype.OpCreate, rootType, "s", false))
+	rec.record(pre(apitype.OpCreate, backend.RootType, "s", false))
 	rec.record(pre(apitype.OpCreate, "pulumi:providers:aws", "aws", true))
 	f := failed{stack: "demo-core", operation: "up", err: errors.New("exit status 255"), record: rec, program: guard}
 
 	err := d.failure(t.Context(), f)
-	var precondition *PreconditionError
+	var precondition *fault.Precondition
 	if !errors.As(err, &precondition) || !errors.Is(err, guard) || err.Error() != guard.Error() {
 		t.Errorf("error is %T: %v", err, err)
 	}

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"tombolo/automation/backend"
 	"tombolo/automation/handover"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
@@ -152,9 +153,9 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 // unchanged sends the events of a preview that changes nothing, and returns its
 // document.
 func (f *fakeCLI) unchanged(stack string, planned apitype.ResourceV3, args []string) string {
-	root := &apitype.StepEventStateMetadata{Type: rootType, Outputs: f.outputs(stack)}
+	root := &apitype.StepEventStateMetadata{Type: backend.RootType, Outputs: f.outputs(stack)}
 	writeEvents(args, nil, map[apitype.OpType]int{"same": 3}, apitype.EngineEvent{ResOutputsEvent: &apitype.ResOutputsEvent{
-		Metadata: apitype.StepEventMetadata{Op: apitype.OpSame, Type: rootType, Old: root, New: root},
+		Metadata: apitype.StepEventMetadata{Op: apitype.OpSame, Type: backend.RootType, Old: root, New: root},
 	}})
 	if !slices.Contains(args, "--json") {
 		return ""
@@ -167,7 +168,7 @@ func (f *fakeCLI) unchanged(stack string, planned apitype.ResourceV3, args []str
 
 func (f *fakeCLI) outputs(stack string) map[string]any {
 	for _, r := range f.states[stack].Resources {
-		if r.Type == rootType && r.Outputs != nil {
+		if r.Type == backend.RootType && r.Outputs != nil {
 			return r.Outputs
 		}
 	}
@@ -238,7 +239,7 @@ func deployed(stack string) apitype.DeploymentV3 {
 func withoutHandOff(stack string) apitype.DeploymentV3 {
 	return apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 		{
-			URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::s", Type: rootType,
+			URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::s", Type: backend.RootType,
 			Outputs: map[string]any{"vpcId": "vpc-1", "stack": stack},
 		},
 		{URN: "urn:pulumi:s::tombolo::pulumi:providers:aws::p", Type: "pulumi:providers:aws", Custom: true, ID: "p"},
@@ -326,9 +327,9 @@ func (w *witness) notes() []string {
 // bench is a driver with a fake CLI and a local backend.
 type bench struct {
 	*Driver
-	cli     *fakeCLI
-	seen    *witness
-	backend string
+	cli      *fakeCLI
+	seen     *witness
+	stateDir string
 	// missing is what the preflight finds.
 	missing error
 	// placeholders are the stacks opened with placeholders.
@@ -341,11 +342,11 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{cli: newFakeCLI(), seen: &witness{}, backend: t.TempDir(), cloud: &fakeCloud{}}
-	b.cli.backend = "file://" + b.backend
+	b := &bench{cli: newFakeCLI(), seen: &witness{}, stateDir: t.TempDir(), cloud: &fakeCloud{}}
+	b.cli.backend = "file://" + b.stateDir
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
-		BackendURL: "file://" + b.backend,
+		BackendURL: "file://" + b.stateDir,
 		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": ""},
 	})
 	if err != nil {

@@ -125,12 +125,12 @@ func (b *faultBench) made() []string {
 // known are the ids in core's state, sorted.
 func (b *faultBench) known() []string {
 	b.t.Helper()
-	st, err := b.state(b.t.Context(), "demo-core")
+	st, err := b.backend.State(b.t.Context(), "demo-core")
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	var ids []string
-	for _, r := range st.deployment.Resources {
+	for _, r := range st.Deployment.Resources {
 		if strings.HasPrefix(string(r.Type), "aws:") {
 			ids = append(ids, string(r.Type)+" "+string(r.ID))
 		}
@@ -352,9 +352,9 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil || !strings.Contains(err.Error(), "exceeded maximum number of attempts") {
 		t.Fatalf("error %v", err)
 	}
-	st, err := b.state(t.Context(), "demo-core")
-	if err != nil || len(st.unverified()) != 1 {
-		t.Fatalf("not verified are %v, error %v", st.unverified(), err)
+	st, err := b.backend.State(t.Context(), "demo-core")
+	if err != nil || len(st.Unverified()) != 1 {
+		t.Fatalf("not verified are %v, error %v", st.Unverified(), err)
 	}
 	// The first read of these does not succeed either.
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/backend"
 )
 
 // What core's preview says that its outputs will be goes into bootstrap's.
@@ -13,7 +15,7 @@ func TestPreviewHandsOnWhatIsForetold(t *testing.T) {
 	preview := func(outputs map[string]any) map[string]any {
 		b.cli.plan = map[string][]apitype.EngineEvent{"preview demo-core": {{ResOutputsEvent: &apitype.ResOutputsEvent{
 			Planning: true, Metadata: apitype.StepEventMetadata{
-				Op: apitype.OpSame, Type: rootType, New: &apitype.StepEventStateMetadata{Outputs: outputs},
+				Op: apitype.OpSame, Type: backend.RootType, New: &apitype.StepEventStateMetadata{Outputs: outputs},
 			},
 		}}}}
 		if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/plan"
 	"tombolo/config"
@@ -44,7 +46,7 @@ func (d *Driver) refuseLoss(ctx context.Context, c *config.Cluster, r StackResul
 	if err != nil || users == "" {
 		return err
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What: fmt.Sprintf("up %s would delete or replace %s, and %s", c.Name, strings.Join(r.lost, " and "), users),
 		Remedy: fmt.Sprintf("its stack was left as it is: take back what changed in the cluster file, or run `tombolo destroy %s --only bootstrap` before, "+
 			"which removes the applications as they should be", c.Name),
@@ -54,15 +56,15 @@ func (d *Driver) refuseLoss(ctx context.Context, c *config.Cluster, r StackResul
 // users says who hangs on the kept objects, by the hub that the state knows: the
 // file may name another one by now.
 func (d *Driver) users(ctx context.Context, c *config.Cluster) (string, error) {
-	st, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
 	if err != nil {
 		return "", err
 	}
-	registration, ok := st.registration(c.Name)
+	registration, ok := registrationOf(st, c.Name)
 	if !ok {
 		return "its engine works with them", nil
 	}
-	hub := st.hub(registration)
+	hub := hubIn(st, registration)
 	at, err := d.probe(ctx, &config.Cluster{Name: hub})
 	if err != nil {
 		return "", err
@@ -98,10 +100,10 @@ func ofCluster(ctx context.Context, at kube.Cluster, hub, name string) (string, 
 
 // mayLose says whether the file has changed in a way that takes kept objects
 // away: another hub, or another engine.
-func mayLose(st *state, c *config.Cluster) bool {
-	if registration, ok := st.registration(c.Name); ok && st.hub(registration) != c.Hub() {
+func mayLose(st *backend.State, c *config.Cluster) bool {
+	if registration, ok := registrationOf(st, c.Name); ok && hubIn(st, registration) != c.Hub() {
 		return true
 	}
-	infra, ok := st.object("kubernetes:core/v1:ConfigMap", func(id string) bool { return path.Base(id) == names.InfraConfig })
+	infra, ok := st.Object("kubernetes:core/v1:ConfigMap", func(id string) bool { return path.Base(id) == names.InfraConfig })
 	return ok && path.Dir(string(infra.ID)) != c.EngineNamespace()
 }

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -29,12 +31,12 @@ func (d *Driver) requireHub(ctx context.Context, c *config.Cluster) error {
 	}
 	for _, k := range stacks.Kinds() {
 		stack := stacks.Name(c.Hub(), k)
-		st, err := d.state(ctx, stack)
+		st, err := d.backend.State(ctx, stack)
 		if err != nil {
 			return err
 		}
-		if st.resources() == 0 {
-			return &PreconditionError{
+		if st.Resources() == 0 {
+			return &fault.Precondition{
 				What:   fmt.Sprintf("up %s: its hub %s is not there: stack %s was not deployed yet", c.Name, c.Hub(), stack),
 				Remedy: fmt.Sprintf("nothing was started: run `tombolo up %s %s`, which makes the hub first", c.Hub(), c.Name),
 			}
@@ -49,8 +51,8 @@ func (d *Driver) hasHub(ctx context.Context, c *config.Cluster) (bool, error) {
 	if !c.IsSpoke() {
 		return true, nil
 	}
-	st, err := d.state(ctx, stacks.Name(c.Hub(), stacks.Core))
-	return len(st.outputs()) > 0, err
+	st, err := d.backend.State(ctx, stacks.Name(c.Hub(), stacks.Core))
+	return len(st.Outputs()) > 0, err
 }
 
 // probeTimeout is how long a Kubernetes API may take to answer before it counts
@@ -71,11 +73,11 @@ type probe struct {
 func (p probe) answers() bool { return !p.gone && p.silence == nil }
 
 func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
-	st, err := d.state(ctx, stacks.Name(c.Name, stacks.Core))
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
 	if err != nil {
 		return probe{}, err
 	}
-	if len(st.outputs()) == 0 {
+	if len(st.Outputs()) == 0 {
 		return probe{gone: true}, nil
 	}
 	var p probe
@@ -87,7 +89,7 @@ func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
 		return probe{}, fmt.Errorf("ask the Kubernetes API of %s: interrupted: %w", c.Name, ctx.Err())
 	}
 	if kube.Refused(p.silence) {
-		return probe{}, &PreconditionError{
+		return probe{}, &fault.Precondition{
 			What:   fmt.Sprintf("the Kubernetes API of %s refuses this identity: %v", c.Name, p.silence),
 			Remedy: "use an identity that is among kubernetes.admins, and run the command again", Err: p.silence,
 		}
@@ -98,7 +100,7 @@ func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
 // rejoin makes good what a destruction, or an up that turns addons off, has
 // begun and given up: the registration gets its labels back, and what has changed
 // on the hub is read into the state, so that the up to come makes it again.
-func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error {
+func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *backend.State) error {
 	at, left, err := d.left(ctx, c, st)
 	if err != nil || !left {
 		return err
@@ -107,7 +109,7 @@ func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error
 	if err != nil {
 		return err
 	}
-	if err := s.refresh(ctx, st.onHub()); err != nil {
+	if err := s.refresh(ctx, onHub(st)); err != nil {
 		return err
 	}
 	if _, err := (argocd.Hub{Client: at.Client}).Return(ctx, c.Name); err != nil {
@@ -119,9 +121,9 @@ func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *state) error
 
 // left says whether the registration that the state knows is not whole, and
 // where it is.
-func (d *Driver) left(ctx context.Context, c *config.Cluster, st *state) (kube.Cluster, bool, error) {
-	registration, ok := st.registration(c.Name)
-	if !ok || st.hub(registration) != c.Hub() {
+func (d *Driver) left(ctx context.Context, c *config.Cluster, st *backend.State) (kube.Cluster, bool, error) {
+	registration, ok := registrationOf(st, c.Name)
+	if !ok || hubIn(st, registration) != c.Hub() {
 		return kube.Cluster{}, false, nil
 	}
 	hub, err := d.hub(c)
@@ -141,7 +143,7 @@ func (d *Driver) left(ctx context.Context, c *config.Cluster, st *state) (kube.C
 
 // hasLeft is left where it does not matter why the hub cannot be asked: up will
 // say so when it is to join it again.
-func (d *Driver) hasLeft(ctx context.Context, c *config.Cluster, st *state) bool {
+func (d *Driver) hasLeft(ctx context.Context, c *config.Cluster, st *backend.State) bool {
 	_, left, err := d.left(ctx, c, st)
 	return left || err != nil
 }
@@ -178,7 +180,7 @@ func (d *Driver) refuseWithSpokes(ctx context.Context, c *config.Cluster, at kub
 		return nil
 	}
 	slices.Sort(spokes)
-	return &PreconditionError{
+	return &fault.Precondition{
 		What: fmt.Sprintf("destroy %s: it is the hub of %s", c.Name, strings.Join(spokes, ", ")),
 		Remedy: fmt.Sprintf("nothing was changed: run `tombolo destroy %s %s`, which takes spokes down before their hub; "+
 			"of a cluster that is not Tombolo's, delete the Secret in namespace %s by which it is registered", c.Name, strings.Join(spokes, " "), argocd.Namespace),
@@ -199,11 +201,11 @@ func (d *Driver) deployedSpokes(ctx context.Context, hub *config.Cluster) ([]str
 		if err != nil || !spoke.IsSpoke() || spoke.Hub() != hub.Name {
 			continue
 		}
-		st, err := d.state(ctx, stacks.Name(spoke.Name, stacks.Bootstrap))
+		st, err := d.backend.State(ctx, stacks.Name(spoke.Name, stacks.Bootstrap))
 		if err != nil {
 			return nil, err
 		}
-		if st.resources() > 0 {
+		if st.Resources() > 0 {
 			out = append(out, spoke.Name)
 		}
 	}
@@ -219,7 +221,7 @@ func notDeregistered(ctx context.Context, c *config.Cluster, err error) error {
 	case !errors.As(err, &why):
 		return fmt.Errorf("destroy %s: deregister it at its hub: %w", c.Name, err)
 	case !why.Begun:
-		return &PreconditionError{What: fmt.Sprintf("destroy %s: %s", c.Name, why.What), Remedy: why.Remedy, Err: why}
+		return &fault.Precondition{What: fmt.Sprintf("destroy %s: %s", c.Name, why.What), Remedy: why.Remedy, Err: why}
 	}
 	return &DeploymentError{
 		Cluster:     c.Name,

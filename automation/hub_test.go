@@ -19,6 +19,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/config"
@@ -102,7 +104,7 @@ func (f *fleet) applications(t *testing.T) string {
 
 func wantPrecondition(t *testing.T, err error, want string) {
 	t.Helper()
-	var precondition *PreconditionError
+	var precondition *fault.Precondition
 	if !errors.As(err, &precondition) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}
@@ -271,7 +273,7 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 	if diff := cmp.Diff(want, f.cli.operations()); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
-	registration, _ := (&state{deployment: deployment}).registration("spoke")
+	registration, _ := registrationOf(&backend.State{Deployment: deployment}, "spoke")
 	if c := argoCluster("spoke", "mgmt"); lacks(map[string]string{"wave": "0"}, registration, c) {
 		t.Error("a label that the file has no more is missed")
 	}

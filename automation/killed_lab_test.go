@@ -28,6 +28,7 @@ import (
 
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
+	"tombolo/automation/process"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 )
@@ -208,10 +209,9 @@ func (v *victim) tell(t *testing.T, what, said string) {
 // nothing more.
 func (v *victim) kill(t *testing.T, victim string, driver int) bool {
 	t.Helper()
-	tree := parents()
 	var targets []int
-	for _, pid := range descendants(driver, tree) {
-		if p, ok := (hostProcesses{}).Process(pid); ok && p.Name == "pulumi" && victim != "driver" {
+	for _, pid := range process.Below(driver) {
+		if p, ok := (process.Host{}).Process(pid); ok && p.Name == "pulumi" && victim != "driver" {
 			targets = append(targets, pid)
 		}
 	}
@@ -235,14 +235,14 @@ func (v *victim) compare(t *testing.T, operation string) {
 	d := v.driver(t, nobody{})
 	var known []thing
 	for _, k := range stacks.Kinds() {
-		st, err := d.state(t.Context(), stacks.Name(demo().Name, k))
+		st, err := d.backend.State(t.Context(), stacks.Name(demo().Name, k))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := st.interrupted(); n > 0 {
+		if n := st.Interrupted(); n > 0 {
 			t.Errorf("after %s, %d operations are pending in %s", operation, n, k)
 		}
-		for _, r := range st.deployment.Resources {
+		for _, r := range st.Deployment.Resources {
 			if r.Custom && strings.HasPrefix(string(r.Type), "aws:") {
 				known = append(known, thing{string(r.Type), string(r.ID)})
 			}

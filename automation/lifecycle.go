@@ -13,6 +13,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -41,7 +43,7 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.prepare(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	if err := errors.Join(d.requireSpace(), d.mendStates(ctx, c)); err != nil {
+	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
 	if err := d.requireHub(ctx, c); err != nil {
@@ -71,6 +73,15 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	})
 }
 
+// stackNames are the names of a cluster's stacks, in the order they are made.
+func stackNames(c *config.Cluster) []string {
+	names := make([]string, 0, 2)
+	for _, k := range stacks.Kinds() {
+		names = append(names, stacks.Name(c.Name, k))
+	}
+	return names
+}
+
 // prepare finds out before anything starts what will be missing: the CLI, and
 // what the programs need besides the cluster file.
 func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
@@ -78,7 +89,7 @@ func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
 		return err
 	}
 	if err := d.preflight(ctx, c, stacks.Options{Env: d.opts.Env}); err != nil {
-		return &PreconditionError{
+		return &fault.Precondition{
 			What:   fmt.Sprintf("up %s: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
 			Remedy: "nothing was started: make it available and run the command again", Err: err,
 		}
@@ -140,7 +151,7 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 func (d *Driver) openAhead(ctx context.Context, c *config.Cluster) (wait func()) {
 	var work sync.WaitGroup
 	work.Go(func() {
-		if st, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap)); err == nil && st == nil {
+		if st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap)); err == nil && st == nil {
 			_, _ = d.open(ctx, c, stacks.Bootstrap, stacks.Options{}, false)
 		}
 	})
@@ -178,7 +189,7 @@ type PreviewOptions struct {
 // the state may preview. The exception is a bootstrap that does not exist while
 // core does: it exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
-	if err := d.mendStates(ctx, c); err != nil {
+	if err := d.backend.Mend(ctx, stackNames(c)...); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
 	if err := d.noteTurnedOff(ctx, c); err != nil {
@@ -187,13 +198,13 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 	hasCore, hasHub := false, false
 	var foretold map[string]any
 	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
-		st, err := d.state(ctx, stacks.Name(c.Name, k))
+		st, err := d.backend.State(ctx, stacks.Name(c.Name, k))
 		if err != nil {
 			return StackResult{}, err
 		}
 		d.noteInterrupted(c, k, st)
 		if k == stacks.Core {
-			hasCore = len(st.outputs()) > 0
+			hasCore = len(st.Outputs()) > 0
 			if hasHub, err = d.hasHub(ctx, c); err != nil {
 				return StackResult{}, err
 			}
@@ -206,7 +217,7 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 			return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
 		})
 		if k == stacks.Core {
-			foretold = foretell(st.outputs(), r.rootOutputs)
+			foretold = foretell(st.Outputs(), r.rootOutputs)
 		}
 		return r, err
 	})
@@ -215,11 +226,11 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 // foretell are the outputs that a preview of core has told, without secrets; nil
 // when they are those that core has.
 func foretell(has, told map[string]any) map[string]any {
-	if told == nil || reflect.DeepEqual(masked(has), any(told)) {
+	if told == nil || reflect.DeepEqual(backend.Masked(has), any(told)) {
 		return nil
 	}
 	out := maps.Clone(told)
-	maps.DeleteFunc(out, func(_ string, v any) bool { return holdsSecret(v) })
+	maps.DeleteFunc(out, func(_ string, v any) bool { return backend.HoldsSecret(v) })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/fault"
 	"tombolo/stacks"
 )
 
@@ -178,7 +179,7 @@ func TestDestroyOfCoreIsRefusedWhileBootstrapHasResources(t *testing.T) {
 	}
 	b.cli.calls = nil
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Only: stacks.Core})
-	var refused *PreconditionError
+	var refused *fault.Precondition
 	if !errors.As(err, &refused) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
@@ -216,7 +217,7 @@ func TestMissingCLI(t *testing.T) {
 	}
 	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
-	var missing *PreconditionError
+	var missing *fault.Precondition
 	if !errors.As(err, &missing) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
@@ -249,7 +250,7 @@ func TestOutputsOfWhatWasNotDeployed(t *testing.T) {
 
 func TestStackInfos(t *testing.T) {
 	b := newBench(t)
-	infos, err := b.stackInfos(t.Context())
+	infos, err := b.backend.Stacks(t.Context())
 	if err != nil || len(infos) > 0 {
 		t.Fatalf("an empty backend lists %v, error %v", infos, err)
 	}
@@ -257,7 +258,7 @@ func TestStackInfos(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.cli.states["other"] = apitype.DeploymentV3{}
-	if infos, err = b.stackInfos(t.Context()); err != nil {
+	if infos, err = b.backend.Stacks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if len(infos) != 1 || len(infos["demo"]) != 2 || infos["demo"][0].Kind != stacks.Core || infos["demo"][0].Resources != 3 {
@@ -269,7 +270,7 @@ func TestUpStartsNothingWhenSomethingIsMissing(t *testing.T) {
 	b := newBench(t)
 	b.missing = errors.Join(errors.New("the manifest is gone"), errors.New("the token is not set"))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var missing *PreconditionError
+	var missing *fault.Precondition
 	want := "up demo: the manifest is gone; the token is not set; nothing was started: make it available and run the command again"
 	if !errors.As(err, &missing) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -290,7 +291,7 @@ func TestDestroyOfAProtectedCluster(t *testing.T) {
 	core.Resources[2].Protect = true
 	b.cli.calls = nil
 	_, err := b.Destroy(t.Context(), c, DestroyOptions{})
-	var refused *PreconditionError
+	var refused *fault.Precondition
 	want := "destroy demo: it is protected by its cluster file; nothing was changed: give --yes-destroy demo, or take protect out of the file"
 	if !errors.As(err, &refused) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)

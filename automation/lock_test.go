@@ -4,153 +4,31 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/backend"
+	"tombolo/automation/process"
 	"tombolo/stacks"
 )
 
-// table is a process table for tests. After looks, a process ends.
-type table struct {
-	processes map[int]process
-	looks     int
-}
+// table is a process table for tests.
+type table map[int]process.Process
 
-func (t *table) Process(pid int) (process, bool) {
-	p, ok := t.processes[pid]
-	if t.looks--; t.looks == 0 {
-		delete(t.processes, pid)
-	}
+func (t table) Process(pid int) (process.Process, bool) {
+	p, ok := t[pid]
 	return p, ok
 }
 
-func TestJudge(t *testing.T) {
-	locked := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	later := locked.Add(time.Hour)
-	cli := func(args ...string) process {
-		return process{Name: "pulumi", Parent: 9, Args: append([]string{"pulumi"}, args...)}
-	}
-	at := func(p process, started time.Time) process { p.Started = started; return p }
-	running := &table{processes: map[int]process{
-		8:  {Name: "systemd", Parent: 1},
-		9:  {Name: "tombolo", Parent: 8},
-		10: cli(),
-		11: {Name: "pulumi", Parent: 1},
-		12: {Name: "bash", Parent: 9},
-		13: {Name: "pulumi", Parent: 8},
-		14: at(cli("up"), locked.Add(-time.Second)),
-		15: at(cli("up"), locked.Add(30*time.Second)),
-		16: at(cli("up"), later),
-		17: at(cli("up", "--stack", "demo-core"), later),
-		18: at(cli("up", "--stack", "other-core"), locked.Add(-time.Second)),
-		19: at(cli("up", "--stack=organization/tombolo/demo-core"), locked),
-		20: at(cli("up", "-s"), locked),
-		21: {},
-	}}
-	tests := []struct {
-		name string
-		pid  int
-		host string
-		want OwnerState
-	}{
-		{"runs under a driver", 10, "here", OwnerAlive},
-		{"runs without its driver", 11, "here", OwnerOrphan},
-		{"runs without its driver, and systemd took it in", 13, "here", OwnerOrphan},
-		{"its id belongs to another program", 12, "here", OwnerGone},
-		{"has ended", 99, "here", OwnerGone},
-		{"is on another host", 10, "there", OwnerElsewhere},
-		{"is on another host with an id unknown here", 99, "there", OwnerElsewhere},
-		{"was started before the lock was taken", 14, "here", OwnerAlive},
-		{"seems to have started a little later", 15, "here", OwnerAlive},
-		{"its id belongs to a pulumi that was started later", 16, "here", OwnerGone},
-		{"works on the stack, and the clock was set forward", 17, "here", OwnerAlive},
-		{"its id belongs to a pulumi that works on another stack", 18, "here", OwnerGone},
-		{"names the stack in full", 19, "here", OwnerAlive},
-		{"names no stack after all", 20, "here", OwnerAlive},
-		{"nothing may be known of it", 21, "here", OwnerAlive},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			o := LockOwner{PID: tt.pid, Host: tt.host, Since: locked}
-			if got := judge("demo-core", o, "here", running); got != tt.want {
-				t.Errorf("judge = %s, want %s", got, tt.want)
-			}
-		})
-	}
-}
-
-func TestParseStat(t *testing.T) {
-	const rest = " 42 42 0 -1 4194304 97 0 0 0 0 0 0 0 20 0 1 0 12345 0"
-	tests := []struct {
-		stat string
-		want process
-		runs bool
-	}{
-		{"42 (pulumi) S 41" + rest, process{Name: "pulumi", Parent: 41}, true},
-		{"42 (a ) b) R 1" + rest, process{Name: "a ) b", Parent: 1}, true},
-		{"42 (pulumi) Z 41" + rest, process{}, false},
-		{"42 (pulumi) S 41 42", process{}, false},
-		{"garbage", process{}, false},
-	}
-	for _, tt := range tests {
-		got, started, runs := parseStat(tt.stat)
-		if diff := cmp.Diff(tt.want, got); diff != "" || runs != tt.runs {
-			t.Errorf("parseStat(%q) is %t (-want +got):\n%s", tt.stat, runs, diff)
-		}
-		if runs && started != 123450*time.Millisecond {
-			t.Errorf("parseStat(%q): started %s after the host", tt.stat, started)
-		}
-	}
-}
-
-func TestParsePS(t *testing.T) {
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for line, want := range map[string]process{
-		" 41   01:02 /usr/bin/pulumi up --stack demo-core\n": {
-			Name: "pulumi", Parent: 41, Args: []string{"/usr/bin/pulumi", "up", "--stack", "demo-core"}, Started: now.Add(-62 * time.Second),
-		},
-		"1 2-03:04:05 pulumi": {
-			Name: "pulumi", Parent: 1, Args: []string{"pulumi"}, Started: now.Add(-51*time.Hour - 4*time.Minute - 5*time.Second),
-		},
-		"1 ? pulumi": {Name: "pulumi", Parent: 1, Args: []string{"pulumi"}},
-		"":           {},
-		"a b c":      {},
-	} {
-		if diff := cmp.Diff(want, parsePS(line, now)); diff != "" {
-			t.Errorf("parsePS(%q) (-want +got):\n%s", line, diff)
-		}
-	}
-}
-
-func TestHostProcesses(t *testing.T) {
-	p, ok := hostProcesses{}.Process(os.Getpid())
-	if !ok || p.Parent != os.Getppid() || p.Name == "" || !slices.Equal(p.Args, os.Args) {
-		t.Errorf("this process is %+v, %t", p, ok)
-	}
-	if age := time.Since(p.Started); age < 0 || age > time.Hour {
-		t.Errorf("this process was started %s ago", age)
-	}
-	asked, ok := askPS(os.Getpid())
-	if !ok || asked.Parent != os.Getppid() || p.Started.Sub(asked.Started).Abs() > reuseSlack/2 {
-		t.Errorf("by ps this process is %+v, %t", asked, ok)
-	}
-	if _, ok := (hostProcesses{}).Process(0); ok {
-		t.Error("process 0 runs")
-	}
-}
-
 // lock writes a lock as the CLI does.
-func (b *bench) lock(t *testing.T, stack string, o LockOwner) string {
+func (b *bench) lock(t *testing.T, stack string, o backend.Owner) string {
 	t.Helper()
-	file := filepath.Join(b.backend, ".pulumi", "locks", "organization", "tombolo", stack, "1.json")
+	file := filepath.Join(b.stateDir, ".pulumi", "locks", "organization", "tombolo", stack, "1.json")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -165,23 +43,23 @@ func (b *bench) lock(t *testing.T, stack string, o LockOwner) string {
 	return file
 }
 
-func owner(t *testing.T, pid int) LockOwner {
+func owner(t *testing.T, pid int) backend.Owner {
 	t.Helper()
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return LockOwner{PID: pid, Host: host, User: "ada", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return backend.Owner{PID: pid, Host: host, User: "ada", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func TestStaleLockIsRemoved(t *testing.T) {
 	b := newBench(t)
-	b.processes = &table{}
+	b.backend.Processes = table{}
 	file := b.lock(t, "demo-core", owner(t, 77))
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the lock is still there: %v", err)
 	}
 	want := []string{"up demo-core", "up demo-bootstrap"}
@@ -196,10 +74,10 @@ func TestStaleLockIsRemoved(t *testing.T) {
 
 func TestHeldLockStopsUp(t *testing.T) {
 	b := newBench(t)
-	b.processes = &table{processes: map[int]process{77: {Name: "pulumi", Parent: 70}}}
+	b.backend.Processes = table{77: {Name: "pulumi", Parent: 70}}
 	file := b.lock(t, "demo-core", owner(t, 77))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var locked *LockedError
+	var locked *backend.LockedError
 	if !errors.As(err, &locked) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
@@ -214,77 +92,11 @@ func TestHeldLockStopsUp(t *testing.T) {
 	}
 }
 
-func TestOrphanIsAwaited(t *testing.T) {
-	b := newBench(t)
-	b.processes = &table{processes: map[int]process{77: {Name: "pulumi", Parent: 1}}, looks: 2}
-	b.lock(t, "demo-core", owner(t, 77))
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	want := "note demo-core: waiting up to 30s for pulumi process 77, whose driver is gone, to end"
-	if notes := b.seen.notes(); len(notes) != 2 || notes[0] != want {
-		t.Errorf("notes are %q", notes)
-	}
-}
-
-func TestOrphanThatStaysHoldsItsLock(t *testing.T) {
-	b := newBench(t)
-	b.opts.LockWait = time.Millisecond
-	b.processes = &table{processes: map[int]process{77: {Name: "pulumi", Parent: 1}}}
-	b.lock(t, "demo-core", owner(t, 77))
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var locked *LockedError
-	if !errors.As(err, &locked) || locked.Owner.PID != 77 {
-		t.Errorf("error is %T: %v", err, err)
-	}
-}
-
-func TestUnreadableLock(t *testing.T) {
-	b := newBench(t)
-	file := b.lock(t, "demo-core", owner(t, 77))
-	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	if err == nil || !strings.HasSuffix(err.Error(), "make sure that no tombolo or pulumi runs, and delete the file") {
-		t.Errorf("error is %v", err)
-	}
-}
-
-// A full disk leaves the file that the CLI writes before it is the lock.
-func TestUnfinishedLockIsRemoved(t *testing.T) {
-	b := newBench(t)
-	lock := b.lock(t, "demo-core", owner(t, 77))
-	left, described, writing := lock+".18ea12d99b89f3a7.tmp", lock+".attrs", lock+".18ea12d99b89f3a8.tmp"
-	minuteAgo := time.Now().Add(-time.Minute)
-	err := errors.Join(os.Rename(lock, left), os.WriteFile(writing, nil, 0o600), os.WriteFile(described, []byte("{}"), 0o600),
-		os.Chtimes(left, minuteAgo, minuteAgo), os.Chtimes(described, minuteAgo, minuteAgo))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{left, described} {
-		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is still there: %v", file, err)
-		}
-	}
-	if _, err := os.Stat(writing); err != nil {
-		t.Errorf("a lock that is being written was touched: %v", err)
-	}
-	note := "note demo-core: recovered: removed a lock that was not written to its end"
-	want := []string{note, note}
-	if diff := cmp.Diff(want, b.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
-}
-
 // A backend that is no directory reports a lock only when it is met.
 func TestStaleLockThatTheBackendReports(t *testing.T) {
 	b := newBench(t)
-	b.opts.BackendURL = "s3://state"
-	b.processes = &table{}
+	b.backend.URL = "s3://state"
+	b.backend.Processes = table{}
 	o := owner(t, 77)
 	text := "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or " +
 		"delete the lock file with `pulumi cancel`.\n  s3://state/1.json: created by ada@" + o.Host +
@@ -299,10 +111,10 @@ func TestStaleLockThatTheBackendReports(t *testing.T) {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
 
-	b.processes = &table{processes: map[int]process{77: {Name: "pulumi", Parent: 70}}}
+	b.backend.Processes = table{77: {Name: "pulumi", Parent: 70}}
 	b.cli.fail["up demo-core"] = failure{stderr: text, once: true}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var locked *LockedError
+	var locked *backend.LockedError
 	if !errors.As(err, &locked) || locked.Owner.User != "ada" {
 		t.Errorf("error is %T: %v", err, err)
 	}
@@ -311,115 +123,18 @@ func TestStaleLockThatTheBackendReports(t *testing.T) {
 // TestStaleLockThatSomebodyElseTookOver: `pulumi cancel` would take theirs.
 func TestStaleLockThatSomebodyElseTookOver(t *testing.T) {
 	b := newBench(t)
-	b.opts.BackendURL = "s3://state"
-	b.processes = &table{processes: map[int]process{78: {Name: "pulumi", Parent: 70}}}
+	b.backend.URL = "s3://state"
+	b.backend.Processes = table{78: {Name: "pulumi", Parent: 70}}
 	host := owner(t, 77).Host
 	const text = "  s3://state/1.json: created by ada@%s (pid %d) at 2026-01-02T03:04:05Z"
 	b.cli.fail["up demo-core"] = failure{stderr: "error: the stack is currently locked by 1 lock(s).\n" + fmt.Sprintf(text, host, 77)}
 	b.cli.fail["stack rename demo-core"] = failure{stderr: fmt.Sprintf(text, host, 78)}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var locked *LockedError
+	var locked *backend.LockedError
 	if !errors.As(err, &locked) {
 		t.Errorf("error is %T: %v", err, err)
 	}
 	if diff := cmp.Diff([]string{"up demo-core"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
-}
-
-func TestLocks(t *testing.T) {
-	b := newBench(t)
-	b.processes = &table{processes: map[int]process{78: {Name: "pulumi", Parent: 70}}}
-	gone, alive := b.lock(t, "demo-core", owner(t, 77)), b.lock(t, "demo-bootstrap", owner(t, 78))
-	locks, err := b.Locks(t.Context(), demo(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, second := owner(t, 77), owner(t, 78)
-	want := []Lock{
-		{Stack: "demo-core", Owner: &first, State: OwnerGone, file: gone},
-		{Stack: "demo-bootstrap", Owner: &second, State: OwnerAlive, file: alive},
-	}
-	if diff := cmp.Diff(want, locks, cmp.AllowUnexported(Lock{})); diff != "" {
-		t.Fatalf("locks (-want +got):\n%s", diff)
-	}
-	if only, err := b.Locks(t.Context(), demo(), stacks.Bootstrap); err != nil || len(only) != 1 || only[0].Stack != "demo-bootstrap" {
-		t.Errorf("locks of bootstrap are %v, error %v", only, err)
-	}
-	if err := b.Unlock(t.Context(), locks[0], false); err != nil {
-		t.Fatal(err)
-	}
-	err = b.Unlock(t.Context(), locks[1], false)
-	text := "stack demo-bootstrap is locked by " + second.String() + "; the process runs: wait for it, or end it with `kill -INT 78`; " +
-		"if it is not the owner, run `tombolo unlock demo --stack bootstrap --owner-is-gone`"
-	if err == nil || err.Error() != text {
-		t.Errorf("error is\n%v, want\n%s", err, text)
-	}
-	if left, err := b.Locks(t.Context(), demo(), ""); err != nil || len(left) != 1 || left[0].Stack != "demo-bootstrap" {
-		t.Errorf("locks are %v, error %v", left, err)
-	}
-	if err := b.Unlock(t.Context(), locks[1], true); err != nil {
-		t.Fatal(err)
-	}
-	if left, err := b.Locks(t.Context(), demo(), ""); err != nil || len(left) != 0 {
-		t.Errorf("locks are %v, error %v", left, err)
-	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("needless processes: %v", b.cli.calls)
-	}
-}
-
-func TestLocksOfABucket(t *testing.T) {
-	b := newBench(t)
-	b.opts.BackendURL = "gs://state"
-	b.cli.fail["stack rename demo-core"] = failure{stderr: "error: a stack named organization/tombolo/demo-core already exists"}
-	b.cli.fail["stack rename demo-bootstrap"] = failure{
-		stderr: "error: the stack is currently locked by 1 lock(s).\n  gs://state/1.json: created by ada@far (pid 77) at 2026-01-02T03:04:05Z",
-	}
-	locks, err := b.Locks(t.Context(), demo(), "")
-	if err != nil || len(locks) != 1 || locks[0].State != OwnerElsewhere {
-		t.Fatalf("locks are %v, error %v", locks, err)
-	}
-	err = b.Unlock(t.Context(), locks[0], false)
-	want := "stack demo-bootstrap is locked by ada on far (process 77, since 2026-01-02T03:04:05Z); look on far whether process 77 runs; " +
-		"if it does not, run `tombolo unlock demo --stack bootstrap --owner-is-gone`"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
-	if err := b.Unlock(t.Context(), locks[0], true); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"cancel demo-bootstrap"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
-	b.cli.fail["stack rename demo-core"] = failure{stderr: "error: AccessDenied: no"}
-	if _, err := b.Locks(t.Context(), demo(), ""); err == nil || !strings.HasPrefix(err.Error(), "look for locks of demo-core: AccessDenied: no; ") {
-		t.Errorf("error is %v", err)
-	}
-}
-
-func TestLocksOfPulumiCloud(t *testing.T) {
-	b := newBench(t)
-	b.opts.BackendURL = "https://api.pulumi.com"
-	b.cli.states["demo-core"] = apitype.DeploymentV3{}
-	if locks, err := b.Locks(t.Context(), demo(), ""); err != nil || len(locks) > 0 {
-		t.Fatalf("locks are %v, error %v", locks, err)
-	}
-	b.cli.updating = "demo-core"
-	locks, err := b.Locks(t.Context(), demo(), "")
-	if diff := cmp.Diff([]Lock{{Stack: "demo-core", State: OwnerUnknown}}, locks, cmp.AllowUnexported(Lock{})); err != nil || diff != "" {
-		t.Fatalf("error %v, locks (-want +got):\n%s", err, diff)
-	}
-	err = b.Unlock(t.Context(), locks[0], false)
-	want := "stack demo-core is locked by another update; the backend does not say whose it is: make sure that nobody works on the stack; " +
-		"then run `tombolo unlock demo --stack core --owner-is-gone`"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
-	if err := b.Unlock(t.Context(), locks[0], true); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"cancel demo-core"}, b.cli.operations()); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
 }
@@ -435,12 +150,28 @@ func TestLockOfPulumiCloud(t *testing.T) {
 	}
 }
 
-// TestRemedyInTheLab: the command has to be one that works as it is.
-func TestRemedyInTheLab(t *testing.T) {
+// TestLocksOfACluster: those of both stacks, or of one.
+func TestLocksOfACluster(t *testing.T) {
 	b := newBench(t)
-	b.opts.Flags = []string{"--lab"}
-	want := "; if process 77 on far is dead, run `tombolo unlock demo --stack core --owner-is-gone --lab`"
-	if err := b.lockedError("demo-core", LockOwner{PID: 77, Host: "far"}); !strings.HasSuffix(err.Error(), want) {
-		t.Errorf("error is %v, want …%s", err, want)
+	b.backend.Processes = table{}
+	b.lock(t, "demo-core", owner(t, 77))
+	b.lock(t, "demo-bootstrap", owner(t, 78))
+	for only, want := range map[stacks.Kind][]string{
+		"": {"demo-core", "demo-bootstrap"}, stacks.Core: {"demo-core"}, stacks.Bootstrap: {"demo-bootstrap"},
+	} {
+		locks, err := b.Locks(t.Context(), demo(), only)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range locks {
+			got = append(got, l.Stack)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("locks of %q (-want +got):\n%s", only, diff)
+		}
+	}
+	if len(b.cli.calls) > 0 {
+		t.Errorf("needless processes: %v", b.cli.calls)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/automation/backend"
 )
 
 // TestTwoDrivers: one works on the cluster, and the other says who.
@@ -20,10 +22,10 @@ func TestTwoDrivers(t *testing.T) {
 	t.Run("in a bucket", func(t *testing.T) { twoDrivers(t, inBucket(t)) })
 }
 
-func twoDrivers(t *testing.T, backend string) {
+func twoDrivers(t *testing.T, at string) {
 	started, goOn := make(chan struct{}), make(chan struct{})
 	start := sync.OnceFunc(func() { close(started) })
-	first, _ := realBenchIn(t, backend, func(*pulumi.Context) error {
+	first, _ := realBenchIn(t, at, func(*pulumi.Context) error {
 		start()
 		<-goOn
 		return nil
@@ -41,30 +43,30 @@ func twoDrivers(t *testing.T, backend string) {
 	<-started
 
 	_, err = second.Up(t.Context(), demo(), UpOptions{})
-	var locked *LockedError
+	var locked *backend.LockedError
 	if !errors.As(err, &locked) || locked.Owner == nil {
 		t.Fatalf("the second driver's error is %T: %v", err, err)
 	}
-	owner, ok := second.processes.Process(locked.Owner.PID)
+	owner, ok := second.backend.Processes.Process(locked.Owner.PID)
 	if !ok || owner.Parent != os.Getpid() || !strings.Contains(err.Error(), "tombolo unlock demo --stack core --owner-is-gone") {
 		t.Errorf("it names process %+v, which runs: %t; %v", owner, ok, err)
 	}
 	locks, err := second.Locks(t.Context(), demo(), "")
-	if err != nil || len(locks) != 1 || locks[0].State != OwnerAlive {
+	if err != nil || len(locks) != 1 || locks[0].State != backend.OwnerAlive {
 		t.Fatalf("locks are %+v, error %v", locks, err)
 	}
 	if err := second.Unlock(t.Context(), locks[0], false); !errors.As(err, &locked) {
 		t.Errorf("the lock of a driver at work can be removed: %v", err)
 	}
 	// What a bucket is asked, a directory answers as well.
-	if held, err := second.holders(t.Context(), "demo-core"); err != nil || len(held) != 1 || !held[0].same(*locked.Owner) {
+	if held, err := second.backend.Holders(t.Context(), "demo-core"); err != nil || len(held) != 1 || held[0].String() != locked.Owner.String() {
 		t.Errorf("the backend says that %v hold the lock, error %v", held, err)
 	}
 	close(goOn)
 	if err := <-done; err != nil {
 		t.Errorf("the first driver: %v", err)
 	}
-	if held, err := second.holders(t.Context(), "demo-core"); err != nil || len(held) > 0 {
+	if held, err := second.backend.Holders(t.Context(), "demo-core"); err != nil || len(held) > 0 {
 		t.Errorf("afterwards the backend says that %v hold the lock, error %v", held, err)
 	}
 	if _, err := second.Up(t.Context(), demo(), UpOptions{}); err != nil {
@@ -85,7 +87,7 @@ func TestStaleLockInABucket(t *testing.T) {
 	killed := make(chan error, 1)
 	go func() {
 		<-started
-		owners, err := d.holders(t.Context(), "demo-core")
+		owners, err := d.backend.Holders(t.Context(), "demo-core")
 		if err == nil && len(owners) == 1 {
 			err = syscall.Kill(owners[0].PID, syscall.SIGKILL)
 		}
@@ -96,7 +98,7 @@ func TestStaleLockInABucket(t *testing.T) {
 	if killed := <-killed; err == nil || killed != nil {
 		t.Fatalf("up: %v, kill: %v", err, killed)
 	}
-	if held, err := d.holders(t.Context(), "demo-core"); err != nil || len(held) != 1 {
+	if held, err := d.backend.Holders(t.Context(), "demo-core"); err != nil || len(held) != 1 {
 		t.Fatalf("%v hold the lock of a CLI that was killed, error %v", held, err)
 	}
 	work = exporting
@@ -119,7 +121,7 @@ func TestHurryWithTheRealCLI(t *testing.T) {
 	if _, err := d.Up(ctx, demo(), UpOptions{}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
-	if owners, err := d.lockOwners("demo-core"); err != nil || len(owners) > 0 {
+	if owners, err := d.backend.Owners("demo-core"); err != nil || len(owners) > 0 {
 		t.Errorf("locks left: %v, error %v", owners, err)
 	}
 	if notes := strings.Join(seen.notes(), "\n"); strings.Contains(notes, "recovered") {

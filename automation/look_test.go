@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/stacks/handoff"
@@ -34,7 +35,7 @@ func TestLook(t *testing.T) {
 func TestLookAtWhatWasNotDeployed(t *testing.T) {
 	b := newBench(t)
 	_, err := b.Look(t.Context(), demo())
-	var missing *PreconditionError
+	var missing *fault.Precondition
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "stack demo-core has no outputs: it was not deployed yet") {
 		t.Errorf("got %v", err)
 	}

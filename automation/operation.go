@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/diag/colors"
+
+	"tombolo/automation/backend"
 )
 
 // engineCall is an operation of the SDK that reports on a channel.
@@ -25,21 +26,21 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 	result := StackResult{Stack: s.name, Kind: s.kind, Operation: operation}
 	start := s.driver.now()
 	if writes(operation) {
-		if err := s.driver.beginCopies(s.name); err != nil {
+		if err := s.driver.backend.BeginCopies(s.name); err != nil {
 			return result, err
 		}
 	}
 	s.observer.StackStarted(s.name, operation)
 	rec, err := s.attempt(ctx, operation, call)
-	var locked *LockedError
-	if errors.As(err, &locked) && locked.Owner != nil && s.releaseStale(ctx, *locked.Owner) == nil {
+	var locked *backend.LockedError
+	if errors.As(err, &locked) && locked.Owner != nil && s.driver.backend.ReleaseStale(ctx, s.name, *locked.Owner) == nil {
 		rec, err = s.attempt(ctx, operation, call)
 	}
 	if ctx.Err() != nil {
-		err = errors.Join(err, s.unlockAfterCancel(ctx))
+		err = errors.Join(err, s.driver.backend.UnlockAfterCancel(ctx, s.name, s.command.killed))
 	}
 	if writes(operation) {
-		if ended := s.driver.endCopies(s.name); ended != nil {
+		if ended := s.driver.backend.EndCopies(s.name); ended != nil {
 			err = errors.Join(err, ended)
 		}
 	}
@@ -58,7 +59,7 @@ func (s *session) attempt(ctx context.Context, operation string, call engineCall
 	err := observed(func(e events.EngineEvent) {
 		handle(e)
 		if e.ResOutputsEvent != nil && writes(operation) {
-			s.driver.thinCopies(s.name)
+			s.driver.backend.ThinCopies(s.name)
 		}
 	}, func(ch chan<- events.EngineEvent) error { return call(ctx, ch) })
 	if err == nil {
@@ -162,8 +163,8 @@ func (r *recorder) recordOutputs(m apitype.StepEventMetadata) {
 	if m.New == nil {
 		return
 	}
-	if m.Type == rootType {
-		r.outputs, _ = masked(m.New.Outputs).(map[string]any)
+	if m.Type == backend.RootType {
+		r.outputs, _ = backend.Masked(m.New.Outputs).(map[string]any)
 	}
 	if m.Op == apitype.OpSame && m.Old != nil && !reflect.DeepEqual(m.Old.Outputs, m.New.Outputs) {
 		r.notice()
@@ -249,31 +250,17 @@ func resourceName(u string) string {
 	return ""
 }
 
-// unlockGrace bounds the look for a lock left behind by a cancelled operation.
-const unlockGrace = 30 * time.Second
+// writes says that an operation writes the state.
+func writes(operation string) bool { return operation != "preview" }
 
-// unlockAfterCancel makes sure that a cancelled operation left no lock. A CLI
-// that ended by itself has released it; one that was killed, or took the signal
-// before it was ready for it, has not, and in a local backend that is seen.
-func (s *session) unlockAfterCancel(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
-	defer cancel()
-	d := s.driver
-	if _, local := d.backendDir(); local || !s.command.killed {
-		return d.releaseLocks(ctx, s.name)
-	}
-	find, err := d.lockFinder(ctx)
-	if err != nil {
+// importState replaces the state of the stack.
+func (s *session) importState(ctx context.Context, edited apitype.UntypedDeployment) error {
+	if err := s.driver.backend.BeginCopies(s.name); err != nil {
 		return err
 	}
-	locks, err := find(ctx, s.name)
-	if err != nil {
-		return err
-	}
-	for _, l := range locks {
-		if l.State == OwnerGone {
-			err = errors.Join(err, d.Unlock(ctx, l, false))
-		}
+	err := s.stack.Import(ctx, edited)
+	if ended := s.driver.backend.EndCopies(s.name); ended != nil {
+		return errors.Join(err, ended)
 	}
 	return err
 }

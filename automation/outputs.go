@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/auto"
-
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 )
 
-// Outputs returns what core hands off. It is a PreconditionError when the
+// Outputs returns what core hands off. It is a fault.Precondition when the
 // cluster has no core yet.
 func (d *Driver) Outputs(ctx context.Context, c *config.Cluster) (handoff.Values, error) {
 	outputs, err := d.StackOutputs(ctx, c, stacks.Core)
@@ -28,7 +27,7 @@ func (d *Driver) Outputs(ctx context.Context, c *config.Cluster) (handoff.Values
 	}
 	values, err := handoff.FromOutputs(plain)
 	if err != nil {
-		return handoff.Values{}, &PreconditionError{
+		return handoff.Values{}, &fault.Precondition{
 			What:   fmt.Sprintf("outputs of stack %s: %v", stacks.Name(c.Name, stacks.Core), err),
 			Remedy: fmt.Sprintf("run `tombolo up %s` with this version of tombolo", c.Name),
 			Err:    err,
@@ -48,21 +47,21 @@ type Output struct {
 // StackOutputs returns all outputs of one of the cluster's stacks.
 func (d *Driver) StackOutputs(ctx context.Context, c *config.Cluster, k stacks.Kind) (map[string]Output, error) {
 	stack := stacks.Name(c.Name, k)
-	st, err := d.state(ctx, stack)
+	st, err := d.backend.State(ctx, stack)
 	if err != nil {
 		return nil, err
 	}
-	if len(st.outputs()) == 0 {
-		return nil, &PreconditionError{
+	if len(st.Outputs()) == 0 {
+		return nil, &fault.Precondition{
 			What:   fmt.Sprintf("stack %s has no outputs: it was not deployed yet", stack),
 			Remedy: fmt.Sprintf("run `tombolo up %s`", c.Name),
 		}
 	}
-	if isSpecial(st.outputs()) {
+	if backend.IsSpecial(st.Outputs()) {
 		return d.decryptedOutputs(ctx, stack)
 	}
 	out := map[string]Output{}
-	for key, v := range st.outputs() {
+	for key, v := range st.Outputs() {
 		out[key] = Output{Value: v}
 	}
 	return out, nil
@@ -110,20 +109,7 @@ type ClusterInfo struct {
 	// File is empty for stacks that no cluster file accounts for.
 	File string `json:"file,omitempty"`
 	// Stacks that exist, in the order they are made.
-	Stacks []StackInfo `json:"stacks"`
-}
-
-// StackInfo is what the backend knows of a stack.
-type StackInfo struct {
-	// Name and Kind of the stack.
-	Name string      `json:"name"`
-	Kind stacks.Kind `json:"kind"`
-	// LastUpdate is when it was last changed; zero if never.
-	LastUpdate time.Time `json:"lastUpdate,omitzero"`
-	// Resources in the state, the stack itself and providers included.
-	Resources int `json:"resources"`
-	// Updating says that an update runs.
-	Updating bool `json:"updating,omitempty"`
+	Stacks []backend.StackInfo `json:"stacks"`
 }
 
 // List returns the clusters of a directory of cluster files, with their
@@ -134,7 +120,7 @@ func (d *Driver) List(ctx context.Context, dir string) ([]ClusterInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.stackInfos(ctx)
+	found, err := d.backend.Stacks(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -152,47 +138,10 @@ func (d *Driver) List(ctx context.Context, dir string) ([]ClusterInfo, error) {
 	return out, nil
 }
 
-// stackInfos lists the backend's stacks by cluster.
-func (d *Driver) stackInfos(ctx context.Context) (map[string][]StackInfo, error) {
-	ws, err := d.reading(ctx)
-	if err != nil {
-		return nil, err
-	}
-	summaries, err := ws.ListStacks(ctx)
-	if err != nil {
-		return nil, d.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
-	}
-	out := map[string][]StackInfo{}
-	for _, s := range summaries {
-		cluster, kind, err := stacks.Parse(s.Name)
-		if err != nil {
-			continue // somebody else's stack in the same backend
-		}
-		out[cluster] = append(out[cluster], stackInfo(s, kind))
-	}
-	for _, infos := range out {
-		slices.SortFunc(infos, func(a, b StackInfo) int {
-			return slices.Index(stacks.Kinds(), a.Kind) - slices.Index(stacks.Kinds(), b.Kind)
-		})
-	}
-	return out, nil
-}
-
-func stackInfo(s auto.StackSummary, kind stacks.Kind) StackInfo {
-	info := StackInfo{Name: s.Name, Kind: kind, Updating: s.UpdateInProgress}
-	if s.ResourceCount != nil {
-		info.Resources = *s.ResourceCount
-	}
-	if t, err := time.Parse(time.RFC3339, s.LastUpdate); err == nil {
-		info.LastUpdate = t
-	}
-	return info
-}
-
 // Deployed says whether core of the cluster has outputs.
 func (d *Driver) Deployed(ctx context.Context, c *config.Cluster) (bool, error) {
 	_, err := d.StackOutputs(ctx, c, stacks.Core)
-	var missing *PreconditionError
+	var missing *fault.Precondition
 	if errors.As(err, &missing) {
 		return false, nil
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/automation/backend"
 )
 
 // recovery is the plan for the operations an interrupted run left pending.
@@ -44,16 +46,17 @@ type creation struct {
 	ambiguous []string
 }
 
-// planRecovery sorts the pending operations of a state.
-func planRecovery(st *state, in scope) recovery {
-	plan := recovery{known: map[string]bool{}, unanswered: st.unanswered}
+// planRecovery sorts the pending operations of a state, of which so many failed without
+// an answer and were not interrupted.
+func planRecovery(st *backend.State, in scope, unanswered int) recovery {
+	plan := recovery{known: map[string]bool{}, unanswered: unanswered}
 	present := map[resource.URN]bool{}
-	for _, r := range st.deployment.Resources {
+	for _, r := range st.Deployment.Resources {
 		present[r.URN] = true
 		plan.known[string(r.Type)+"/"+string(r.ID)] = true
 	}
 	seen := map[resource.URN]bool{}
-	for _, op := range st.deployment.PendingOperations {
+	for _, op := range st.Deployment.PendingOperations {
 		r := op.Resource
 		switch {
 		case seen[r.URN]:
@@ -210,14 +213,6 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// interrupted counts the operations of which it is not known what became of them.
-func (s *state) interrupted() int {
-	if s == nil {
-		return 0
-	}
-	return len(s.deployment.PendingOperations) + len(s.unverified())
-}
-
 // adopt moves pending creations into the resources of an exported state. It
 // works on the bare JSON, so that nothing it does not know is lost; all other
 // pending operations are dropped, as the CLI does on import.
@@ -231,80 +226,26 @@ func adopt(raw apitype.UntypedDeployment, ids map[resource.URN]string) (apitype.
 		Resource map[string]json.RawMessage `json:"resource"`
 		Type     apitype.OperationType      `json:"type"`
 	}
-	if err := unmarshalAll(deployment, map[string]any{"resources": &resources, "pending_operations": &pending}); err != nil {
+	if err := backend.Decode(deployment, map[string]any{"resources": &resources, "pending_operations": &pending}); err != nil {
 		return raw, err
 	}
 	for _, op := range pending {
-		urn := stringOf(op.Resource["urn"])
+		urn := backend.DecodeString(op.Resource["urn"])
 		id, ok := ids[resource.URN(urn)]
 		if !ok || op.Type != apitype.OperationTypeCreating {
 			continue
 		}
 		for _, r := range resources {
-			if stringOf(r["urn"]) == urn {
+			if backend.DecodeString(r["urn"]) == urn {
 				r["delete"] = json.RawMessage("true") // the one it replaces
 			}
 		}
-		op.Resource["id"] = mustJSON(id)
+		op.Resource["id"] = backend.Encode(id)
 		resources = append(resources, op.Resource)
 		delete(ids, resource.URN(urn))
 	}
-	deployment["resources"] = mustJSON(resources)
+	deployment["resources"] = backend.Encode(resources)
 	delete(deployment, "pending_operations")
-	raw.Deployment = mustJSON(deployment)
+	raw.Deployment = backend.Encode(deployment)
 	return raw, nil
-}
-
-// edit changes the resources of an exported state, and says how many of them
-// change says that it changed. Like adopt it works on the bare JSON.
-func edit(raw apitype.UntypedDeployment, change func(map[string]json.RawMessage) bool) (apitype.UntypedDeployment, int, error) {
-	var deployment map[string]json.RawMessage
-	var resources []map[string]json.RawMessage
-	if len(raw.Deployment) == 0 {
-		return raw, 0, nil
-	}
-	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
-		return raw, 0, fmt.Errorf("read deployment: %w", err)
-	}
-	if err := unmarshalAll(deployment, map[string]any{"resources": &resources}); err != nil {
-		return raw, 0, err
-	}
-	n := 0
-	for _, r := range resources {
-		if change(r) {
-			n++
-		}
-	}
-	deployment["resources"] = mustJSON(resources)
-	raw.Deployment = mustJSON(deployment)
-	return raw, n, nil
-}
-
-func unmarshalAll(from map[string]json.RawMessage, into map[string]any) error {
-	for key, target := range into {
-		if len(from[key]) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(from[key], target); err != nil {
-			return fmt.Errorf("read %s of the deployment: %w", key, err)
-		}
-	}
-	return nil
-}
-
-func stringOf(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
-
-// mustJSON encodes strings, and JSON that was decoded before: that cannot fail.
-func mustJSON(v any) json.RawMessage {
-	out, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("automation: encode %T: %v", v, err))
-	}
-	return out
 }

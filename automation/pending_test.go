@@ -12,18 +12,19 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
+	"tombolo/automation/backend"
 	"tombolo/config"
 )
 
 const demoURN = "urn:pulumi:demo-core::tombolo::"
 
-func interruptedState(t *testing.T) *state {
+func interruptedState(t *testing.T) *backend.State {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/interrupted.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := parseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
+	st, err := backend.ParseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func inTheCloud() []sighting {
 }
 
 func TestPlanRecovery(t *testing.T) {
-	plan := planRecovery(interruptedState(t), scopeOf(demo()))
+	plan := planRecovery(interruptedState(t), scopeOf(demo()), 0)
 	if !plan.needsLookup() {
 		t.Fatal("nothing is looked up by tag")
 	}
@@ -68,9 +69,9 @@ func TestPlanRecovery(t *testing.T) {
 
 func TestRecoveryReport(t *testing.T) {
 	st := interruptedState(t)
-	plan := planRecovery(st, scopeOf(demo()))
+	plan := planRecovery(st, scopeOf(demo()), 0)
 	plan.match(inTheCloud())
-	after := &state{deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
+	after := &backend.State{Deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 		{URN: demoURN + "aws:ec2/vpc:Vpc::demo-vpc", ID: "vpc-0new"},
 		{URN: demoURN + "aws:iam/role:Role::nodes", ID: "nodes"},
 	}}}
@@ -96,9 +97,9 @@ func TestMountTargetsAreFoundByTheirInterfaces(t *testing.T) {
 			Inputs: map[string]any{"fileSystemId": "fs-1", "subnetId": subnet},
 		}}
 	}
-	plan := planRecovery(&state{deployment: apitype.DeploymentV3{
+	plan := planRecovery(&backend.State{Deployment: apitype.DeploymentV3{
 		PendingOperations: []apitype.OperationV2{creating(a, "subnet-a"), creating(b, "subnet-b")},
-	}}, scopeOf(demo()))
+	}}, scopeOf(demo()), 0)
 	want := []interfaceQuery{{"subnet-a", "EFS mount target for fs-1 (*)"}, {"subnet-b", "EFS mount target for fs-1 (*)"}}
 	if got := plan.interfaces(); !plan.needsLookup() || !slices.Equal(got, want) {
 		t.Errorf("interfaces are %v, want %v", got, want)
@@ -116,7 +117,7 @@ func TestMountTargetsAreFoundByTheirInterfaces(t *testing.T) {
 func TestAdoptKeepsWhatItDoesNotKnow(t *testing.T) {
 	st := interruptedState(t)
 	urn := resource.URN(demoURN + "aws:ec2/vpc:Vpc::demo-vpc")
-	edited, err := adopt(st.raw, map[resource.URN]string{urn: "vpc-0new"})
+	edited, err := adopt(st.Raw, map[resource.URN]string{urn: "vpc-0new"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,15 +127,15 @@ func TestAdoptKeepsWhatItDoesNotKnow(t *testing.T) {
 			t.Errorf("%s is missing in %s", part, text)
 		}
 	}
-	after, err := parseState("demo-core", edited)
+	after, err := backend.ParseState("demo-core", edited)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(after.deployment.PendingOperations) > 0 || len(after.deployment.Resources) != 5 {
+	if len(after.Deployment.PendingOperations) > 0 || len(after.Deployment.Resources) != 5 {
 		t.Errorf("%d pending operations and %d resources, want 0 and 5",
-			len(after.deployment.PendingOperations), len(after.deployment.Resources))
+			len(after.Deployment.PendingOperations), len(after.Deployment.Resources))
 	}
-	if r, ok := after.find(urn); !ok || r.Inputs["cidrBlock"] != "10.0.0.0/16" || r.Provider == "" {
+	if r, ok := after.Find(urn); !ok || r.Inputs["cidrBlock"] != "10.0.0.0/16" || r.Provider == "" {
 		t.Errorf("adopted resource is %+v", r)
 	}
 }
@@ -147,19 +148,19 @@ func TestAdoptReplacement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := parseState("demo-core", edited)
+	after, err := backend.ParseState("demo-core", edited)
 	if err != nil {
 		t.Fatal(err)
 	}
-	live, _ := after.find(urn)
-	if live.ID != "vpc-2" || !after.deployment.Resources[0].Delete {
-		t.Errorf("resources are %+v", after.deployment.Resources)
+	live, _ := after.Find(urn)
+	if live.ID != "vpc-2" || !after.Deployment.Resources[0].Delete {
+		t.Errorf("resources are %+v", after.Deployment.Resources)
 	}
 }
 
 func TestUpRecoversInterruptedCreations(t *testing.T) {
 	b := newBench(t)
-	b.cli.states["demo-core"] = interruptedState(t).deployment
+	b.cli.states["demo-core"] = interruptedState(t).Deployment
 	b.lookup = func(context.Context, *config.Cluster, []interfaceQuery) ([]sighting, error) { return inTheCloud(), nil }
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Fatal(err)
@@ -176,7 +177,7 @@ func TestUpRecoversInterruptedCreations(t *testing.T) {
 
 func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {
 	b := newBench(t)
-	b.cli.states["demo-core"] = interruptedState(t).deployment
+	b.cli.states["demo-core"] = interruptedState(t).Deployment
 	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -192,10 +193,10 @@ func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {
 func TestUnsettled(t *testing.T) {
 	const urn = demoURN + "aws:eks/cluster:Cluster::c"
 	for status, want := range map[string]string{"CREATING": "aws:eks/cluster:Cluster c", "ACTIVE": "", "pending": "aws:eks/cluster:Cluster c"} {
-		st := &state{deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
+		st := &backend.State{Deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 			{URN: urn, Outputs: map[string]any{"status": status}},
 		}}}
-		if got := st.unsettled([]string{urn}); got != want {
+		if got := unsettled(st, []string{urn}); got != want {
 			t.Errorf("status %s: unsettled = %q, want %q", status, got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/handover"
 	"tombolo/config"
 	"tombolo/internal/names"
@@ -54,11 +55,11 @@ type PushResult struct {
 // repository that the cluster follows, so that the engine manages itself from
 // there. It needs no cluster, and may come before or after up. It never forces
 // a push, and makes no commit when nothing differs. Whatever stops it is a
-// PreconditionError: nothing was changed.
+// fault.Precondition: nothing was changed.
 func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (PushResult, error) {
 	result := PushResult{Cluster: c.Name, Repository: c.GitOps.URL, Into: c.GitOps.Branch}
 	if c.GitOps.Engine == config.ArgoCD {
-		return result, &PreconditionError{
+		return result, &fault.Precondition{
 			What:   fmt.Sprintf("push %s: Argo CD is not handed over to Git: bootstrap installs and upgrades it", c.Name),
 			Remedy: fmt.Sprintf("name the distribution in the file of %s, and run `tombolo up %s`", c.Hub(), c.Hub()),
 		}
@@ -137,7 +138,7 @@ func (d *Driver) notPushed(ctx context.Context, c *config.Cluster, err error) er
 	if ctx.Err() != nil {
 		return fmt.Errorf("push %s: interrupted: %w", c.Name, ctx.Err())
 	}
-	if precondition := new(PreconditionError); errors.As(err, &precondition) {
+	if precondition := new(fault.Precondition); errors.As(err, &precondition) {
 		return precondition
 	}
 	remedy := ""
@@ -145,7 +146,7 @@ func (d *Driver) notPushed(ctx context.Context, c *config.Cluster, err error) er
 	if refused := new(handover.Error); errors.As(err, &refused) {
 		what, remedy = refused.What, refused.Remedy
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What:   fmt.Sprintf("push %s: %s", c.Name, strings.ReplaceAll(what, "\n", "; ")),
 		Remedy: remedy, Err: err,
 	}

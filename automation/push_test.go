@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 )
 
@@ -102,7 +103,7 @@ func TestPushIsStopped(t *testing.T) {
 		c.GitOps.Auth = &config.Auth{Type: config.AuthBasic, Username: "git", Password: &config.SecretRef{Env: "HOME"}}
 		change(c)
 		_, err := newBench(t).Push(t.Context(), c, PushOptions{})
-		if precondition := new(PreconditionError); !errors.As(err, &precondition) || !strings.Contains(err.Error(), want) {
+		if precondition := new(fault.Precondition); !errors.As(err, &precondition) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %T %v, expected %q", err, err, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
+	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -19,34 +20,34 @@ import (
 // lock, finds out what became of operations that were interrupted, and
 // returns the state; nil when the stack does not exist. env is added to the
 // environment of what that takes.
-func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind, env map[string]string) (*state, error) {
-	if err := d.releaseLocks(ctx, stacks.Name(c.Name, k)); err != nil {
+func (d *Driver) recover(ctx context.Context, c *config.Cluster, k stacks.Kind, env map[string]string) (*backend.State, error) {
+	if err := d.backend.ReleaseLocks(ctx, stacks.Name(c.Name, k)); err != nil {
 		return nil, err
 	}
-	st, err := d.state(ctx, stacks.Name(c.Name, k))
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, k))
 	if err != nil || st == nil {
 		return st, err
 	}
-	if len(st.unverified()) > 0 {
+	if len(st.Unverified()) > 0 {
 		if err := d.verifyAdopted(ctx, c, k, st, env); err != nil {
 			return nil, err
 		}
-		if st, err = d.state(ctx, stacks.Name(c.Name, k)); err != nil {
+		if st, err = d.backend.State(ctx, stacks.Name(c.Name, k)); err != nil {
 			return nil, err
 		}
 	}
-	if len(st.deployment.PendingOperations) == 0 {
+	if len(st.Deployment.PendingOperations) == 0 {
 		return st, nil
 	}
-	if err := d.settlePending(ctx, c, k, st, env); err != nil {
+	if err := d.settlePending(ctx, c, k, st, 0, env); err != nil {
 		return nil, err
 	}
-	return d.state(ctx, stacks.Name(c.Name, k))
+	return d.backend.State(ctx, stacks.Name(c.Name, k))
 }
 
 // noteInterrupted says before a preview what the next up will look into.
-func (d *Driver) noteInterrupted(c *config.Cluster, k stacks.Kind, st *state) {
-	n := st.interrupted()
+func (d *Driver) noteInterrupted(c *config.Cluster, k stacks.Kind, st *backend.State) {
+	n := st.Interrupted()
 	if n == 0 {
 		return
 	}
@@ -62,8 +63,10 @@ func (d *Driver) noteInterrupted(c *config.Cluster, k stacks.Kind, st *state) {
 // not exist. `pulumi refresh --import-pending-creates` would be the CLI's own
 // way, but it only relabels the operation in the state, and the engine of
 // v3.250.0 then forgets it: the resource is neither read nor kept.
-func (d *Driver) settlePending(ctx context.Context, c *config.Cluster, k stacks.Kind, st *state, env map[string]string) error {
-	plan := planRecovery(st, scopeOf(c))
+func (d *Driver) settlePending(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State, unanswered int,
+	env map[string]string,
+) error {
+	plan := planRecovery(st, scopeOf(c), unanswered)
 	if err := d.findCreations(ctx, c, &plan); err != nil {
 		return err
 	}
@@ -89,7 +92,7 @@ const settlePoll = 5 * time.Second
 
 // refreshSettled refreshes the resources, again as long as the cloud is still
 // working on one of them, and returns the state.
-func (s *session) refreshSettled(ctx context.Context, urns []string) (*state, error) {
+func (s *session) refreshSettled(ctx context.Context, urns []string) (*backend.State, error) {
 	deadline := s.driver.now().Add(settleTimeout)
 	tick := time.NewTicker(settlePoll)
 	defer tick.Stop()
@@ -99,11 +102,11 @@ func (s *session) refreshSettled(ctx context.Context, urns []string) (*state, er
 				return nil, err
 			}
 		}
-		st, err := s.driver.state(ctx, s.name)
+		st, err := s.driver.backend.State(ctx, s.name)
 		if err != nil {
 			return nil, err
 		}
-		busy := st.unsettled(urns)
+		busy := unsettled(st, urns)
 		if busy == "" {
 			return st, nil
 		}
@@ -133,12 +136,12 @@ func (s *session) refresh(ctx context.Context, urns []string) error {
 
 // unsettled names the first of the resources that the cloud is still making
 // or deleting; empty when there is none.
-func (s *state) unsettled(urns []string) string {
+func unsettled(s *backend.State, urns []string) string {
 	if s == nil {
 		return ""
 	}
 	for _, u := range urns {
-		r, ok := s.find(resource.URN(u))
+		r, ok := s.Find(resource.URN(u))
 		if !ok {
 			continue
 		}

@@ -6,16 +6,18 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/automation/backend"
 )
 
 // report says what was decided about each operation, given the state after the
 // refresh.
-func (p *recovery) report(after *state) string {
+func (p *recovery) report(after *backend.State) string {
 	var adopted, ambiguous []string
 	missing := slices.Clone(p.gone)
 	for _, c := range p.creations {
 		name := resourceName(string(c.resource.URN))
-		switch r, found := after.resource(c.resource.URN); {
+		switch r, found := after.Find(c.resource.URN); {
 		case c.id != "" && found:
 			adopted = append(adopted, fmt.Sprintf("%s %s", name, r.ID))
 		case len(c.ambiguous) > 0:
@@ -54,10 +56,10 @@ func (p *recovery) happened() string {
 
 // compared says what became of the resources whose change or deletion was
 // interrupted.
-func (p *recovery) compared(after *state) []string {
+func (p *recovery) compared(after *backend.State) []string {
 	var there, gone []resource.URN
 	for _, urn := range p.others {
-		if _, found := after.resource(urn); found {
+		if _, found := after.Find(urn); found {
 			there = append(there, urn)
 		} else {
 			gone = append(gone, urn)

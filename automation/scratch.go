@@ -15,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/backend"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 )
@@ -125,12 +126,12 @@ func (s *scratch) read(ctx context.Context, all []teardown.Leftover) ([]teardown
 	if err != nil {
 		return nil, s.failure(ctx, err)
 	}
-	st, err := parseState(s.stack.Name(), raw)
+	st, err := backend.ParseState(s.stack.Name(), raw)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(l teardown.Leftover) bool {
-		_, there := st.object(l.Type, func(id string) bool { return id == l.ID })
+		_, there := st.Object(l.Type, func(id string) bool { return id == l.ID })
 		return l.Type != "" && !there
 	}), nil
 }
@@ -140,7 +141,7 @@ func (s *scratch) read(ctx context.Context, all []teardown.Leftover) ([]teardown
 func (s *scratch) destroy(ctx context.Context) error {
 	err := s.edit(ctx, func(d *deployment) {
 		for _, r := range d.resources {
-			if stringOf(r["type"]) != "aws:ec2/securityGroup:SecurityGroup" {
+			if backend.DecodeString(r["type"]) != "aws:ec2/securityGroup:SecurityGroup" {
 				continue
 			}
 			for _, side := range []string{"inputs", "outputs"} {
@@ -174,12 +175,12 @@ func (s *scratch) edit(ctx context.Context, change func(*deployment)) error {
 		return fmt.Errorf("read the state of what was looked up: %w", err)
 	}
 	var d deployment
-	if err := unmarshalAll(whole, map[string]any{"resources": &d.resources}); err != nil {
+	if err := backend.Decode(whole, map[string]any{"resources": &d.resources}); err != nil {
 		return err
 	}
 	change(&d)
-	whole["resources"] = mustJSON(d.resources)
-	raw.Deployment = mustJSON(whole)
+	whole["resources"] = backend.Encode(d.resources)
+	raw.Deployment = backend.Encode(whole)
 	if err := s.stack.Import(ctx, raw); err != nil {
 		return s.failure(ctx, err)
 	}
@@ -194,11 +195,11 @@ type deployment struct{ resources []map[string]json.RawMessage }
 func (d *deployment) add(all []teardown.Leftover) {
 	var root, provider string
 	for _, r := range d.resources {
-		switch kind := stringOf(r["type"]); {
-		case kind == rootType:
-			root = stringOf(r["urn"])
+		switch kind := backend.DecodeString(r["type"]); {
+		case kind == backend.RootType:
+			root = backend.DecodeString(r["urn"])
 		case strings.HasPrefix(kind, "pulumi:providers:"):
-			provider = stringOf(r["urn"]) + "::" + stringOf(r["id"])
+			provider = backend.DecodeString(r["urn"]) + "::" + backend.DecodeString(r["id"])
 		}
 	}
 	last := slices.Clone(all)
@@ -210,7 +211,7 @@ func (d *deployment) add(all []teardown.Leftover) {
 	}
 	var before []placed
 	for _, l := range last {
-		urn := strings.Replace(root, rootType, l.Type, 1)
+		urn := strings.Replace(root, backend.RootType, l.Type, 1)
 		urn = urn[:strings.LastIndex(urn, "::")] + "::" + strings.ReplaceAll(l.ID, "::", ":")
 		needs := []string{}
 		for _, b := range before {
@@ -219,9 +220,9 @@ func (d *deployment) add(all []teardown.Leftover) {
 			}
 		}
 		d.resources = append(d.resources, map[string]json.RawMessage{
-			"urn": mustJSON(urn), "type": mustJSON(l.Type), "id": mustJSON(l.ID), "custom": mustJSON(true),
-			"inputs": mustJSON(map[string]any{}), "outputs": mustJSON(map[string]any{}),
-			"parent": mustJSON(root), "provider": mustJSON(provider), "dependencies": mustJSON(needs),
+			"urn": backend.Encode(urn), "type": backend.Encode(l.Type), "id": backend.Encode(l.ID), "custom": backend.Encode(true),
+			"inputs": backend.Encode(map[string]any{}), "outputs": backend.Encode(map[string]any{}),
+			"parent": backend.Encode(root), "provider": backend.Encode(provider), "dependencies": backend.Encode(needs),
 		})
 		before = append(before, placed{urn, l.Rank()})
 	}
@@ -233,6 +234,6 @@ func with(object json.RawMessage, key string, value any) json.RawMessage {
 	if len(object) > 0 && json.Unmarshal(object, &fields) != nil {
 		return object
 	}
-	fields[key] = mustJSON(value)
-	return mustJSON(fields)
+	fields[key] = backend.Encode(value)
+	return backend.Encode(fields)
 }

@@ -119,7 +119,7 @@ func TestSecretsByAKey(t *testing.T) {
 	if _, err := other.Up(t.Context(), demo(), UpOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	state, err := os.ReadFile(statePath(strings.TrimPrefix(backend, "file://"), "demo-core"))
+	state, err := os.ReadFile(filepath.Join(strings.TrimPrefix(backend, "file://"), ".pulumi", "stacks", stacks.Project, "demo-core.json"))
 	if text := string(state); err != nil || strings.Contains(text, "hidden") || !strings.Contains(text, "awskms://"+keyID) || !strings.Contains(text, "ciphertext") {
 		t.Errorf("after an up on another machine the state is %s, error %v", state, err)
 	}
@@ -153,7 +153,7 @@ func TestWrongSecretsProvider(t *testing.T) {
 				t.Errorf("with %s the error is %v, want %q in it", given, err, part)
 			}
 		}
-		if st, err := d.state(t.Context(), "demo-core"); st != nil || err != nil {
+		if st, err := d.backend.State(t.Context(), "demo-core"); st != nil || err != nil {
 			t.Errorf("with %s there is a stack: %v, error %v", given, st, err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -53,7 +55,7 @@ func awaitNoReleases(ctx context.Context, s health.Site, off []string, timeout t
 	case len(left) == 0:
 		return fmt.Errorf("up %s: look for the releases of the addons %s: %w", c.Name, strings.Join(off, ", "), err)
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What: fmt.Sprintf("up %s: the cluster file turns %s off, but after %s %s still has %s",
 			c.Name, strings.Join(off, ", "), timeout, engine, strings.Join(left, ", ")),
 		Remedy: "nothing was changed: take the addon out of the platform tree, push, and run the command again",
@@ -72,19 +74,19 @@ func (d *Driver) noteTurnedOff(ctx context.Context, c *config.Cluster) error {
 
 // turnedOff are the addons of the last up that the file does not turn on.
 func (d *Driver) turnedOff(ctx context.Context, c *config.Cluster) ([]string, error) {
-	st, err := d.state(ctx, stacks.Name(c.Name, stacks.Bootstrap))
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(st.addons(), func(name string) bool { _, on := c.Addons[name]; return on }), nil
+	return slices.DeleteFunc(addonsOf(st), func(name string) bool { _, on := c.Addons[name]; return on }), nil
 }
 
-// addons that were turned on when bootstrap's general ConfigMap was applied.
-func (s *state) addons() []string {
+// addonsOf are the addons that were turned on when bootstrap's general ConfigMap was applied.
+func addonsOf(s *backend.State) []string {
 	if s == nil {
 		return nil
 	}
-	for _, r := range s.deployment.Resources {
+	for _, r := range s.Deployment.Resources {
 		if r.Type != "kubernetes:core/v1:ConfigMap" || r.Delete {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"tombolo/automation/argocd"
+	"tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/config/addon"
@@ -72,7 +73,7 @@ func TestAwaitNoReleases(t *testing.T) {
 	s := health.Site{Cluster: demo(), Own: k, At: k, Observer: nobody{}}
 	off := []string{"external-dns"}
 	err := awaitNoReleases(t.Context(), s, off, time.Millisecond)
-	var precondition *PreconditionError
+	var precondition *fault.Precondition
 	if !errors.As(err, &precondition) || !strings.Contains(err.Error(), "the cluster file turns external-dns off, but after 1ms Flux still has HelmRelease external-dns/dns") ||
 		!strings.Contains(precondition.Remedy, "nothing was changed: take the addon out of the platform tree") {
 		t.Errorf("a release that stays: %v", err)

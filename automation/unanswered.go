@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 
+	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks"
@@ -43,10 +44,11 @@ func (d *Driver) adoptUnanswered(ctx context.Context, c *config.Cluster, k stack
 		return
 	}
 	stack := stacks.Name(c.Name, k)
-	st, err := d.state(ctx, stack)
-	if err == nil && st != nil && len(st.raw.Deployment) > 0 {
-		if st, err = st.withUnanswered(creations); err == nil && st.unanswered > 0 {
-			err = d.settlePending(ctx, c, k, st, nil)
+	st, err := d.backend.State(ctx, stack)
+	if err == nil && st != nil && len(st.Raw.Deployment) > 0 {
+		unanswered := 0
+		if st, unanswered, err = withUnanswered(st, creations); err == nil && unanswered > 0 {
+			err = d.settlePending(ctx, c, k, st, unanswered, nil)
 		}
 	}
 	if err != nil {
@@ -60,13 +62,13 @@ func (d *Driver) adoptUnanswered(ctx context.Context, c *config.Cluster, k stack
 }
 
 // withUnanswered is the state with creations as an interruption would have left
-// them. They depend on all that is there: nothing in the state can depend on
+// them, and how many these are. They depend on all that is there: nothing in the state can depend on
 // them, so that whatever order a destruction takes is right, and the next up
 // writes down what they really depend on. Creations with secret inputs are left
 // out: the engine's events do not tell those.
-func (s *state) withUnanswered(creations []apitype.StepEventMetadata) (*state, error) {
+func withUnanswered(s *backend.State, creations []apitype.StepEventMetadata) (*backend.State, int, error) {
 	var existing []resource.URN
-	for _, r := range s.deployment.Resources {
+	for _, r := range s.Deployment.Resources {
 		if r.Custom && !r.Delete && !strings.HasPrefix(string(r.Type), "pulumi:providers:") {
 			existing = append(existing, r.URN)
 		}
@@ -78,33 +80,30 @@ func (s *state) withUnanswered(creations []apitype.StepEventMetadata) (*state, e
 			resources = append(resources, r)
 		}
 	}
-	out, err := s.withPending(resources)
-	if err == nil {
-		out.unanswered = len(resources)
-	}
-	return out, err
+	out, err := withPending(s, resources)
+	return out, len(resources), err
 }
 
 // withPending is the state with pending creations.
-func (s *state) withPending(resources []apitype.ResourceV3) (*state, error) {
-	out := &state{raw: s.raw, deployment: s.deployment}
-	pending := slices.Clone(s.deployment.PendingOperations)
+func withPending(s *backend.State, resources []apitype.ResourceV3) (*backend.State, error) {
+	out := &backend.State{Raw: s.Raw, Deployment: s.Deployment}
+	pending := slices.Clone(s.Deployment.PendingOperations)
 	for _, r := range resources {
 		pending = append(pending, apitype.OperationV2{Resource: r, Type: apitype.OperationTypeCreating})
 	}
-	out.deployment.PendingOperations = pending
+	out.Deployment.PendingOperations = pending
 	var deployment map[string]json.RawMessage
-	if err := json.Unmarshal(s.raw.Deployment, &deployment); err != nil {
+	if err := json.Unmarshal(s.Raw.Deployment, &deployment); err != nil {
 		return nil, fmt.Errorf("read deployment: %w", err)
 	}
-	deployment["pending_operations"] = mustJSON(pending)
-	out.raw.Deployment = mustJSON(deployment)
+	deployment["pending_operations"] = backend.Encode(pending)
+	out.Raw.Deployment = backend.Encode(deployment)
 	return out, nil
 }
 
 // created is the resource of a creation; false when its inputs are not known.
 func created(m apitype.StepEventMetadata) (apitype.ResourceV3, bool) {
-	if m.New == nil || strings.Contains(string(mustJSON(m.New.Inputs)), names.Secret) {
+	if m.New == nil || strings.Contains(string(backend.Encode(m.New.Inputs)), names.Secret) {
 		return apitype.ResourceV3{}, false
 	}
 	return apitype.ResourceV3{
@@ -116,7 +115,7 @@ func created(m apitype.StepEventMetadata) (apitype.ResourceV3, bool) {
 // settle adopts the creations of a plan that have an id, and returns the state
 // after the refresh. A cloud may say of what it has just made that it does not
 // exist: what was seen there a moment ago is looked for again.
-func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state, error) {
+func (s *session) settle(ctx context.Context, st *backend.State, plan *recovery) (*backend.State, error) {
 	for tries := 0; ; tries++ {
 		if plan.creates() {
 			edited, err := adopted(st, plan)
@@ -138,7 +137,7 @@ func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state
 		if err := linger(ctx, s.driver.pauses[tries]); err != nil {
 			return nil, interrupted(failed{stack: s.name, operation: "recover"}, err)
 		}
-		if st, err = after.withPending(hidden); err != nil {
+		if st, err = withPending(after, hidden); err != nil {
 			return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
 		}
 	}
@@ -146,13 +145,13 @@ func (s *session) settle(ctx context.Context, st *state, plan *recovery) (*state
 
 // hidden are the creations that were seen in the cloud by their tags, and are
 // not in the state after the refresh.
-func (p *recovery) hidden(after *state) []apitype.ResourceV3 {
+func (p *recovery) hidden(after *backend.State) []apitype.ResourceV3 {
 	var out []apitype.ResourceV3
 	for _, c := range p.creations {
 		if c.lookup == nil || c.id == "" || after == nil {
 			continue
 		}
-		if _, found := after.find(c.resource.URN); !found {
+		if _, found := after.Find(c.resource.URN); !found {
 			out = append(out, c.resource)
 		}
 	}

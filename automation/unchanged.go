@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 
+	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -87,18 +88,18 @@ func (d *Driver) foresee(ctx context.Context, c *config.Cluster, o UpOptions) (f
 func (d *Driver) foreseeable(ctx context.Context, c *config.Cluster) (bool, error) {
 	for _, k := range stacks.Kinds() {
 		name := stacks.Name(c.Name, k)
-		locks, err := d.lockFiles(name, "*")
+		locks, err := d.backend.LockFiles(name, "*")
 		if err != nil {
 			return false, err
 		}
-		st, err := d.state(ctx, name)
-		if err != nil || len(locks) > 0 || !st.settled() {
+		st, err := d.backend.State(ctx, name)
+		if err != nil || len(locks) > 0 || !settled(st) {
 			return false, err
 		}
 		if k == stacks.Core {
 			continue
 		}
-		if mayLose(st, c) || st.draining() || d.hasLeft(ctx, c, st) {
+		if mayLose(st, c) || draining(st) || d.hasLeft(ctx, c, st) {
 			return false, nil
 		}
 	}
@@ -107,11 +108,11 @@ func (d *Driver) foreseeable(ctx context.Context, c *config.Cluster) (bool, erro
 
 // settled says that the stack was deployed to its end, and that a preview shows
 // whatever would be different: of outputs that are secret it shows nothing.
-func (s *state) settled() bool {
-	if s.resources() == 0 || len(s.outputs()) == 0 || s.interrupted() > 0 {
+func settled(s *backend.State) bool {
+	if s.Resources() == 0 || len(s.Outputs()) == 0 || s.Interrupted() > 0 {
 		return false
 	}
-	return !s.draining() && !isSpecial(s.outputs())
+	return !draining(s) && !backend.IsSpecial(s.Outputs())
 }
 
 // lookAhead previews a stack. giveUp, if not nil, is called as soon as

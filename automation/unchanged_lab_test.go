@@ -62,8 +62,8 @@ func TestUnchangedWithTheRealCLI(t *testing.T) {
 	protect = true
 	up(changed...)
 	up(same...)
-	st, err := d.state(t.Context(), "demo-core")
-	if err != nil || len(st.deployment.Resources) != 3 || !st.deployment.Resources[2].Protect {
+	st, err := d.backend.State(t.Context(), "demo-core")
+	if err != nil || len(st.Deployment.Resources) != 3 || !st.Deployment.Resources[2].Protect {
 		t.Errorf("the state has %+v, error %v", st, err)
 	}
 }

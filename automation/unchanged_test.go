@@ -2,8 +2,6 @@ package automation
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -97,7 +95,7 @@ func TestUpDoesNotForesee(t *testing.T) {
 		},
 		"no outputs": func(s *apitype.DeploymentV3) { s.Resources[0].Outputs = nil },
 		"a secret output": func(s *apitype.DeploymentV3) {
-			s.Resources[0].Outputs["list"] = []any{map[string]any{signature: "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "x"}}
+			s.Resources[0].Outputs["list"] = []any{map[string]any{"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "x"}}
 		},
 		"no resources": func(s *apitype.DeploymentV3) { s.Resources = s.Resources[:1] },
 	} {
@@ -125,47 +123,5 @@ func TestUpOfAFailedPreview(t *testing.T) {
 	}
 	if core, ok := result.Stack(stacks.Core); !ok || core.Changes["same"] != 3 {
 		t.Errorf("core's result is %+v", core)
-	}
-}
-
-// TestLocalState reads what the CLI would export.
-func TestLocalState(t *testing.T) {
-	b := newBench(t)
-	dir := filepath.Join(b.backend, ".pulumi", "stacks", stacks.Project)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(b.backend, ".pulumi", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const stack = "stacks/" + stacks.Project + "/demo-core.json"
-	const checkpoint = `{"version": 3, "checkpoint": {"stack": "x", "latest": {"resources": [` +
-		`{"urn": "u", "type": "pulumi:pulumi:Stack", "outputs": {"vpcId": "vpc-1"}}]}}}`
-	for _, step := range []struct {
-		name, file, text string
-		known, exists    bool
-	}{
-		{name: "no layout", file: stack, text: checkpoint},
-		{name: "an older layout", file: "meta.yaml", text: "{}\n"},
-		{name: "the layout", file: "meta.yaml", text: "version: 1\n", known: true, exists: true},
-		{name: "another version", file: stack, text: strings.Replace(checkpoint, "3", "4", 1)},
-		{name: "an empty stack", file: stack, text: `{"version": 3, "checkpoint": {"stack": "x"}}`, known: true, exists: true},
-		{name: "as it was", file: stack, text: checkpoint, known: true, exists: true},
-		{name: "compressed as well", file: stack + ".gz"},
-	} {
-		write(step.file, step.text)
-		st, known, err := b.localState("demo-core")
-		if err != nil || known != step.known || (st != nil) != step.exists {
-			t.Errorf("%s: state %v, known %t, error %v", step.name, st, known, err)
-		}
-		if step.name == "as it was" && st.outputs()["vpcId"] != "vpc-1" {
-			t.Errorf("outputs %v", st.outputs())
-		}
-	}
-	if st, known, err := b.localState("other-core"); st != nil || !known || err != nil {
-		t.Errorf("a stack that does not exist: state %v, known %t, error %v", st, known, err)
 	}
 }

@@ -2,78 +2,21 @@ package automation
 
 import (
 	"context"
-	"fmt"
 
+	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/stacks"
 )
 
-// Lock is a lock on one of a cluster's stacks.
-type Lock struct {
-	// Stack is the stack's name.
-	Stack string `json:"stack"`
-	// Owner of the lock; nil when the backend does not tell.
-	Owner *LockOwner `json:"owner,omitempty"`
-	// State of the owner.
-	State OwnerState `json:"state"`
-
-	// file is the lock itself in a local backend.
-	file string
+// Locks returns the locks on a cluster's stacks, on one of them when only is given.
+func (d *Driver) Locks(ctx context.Context, c *config.Cluster, only stacks.Kind) ([]backend.Lock, error) {
+	if only != "" {
+		return d.backend.Locks(ctx, stacks.Name(c.Name, only))
+	}
+	return d.backend.Locks(ctx, stackNames(c)...)
 }
 
-// Locks returns the locks on a cluster's stacks, on one of them when only is
-// given. A backend that is neither a directory nor Pulumi Cloud is asked by
-// taking the lock for a moment.
-func (d *Driver) Locks(ctx context.Context, c *config.Cluster, only stacks.Kind) ([]Lock, error) {
-	find, err := d.lockFinder(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []Lock
-	for _, k := range stacks.Kinds() {
-		if only != "" && only != k {
-			continue
-		}
-		found, err := find(ctx, stacks.Name(c.Name, k))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
-	return all, nil
-}
-
-// Unlock removes a lock that Locks returned. Unless its owner is gone that has
-// to be said: without ownerIsGone, somebody who may be at work keeps the lock,
-// and a LockedError names them.
-func (d *Driver) Unlock(ctx context.Context, l Lock, ownerIsGone bool) error {
-	if l.State != OwnerGone && !ownerIsGone {
-		return d.refusal(l)
-	}
-	switch {
-	case l.file != "":
-		_, err := removeLockFile(l.Stack, l.file)
-		return err
-	case l.Owner == nil:
-		return d.cancel(ctx, l.Stack)
-	default:
-		return d.cancelLock(ctx, l.Stack, *l.Owner)
-	}
-}
-
-// refusal says why a lock is not removed, and what to do in the owner's state.
-func (d *Driver) refusal(l Lock) *LockedError {
-	e := &LockedError{Stack: l.Stack, Owner: l.Owner}
-	force := fmt.Sprintf("run `%s`", d.unlockCommand(l.Stack))
-	switch l.State {
-	case OwnerAlive:
-		e.Remedy = fmt.Sprintf("the process runs: wait for it, or end it with `kill -INT %d`; if it is not the owner, %s", l.Owner.PID, force)
-	case OwnerOrphan:
-		e.Remedy = fmt.Sprintf("the process runs, though its driver is gone, and ends at its next step: wait for it, or end it with `kill -INT %d`", l.Owner.PID)
-	case OwnerElsewhere:
-		e.Remedy = fmt.Sprintf("look on %s whether process %d runs; if it does not, %s", l.Owner.Host, l.Owner.PID, force)
-	default:
-		e.Remedy = fmt.Sprintf("the backend does not say whose it is: make sure that nobody works on the stack; then %s", force)
-	}
-	return e
+// Unlock removes a lock that Locks returned, as backend.Backend.Unlock does.
+func (d *Driver) Unlock(ctx context.Context, l backend.Lock, ownerIsGone bool) error {
+	return d.backend.Unlock(ctx, l, ownerIsGone)
 }

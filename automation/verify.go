@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/kube"
 	"tombolo/config"
@@ -68,7 +69,7 @@ func (d *Driver) reach(ctx context.Context, c *config.Cluster) (kube.Cluster, ha
 func (d *Driver) connect(values handoff.Values) (kube.Cluster, error) {
 	k, err := kube.Connect(values, d.env)
 	if missing := new(handoff.MissingPluginError); errors.As(err, &missing) {
-		err = &PreconditionError{What: missing.Error(), Err: missing}
+		err = &fault.Precondition{What: missing.Error(), Err: missing}
 	}
 	return k, err
 }

@@ -11,8 +11,10 @@ import (
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -89,7 +91,7 @@ func (s *session) inBackend(ctx context.Context, ws auto.Workspace, exists bool)
 		return auto.SelectStack(ctx, s.name, ws)
 	}
 	if err == nil {
-		err = s.driver.endCopies(s.name)
+		err = s.driver.backend.EndCopies(s.name)
 	}
 	return stack, err
 }
@@ -116,6 +118,64 @@ func (d *Driver) reading(ctx context.Context) (auto.Workspace, error) {
 		return nil, err
 	}
 	return d.workspace(ctx, d.home(), sealed{command}, nil)
+}
+
+// asking asks the CLI for the backend.
+type asking struct{ driver *Driver }
+
+// LoggedIn is the URL of the backend that the CLI uses.
+func (a asking) LoggedIn(ctx context.Context) (string, error) {
+	ws, err := a.driver.reading(ctx)
+	if err != nil {
+		return "", err
+	}
+	who, err := ws.WhoAmIDetails(ctx)
+	if err != nil {
+		return "", a.driver.failure(ctx, failed{stack: "the stacks", operation: "find the backend of", err: err})
+	}
+	return who.URL, nil
+}
+
+// Stacks lists the stacks of the backend.
+func (a asking) Stacks(ctx context.Context) ([]auto.StackSummary, error) {
+	ws, err := a.driver.reading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := ws.ListStacks(ctx)
+	if err != nil {
+		return nil, a.driver.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
+	}
+	return all, nil
+}
+
+// Export returns the state of a stack, and whether the stack exists.
+func (a asking) Export(ctx context.Context, stack string) (raw apitype.UntypedDeployment, found bool, err error) {
+	ws, err := a.driver.reading(ctx)
+	if err != nil {
+		return raw, false, err
+	}
+	raw, err = ws.ExportStack(ctx, stack)
+	if auto.IsSelectStack404Error(err) {
+		return raw, false, nil
+	}
+	if err != nil {
+		return raw, false, a.driver.failure(ctx, failed{stack: stack, operation: "read the state of", err: err})
+	}
+	return raw, true, nil
+}
+
+// Manage runs the CLI outside the SDK, and returns what it wrote about errors.
+func (a asking) Manage(ctx context.Context, stack, operation string, args ...string) (string, error) {
+	ws, err := a.driver.reading(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, stderr, _, err := ws.PulumiCommand().Run(ctx, ws.WorkDir(), nil, nil, nil, environ(a.driver.env), args...)
+	if err != nil {
+		err = a.driver.failure(ctx, failed{stack: stack, operation: operation, err: errors.New(stderr)})
+	}
+	return stderr, err
 }
 
 // place is where the CLI runs, and with what.
@@ -161,7 +221,7 @@ func (d *Driver) prepareWorkDir() error {
 	file := filepath.Join(d.opts.WorkDir, "Pulumi.yaml")
 	if d.opts.WorkDir == d.opts.Root {
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			return &PreconditionError{
+			return &fault.Precondition{
 				What:   fmt.Sprintf("%s has no Pulumi.yaml", d.opts.Root),
 				Remedy: "run tombolo in the project's directory",
 				Err:    err,

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
+	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
@@ -43,14 +45,14 @@ func TestClassify(t *testing.T) {
 		{fault.NewUsage("a", "b"), 2},
 		{strict.Problems{{File: "f"}}, 3},
 		{fault.NewPrecondition("a", "b", nil), 4},
-		{&automation.PreconditionError{What: "a"}, 4},
+		{&driverfault.Precondition{What: "a"}, 4},
 		{fmt.Errorf("up: %w", lab.ErrNotRunning), 4},
 		{fmt.Errorf("status: %w", lab.ErrHangs), 4},
 		{command, 5},
 		{&automation.DeploymentError{Cluster: "demo", Err: command}, 5},
 		{&health.Error{Cluster: "demo"}, 6},
 		{&fault.Error{Class: fault.Contract, Problem: "no"}, 8},
-		{&automation.LockedError{Stack: "demo-core"}, 7},
+		{&backend.LockedError{Stack: "demo-core"}, 7},
 		{context.Canceled, 130},
 		{&fault.Error{Class: fault.Declined, Problem: "no"}, 130},
 		{&automation.DeploymentError{Err: fmt.Errorf("up: %w", context.Canceled)}, 130},

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
+	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/teardown"
 	"tombolo/config/strict"
@@ -49,7 +51,7 @@ func exitClasses() []exitClass {
 			code: 7, name: "locked",
 			meaning: "Another operation holds the lock of the stack",
 			remedy:  "Wait for the owner that the message names",
-			matches: isA[*automation.LockedError],
+			matches: isA[*backend.LockedError],
 		},
 		{
 			code: 6, name: "verification",
@@ -100,7 +102,7 @@ func exitClasses() []exitClass {
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",
 			matches: func(err error) bool {
-				return isA[*automation.PreconditionError](err) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning) || errors.Is(err, lab.ErrHangs)
+				return isA[*driverfault.Precondition](err) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning) || errors.Is(err, lab.ErrHangs)
 			},
 		},
 		{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -42,12 +43,12 @@ func run(t *testing.T, d *driver, json bool) (out, errOut string) {
 func TestList(t *testing.T) {
 	updated := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 	d := &driver{found: []automation.ClusterInfo{
-		{Name: "demo", Environment: "dev", Region: "eu-central-1", File: "clusters/demo.yaml", Stacks: []automation.StackInfo{
+		{Name: "demo", Environment: "dev", Region: "eu-central-1", File: "clusters/demo.yaml", Stacks: []backend.StackInfo{
 			{Name: "demo-core", Kind: "core", Resources: 31, LastUpdate: updated.Add(-time.Hour)},
 			{Name: "demo-bootstrap", Kind: "bootstrap", Resources: 14, LastUpdate: updated, Updating: true},
 		}},
 		{Name: "prod", Environment: "prod", Region: "eu-west-1", Wave: 2, File: "clusters/prod.yaml"},
-		{Name: "old", Stacks: []automation.StackInfo{{Name: "old-core", Kind: "core", Resources: 3}}},
+		{Name: "old", Stacks: []backend.StackInfo{{Name: "old-core", Kind: "core", Resources: 3}}},
 	}}
 	out, _ := run(t, d, false)
 	want := `CLUSTER         ENVIRONMENT   REGION         WAVE   CORE   BOOTSTRAP       LAST UPDATE

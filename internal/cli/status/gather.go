@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
@@ -46,7 +47,7 @@ func (o *Options) gather(ctx context.Context, all []*config.Cluster) ([]Standing
 // remembered is what is known of the clusters without asking them: the first
 // ones are those of the files, in their order.
 func (o *Options) remembered(all []*config.Cluster, listed []automation.ClusterInfo, runs []rollout.Record) ([]Standing, error) {
-	stacks := map[string][]automation.StackInfo{}
+	stacks := map[string][]backend.StackInfo{}
 	var found []Standing
 	for _, c := range all {
 		found = append(found, fromFile(c))
@@ -59,7 +60,7 @@ func (o *Options) remembered(all []*config.Cluster, listed []automation.ClusterI
 	}
 	for i := range found {
 		s := &found[i]
-		s.Stacks, s.Last = append([]automation.StackInfo{}, stacks[s.Name]...), lastOf(s.Name, runs)
+		s.Stacks, s.Last = append([]backend.StackInfo{}, stacks[s.Name]...), lastOf(s.Name, runs)
 		var err error
 		if s.Drift, err = o.Drift(s.Name); err != nil {
 			return nil, err

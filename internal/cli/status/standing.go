@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"tombolo/automation"
+	"tombolo/automation/backend"
 	"tombolo/automation/rollout"
 )
 
@@ -23,7 +23,7 @@ type Standing struct {
 	// Kubernetes is the control plane's version.
 	Kubernetes Kubernetes `json:"kubernetes"`
 	// Stacks that exist.
-	Stacks []automation.StackInfo `json:"stacks"`
+	Stacks []backend.StackInfo `json:"stacks"`
 	// Last is the last operation that a journal tells of; nil when none does.
 	Last *Last `json:"last,omitempty"`
 	// Drift is the last comparison; nil when there was none.

@@ -14,6 +14,8 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
@@ -45,7 +47,7 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (health.Look, error
 		found.Checks[1].Ready, found.Checks[1].Message = false, "dependency 'flux-system/<infrastructure>' is not ready"
 		found.Cause = &found.Checks[1]
 	case "broken":
-		return health.Look{}, &automation.PreconditionError{
+		return health.Look{}, &fault.Precondition{
 			What: "stack broken-core has no outputs: it was not deployed yet", Remedy: "run `tombolo up broken`",
 		}
 	case "silent":
@@ -93,8 +95,8 @@ func project(t *testing.T) string {
 	return root
 }
 
-func stacks(name string, at time.Time) []automation.StackInfo {
-	return []automation.StackInfo{
+func stacks(name string, at time.Time) []backend.StackInfo {
+	return []backend.StackInfo{
 		{Name: name + "-core", Kind: "core", Resources: 31, LastUpdate: at.Add(-time.Minute)},
 		{Name: name + "-bootstrap", Kind: "bootstrap", Resources: 14, LastUpdate: at},
 	}

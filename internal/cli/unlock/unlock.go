@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -22,8 +23,8 @@ import (
 
 // Driver is what the command needs of automation.Driver.
 type Driver interface {
-	Locks(ctx context.Context, c *config.Cluster, only stacks.Kind) ([]automation.Lock, error)
-	Unlock(ctx context.Context, l automation.Lock, ownerIsGone bool) error
+	Locks(ctx context.Context, c *config.Cluster, only stacks.Kind) ([]backend.Lock, error)
+	Unlock(ctx context.Context, l backend.Lock, ownerIsGone bool) error
 }
 
 // Options of the command.
@@ -128,8 +129,8 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 }
 
 // remove removes a lock. It asks first, but not about a lock that will be refused.
-func (o *Options) remove(ctx context.Context, driver Driver, l automation.Lock) error {
-	if !o.Yes && (o.OwnerIsGone || l.State == automation.OwnerGone) {
+func (o *Options) remove(ctx context.Context, driver Driver, l backend.Lock) error {
+	if !o.Yes && (o.OwnerIsGone || l.State == backend.OwnerGone) {
 		answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Remove the lock of %s? [y/N]", l.Stack))
 		if err != nil {
 			return err
@@ -145,7 +146,7 @@ func (o *Options) remove(ctx context.Context, driver Driver, l automation.Lock) 
 	return nil
 }
 
-func (o *Options) show(locks []automation.Lock) error {
+func (o *Options) show(locks []backend.Lock) error {
 	rows := make([][]string, len(locks))
 	for i, l := range locks {
 		rows[i] = row(l, o.Now())
@@ -153,7 +154,7 @@ func (o *Options) show(locks []automation.Lock) error {
 	return render.Table(o.Streams.Out, o.Table(), []string{"STACK", "USER", "HOST", "PROCESS", "SINCE", "THE OWNER"}, rows)
 }
 
-func row(l automation.Lock, now time.Time) []string {
+func row(l backend.Lock, now time.Time) []string {
 	if l.Owner == nil {
 		return []string{l.Stack, "-", "-", "-", "-", meaning(l.State)}
 	}
@@ -162,15 +163,15 @@ func row(l automation.Lock, now time.Time) []string {
 	return []string{l.Stack, l.Owner.User, l.Owner.Host, strconv.Itoa(l.Owner.PID), since, meaning(l.State)}
 }
 
-func meaning(s automation.OwnerState) string {
+func meaning(s backend.OwnerState) string {
 	switch s {
-	case automation.OwnerGone:
+	case backend.OwnerGone:
 		return "is gone"
-	case automation.OwnerOrphan:
+	case backend.OwnerOrphan:
 		return "runs, its driver is gone"
-	case automation.OwnerAlive:
+	case backend.OwnerAlive:
 		return "runs"
-	case automation.OwnerElsewhere:
+	case backend.OwnerElsewhere:
 		return "is on another host"
 	default:
 		return "is not known"
@@ -180,17 +181,17 @@ func meaning(s automation.OwnerState) string {
 // document is the result in the JSON format: the locks that are still held, and
 // those that were removed.
 type document struct {
-	Type    string            `json:"type"`
-	Cluster string            `json:"cluster"`
-	Held    []automation.Lock `json:"held,omitempty"`
-	Removed []automation.Lock `json:"removed"`
+	Type    string         `json:"type"`
+	Cluster string         `json:"cluster"`
+	Held    []backend.Lock `json:"held,omitempty"`
+	Removed []backend.Lock `json:"removed"`
 }
 
-func (o *Options) document(c *config.Cluster, held, removed []automation.Lock) error {
+func (o *Options) document(c *config.Cluster, held, removed []backend.Lock) error {
 	if !o.JSON() {
 		return nil
 	}
 	return render.WriteJSON(o.Streams.Out, document{
-		Type: "unlock", Cluster: c.Name, Held: held, Removed: append([]automation.Lock{}, removed...),
+		Type: "unlock", Cluster: c.Name, Held: held, Removed: append([]backend.Lock{}, removed...),
 	})
 }

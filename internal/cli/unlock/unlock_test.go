@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -19,28 +20,28 @@ var since = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 
 // driver holds locks. It refuses as the real one does.
 type driver struct {
-	locks   []automation.Lock
+	locks   []backend.Lock
 	only    stacks.Kind
 	removed []string
 }
 
-func (d *driver) Locks(_ context.Context, _ *config.Cluster, only stacks.Kind) ([]automation.Lock, error) {
+func (d *driver) Locks(_ context.Context, _ *config.Cluster, only stacks.Kind) ([]backend.Lock, error) {
 	d.only = only
 	return d.locks, nil
 }
 
-func (d *driver) Unlock(_ context.Context, l automation.Lock, ownerIsGone bool) error {
-	if l.State != automation.OwnerGone && !ownerIsGone {
-		return &automation.LockedError{Stack: l.Stack, Owner: l.Owner, Remedy: "wait"}
+func (d *driver) Unlock(_ context.Context, l backend.Lock, ownerIsGone bool) error {
+	if l.State != backend.OwnerGone && !ownerIsGone {
+		return &backend.LockedError{Stack: l.Stack, Owner: l.Owner, Remedy: "wait"}
 	}
 	d.removed = append(d.removed, l.Stack)
 	return nil
 }
 
-func lock(stack string, state automation.OwnerState) automation.Lock {
-	return automation.Lock{
+func lock(stack string, state backend.OwnerState) backend.Lock {
+	return backend.Lock{
 		Stack: stack, State: state,
-		Owner: &automation.LockOwner{PID: 77, Host: "build-7", User: "ada", Since: since},
+		Owner: &backend.Owner{PID: 77, Host: "build-7", User: "ada", Since: since},
 	}
 }
 
@@ -74,7 +75,7 @@ demo-core   ada    build-7   77        2026-01-02 03:04:05 (1h30m0s)   is gone
 `
 
 func TestUnlock(t *testing.T) {
-	d := &driver{locks: []automation.Lock{lock("demo-core", automation.OwnerGone)}}
+	d := &driver{locks: []backend.Lock{lock("demo-core", backend.OwnerGone)}}
 	got := run(t, d, render.Text, "y")
 	if got.err != nil || got.out != table || len(d.removed) != 1 {
 		t.Errorf("removed %v, error %v, got:\n%s\nwant:\n%s", d.removed, got.err, got.out, table)
@@ -87,7 +88,7 @@ func TestUnlock(t *testing.T) {
 }
 
 func TestUnlockDeclined(t *testing.T) {
-	d := &driver{locks: []automation.Lock{lock("demo-core", automation.OwnerGone)}}
+	d := &driver{locks: []backend.Lock{lock("demo-core", backend.OwnerGone)}}
 	got := run(t, d, render.Text, "n")
 	var declined *fault.Error
 	if !errors.As(got.err, &declined) || got.err.Error() != "demo-core stays locked" || len(d.removed) > 0 {
@@ -96,12 +97,12 @@ func TestUnlockDeclined(t *testing.T) {
 }
 
 func TestUnlockRefusesWhatIsNotProven(t *testing.T) {
-	for _, state := range []automation.OwnerState{
-		automation.OwnerAlive, automation.OwnerOrphan, automation.OwnerElsewhere, automation.OwnerUnknown,
+	for _, state := range []backend.OwnerState{
+		backend.OwnerAlive, backend.OwnerOrphan, backend.OwnerElsewhere, backend.OwnerUnknown,
 	} {
-		d := &driver{locks: []automation.Lock{lock("demo-core", state)}}
+		d := &driver{locks: []backend.Lock{lock("demo-core", state)}}
 		got := run(t, d, render.Text, "", "--yes")
-		var locked *automation.LockedError
+		var locked *backend.LockedError
 		if !errors.As(got.err, &locked) || len(d.removed) > 0 {
 			t.Errorf("%s: removed %v, error %v", state, d.removed, got.err)
 		}
@@ -115,7 +116,7 @@ func TestUnlockRefusesWhatIsNotProven(t *testing.T) {
 }
 
 func TestUnlockOwnerNotKnown(t *testing.T) {
-	d := &driver{locks: []automation.Lock{{Stack: "demo-core", State: automation.OwnerUnknown}}}
+	d := &driver{locks: []backend.Lock{{Stack: "demo-core", State: backend.OwnerUnknown}}}
 	got := run(t, d, render.Text, "", "--yes", "--owner-is-gone", "--stack", "core")
 	want := "STACK       USER   HOST   PROCESS   SINCE   THE OWNER\ndemo-core   -      -      -         -       is not known\n"
 	if got.out != want || d.only != stacks.Core {
@@ -135,7 +136,7 @@ func TestUnlockNoLock(t *testing.T) {
 }
 
 func TestUnlockJSON(t *testing.T) {
-	d := &driver{locks: []automation.Lock{{Stack: "demo-core", State: automation.OwnerUnknown}}}
+	d := &driver{locks: []backend.Lock{{Stack: "demo-core", State: backend.OwnerUnknown}}}
 	got := run(t, d, render.JSON, "", "--yes", "--owner-is-gone")
 	want := `{"type":"unlock","cluster":"demo","removed":[{"stack":"demo-core","state":"unknown"}]}` + "\n"
 	if got.err != nil || got.out != want || got.errOut != "" {
@@ -146,13 +147,13 @@ func TestUnlockJSON(t *testing.T) {
 // TestUnlockWithoutATerminal: without --yes the locks are shown, and none is
 // removed.
 func TestUnlockWithoutATerminal(t *testing.T) {
-	d := &driver{locks: []automation.Lock{lock("demo-core", automation.OwnerGone)}}
+	d := &driver{locks: []backend.Lock{lock("demo-core", backend.OwnerGone)}}
 	got := run(t, d, render.Text, "")
 	const said = "no lock was removed; to remove them without a terminal, pass --yes\n"
 	if got.err != nil || got.out != table || got.errOut != said || len(d.removed) > 0 {
 		t.Errorf("removed %v, error %v, said %q, got:\n%s\nwant:\n%s", d.removed, got.err, got.errOut, got.out, table)
 	}
-	d = &driver{locks: []automation.Lock{{Stack: "demo-core", State: automation.OwnerUnknown}}}
+	d = &driver{locks: []backend.Lock{{Stack: "demo-core", State: backend.OwnerUnknown}}}
 	got = run(t, d, render.JSON, "")
 	want := `{"type":"unlock","cluster":"demo","held":[{"stack":"demo-core","state":"unknown"}],"removed":[]}` + "\n"
 	if got.err != nil || got.out != want || len(d.removed) > 0 {

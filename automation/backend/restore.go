@@ -1,4 +1,4 @@
-package automation
+package backend
 
 import (
 	"bytes"
@@ -8,23 +8,22 @@ import (
 	"path/filepath"
 	"time"
 
-	"tombolo/config"
+	"tombolo/automation/fault"
 	"tombolo/stacks"
 )
 
-// mendStates puts the states of a cluster in order that an earlier command left cut
-// short, unless somebody works on them.
-func (d *Driver) mendStates(ctx context.Context, c *config.Cluster) error {
-	for _, k := range stacks.Kinds() {
-		stack := stacks.Name(c.Name, k)
-		file, ok := d.stateFile(stack)
+// Mend puts the states of stacks in order that an earlier command left cut short,
+// unless somebody works on them.
+func (b *Backend) Mend(ctx context.Context, names ...string) error {
+	for _, stack := range names {
+		file, ok := b.stateFile(stack)
 		if !ok || !isTorn(file) {
 			continue
 		}
-		if err := d.releaseLocks(ctx, stack); err != nil {
+		if err := b.ReleaseLocks(ctx, stack); err != nil {
 			return err
 		}
-		if err := d.restoreState(stack); err != nil {
+		if err := b.restoreState(stack); err != nil {
 			return err
 		}
 	}
@@ -33,8 +32,8 @@ func (d *Driver) mendStates(ctx context.Context, c *config.Cluster) error {
 
 // restoreState puts the newest whole copy in the place of a state that was not
 // written to its end. Nobody may be working on the stack.
-func (d *Driver) restoreState(stack string) error {
-	file, ok := d.stateFile(stack)
+func (b *Backend) restoreState(stack string) error {
+	file, ok := b.stateFile(stack)
 	if !ok || !isTorn(file) {
 		return nil
 	}
@@ -43,7 +42,7 @@ func (d *Driver) restoreState(stack string) error {
 		return err
 	}
 	if found == nil {
-		return d.forgetTorn(stack, file)
+		return b.forgetTorn(stack, file)
 	}
 	// The attributes are those of the content that goes, and the CLI does
 	// without.
@@ -57,12 +56,12 @@ func (d *Driver) restoreState(stack string) error {
 	}
 	at := found.made.UTC().Format(time.RFC3339)
 	if found.complete {
-		d.opts.Observer.Note(stack, "recovered: the state was not written to its end, as on a full disk; put back its copy of "+at+
+		b.Note(stack, "recovered: the state was not written to its end, as on a full disk; put back its copy of "+at+
 			", which has all that was begun")
 		return nil
 	}
 	cluster, _, _ := stacks.Parse(stack)
-	return &PreconditionError{
+	return &fault.Precondition{
 		What: fmt.Sprintf("the state of stack %s was not written to its end; its backup of %s was put back, and what pulumi has made since is not in it", stack, at),
 		Remedy: fmt.Sprintf("look for it with `tombolo drift %s`, import or delete what it finds, and run the same command again",
 			cluster),
@@ -118,13 +117,13 @@ func sameContent(a, b string) bool {
 
 // forgetTorn removes a state without any copy, if the stack was being made: then
 // nothing was ever in it.
-func (d *Driver) forgetTorn(stack, file string) error {
-	copies, err := d.traces(stack, file)
+func (b *Backend) forgetTorn(stack, file string) error {
+	copies, err := b.traces(stack, file)
 	if err != nil {
 		return err
 	}
 	if len(copies) > 0 {
-		return &PreconditionError{
+		return &fault.Precondition{
 			What: fmt.Sprintf("the state of stack %s was not written to its end, and no whole copy of it is left in %s",
 				stack, filepath.Dir(file)),
 			Remedy: "put a copy of your own in the place of " + file,
@@ -133,13 +132,13 @@ func (d *Driver) forgetTorn(stack, file string) error {
 	if err := removeCopies([]stateCopy{{path: file}}); err != nil {
 		return err
 	}
-	d.opts.Observer.Note(stack, "recovered: removed the state of a stack whose creation was not written to its end")
+	b.Note(stack, "recovered: removed the state of a stack whose creation was not written to its end")
 	return nil
 }
 
 // traces are files that an operation on the stack has left: copies of its state,
 // and its history.
-func (d *Driver) traces(stack, file string) ([]string, error) {
+func (b *Backend) traces(stack, file string) ([]string, error) {
 	project := filepath.Join(filepath.Dir(file), "..", "..")
 	var out []string
 	for _, pattern := range []string{

@@ -1,4 +1,4 @@
-package automation
+package process
 
 import (
 	"os"
@@ -7,6 +7,10 @@ import (
 	"strconv"
 	"strings"
 )
+
+// Below are the ids of what a process has started, and of what that has started, and
+// so on.
+func Below(pid int) []int { return descendants(pid, parents()) }
 
 // parents maps the processes of this host to their parents, as /proc has them,
 // or ps where there is no /proc.

@@ -1,6 +1,10 @@
-package automation
+package backend
 
-import "fmt"
+import (
+	"fmt"
+
+	"tombolo/automation/fault"
+)
 
 // leastSpace is how many bytes must be free on the disk of a local backend before
 // an operation starts. A save of a state takes three times its size for a moment,
@@ -8,18 +12,22 @@ import "fmt"
 // less than 1 MB.
 const leastSpace = 64 << 20
 
-// requireSpace refuses an operation that may fill the disk of a local backend up.
+// RequireSpace refuses an operation that may fill the disk of a local backend up.
 // What cannot be measured is not refused.
-func (d *Driver) requireSpace() error {
-	dir, ok := d.backendDir()
+func (b *Backend) RequireSpace() error {
+	dir, ok := b.Directory()
 	if !ok {
 		return nil
 	}
-	free, err := d.freeSpace(dir)
+	measure := b.FreeSpace
+	if measure == nil {
+		measure = freeSpace
+	}
+	free, err := measure(dir)
 	if err != nil || free >= leastSpace {
 		return nil
 	}
-	return &PreconditionError{
+	return &fault.Precondition{
 		What:   fmt.Sprintf("the disk of the state backend %s has %d MiB free, and %d are needed", dir, free>>20, leastSpace>>20),
 		Remedy: "nothing was started: free space on it and run the same command again",
 	}

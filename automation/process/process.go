@@ -1,4 +1,5 @@
-package automation
+// Package process looks at the processes of this host.
+package process
 
 import (
 	"errors"
@@ -12,9 +13,9 @@ import (
 	"time"
 )
 
-// process is a running process of this host. What the host does not tell is
+// Process is a running process of this host. What the host does not tell is
 // zero: there are hosts where the processes of others cannot be looked at.
-type process struct {
+type Process struct {
 	// Name of the program, without its directory.
 	Name string
 	// Parent is the id of the parent; 0 or 1 when that one is gone.
@@ -25,21 +26,21 @@ type process struct {
 	Started time.Time
 }
 
-// processTable looks processes up.
-type processTable interface {
+// Table looks processes up.
+type Table interface {
 	// Process returns the process with the id, and whether it runs.
-	Process(pid int) (process, bool)
+	Process(pid int) (Process, bool)
 }
 
-// hostProcesses reads /proc where there is one, and asks ps elsewhere.
-type hostProcesses struct{}
+// Host reads /proc where there is one, and asks ps elsewhere.
+type Host struct{}
 
-func (hostProcesses) Process(pid int) (process, bool) {
+func (Host) Process(pid int) (Process, bool) {
 	if pid <= 0 {
-		return process{}, false
+		return Process{}, false
 	}
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
-		return process{}, false
+		return Process{}, false
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -47,7 +48,7 @@ func (hostProcesses) Process(pid int) (process, bool) {
 	}
 	p, ticks, ok := parseStat(string(stat))
 	if !ok {
-		return process{}, false
+		return Process{}, false
 	}
 	if cmdline, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
 		p.Args = strings.Split(strings.TrimSuffix(string(cmdline), "\x00"), "\x00")
@@ -65,18 +66,18 @@ const clockTick = 10 * time.Millisecond
 // parseStat reads "pid (name) state ppid …", and from field 22 how long after
 // the host's start the process was started. A name may hold anything, so the
 // last parenthesis counts. A zombie has ended.
-func parseStat(stat string) (p process, started time.Duration, ok bool) {
+func parseStat(stat string) (p Process, started time.Duration, ok bool) {
 	open, end := strings.IndexByte(stat, '('), strings.LastIndexByte(stat, ')')
 	if open < 0 || end < open {
-		return process{}, 0, false
+		return Process{}, 0, false
 	}
 	fields := strings.Fields(stat[end+1:]) // the first is field 3
 	if len(fields) < 20 || fields[0] == "Z" || fields[0] == "X" {
-		return process{}, 0, false
+		return Process{}, 0, false
 	}
 	parent, err := strconv.Atoi(fields[1])
 	ticks, errTicks := strconv.ParseInt(fields[19], 10, 64)
-	return process{Name: stat[open+1 : end], Parent: parent}, time.Duration(ticks) * clockTick, errors.Join(err, errTicks) == nil
+	return Process{Name: stat[open+1 : end], Parent: parent}, time.Duration(ticks) * clockTick, errors.Join(err, errTicks) == nil
 }
 
 // bootTime is when the host started, as btime of /proc/stat has it; zero when
@@ -98,25 +99,25 @@ func bootTime() time.Time {
 
 // askPS asks for a process that exists. One that ended meanwhile, or that this
 // user may not see, is one of which nothing is known.
-func askPS(pid int) (process, bool) {
+func askPS(pid int) (Process, bool) {
 	out, err := exec.Command("ps", "-ww", "-o", "ppid=,etime=,command=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
-		return process{}, !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+		return Process{}, !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 	}
 	return parsePS(string(out), time.Now()), true
 }
 
 // parsePS reads "ppid etime command…", with etime as [[days-]hours:]minutes:seconds.
-func parsePS(line string, now time.Time) process {
+func parsePS(line string, now time.Time) Process {
 	fields := strings.Fields(line)
 	if len(fields) < 3 {
-		return process{}
+		return Process{}
 	}
 	parent, err := strconv.Atoi(fields[0])
 	if err != nil {
-		return process{}
+		return Process{}
 	}
-	p := process{Name: filepath.Base(fields[2]), Parent: parent, Args: fields[2:]}
+	p := Process{Name: filepath.Base(fields[2]), Parent: parent, Args: fields[2:]}
 	if elapsed, err := parseElapsed(fields[1]); err == nil {
 		p.Started = now.Add(-elapsed)
 	}

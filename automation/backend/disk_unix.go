@@ -1,6 +1,6 @@
 //go:build !windows
 
-package automation
+package backend
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package automation
+package backend
 
 import (
 	"encoding/json"
@@ -20,8 +20,8 @@ const attributes = ".attrs"
 // while it wrote them: unlike the file itself, a local backend does not replace
 // them in one step. With empty ones the CLI cannot read a state that is whole;
 // without, it reads it.
-func (d *Driver) mendAttributes(stack string) error {
-	dir, ok := d.backendDir()
+func (b *Backend) mendAttributes(stack string) error {
+	dir, ok := b.Directory()
 	if !ok {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (d *Driver) mendAttributes(stack string) error {
 			return fmt.Errorf("look for the files of stack %s: %w", stack, err)
 		}
 		for _, file := range files {
-			if err := d.mendAttributesFile(stack, file); err != nil {
+			if err := b.mendAttributesFile(stack, file); err != nil {
 				return err
 			}
 		}
@@ -44,7 +44,7 @@ func (d *Driver) mendAttributes(stack string) error {
 	return nil
 }
 
-func (d *Driver) mendAttributesFile(stack, file string) error {
+func (b *Backend) mendAttributesFile(stack, file string) error {
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && json.Valid(content) {
 		return nil
@@ -55,7 +55,7 @@ func (d *Driver) mendAttributesFile(stack, file string) error {
 	if err != nil {
 		return fmt.Errorf("remove unfinished attributes of stack %s: %w", stack, err)
 	}
-	d.opts.Observer.Note(stack, "recovered: removed attributes of "+
+	b.Note(stack, "recovered: removed attributes of "+
 		strings.TrimSuffix(filepath.Base(file), attributes)+" that were not written to their end")
 	return nil
 }

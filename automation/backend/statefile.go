@@ -1,4 +1,4 @@
-package automation
+package backend
 
 import (
 	"encoding/json"
@@ -22,8 +22,8 @@ const localLayout = 1
 // take 0.2 to 0.4 s. It says whether it could: what it does not know, another
 // layout or a compressed state, is for the CLI to read. The state is nil when
 // the stack does not exist.
-func (d *Driver) localState(stack string) (*state, bool, error) {
-	dir, ok := d.backendDir()
+func (b *Backend) localState(stack string) (*State, bool, error) {
+	dir, ok := b.Directory()
 	if !ok || !knownLayout(filepath.Join(dir, ".pulumi", "meta.yaml")) {
 		return nil, false, nil
 	}
@@ -42,7 +42,7 @@ func (d *Driver) localState(stack string) (*state, bool, error) {
 	if !ok {
 		return nil, false, nil
 	}
-	st, err := parseState(stack, raw)
+	st, err := ParseState(stack, raw)
 	return st, err == nil, err
 }
 

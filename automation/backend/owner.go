@@ -1,4 +1,4 @@
-package automation
+package backend
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/automation/process"
 	"tombolo/stacks"
 )
 
@@ -36,13 +37,13 @@ const reuseSlack = time.Minute
 // judge says what became of the owner of a stack's lock. Only what proves that
 // the owner is gone counts: no process has its id, or the one that has it is
 // another program, works on another stack, or started after the lock was taken.
-func judge(stack string, o LockOwner, host string, table processTable) OwnerState {
+func judge(stack string, o Owner, host string, table process.Table) OwnerState {
 	if o.Host != host {
 		return OwnerElsewhere
 	}
 	p, ok := table.Process(o.PID)
 	switch {
-	case !ok || !p.mayHold(stack, o):
+	case !ok || !mayHold(p, stack, o):
 		return OwnerGone
 	case orphaned(p, table):
 		return OwnerOrphan
@@ -53,20 +54,20 @@ func judge(stack string, o LockOwner, host string, table processTable) OwnerStat
 
 // mayHold says whether the process can be the one that took the lock. What the
 // host does not tell of it is no proof against it.
-func (p process) mayHold(stack string, o LockOwner) bool {
+func mayHold(p process.Process, stack string, o Owner) bool {
 	if p.Name != "" && !strings.HasPrefix(p.Name, "pulumi") {
 		return false
 	}
 	// The driver names the stack on the CLI's command line. That counts before
 	// the clock, which jumps when a virtual machine has been stopped meanwhile.
-	if named := p.stack(); named != "" {
+	if named := stackOf(p); named != "" {
 		return named == stack
 	}
 	return p.Started.IsZero() || p.Started.Before(o.Since.Add(reuseSlack))
 }
 
-// stack that the command line of a Pulumi CLI names; empty when it does not.
-func (p process) stack() string {
+// stackOf is the stack that the command line of a Pulumi CLI names; empty when it does not.
+func stackOf(p process.Process) string {
 	for i, arg := range p.Args {
 		if arg == "--stack" || arg == "-s" {
 			name := strings.Join(p.Args[min(i+1, len(p.Args)):min(i+2, len(p.Args))], "")
@@ -81,7 +82,7 @@ func (p process) stack() string {
 
 // orphaned says that the process that started this one is gone: it has been
 // given to the one that takes in orphans, which is not always the first.
-func orphaned(p process, table processTable) bool {
+func orphaned(p process.Process, table process.Table) bool {
 	if p.Name == "" {
 		return false // nothing is known of it
 	}
@@ -92,33 +93,33 @@ func orphaned(p process, table processTable) bool {
 	return ok && slices.Contains([]string{"systemd", "init", "launchd"}, parent.Name)
 }
 
-// lockPoll is how often a process that should end is looked at.
-const lockPoll = 100 * time.Millisecond
+// LockPoll is how often a process that should end is looked at.
+const LockPoll = 100 * time.Millisecond
 
 // awaitOwner returns nil when the owner is gone. An orphan gets a bounded time
 // to end by itself: without its driver it fails at its next step.
-func (d *Driver) awaitOwner(ctx context.Context, stack string, o LockOwner) error {
-	state, err := d.judge(stack, o)
+func (b *Backend) awaitOwner(ctx context.Context, stack string, o Owner) error {
+	state, err := b.judge(stack, o)
 	if err != nil || state == OwnerGone {
 		return err
 	}
 	if state != OwnerOrphan {
-		return d.lockedError(stack, o)
+		return b.lockedError(stack, o)
 	}
-	d.opts.Observer.Note(stack, fmt.Sprintf(
-		"waiting up to %s for pulumi process %d, whose driver is gone, to end", d.opts.LockWait, o.PID))
-	deadline := time.NewTimer(d.opts.LockWait)
+	b.Note(stack, fmt.Sprintf(
+		"waiting up to %s for pulumi process %d, whose driver is gone, to end", b.LockWait, o.PID))
+	deadline := time.NewTimer(b.LockWait)
 	defer deadline.Stop()
-	tick := time.NewTicker(lockPoll)
+	tick := time.NewTicker(LockPoll)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-deadline.C:
-			return d.lockedError(stack, o)
+			return b.lockedError(stack, o)
 		case <-tick.C:
-			if state, err := d.judge(stack, o); err != nil || state == OwnerGone {
+			if state, err := b.judge(stack, o); err != nil || state == OwnerGone {
 				return err
 			}
 		}
@@ -126,26 +127,26 @@ func (d *Driver) awaitOwner(ctx context.Context, stack string, o LockOwner) erro
 }
 
 // judge an owner from this host.
-func (d *Driver) judge(stack string, o LockOwner) (OwnerState, error) {
+func (b *Backend) judge(stack string, o Owner) (OwnerState, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return OwnerUnknown, fmt.Errorf("read host name to judge the lock of stack %s: %w", stack, err)
 	}
-	return judge(stack, o, host, d.processes), nil
+	return judge(stack, o, host, b.Processes), nil
 }
 
 // lockedError names the owner of a lock, and how the lock goes when people know
 // that the owner is gone.
-func (d *Driver) lockedError(stack string, o LockOwner) *LockedError {
+func (b *Backend) lockedError(stack string, o Owner) *LockedError {
 	return &LockedError{Stack: stack, Owner: &o, Remedy: fmt.Sprintf(
-		"wait for it to end; if process %d on %s is dead, run `%s`", o.PID, o.Host, d.unlockCommand(stack))}
+		"wait for it to end; if process %d on %s is dead, run `%s`", o.PID, o.Host, b.unlockCommand(stack))}
 }
 
 // unlockCommand removes a lock whose owner is not known to be gone.
-func (d *Driver) unlockCommand(stack string) string {
+func (b *Backend) unlockCommand(stack string) string {
 	cluster, kind, err := stacks.Parse(stack)
 	if err != nil {
 		return "pulumi cancel --stack " + stack
 	}
-	return strings.Join(append([]string{"tombolo", "unlock", cluster, "--stack", string(kind), "--owner-is-gone"}, d.opts.Flags...), " ")
+	return strings.Join(append([]string{"tombolo", "unlock", cluster, "--stack", string(kind), "--owner-is-gone"}, b.Flags...), " ")
 }

@@ -1,7 +1,6 @@
-package automation
+package backend
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
-
+	"tombolo/automation/fault"
 	"tombolo/stacks"
 )
 
@@ -36,23 +34,20 @@ const (
 	retentionOnce = "PULUMI_RETAIN_CHECKPOINTS"
 )
 
-// keepCopies sets the CLI's retention, unless people have decided about it: then
-// the copies are theirs.
-func (o *Options) keepCopies(env map[string]string) (ours bool) {
-	if _, local := localDir(o.BackendURL, o.WorkDir); !local {
-		return false
+// KeepCopies sets the CLI's retention in its environment, unless people have decided
+// about it, in what getenv reads: then the copies are theirs.
+func (b *Backend) KeepCopies(getenv func(string) string, env map[string]string) {
+	_, local := b.Directory()
+	b.OwnCopies = local && getenv(retention) == "" && getenv(retentionOnce) == ""
+	if b.OwnCopies {
+		env[retention] = "true"
 	}
-	if o.lookupEnv(retention) != "" || o.lookupEnv(retentionOnce) != "" {
-		return false
-	}
-	env[retention] = "true"
-	return true
 }
 
 // stateFile is a stack's state in a local backend; false elsewhere, and for a
 // compressed one, which is left to the CLI.
-func (d *Driver) stateFile(stack string) (string, bool) {
-	dir, ok := d.backendDir()
+func (b *Backend) stateFile(stack string) (string, bool) {
+	dir, ok := b.Directory()
 	if !ok {
 		return "", false
 	}
@@ -114,11 +109,11 @@ func firstWhole(copies []stateCopy) int {
 	return slices.IndexFunc(copies, func(c stateCopy) bool { return isWhole(c.path) })
 }
 
-// beginCopies keeps the state as it is before an operation, as a second name of
+// BeginCopies keeps the state as it is before an operation, as a second name of
 // the same file: that takes no space. What earlier operations left is removed.
-func (d *Driver) beginCopies(stack string) error {
-	file, ok := d.stateFile(stack)
-	if !ok || !d.copiesAreOurs || !isWhole(file) {
+func (b *Backend) BeginCopies(stack string) error {
+	file, ok := b.stateFile(stack)
+	if !ok || !b.OwnCopies || !isWhole(file) {
 		return nil
 	}
 	first := file + "." + strconv.FormatInt(time.Now().UnixNano(), 10)
@@ -127,7 +122,7 @@ func (d *Driver) beginCopies(stack string) error {
 		err = copyFile(file, first)
 	}
 	if err != nil {
-		return &PreconditionError{
+		return &fault.Precondition{
 			What:   fmt.Sprintf("no copy can be made of the state of stack %s: %v", stack, err),
 			Remedy: "nothing was started: make the backend's directory writable, or free space on its disk", Err: err,
 		}
@@ -147,10 +142,10 @@ func copyFile(from, to string) error {
 // not needed any more are removed.
 const manyCopies = 16
 
-// thinCopies removes copies during an operation.
-func (d *Driver) thinCopies(stack string) {
-	file, ok := d.stateFile(stack)
-	if !ok || !d.copiesAreOurs {
+// ThinCopies removes copies during an operation.
+func (b *Backend) ThinCopies(stack string) {
+	file, ok := b.stateFile(stack)
+	if !ok || !b.OwnCopies {
 		return
 	}
 	if copies, err := retained(file); err == nil && len(copies) > manyCopies {
@@ -182,19 +177,19 @@ func removeCopies(copies []stateCopy) error {
 	return nil
 }
 
-// endCopies puts a whole copy in the place of a state that the operation could
+// EndCopies puts a whole copy in the place of a state that the operation could
 // not write to its end, and removes the copies. Where the lock was not released
 // the operation may go on, and the next one does this.
-func (d *Driver) endCopies(stack string) error {
-	file, ok := d.stateFile(stack)
+func (b *Backend) EndCopies(stack string) error {
+	file, ok := b.stateFile(stack)
 	if !ok {
 		return nil
 	}
-	if held, err := d.lockFiles(stack, "*.json"); err != nil || len(held) > 0 {
+	if held, err := b.LockFiles(stack, "*.json"); err != nil || len(held) > 0 {
 		return err
 	}
-	err := d.restoreState(stack)
-	if err != nil || !d.copiesAreOurs {
+	err := b.restoreState(stack)
+	if err != nil || !b.OwnCopies {
 		return err
 	}
 	ended := time.Now()
@@ -203,19 +198,4 @@ func (d *Driver) endCopies(stack string) error {
 		return err
 	}
 	return removeCopies(slices.DeleteFunc(copies, func(c stateCopy) bool { return c.made.After(ended) }))
-}
-
-// writes says that an operation writes the state.
-func writes(operation string) bool { return operation != "preview" }
-
-// importState replaces the state of the stack.
-func (s *session) importState(ctx context.Context, edited apitype.UntypedDeployment) error {
-	if err := s.driver.beginCopies(s.name); err != nil {
-		return err
-	}
-	err := s.stack.Import(ctx, edited)
-	if ended := s.driver.endCopies(s.name); ended != nil {
-		return errors.Join(err, ended)
-	}
-	return err
 }

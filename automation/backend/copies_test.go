@@ -1,4 +1,4 @@
-package automation
+package backend
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"tombolo/config"
 )
 
 // checkpoint is a state as the CLI writes it.
@@ -28,7 +26,7 @@ func (b *bench) layOut(t *testing.T, files ...string) {
 		} else {
 			content = checkpoint(content)
 		}
-		path := filepath.Join(b.backend, ".pulumi", name)
+		path := filepath.Join(b.dir, ".pulumi", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -96,15 +94,15 @@ func TestRestoreState(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			b := newBench(t)
 			b.layOut(t, test.files...)
-			err := b.mendStates(t.Context(), demo())
+			err := b.Mend(t.Context(), "demo-core", "demo-bootstrap")
 			if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("error %v, want %q", err, test.err)
 			}
-			notes := strings.Join(b.seen.notes(), "\n")
+			notes := strings.Join(b.notes, "\n")
 			if test.note == "" && notes != "" || !strings.Contains(notes, test.note) {
 				t.Errorf("notes %q, want %q", notes, test.note)
 			}
-			content, _ := os.ReadFile(filepath.Join(b.backend, ".pulumi", state))
+			content, _ := os.ReadFile(filepath.Join(b.dir, ".pulumi", state))
 			want := checkpoint(test.want)
 			switch test.want {
 			case "":
@@ -133,7 +131,7 @@ func TestCopiesOfAState(t *testing.T) {
 		}
 		return copies
 	}
-	if err := b.beginCopies("demo-core"); err != nil {
+	if err := b.BeginCopies("demo-core"); err != nil {
 		t.Fatal(err)
 	}
 	if copies := left(); len(copies) != 1 || !sameContent(copies[0].path, file) {
@@ -146,11 +144,11 @@ func TestCopiesOfAState(t *testing.T) {
 		}
 		b.layOut(t, fmt.Sprintf("stacks/tombolo/demo-core.json.%d%s", time.Now().UnixNano(), content))
 	}
-	b.thinCopies("demo-core")
+	b.ThinCopies("demo-core")
 	if copies := left(); len(copies) != manyCopies-1 || firstWhole(copies) != manyCopies-2 {
 		t.Errorf("thinned to %d copies, of which the first whole one is %d", len(copies), firstWhole(copies))
 	}
-	if err := b.endCopies("demo-core"); err != nil || len(left()) > 0 {
+	if err := b.EndCopies("demo-core"); err != nil || len(left()) > 0 {
 		t.Errorf("left %v, error %v", left(), err)
 	}
 }
@@ -159,15 +157,16 @@ func TestCopiesOfAState(t *testing.T) {
 func TestCopiesOfOthers(t *testing.T) {
 	t.Setenv(retentionOnce, "1")
 	b := newBench(t)
-	if _, set := b.env[retention]; set {
-		t.Error("the driver sets what people have set")
+	env := map[string]string{}
+	if b.KeepCopies(os.Getenv, env); len(env) > 0 {
+		t.Errorf("what people have set is set: %v", env)
 	}
 	b.layOut(t, "stacks/tombolo/demo-core.json=now", fmt.Sprintf("stacks/tombolo/demo-core.json.%d=old", stamp(1)))
 	file, _ := b.stateFile("demo-core")
-	if err := b.beginCopies("demo-core"); err != nil {
+	if err := b.BeginCopies("demo-core"); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.endCopies("demo-core"); err != nil {
+	if err := b.EndCopies("demo-core"); err != nil {
 		t.Fatal(err)
 	}
 	if copies, err := retained(file); err != nil || len(copies) != 1 {
@@ -178,21 +177,17 @@ func TestCopiesOfOthers(t *testing.T) {
 // TestDiskAlmostFull: nothing starts that may fill it up.
 func TestDiskAlmostFull(t *testing.T) {
 	b := newBench(t)
-	b.freeSpace = func(string) (uint64, error) { return 5 << 20, nil }
-	want := "the disk of the state backend " + b.backend + " has 5 MiB free, and 64 are needed; nothing was started"
-	_, up := b.Up(t.Context(), demo(), UpOptions{})
-	_, destroy := b.Destroy(t.Context(), demo(), DestroyOptions{})
-	for operation, err := range map[string]error{"up": up, "destroy": destroy} {
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: %v", operation, err)
-		}
+	if err := b.RequireSpace(); err != nil {
+		t.Errorf("the disk of the tests: %v", err)
 	}
-	if len(b.cli.operations()) > 0 {
-		t.Errorf("the CLI was asked: %v", b.cli.operations())
+	b.FreeSpace = func(string) (uint64, error) { return leastSpace - 1, nil }
+	want := "the disk of the state backend " + b.dir + " has 63 MiB free, and 64 are needed; nothing was started: "
+	if err := b.RequireSpace(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v", err)
 	}
-	reports, err := b.Doctor(t.Context(), []*config.Cluster{demo()})
-	if err != nil || !strings.Contains(strings.Join(said(reports[0].Findings), "\n"), "fail state backend: the disk of the state backend "+b.backend+" has 5 MiB free") {
-		t.Errorf("the doctor finds %v, error %v", reports, err)
+	b.URL = "s3://state"
+	if err := b.RequireSpace(); err != nil {
+		t.Errorf("a bucket: %v", err)
 	}
 }
 
@@ -200,10 +195,10 @@ func TestDiskAlmostFull(t *testing.T) {
 func TestTornLock(t *testing.T) {
 	b := newBench(t)
 	b.layOut(t, "locks/organization/tombolo/demo-core/1.json=torn")
-	if err := b.releaseLocks(t.Context(), "demo-core"); err != nil {
+	if err := b.ReleaseLocks(t.Context(), "demo-core"); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := b.lockFiles("demo-core", "*"); err != nil || len(left) > 0 {
+	if left, err := b.LockFiles("demo-core", "*"); err != nil || len(left) > 0 {
 		t.Errorf("left %v, error %v", left, err)
 	}
 }

@@ -1,4 +1,4 @@
-package automation
+package backend
 
 import (
 	"errors"
@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
 
 // A CLI that is killed while it writes a file's attributes leaves them empty.
 func TestUnfinishedAttributesAreRemoved(t *testing.T) {
 	b := newBench(t)
-	b.cli.states["demo-core"] = apitype.DeploymentV3{}
 	write := func(content string, path ...string) string {
-		file := filepath.Join(append([]string{b.backend, ".pulumi"}, path...)...)
+		file := filepath.Join(append([]string{b.dir, ".pulumi"}, path...)...)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(content), 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +29,7 @@ func TestUnfinishedAttributesAreRemoved(t *testing.T) {
 		write("{}", "stacks", "tombolo", "demo-core.json"),
 		write("", "stacks", "tombolo", "other-core.json.attrs"),
 	}
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
+	if err := b.ReleaseLocks(t.Context(), "demo-core"); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range broken {
@@ -48,7 +46,7 @@ func TestUnfinishedAttributesAreRemoved(t *testing.T) {
 		"note demo-core: recovered: removed attributes of demo-core.json that were not written to their end",
 		"note demo-core: recovered: removed attributes of demo-core.json.bak that were not written to their end",
 	}
-	if diff := cmp.Diff(want, b.seen.notes()); diff != "" {
+	if diff := cmp.Diff(want, b.notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }

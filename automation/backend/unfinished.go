@@ -1,4 +1,4 @@
-package automation
+package backend
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ const lockWrite = time.Second
 // removeUnfinished removes what a CLI left that could not write its lock,
 // because the disk was full or it was killed. The CLI would take it for a
 // lock, and stop at its empty content.
-func (d *Driver) removeUnfinished(dir, stack string) error {
+func (b *Backend) removeUnfinished(dir, stack string) error {
 	temporary, err := inLocks(dir, stack, "*.tmp")
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (d *Driver) removeUnfinished(dir, stack string) error {
 		if err := removeFile(file); err != nil {
 			return fmt.Errorf("remove an unfinished lock of stack %s: %w", stack, err)
 		}
-		d.opts.Observer.Note(stack, "recovered: removed a lock that was not written to its end")
+		b.Note(stack, "recovered: removed a lock that was not written to its end")
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package automation
+package backend
 
 import (
 	"context"
@@ -14,13 +14,14 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/automation/fault"
 	"tombolo/stacks"
 )
 
 // lockFile is a lock in a local backend.
 type lockFile struct {
 	path  string
-	owner LockOwner
+	owner Owner
 }
 
 // readLocks reads the locks of a stack in a local backend.
@@ -38,9 +39,9 @@ func readLocks(dir, stack string) ([]lockFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read lock of stack %s: %w", stack, err)
 		}
-		var o LockOwner
+		var o Owner
 		if err := json.Unmarshal(raw, &o); err != nil {
-			return nil, &PreconditionError{
+			return nil, &fault.Precondition{
 				What:   fmt.Sprintf("lock file %s of stack %s cannot be read: %v", file, stack, err),
 				Remedy: "make sure that no tombolo or pulumi runs, and delete the file",
 				Err:    err,
@@ -65,37 +66,37 @@ func inLocks(dir, stack, pattern string) ([]string, error) {
 	return files, nil
 }
 
-// lockOwners reads who holds locks of a stack in a local backend; nobody
+// Owners reads who holds locks of a stack in a local backend; nobody
 // elsewhere.
-func (d *Driver) lockOwners(stack string) ([]LockOwner, error) {
-	dir, ok := d.backendDir()
+func (b *Backend) Owners(stack string) ([]Owner, error) {
+	dir, ok := b.Directory()
 	if !ok {
 		return nil, nil
 	}
 	held, err := readLocks(dir, stack)
-	owners := make([]LockOwner, 0, len(held))
+	owners := make([]Owner, 0, len(held))
 	for _, h := range held {
 		owners = append(owners, h.owner)
 	}
 	return owners, err
 }
 
-// lockFiles finds files among the locks of a stack in a local backend; none
+// LockFiles finds files among the locks of a stack in a local backend; none
 // elsewhere.
-func (d *Driver) lockFiles(stack, pattern string) ([]string, error) {
-	dir, ok := d.backendDir()
+func (b *Backend) LockFiles(stack, pattern string) ([]string, error) {
+	dir, ok := b.Directory()
 	if !ok {
 		return nil, nil
 	}
 	return inLocks(dir, stack, pattern)
 }
 
-// backendDir is the directory of the driver's backend, if that is a local one.
-func (d *Driver) backendDir() (string, bool) { return localDir(d.opts.BackendURL, d.opts.WorkDir) }
+// Directory of a local backend; false for another one.
+func (b *Backend) Directory() (string, bool) { return localDir(b.URL, b.WorkDir) }
 
 // localDir is the directory of a local backend, as the CLI reads its URL.
-func localDir(backend, workDir string) (string, bool) {
-	dir, ok := strings.CutPrefix(backend, "file://")
+func localDir(at, workDir string) (string, bool) {
+	dir, ok := strings.CutPrefix(at, "file://")
 	if !ok {
 		return "", false
 	}
@@ -114,36 +115,31 @@ func localDir(backend, workDir string) (string, bool) {
 }
 
 // lockFinder returns how the locks of a stack are found in the backend.
-func (d *Driver) lockFinder(ctx context.Context) (func(ctx context.Context, stack string) ([]Lock, error), error) {
-	backend := d.opts.BackendURL
-	if backend == "" {
-		ws, err := d.reading(ctx)
-		if err != nil {
+func (b *Backend) lockFinder(ctx context.Context) (func(ctx context.Context, stack string) ([]Lock, error), error) {
+	at := b.URL
+	if at == "" {
+		var err error
+		if at, err = b.CLI.LoggedIn(ctx); err != nil {
 			return nil, err
 		}
-		who, err := ws.WhoAmIDetails(ctx)
-		if err != nil {
-			return nil, d.failure(ctx, failed{stack: "the stacks", operation: "find the backend of", err: err})
-		}
-		backend = who.URL
 	}
-	if dir, ok := localDir(backend, d.opts.WorkDir); ok {
-		return func(_ context.Context, stack string) ([]Lock, error) { return d.locksInDir(dir, stack) }, nil
+	if dir, ok := localDir(at, b.WorkDir); ok {
+		return func(_ context.Context, stack string) ([]Lock, error) { return b.locksInDir(dir, stack) }, nil
 	}
-	if strings.HasPrefix(backend, "https://") || strings.HasPrefix(backend, "http://") {
-		return d.locksInCloud, nil
+	if strings.HasPrefix(at, "https://") || strings.HasPrefix(at, "http://") {
+		return b.locksInCloud, nil
 	}
-	return d.locksInBucket, nil
+	return b.locksInBucket, nil
 }
 
-func (d *Driver) locksInDir(dir, stack string) ([]Lock, error) {
+func (b *Backend) locksInDir(dir, stack string) ([]Lock, error) {
 	held, err := readLocks(dir, stack)
 	if err != nil {
 		return nil, err
 	}
 	locks := make([]Lock, 0, len(held))
 	for _, h := range held {
-		state, err := d.judge(stack, h.owner)
+		state, err := b.judge(stack, h.owner)
 		if err != nil {
 			return nil, err
 		}
@@ -153,8 +149,8 @@ func (d *Driver) locksInDir(dir, stack string) ([]Lock, error) {
 }
 
 // locksInCloud: Pulumi Cloud says that an update runs, and not whose it is.
-func (d *Driver) locksInCloud(ctx context.Context, stack string) ([]Lock, error) {
-	infos, err := d.stackInfos(ctx)
+func (b *Backend) locksInCloud(ctx context.Context, stack string) ([]Lock, error) {
+	infos, err := b.Stacks(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -168,14 +164,14 @@ func (d *Driver) locksInCloud(ctx context.Context, stack string) ([]Lock, error)
 	return nil, nil
 }
 
-func (d *Driver) locksInBucket(ctx context.Context, stack string) ([]Lock, error) {
-	owners, err := d.holders(ctx, stack)
+func (b *Backend) locksInBucket(ctx context.Context, stack string) ([]Lock, error) {
+	owners, err := b.Holders(ctx, stack)
 	if err != nil {
 		return nil, err
 	}
 	locks := make([]Lock, 0, len(owners))
 	for _, o := range owners {
-		state, err := d.judge(stack, o)
+		state, err := b.judge(stack, o)
 		if err != nil {
 			return nil, err
 		}
@@ -184,12 +180,12 @@ func (d *Driver) locksInBucket(ctx context.Context, stack string) ([]Lock, error
 	return locks, nil
 }
 
-// holders asks a self-managed backend that is no directory for the owners of a
+// Holders asks a self-managed backend that is no directory for the owners of a
 // stack's locks. No command of the CLI lists them, but those that need the lock
 // say why they did not get it, and renaming a stack to its own name is one that
 // takes the lock before it sees that it has nothing to do.
-func (d *Driver) holders(ctx context.Context, stack string) ([]LockOwner, error) {
-	text, err := d.pulumiRun(ctx, stack, "look for locks of", "stack", "rename", stack, "--stack", stack)
+func (b *Backend) Holders(ctx context.Context, stack string) ([]Owner, error) {
+	text, err := b.CLI.Manage(ctx, stack, "look for locks of", "stack", "rename", stack, "--stack", stack)
 	if owners := ownersIn(text); len(owners) > 0 {
 		return owners, nil
 	}
@@ -199,39 +195,25 @@ func (d *Driver) holders(ctx context.Context, stack string) ([]LockOwner, error)
 	return nil, err
 }
 
-// pulumiRun runs the CLI outside the SDK, and returns what it wrote about
-// errors.
-func (d *Driver) pulumiRun(ctx context.Context, stack, operation string, args ...string) (string, error) {
-	ws, err := d.reading(ctx)
-	if err != nil {
-		return "", err
-	}
-	_, stderr, _, err := ws.PulumiCommand().Run(ctx, ws.WorkDir(), nil, nil, nil, environ(d.env), args...)
-	if err != nil {
-		err = d.failure(ctx, failed{stack: stack, operation: operation, err: errors.New(stderr)})
-	}
-	return stderr, err
-}
-
 // lockText is how a self-managed backend reports each lock.
 var lockText = regexp.MustCompile(`created by (\S+)@(\S+) \(pid (\d+)\) at (\S+)`)
 
 // ownersIn reads the owners of locks out of the CLI's message.
-func ownersIn(text string) []LockOwner {
-	var owners []LockOwner
+func ownersIn(text string) []Owner {
+	var owners []Owner
 	for _, m := range lockText.FindAllStringSubmatch(text, -1) {
 		pid, _ := strconv.Atoi(m[3])
 		since, _ := time.Parse(time.RFC3339, m[4])
-		owners = append(owners, LockOwner{User: m[1], Host: m[2], PID: pid, Since: since})
+		owners = append(owners, Owner{User: m[1], Host: m[2], PID: pid, Since: since})
 	}
 	return owners
 }
 
-// lockedBy reads the lock's owner out of the CLI's message.
-func (d *Driver) lockedBy(stack, text string) *LockedError {
+// LockedBy reads the lock's owner out of the CLI's message.
+func (b *Backend) LockedBy(stack, text string) *LockedError {
 	if owners := ownersIn(text); len(owners) > 0 {
-		return d.lockedError(stack, owners[0])
+		return b.lockedError(stack, owners[0])
 	}
 	return &LockedError{Stack: stack, Remedy: fmt.Sprintf(
-		"wait for it to end; if it is dead, run `%s`", d.unlockCommand(stack))}
+		"wait for it to end; if it is dead, run `%s`", b.unlockCommand(stack))}
 }

@@ -1,0 +1,94 @@
+package backend
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Search is where the URL of a backend is looked for.
+type Search struct {
+	// Root is the directory of Pulumi.yaml.
+	Root string
+	// Home returns the directory where the CLI keeps its credentials by default.
+	Home func() (string, error)
+	// Getenv reads a variable as the CLI will see it.
+	Getenv func(string) string
+}
+
+// Find returns the URL of the backend that the CLI uses when it is given none: the
+// project's, or the one that it is logged in to; "" when there is neither.
+func (s Search) Find() (string, error) {
+	for _, look := range []func() (string, error){s.inProject, s.loggedIn} {
+		found, err := look()
+		if err != nil {
+			return "", fmt.Errorf("find out which state backend is in use: %w", err)
+		}
+		if found != "" {
+			return found, nil
+		}
+	}
+	return "", nil
+}
+
+// inProject is the backend that the project's Pulumi.yaml names.
+func (s Search) inProject() (string, error) {
+	text, err := os.ReadFile(filepath.Join(s.Root, "Pulumi.yaml"))
+	if err != nil {
+		return "", err
+	}
+	var project struct {
+		Backend struct{ URL string }
+	}
+	if err := yaml.Unmarshal(text, &project); err != nil {
+		return "", fmt.Errorf("read Pulumi.yaml: %w", err)
+	}
+	return project.Backend.URL, nil
+}
+
+// loggedIn is the backend that `pulumi login` has chosen.
+func (s Search) loggedIn() (string, error) {
+	dir, err := s.Getenv("PULUMI_CREDENTIALS_PATH"), error(nil)
+	if dir == "" {
+		dir, err = s.Home()
+	}
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "credentials.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var credentials struct {
+		Current string `json:"current"`
+	}
+	if err := json.Unmarshal(text, &credentials); err != nil {
+		return "", fmt.Errorf("read the credentials of pulumi in %s: %w", dir, err)
+	}
+	return credentials.Current, nil
+}
+
+// Identity is the URL that tells a backend from others: a directory has its absolute
+// path, and a password is left out.
+func Identity(at, workDir string) string {
+	if dir, ok := localDir(at, workDir); ok {
+		return "file://" + filepath.ToSlash(filepath.Clean(dir))
+	}
+	parsed, err := url.Parse(at)
+	if err != nil {
+		return at
+	}
+	if parsed.User != nil {
+		parsed.User = url.User(parsed.User.Username())
+	}
+	return parsed.String()
+}

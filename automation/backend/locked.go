@@ -1,0 +1,48 @@
+package backend
+
+import (
+	"fmt"
+	"time"
+
+	"tombolo/automation/fault"
+)
+
+// LockedError says that a stack is locked by somebody else.
+type LockedError struct {
+	// Stack is the stack's name.
+	Stack string
+	// Owner of the lock; nil when the backend does not tell.
+	Owner *Owner
+	// Remedy is what to do about it.
+	Remedy string
+}
+
+func (e *LockedError) Error() string {
+	if e.Owner == nil {
+		return fault.WithRemedy(fmt.Sprintf("stack %s is locked by another update", e.Stack), e.Remedy)
+	}
+	return fault.WithRemedy(fmt.Sprintf("stack %s is locked by %s", e.Stack, e.Owner), e.Remedy)
+}
+
+// Owner is the process that locked a stack.
+type Owner struct {
+	// PID of the pulumi process on Host.
+	PID int `json:"pid"`
+	// Host name.
+	Host string `json:"hostname"`
+	// User name.
+	User string `json:"username"`
+	// Since is when the lock was taken.
+	Since time.Time `json:"timestamp"`
+}
+
+func (o Owner) String() string {
+	return fmt.Sprintf("%s on %s (process %d, since %s)",
+		o.User, o.Host, o.PID, o.Since.UTC().Format(time.RFC3339))
+}
+
+// same says that two are one; a backend tells the time to the second.
+func (o Owner) same(other Owner) bool {
+	return o.PID == other.PID && o.Host == other.Host && o.User == other.User &&
+		o.Since.Truncate(time.Second).Equal(other.Since.Truncate(time.Second))
+}

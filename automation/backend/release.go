@@ -1,0 +1,134 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// ReleaseLocks removes the locks of a stack in a local backend whose owners
+// are gone, after a bounded wait for owners that are about to go. It returns
+// a LockedError when somebody still works on the stack. Backends elsewhere
+// report a lock when an operation meets it.
+func (b *Backend) ReleaseLocks(ctx context.Context, stack string) error {
+	dir, ok := b.Directory()
+	if !ok {
+		return nil
+	}
+	if err := b.removeUnfinished(dir, stack); err != nil {
+		return err
+	}
+	if err := b.mendAttributes(stack); err != nil {
+		return err
+	}
+	held, err := readLocks(dir, stack)
+	if err != nil {
+		return err
+	}
+	for _, h := range held {
+		if err := b.awaitOwner(ctx, stack, h.owner); err != nil {
+			return err
+		}
+		if err := b.removeLock(stack, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeLock removes the very lock whose owner is gone. `pulumi cancel` would
+// remove whatever locks there are, also one that somebody took who found the
+// first one stale at the same time.
+func (b *Backend) removeLock(stack string, h lockFile) error {
+	removed, err := removeLockFile(stack, h.path)
+	if removed {
+		b.noteUnlocked(stack, h.owner)
+	}
+	return err
+}
+
+// removeLockFile removes a lock from a directory; false when its owner has ended
+// by itself meanwhile, or somebody else was here.
+func removeLockFile(stack, path string) (removed bool, err error) {
+	if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = removeFile(path + attributes)
+	}
+	if err != nil {
+		return false, fmt.Errorf("remove the lock of stack %s: %w", stack, err)
+	}
+	return true, nil
+}
+
+func (b *Backend) noteUnlocked(stack string, o Owner) {
+	b.Note(stack, fmt.Sprintf("recovered: removed the lock of %s, which is gone", o))
+}
+
+// ReleaseStale releases the lock that an operation met, if its owner is gone.
+func (b *Backend) ReleaseStale(ctx context.Context, stack string, o Owner) error {
+	if _, local := b.Directory(); local {
+		return b.ReleaseLocks(ctx, stack)
+	}
+	if err := b.awaitOwner(ctx, stack, o); err != nil {
+		return err
+	}
+	return b.cancelLock(ctx, stack, o)
+}
+
+// unlockGrace bounds the look for a lock left behind by a cancelled operation.
+const unlockGrace = 30 * time.Second
+
+// UnlockAfterCancel makes sure that a cancelled operation left no lock. A CLI
+// that ended by itself has released it; one that was killed, or took the signal
+// before it was ready for it, has not, and in a local backend that is seen.
+func (b *Backend) UnlockAfterCancel(ctx context.Context, stack string, killed bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
+	defer cancel()
+	if _, local := b.Directory(); local || !killed {
+		return b.ReleaseLocks(ctx, stack)
+	}
+	locks, err := b.Locks(ctx, stack)
+	if err != nil {
+		return err
+	}
+	for _, l := range locks {
+		if l.State == OwnerGone {
+			err = errors.Join(err, b.Unlock(ctx, l, false))
+		}
+	}
+	return err
+}
+
+// cancelLock removes the locks of a stack in a backend that is no directory,
+// unless they are another owner's by now.
+func (b *Backend) cancelLock(ctx context.Context, stack string, o Owner) error {
+	owners, err := b.Holders(ctx, stack)
+	if err != nil {
+		return err
+	}
+	for _, now := range owners {
+		if !now.same(o) {
+			return b.lockedError(stack, now)
+		}
+	}
+	if len(owners) == 0 {
+		return nil
+	}
+	if err := b.cancel(ctx, stack); err != nil {
+		return err
+	}
+	b.noteUnlocked(stack, o)
+	return nil
+}
+
+// cancel runs `pulumi cancel`, which removes all locks of a stack, and in
+// Pulumi Cloud ends the update under way.
+func (b *Backend) cancel(ctx context.Context, stack string) error {
+	_, err := b.CLI.Manage(ctx, stack, "unlock", "cancel", "--yes", "--stack", stack)
+	return err
+}

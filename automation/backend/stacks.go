@@ -1,0 +1,57 @@
+package backend
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+
+	"tombolo/stacks"
+)
+
+// StackInfo is what the backend knows of a stack.
+type StackInfo struct {
+	// Name and Kind of the stack.
+	Name string      `json:"name"`
+	Kind stacks.Kind `json:"kind"`
+	// LastUpdate is when it was last changed; zero if never.
+	LastUpdate time.Time `json:"lastUpdate,omitzero"`
+	// Resources in the state, the stack itself and providers included.
+	Resources int `json:"resources"`
+	// Updating says that an update runs.
+	Updating bool `json:"updating,omitempty"`
+}
+
+// Stacks lists the backend's stacks by cluster.
+func (b *Backend) Stacks(ctx context.Context) (map[string][]StackInfo, error) {
+	summaries, err := b.CLI.Stacks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]StackInfo{}
+	for _, s := range summaries {
+		cluster, kind, err := stacks.Parse(s.Name)
+		if err != nil {
+			continue // somebody else's stack in the same backend
+		}
+		out[cluster] = append(out[cluster], stackInfo(s, kind))
+	}
+	for _, infos := range out {
+		slices.SortFunc(infos, func(a, b StackInfo) int {
+			return slices.Index(stacks.Kinds(), a.Kind) - slices.Index(stacks.Kinds(), b.Kind)
+		})
+	}
+	return out, nil
+}
+
+func stackInfo(s auto.StackSummary, kind stacks.Kind) StackInfo {
+	info := StackInfo{Name: s.Name, Kind: kind, Updating: s.UpdateInProgress}
+	if s.ResourceCount != nil {
+		info.Resources = *s.ResourceCount
+	}
+	if t, err := time.Parse(time.RFC3339, s.LastUpdate); err == nil {
+		info.LastUpdate = t
+	}
+	return info
+}

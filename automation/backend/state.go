@@ -1,0 +1,217 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"tombolo/internal/names"
+)
+
+// RootType is the type of the resource that stands for the stack itself.
+const RootType = "pulumi:pulumi:Stack"
+
+// State is a stack's deployment as the backend has it.
+type State struct {
+	Raw        apitype.UntypedDeployment
+	Deployment apitype.DeploymentV3
+}
+
+// State reads a stack's state; nil when the stack does not exist.
+func (b *Backend) State(ctx context.Context, stack string) (*State, error) {
+	if err := b.mendAttributes(stack); err != nil {
+		return nil, err
+	}
+	if st, known, err := b.localState(stack); known || err != nil {
+		return st, err
+	}
+	raw, found, err := b.CLI.Export(ctx, stack)
+	if err != nil || !found {
+		return nil, err
+	}
+	return ParseState(stack, raw)
+}
+
+func ParseState(stack string, raw apitype.UntypedDeployment) (*State, error) {
+	s := &State{Raw: raw}
+	if len(raw.Deployment) == 0 {
+		return s, nil
+	}
+	if err := json.Unmarshal(raw.Deployment, &s.Deployment); err != nil {
+		return nil, fmt.Errorf("read the state of stack %s, version %d: %w", stack, raw.Version, err)
+	}
+	return s, nil
+}
+
+// All are the stack's resources; none when it does not exist.
+func (s *State) All() []apitype.ResourceV3 {
+	if s == nil {
+		return nil
+	}
+	return s.Deployment.Resources
+}
+
+// Resources counts what the stack manages: everything but the stack itself
+// and providers, which are nothing in the world.
+func (s *State) Resources() int {
+	if s == nil {
+		return 0
+	}
+	n := 0
+	for _, r := range s.Deployment.Resources {
+		if Managed(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// Managed says whether a resource is one in the world: neither the stack itself nor
+// a provider.
+func Managed(r apitype.ResourceV3) bool {
+	return r.Type != RootType && !strings.HasPrefix(string(r.Type), "pulumi:providers:")
+}
+
+// Outputs of the stack; secrets among them are still encrypted.
+func (s *State) Outputs() map[string]any {
+	outputs := s.rootOutputs()
+	if _, listed := outputs[unverifiedOutput]; listed { // none of the program's
+		outputs = maps.Clone(outputs)
+		delete(outputs, unverifiedOutput)
+	}
+	return outputs
+}
+
+func (s *State) rootOutputs() map[string]any {
+	if s == nil {
+		return nil
+	}
+	for _, r := range s.Deployment.Resources {
+		if r.Type == RootType {
+			return r.Outputs
+		}
+	}
+	return nil
+}
+
+// signature marks what is no plain value in a state: a secret, above all.
+const signature = "4dabf18193072939515e22adb298388d"
+
+// IsSpecial says that the value, or something in it, is no plain value.
+func IsSpecial(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		if _, ok := v[signature]; ok {
+			return true
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), IsSpecial)
+	case []any:
+		return slices.ContainsFunc(v, IsSpecial)
+	}
+	return false
+}
+
+// Masked is a value with the word for a secret in the place of each, as the CLI
+// shows them.
+func Masked(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		if _, ok := v[signature]; ok {
+			return names.Secret
+		}
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			out[key] = Masked(e)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = Masked(e)
+		}
+		return out
+	}
+	return value
+}
+
+// HoldsSecret says whether a masked value had a secret in it.
+func HoldsSecret(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return v == names.Secret
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), HoldsSecret)
+	case []any:
+		return slices.ContainsFunc(v, HoldsSecret)
+	}
+	return false
+}
+
+// Find returns the live resource with the URN.
+func (s *State) Find(urn resource.URN) (apitype.ResourceV3, bool) {
+	if s == nil {
+		return apitype.ResourceV3{}, false
+	}
+	for _, r := range s.Deployment.Resources {
+		if r.URN == urn && !r.Delete {
+			return r, true
+		}
+	}
+	return apitype.ResourceV3{}, false
+}
+
+// Object finds a live resource by its type and its id.
+func (s *State) Object(kind string, is func(id string) bool) (apitype.ResourceV3, bool) {
+	if s == nil {
+		return apitype.ResourceV3{}, false
+	}
+	for _, r := range s.Deployment.Resources {
+		if string(r.Type) == kind && !r.Delete && is(string(r.ID)) {
+			return r, true
+		}
+	}
+	return apitype.ResourceV3{}, false
+}
+
+// Interrupted counts the operations of which it is not known what became of them.
+func (s *State) Interrupted() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.Deployment.PendingOperations) + len(s.Unverified())
+}
+
+// unverifiedOutput is an output of a stack in which creations were adopted that
+// the cloud has not confirmed yet: the list of their URNs. It is taken away with
+// the confirmation. Without one, because the cloud did not answer, it stays for the
+// next operation: to the engine an adopted resource exists, and it would never be
+// made.
+const unverifiedOutput = "tomboloUnverified"
+
+// Unverified are the resources whose adoption was not confirmed. One that has left
+// the state meanwhile is not among them.
+func (s *State) Unverified() []string {
+	listed, _ := s.rootOutputs()[unverifiedOutput].([]any)
+	var out []string
+	for _, u := range listed {
+		if urn, ok := u.(string); ok {
+			if _, found := s.Find(resource.URN(urn)); found {
+				out = append(out, urn)
+			}
+		}
+	}
+	return out
+}
+
+// ListsUnverified says whether the state has a list of unverified resources, also
+// one whose resources have left it.
+func (s *State) ListsUnverified() bool {
+	_, lists := s.rootOutputs()[unverifiedOutput]
+	return lists
+}

@@ -1,0 +1,72 @@
+package backend
+
+import (
+	"context"
+	"fmt"
+)
+
+// Lock is a lock on a stack.
+type Lock struct {
+	// Stack is the stack's name.
+	Stack string `json:"stack"`
+	// Owner of the lock; nil when the backend does not tell.
+	Owner *Owner `json:"owner,omitempty"`
+	// State of the owner.
+	State OwnerState `json:"state"`
+
+	// file is the lock itself in a local backend.
+	file string
+}
+
+// Locks returns the locks on stacks. A backend that is neither a directory nor
+// Pulumi Cloud is asked by taking each lock for a moment.
+func (b *Backend) Locks(ctx context.Context, names ...string) ([]Lock, error) {
+	find, err := b.lockFinder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []Lock
+	for _, stack := range names {
+		found, err := find(ctx, stack)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// Unlock removes a lock that Locks returned. Unless its owner is gone that has
+// to be said: without ownerIsGone, somebody who may be at work keeps the lock,
+// and a LockedError names them.
+func (b *Backend) Unlock(ctx context.Context, l Lock, ownerIsGone bool) error {
+	if l.State != OwnerGone && !ownerIsGone {
+		return b.refusal(l)
+	}
+	switch {
+	case l.file != "":
+		_, err := removeLockFile(l.Stack, l.file)
+		return err
+	case l.Owner == nil:
+		return b.cancel(ctx, l.Stack)
+	default:
+		return b.cancelLock(ctx, l.Stack, *l.Owner)
+	}
+}
+
+// refusal says why a lock is not removed, and what to do in the owner's state.
+func (b *Backend) refusal(l Lock) *LockedError {
+	e := &LockedError{Stack: l.Stack, Owner: l.Owner}
+	force := fmt.Sprintf("run `%s`", b.unlockCommand(l.Stack))
+	switch l.State {
+	case OwnerAlive:
+		e.Remedy = fmt.Sprintf("the process runs: wait for it, or end it with `kill -INT %d`; if it is not the owner, %s", l.Owner.PID, force)
+	case OwnerOrphan:
+		e.Remedy = fmt.Sprintf("the process runs, though its driver is gone, and ends at its next step: wait for it, or end it with `kill -INT %d`", l.Owner.PID)
+	case OwnerElsewhere:
+		e.Remedy = fmt.Sprintf("look on %s whether process %d runs; if it does not, %s", l.Owner.Host, l.Owner.PID, force)
+	default:
+		e.Remedy = fmt.Sprintf("the backend does not say whose it is: make sure that nobody works on the stack; then %s", force)
+	}
+	return e
+}
