@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -32,7 +33,7 @@ var notReached = regexp.MustCompile(`connect: connection refused|configured Kube
 // before it, go away by themselves. young says that the cluster was made in the same
 // run.
 func repeatable(r StackResult, err error, young bool) bool {
-	causes := slices.DeleteFunc(causesOf(r, err), followed)
+	causes := slices.DeleteFunc(causesOf(r, err), pulumicli.Followed)
 	return !errors.Is(err, context.Canceled) && len(causes) > 0 && !slices.ContainsFunc(causes, func(cause string) bool {
 		return !transient.MatchString(cause) && (!young || !notReached.MatchString(cause))
 	})
@@ -43,8 +44,8 @@ func causesOf(r StackResult, err error) []string {
 	if r.Operation == "up" || r.Operation == "preview" {
 		return slices.Clone(r.causes)
 	}
-	if command := new(CommandError); errors.As(err, &command) && command.Operation == "refresh" {
-		return slices.Clone(command.causes)
+	if command := new(pulumicli.Error); errors.As(err, &command) && command.Operation == "refresh" {
+		return slices.Clone(command.Causes)
 	}
 	return nil
 }
@@ -68,7 +69,7 @@ func (d *Driver) patiently(ctx context.Context, stack string, young bool, try fu
 			break
 		}
 		d.opts.Observer.Note(stack, fmt.Sprintf("%s; trying again in %s, %d of %d",
-			shortened(unlisted(causesOf(result, err)[0])), pause, i+1, len(d.pauses)))
+			pulumicli.Reason(causesOf(result, err)[0]), pause, i+1, len(d.pauses)))
 		if waited := linger(ctx, pause); waited != nil {
 			return result, errors.Join(err, waited)
 		}

@@ -8,18 +8,20 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/internal/names"
 )
 
 func TestRepeatable(t *testing.T) {
 	const throttled = "exceeded maximum number of attempts, 4, https response error StatusCode: 503, RequestID: x, api error RequestLimitExceeded: Request limit exceeded."
 	const away = `dial tcp 127.0.0.1:6443: connect: connection refused`
-	failed := &CommandError{Operation: "up"}
+	failed := &pulumicli.Error{Operation: "up"}
 	for _, test := range []struct {
 		name   string
 		causes []string
@@ -37,7 +39,7 @@ func TestRepeatable(t *testing.T) {
 		{"quota", []string{"StatusCode: 400, RequestID: x, api error VpcLimitExceeded: no"}, failed, false, false},
 		{"one of two", []string{throttled, "StatusCode: 403, RequestID: x, api error AccessDenied: no"}, failed, false, false},
 		{"nothing said", nil, failed, false, false},
-		{"interrupted", []string{throttled}, &CommandError{Operation: "up", Err: context.Canceled}, false, false},
+		{"interrupted", []string{throttled}, &pulumicli.Error{Operation: "up", Err: context.Canceled}, false, false},
 		{"the program got no answer", []string{"list namespaces: TLS handshake timeout"}, &fault.Precondition{What: "no"}, false, true},
 		{"not started", nil, &fault.Precondition{What: "no"}, false, false},
 	} {
@@ -69,13 +71,13 @@ func TestUpTriesAgain(t *testing.T) {
 // away is not.
 func TestRepeatableOperations(t *testing.T) {
 	const lost = "http2: client connection lost"
-	failed := &CommandError{}
+	failed := &pulumicli.Error{}
 	for operation, want := range map[string]bool{"up": true, "preview": true, "destroy": false, "": false} {
 		if got := repeatable(StackResult{Operation: operation, causes: []string{lost}}, failed, false); got != want {
 			t.Errorf("%q is repeatable: %t", operation, got)
 		}
 	}
-	refresh := &CommandError{Operation: "refresh", causes: []string{lost}}
+	refresh := &pulumicli.Error{Operation: "refresh", Causes: []string{lost}}
 	if !repeatable(StackResult{}, refresh, false) {
 		t.Error("the refresh before an up is not repeatable")
 	}
@@ -118,14 +120,16 @@ func TestChangesOfTwoTries(t *testing.T) {
 }
 
 func TestUnansweredCreations(t *testing.T) {
-	rec := &recorder{running: map[string]string{}}
+	rec := &recorded{}
 	for name, cause := range map[string]string{
 		"lost":    "https response error StatusCode: 0, RequestID: , request send failed",
 		"refused": "https response error StatusCode: 409, RequestID: x, EntityAlreadyExists: it exists",
 	} {
 		urn := "urn:pulumi:s::tombolo::aws:iam/role:Role::" + name
-		rec.addError(&apitype.DiagnosticEvent{URN: urn, Severity: "error", Message: cause})
-		rec.failedCreations = append(rec.failedCreations, apitype.StepEventMetadata{
+		rec.Record(events.EngineEvent{EngineEvent: apitype.EngineEvent{
+			DiagnosticEvent: &apitype.DiagnosticEvent{URN: urn, Severity: "error", Message: cause},
+		}})
+		rec.FailedCreations = append(rec.FailedCreations, apitype.StepEventMetadata{
 			URN: urn, Type: "aws:iam/role:Role", Op: apitype.OpCreate,
 			New: &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"name": name}},
 		})

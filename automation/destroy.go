@@ -12,6 +12,7 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -149,7 +150,7 @@ func refuseProtected(c *config.Cluster, o DestroyOptions) error {
 
 // keptCore says what a failed teardown of bootstrap left alone.
 func keptCore(c *config.Cluster, err error) error {
-	if command := new(CommandError); !errors.As(err, &command) {
+	if command := new(pulumicli.Error); !errors.As(err, &command) {
 		return err // nothing was started
 	}
 	return &DeploymentError{
@@ -228,7 +229,7 @@ func (s *session) prepareDestroy(ctx context.Context, st *backend.State, keepDat
 		return nil, nil
 	}
 	if err := s.importState(ctx, edited); err != nil {
-		return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "prepare the destruction of", err: err})
+		return nil, s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "prepare the destruction of", Err: err})
 	}
 	note := s.driver.noter(s.name)
 	if p.Unprotected > 0 {
@@ -268,10 +269,10 @@ func (s *session) removed(ctx context.Context, result StackResult, o DestroyOpti
 // where it is the user's: secrets in it are needed when the cluster is made
 // again.
 func (s *session) remove(ctx context.Context) error {
-	s.command.preserveConfig = true
+	s.command.PreserveConfig = true
 	err := s.stack.Workspace().RemoveStack(ctx, s.name)
 	if err != nil {
-		return s.driver.failure(ctx, failed{stack: s.name, operation: "remove", err: err})
+		return s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "remove", Err: err})
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"tombolo/automation/pulumicli"
 	"tombolo/stacks"
 )
 
@@ -22,7 +23,7 @@ import (
 // takes no privileges.
 func (b *faultBench) limited(blocks int) (limit string) {
 	b.t.Helper()
-	real, err := lookPath("pulumi", b.opts.Env["PATH"])
+	real, err := pulumicli.LookPath("pulumi", b.opts.Env["PATH"])
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"tombolo/automation/fault"
 	"tombolo/automation/handover"
 	"tombolo/automation/preflight"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -60,7 +61,7 @@ func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.K
 func (r *readiness) wait(ctx context.Context) error {
 	r.work.Wait()
 	if err := ctx.Err(); err != nil {
-		return interrupted(failed{stack: stacks.Name(r.cluster.Name, stacks.Core), operation: "up"}, err)
+		return pulumicli.Interrupted(pulumicli.Failed{Stack: stacks.Name(r.cluster.Name, stacks.Core), Operation: "up"}, err)
 	}
 	found := r.report.Failed()
 	if len(found) == 0 {
@@ -82,36 +83,30 @@ type host struct{ driver *Driver }
 func (h host) Env(key string) string { return h.driver.opts.lookupEnv(key) }
 
 func (h host) Has(program string) bool {
-	_, err := lookPath(program, h.Env("PATH"))
+	_, err := pulumicli.LookPath(program, h.Env("PATH"))
 	return err == nil
 }
 
 func (h host) CLI(ctx context.Context) error {
-	_, err := h.driver.pulumi(ctx)
+	_, err := h.driver.pulumi.Program(ctx)
 	return problem(err)
 }
 
 func (h host) Plugins(ctx context.Context) (string, error) {
-	command, err := h.driver.pulumi(ctx)
+	command, err := h.driver.pulumi.Program(ctx)
 	if err != nil {
 		return "", err
 	}
-	stdout, stderr, _, err := command.Run(ctx, h.driver.opts.Root, nil, nil, nil, environ(h.driver.env), "plugin", "ls", "--json")
+	stdout, stderr, _, err := command.Run(ctx, h.driver.opts.Root, nil, nil, nil, pulumicli.Environ(h.driver.env), "plugin", "ls", "--json")
 	if err != nil {
-		return "", errors.New(firstLine(stderr, err.Error()))
+		return "", errors.New(pulumicli.FirstLine(stderr, err.Error()))
 	}
 	return stdout, nil
 }
 
 func (h host) ListStacks(ctx context.Context) error {
-	ws, err := h.driver.reading(ctx)
-	if err == nil {
-		_, err = ws.ListStacks(ctx)
-	}
-	if err != nil {
-		return h.driver.failure(ctx, failed{stack: "the stacks", operation: "list", err: err})
-	}
-	return nil
+	_, err := h.driver.pulumi.Stacks(ctx)
+	return err
 }
 
 func (h host) Dir() (string, bool) { return h.driver.backend.Directory() }
@@ -198,18 +193,18 @@ func (d *Driver) askAccount(ctx context.Context, c *config.Cluster) preflight.Fa
 		return f
 	}
 	defer os.RemoveAll(dir)
-	stack, err := d.scratchStack(ctx, dir, func(p *pulumi.Context) error { return preflight.ReadFacts(p, c, &f) })
-	rec := &recorder{running: map[string]string{}}
+	stack, err := d.pulumi.Scratch(ctx, dir, func(p *pulumi.Context) error { return preflight.ReadFacts(p, c, &f) })
+	rec := &pulumicli.Recorder{}
 	if err == nil {
-		err = observed(rec.record, func(ch chan<- events.EngineEvent) error {
+		err = pulumicli.Observed(rec.Record, func(ch chan<- events.EngineEvent) error {
 			_, err := stack.Preview(ctx, optpreview.EventStreams(ch))
 			return err
 		})
 	}
 	if err != nil && f.Err == "" {
-		failure := d.failure(ctx, failed{stack: c.Name, operation: "ask the account of", err: err, record: rec})
+		failure := d.pulumi.Failure(ctx, pulumicli.Failed{Stack: c.Name, Operation: "ask the account of", Err: err, Record: rec})
 		f.Err = failure.Error()
-		if command := new(CommandError); errors.As(failure, &command) {
+		if command := new(pulumicli.Error); errors.As(failure, &command) {
 			f.Err = command.Reasons[0]
 		}
 	}

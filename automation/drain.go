@@ -10,6 +10,7 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -92,7 +93,7 @@ func (d *Driver) markDraining(ctx context.Context, c *config.Cluster, st *backen
 		return err
 	}
 	if err := s.importState(ctx, edited); err != nil {
-		return d.failure(ctx, failed{stack: s.name, operation: "write down that the cluster is being emptied in", err: err})
+		return d.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "write down that the cluster is being emptied in", Err: err})
 	}
 	return nil
 }

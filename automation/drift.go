@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 
 	"tombolo/automation/drift"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -34,17 +35,17 @@ func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Ki
 	}
 	observer := h.driver.opts.Observer
 	observer.StackStarted(s.name, operation)
-	rec := &recorder{running: map[string]string{}}
-	watch := rec.observer(s.name, observer)
-	err = observed(func(e events.EngineEvent) {
+	rec := &pulumicli.Recorder{}
+	err = pulumicli.Observed(func(e events.EngineEvent) {
 		reader.Read(e)
-		watch(e)
+		rec.Record(e)
+		observer.EngineEvent(s.name, e)
 	}, func(ch chan<- events.EngineEvent) error {
 		_, err := s.stack.PreviewRefresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
 		return err
 	})
 	if err != nil {
-		err = h.driver.failure(ctx, failed{stack: s.name, operation: operation, err: err, record: rec})
+		err = h.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: operation, Err: err, Record: rec})
 	}
 	observer.StackFinished(s.name, reader.Tally(), err)
 	return err
@@ -52,7 +53,7 @@ func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Ki
 
 func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, error) {
 	found, err := h.driver.lookup(ctx, c, nil)
-	if command := new(CommandError); errors.As(err, &command) && ctx.Err() == nil {
+	if command := new(pulumicli.Error); errors.As(err, &command) && ctx.Err() == nil {
 		command.Operation = "look for unexpected resources of"
 		command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"
 	}

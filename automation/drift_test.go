@@ -12,6 +12,7 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/drift"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 )
 
@@ -131,7 +132,7 @@ func TestDriftFails(t *testing.T) {
 func TestDriftLookupFails(t *testing.T) {
 	b := driftBench(t)
 	b.lookup = func(context.Context, *config.Cluster, []interfaceQuery) ([]sighting, error) {
-		return nil, &CommandError{Stack: "demo", Operation: "look up", Reasons: []string{"denied"}}
+		return nil, &pulumicli.Error{Stack: "demo", Operation: "look up", Reasons: []string{"denied"}}
 	}
 	_, err := b.Drift(t.Context(), demo())
 	const want = "look for unexpected resources of demo: denied; allow tag:GetResources to the credentials in use, and run the same command again"

@@ -37,6 +37,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/automation/preflight"
 	"tombolo/automation/process"
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -112,7 +113,7 @@ type Driver struct {
 	opts      Options
 	env       map[string]string
 	backend   *backend.Backend
-	children  *children
+	pulumi    *pulumicli.CLI
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
 	// inspect asks an account, and reachGit a repository, for the preflight.
@@ -128,15 +129,6 @@ type Driver struct {
 	now          func() time.Time
 	// pauses are those of the function of that name, but in tests.
 	pauses []time.Duration
-
-	commandOnce sync.Once
-	command     auto.PulumiCommand
-	commandErr  error
-
-	// selecting serialises what the CLI cannot do in parallel: creating and
-	// selecting stacks, and installing plugins.
-	selecting   sync.Mutex
-	pluginsDone bool
 
 	// pushing serialises pushes to Git: of two at a time to one branch, the
 	// server refuses the second.
@@ -159,11 +151,9 @@ func New(o Options) (*Driver, error) {
 	d := &Driver{
 		opts:      o,
 		env:       o.environment(),
-		children:  newChildren(o.CancelGrace),
 		program:   stacks.Program,
 		preflight: stacks.Preflight,
 		now:       time.Now,
-		command:   o.Command,
 	}
 	d.lookup = d.lookUp
 	d.inspect, d.reachGit = d.askAccount, handover.Reach
@@ -172,8 +162,13 @@ func New(o Options) (*Driver, error) {
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout
 	d.pauses = pauses()
+	d.pulumi = pulumicli.New(pulumicli.Options{
+		Root: o.Root, WorkDir: o.WorkDir, Env: d.env, Getenv: o.lookupEnv, Home: o.PulumiHome, Secrets: o.SecretsProvider,
+		Command: o.Command, Grace: o.CancelGrace, Note: o.Observer.Note,
+		LockedBy: func(stack, text string) error { return d.backend.LockedBy(stack, text) },
+	})
 	d.backend = &backend.Backend{
-		URL: o.BackendURL, WorkDir: o.WorkDir, CLI: asking{d}, Processes: process.Host{},
+		URL: o.BackendURL, WorkDir: o.WorkDir, CLI: d.pulumi, Processes: process.Host{},
 		LockWait: o.LockWait, Flags: o.Flags, Note: o.Observer.Note,
 	}
 	d.backend.KeepCopies(o.lookupEnv, d.env)
@@ -200,16 +195,7 @@ func (o *Options) backend() (string, error) {
 	if o.BackendURL != "" {
 		return o.BackendURL, nil
 	}
-	return backend.Search{Root: o.Root, Home: o.pulumiHome, Getenv: o.lookupEnv}.Find()
-}
-
-// pulumiHome is where the CLI keeps plugins and credentials.
-func (o *Options) pulumiHome() (string, error) {
-	if o.PulumiHome != "" {
-		return o.PulumiHome, nil
-	}
-	user, err := os.UserHomeDir()
-	return filepath.Join(user, ".pulumi"), err
+	return backend.Search{Root: o.Root, Home: func() (string, error) { return pulumicli.Home(o.PulumiHome) }, Getenv: o.lookupEnv}.Find()
 }
 
 func (o *Options) setDefaults() error {
@@ -292,3 +278,17 @@ func (nobody) StackFinished(string, map[string]int, error) {}
 func (nobody) StackPlanned(string, int)                    {}
 func (nobody) Waiting(string, string)                      {}
 func (nobody) Note(string, string)                         {}
+
+// Hurry ends the grace time of operations whose context was cancelled: each
+// Pulumi CLI that is still at work is told a second time, gives up the calls
+// under way, writes its state and releases its lock. What it gave up is pending
+// in the state, and the next operation finds out what became of it. Operations
+// whose context is not cancelled go on; cancelled later, they get no grace time.
+// It returns at once, may be called more than once, and from any goroutine.
+func (d *Driver) Hurry() { d.pulumi.Hurry() }
+
+// Abandon kills every Pulumi CLI that the driver runs, with its plugins, and
+// lets no further one start. Their locks stay; the next operation finds that
+// nobody holds them, and recovers. It is the last step before a process leaves
+// that was told to cancel, and to hurry, and cannot wait.
+func (d *Driver) Abandon() { d.pulumi.Abandon() }

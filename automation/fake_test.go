@@ -389,3 +389,9 @@ func demo() *config.Cluster {
 		Cloud: config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
 	}
 }
+
+// What people are told to do about two failures that are common.
+const (
+	quotaRemedy     = "ask the cloud for a higher quota or delete what is not needed, and run the same command again"
+	throttledRemedy = "too many requests are made to the cloud at once: wait a few minutes, or work on fewer clusters in parallel, and run the same command again"
+)

@@ -35,9 +35,9 @@ func TestWhatIsKept(t *testing.T) {
 		{apitype.OpDelete, configMap, "argocd/karpenter-values", ""},
 		{apitype.OpDelete, "kubernetes:core/v1:Namespace", "infra-config", ""},
 	} {
-		rec := &recorder{running: map[string]string{}}
-		rec.record(step(test.op, test.kind, test.id))
-		rec.record(step(test.op, test.kind, test.id))
+		rec := newRecorded(nil)
+		rec.Record(step(test.op, test.kind, test.id))
+		rec.Record(step(test.op, test.kind, test.id))
 		if got := strings.Join(rec.lost, ", "); got != test.want {
 			t.Errorf("%s of %s %s: lost is %q, want %q", test.op, test.kind, test.id, got, test.want)
 		}

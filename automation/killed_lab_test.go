@@ -29,6 +29,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/process"
+	"tombolo/automation/pulumicli"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 )
@@ -121,7 +122,7 @@ func newVictim(t *testing.T) *victim {
 		}
 	}
 	err = errors.Join(os.Symlink(filepath.Join(root, ".tools"), filepath.Join(dir, ".tools")),
-		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(project), 0o600),
+		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte("name: tombolo\nruntime: go\nstackConfigDir: clusters\n"), 0o600),
 		os.Mkdir(filepath.Join(dir, "clusters"), 0o700))
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func (v *victim) attempt(t *testing.T, operation, victim string, moment int, lat
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDriverToBeKilled$")
 	cmd.Dir = v.dir
 	cmd.Env = append(os.Environ(), "TOMBOLO_TEST_OPERATION="+operation, "TOMBOLO_TEST_ROOT="+v.dir)
-	cmd.Env = append(cmd.Env, environ(v.env)...)
+	cmd.Env = append(cmd.Env, pulumicli.Environ(v.env)...)
 	var said, failed bytes.Buffer
 	out, err := cmd.StdoutPipe()
 	if err != nil {

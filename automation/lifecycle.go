@@ -15,6 +15,7 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -85,7 +86,7 @@ func stackNames(c *config.Cluster) []string {
 // prepare finds out before anything starts what will be missing: the CLI, and
 // what the programs need besides the cluster file.
 func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
-	if _, err := d.pulumi(ctx); err != nil {
+	if _, err := d.pulumi.Program(ctx); err != nil {
 		return err
 	}
 	if err := d.preflight(ctx, c, stacks.Options{Env: d.opts.Env}); err != nil {
@@ -164,10 +165,10 @@ func (s *session) outputs(ctx context.Context, up StackResult) (map[string]any, 
 	if up.rootOutputs != nil {
 		return up.rootOutputs, nil
 	}
-	s.command.asksOutputs = true
+	s.command.AsksOutputs = true
 	found, err := s.stack.Outputs(ctx)
 	if err != nil {
-		return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "read the outputs of", err: err})
+		return nil, s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "read the outputs of", Err: err})
 	}
 	outputs := make(map[string]any, len(found))
 	for key, o := range found {
@@ -290,7 +291,7 @@ func (d *Driver) each(c *config.Cluster, kinds []stacks.Kind, work func(stacks.K
 // classify makes a DeploymentError of a failed command; other classes stay.
 func classify(c *config.Cluster, err error) error {
 	var deployment *DeploymentError
-	var command *CommandError
+	var command *pulumicli.Error
 	if errors.As(err, &deployment) || !errors.As(err, &command) {
 		return err
 	}

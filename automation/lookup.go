@@ -3,18 +3,16 @@ package automation
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
-	"path/filepath"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
-	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 )
@@ -42,56 +40,21 @@ func (d *Driver) lookUp(ctx context.Context, c *config.Cluster, interfaces []int
 		return nil, fmt.Errorf("make directory to look resources up: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	stack, err := d.scratchStack(ctx, dir, program)
+	stack, err := d.pulumi.Scratch(ctx, dir, program)
 	if err != nil {
 		return nil, err
 	}
-	rec := &recorder{running: map[string]string{}}
-	err = observed(rec.record, func(ch chan<- events.EngineEvent) error {
+	rec := &pulumicli.Recorder{}
+	err = pulumicli.Observed(rec.Record, func(ch chan<- events.EngineEvent) error {
 		_, err := stack.Preview(ctx, optpreview.EventStreams(ch))
 		return err
 	})
 	if err != nil {
-		return nil, d.failure(ctx, failed{
-			stack: c.Name, operation: "look up interrupted creations of", err: err, record: rec,
+		return nil, d.pulumi.Failure(ctx, pulumicli.Failed{
+			Stack: c.Name, Operation: "look up interrupted creations of", Err: err, Record: rec,
 		})
 	}
 	return found, nil
-}
-
-const scratchProject = `name: tombolo-lookup
-runtime: go
-description: Looks cloud resources up by their tags
-`
-
-// scratchStack is a stack in a backend of its own.
-func (d *Driver) scratchStack(ctx context.Context, dir string, program pulumi.RunFunc) (auto.Stack, error) {
-	command, err := d.pulumi(ctx)
-	if err != nil {
-		return auto.Stack{}, err
-	}
-	backend := filepath.Join(dir, "state")
-	if err := os.Mkdir(backend, 0o700); err != nil {
-		return auto.Stack{}, fmt.Errorf("make directory to look resources up: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(scratchProject), 0o600); err != nil {
-		return auto.Stack{}, fmt.Errorf("write project to look resources up: %w", err)
-	}
-	env := maps.Clone(d.env)
-	env["PULUMI_BACKEND_URL"] = "file://" + backend
-	env["PULUMI_CONFIG_PASSPHRASE"] = "nothing is stored"
-	ws, err := auto.NewLocalWorkspace(ctx, auto.WorkDir(dir), auto.Pulumi(command), auto.EnvVars(env),
-		auto.PulumiHome(d.opts.PulumiHome), auto.Program(program), auto.SecretsProvider("passphrase"))
-	if err != nil {
-		return auto.Stack{}, fmt.Errorf("open workspace to look resources up: %w", err)
-	}
-	d.selecting.Lock()
-	defer d.selecting.Unlock()
-	stack, err := auto.NewStack(ctx, "lookup", ws)
-	if err != nil {
-		return auto.Stack{}, d.failure(ctx, failed{stack: "lookup", operation: "open", err: err})
-	}
-	return stack, nil
 }
 
 func sightings(p *pulumi.Context, c *config.Cluster, interfaces []interfaceQuery) ([]sighting, error) {

@@ -9,6 +9,7 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -69,13 +70,13 @@ func (d *Driver) StackOutputs(ctx context.Context, c *config.Cluster, k stacks.K
 
 // decryptedOutputs asks the CLI, which can decrypt secrets.
 func (d *Driver) decryptedOutputs(ctx context.Context, stack string) (map[string]Output, error) {
-	ws, err := d.reading(ctx)
+	ws, err := d.pulumi.Reading(ctx)
 	if err != nil {
 		return nil, err
 	}
 	outputs, err := ws.StackOutputs(ctx, stack)
 	if err != nil {
-		return nil, d.failure(ctx, failed{stack: stack, operation: "read the outputs of", err: err})
+		return nil, d.pulumi.Failure(ctx, pulumicli.Failed{Stack: stack, Operation: "read the outputs of", Err: err})
 	}
 	out := make(map[string]Output, len(outputs))
 	for key, v := range outputs {

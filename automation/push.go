@@ -119,7 +119,7 @@ func (d *Driver) gitCredentials(ctx context.Context, c *config.Cluster) (*handov
 // kept reads a secret of the bootstrap stack's encrypted config.
 func (d *Driver) kept(ctx context.Context, c *config.Cluster, key string) (string, error) {
 	stack := stacks.Name(c.Name, stacks.Bootstrap)
-	ws, err := d.reading(ctx)
+	ws, err := d.pulumi.Reading(ctx)
 	if err != nil {
 		return "", err
 	}

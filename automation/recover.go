@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -111,7 +112,7 @@ func (s *session) refreshSettled(ctx context.Context, urns []string) (*backend.S
 			return st, nil
 		}
 		if s.driver.now().After(deadline) {
-			return nil, &CommandError{
+			return nil, &pulumicli.Error{
 				Stack: s.name, Operation: "recover",
 				Reasons: []string{fmt.Sprintf("%s is still being made after %s", busy, settleTimeout)},
 				Remedy:  "look at it in the cloud's console and run the same command again",
@@ -119,7 +120,7 @@ func (s *session) refreshSettled(ctx context.Context, urns []string) (*backend.S
 		}
 		select {
 		case <-ctx.Done():
-			return nil, interrupted(failed{stack: s.name, operation: "recover"}, ctx.Err())
+			return nil, pulumicli.Interrupted(pulumicli.Failed{Stack: s.name, Operation: "recover"}, ctx.Err())
 		case <-tick.C:
 		}
 	}
@@ -148,7 +149,7 @@ func unsettled(s *backend.State, urns []string) string {
 		for _, key := range []string{"status", "state"} {
 			switch status, _ := r.Outputs[key].(string); strings.ToUpper(status) {
 			case "CREATING", "PENDING", "DELETING":
-				return resourceName(u)
+				return pulumicli.ResourceName(u)
 			}
 		}
 	}
@@ -165,7 +166,7 @@ func (d *Driver) findCreations(ctx context.Context, c *config.Cluster, plan *rec
 	for tries := 0; ; tries++ {
 		found, err := d.lookup(ctx, c, plan.interfaces())
 		if err != nil {
-			var command *CommandError
+			var command *pulumicli.Error
 			if errors.As(err, &command) && ctx.Err() == nil {
 				command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"
 			}
@@ -176,7 +177,7 @@ func (d *Driver) findCreations(ctx context.Context, c *config.Cluster, plan *rec
 			return nil
 		}
 		if err := linger(ctx, d.pauses[tries]); err != nil {
-			return interrupted(failed{stack: c.Name, operation: "look up interrupted creations of"}, err)
+			return pulumicli.Interrupted(pulumicli.Failed{Stack: c.Name, Operation: "look up interrupted creations of"}, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/pulumicli"
 )
 
 // report says what was decided about each operation, given the state after the
@@ -16,7 +17,7 @@ func (p *recovery) report(after *backend.State) string {
 	var adopted, ambiguous []string
 	missing := slices.Clone(p.gone)
 	for _, c := range p.creations {
-		name := resourceName(string(c.resource.URN))
+		name := pulumicli.ResourceName(string(c.resource.URN))
 		switch r, found := after.Find(c.resource.URN); {
 		case c.id != "" && found:
 			adopted = append(adopted, fmt.Sprintf("%s %s", name, r.ID))
@@ -78,7 +79,7 @@ func (p *recovery) compared(after *backend.State) []string {
 func resourceNames(urns []resource.URN) string {
 	names := make([]string, len(urns))
 	for i, urn := range urns {
-		names[i] = resourceName(string(urn))
+		names[i] = pulumicli.ResourceName(string(urn))
 	}
 	return strings.Join(names, ", ")
 }

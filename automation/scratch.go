@@ -16,6 +16,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 )
@@ -58,7 +59,7 @@ func (p providerCloud) Remove(ctx context.Context, c *config.Cluster, all []tear
 // scratch is a stack that is thrown away, with a provider in it.
 type scratch struct {
 	driver *Driver
-	about  failed
+	about  pulumicli.Failed
 	stack  auto.Stack
 }
 
@@ -76,8 +77,8 @@ func (p providerCloud) open(ctx context.Context, c *config.Cluster, what string,
 			done()
 		}
 	}()
-	s = &scratch{driver: p.driver, about: failed{stack: c.Name, operation: what}}
-	s.stack, err = p.driver.scratchStack(ctx, dir, func(p *pulumi.Context) error {
+	s = &scratch{driver: p.driver, about: pulumicli.Failed{Stack: c.Name, Operation: what}}
+	s.stack, err = p.driver.pulumi.Scratch(ctx, dir, func(p *pulumi.Context) error {
 		provider, err := lookupProvider(p, c)
 		if err != nil {
 			return err
@@ -95,14 +96,14 @@ func (p providerCloud) open(ctx context.Context, c *config.Cluster, what string,
 }
 
 func (s *scratch) run(ctx context.Context, call engineCall) error {
-	rec := &recorder{running: map[string]string{}}
-	err := observed(rec.record, func(ch chan<- events.EngineEvent) error { return call(ctx, ch) })
+	rec := &pulumicli.Recorder{}
+	err := pulumicli.Observed(rec.Record, func(ch chan<- events.EngineEvent) error { return call(ctx, ch) })
 	if err == nil {
 		return nil
 	}
 	f := s.about
-	f.err, f.record = err, rec
-	return s.driver.failure(ctx, f)
+	f.Err, f.Record = err, rec
+	return s.driver.pulumi.Failure(ctx, f)
 }
 
 // read has the provider read the resources that it can, and returns those that
@@ -160,8 +161,8 @@ func (s *scratch) destroy(ctx context.Context) error {
 
 func (s *scratch) failure(ctx context.Context, err error) error {
 	f := s.about
-	f.err = err
-	return s.driver.failure(ctx, f)
+	f.Err = err
+	return s.driver.pulumi.Failure(ctx, f)
 }
 
 // edit changes the stack's state.

@@ -101,7 +101,7 @@ func TestSecretsByAKey(t *testing.T) {
 	if k.times("Encrypt") != len(stacks.Kinds()) {
 		t.Errorf("the key was asked for %q, want one data key for each stack", k.asked)
 	}
-	settings, err := os.ReadFile(filepath.Join(d.opts.WorkDir, stackConfigDir, "Pulumi.demo-core.yaml"))
+	settings, err := os.ReadFile(filepath.Join(d.opts.WorkDir, "clusters", "Pulumi.demo-core.yaml"))
 	if err != nil || !strings.Contains(string(settings), "secretsprovider: awskms://"+keyID) {
 		t.Errorf("the stack's settings are %s, error %v", settings, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/tokens"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks"
@@ -25,10 +26,10 @@ var noAnswer = regexp.MustCompile(`StatusCode: (0|5\d\d)\b|request send failed|t
 
 // unanswered are the creations among what failed that may have happened all the
 // same. The engine forgets them: nothing of them is in the state.
-func (r *recorder) unanswered() []apitype.StepEventMetadata {
+func (r *recorded) unanswered() []apitype.StepEventMetadata {
 	var out []apitype.StepEventMetadata
-	for _, m := range r.failedCreations {
-		if slices.ContainsFunc(r.causes[m.URN], noAnswer.MatchString) {
+	for _, m := range r.FailedCreations {
+		if slices.ContainsFunc(r.Causes[m.URN], noAnswer.MatchString) {
 			out = append(out, m)
 		}
 	}
@@ -54,7 +55,7 @@ func (d *Driver) adoptUnanswered(ctx context.Context, c *config.Cluster, k stack
 	if err != nil {
 		names := make([]string, len(creations))
 		for i, m := range creations {
-			names[i] = resourceName(m.URN)
+			names[i] = pulumicli.ResourceName(m.URN)
 		}
 		d.opts.Observer.Note(stack, fmt.Sprintf("it is not known whether %s was made: %v; look for it before the next up, which would make another",
 			strings.Join(names, ", "), err))
@@ -123,7 +124,7 @@ func (s *session) settle(ctx context.Context, st *backend.State, plan *recovery)
 				return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
 			}
 			if err := s.importState(ctx, edited); err != nil {
-				return nil, s.driver.failure(ctx, failed{stack: s.name, operation: "recover", err: err})
+				return nil, s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "recover", Err: err})
 			}
 		}
 		after, err := s.refreshSettled(ctx, plan.refresh())
@@ -135,7 +136,7 @@ func (s *session) settle(ctx context.Context, st *backend.State, plan *recovery)
 			return after, s.confirm(ctx, after)
 		}
 		if err := linger(ctx, s.driver.pauses[tries]); err != nil {
-			return nil, interrupted(failed{stack: s.name, operation: "recover"}, err)
+			return nil, pulumicli.Interrupted(pulumicli.Failed{Stack: s.name, Operation: "recover"}, err)
 		}
 		if st, err = withPending(after, hidden); err != nil {
 			return nil, fmt.Errorf("recover stack %s: %w", s.name, err)

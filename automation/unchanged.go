@@ -127,7 +127,7 @@ func (d *Driver) lookAhead(ctx context.Context, c *config.Cluster, k stacks.Kind
 	if err != nil {
 		return forecast{err: err}
 	}
-	s.observer, s.onDifference, s.command.states = to, giveUp, true
+	s.observer, s.onDifference, s.command.States = to, giveUp, true
 	var document string
 	result, err := s.run(ctx, "preview", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 		res, err := s.stack.Preview(ctx, optpreview.EventStreams(ch), optpreview.SuppressProgress())

@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -47,7 +48,7 @@ func (s *session) confirm(ctx context.Context, st *backend.State) error {
 		return fmt.Errorf("recover stack %s: %w", s.name, err)
 	}
 	if err := s.importState(ctx, edited); err != nil {
-		return s.driver.failure(ctx, failed{stack: s.name, operation: "recover", err: err})
+		return s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "recover", Err: err})
 	}
 	return nil
 }

@@ -62,6 +62,7 @@ func newBench(t *testing.T) *bench {
 		URL: "file://" + b.dir, CLI: b.cli, Processes: &table{}, LockWait: 30 * time.Second,
 		Note: func(stack, message string) { b.notes = append(b.notes, "note "+stack+": "+message) },
 	}
+	b.KeepCopies(os.Getenv, map[string]string{})
 	return b
 }
 

@@ -17,6 +17,7 @@ import (
 	"tombolo/automation/backend"
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
+	"tombolo/automation/pulumicli"
 	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
@@ -36,7 +37,7 @@ func testFactory(t *testing.T) (f *factory.Factory, out, errOut *bytes.Buffer) {
 }
 
 func TestClassify(t *testing.T) {
-	command := &automation.CommandError{Stack: "demo-core", Operation: "up", Reasons: []string{"no"}}
+	command := &pulumicli.Error{Stack: "demo-core", Operation: "up", Reasons: []string{"no"}}
 	for _, test := range []struct {
 		err  error
 		want int

@@ -8,6 +8,7 @@ import (
 	"tombolo/automation/backend"
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config/strict"
 	"tombolo/internal/cli/fault"
@@ -110,7 +111,7 @@ func exitClasses() []exitClass {
 			meaning: "A deployment failed after it had started",
 			remedy:  "Resolve the cause and run the command again; it continues where it stopped",
 			matches: func(err error) bool {
-				return isA[*automation.DeploymentError](err) || isA[*automation.CommandError](err)
+				return isA[*automation.DeploymentError](err) || isA[*pulumicli.Error](err)
 			},
 		},
 	}

@@ -1,4 +1,4 @@
-package automation
+package pulumicli
 
 import (
 	"bytes"
@@ -19,38 +19,38 @@ import (
 	"tombolo/automation/fault"
 )
 
-// cli runs the Pulumi CLI. The SDK's own implementation searches this
+// binary is the program of the Pulumi CLI. The SDK's own implementation searches this
 // process's PATH, and kills the CLI ten seconds after an interruption, which
 // leaves a lock and pending operations whenever a cloud call takes longer.
-type cli struct {
+type binary struct {
 	path     string
 	version  semver.Version
 	children *children
 }
 
-// pulumi returns the CLI, which is looked up once per driver.
-func (d *Driver) pulumi(ctx context.Context) (auto.PulumiCommand, error) {
-	d.commandOnce.Do(func() {
-		if d.command == nil {
-			d.command, d.commandErr = findCLI(ctx, d.opts, d.env, d.children)
+// Program returns the CLI, which is looked up once.
+func (p *CLI) Program(ctx context.Context) (auto.PulumiCommand, error) {
+	p.commandOnce.Do(func() {
+		if p.command == nil {
+			p.command, p.commandErr = p.look(ctx)
 		}
 	})
-	return d.command, d.commandErr
+	return p.command, p.commandErr
 }
 
-func findCLI(ctx context.Context, o Options, env map[string]string, running *children) (auto.PulumiCommand, error) {
+func (p *CLI) look(ctx context.Context) (auto.PulumiCommand, error) {
 	remedy := fmt.Sprintf("install Pulumi %s or newer, or build it with `make tools`", sdk.Version)
-	path, err := lookPath("pulumi", o.lookupEnv("PATH"))
+	path, err := LookPath("pulumi", p.Getenv("PATH"))
 	if err != nil {
 		return nil, &fault.Precondition{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}
 	}
-	c := &cli{path: path, children: running}
-	stdout, stderr, _, err := c.Run(ctx, o.Root, nil, nil, nil, environ(env), "version")
+	c := &binary{path: path, children: p.children}
+	stdout, stderr, _, err := c.Run(ctx, p.Root, nil, nil, nil, Environ(p.Env), "version")
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("look for the Pulumi CLI: interrupted: %w", ctx.Err())
 	}
 	if err != nil {
-		what := fmt.Sprintf("%s does not run: %s", path, firstLine(stderr, err.Error()))
+		what := fmt.Sprintf("%s does not run: %s", path, FirstLine(stderr, err.Error()))
 		return nil, &fault.Precondition{What: what, Remedy: remedy, Err: err}
 	}
 	if c.version, err = semver.ParseTolerant(strings.TrimSpace(stdout)); err != nil {
@@ -65,8 +65,8 @@ func findCLI(ctx context.Context, o Options, env map[string]string, running *chi
 	return c, nil
 }
 
-// lookPath searches a PATH that need not be this process's own.
-func lookPath(name, path string) (string, error) {
+// LookPath searches a PATH that need not be this process's own.
+func LookPath(name, path string) (string, error) {
 	for _, dir := range filepath.SplitList(path) {
 		file := filepath.Join(dir, name)
 		info, err := os.Stat(file)
@@ -78,11 +78,11 @@ func lookPath(name, path string) (string, error) {
 }
 
 // Version of the CLI.
-func (c *cli) Version() semver.Version { return c.version }
+func (c *binary) Version() semver.Version { return c.version }
 
 // Run runs the CLI to its end, or interrupts it as children.wait says when ctx
 // is cancelled.
-func (c *cli) Run(ctx context.Context, dir string, stdin io.Reader,
+func (c *binary) Run(ctx context.Context, dir string, stdin io.Reader,
 	outs, errs []io.Writer, env []string, args ...string,
 ) (string, string, int, error) {
 	var stdout, stderr bytes.Buffer
@@ -112,8 +112,8 @@ func nonInteractive(args []string) []string {
 	return append([]string{"--non-interactive"}, args...)
 }
 
-// environ turns a map into the form that processes take, in a fixed order.
-func environ(env map[string]string) []string {
+// Environ turns a map into the form that processes take, in a fixed order.
+func Environ(env map[string]string) []string {
 	out := make([]string, 0, len(env))
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		out = append(out, k+"="+env[k])
@@ -121,7 +121,7 @@ func environ(env map[string]string) []string {
 	return out
 }
 
-func firstLine(candidates ...string) string {
+func FirstLine(candidates ...string) string {
 	for _, c := range candidates {
 		if line, _, _ := strings.Cut(strings.TrimSpace(c), "\n"); line != "" {
 			return line

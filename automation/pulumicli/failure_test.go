@@ -1,4 +1,4 @@
-package automation
+package pulumicli
 
 import (
 	"errors"
@@ -15,40 +15,40 @@ import (
 
 func pre(op apitype.OpType, token, name string, custom bool) events.EngineEvent {
 	e := apitype.EngineEvent{ResourcePreEvent: &apitype.ResourcePreEvent{Metadata: apitype.StepEventMetadata{
-		Op: op, URN: demoURN + token + "::" + name, Type: token,
+		Op: op, URN: "urn:pulumi:demo-core::tombolo::" + token + "::" + name, Type: token,
 		New: &apitype.StepEventStateMetadata{Type: token, Custom: custom},
 	}}}
 	return events.EngineEvent{EngineEvent: e}
 }
 
 func TestProgramThatGivesUpBeforeAnythingIsMade(t *testing.T) {
-	d := newBench(t).Driver
+	p := New(Options{})
 	guard := errors.New("the AWS credentials are of account 1, but the cluster file allows 2 only; use credentials of 2")
-	rec := &recorder{running: map[string]string{}}
-	rec.record(pre(apitype.OpCreate, backend.RootType, "s", false))
-	rec.record(pre(apitype.OpCreate, "pulumi:providers:aws", "aws", true))
-	f := failed{stack: "demo-core", operation: "up", err: errors.New("exit status 255"), record: rec, program: guard}
+	rec := &Recorder{}
+	rec.Record(pre(apitype.OpCreate, backend.RootType, "s", false))
+	rec.Record(pre(apitype.OpCreate, "pulumi:providers:aws", "aws", true))
+	f := Failed{Stack: "demo-core", Operation: "up", Err: errors.New("exit status 255"), Record: rec, Program: guard}
 
-	err := d.failure(t.Context(), f)
+	err := p.Failure(t.Context(), f)
 	var precondition *fault.Precondition
 	if !errors.As(err, &precondition) || !errors.Is(err, guard) || err.Error() != guard.Error() {
 		t.Errorf("error is %T: %v", err, err)
 	}
 
-	rec.record(pre(apitype.OpCreate, "aws:ec2/vpc:Vpc", "demo-vpc", true))
-	var command *CommandError
-	if err := d.failure(t.Context(), f); !errors.As(err, &command) {
+	rec.Record(pre(apitype.OpCreate, "aws:ec2/vpc:Vpc", "demo-vpc", true))
+	var command *Error
+	if err := p.Failure(t.Context(), f); !errors.As(err, &command) {
 		t.Errorf("error after a creation is %T: %v", err, err)
 	}
 }
 
 func TestReasonsAreFewAndShort(t *testing.T) {
-	rec := &recorder{}
+	rec := &Recorder{}
 	for i := range 5 {
 		rec.addError(&apitype.DiagnosticEvent{Message: fmt.Sprintf("error %d %s", i, strings.Repeat("x", 2*maxReason))})
 	}
 	rec.addError(&apitype.DiagnosticEvent{Message: "update failed"})
-	got := failed{record: rec}.reasons()
+	got := Failed{Record: rec}.reasons()
 	if len(got) != maxReasons+1 || got[maxReasons] != "and 2 more" {
 		t.Errorf("%d reasons, the last is %q", len(got), got[len(got)-1])
 	}
@@ -58,9 +58,9 @@ func TestReasonsAreFewAndShort(t *testing.T) {
 }
 
 func TestInterruptedNamesWhatWasUnderWay(t *testing.T) {
-	rec := &recorder{running: map[string]string{}}
-	rec.record(pre(apitype.OpCreate, "aws:eks/cluster:Cluster", "demo", true))
-	err := interrupted(failed{stack: "demo-core", operation: "up", record: rec}, errors.New("stop"))
+	rec := &Recorder{}
+	rec.Record(pre(apitype.OpCreate, "aws:eks/cluster:Cluster", "demo", true))
+	err := Interrupted(Failed{Stack: "demo-core", Operation: "up", Record: rec}, errors.New("stop"))
 	want := "up demo-core: interrupted during create aws:eks/cluster:Cluster demo; run the same command again to go on from there"
 	if err.Error() != want {
 		t.Errorf("error is %q, want %q", err, want)

@@ -1,4 +1,4 @@
-package automation
+package pulumicli
 
 import (
 	"context"
@@ -13,16 +13,17 @@ import (
 	"tombolo/automation/fault"
 )
 
-// failed is a failed call of the SDK.
-type failed struct {
-	stack, operation string
-	// err as the SDK returned it. Its text holds all the CLI wrote, so it
+// Failed is a failed call of the SDK.
+type Failed struct {
+	// Stack and Operation as an error names them.
+	Stack, Operation string
+	// Err as the SDK returned it. Its text holds all the CLI wrote, so it
 	// must not reach a reader.
-	err error
-	// record of the engine's events; nil when there were none.
-	record *recorder
-	// program is the error the program itself returned, if it did.
-	program error
+	Err error
+	// Record of the engine's events; nil when there were none.
+	Record *Recorder
+	// Program is the error the program itself returned, if it did.
+	Program error
 }
 
 // maxReasons is how many of the engine's errors are shown: the first ones are
@@ -33,58 +34,58 @@ const maxReasons = 3
 // documents.
 const maxReason = 1500
 
-// failure turns a failed call into an error for people.
-func (d *Driver) failure(ctx context.Context, f failed) error {
-	if precondition := new(fault.Precondition); errors.As(f.err, &precondition) {
+// Failure turns a failed call into an error for people.
+func (p *CLI) Failure(ctx context.Context, f Failed) error {
+	if precondition := new(fault.Precondition); errors.As(f.Err, &precondition) {
 		return precondition
 	}
 	if cause := ctx.Err(); cause != nil {
-		return interrupted(f, cause)
+		return Interrupted(f, cause)
 	}
 	// The SDK's errors have no Unwrap: its tests come before any wrapping.
-	if auto.IsConcurrentUpdateError(f.err) {
-		return d.backend.LockedBy(f.stack, f.err.Error())
+	if auto.IsConcurrentUpdateError(f.Err) {
+		return p.LockedBy(f.Stack, f.Err.Error())
 	}
 	// A program that gives up before anything was made found that something
 	// it needs is missing: the right account, core's outputs, a secret.
-	if f.program != nil && (f.record == nil || !f.record.touched) {
-		return &fault.Precondition{What: f.program.Error(), Err: f.program}
+	if f.Program != nil && (f.Record == nil || !f.Record.touched) {
+		return &fault.Precondition{What: f.Program.Error(), Err: f.Program}
 	}
 	reasons := f.reasons()
-	failure := &CommandError{
-		Stack: f.stack, Operation: f.operation, Reasons: reasons,
-		Remedy: remedyFor(strings.Join(reasons, "\n")), Err: f.program,
+	failure := &Error{
+		Stack: f.Stack, Operation: f.Operation, Reasons: reasons,
+		Remedy: remedyFor(strings.Join(reasons, "\n")), Err: f.Program,
 	}
-	if f.record != nil {
-		failure.causes = f.record.errors
+	if f.Record != nil {
+		failure.Causes = f.Record.Errors
 	}
 	return failure
 }
 
-func interrupted(f failed, cause error) error {
-	reason := "interrupted"
-	if f.record != nil {
-		if names := f.record.underWay(); len(names) > 0 {
-			reason += " during " + strings.Join(names, ", ")
+func Interrupted(f Failed, cause error) error {
+	what := "interrupted"
+	if f.Record != nil {
+		if names := f.Record.underWay(); len(names) > 0 {
+			what += " during " + strings.Join(names, ", ")
 		}
 	}
-	return &CommandError{
-		Stack: f.stack, Operation: f.operation, Reasons: []string{reason},
+	return &Error{
+		Stack: f.Stack, Operation: f.Operation, Reasons: []string{what},
 		Remedy: "run the same command again to go on from there", Err: cause,
 	}
 }
 
 // reasons are the engine's first errors; without any, what the CLI itself
 // wrote as an error.
-func (f failed) reasons() []string {
+func (f Failed) reasons() []string {
 	var all []string
-	if f.record != nil {
-		all = f.record.errors
+	if f.Record != nil {
+		all = f.Record.Errors
 	}
 	if len(all) == 0 {
-		all = cliErrors(f.err.Error())
+		all = cliErrors(f.Err.Error())
 	}
-	if causes := slices.DeleteFunc(slices.Clone(all), followed); len(causes) > 0 {
+	if causes := slices.DeleteFunc(slices.Clone(all), Followed); len(causes) > 0 {
 		all = causes
 	}
 	out := make([]string, 0, maxReasons)
@@ -92,14 +93,17 @@ func (f failed) reasons() []string {
 		if len(out) == maxReasons {
 			return append(out, fmt.Sprintf("and %d more", len(all)-maxReasons))
 		}
-		out = append(out, shortened(unlisted(r)))
+		out = append(out, Reason(r))
 	}
 	return out
 }
 
-// followed says that a reason is no cause: a component's provider reports that
+// Reason is one of the engine's errors as it is shown.
+func Reason(raw string) string { return shortened(unlisted(raw)) }
+
+// Followed says that a reason is no cause: a component's provider reports that
 // the engine hung up on it, because something else had failed.
-func followed(reason string) bool {
+func Followed(reason string) bool {
 	return strings.Contains(reason, "grpc: the client connection is closing")
 }
 
@@ -151,11 +155,13 @@ func cliErrors(text string) []string {
 		}
 	}
 	if len(out) == 0 {
-		_, status, _ := cutLast(firstLine(text), "failed to ")
-		if _, cause, ok := strings.Cut(status, ": "); ok {
-			return []string{"the Pulumi CLI ended with " + cause}
+		line := FirstLine(text)
+		if i := strings.LastIndex(line, "failed to "); i >= 0 {
+			if _, cause, ok := strings.Cut(line[i:], ": "); ok {
+				return []string{"the Pulumi CLI ended with " + cause}
+			}
 		}
-		out = []string{firstLine(text)}
+		out = []string{line}
 	}
 	return out
 }

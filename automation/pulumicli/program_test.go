@@ -1,6 +1,6 @@
 //go:build !windows
 
-package automation
+package pulumicli
 
 import (
 	"bytes"
@@ -21,25 +21,22 @@ import (
 	"tombolo/automation/process"
 )
 
-// script installs a pulumi of our own, and returns a driver that finds it.
-func script(t *testing.T, body string) *Driver {
+// script installs a pulumi of our own, and returns a CLI that finds it.
+func script(t *testing.T, body string) *CLI {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "pulumi"), []byte("#!/bin/sh\n"+body), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	d, err := New(Options{
-		Root: t.TempDir(), CancelGrace: 5 * time.Second,
-		Env: map[string]string{"PATH": dir + string(os.PathListSeparator) + os.Getenv("PATH")},
+	path := dir + string(os.PathListSeparator) + os.Getenv("PATH")
+	return New(Options{
+		Root: t.TempDir(), Grace: 5 * time.Second,
+		Env: map[string]string{"PATH": path}, Getenv: func(string) string { return path },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
-func TestCLIIsFoundInTheDriversPath(t *testing.T) {
-	command, err := script(t, "echo v3.999.0").pulumi(t.Context())
+func TestCLIIsFoundInItsPath(t *testing.T) {
+	command, err := script(t, "echo v3.999.0").Program(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +54,7 @@ func TestUnfitCLI(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := script(t, tt.body).pulumi(t.Context())
+			_, err := script(t, tt.body).Program(t.Context())
 			var precondition *fault.Precondition
 			if !errors.As(err, &precondition) || !strings.HasSuffix(precondition.What, tt.want) {
 				t.Errorf("error is %T: %v", err, err)
@@ -101,7 +98,7 @@ func TestHurryEndsTheGraceTime(t *testing.T) {
 func TestHurryLeavesAloneWhatIsNotCancelled(t *testing.T) {
 	d := script(t, answersVersion+"echo ready; read line; echo $line")
 	d.Hurry()
-	command, err := d.pulumi(t.Context())
+	command, err := d.Program(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +137,7 @@ while :; do wait $!; done
 	if err != nil {
 		t.Errorf("the plugin, process %d, still runs", plugin)
 	}
-	command, err := d.pulumi(t.Context())
+	command, err := d.Program(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,9 +150,9 @@ const answersVersion = `if [ "$2" = version ]; then echo v3.250.0; exit; fi
 `
 
 // runUntilReady runs the CLI and calls then when it says that it is ready.
-func runUntilReady(ctx context.Context, t *testing.T, d *Driver, then func()) (string, error) {
+func runUntilReady(ctx context.Context, t *testing.T, d *CLI, then func()) (string, error) {
 	t.Helper()
-	command, err := d.pulumi(ctx)
+	command, err := d.Program(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +187,7 @@ func TestCLIErrors(t *testing.T) {
 func TestCLIErrorsInAList(t *testing.T) {
 	text := "failed to run update: exit status 255\nstderr: error: 2 errors occurred:\n" +
 		"    1) write lock: no space left on device\n    2) Unknown\n    3) remove lock: no such file\n\n"
-	f := failed{err: errors.New(text)}
+	f := Failed{Err: errors.New(text)}
 	want := []string{"write lock: no space left on device; remove lock: no such file"}
 	if diff := cmp.Diff(want, f.reasons()); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
@@ -226,7 +223,7 @@ func TestReasonsLeaveOutWhatFollows(t *testing.T) {
 		{[]string{"cluster: it broke", hungUp}, []string{"cluster: it broke"}},
 		{[]string{hungUp}, []string{hungUp}},
 	} {
-		f := failed{record: &recorder{errors: test.errors}}
+		f := Failed{Record: &Recorder{Errors: test.errors}}
 		if diff := cmp.Diff(test.want, f.reasons()); diff != "" {
 			t.Errorf("reasons (-want +got):\n%s", diff)
 		}

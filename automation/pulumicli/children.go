@@ -1,4 +1,4 @@
-package automation
+package pulumicli
 
 import (
 	"context"
@@ -117,16 +117,9 @@ func (c *children) abandon() {
 	}
 }
 
-// Hurry ends the grace time of operations whose context was cancelled: each
-// Pulumi CLI that is still at work is told a second time, gives up the calls
-// under way, writes its state and releases its lock. What it gave up is pending
-// in the state, and the next operation finds out what became of it. Operations
-// whose context is not cancelled go on; cancelled later, they get no grace time.
-// It returns at once, may be called more than once, and from any goroutine.
-func (d *Driver) Hurry() { d.children.hurry.Do(func() { close(d.children.hurried) }) }
+// Hurry ends the grace time of all processes whose context is cancelled, now or
+// later. It may be called more than once, and from any goroutine.
+func (p *CLI) Hurry() { p.children.hurry.Do(func() { close(p.children.hurried) }) }
 
-// Abandon kills every Pulumi CLI that the driver runs, with its plugins, and
-// lets no further one start. Their locks stay; the next operation finds that
-// nobody holds them, and recovers. It is the last step before a process leaves
-// that was told to cancel, and to hurry, and cannot wait.
-func (d *Driver) Abandon() { d.children.abandon() }
+// Abandon kills all processes with what they started, and lets no more be started.
+func (p *CLI) Abandon() { p.children.abandon() }

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package automation
+package pulumicli
 
 import (
 	"os/exec"

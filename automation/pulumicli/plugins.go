@@ -1,4 +1,4 @@
-package automation
+package pulumicli
 
 import (
 	"context"
@@ -31,34 +31,34 @@ func requiredPlugins(info *debug.BuildInfo) map[string]string {
 	return out
 }
 
-// installPlugins installs what is missing of the providers, once for a driver: the
+// installPlugins installs what is missing of the providers, once: the
 // CLI would do so within each operation, and installations in parallel get in each
 // other's way. One that fails is the operation's to report, which may find the
-// provider elsewhere. The caller holds d.selecting.
-func (d *Driver) installPlugins(ctx context.Context) {
-	if d.pluginsDone || d.opts.Command != nil || d.opts.lookupEnv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true" {
+// provider elsewhere. The caller holds p.selecting.
+func (p *CLI) installPlugins(ctx context.Context) {
+	if p.pluginsDone || p.Command != nil || p.Getenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true" {
 		return
 	}
-	command, err := d.pulumi(ctx)
+	command, err := p.Program(ctx)
 	if err != nil {
 		return
 	}
 	info, _ := debug.ReadBuildInfo()
 	required := requiredPlugins(info)
-	for _, name := range missingPlugins(required, d.pluginDir(), d.opts.lookupEnv("PULUMI_DEBUG_PROVIDERS")) {
+	for _, name := range missingPlugins(required, p.pluginDir(), p.Getenv("PULUMI_DEBUG_PROVIDERS")) {
 		version := required[name]
-		d.opts.Observer.Note("", fmt.Sprintf("installing the provider %s %s", name, version))
-		_, _, _, err := command.Run(ctx, d.opts.Root, nil, nil, nil, environ(d.env), "plugin", "install", "resource", name, version)
+		p.Note("", fmt.Sprintf("installing the provider %s %s", name, version))
+		_, _, _, err := command.Run(ctx, p.Root, nil, nil, nil, Environ(p.Env), "plugin", "install", "resource", name, version)
 		if err != nil && ctx.Err() != nil {
 			return
 		}
 	}
-	d.pluginsDone = true
+	p.pluginsDone = true
 }
 
 // pluginDir is where the CLI keeps plugins; "" where nobody knows.
-func (d *Driver) pluginDir() string {
-	home, err := d.opts.pulumiHome()
+func (p *CLI) pluginDir() string {
+	home, err := Home(p.Home)
 	if err != nil {
 		return ""
 	}

@@ -1,0 +1,118 @@
+package pulumicli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gopkg.in/yaml.v3"
+)
+
+const scratchProject = `name: tombolo-lookup
+runtime: go
+description: Looks cloud resources up by their tags
+`
+
+// Scratch is a stack in dir, with a backend of its own, that is thrown away with it.
+func (p *CLI) Scratch(ctx context.Context, dir string, program pulumi.RunFunc) (auto.Stack, error) {
+	command, err := p.Program(ctx)
+	if err != nil {
+		return auto.Stack{}, err
+	}
+	state := filepath.Join(dir, "state")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		return auto.Stack{}, fmt.Errorf("make directory to look resources up: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(scratchProject), 0o600); err != nil {
+		return auto.Stack{}, fmt.Errorf("write project to look resources up: %w", err)
+	}
+	env := maps.Clone(p.Env)
+	env["PULUMI_BACKEND_URL"] = "file://" + state
+	env["PULUMI_CONFIG_PASSPHRASE"] = "nothing is stored"
+	ws, err := auto.NewLocalWorkspace(ctx, auto.WorkDir(dir), auto.Pulumi(command), auto.EnvVars(env),
+		auto.PulumiHome(p.Home), auto.Program(program), auto.SecretsProvider("passphrase"))
+	if err != nil {
+		return auto.Stack{}, fmt.Errorf("open workspace to look resources up: %w", err)
+	}
+	p.selecting.Lock()
+	defer p.selecting.Unlock()
+	stack, err := auto.NewStack(ctx, "lookup", ws)
+	if err != nil {
+		return auto.Stack{}, p.Failure(ctx, Failed{Stack: "lookup", Operation: "open", Err: err})
+	}
+	return stack, nil
+}
+
+// settings are what a stack's settings file says about its secrets.
+type settings struct {
+	Provider string `yaml:"secretsprovider"`
+	Salt     string `yaml:"encryptionsalt"`
+}
+
+// Aside makes a place for a stack in dir with a backend of its own, and the project and the
+// settings of the stack as they are.
+func (p *CLI) Aside(dir, stack string) (Place, error) {
+	if err := p.prepareWorkDir(); err != nil {
+		return Place{}, err
+	}
+	state := filepath.Join(dir, "state")
+	file := filepath.Join(stackConfigDir, "Pulumi."+stack+".yaml")
+	err := errors.Join(
+		os.Mkdir(state, 0o700), os.Mkdir(filepath.Join(dir, stackConfigDir), 0o700),
+		copyProject(filepath.Join(p.WorkDir, "Pulumi.yaml"), filepath.Join(dir, "Pulumi.yaml")),
+	)
+	if err != nil {
+		return Place{}, err
+	}
+	has, err := copySettings(filepath.Join(p.WorkDir, file), filepath.Join(dir, file))
+	if err != nil {
+		return Place{}, err
+	}
+	at := Place{dir: dir, env: maps.Clone(p.Env), secrets: "passphrase"}
+	at.env["PULUMI_BACKEND_URL"] = "file://" + state
+	switch {
+	case has.Provider != "":
+		at.secrets = has.Provider
+	case has.Salt == "":
+		at.env["PULUMI_CONFIG_PASSPHRASE"] = "nothing is stored"
+	}
+	return at, nil
+}
+
+// copyProject copies a project file to a place without a program: the Pulumi
+// engine refuses a "main" that is not there, also when the program is inline.
+func copyProject(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	var project map[string]any
+	if err := yaml.Unmarshal(text, &project); err != nil {
+		return fmt.Errorf("read %s: %w", from, err)
+	}
+	delete(project, "main")
+	if text, err = yaml.Marshal(project); err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
+}
+
+// copySettings copies a settings file, and returns what it says; one that is not
+// there says nothing.
+func copySettings(from, to string) (settings, error) {
+	var has settings
+	text, err := os.ReadFile(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return has, nil
+	}
+	if err == nil {
+		err = errors.Join(os.WriteFile(to, text, 0o600), yaml.Unmarshal(text, &has))
+	}
+	return has, err
+}

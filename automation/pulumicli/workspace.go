@@ -1,0 +1,141 @@
+package pulumicli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/automation/fault"
+	"tombolo/stacks"
+)
+
+// project is the Pulumi.yaml of a working directory apart from the project's
+// own: the same project name, so that the same stacks, and settings beside it.
+const project = `name: ` + stacks.Project + `
+runtime: go
+description: A cluster from nothing to GitOps, in two stacks, core and bootstrap
+stackConfigDir: ` + stackConfigDir + `
+`
+
+// stackConfigDir holds the stacks' settings, Pulumi.<stack>.yaml.
+const stackConfigDir = "clusters"
+
+// Reading is a workspace for looking at stacks, without a program.
+func (p *CLI) Reading(ctx context.Context) (auto.Workspace, error) {
+	command, err := p.Program(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.workspace(ctx, p.Place(), sealed{command}, nil)
+}
+
+// Place is where the CLI runs, and with what.
+type Place struct {
+	// dir is its working directory.
+	dir string
+	// env is added to this process's environment; it names the backend.
+	env map[string]string
+	// secrets is what encrypts the secrets of new stacks.
+	secrets string
+}
+
+// Place is where the CLI runs as a rule.
+func (p *CLI) Place() Place {
+	return Place{dir: p.WorkDir, env: p.Env, secrets: p.Secrets}
+}
+
+// workspace is a workspace for one operation; each has its own.
+func (p *CLI) workspace(ctx context.Context, at Place, command auto.PulumiCommand, program pulumi.RunFunc) (auto.Workspace, error) {
+	if err := p.prepareWorkDir(); err != nil {
+		return nil, err
+	}
+	opts := []auto.LocalWorkspaceOption{
+		auto.WorkDir(at.dir),
+		auto.Pulumi(command),
+		auto.EnvVars(at.env),
+		auto.PulumiHome(p.Home),
+		auto.SecretsProvider(at.secrets),
+	}
+	if program != nil {
+		opts = append(opts, auto.Program(program))
+	}
+	ws, err := auto.NewLocalWorkspace(ctx, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("open Pulumi workspace in %s: %w", at.dir, err)
+	}
+	return ws, nil
+}
+
+// prepareWorkDir writes the Pulumi.yaml of a working directory apart from the
+// project's own, and checks that the project's own is there.
+func (p *CLI) prepareWorkDir() error {
+	file := filepath.Join(p.WorkDir, "Pulumi.yaml")
+	if p.WorkDir == p.Root {
+		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+			return &fault.Precondition{
+				What:   fmt.Sprintf("%s has no Pulumi.yaml", p.Root),
+				Remedy: "run tombolo in the project's directory",
+				Err:    err,
+			}
+		}
+		return nil
+	}
+	p.selecting.Lock()
+	defer p.selecting.Unlock()
+	if err := os.MkdirAll(filepath.Join(p.WorkDir, stackConfigDir), 0o755); err != nil {
+		return fmt.Errorf("make working directory: %w", err)
+	}
+	if have, err := os.ReadFile(file); err == nil && bytes.Equal(have, []byte(project)) {
+		return nil
+	}
+	if err := os.WriteFile(file, []byte(project), 0o644); err != nil {
+		return fmt.Errorf("write project file: %w", err)
+	}
+	return nil
+}
+
+// Open opens a stack with a program, and makes it unless it exists: then made is
+// called with its name. The answers are given around its operations.
+func (p *CLI) Open(ctx context.Context, at Place, stack string, program pulumi.RunFunc, exists bool,
+	made func(stack string) error,
+) (auto.Stack, *Answers, error) {
+	command, err := p.Program(ctx)
+	if err != nil {
+		return auto.Stack{}, nil, err
+	}
+	answers := &Answers{PulumiCommand: command, exists: exists}
+	ws, err := p.workspace(ctx, at, answers, program)
+	if err != nil {
+		return auto.Stack{}, nil, err
+	}
+	p.selecting.Lock()
+	defer p.selecting.Unlock()
+	p.installPlugins(ctx)
+	opened, err := inBackend(ctx, ws, stack, exists, made)
+	if err != nil {
+		return auto.Stack{}, nil, p.Failure(ctx, Failed{Stack: stack, Operation: "open", Err: err})
+	}
+	return opened, answers, nil
+}
+
+// inBackend makes the stack, or selects it. Who says that it does not exist may
+// have looked before somebody else made it.
+func inBackend(ctx context.Context, ws auto.Workspace, name string, exists bool, made func(stack string) error) (auto.Stack, error) {
+	if exists {
+		return auto.SelectStack(ctx, name, ws)
+	}
+	stack, err := auto.NewStack(ctx, name, ws)
+	if auto.IsCreateStack409Error(err) {
+		return auto.SelectStack(ctx, name, ws)
+	}
+	if err == nil {
+		err = made(name)
+	}
+	return stack, err
+}

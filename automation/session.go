@@ -1,0 +1,67 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/automation/pulumicli"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// session is one stack, opened for operations.
+type session struct {
+	driver  *Driver
+	cluster *config.Cluster
+	kind    stacks.Kind
+	name    string
+	stack   auto.Stack
+	command *pulumicli.Answers
+	// observer is the driver's, or one that stands before it.
+	observer Observer
+	// onDifference, if not nil, is called when the engine is about to do
+	// something else than to leave a resource as it is.
+	onDifference func()
+	// programErr is what the program itself returned, which the engine
+	// reports only as text.
+	programErr error
+}
+
+// setEnv adds to the environment of the operations to come.
+func (s *session) setEnv(env map[string]string) {
+	for name, value := range env {
+		s.stack.Workspace().SetEnvVar(name, value)
+	}
+}
+
+// open opens a stack, and creates it if it does not exist. exists spares the
+// CLI a call when the caller knows that it does.
+func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o stacks.Options, exists bool) (*session, error) {
+	return d.openAt(ctx, d.pulumi.Place(), c, k, o, exists)
+}
+
+// openAt is open for a stack in another place than the driver's own.
+func (d *Driver) openAt(ctx context.Context, at pulumicli.Place, c *config.Cluster, k stacks.Kind, o stacks.Options, exists bool) (*session, error) {
+	o.Env = d.opts.Env
+	program, err := d.program(c, k, o)
+	if err != nil {
+		return nil, fmt.Errorf("program of stack %s: %w", stacks.Name(c.Name, k), err)
+	}
+	s := &session{driver: d, cluster: c, kind: k, name: stacks.Name(c.Name, k), observer: d.opts.Observer}
+	s.stack, s.command, err = d.pulumi.Open(ctx, at, s.name, s.watched(program), exists, d.backend.EndCopies)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// watched keeps the program's own error.
+func (s *session) watched(program pulumi.RunFunc) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error {
+		s.programErr = program(ctx)
+		return s.programErr
+	}
+}
