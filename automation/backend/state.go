@@ -38,6 +38,7 @@ func (b *Backend) State(ctx context.Context, stack string) (*State, error) {
 	return ParseState(stack, raw)
 }
 
+// ParseState reads a state as the CLI exports it.
 func ParseState(stack string, raw apitype.UntypedDeployment) (*State, error) {
 	s := &State{Raw: raw}
 	if len(raw.Deployment) == 0 {

@@ -35,6 +35,7 @@ type Table interface {
 // Host reads /proc where there is one, and asks ps elsewhere.
 type Host struct{}
 
+// Process returns the process with the id, and whether it runs.
 func (Host) Process(pid int) (Process, bool) {
 	if pid <= 0 {
 		return Process{}, false

@@ -17,7 +17,7 @@ const terminateGrace = 15 * time.Second
 // at a time, and one that comes while it is at the first is lost.
 const signalGap = 300 * time.Millisecond
 
-// children are the CLI's processes that a driver runs, and how they end when
+// children are the CLI's processes under way, and how they end when
 // their contexts are cancelled: by a signal after which calls under way may
 // finish, by a second one after which only the state is written, and by force.
 type children struct {

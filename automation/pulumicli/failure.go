@@ -62,6 +62,7 @@ func (p *CLI) Failure(ctx context.Context, f Failed) error {
 	return failure
 }
 
+// Interrupted is the error of an operation whose context has ended, for the cause.
 func Interrupted(f Failed, cause error) error {
 	what := "interrupted"
 	if f.Record != nil {

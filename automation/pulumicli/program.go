@@ -121,6 +121,7 @@ func Environ(env map[string]string) []string {
 	return out
 }
 
+// FirstLine is the first line of the first text that has one.
 func FirstLine(candidates ...string) string {
 	for _, c := range candidates {
 		if line, _, _ := strings.Cut(strings.TrimSpace(c), "\n"); line != "" {

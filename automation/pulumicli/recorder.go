@@ -68,7 +68,7 @@ type Recorder struct {
 	touched bool
 }
 
-// Record an event.
+// Record gathers what an event tells.
 func (r *Recorder) Record(e events.EngineEvent) {
 	switch {
 	case e.SummaryEvent != nil:
