@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"tombolo/automation/pulumicli"
+	"tombolo/automation/recovery"
 	"tombolo/config"
+	"tombolo/internal/sleep"
 	"tombolo/stacks"
 )
 
@@ -21,7 +23,7 @@ func pauses() []time.Duration { return []time.Duration{5 * time.Second, 20 * tim
 
 // transient are causes that go away by themselves: the cloud asks to slow down,
 // fails, does not answer, or does not find yet what it has just made.
-var transient = regexp.MustCompile(noAnswer.String() + `|StatusCode: 429\b|` +
+var transient = regexp.MustCompile(recovery.NoAnswer.String() + `|StatusCode: 429\b|` +
 	`\b(Throttling|ThrottlingException|ThrottledException|RequestLimitExceeded|TooManyRequestsException|RequestThrottled|SlowDown)\b|` +
 	`couldn't find resource \(\d+ retries\)|etcdserver: (request timed out|leader changed)|server is currently unable to handle the request`)
 
@@ -70,7 +72,7 @@ func (d *Driver) patiently(ctx context.Context, stack string, young bool, try fu
 		}
 		d.opts.Observer.Note(stack, fmt.Sprintf("%s; trying again in %s, %d of %d",
 			pulumicli.Reason(causesOf(result, err)[0]), pause, i+1, len(d.pauses)))
-		if waited := linger(ctx, pause); waited != nil {
+		if waited := sleep.For(ctx, pause); waited != nil {
 			return result, errors.Join(err, waited)
 		}
 		var next StackResult
@@ -78,18 +80,6 @@ func (d *Driver) patiently(ctx context.Context, stack string, young bool, try fu
 		result = next.after(result)
 	}
 	return result, err
-}
-
-// linger waits, unless ctx ends before.
-func linger(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // after is a result of a second try together with that of the first: what the

@@ -2,20 +2,14 @@ package automation
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
-	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
-	"tombolo/internal/names"
 )
 
 func TestRepeatable(t *testing.T) {
@@ -99,14 +93,6 @@ func TestUpGivesUp(t *testing.T) {
 	}
 }
 
-func TestAPauseEndsWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := linger(ctx, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-}
-
 func TestChangesOfTwoTries(t *testing.T) {
 	first := StackResult{Duration: time.Second, Changes: Changes{"create": 3, "same": 1, "delete": 1}}
 	second := StackResult{Duration: time.Second, Changes: Changes{"create": 2, "same": 4}}
@@ -116,51 +102,5 @@ func TestChangesOfTwoTries(t *testing.T) {
 	}
 	if second.Changes["create"] != 2 {
 		t.Error("the second result was changed in place")
-	}
-}
-
-func TestUnansweredCreations(t *testing.T) {
-	rec := &recorded{}
-	for name, cause := range map[string]string{
-		"lost":    "https response error StatusCode: 0, RequestID: , request send failed",
-		"refused": "https response error StatusCode: 409, RequestID: x, EntityAlreadyExists: it exists",
-	} {
-		urn := "urn:pulumi:s::tombolo::aws:iam/role:Role::" + name
-		rec.Record(events.EngineEvent{EngineEvent: apitype.EngineEvent{
-			DiagnosticEvent: &apitype.DiagnosticEvent{URN: urn, Severity: "error", Message: cause},
-		}})
-		rec.FailedCreations = append(rec.FailedCreations, apitype.StepEventMetadata{
-			URN: urn, Type: "aws:iam/role:Role", Op: apitype.OpCreate,
-			New: &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"name": name}},
-		})
-	}
-	got := rec.unanswered()
-	if len(got) != 1 || got[0].New.Inputs["name"] != "lost" {
-		t.Fatalf("unanswered are %+v", got)
-	}
-	secret := got[0]
-	secret.New = &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"a": []any{names.Secret}}}
-	raw, err := json.Marshal(deployed("demo-core"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	st, err := backend.ParseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if st, n, err = withUnanswered(st, append(got, secret)); err != nil {
-		t.Fatal(err)
-	}
-	if n != 1 || len(st.Deployment.PendingOperations) != 1 {
-		t.Fatalf("pending are %+v", st.Deployment.PendingOperations)
-	}
-	r := st.Deployment.PendingOperations[0].Resource
-	if diff := cmp.Diff([]resource.URN{"urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v"}, r.Dependencies); diff != "" {
-		t.Errorf("dependencies (-want +got):\n%s", diff)
-	}
-	again, err := backend.ParseState("demo-core", st.Raw)
-	if err != nil || len(again.Deployment.PendingOperations) != 1 || again.Deployment.PendingOperations[0].Resource.URN != r.URN {
-		t.Errorf("the raw state has %+v, %v", again.Deployment.PendingOperations, err)
 	}
 }

@@ -15,9 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/cloud/aws"
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
+	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -66,8 +68,8 @@ func realBenchIn(t *testing.T, backend string, program pulumi.RunFunc) (*Driver,
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.preflight, d.inspect = nothingMissing, roomy
-	d.inventory = &fakeCloud{}
+	d.preflight = nothingMissing
+	inFakeCloud(d)
 	d.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return program, nil }
 	return d, seen
 }
@@ -196,7 +198,7 @@ func TestLookUpWithTheRealCLI(t *testing.T) {
 	d, _ := realBench(t, exporting)
 	_, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
-	found, err := d.lookUp(t.Context(), demo(), []interfaceQuery{
+	found, err := aws.Cloud{Pulumi: d.pulumi}.Lookup(t.Context(), demo(), []recovery.Query{
 		{"subnet-forbidden", "EFS mount target for fs-1 (*)"},
 		{"subnet-1", "EFS mount target for fs-1 (*)"},
 		{"subnet-2", "EFS mount target for fs-1 (*)"},
@@ -204,7 +206,7 @@ func TestLookUpWithTheRealCLI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []sighting{
+	want := []recovery.Sighting{
 		{
 			ARN:  "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
 			Tags: map[string]string{"asked": "[map[key:tombolo:cluster values:[demo]]]"},

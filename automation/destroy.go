@@ -15,6 +15,7 @@ import (
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/internal/wording"
 	"tombolo/stacks"
 )
 
@@ -132,7 +133,7 @@ func (d *Driver) clearCloud(ctx context.Context, c *config.Cluster, o DestroyOpt
 
 func (d *Driver) sweep(c *config.Cluster, o DestroyOptions) teardown.Sweep {
 	return teardown.Sweep{
-		Cluster: c, Cloud: d.inventory, Observer: d.opts.Observer,
+		Cluster: c, Cloud: d.cloud(c), Observer: d.opts.Observer,
 		Policy: o.Leftovers, KeepData: o.KeepData, Timeout: o.DrainTimeout,
 	}
 }
@@ -176,7 +177,7 @@ func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster)
 	}
 	return &fault.Precondition{
 		What: fmt.Sprintf("stack %s cannot be destroyed: stack %s still has %s",
-			stacks.Name(c.Name, stacks.Core), bootstrap, count(n, "resource", "resources")),
+			stacks.Name(c.Name, stacks.Core), bootstrap, wording.Plural(n, "resource", "resources")),
 		Remedy: fmt.Sprintf("destroy both with `tombolo destroy %s`", c.Name),
 	}
 }
@@ -186,7 +187,7 @@ func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster)
 func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o DestroyOptions,
 	env map[string]string,
 ) (*session, StackResult, error) {
-	st, err := d.recover(ctx, c, k, env)
+	st, err := d.recovery(c).Recover(ctx, c, k, env)
 	if err != nil || st == nil {
 		return nil, StackResult{}, err
 	}
@@ -220,7 +221,7 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 // prepareDestroy writes into the state what the destruction needs there, and
 // returns what it leaves in the cloud.
 func (s *session) prepareDestroy(ctx context.Context, st *backend.State, keepData bool) ([]teardown.Kept, error) {
-	p := teardown.Preparation{KeepData: keepData}
+	p := teardown.Preparation{Cloud: s.driver.cloud(s.cluster), KeepData: keepData}
 	edited, n, err := backend.Edit(st.Raw, p.Edit)
 	if err != nil {
 		return nil, fmt.Errorf("prepare stack %s for its destruction: %w", s.name, err)
@@ -233,7 +234,7 @@ func (s *session) prepareDestroy(ctx context.Context, st *backend.State, keepDat
 	}
 	note := s.driver.noter(s.name)
 	if p.Unprotected > 0 {
-		note(fmt.Sprintf("the protection of %s was taken off", count(p.Unprotected, "resource", "resources")))
+		note(fmt.Sprintf("the protection of %s was taken off", wording.Plural(p.Unprotected, "resource", "resources")))
 	}
 	kept := p.Kept(st.Deployment.Resources)
 	for _, k := range kept {

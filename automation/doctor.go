@@ -4,14 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
@@ -36,7 +30,7 @@ func (d *Driver) Ready(ctx context.Context, clusters []*config.Cluster) ([]prefl
 
 func (d *Driver) doctor() preflight.Doctor {
 	h := host{d}
-	return preflight.Doctor{Machine: h, Backend: h, Surroundings: h}
+	return preflight.Doctor{Machine: h, Backend: h, Surroundings: h, Accounts: &d.asked}
 }
 
 // readiness is a look at the account of a cluster that is to be made, which goes
@@ -52,7 +46,7 @@ type readiness struct {
 func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State) *readiness {
 	r := &readiness{cluster: c}
 	if k == stacks.Core && st.Resources() == 0 {
-		r.work.Go(func() { r.report.Findings = d.doctor().Account(ctx, c, coreOf(st), preflight.DemandOf(c, coreOf(st))) })
+		r.work.Go(func() { r.report.Findings = d.doctor().Account(ctx, c, coreOf(st), d.cloud(c).Demand(c, coreOf(st))) })
 	}
 	return r
 }
@@ -142,9 +136,7 @@ func coreOf(st *backend.State) preflight.Core {
 	return core
 }
 
-func (h host) Ask(ctx context.Context, c *config.Cluster) preflight.Facts {
-	return h.driver.inspected.Facts(c, func() preflight.Facts { return h.driver.inspect(ctx, c) })
-}
+func (h host) Cloud(c *config.Cluster) preflight.Cloud { return h.driver.cloud(c) }
 
 func (h host) Repository(ctx context.Context, c *config.Cluster) error {
 	credentials, err := h.driver.gitCredentials(ctx, c)
@@ -175,38 +167,4 @@ func problem(err error) error {
 		return &preflight.Problem{What: p.What, Remedy: p.Remedy}
 	}
 	return err
-}
-
-// factsTimeout bounds the look at an account. AWS answers within seconds; what
-// takes longer waits for credentials that do not come.
-const factsTimeout = 2 * time.Minute
-
-// askAccount asks through the provider that core uses, as lookUp does. What
-// cannot be told is told in the facts.
-func (d *Driver) askAccount(ctx context.Context, c *config.Cluster) preflight.Facts {
-	ctx, cancel := context.WithTimeout(ctx, factsTimeout)
-	defer cancel()
-	f := preflight.Facts{Region: c.Cloud.Region, Quotas: map[preflight.Kind]preflight.Quota{}}
-	dir, err := os.MkdirTemp("", "tombolo-doctor-")
-	if err != nil {
-		f.Err = err.Error()
-		return f
-	}
-	defer os.RemoveAll(dir)
-	stack, err := d.pulumi.Scratch(ctx, dir, func(p *pulumi.Context) error { return preflight.ReadFacts(p, c, &f) })
-	rec := &pulumicli.Recorder{}
-	if err == nil {
-		err = pulumicli.Observed(rec.Record, func(ch chan<- events.EngineEvent) error {
-			_, err := stack.Preview(ctx, optpreview.EventStreams(ch))
-			return err
-		})
-	}
-	if err != nil && f.Err == "" {
-		failure := d.pulumi.Failure(ctx, pulumicli.Failed{Stack: c.Name, Operation: "ask the account of", Err: err, Record: rec})
-		f.Err = failure.Error()
-		if command := new(pulumicli.Error); errors.As(failure, &command) {
-			f.Err = command.Reasons[0]
-		}
-	}
-	return f
 }

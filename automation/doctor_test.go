@@ -156,13 +156,13 @@ func TestDemandOfWhatExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := preflight.Demand{preflight.VPCs: 1, preflight.Addresses: 3, preflight.Clusters: 0}
-	if diff := cmp.Diff(want, preflight.DemandOf(planned("one"), coreOf(st))); diff != "" {
+	want := preflight.Demand{"VPCs": 1, "Elastic IP addresses": 3, "EKS clusters": 0}
+	if diff := cmp.Diff(want, b.cloud.Demand(planned("one"), coreOf(st))); diff != "" {
 		t.Errorf("demand (-want +got):\n%s", diff)
 	}
 	c := planned("one")
 	c.Network = config.Network{Existing: &config.ExistingNetwork{}}
-	if diff := cmp.Diff(preflight.Demand{preflight.Clusters: 1}, preflight.DemandOf(c, coreOf(nil))); diff != "" {
+	if diff := cmp.Diff(preflight.Demand{"EKS clusters": 1}, b.cloud.Demand(c, coreOf(nil))); diff != "" {
 		t.Errorf("demand in an existing network (-want +got):\n%s", diff)
 	}
 }
@@ -170,10 +170,10 @@ func TestDemandOfWhatExists(t *testing.T) {
 // An up that would fail in the account makes nothing; an account is asked once.
 func TestUpLooksAtTheAccount(t *testing.T) {
 	b, asked := newBench(t), 0
-	b.inspect = func(ctx context.Context, c *config.Cluster) preflight.Facts {
+	b.cloud.facts = func(ctx context.Context, c *config.Cluster) preflight.Facts {
 		asked++
 		f := roomy(ctx, c)
-		f.Quotas[preflight.VPCs] = preflight.Quota{Limit: 5, Used: 5}
+		f.Quotas["VPCs"] = preflight.Quota{Limit: 5, Used: 5}
 		return f
 	}
 	const want = "up one: quota: 1 more VPCs in eu-central-1: 5 of 5 are used " +

@@ -13,6 +13,7 @@ import (
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/internal/wording"
 	"tombolo/stacks"
 )
 
@@ -24,7 +25,7 @@ const drainingOutput = "tomboloDraining"
 // live that give back what they have in the cloud. A cluster that does not
 // answer is left as it is, unless it is given up.
 func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions, env map[string]string) error {
-	st, err := d.recover(ctx, c, stacks.Bootstrap, env)
+	st, err := d.recovery(c).Recover(ctx, c, stacks.Bootstrap, env)
 	if err != nil || st.Resources() == 0 {
 		return err
 	}
@@ -118,7 +119,7 @@ func (d *Driver) resume(ctx context.Context, c *config.Cluster, st *backend.Stat
 	}
 	if n > 0 {
 		d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap),
-			fmt.Sprintf("recovered: Flux goes on, %s no longer suspended", count(n, "object is", "objects are")))
+			fmt.Sprintf("recovered: Flux goes on, %s no longer suspended", wording.Plural(n, "object is", "objects are")))
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // Drift compares both stacks with the cloud and the cluster, and changes
 // nothing: see drift.Compare.
 func (d *Driver) Drift(ctx context.Context, c *config.Cluster) (drift.Report, error) {
-	report, err := drift.Compare(ctx, c, host{d})
+	report, err := drift.Compare(ctx, c, d.cloud(c), host{d})
 	return report, classify(c, err)
 }
 
@@ -52,7 +52,7 @@ func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Ki
 }
 
 func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, error) {
-	found, err := h.driver.lookup(ctx, c, nil)
+	found, err := h.driver.cloud(c).Lookup(ctx, c, nil)
 	if command := new(pulumicli.Error); errors.As(err, &command) && ctx.Err() == nil {
 		command.Operation = "look for unexpected resources of"
 		command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"

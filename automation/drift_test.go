@@ -13,6 +13,7 @@ import (
 	"tombolo/automation/backend"
 	"tombolo/automation/drift"
 	"tombolo/automation/pulumicli"
+	"tombolo/automation/recovery"
 	"tombolo/config"
 )
 
@@ -28,12 +29,14 @@ func refreshed(op apitype.OpType, typ, name string) apitype.EngineEvent {
 }
 
 // driftBench is a bench with both stacks deployed, and a cloud with sightings.
-func driftBench(t *testing.T, seen ...sighting) *bench {
+func driftBench(t *testing.T, seen ...recovery.Sighting) *bench {
 	t.Helper()
 	b := newBench(t)
 	b.cli.states["demo-core"], b.cli.states["demo-bootstrap"] = deployed("demo-core"), deployed("demo-bootstrap")
 	b.cli.plan = map[string][]apitype.EngineEvent{}
-	b.lookup = func(context.Context, *config.Cluster, []interfaceQuery) ([]sighting, error) { return seen, nil }
+	b.cloud.lookup = func(context.Context, *config.Cluster, []recovery.Query) ([]recovery.Sighting, error) {
+		return seen, nil
+	}
 	return b
 }
 
@@ -41,9 +44,9 @@ var untimed = cmpopts.IgnoreFields(drift.Report{}, "At", "Seconds")
 
 func TestDrift(t *testing.T) {
 	b := driftBench(t,
-		sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"},
-		sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
-		sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:instance/i-1", Tags: map[string]string{"eks:nodegroup-name": "x"}},
+		recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"},
+		recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
+		recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:instance/i-1", Tags: map[string]string{"eks:nodegroup-name": "x"}},
 	)
 	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{
 		refreshed(apitype.OpSame, "aws:ec2/vpc:Vpc", "v"), refreshed(apitype.OpDelete, "aws:ec2/subnet:Subnet", "a"),
@@ -82,7 +85,7 @@ func TestDrift(t *testing.T) {
 // A cluster without stacks has none afterwards, and what it left in the cloud
 // is still found.
 func TestDriftOfNothing(t *testing.T) {
-	b := driftBench(t, sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"})
+	b := driftBench(t, recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"})
 	clear(b.cli.states)
 	got, err := b.Drift(t.Context(), demo())
 	if err != nil {
@@ -116,7 +119,7 @@ func TestDriftWithoutTheCluster(t *testing.T) {
 // One stack that fails does not keep the other from being compared; but what is
 // unexpected cannot be told.
 func TestDriftFails(t *testing.T) {
-	b := driftBench(t, sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-2"})
+	b := driftBench(t, recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-2"})
 	b.cli.fail["refresh demo-core"] = failure{diagnostics: []apitype.DiagnosticEvent{{Severity: "error", Message: "ExpiredToken: it expired"}}}
 	b.cli.plan["refresh demo-bootstrap"] = []apitype.EngineEvent{refreshed(apitype.OpUpdate, "kubernetes:core/v1:ConfigMap", "c")}
 	got, err := b.Drift(t.Context(), demo())
@@ -131,7 +134,7 @@ func TestDriftFails(t *testing.T) {
 
 func TestDriftLookupFails(t *testing.T) {
 	b := driftBench(t)
-	b.lookup = func(context.Context, *config.Cluster, []interfaceQuery) ([]sighting, error) {
+	b.cloud.lookup = func(context.Context, *config.Cluster, []recovery.Query) ([]recovery.Sighting, error) {
 		return nil, &pulumicli.Error{Stack: "demo", Operation: "look up", Reasons: []string{"denied"}}
 	}
 	_, err := b.Drift(t.Context(), demo())

@@ -33,12 +33,12 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/cloud"
 	"tombolo/automation/handover"
 	"tombolo/automation/kube"
 	"tombolo/automation/preflight"
 	"tombolo/automation/process"
 	"tombolo/automation/pulumicli"
-	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -116,14 +116,13 @@ type Driver struct {
 	pulumi    *pulumicli.CLI
 	program   func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error)
 	preflight func(context.Context, *config.Cluster, stacks.Options) error
-	// inspect asks an account, and reachGit a repository, for the preflight.
-	inspect   func(context.Context, *config.Cluster) preflight.Facts
-	inspected preflight.Accounts
-	reachGit  func(context.Context, handover.Repository) error
-	lookup    cloudLookup
-	inventory teardown.Cloud
-	dial      func(handoff.Values) (kube.Cluster, error)
-	hub       func(*config.Cluster) (*config.Cluster, error)
+	// reachGit asks a repository for the preflight, and asked are the accounts that
+	// it has asked.
+	reachGit func(context.Context, handover.Repository) error
+	asked    preflight.Accounts
+	cloud    func(*config.Cluster) cloud.Cloud
+	dial     func(handoff.Values) (kube.Cluster, error)
+	hub      func(*config.Cluster) (*config.Cluster, error)
 	// probeTimeout is the constant of that name, but in tests.
 	probeTimeout time.Duration
 	now          func() time.Time
@@ -155,9 +154,8 @@ func New(o Options) (*Driver, error) {
 		preflight: stacks.Preflight,
 		now:       time.Now,
 	}
-	d.lookup = d.lookUp
-	d.inspect, d.reachGit = d.askAccount, handover.Reach
-	d.inventory = providerCloud{d}
+	d.reachGit = handover.Reach
+	d.cloud = func(c *config.Cluster) cloud.Cloud { return cloud.Of(c, d.pulumi) }
 	d.dial = d.connect
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout

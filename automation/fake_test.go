@@ -342,7 +342,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{cli: newFakeCLI(), seen: &witness{}, stateDir: t.TempDir(), cloud: &fakeCloud{}}
+	b := &bench{cli: newFakeCLI(), seen: &witness{}, stateDir: t.TempDir()}
 	b.cli.backend = "file://" + b.stateDir
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
@@ -362,9 +362,8 @@ func newBench(t *testing.T) *bench {
 		return func(*pulumi.Context) error { return nil }, nil
 	}
 	d.preflight = func(context.Context, *config.Cluster, stacks.Options) error { return b.missing }
-	d.inspect = roomy
 	d.reachGit = func(context.Context, handover.Repository) error { return nil }
-	d.inventory = b.cloud
+	b.cloud = inFakeCloud(d)
 	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
 	b.Driver = d
 	return b
@@ -374,7 +373,7 @@ func newBench(t *testing.T) *bench {
 func roomy(_ context.Context, c *config.Cluster) preflight.Facts {
 	f := preflight.Facts{Account: c.Cloud.Account, ARN: "arn:aws:iam::" + c.Cloud.Account + ":user/ada", Region: c.Cloud.Region, Enabled: true}
 	f.Quotas = map[preflight.Kind]preflight.Quota{}
-	for _, k := range preflight.Kinds() {
+	for _, k := range []preflight.Kind{"VPCs", "Elastic IP addresses", "EKS clusters"} {
 		f.Quotas[k] = preflight.Quota{Limit: 5}
 	}
 	return f

@@ -21,8 +21,9 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
-	"tombolo/automation/teardown"
+	"tombolo/automation/recovery"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/lab/aws"
 	"tombolo/lab/standin"
 	"tombolo/stacks"
@@ -84,7 +85,7 @@ func network(p *pulumi.Context) error {
 		return err
 	}
 	tags := func(name string) pulumi.StringMap {
-		return pulumi.StringMap{"Name": pulumi.String(name), teardown.ClusterTag: pulumi.String("demo")}
+		return pulumi.StringMap{"Name": pulumi.String(name), names.ClusterTag: pulumi.String("demo")}
 	}
 	vpc, err := ec2.NewVpc(p, "net", &ec2.VpcArgs{CidrBlock: pulumi.String("10.0.0.0/16"), Tags: tags("net")}, pulumi.Provider(provider))
 	if err != nil {
@@ -373,12 +374,12 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 // little later.
 func TestAnswerLostAndListedLate(t *testing.T) {
 	b := newFaultBench(t)
-	looks, look := 0, b.lookup
-	b.lookup = func(ctx context.Context, c *config.Cluster, interfaces []interfaceQuery) ([]sighting, error) {
+	looks, asked := 0, inRoomyCloud(b.Driver)
+	asked.lookup = func(ctx context.Context, c *config.Cluster, queries []recovery.Query) ([]recovery.Sighting, error) {
 		if looks++; looks == 1 {
 			return nil, nil
 		}
-		return look(ctx, c, interfaces)
+		return asked.Cloud.Lookup(ctx, c, queries)
 	}
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Vpc"})
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {

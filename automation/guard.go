@@ -16,6 +16,7 @@ import (
 	"tombolo/automation/plan"
 	"tombolo/config"
 	"tombolo/internal/names"
+	"tombolo/internal/wording"
 	"tombolo/stacks"
 )
 
@@ -95,7 +96,7 @@ func ofCluster(ctx context.Context, at kube.Cluster, hub, name string) (string, 
 	if n == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("hub %s has %s for it", hub, count(n, "application", "applications")), nil
+	return fmt.Sprintf("hub %s has %s for it", hub, wording.Plural(n, "application", "applications")), nil
 }
 
 // mayLose says whether the file has changed in a way that takes kept objects

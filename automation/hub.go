@@ -109,7 +109,7 @@ func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *backend.Stat
 	if err != nil {
 		return err
 	}
-	if err := s.refresh(ctx, onHub(st)); err != nil {
+	if err := s.Refresh(ctx, onHub(st)); err != nil {
 		return err
 	}
 	if _, err := (argocd.Hub{Client: at.Client}).Return(ctx, c.Name); err != nil {

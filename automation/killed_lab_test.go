@@ -270,7 +270,8 @@ func (v *victim) driver(t *testing.T, o Observer) *Driver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.preflight, d.inspect = nothingMissing, roomy
+	d.preflight = nothingMissing
+	inRoomyCloud(d)
 	d.program = landscape
 	d.dial = func(handoff.Values) (kube.Cluster, error) { return kubetest.ArgoCD(t), nil }
 	return d

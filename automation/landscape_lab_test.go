@@ -15,8 +15,8 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/vpc"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks"
 )
 
@@ -30,7 +30,7 @@ func landscape(c *config.Cluster, k stacks.Kind, _ stacks.Options) (pulumi.RunFu
 		provider, err := aws.NewProvider(p, "aws", &aws.ProviderArgs{
 			Region: pulumi.String(c.Cloud.Region),
 			DefaultTags: aws.ProviderDefaultTagsArgs{
-				Tags: pulumi.StringMap{teardown.ClusterTag: pulumi.String(c.Name)},
+				Tags: pulumi.StringMap{names.ClusterTag: pulumi.String(c.Name)},
 			},
 		})
 		if err != nil {

@@ -11,6 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/cloud"
+	"tombolo/automation/cloud/aws"
+	"tombolo/automation/preflight"
+	"tombolo/automation/recovery"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -18,8 +22,38 @@ import (
 
 const arnOf = "arn:aws:ec2:eu-central-1:111122223333:"
 
+// roomyCloud is a cloud with an account that has everything, and room for more.
+// Another look than its own may be put in the place of Lookup and Facts.
+type roomyCloud struct {
+	cloud.Cloud
+	lookup func(context.Context, *config.Cluster, []recovery.Query) ([]recovery.Sighting, error)
+	facts  func(context.Context, *config.Cluster) preflight.Facts
+}
+
+func (r *roomyCloud) Lookup(ctx context.Context, c *config.Cluster, queries []recovery.Query) ([]recovery.Sighting, error) {
+	if r.lookup != nil {
+		return r.lookup(ctx, c, queries)
+	}
+	return r.Cloud.Lookup(ctx, c, queries)
+}
+
+func (r *roomyCloud) Facts(ctx context.Context, c *config.Cluster) preflight.Facts {
+	if r.facts != nil {
+		return r.facts(ctx, c)
+	}
+	return roomy(ctx, c)
+}
+
+// inRoomyCloud has the driver ask such a cloud.
+func inRoomyCloud(d *Driver) *roomyCloud {
+	r := &roomyCloud{Cloud: aws.Cloud{Pulumi: d.pulumi}}
+	d.cloud = func(*config.Cluster) cloud.Cloud { return r }
+	return r
+}
+
 // fakeCloud has resources by their ARNs.
 type fakeCloud struct {
+	roomyCloud
 	has []string
 	// passing are those that are gone after so many looks.
 	passing map[string]int
@@ -28,6 +62,13 @@ type fakeCloud struct {
 	stays   bool
 	looks   []teardown.Search
 	removed []string
+}
+
+// inFakeCloud has the driver ask such a cloud.
+func inFakeCloud(d *Driver) *fakeCloud {
+	f := &fakeCloud{roomyCloud: roomyCloud{Cloud: aws.Cloud{Pulumi: d.pulumi}}}
+	d.cloud = func(*config.Cluster) cloud.Cloud { return f }
+	return f
 }
 
 func (f *fakeCloud) Find(_ context.Context, _ *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
@@ -40,7 +81,7 @@ func (f *fakeCloud) Find(_ context.Context, _ *config.Cluster, q teardown.Search
 				continue
 			}
 		}
-		if l, ok := teardown.Identify(arn, f.tags[arn]); ok && !q.Known(l) {
+		if l, ok := aws.Identify(arn, f.tags[arn]); ok && !q.Known(l) {
 			out = append(out, l)
 		}
 	}
@@ -88,7 +129,7 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 	if diff := cmp.Diff([]string{"destroy demo-bootstrap"}, b.cli.operations()); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
-	if vpc := b.cloud.looks[0].VPC; vpc != "vpc-1" {
+	if vpc := b.cloud.looks[0].Network; vpc != "vpc-1" {
 		t.Errorf("looked for the interfaces of VPC %q", vpc)
 	}
 }

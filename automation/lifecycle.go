@@ -99,7 +99,7 @@ func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
 }
 
 func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions) (StackResult, error) {
-	st, err := d.recover(ctx, c, k, nil)
+	st, err := d.recovery(c).Recover(ctx, c, k, nil)
 	if err != nil {
 		return StackResult{}, err
 	}
@@ -139,7 +139,7 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 		return err
 	})
 	if err != nil {
-		d.adoptUnanswered(ctx, c, k, result.unanswered)
+		d.recovery(c).AdoptUnanswered(ctx, c, k, result.unanswered)
 		return result, err
 	}
 	result.Outputs, err = s.outputs(ctx, result)
@@ -203,7 +203,7 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 		if err != nil {
 			return StackResult{}, err
 		}
-		d.noteInterrupted(c, k, st)
+		d.recovery(c).NoteInterrupted(stacks.Name(c.Name, k), st)
 		if k == stacks.Core {
 			hasCore = len(st.Outputs()) > 0
 			if hasHub, err = d.hasHub(ctx, c); err != nil {

@@ -34,7 +34,8 @@ func twoDrivers(t *testing.T, at string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second.preflight, second.inspect, second.program = nothingMissing, roomy, first.program
+	second.preflight, second.program = nothingMissing, first.program
+	inRoomyCloud(second)
 	done := make(chan error, 1)
 	go func() {
 		_, err := first.Up(t.Context(), demo(), UpOptions{})

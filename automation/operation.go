@@ -10,6 +10,7 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/pulumicli"
+	"tombolo/automation/recovery"
 )
 
 // engineCall is an operation of the SDK that reports on a channel.
@@ -41,7 +42,7 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 		}
 	}
 	result.Changes, result.lost = rec.Changes(), rec.lost
-	result.causes, result.unanswered = rec.Errors, rec.unanswered()
+	result.causes, result.unanswered = rec.Errors, recovery.Unanswered(&rec.Recorder)
 	result.rootOutputs, result.differs = rec.RootOutputs, rec.Differs
 	result.Duration = s.driver.now().Sub(start)
 	s.observer.StackFinished(s.name, result.Changes, err)

@@ -17,8 +17,8 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
-// cloud is the least of an AWS provider: roles, whose creation can hang.
-type cloud struct {
+// providerStub is the least of an AWS provider: roles, whose creation can hang.
+type providerStub struct {
 	pulumirpc.UnimplementedResourceProviderServer
 	mu    sync.Mutex
 	roles map[string]*pulumirpc.CreateRequest
@@ -29,9 +29,9 @@ type cloud struct {
 	tagged, deleted []string
 }
 
-func serveCloud(t *testing.T) (*cloud, string) {
+func serveCloud(t *testing.T) (*providerStub, string) {
 	t.Helper()
-	c := &cloud{roles: map[string]*pulumirpc.CreateRequest{}, hang: map[string]func(func()){}}
+	c := &providerStub{roles: map[string]*pulumirpc.CreateRequest{}, hang: map[string]func(func()){}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -43,29 +43,29 @@ func serveCloud(t *testing.T) (*cloud, string) {
 	return c, fmt.Sprintf("aws:%d", listener.Addr().(*net.TCPAddr).Port)
 }
 
-func (c *cloud) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
+func (c *providerStub) Attach(context.Context, *pulumirpc.PluginAttach) (*emptypb.Empty, error) {
 	return &emptypb.Empty{}, nil
 }
 
-func (c *cloud) CheckConfig(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+func (c *providerStub) CheckConfig(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
 	return &pulumirpc.CheckResponse{Inputs: r.GetNews()}, nil
 }
 
-func (c *cloud) DiffConfig(context.Context, *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+func (c *providerStub) DiffConfig(context.Context, *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
 	return &pulumirpc.DiffResponse{Changes: pulumirpc.DiffResponse_DIFF_NONE}, nil
 }
 
-func (c *cloud) Configure(context.Context, *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
+func (c *providerStub) Configure(context.Context, *pulumirpc.ConfigureRequest) (*pulumirpc.ConfigureResponse, error) {
 	return &pulumirpc.ConfigureResponse{SupportsPreview: true}, nil
 }
 
-func (c *cloud) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
+func (c *providerStub) GetPluginInfo(context.Context, *emptypb.Empty) (*pulumirpc.PluginInfo, error) {
 	return &pulumirpc.PluginInfo{Version: "6.83.2"}, nil
 }
 
 // Invoke answers a look by tag with one VPC, and tells of the interfaces in one
 // subnet; those in another are forbidden.
-func (c *cloud) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
+func (c *providerStub) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirpc.InvokeResponse, error) {
 	const arn = "arn:aws:ec2:eu-central-1:111122223333:"
 	args := r.GetArgs().AsMap()
 	answer := map[string]any{}
@@ -98,7 +98,7 @@ func (c *cloud) Invoke(_ context.Context, r *pulumirpc.InvokeRequest) (*pulumirp
 	return &pulumirpc.InvokeResponse{Return: result}, err
 }
 
-func (c *cloud) mappings() []any {
+func (c *providerStub) mappings() []any {
 	var out []any
 	for _, arn := range c.tagged {
 		out = append(out, map[string]any{"resourceArn": arn, "tags": map[string]any{}})
@@ -118,15 +118,15 @@ func interfacesBy(filters string) ([]any, error) {
 	return []any{}, nil
 }
 
-func (c *cloud) Check(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
+func (c *providerStub) Check(_ context.Context, r *pulumirpc.CheckRequest) (*pulumirpc.CheckResponse, error) {
 	return &pulumirpc.CheckResponse{Inputs: r.GetNews()}, nil
 }
 
-func (c *cloud) Diff(context.Context, *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
+func (c *providerStub) Diff(context.Context, *pulumirpc.DiffRequest) (*pulumirpc.DiffResponse, error) {
 	return &pulumirpc.DiffResponse{Changes: pulumirpc.DiffResponse_DIFF_NONE}, nil
 }
 
-func (c *cloud) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
+func (c *providerStub) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumirpc.CreateResponse, error) {
 	name := r.GetProperties().AsMap()["name"].(string)
 	made := func() {
 		c.mu.Lock()
@@ -144,7 +144,7 @@ func (c *cloud) Create(ctx context.Context, r *pulumirpc.CreateRequest) (*pulumi
 	return &pulumirpc.CreateResponse{Id: name, Properties: r.GetProperties()}, nil
 }
 
-func (c *cloud) Read(_ context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
+func (c *providerStub) Read(_ context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.ReadResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	made, ok := c.roles[r.GetId()]
@@ -154,7 +154,7 @@ func (c *cloud) Read(_ context.Context, r *pulumirpc.ReadRequest) (*pulumirpc.Re
 	return &pulumirpc.ReadResponse{Id: r.GetId(), Properties: made.GetProperties(), Inputs: made.GetProperties()}, nil
 }
 
-func (c *cloud) Delete(_ context.Context, r *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
+func (c *providerStub) Delete(_ context.Context, r *pulumirpc.DeleteRequest) (*emptypb.Empty, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.roles, r.GetId())

@@ -1,8 +1,9 @@
 package automation
 
 import (
+	"strings"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
@@ -19,11 +20,9 @@ func registrationOf(s *backend.State, cluster string) (apitype.ResourceV3, bool)
 // hubIn is the name of the cluster that a resource is on, by its provider's
 // identity: the cluster's ARN.
 func hubIn(s *backend.State, r apitype.ResourceV3) string {
-	provider, _, _ := cutLast(r.Provider, "::")
-	p, _ := s.Find(resource.URN(provider))
+	p, _ := s.Find(backend.ProviderOf(r))
 	arn, _ := p.Inputs["clusterIdentifier"].(string)
-	_, name, _ := cutLast(arn, "/")
-	return name
+	return arn[strings.LastIndex(arn, "/")+1:]
 }
 
 // onHub are the URNs of what a destruction takes from the hub before bootstrap

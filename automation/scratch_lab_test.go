@@ -10,6 +10,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"tombolo/automation/cloud/aws"
 	"tombolo/automation/teardown"
 )
 
@@ -26,7 +27,7 @@ func TestFindAndRemoveLeftovers(t *testing.T) {
 		arnOf + "security-group/sg-1", arnOf + "vpc/vpc-1", arnOf + "volume/vol-1", arnOf + "volume/vol-gone", "arn:aws:dynamodb:eu-central-1:111122223333:table/locks",
 	}
 	known := func(l teardown.Leftover) bool { return l.ID == "vpc-1" }
-	found, err := providerCloud{d}.Find(t.Context(), demo(), teardown.Search{Known: known})
+	found, err := aws.Cloud{Pulumi: d.pulumi}.Find(t.Context(), demo(), teardown.Search{Known: known})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestFindAndRemoveLeftovers(t *testing.T) {
 		t.Errorf("found %s, want %s", got, want)
 	}
 	found = slices.DeleteFunc(found, func(l teardown.Leftover) bool { return l.Type == "" })
-	if err := (providerCloud{d}).Remove(t.Context(), demo(), found); err != nil {
+	if err := (aws.Cloud{Pulumi: d.pulumi}).Remove(t.Context(), demo(), found); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"vol-1", "sg-1"}, c.deleted); diff != "" {

@@ -167,6 +167,13 @@ func (s *State) Find(urn resource.URN) (apitype.ResourceV3, bool) {
 	return apitype.ResourceV3{}, false
 }
 
+// ProviderOf is the URN of a resource's provider; "" when it names none.
+func ProviderOf(r apitype.ResourceV3) resource.URN {
+	// A reference to a provider is its URN and its id, with "::" between.
+	i := strings.LastIndex(r.Provider, "::")
+	return resource.URN(r.Provider[:max(i, 0)])
+}
+
 // Object finds a live resource by its type and its id.
 func (s *State) Object(kind string, is func(id string) bool) (apitype.ResourceV3, bool) {
 	if s == nil {

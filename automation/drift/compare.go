@@ -7,13 +7,10 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
-	"tombolo/automation/text"
 	"tombolo/config"
+	"tombolo/internal/wording"
 	"tombolo/stacks"
 )
-
-// clusterType is the resource without which nothing in bootstrap can be asked for.
-const clusterType = "aws:eks/cluster:Cluster"
 
 // State is what a comparison needs of a stack's state.
 type State struct {
@@ -43,9 +40,9 @@ type Source interface {
 //
 // The report holds what was found, with an error too: a stack that could not be
 // compared does not keep the other from being.
-func Compare(ctx context.Context, c *config.Cluster, s Source) (Report, error) {
+func Compare(ctx context.Context, c *config.Cluster, cloud Cloud, s Source) (Report, error) {
 	start := time.Now()
-	x := comparison{Source: s, cluster: c, report: Report{Cluster: c.Name, At: start.UTC(), Differences: []Difference{}}}
+	x := comparison{Source: s, cloud: cloud, cluster: c, report: Report{Cluster: c.Name, At: start.UTC(), Differences: []Difference{}}}
 	err := x.run(ctx)
 	x.report.Seconds = time.Since(start).Seconds()
 	if err != nil {
@@ -57,6 +54,7 @@ func Compare(ctx context.Context, c *config.Cluster, s Source) (Report, error) {
 // comparison of a cluster under way.
 type comparison struct {
 	Source
+	cloud   Cloud
 	cluster *config.Cluster
 	report  Report
 }
@@ -122,7 +120,7 @@ func (x *comparison) busy(stack string, st State) (string, error) {
 		return fmt.Sprintf("it is locked by %s", holders[0]), nil
 	}
 	if st.Interrupted > 0 {
-		return text.Count(st.Interrupted, "operation on it was", "operations on it were") + " interrupted", nil
+		return wording.Plural(st.Interrupted, "operation on it was", "operations on it were") + " interrupted", nil
 	}
 	return "", nil
 }
@@ -130,7 +128,7 @@ func (x *comparison) busy(stack string, st State) (string, error) {
 // lacksCluster says whether the managed cluster itself is missing.
 func (x *comparison) lacksCluster() bool {
 	for _, f := range x.report.Differences {
-		if f.Class == Missing && f.Type == clusterType {
+		if f.Class == Missing && f.Type == x.cloud.ClusterType() {
 			return true
 		}
 	}
@@ -143,7 +141,7 @@ func (x *comparison) findUnexpected(ctx context.Context, known Known) error {
 	if err != nil {
 		return err
 	}
-	unexpected, left := Sort(seen, known)
+	unexpected, left := Sort(x.cloud, seen, known)
 	x.report.Add(unexpected...)
 	x.report.LeftOut = left
 	return nil

@@ -1,16 +1,19 @@
-package drift
+package drift_test
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/cloud/aws"
+	"tombolo/automation/drift"
 )
 
 const ec2 = "arn:aws:ec2:eu-central-1:111122223333:"
 
 func TestSort(t *testing.T) {
-	known := Know([]apitype.ResourceV3{
+	known := drift.Know([]apitype.ResourceV3{
 		{ID: "vpc-1"},
 		{ID: "fs-1"},
 		{ID: "demo"},
@@ -19,7 +22,7 @@ func TestSort(t *testing.T) {
 		{ID: "arn:aws:acm:eu-central-1:111122223333:certificate/1"},
 		{ID: "subnet-2,owner", Inputs: map[string]any{"resourceId": "subnet-2"}},
 	}, nil)
-	seen := []Sighting{
+	seen := []drift.Sighting{
 		{ARN: ec2 + "vpc/vpc-1"},
 		{ARN: ec2 + "subnet/subnet-2"},
 		{ARN: "arn:aws:elasticfilesystem:eu-central-1:111122223333:file-system/fs-1"},
@@ -34,29 +37,29 @@ func TestSort(t *testing.T) {
 		{ARN: "arn:aws:logs:eu-central-1:111122223333:log-group:demo"},
 		{ARN: "arn:aws:sqs:eu-central-1:111122223333:stray"},
 	}
-	found, left := Sort(seen, known)
-	wantFound := []Difference{
-		{Class: Unexpected, Type: "ec2:security-group", Name: "sg-1", ARN: ec2 + "security-group/sg-1"},
-		{Class: Unexpected, Type: "logs:log-group", Name: "demo", ARN: "arn:aws:logs:eu-central-1:111122223333:log-group:demo"},
-		{Class: Unexpected, Type: "sqs", Name: "stray", ARN: "arn:aws:sqs:eu-central-1:111122223333:stray"},
+	found, left := drift.Sort(aws.Cloud{}, seen, known)
+	wantFound := []drift.Difference{
+		{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", ARN: ec2 + "security-group/sg-1"},
+		{Class: drift.Unexpected, Type: "logs:log-group", Name: "demo", ARN: "arn:aws:logs:eu-central-1:111122223333:log-group:demo"},
+		{Class: drift.Unexpected, Type: "sqs", Name: "stray", ARN: "arn:aws:sqs:eu-central-1:111122223333:stray"},
 	}
 	if diff := cmp.Diff(wantFound, found); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
 	}
-	wantLeft := []LeftOut{{Maker: "EKS node groups", Count: 2}, {Maker: "Karpenter", Count: 1}}
+	wantLeft := []drift.LeftOut{{Maker: "EKS node groups", Count: 2}, {Maker: "Karpenter", Count: 1}}
 	if diff := cmp.Diff(wantLeft, left); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
 	}
 }
 
 func TestAddOrders(t *testing.T) {
-	var r Report
-	r.Add(Difference{Class: Unexpected, ARN: "1"})
+	var r drift.Report
+	r.Add(drift.Difference{Class: drift.Unexpected, ARN: "1"})
 	r.Add(
-		Difference{Class: Changed, Stack: "demo-bootstrap", Type: "a", Name: "2"},
-		Difference{Class: Changed, Stack: "demo-core", Type: "b", Name: "3"},
-		Difference{Class: Changed, Stack: "demo-core", Type: "a", Name: "4"},
-		Difference{Class: Missing, Stack: "demo-bootstrap", Name: "5"},
+		drift.Difference{Class: drift.Changed, Stack: "demo-bootstrap", Type: "a", Name: "2"},
+		drift.Difference{Class: drift.Changed, Stack: "demo-core", Type: "b", Name: "3"},
+		drift.Difference{Class: drift.Changed, Stack: "demo-core", Type: "a", Name: "4"},
+		drift.Difference{Class: drift.Missing, Stack: "demo-bootstrap", Name: "5"},
 	)
 	var order string
 	for _, d := range r.Differences {
@@ -65,7 +68,7 @@ func TestAddOrders(t *testing.T) {
 	if order != "54321" {
 		t.Errorf("the order is %s, want 54321", order)
 	}
-	if r.Count(Changed) != 3 || !r.Drifted() || (Report{}).Drifted() {
-		t.Errorf("%d changed, drifted %t", r.Count(Changed), r.Drifted())
+	if r.Count(drift.Changed) != 3 || !r.Drifted() || (drift.Report{}).Drifted() {
+		t.Errorf("%d changed, drifted %t", r.Count(drift.Changed), r.Drifted())
 	}
 }

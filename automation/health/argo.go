@@ -12,8 +12,8 @@ import (
 
 	"tombolo/automation/argocd"
 	"tombolo/automation/kube"
-	"tombolo/automation/text"
 	"tombolo/config"
+	"tombolo/internal/wording"
 )
 
 // argo is Argo CD, which is on the hub and works on the hub and its spokes. Of
@@ -201,7 +201,7 @@ func (a argo) checkSet(o *unstructured.Unstructured) Check {
 		c.Message = "is not up to date: " + current.message
 	case a.made[refOf(o)] < reached:
 		c.Message = fmt.Sprintf("has made %s for %s that its generators reach",
-			text.Count(a.made[refOf(o)], "Application", "Applications"), text.Count(reached, "cluster", "clusters"))
+			wording.Plural(a.made[refOf(o)], "Application", "Applications"), wording.Plural(reached, "cluster", "clusters"))
 	default:
 		c.Ready, c.Message = true, current.message
 	}

@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tombolo/automation/text"
+	"tombolo/internal/wording"
 )
 
 // Options of a verification.
@@ -121,7 +121,7 @@ type Error struct {
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("verify cluster %s: %d of %s not passed after %s; first cause: %s; %s",
-		e.Cluster, e.Pending, text.Count(e.Total, "check", "checks"), e.Waited.Round(time.Second), e.Cause, e.Cause.remedy())
+		e.Cluster, e.Pending, wording.Plural(e.Total, "check", "checks"), e.Waited.Round(time.Second), e.Cause, e.Cause.remedy())
 }
 
 // Look is what a look at a cluster has found.

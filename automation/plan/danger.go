@@ -53,44 +53,32 @@ func IsInfraConfig(token, id string) bool {
 	return token == configMapType && path.Base(id) == names.InfraConfig
 }
 
+// Cloud is what a plan asks of a provider of clouds.
+type Cloud interface {
+	// Danger of deleting or replacing a resource; "" for none.
+	Danger(token, id string) Danger
+}
+
 // dangerOf judges what happens to a resource. Only what takes something away is
 // dangerous.
-func dangerOf(r Resource) Danger {
+func dangerOf(cloud Cloud, r Resource) Danger {
 	if r.Op != Delete && r.Op != Replace {
 		return ""
 	}
 	switch {
-	case r.Type == "aws:eks/cluster:Cluster":
-		return ClusterDanger
-	case r.Type == "aws:ec2/vpc:Vpc", r.Type == "aws:ec2/subnet:Subnet":
-		return NetworkDanger
-	case r.Type == "aws:eks/nodeGroup:NodeGroup":
-		return NodeGroupDanger
 	case IsRegistration(r.Type, r.ID):
 		return RegistrationDanger
 	case IsInfraConfig(r.Type, r.ID):
 		return InfraConfigDanger
-	case holdsData(r):
+	case slices.Contains(dataTypes(), r.Type):
 		return DataDanger
 	}
-	return ""
+	return cloud.Danger(r.Type, r.ID)
 }
 
-// dataTypes hold data, or encrypt it. A namespace goes with all that is in it.
+// dataTypes of Kubernetes hold data. A namespace goes with all that is in it.
 func dataTypes() []string {
-	return []string{
-		"aws:s3/bucket:Bucket", "aws:s3/bucketV2:BucketV2", "aws:efs/fileSystem:FileSystem",
-		"aws:ebs/volume:Volume", "aws:ebs/snapshot:Snapshot", "aws:rds/instance:Instance", "aws:rds/cluster:Cluster",
-		"aws:dynamodb/table:Table", "aws:kms/key:Key",
-		"kubernetes:core/v1:Namespace", "kubernetes:core/v1:PersistentVolume", "kubernetes:core/v1:PersistentVolumeClaim",
-	}
-}
-
-// holdsData counts the cluster's log group among what holds data: the audit log
-// of its API is in it.
-func holdsData(r Resource) bool {
-	return slices.Contains(dataTypes(), r.Type) ||
-		r.Type == "aws:cloudwatch/logGroup:LogGroup" && strings.HasPrefix(r.ID, "/aws/eks/")
+	return []string{"kubernetes:core/v1:Namespace", "kubernetes:core/v1:PersistentVolume", "kubernetes:core/v1:PersistentVolumeClaim"}
 }
 
 // Dangerous is a resource with a danger, and whose it is.

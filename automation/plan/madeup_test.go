@@ -37,7 +37,7 @@ func previewOf(digits string) Cluster {
 	bootstrap.Read(making(configMapType, "settings", nil, map[string]any{
 		"metadata": map[string]any{"name": "settings-" + digits + "0"}, "data": map[string]any{"role": "arn:aws:iam::1:role/reader-" + digits},
 	}))
-	c := Cluster{Name: "demo", Stacks: []Stack{core.Stack("demo-core", "core"), bootstrap.Stack("demo-bootstrap", "bootstrap")}}
+	c := Cluster{Name: "demo", Stacks: []Stack{core.Stack(clusters{}, "demo-core", "core"), bootstrap.Stack(clusters{}, "demo-bootstrap", "bootstrap")}}
 	c.Settle()
 	c.Trace()
 	return c

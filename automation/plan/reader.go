@@ -32,11 +32,13 @@ func (r *Reader) Read(e events.EngineEvent) {
 	}
 }
 
-// Stack is what was gathered.
-func (r *Reader) Stack(name, kind string) Stack {
+// Stack is what was gathered; the cloud says what of it is dangerous.
+func (r *Reader) Stack(cloud Cloud, name, kind string) Stack {
 	s := Stack{Name: name, Kind: kind, Outputs: r.outputs}
 	for _, urn := range slices.Sorted(maps.Keys(r.resources)) {
-		s.Resources = append(s.Resources, r.resources[urn])
+		resource := r.resources[urn]
+		resource.Danger = dangerOf(cloud, resource)
+		s.Resources = append(s.Resources, resource)
 		s.madeUp = append(s.madeUp, r.madeUp[urn]...)
 	}
 	return s
@@ -58,7 +60,6 @@ func (r *Reader) step(m apitype.StepEventMetadata) {
 		resource.ID = m.Old.ID
 	}
 	resource.Diffs = diffs(m, op)
-	resource.Danger = dangerOf(resource)
 	if r.resources == nil {
 		r.resources, r.madeUp = map[string]Resource{}, map[string][]string{}
 	}

@@ -1,13 +1,36 @@
 package preflight
 
-import "fmt"
+import (
+	"context"
+	"time"
 
-// The names of the checks of the cloud.
-const (
-	identityCheck = "account"
-	regionCheck   = "region"
-	quotaCheck    = "quota"
+	"tombolo/config"
 )
+
+// Cloud is what a preflight asks of a provider of clouds.
+type Cloud interface {
+	// Programs are what is started for a cluster on this cloud, and Plugins the
+	// providers that are used, besides those of every cluster.
+	Programs() []Program
+	Plugins() []Plugin
+	// Credentials judges, without a call, what a cluster would be made with. env
+	// reads a variable as the Pulumi CLI will see it.
+	Credentials(c *config.Cluster, env func(string) string, now time.Time) Finding
+	// Facts asks the account and the region that the cluster is to be in.
+	Facts(ctx context.Context, c *config.Cluster) Facts
+	// Judge compares the facts with what is wanted.
+	Judge(f Facts, w Wanted) []Finding
+	// Demand is what the cluster will take of its account's quotas: what its core
+	// does not have yet.
+	Demand(c *config.Cluster, core Core) Demand
+}
+
+// Program that has to be in PATH.
+type Program struct{ Name, Remedy string }
+
+// Plugin is a provider of the engine, and the module of its SDK, whose version is
+// the plugin's.
+type Plugin struct{ Name, Module string }
 
 // Facts are what an account says of itself and of one region.
 type Facts struct {
@@ -16,7 +39,7 @@ type Facts struct {
 	// Region that was asked, and whether it is enabled for the account.
 	Region  string
 	Enabled bool
-	// Quotas of the region, by Kinds.
+	// Quotas of the region.
 	Quotas map[Kind]Quota
 	// Err says why the caller could not be told; empty when it could.
 	Err string
@@ -26,16 +49,6 @@ type Facts struct {
 
 // Kind of things with a quota.
 type Kind string
-
-// The kinds that a cluster needs from an account's quotas.
-const (
-	VPCs      Kind = "VPCs"
-	Addresses Kind = "Elastic IP addresses"
-	Clusters  Kind = "EKS clusters"
-)
-
-// Kinds lists them.
-func Kinds() []Kind { return []Kind{VPCs, Addresses, Clusters} }
 
 // Quota of a region.
 type Quota struct {
@@ -51,8 +64,11 @@ type Demand map[Kind]int
 // Plus adds another demand.
 func (d Demand) Plus(other Demand) Demand {
 	out := Demand{}
-	for _, k := range Kinds() {
-		out[k] = d[k] + other[k]
+	for k, n := range d {
+		out[k] += n
+	}
+	for k, n := range other {
+		out[k] += n
 	}
 	return out
 }
@@ -64,49 +80,4 @@ type Wanted struct {
 	// Demand of the cluster alone, and All of the clusters that are checked
 	// together in this account and region.
 	Demand, All Demand
-}
-
-// Cloud judges the facts.
-func Cloud(f Facts, w Wanted) []Finding {
-	if f.Err != "" {
-		return []Finding{Bad(identityCheck, Fail, "set credentials that work without a question, for instance by AWS_PROFILE",
-			"AWS does not know who asks: %s", f.Err)}
-	}
-	if f.Account != w.Account {
-		return []Finding{Bad(identityCheck, Fail, "use credentials of account "+w.Account+", or correct cloud.account",
-			"the credentials are of account %s (%s), and the cluster is for %s", f.Account, f.ARN, w.Account)}
-	}
-	out := []Finding{Good(identityCheck, "%s", f.ARN)}
-	switch {
-	case f.RegionErr != "":
-		out = append(out, Bad(regionCheck, Warn, "allow ec2:DescribeRegions to the credentials in use",
-			"whether %s is enabled cannot be told: %s", w.Region, f.RegionErr))
-	case !f.Enabled:
-		return append(out, Bad(regionCheck, Fail, "enable it in the account's settings, or choose another in cloud.region",
-			"%s is not enabled for account %s", w.Region, w.Account))
-	default:
-		out = append(out, Good(regionCheck, "%s is enabled", w.Region))
-	}
-	for _, k := range Kinds() {
-		if w.Demand[k] > 0 {
-			out = append(out, judgeQuota(k, f.Quotas[k], w))
-		}
-	}
-	return out
-}
-
-func judgeQuota(k Kind, q Quota, w Wanted) Finding {
-	if q.Err != "" {
-		return Bad(quotaCheck, Warn, "allow servicequotas:GetServiceQuota and the listing of "+string(k)+" to the credentials in use",
-			"the quota of %s in %s cannot be told: %s", k, w.Region, q.Err)
-	}
-	text := fmt.Sprintf("%d more %s in %s", w.Demand[k], k, w.Region)
-	if w.All[k] > w.Demand[k] {
-		text += fmt.Sprintf(", %d with the other clusters", w.All[k])
-	}
-	text += fmt.Sprintf(": %d of %d are used", q.Used, q.Limit)
-	if q.Limit-q.Used < w.All[k] {
-		return Bad(quotaCheck, Fail, "delete what is not needed, or ask for more in the console of Service Quotas", "%s", text)
-	}
-	return Good(quotaCheck, "%s", text)
 }

@@ -43,8 +43,8 @@ type Backend interface {
 
 // Surroundings are what a cluster needs that neither machine nor backend has.
 type Surroundings interface {
-	// Ask asks the account and the region that the cluster is to be in.
-	Ask(ctx context.Context, c *config.Cluster) Facts
+	// Cloud is the provider of the cluster's cloud.
+	Cloud(c *config.Cluster) Cloud
 	// Repository says why the cluster's engine cannot read its repository.
 	Repository(ctx context.Context, c *config.Cluster) error
 	// Needs says what is missing of the engine's distribution and of secrets.
@@ -73,6 +73,8 @@ type Doctor struct {
 	Machine
 	Backend
 	Surroundings
+	// Accounts that were asked already.
+	Accounts *Accounts
 }
 
 // Examine looks for everything that would keep an up of the clusters from
@@ -82,7 +84,7 @@ type Doctor struct {
 //
 // The error is only of an interruption: what is wrong is a finding.
 func (d Doctor) Examine(ctx context.Context, clusters []*config.Cluster) ([]Report, error) {
-	shared := append(d.checkTools(ctx), d.checkBackend(ctx)...)
+	shared := append(d.checkTools(ctx, clusters), d.checkBackend(ctx)...)
 	return d.each(ctx, clusters, func(x subject) []Finding {
 		found := append(slices.Clone(shared), d.Account(ctx, x.cluster, x.core, x.all)...)
 		found = append(found, d.checkLocks(x.cluster)...)
@@ -125,7 +127,7 @@ func (d Doctor) each(ctx context.Context, clusters []*config.Cluster, examine fu
 	all := map[account]Demand{}
 	for i, c := range clusters {
 		cores[i] = d.Core(ctx, c)
-		all[accountOf(c)] = all[accountOf(c)].Plus(DemandOf(c, cores[i]))
+		all[accountOf(c)] = all[accountOf(c)].Plus(d.Cloud(c).Demand(c, cores[i]))
 	}
 	reports := make([]Report, len(clusters))
 	var work sync.WaitGroup
@@ -144,30 +146,18 @@ func (d Doctor) each(ctx context.Context, clusters []*config.Cluster, examine fu
 // Account judges the credentials and what they lead to. all is the demand of the
 // clusters that are judged together.
 func (d Doctor) Account(ctx context.Context, c *config.Cluster, core Core, all Demand) []Finding {
-	credentials := Source{Lookup: d.Env, Profile: c.Cloud.Profile, Now: time.Now()}.Credentials()
+	cloud := d.Cloud(c)
+	credentials := cloud.Credentials(c, d.Env, time.Now())
 	if credentials.Level == Fail {
 		return []Finding{credentials}
 	}
 	if d.CLI(ctx) != nil {
-		return []Finding{credentials, withoutCLI(identityCheck)}
+		return []Finding{credentials, withoutCLI("account")}
 	}
-	return append([]Finding{credentials}, Cloud(d.Ask(ctx, c), Wanted{
-		Account: c.Cloud.Account, Region: c.Cloud.Region, Demand: DemandOf(c, core), All: all,
+	facts := d.Accounts.Facts(c, func() Facts { return cloud.Facts(ctx, c) })
+	return append([]Finding{credentials}, cloud.Judge(facts, Wanted{
+		Account: c.Cloud.Account, Region: c.Cloud.Region, Demand: cloud.Demand(c, core), All: all,
 	})...)
-}
-
-// DemandOf is what the cluster will take of its account's quotas: what its core
-// does not have yet.
-func DemandOf(c *config.Cluster, core Core) Demand {
-	have := core.Resources
-	out := Demand{Clusters: max(0, 1-have["aws:eks/cluster:Cluster"])}
-	if c.Network.Existing != nil {
-		return out
-	}
-	gateways := map[config.NAT]int{config.NATSingle: 1, config.NATPerZone: len(c.Network.Zones)}[c.Network.NAT]
-	out[VPCs] = max(0, 1-have["aws:ec2/vpc:Vpc"])
-	out[Addresses] = max(0, gateways-have["aws:ec2/eip:Eip"])
-	return out
 }
 
 // checkBackend finds out whether the state can be read, and a lock be taken.

@@ -6,44 +6,60 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"tombolo/automation/pulumicli"
+	"tombolo/config"
+	"tombolo/internal/wording"
 )
 
-// plugins are the providers that the stacks use, by the module of their SDK,
-// whose version is the plugin's.
-var plugins = []struct{ name, module string }{
-	{"aws", "github.com/pulumi/pulumi-aws/sdk/v6"},
-	{"eks", "github.com/pulumi/pulumi-eks/sdk/v2"},
-	{"kubernetes", "github.com/pulumi/pulumi-kubernetes/sdk/v4"},
+// tools are the programs and plugins of all the clusters' clouds, and of every
+// cluster.
+func (d Doctor) tools(clusters []*config.Cluster) (programs []Program, plugins []Plugin) {
+	for _, c := range clusters {
+		cloud := d.Cloud(c)
+		programs = append(programs, cloud.Programs()...)
+		plugins = append(plugins, cloud.Plugins()...)
+	}
+	programs = append(programs, Program{"git", "install git: the repository is read and pushed to with it"})
+	plugins = append(plugins, Plugin{"kubernetes", "github.com/pulumi/pulumi-kubernetes/sdk/v4"})
+	return once(programs), once(plugins)
 }
 
-// programs that the stacks start, besides the Pulumi CLI.
-var programs = []struct{ name, remedy string }{
-	{"aws", "install the AWS CLI, version 2: it gets the tokens for the Kubernetes API"},
-	{"node", "install Node.js 20 or newer: the EKS component runs in it"},
-	{"git", "install git: the repository is read and pushed to with it"},
+// once leaves out what was there before.
+func once[T comparable](all []T) []T {
+	var out []T
+	for _, one := range all {
+		if !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // checkTools looks for everything that an up starts.
-func (d Doctor) checkTools(ctx context.Context) []Finding {
+func (d Doctor) checkTools(ctx context.Context, clusters []*config.Cluster) []Finding {
 	const check = "tools"
+	programs, plugins := d.tools(clusters)
 	var found []Finding
+	there := []string{"pulumi"}
 	for _, p := range programs {
-		if !d.Has(p.name) {
-			found = append(found, Bad(check, Fail, p.remedy, "%s is not in PATH", p.name))
+		there = append(there, p.Name)
+		if !d.Has(p.Name) {
+			found = append(found, Bad(check, Fail, p.Remedy, "%s is not in PATH", p.Name))
 		}
 	}
 	if err := d.CLI(ctx); err != nil {
 		return append(found, because(err, check, ""))
 	}
 	if len(found) == 0 {
-		found = append(found, Good(check, "pulumi, aws, node and git are there"))
+		found = append(found, Good(check, "%s are there", wording.And(there)))
 	}
-	return append(found, d.checkPlugins(ctx))
+	return append(found, d.checkPlugins(ctx, plugins))
 }
 
 // checkPlugins looks for the providers. The engine fetches one that is missing,
 // where it may.
-func (d Doctor) checkPlugins(ctx context.Context) Finding {
+func (d Doctor) checkPlugins(ctx context.Context, plugins []Plugin) Finding {
 	const check = "plugins"
 	if d.CLI(ctx) != nil {
 		return withoutCLI(check)
@@ -54,21 +70,22 @@ func (d Doctor) checkPlugins(ctx context.Context) Finding {
 		err = json.Unmarshal([]byte(listing), &installed)
 	}
 	if err != nil {
-		return Bad(check, Warn, "look at `pulumi plugin ls`", "they cannot be listed: %s", firstLine(err))
+		return Bad(check, Warn, "look at `pulumi plugin ls`", "they cannot be listed: %s", pulumicli.FirstLine(err.Error()))
 	}
-	var missing []string
+	var there, missing []string
 	for _, p := range plugins {
-		version := moduleVersion(p.module)
-		there := slices.ContainsFunc(installed, func(i struct{ Name, Kind, Version string }) bool {
-			return i.Name == p.name && (version == "" || i.Version == version)
+		there = append(there, p.Name)
+		version := moduleVersion(p.Module)
+		found := slices.ContainsFunc(installed, func(i struct{ Name, Kind, Version string }) bool {
+			return i.Name == p.Name && (version == "" || i.Version == version)
 		})
-		if !there && !d.attached(p.name) {
-			missing = append(missing, strings.TrimSpace(p.name+" "+version))
+		if !found && !d.attached(p.Name) {
+			missing = append(missing, strings.TrimSpace(p.Name+" "+version))
 		}
 	}
 	switch {
 	case len(missing) == 0:
-		return Good(check, "aws, eks and kubernetes are there")
+		return Good(check, "%s are there", wording.And(there))
 	case d.Env("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true":
 		return Bad(check, Fail, "build them with `make tools`, or install them with `pulumi plugin install`",
 			"missing: %s", strings.Join(missing, ", "))

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"tombolo/automation/text"
+	"tombolo/internal/wording"
 )
 
 const (
@@ -38,7 +38,7 @@ func (c Cluster) Suspend(ctx context.Context, note func(string)) error {
 		return fmt.Errorf("suspend Flux: %w", err)
 	}
 	if n > 0 {
-		note(fmt.Sprintf("Flux makes nothing again: %s suspended", text.Count(n, "object is", "objects are")))
+		note(fmt.Sprintf("Flux makes nothing again: %s suspended", wording.Plural(n, "object is", "objects are")))
 	}
 	restarted, err := c.Interrupt(ctx)
 	if err != nil {

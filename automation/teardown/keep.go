@@ -3,7 +3,6 @@ package teardown
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
@@ -23,21 +22,26 @@ func (k Kept) String() string {
 	return fmt.Sprintf("%s %s (%s)", k.Type, k.ID, k.Name)
 }
 
-// holdsData says that people keep something in resources of the type, or that
-// the type guards what they keep: who may read a bucket goes with the bucket.
-func holdsData(token string) bool {
-	switch token {
-	case "aws:efs/fileSystem:FileSystem", "aws:efs/backupPolicy:BackupPolicy", "aws:ebs/snapshot:Snapshot":
-		return true
-	}
-	return strings.HasPrefix(token, "aws:s3/bucket")
-}
+// Data says what a type of resources has to do with data that people keep.
+type Data int
+
+// What it has to do with it.
+const (
+	// NoData: nothing.
+	NoData Data = iota
+	// HoldsData: it is in the resource.
+	HoldsData
+	// GuardsData: the resource guards it, and goes with what holds it.
+	GuardsData
+)
 
 // Preparation changes what a state says about resources that are about to be
 // destroyed: none is protected any more, for by here the cluster's name was
 // given or its file protects it no longer; and what holds data is forgotten and
 // not deleted where that is wanted.
 type Preparation struct {
+	// Cloud knows what holds data.
+	Cloud Cloud
 	// KeepData leaves what holds data in the cloud.
 	KeepData bool
 	// Unprotected counts the resources whose protection was taken off.
@@ -52,7 +56,7 @@ func (p *Preparation) Edit(r map[string]json.RawMessage) bool {
 		p.Unprotected++
 	}
 	var token string
-	keep := p.KeepData && json.Unmarshal(r["type"], &token) == nil && holdsData(token)
+	keep := p.KeepData && json.Unmarshal(r["type"], &token) == nil && p.Cloud.Data(token) != NoData
 	if keep {
 		r["retainOnDelete"] = json.RawMessage("true")
 	}
@@ -63,18 +67,9 @@ func (p *Preparation) Edit(r map[string]json.RawMessage) bool {
 func (p *Preparation) Kept(resources []apitype.ResourceV3) []Kept {
 	var kept []Kept
 	for _, r := range resources {
-		if p.KeepData && isData(r) {
+		if p.KeepData && p.Cloud.Data(string(r.Type)) == HoldsData && !r.Delete && !r.External {
 			kept = append(kept, Kept{Type: string(r.Type), ID: string(r.ID), Name: r.URN.Name()})
 		}
 	}
 	return kept
-}
-
-// isData says that a resource holds data itself.
-func isData(r apitype.ResourceV3) bool {
-	switch string(r.Type) {
-	case "aws:efs/fileSystem:FileSystem", "aws:ebs/snapshot:Snapshot", "aws:s3/bucketV2:BucketV2":
-		return !r.Delete && !r.External
-	}
-	return false
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -44,15 +43,21 @@ func (e *LeftoversError) Error() string {
 		consequence = fmt.Sprintf(" (stack %s was kept)", stacks.Name(e.Cluster, stacks.Core))
 	}
 	keep := ""
-	if slices.ContainsFunc(e.Left, Leftover.Data) {
+	if slices.ContainsFunc(e.Left, func(l Leftover) bool { return l.Data }) {
 		keep = "; with --keep-data what holds data stays"
 	}
 	return fmt.Sprintf("destroy %s: %s %s; delete what nobody needs and run the same command again, or have it done with --leftovers delete%s%s",
 		e.Cluster, what, Names(e.Left), keep, consequence)
 }
 
-// Cloud finds what carries a cluster's tags in the cloud, and deletes it.
+// Cloud is what a teardown asks of a provider of clouds: what carries a cluster's
+// tags is found, and deleted.
 type Cloud interface {
+	// Data says what a type has to do with data that people keep.
+	Data(token string) Data
+	// Network is the id of the network that core has made; "" when it uses
+	// another's.
+	Network(core []apitype.ResourceV3) string
 	// Find lists what the search finds, but for what is known; what the provider
 	// can look at was looked at.
 	Find(ctx context.Context, c *config.Cluster, q Search) ([]Leftover, error)
@@ -62,9 +67,9 @@ type Cloud interface {
 
 // Search is what to look for besides tags, and what to leave out.
 type Search struct {
-	// VPC that core has made; its load balancers' network interfaces are found
+	// Network that core has made; its load balancers' network interfaces are found
 	// by it. "" for none.
-	VPC string
+	Network string
 	// Known resources are none's concern.
 	Known func(Leftover) bool
 }
@@ -114,8 +119,8 @@ type finding struct {
 // and deals with what is left over, before core is destroyed. It is given the
 // resources that the stacks have. What is left is a LeftoversError.
 func (s Sweep) BeforeCore(ctx context.Context, core, bootstrap []apitype.ResourceV3) error {
-	found, err := s.clear(ctx, Search{VPC: ownVPC(core), Known: func(l Leftover) bool {
-		return l.GoesWithCore() || manages(core, l) || manages(bootstrap, l)
+	found, err := s.clear(ctx, Search{Network: s.Cloud.Network(core), Known: func(l Leftover) bool {
+		return l.GoesWithCore || manages(core, l) || manages(bootstrap, l)
 	}})
 	if err != nil || len(found.left) == 0 {
 		return err
@@ -160,7 +165,7 @@ func (s Sweep) await(ctx context.Context, q Search) (finding, error) {
 			return false, err
 		}
 		found = s.sorted(all)
-		if !slices.ContainsFunc(found.left, Leftover.Passes) {
+		if !slices.ContainsFunc(found.left, func(l Leftover) bool { return l.Passes }) {
 			return true, nil
 		}
 		s.Observer.Waiting(s.Cluster.Name, "the cloud to take away "+Names(found.left))
@@ -176,7 +181,7 @@ func (s Sweep) await(ctx context.Context, q Search) (finding, error) {
 func (s Sweep) sorted(all []Leftover) (f finding) {
 	Sort(all)
 	for _, l := range all {
-		if s.KeepData && l.Data() {
+		if s.KeepData && l.Data {
 			f.kept = append(f.kept, l)
 		} else {
 			f.left = append(f.left, l)
@@ -191,14 +196,4 @@ func manages(stack []apitype.ResourceV3, l Leftover) bool {
 		arn, _ := r.Outputs["arn"].(string)
 		return !r.External && (arn != "" && arn == l.ARN || r.ID != "" && string(r.ID) == l.ID)
 	})
-}
-
-// ownVPC is the id of the VPC that core has made; "" when it uses another's.
-func ownVPC(core []apitype.ResourceV3) string {
-	for _, r := range core {
-		if r.Type == "aws:ec2/vpc:Vpc" && !r.Delete && strings.HasPrefix(string(r.ID), "vpc-") && !r.External {
-			return string(r.ID)
-		}
-	}
-	return ""
 }

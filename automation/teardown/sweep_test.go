@@ -1,4 +1,4 @@
-package teardown
+package teardown_test
 
 import (
 	"context"
@@ -11,27 +11,30 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/cloud/aws"
+	"tombolo/automation/teardown"
 	"tombolo/config"
 )
 
 // cloud has resources by their ARNs; all are deleted that are to be.
 type cloud struct {
+	aws.Cloud
 	has  []string
-	seen []Search
+	seen []teardown.Search
 }
 
-func (c *cloud) Find(_ context.Context, _ *config.Cluster, q Search) ([]Leftover, error) {
+func (c *cloud) Find(_ context.Context, _ *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
 	c.seen = append(c.seen, q)
-	var out []Leftover
+	var out []teardown.Leftover
 	for _, arn := range c.has {
-		if l, ok := Identify(arn, nil); ok && !q.Known(l) {
+		if l, ok := aws.Identify(arn, nil); ok && !q.Known(l) {
 			out = append(out, l)
 		}
 	}
 	return out, nil
 }
 
-func (c *cloud) Remove(_ context.Context, _ *config.Cluster, all []Leftover) error {
+func (c *cloud) Remove(_ context.Context, _ *config.Cluster, all []teardown.Leftover) error {
 	for _, l := range all {
 		c.has = slices.DeleteFunc(c.has, func(arn string) bool { return arn == l.ARN })
 	}
@@ -46,8 +49,8 @@ func (l *listener) Note(stack, message string) { l.notes = append(l.notes, stack
 
 const ec2ARN = "arn:aws:ec2:eu-central-1:111122223333:"
 
-func sweepOf(c *cloud, policy LeftoverPolicy) Sweep {
-	return Sweep{Cluster: &config.Cluster{Name: "demo"}, Cloud: c, Policy: policy, Timeout: 20 * time.Millisecond, Observer: &listener{}}
+func sweepOf(c *cloud, policy teardown.LeftoverPolicy) teardown.Sweep {
+	return teardown.Sweep{Cluster: &config.Cluster{Name: "demo"}, Cloud: c, Policy: policy, Timeout: 20 * time.Millisecond, Observer: &listener{}}
 }
 
 // TestSweepLeavesWhatTheStacksManage: core and bootstrap take that away themselves.
@@ -55,13 +58,13 @@ func TestSweepLeavesWhatTheStacksManage(t *testing.T) {
 	c := &cloud{has: []string{ec2ARN + "vpc/vpc-1", ec2ARN + "volume/vol-1", ec2ARN + "security-group/sg-1"}}
 	core := []apitype.ResourceV3{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1"}}
 	bootstrap := []apitype.ResourceV3{{ID: "v", Outputs: map[string]any{"arn": ec2ARN + "volume/vol-1"}}, {ID: "sg-1", External: true}}
-	err := sweepOf(c, StopAtLeftovers).BeforeCore(t.Context(), core, bootstrap)
-	left := new(LeftoversError)
-	if !errors.As(err, &left) || Names(left.Left) != "security group sg-1" || !left.Core {
+	err := sweepOf(c, teardown.StopAtLeftovers).BeforeCore(t.Context(), core, bootstrap)
+	left := new(teardown.LeftoversError)
+	if !errors.As(err, &left) || teardown.Names(left.Left) != "security group sg-1" || !left.Core {
 		t.Errorf("error is %v", err)
 	}
-	if c.seen[0].VPC != "vpc-1" {
-		t.Errorf("looked for the interfaces of VPC %q", c.seen[0].VPC)
+	if c.seen[0].Network != "vpc-1" {
+		t.Errorf("looked for the interfaces of VPC %q", c.seen[0].Network)
 	}
 }
 
@@ -69,18 +72,18 @@ func TestSweepLeavesWhatTheStacksManage(t *testing.T) {
 func TestSweepOfANetworkOfSomebodyElse(t *testing.T) {
 	c := &cloud{}
 	core := []apitype.ResourceV3{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1", External: true}}
-	if err := sweepOf(c, StopAtLeftovers).BeforeCore(t.Context(), core, nil); err != nil || c.seen[0].VPC != "" {
-		t.Errorf("looked for the interfaces of VPC %q, error %v", c.seen[0].VPC, err)
+	if err := sweepOf(c, teardown.StopAtLeftovers).BeforeCore(t.Context(), core, nil); err != nil || c.seen[0].Network != "" {
+		t.Errorf("looked for the interfaces of VPC %q, error %v", c.seen[0].Network, err)
 	}
 }
 
 func TestSweepDeletesWhatHoldsNoData(t *testing.T) {
 	c, seen := &cloud{has: []string{"arn:aws:s3:::demo-loki", ec2ARN + "security-group/sg-1"}}, &listener{}
-	s := sweepOf(c, DeleteLeftovers)
+	s := sweepOf(c, teardown.DeleteLeftovers)
 	s.KeepData, s.Observer = true, seen
 	kept, err := s.AfterCore(t.Context())
-	if err != nil || Names(kept) != "bucket demo-loki" {
-		t.Errorf("kept %s, error %v", Names(kept), err)
+	if err != nil || teardown.Names(kept) != "bucket demo-loki" {
+		t.Errorf("kept %s, error %v", teardown.Names(kept), err)
 	}
 	if diff := cmp.Diff([]string{"demo-core: deletes what is left over: security group sg-1"}, seen.notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
@@ -93,7 +96,7 @@ func TestPreparation(t *testing.T) {
 		`{"type":"aws:ec2/vpc:Vpc","protect":true}`:                      `{"type":"aws:ec2/vpc:Vpc"}`,
 		`{"type":"aws:ec2/subnet:Subnet","urn":"urn:pulumi:s::p::t::n"}`: `{"type":"aws:ec2/subnet:Subnet","urn":"urn:pulumi:s::p::t::n"}`,
 	}
-	p := &Preparation{KeepData: true}
+	p := &teardown.Preparation{Cloud: aws.Cloud{}, KeepData: true}
 	for before, want := range state {
 		var r map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(before), &r); err != nil {

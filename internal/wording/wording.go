@@ -23,12 +23,17 @@ func Plural(n int, one, many string) string {
 }
 
 // Or is "a", "a or b", or "a, b or c".
-func Or(words []string) string {
+func Or(words []string) string { return list(words, " or ") }
+
+// And is "a", "a and b", or "a, b and c".
+func And(words []string) string { return list(words, " and ") }
+
+func list(words []string, conjunction string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
+	return strings.Join(words[:last], ", ") + conjunction + words[last]
 }
 
 // quotedRunes is how much of a value a message repeats.

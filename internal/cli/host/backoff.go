@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"tombolo/internal/sleep"
 )
 
 // Backoff has the pauses between attempts at work that fails for a transient
@@ -35,7 +37,7 @@ func (b Backoff) Do(ctx context.Context, retry func(error), work func() error) e
 			return fmt.Errorf("%w, and asks to wait %s", err, wanted)
 		}
 		retry(err)
-		if !wait(ctx, max(pause, wanted)) {
+		if sleep.For(ctx, max(pause, wanted)) != nil {
 			return err
 		}
 	}
@@ -50,16 +52,4 @@ func transient(err error) (time.Duration, bool) {
 	}
 	lost := new(url.Error)
 	return 0, errors.As(err, &lost)
-}
-
-// wait returns false if the context ended before the pause.
-func wait(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

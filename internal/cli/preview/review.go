@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	"tombolo/automation/cloud"
 	"tombolo/automation/plan"
 	"tombolo/automation/rollout"
 	"tombolo/config"
@@ -197,7 +198,7 @@ func (o *Options) gather(set *plan.Set, all []*config.Cluster, seen *collector) 
 			}
 		}
 		for _, k := range stacks.Kinds() {
-			if s, ok := seen.stack(c.Name, k); ok {
+			if s, ok := seen.stack(c, k); ok {
 				cluster.Stacks = append(cluster.Stacks, s)
 			}
 		}
@@ -321,16 +322,16 @@ func (c *collector) errorOf(cluster string) string {
 	return c.errs[cluster]
 }
 
-func (c *collector) stack(cluster string, k stacks.Kind) (plan.Stack, bool) {
+func (c *collector) stack(of *config.Cluster, k stacks.Kind) (plan.Stack, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	name := stacks.Name(cluster, k)
+	name := stacks.Name(of.Name, k)
 	reader := c.readers[name]
 	if reader == nil {
 		return plan.Stack{}, false
 	}
-	s := reader.Stack(name, string(k))
-	if r, ok := c.results[cluster].Stack(k); ok {
+	s := reader.Stack(cloud.Of(of, nil), name, string(k))
+	if r, ok := c.results[of.Name].Stack(k); ok {
 		s.Placeholders = r.Placeholders
 	}
 	return s, true

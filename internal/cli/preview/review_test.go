@@ -70,7 +70,7 @@ func previewed(t *testing.T, open func(automation.Observer) Driver, files map[st
 		o.Clusters = func(names []string) ([]*config.Cluster, error) {
 			var all []*config.Cluster
 			for _, name := range names {
-				all = append(all, &config.Cluster{Name: name, Environment: "prod"})
+				all = append(all, &config.Cluster{Name: name, Environment: "prod", Cloud: config.Cloud{Provider: config.AWS}})
 			}
 			return all, nil
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"gotest.tools/v3/golden"
 
+	"tombolo/automation/cloud/aws"
 	"tombolo/automation/plan"
 	"tombolo/config"
 )
@@ -68,7 +69,7 @@ func previewed(name, reason string, core, bootstrap []events.EngineEvent) plan.C
 		for _, e := range part.all {
 			r.Read(e)
 		}
-		c.Stacks = append(c.Stacks, r.Stack(name+"-"+part.kind, part.kind))
+		c.Stacks = append(c.Stacks, r.Stack(aws.Cloud{}, name+"-"+part.kind, part.kind))
 	}
 	c.Settle()
 	c.Trace()

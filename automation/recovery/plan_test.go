@@ -1,7 +1,6 @@
-package automation
+package recovery
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"slices"
@@ -9,11 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 const demoURN = "urn:pulumi:demo-core::tombolo::"
@@ -31,10 +33,61 @@ func interruptedState(t *testing.T) *backend.State {
 	return st
 }
 
+var demo = &config.Cluster{Name: "demo"}
+
+// aCloud finds resources in a few ways.
+type aCloud struct{ Cloud }
+
+func (aCloud) Finder(token string) (Finder, bool) {
+	byName := Finder{ID: func(in Inputs, _ *config.Cluster) string { return in.String("name") }}
+	byTags := func(kind string) Finder {
+		return Finder{Match: func(s Sighting, in Inputs) (string, bool) {
+			_, id, ok := strings.Cut(s.ARN, ":"+kind+"/")
+			return id, ok && s.Tags["Name"] == in.Tags()["Name"]
+		}}
+	}
+	f, ok := map[string]Finder{
+		"aws:iam/role:Role":     byName,
+		"aws:ec2/vpc:Vpc":       byTags("vpc"),
+		"aws:ec2/eip:Eip":       byTags("elastic-ip"),
+		"aws:ec2/subnet:Subnet": byTags("subnet"),
+		"aws:efs/mountTarget:MountTarget": {
+			Query: func(in Inputs) (Query, bool) {
+				return Query{in.String("subnetId"), "EFS mount target for " + in.String("fileSystemId") + " (*)"}, true
+			},
+			Match: func(s Sighting, in Inputs) (string, bool) {
+				_, id, ok := strings.Cut(s.Description, "EFS mount target for "+in.String("fileSystemId")+" (")
+				return strings.TrimSuffix(id, ")"), ok && s.SubnetID == in.String("subnetId")
+			},
+		},
+	}[token]
+	return f, ok
+}
+
+func TestKubernetesIDs(t *testing.T) {
+	for _, test := range []struct {
+		token string
+		in    Inputs
+		want  string
+	}{
+		{"kubernetes:core/v1:ConfigMap", Inputs{"metadata": map[string]any{"name": "c", "namespace": "n"}}, "n/c"},
+		{"kubernetes:core/v1:Namespace", Inputs{"metadata": map[string]any{"name": "n"}}, "n"},
+		{"kubernetes:core/v1:Namespace", Inputs{}, ""},
+	} {
+		f, ok := finderFor(aCloud{}, test.token)
+		if !ok || f.ID(test.in, demo) != test.want {
+			t.Errorf("id of %s from %v is not %q", test.token, test.in, test.want)
+		}
+	}
+	if _, ok := finderFor(aCloud{}, "kubernetes:core/v1:ConfigMapPatch"); ok {
+		t.Error("a patch is found again")
+	}
+}
+
 // inTheCloud is what a look by tag finds.
-func inTheCloud() []sighting {
+func inTheCloud() []Sighting {
 	ec2 := "arn:aws:ec2:eu-central-1:111122223333:"
-	return []sighting{
+	return []Sighting{
 		{ARN: ec2 + "vpc/vpc-0old", Tags: map[string]string{"Name": "demo-vpc"}},
 		{ARN: ec2 + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}},
 		{ARN: ec2 + "vpc/vpc-0other", Tags: map[string]string{"Name": "other"}},
@@ -44,33 +97,33 @@ func inTheCloud() []sighting {
 }
 
 func TestPlanRecovery(t *testing.T) {
-	plan := planRecovery(interruptedState(t), scopeOf(demo()), 0)
-	if !plan.needsLookup() {
+	p := newPlan(aCloud{}, demo, interruptedState(t), 0)
+	if !p.needsLookup() {
 		t.Fatal("nothing is looked up by tag")
 	}
-	plan.match(inTheCloud())
+	p.match(inTheCloud())
 	want := map[resource.URN]string{
 		demoURN + "aws:ec2/vpc:Vpc::demo-vpc":  "vpc-0new",
 		demoURN + "aws:iam/role:Role::cluster": "demo-cluster",
 	}
-	if diff := cmp.Diff(want, plan.adoptions()); diff != "" {
+	if diff := cmp.Diff(want, p.adoptions()); diff != "" {
 		t.Errorf("adoptions (-want +got):\n%s", diff)
 	}
 	refresh := []string{
 		demoURN + "aws:ec2/vpc:Vpc::demo-vpc", demoURN + "aws:iam/role:Role::cluster", demoURN + "aws:iam/role:Role::nodes",
 	}
-	if diff := cmp.Diff(refresh, plan.refresh()); diff != "" {
+	if diff := cmp.Diff(refresh, p.refresh()); diff != "" {
 		t.Errorf("refresh (-want +got):\n%s", diff)
 	}
-	if len(plan.blind) != 2 {
-		t.Errorf("blind are %v, want the bucket of a type that nothing finds, and the role without its parent", plan.blind)
+	if len(p.blind) != 2 {
+		t.Errorf("blind are %v, want the bucket of a type that nothing finds, and the role without its parent", p.blind)
 	}
 }
 
 func TestRecoveryReport(t *testing.T) {
 	st := interruptedState(t)
-	plan := planRecovery(st, scopeOf(demo()), 0)
-	plan.match(inTheCloud())
+	p := newPlan(aCloud{}, demo, st, 0)
+	p.match(inTheCloud())
 	after := &backend.State{Deployment: apitype.DeploymentV3{Resources: []apitype.ResourceV3{
 		{URN: demoURN + "aws:ec2/vpc:Vpc::demo-vpc", ID: "vpc-0new"},
 		{URN: demoURN + "aws:iam/role:Role::nodes", ID: "nodes"},
@@ -80,10 +133,10 @@ func TestRecoveryReport(t *testing.T) {
 		"2 creations are made again, as nothing tells whether it happened: aws:s3/bucket:Bucket b, aws:iam/role:Role child; " +
 		"1 resource compared with the cloud: aws:iam/role:Role nodes; " +
 		"aws:ec2/eip:Eip nat may be any of eipalloc-1, eipalloc-2: delete what is not needed"
-	if got := plan.report(after); got != want {
+	if got := p.report(after); got != want {
 		t.Errorf("report is\n%s, want\n%s", got, want)
 	}
-	if got := plan.report(nil); !strings.Contains(got, "; 1 resource is no longer there: aws:iam/role:Role nodes; ") {
+	if got := p.report(nil); !strings.Contains(got, "; 1 resource is no longer there: aws:iam/role:Role nodes; ") {
 		t.Errorf("report is\n%s", got)
 	}
 }
@@ -97,19 +150,19 @@ func TestMountTargetsAreFoundByTheirInterfaces(t *testing.T) {
 			Inputs: map[string]any{"fileSystemId": "fs-1", "subnetId": subnet},
 		}}
 	}
-	plan := planRecovery(&backend.State{Deployment: apitype.DeploymentV3{
+	p := newPlan(aCloud{}, demo, &backend.State{Deployment: apitype.DeploymentV3{
 		PendingOperations: []apitype.OperationV2{creating(a, "subnet-a"), creating(b, "subnet-b")},
-	}}, scopeOf(demo()), 0)
-	want := []interfaceQuery{{"subnet-a", "EFS mount target for fs-1 (*)"}, {"subnet-b", "EFS mount target for fs-1 (*)"}}
-	if got := plan.interfaces(); !plan.needsLookup() || !slices.Equal(got, want) {
+	}}, 0)
+	want := []Query{{"subnet-a", "EFS mount target for fs-1 (*)"}, {"subnet-b", "EFS mount target for fs-1 (*)"}}
+	if got := p.queries(); !p.needsLookup() || !slices.Equal(got, want) {
 		t.Errorf("interfaces are %v, want %v", got, want)
 	}
-	plan.match([]sighting{
+	p.match([]Sighting{
 		{SubnetID: "subnet-a", Description: "EFS mount target for fs-1 (fsmt-a)"},
 		{SubnetID: "subnet-a", Description: "EFS mount target for fs-12 (fsmt-other)"},
 		{SubnetID: "subnet-b", Description: "ELB net/EFS"},
 	})
-	if diff := cmp.Diff(map[resource.URN]string{a: "fsmt-a"}, plan.adoptions()); diff != "" {
+	if diff := cmp.Diff(map[resource.URN]string{a: "fsmt-a"}, p.adoptions()); diff != "" {
 		t.Errorf("adoptions (-want +got):\n%s", diff)
 	}
 }
@@ -158,38 +211,6 @@ func TestAdoptReplacement(t *testing.T) {
 	}
 }
 
-func TestUpRecoversInterruptedCreations(t *testing.T) {
-	b := newBench(t)
-	b.cli.states["demo-core"] = interruptedState(t).Deployment
-	b.lookup = func(context.Context, *config.Cluster, []interfaceQuery) ([]sighting, error) { return inTheCloud(), nil }
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"refresh demo-core", "up demo-core", "up demo-bootstrap"}
-	if diff := cmp.Diff(want, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
-	notes := strings.Join(b.seen.notes(), "\n")
-	if !strings.Contains(notes, "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new") {
-		t.Errorf("notes are %s", notes)
-	}
-}
-
-func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {
-	b := newBench(t)
-	b.cli.states["demo-core"] = interruptedState(t).Deployment
-	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	want := "note demo-core: 7 operations were interrupted: the next up finds out what became of that"
-	if notes := b.seen.notes(); len(notes) == 0 || notes[0] != want {
-		t.Errorf("notes are %q", notes)
-	}
-	if got := b.cli.operations(); strings.Contains(strings.Join(got, " "), "refresh") {
-		t.Errorf("operations are %v", got)
-	}
-}
-
 func TestUnsettled(t *testing.T) {
 	const urn = demoURN + "aws:eks/cluster:Cluster::c"
 	for status, want := range map[string]string{"CREATING": "aws:eks/cluster:Cluster c", "ACTIVE": "", "pending": "aws:eks/cluster:Cluster c"} {
@@ -199,5 +220,54 @@ func TestUnsettled(t *testing.T) {
 		if got := unsettled(st, []string{urn}); got != want {
 			t.Errorf("status %s: unsettled = %q, want %q", status, got, want)
 		}
+	}
+}
+
+func TestUnansweredCreations(t *testing.T) {
+	rec := &pulumicli.Recorder{}
+	for name, cause := range map[string]string{
+		"lost":    "https response error StatusCode: 0, RequestID: , request send failed",
+		"refused": "https response error StatusCode: 409, RequestID: x, EntityAlreadyExists: it exists",
+	} {
+		urn := "urn:pulumi:s::tombolo::aws:iam/role:Role::" + name
+		rec.Record(events.EngineEvent{EngineEvent: apitype.EngineEvent{
+			DiagnosticEvent: &apitype.DiagnosticEvent{URN: urn, Severity: "error", Message: cause},
+		}})
+		rec.FailedCreations = append(rec.FailedCreations, apitype.StepEventMetadata{
+			URN: urn, Type: "aws:iam/role:Role", Op: apitype.OpCreate,
+			New: &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"name": name}},
+		})
+	}
+	got := Unanswered(rec)
+	if len(got) != 1 || got[0].New.Inputs["name"] != "lost" {
+		t.Fatalf("unanswered are %+v", got)
+	}
+	secret := got[0]
+	secret.New = &apitype.StepEventStateMetadata{Custom: true, Inputs: map[string]any{"a": []any{names.Secret}}}
+	raw, err := json.Marshal(apitype.DeploymentV3{Resources: []apitype.ResourceV3{
+		{URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::demo-core", Type: backend.RootType},
+		{URN: "urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v", Type: "aws:ec2/vpc:Vpc", Custom: true, ID: "v"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	st, err := backend.ParseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, n, err = withUnanswered(st, append(got, secret)); err != nil {
+		t.Fatal(err)
+	}
+	if n != 1 || len(st.Deployment.PendingOperations) != 1 {
+		t.Fatalf("pending are %+v", st.Deployment.PendingOperations)
+	}
+	r := st.Deployment.PendingOperations[0].Resource
+	if diff := cmp.Diff([]resource.URN{"urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v"}, r.Dependencies); diff != "" {
+		t.Errorf("dependencies (-want +got):\n%s", diff)
+	}
+	again, err := backend.ParseState("demo-core", st.Raw)
+	if err != nil || len(again.Deployment.PendingOperations) != 1 || again.Deployment.PendingOperations[0].Resource.URN != r.URN {
+		t.Errorf("the raw state has %+v, %v", again.Deployment.PendingOperations, err)
 	}
 }

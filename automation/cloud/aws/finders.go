@@ -1,11 +1,15 @@
-package automation
+package aws
 
-import "strings"
+import (
+	"strings"
+
+	"tombolo/automation/recovery"
+)
 
 // finders by type token, with ids in the provider's import form. A type that is
 // missing here starts again: its interrupted creation counts as not happened.
 var finders = map[string]finder{
-	"aws:acm/certificate:Certificate": {arn: "acm:certificate", importID: func(arn, _ string, _ inputs) string {
+	"aws:acm/certificate:Certificate": {arn: "acm:certificate", importID: func(arn, _ string, _ recovery.Inputs) string {
 		return arn
 	}},
 	// It waits for a certificate, and makes nothing.
@@ -15,22 +19,22 @@ var finders = map[string]finder{
 	"aws:cloudwatch/logGroup:LogGroup":                    joined("", "name"),
 	// AWS makes it with the VPC; the creation takes it over.
 	"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": {again: true},
-	"aws:ec2/eip:Eip":                                     tagged("ec2:elastic-ip"),
-	"aws:ec2/flowLog:FlowLog":                             tagged("ec2:vpc-flow-log"),
-	"aws:ec2/internetGateway:InternetGateway":             tagged("ec2:internet-gateway"),
-	"aws:ec2/launchTemplate:LaunchTemplate":               tagged("ec2:launch-template"),
-	"aws:ec2/natGateway:NatGateway":                       tagged("ec2:natgateway"),
+	"aws:ec2/eip:Eip":                                     byTags("ec2:elastic-ip"),
+	"aws:ec2/flowLog:FlowLog":                             byTags("ec2:vpc-flow-log"),
+	"aws:ec2/internetGateway:InternetGateway":             byTags("ec2:internet-gateway"),
+	"aws:ec2/launchTemplate:LaunchTemplate":               byTags("ec2:launch-template"),
+	"aws:ec2/natGateway:NatGateway":                       byTags("ec2:natgateway"),
 	"aws:ec2/route:Route":                                 joined("_", "routeTableId", "destinationCidrBlock"),
-	"aws:ec2/routeTable:RouteTable":                       tagged("ec2:route-table"),
+	"aws:ec2/routeTable:RouteTable":                       byTags("ec2:route-table"),
 	"aws:ec2/routeTableAssociation:RouteTableAssociation": joined("/", "subnetId", "routeTableId"),
-	"aws:ec2/securityGroup:SecurityGroup":                 tagged("ec2:security-group"),
+	"aws:ec2/securityGroup:SecurityGroup":                 byTags("ec2:security-group"),
 	"aws:ec2/securityGroupRule:SecurityGroupRule":         {id: groupRuleID},
-	"aws:ec2/subnet:Subnet":                               tagged("ec2:subnet"),
+	"aws:ec2/subnet:Subnet":                               byTags("ec2:subnet"),
 	"aws:ec2/tag:Tag":                                     joined(",", "resourceId", "key"),
-	"aws:ec2/vpc:Vpc":                                     tagged("ec2:vpc"),
-	"aws:ec2/vpcEndpoint:VpcEndpoint":                     tagged("ec2:vpc-endpoint"),
+	"aws:ec2/vpc:Vpc":                                     byTags("ec2:vpc"),
+	"aws:ec2/vpcEndpoint:VpcEndpoint":                     byTags("ec2:vpc-endpoint"),
 	"aws:efs/backupPolicy:BackupPolicy":                   joined("", "fileSystemId"),
-	"aws:efs/fileSystem:FileSystem":                       tagged("elasticfilesystem:file-system"),
+	"aws:efs/fileSystem:FileSystem":                       byTags("elasticfilesystem:file-system"),
 	"aws:efs/mountTarget:MountTarget":                     {attached: mountTargetInterface},
 	"aws:eks/accessEntry:AccessEntry":                     joined(":", "clusterName", "principalArn"),
 	"aws:eks/accessPolicyAssociation:AccessPolicyAssociation": joined("#",
@@ -38,21 +42,21 @@ var finders = map[string]finder{
 	"aws:eks/addon:Addon":         joined(":", "clusterName", "addonName"),
 	"aws:eks/cluster:Cluster":     joined("", "name"),
 	"aws:eks/nodeGroup:NodeGroup": joined(":", "clusterName", "nodeGroupName"),
-	"aws:eks/podIdentityAssociation:PodIdentityAssociation": {arn: "eks:podidentityassociation", importID: func(_, part string, in inputs) string {
-		return in.str("clusterName") + "," + part
+	"aws:eks/podIdentityAssociation:PodIdentityAssociation": {arn: "eks:podidentityassociation", importID: func(_, part string, in recovery.Inputs) string {
+		return in.String("clusterName") + "," + part
 	}},
 	"aws:iam/instanceProfile:InstanceProfile": joined("", "name"),
-	"aws:iam/openIdConnectProvider:OpenIdConnectProvider": {id: func(in inputs, s scope) string {
-		return s.iam("oidc-provider/", strings.TrimPrefix(in.str("url"), "https://"))
+	"aws:iam/openIdConnectProvider:OpenIdConnectProvider": {id: func(in recovery.Inputs, s scope) string {
+		return s.iam("oidc-provider/", strings.TrimPrefix(in.String("url"), "https://"))
 	}},
-	"aws:iam/policy:Policy": {id: func(in inputs, s scope) string {
-		return s.iam("policy"+in.or("path", "/"), in.str("name"))
+	"aws:iam/policy:Policy": {id: func(in recovery.Inputs, s scope) string {
+		return s.iam("policy"+or(in, "path", "/"), in.String("name"))
 	}},
 	"aws:iam/role:Role":                                 joined("", "name"),
 	"aws:iam/rolePolicy:RolePolicy":                     joined(":", "role", "name"),
 	"aws:iam/rolePolicyAttachment:RolePolicyAttachment": joined("/", "role", "policyArn"),
 	"aws:kms/alias:Alias":                               joined("", "name"),
-	"aws:kms/key:Key":                                   tagged("kms:key"),
+	"aws:kms/key:Key":                                   byTags("kms:key"),
 	"aws:route53/record:Record":                         {id: recordID},
 	"aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2":                       joined("", "bucket"),
 	"aws:s3/bucketOwnershipControls:BucketOwnershipControls":                                     joined("", "bucket"),
@@ -62,17 +66,17 @@ var finders = map[string]finder{
 	"aws:s3/bucketV2:BucketV2":                                                                   joined("", "bucket"),
 	"aws:sqs/queue:Queue":                                                                        {id: queueURL},
 	"aws:sqs/queuePolicy:QueuePolicy":                                                            joined("", "queueUrl"),
-	"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":                                    tagged("ec2:security-group-rule"),
-	"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": tagged(
+	"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":                                    byTags("ec2:security-group-rule"),
+	"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": byTags(
 		"ec2:security-group-rule"),
 }
 
 // groupRuleID is a rule's id in the provider's import form:
 // sg-1_ingress_tcp_443_443_10.0.0.0/16. The EKS component makes such rules, and
 // AWS refuses to make one twice.
-func groupRuleID(in inputs, _ scope) string {
-	group, direction, protocol := in.str("securityGroupId"), in.str("type"), in.str("protocol")
-	peer := in.str("sourceSecurityGroupId")
+func groupRuleID(in recovery.Inputs, _ scope) string {
+	group, direction, protocol := in.String("securityGroupId"), in.String("type"), in.String("protocol")
+	peer := in.String("sourceSecurityGroupId")
 	if self, _ := in["self"].(bool); self {
 		peer = "self"
 	}
@@ -89,15 +93,15 @@ func groupRuleID(in inputs, _ scope) string {
 	if protocol == "-1" {
 		protocol = "all"
 	}
-	return strings.Join([]string{group, direction, protocol, in.number("fromPort"), in.number("toPort"), peer}, "_")
+	return strings.Join([]string{group, direction, protocol, number(in, "fromPort"), number(in, "toPort"), peer}, "_")
 }
 
 // onBus joins inputs with slashes, behind the event bus unless that is the
 // default one: a rule of the default bus is read by its name alone.
-func onBus(keys ...string) func(inputs, scope) string {
+func onBus(keys ...string) func(recovery.Inputs, scope) string {
 	derive := joined("/", keys...).id
-	return func(in inputs, s scope) string {
-		id, bus := derive(in, s), in.or("eventBusName", "default")
+	return func(in recovery.Inputs, s scope) string {
+		id, bus := derive(in, s), or(in, "eventBusName", "default")
 		if id == "" || bus == "default" {
 			return id
 		}
@@ -106,8 +110,8 @@ func onBus(keys ...string) func(inputs, scope) string {
 }
 
 // queueURL is a queue's id.
-func queueURL(in inputs, s scope) string {
-	name := in.str("name")
+func queueURL(in recovery.Inputs, s scope) string {
+	name := in.String("name")
 	if name == "" {
 		return ""
 	}
@@ -120,12 +124,12 @@ func queueURL(in inputs, s scope) string {
 
 // recordID is Z1_www.example.com_CNAME: the provider writes names in lower case
 // and without the dot at their end.
-func recordID(in inputs, s scope) string {
-	id := joined("_", "zoneId", "name", "type").id(inputs{
+func recordID(in recovery.Inputs, s scope) string {
+	id := joined("_", "zoneId", "name", "type").id(recovery.Inputs{
 		"zoneId": in["zoneId"], "type": in["type"],
-		"name": strings.ToLower(strings.TrimSuffix(in.str("name"), ".")),
+		"name": strings.ToLower(strings.TrimSuffix(in.String("name"), ".")),
 	}, s)
-	if set := in.str("setIdentifier"); id != "" && set != "" {
+	if set := in.String("setIdentifier"); id != "" && set != "" {
 		id += "_" + set
 	}
 	return id
@@ -134,21 +138,11 @@ func recordID(in inputs, s scope) string {
 // mountTargetInterface: EFS chooses a mount target's id, takes no tags for it,
 // and names both in the description of its interface, such as
 // EFS mount target for fs-0123 (fsmt-4567).
-func mountTargetInterface(in inputs) string {
-	if in.str("fileSystemId") == "" || in.str("subnetId") == "" {
+func mountTargetInterface(in recovery.Inputs) string {
+	if in.String("fileSystemId") == "" || in.String("subnetId") == "" {
 		return ""
 	}
-	return "EFS mount target for " + in.str("fileSystemId") + " (*)"
-}
-
-// kubernetesID is namespace/name, or name for what has no namespace.
-func kubernetesID(in inputs, _ scope) string {
-	metadata, _ := in["metadata"].(map[string]any)
-	name, namespace := inputs(metadata).str("name"), inputs(metadata).str("namespace")
-	if name == "" || namespace == "" {
-		return name
-	}
-	return namespace + "/" + name
+	return "EFS mount target for " + in.String("fileSystemId") + " (*)"
 }
 
 func (s scope) iam(kind, name string) string {

@@ -1,4 +1,4 @@
-package automation
+package recovery
 
 import (
 	"encoding/json"
@@ -11,10 +11,11 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/backend"
+	"tombolo/config"
 )
 
-// recovery is the plan for the operations an interrupted run left pending.
-type recovery struct {
+// plan is what to do about the operations an interrupted run left pending.
+type plan struct {
 	// creations that may have happened.
 	creations []creation
 	// others are resources whose update, deletion or the like was
@@ -39,21 +40,21 @@ type creation struct {
 	// id the resource has if it was made; empty when not known (yet).
 	id string
 	// lookup says how the cloud is asked for it; nil when id was derived.
-	lookup *finder
+	lookup *Finder
 	// replaces says that the state has an older resource with this URN.
 	replaces bool
 	// ambiguous holds the candidates when there are several.
 	ambiguous []string
 }
 
-// planRecovery sorts the pending operations of a state, of which so many failed without
+// newPlan sorts the pending operations of a state, of which so many failed without
 // an answer and were not interrupted.
-func planRecovery(st *backend.State, in scope, unanswered int) recovery {
-	plan := recovery{known: map[string]bool{}, unanswered: unanswered}
+func newPlan(cloud Cloud, c *config.Cluster, st *backend.State, unanswered int) plan {
+	p := plan{known: map[string]bool{}, unanswered: unanswered}
 	present := map[resource.URN]bool{}
 	for _, r := range st.Deployment.Resources {
 		present[r.URN] = true
-		plan.known[string(r.Type)+"/"+string(r.ID)] = true
+		p.known[string(r.Type)+"/"+string(r.ID)] = true
 	}
 	seen := map[resource.URN]bool{}
 	for _, op := range st.Deployment.PendingOperations {
@@ -61,22 +62,22 @@ func planRecovery(st *backend.State, in scope, unanswered int) recovery {
 		switch {
 		case seen[r.URN]:
 		case op.Type == apitype.OperationTypeCreating:
-			plan.addCreation(r, present, in)
+			p.addCreation(cloud, c, r, present)
 		case present[r.URN] && r.Custom:
-			plan.others = append(plan.others, r.URN)
+			p.others = append(p.others, r.URN)
 		default:
-			plan.gone = append(plan.gone, r.URN)
+			p.gone = append(p.gone, r.URN)
 		}
 		seen[r.URN] = true
 	}
-	return plan
+	return p
 }
 
 // addCreation plans for a creation. One whose parents are not in the state
 // cannot be put there, and one that nothing identifies cannot be found.
-func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bool, in scope) {
-	f, ok := finderFor(string(r.Type))
-	if f.again || !worldlyType(r) {
+func (p *plan) addCreation(cloud Cloud, c *config.Cluster, r apitype.ResourceV3, present map[resource.URN]bool) {
+	f, ok := finderFor(cloud, string(r.Type))
+	if f.Again || !external(r) {
 		p.gone = append(p.gone, r.URN)
 		return
 	}
@@ -84,19 +85,19 @@ func (p *recovery) addCreation(r apitype.ResourceV3, present map[resource.URN]bo
 		p.blind = append(p.blind, r.URN)
 		return
 	}
-	c := creation{resource: r, replaces: present[r.URN]}
-	if f.lookedUp() {
-		c.lookup = &f
+	made := creation{resource: r, replaces: present[r.URN]}
+	if f.Match != nil {
+		made.lookup = &f
 	} else {
-		c.id = f.id(inputs(r.Inputs), in)
+		made.id = f.ID(r.Inputs, c)
 	}
 	// An id derived from inputs proves nothing: it must not push a resource
 	// out that the state knows.
-	if c.lookup == nil && (c.replaces || c.id == "") {
+	if made.lookup == nil && (made.replaces || made.id == "") {
 		p.blind = append(p.blind, r.URN)
 		return
 	}
-	p.creations = append(p.creations, c)
+	p.creations = append(p.creations, made)
 }
 
 // supported says whether everything the resource refers to is in the state.
@@ -104,7 +105,7 @@ func supported(r apitype.ResourceV3, present map[resource.URN]bool) bool {
 	if r.Parent != "" && !present[r.Parent] {
 		return false
 	}
-	if provider, _, ok := cutLast(r.Provider, "::"); ok && !present[resource.URN(provider)] {
+	if provider := backend.ProviderOf(r); provider != "" && !present[provider] {
 		return false
 	}
 	for _, dep := range r.Dependencies {
@@ -115,45 +116,38 @@ func supported(r apitype.ResourceV3, present map[resource.URN]bool) bool {
 	return true
 }
 
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
-}
-
-// worldlyType says that the resource is one that a cloud may have.
-func worldlyType(r apitype.ResourceV3) bool {
+// external says that the resource is one that a cloud may have.
+func external(r apitype.ResourceV3) bool {
 	return r.Custom && !strings.HasPrefix(string(r.Type), "pulumi:providers:")
 }
 
 // creates says whether the state is to be edited before it is refreshed.
-func (p *recovery) creates() bool {
+func (p *plan) creates() bool {
 	return len(p.creations) > 0 || len(p.gone) > 0 || len(p.blind) > 0
 }
 
-func (p *recovery) needsLookup() bool {
+func (p *plan) needsLookup() bool {
 	return slices.ContainsFunc(p.creations, func(c creation) bool { return c.lookup != nil })
 }
 
-// interfaces are the network interfaces that creations may have left.
-func (p *recovery) interfaces() []interfaceQuery {
-	var queries []interfaceQuery
+// queries are what has to be asked besides the cluster's tag.
+func (p *plan) queries() []Query {
+	var all []Query
 	for _, c := range p.creations {
-		in := inputs(c.resource.Inputs)
-		if c.lookup == nil || c.lookup.attached == nil || c.lookup.attached(in) == "" {
+		if c.lookup == nil || c.lookup.Query == nil {
 			continue
 		}
-		queries = append(queries, interfaceQuery{subnet: in.str("subnetId"), description: c.lookup.attached(in)})
+		if q, ok := c.lookup.Query(c.resource.Inputs); ok {
+			all = append(all, q)
+		}
 	}
-	return queries
+	return all
 }
 
 // match gives each creation that is looked up the id of the one
 // resource found for it that the state does not know. Several candidates are
 // left for people to decide about.
-func (p *recovery) match(found []sighting) {
+func (p *plan) match(found []Sighting) {
 	for i := range p.creations {
 		c := &p.creations[i]
 		if c.lookup == nil || c.id != "" {
@@ -161,7 +155,7 @@ func (p *recovery) match(found []sighting) {
 		}
 		var ids []string
 		for _, f := range found {
-			id, ok := c.lookup.match(f, inputs(c.resource.Inputs))
+			id, ok := c.lookup.Match(f, c.resource.Inputs)
 			if ok && !p.known[string(c.resource.Type)+"/"+id] {
 				ids = append(ids, id)
 			}
@@ -178,14 +172,14 @@ func (p *recovery) match(found []sighting) {
 }
 
 // misses says that something was looked up and not seen.
-func (p *recovery) misses() bool {
+func (p *plan) misses() bool {
 	return slices.ContainsFunc(p.creations, func(c creation) bool {
 		return c.lookup != nil && c.id == "" && len(c.ambiguous) == 0
 	})
 }
 
 // adoptions maps the URN of each creation with an id to that id.
-func (p *recovery) adoptions() map[resource.URN]string {
+func (p *plan) adoptions() map[resource.URN]string {
 	out := map[resource.URN]string{}
 	for _, c := range p.creations {
 		if c.id != "" {
@@ -196,7 +190,7 @@ func (p *recovery) adoptions() map[resource.URN]string {
 }
 
 // refresh lists the URNs that have to be compared with the cloud.
-func (p *recovery) refresh() []string {
+func (p *plan) refresh() []string {
 	urns := append(slices.Collect(maps.Keys(p.adoptions())), p.others...)
 	out := make([]string, 0, len(urns))
 	for _, u := range urns {
@@ -204,13 +198,6 @@ func (p *recovery) refresh() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // adopt moves pending creations into the resources of an exported state. It

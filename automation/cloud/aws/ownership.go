@@ -1,4 +1,4 @@
-package teardown
+package aws
 
 import (
 	"maps"
@@ -10,17 +10,15 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
-// ClusterTag is the key of the tag that carries the cluster's name on every
-// cloud resource made for it.
-const ClusterTag = "tombolo:cluster"
-
-// Candidates are the resources with the cluster's tags, or its name, as a
+// candidates are the resources with the cluster's tags, or its name, as a
 // tagging API has them: they may be gone by now.
-func Candidates(p *pulumi.Context, c *config.Cluster, q Search, opt pulumi.InvokeOption) ([]Leftover, error) {
-	byARN := map[string]Leftover{}
+func candidates(p *pulumi.Context, c *config.Cluster, q teardown.Search, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
+	byARN := map[string]teardown.Leftover{}
 	for key, value := range ownershipTags(c.Name) {
 		res, err := resourcegroupstaggingapi.GetResources(p, &resourcegroupstaggingapi.GetResourcesArgs{
 			TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: key, Values: []string{value}}},
@@ -38,7 +36,7 @@ func Candidates(p *pulumi.Context, c *config.Cluster, q Search, opt pulumi.Invok
 	if err != nil {
 		return nil, err
 	}
-	interfaces, err := balancerInterfaces(p, q.VPC, opt)
+	interfaces, err := balancerInterfaces(p, q.Network, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +54,7 @@ func Candidates(p *pulumi.Context, c *config.Cluster, q Search, opt pulumi.Invok
 // Karpenter, and of the Amazon VPC CNI.
 func ownershipTags(cluster string) map[string]string {
 	return map[string]string{
-		ClusterTag:                         cluster,
+		names.ClusterTag:                   cluster,
 		"elbv2.k8s.aws/cluster":            cluster,
 		"kubernetes.io/cluster/" + cluster: "owned",
 		"eks:eks-cluster-name":             cluster,
@@ -66,8 +64,8 @@ func ownershipTags(cluster string) map[string]string {
 
 // logGroups are those that the control plane and agents write to. EKS makes its
 // group again, without tags, as long as the control plane has something to say.
-func logGroups(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]Leftover, error) {
-	var out []Leftover
+func logGroups(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
+	var out []teardown.Leftover
 	for _, prefix := range []string{"/aws/eks/" + cluster + "/", "/aws/containerinsights/" + cluster + "/"} {
 		res, err := cloudwatch.GetLogGroups(p, &cloudwatch.GetLogGroupsArgs{LogGroupNamePrefix: &prefix}, opt)
 		if err != nil {
@@ -85,7 +83,7 @@ func logGroups(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]Le
 // balancerInterfaces are the network interfaces of load balancers in core's VPC.
 // They have no tags, nobody but AWS can delete them, and they outlive their load
 // balancer by minutes, in the way of subnets and security groups.
-func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) ([]Leftover, error) {
+func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
 	if vpc == "" {
 		return nil, nil
 	}
@@ -95,7 +93,7 @@ func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) 
 	if err != nil {
 		return nil, err
 	}
-	var out []Leftover
+	var out []teardown.Leftover
 	for _, id := range list.Ids {
 		found, err := ec2.LookupNetworkInterface(p, &ec2.LookupNetworkInterfaceArgs{Id: &id}, opt)
 		if err != nil {

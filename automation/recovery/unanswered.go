@@ -1,4 +1,4 @@
-package automation
+package recovery
 
 import (
 	"context"
@@ -19,52 +19,52 @@ import (
 	"tombolo/stacks"
 )
 
-// noAnswer is how providers report a request of which nobody knows whether it
+// NoAnswer is how providers report a request of which nobody knows whether it
 // worked: no answer came, or the answer was an error of the server's own.
-var noAnswer = regexp.MustCompile(`StatusCode: (0|5\d\d)\b|request send failed|timeout awaiting|i/o timeout|Client\.Timeout|` +
+var NoAnswer = regexp.MustCompile(`StatusCode: (0|5\d\d)\b|request send failed|timeout awaiting|i/o timeout|Client\.Timeout|` +
 	`TLS handshake timeout|connection reset by peer|client connection lost|\bEOF\b|code = Unavailable`)
 
-// unanswered are the creations among what failed that may have happened all the
+// Unanswered are the creations among what failed that may have happened all the
 // same. The engine forgets them: nothing of them is in the state.
-func (r *recorded) unanswered() []apitype.StepEventMetadata {
+func Unanswered(r *pulumicli.Recorder) []apitype.StepEventMetadata {
 	var out []apitype.StepEventMetadata
 	for _, m := range r.FailedCreations {
-		if slices.ContainsFunc(r.Causes[m.URN], noAnswer.MatchString) {
+		if slices.ContainsFunc(r.Causes[m.URN], NoAnswer.MatchString) {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// adoptUnanswered finds out, after a failed up, whether creations without an
+// AdoptUnanswered finds out, after a failed up, whether creations without an
 // answer happened, and puts what exists into the state, so that the next up
 // does not make it twice. It goes the way of creations that an interruption
 // left pending. A failure is a note: the up has failed for a reason of its own.
-func (d *Driver) adoptUnanswered(ctx context.Context, c *config.Cluster, k stacks.Kind, creations []apitype.StepEventMetadata) {
+func (r Recoverer) AdoptUnanswered(ctx context.Context, c *config.Cluster, k stacks.Kind, creations []apitype.StepEventMetadata) {
 	if len(creations) == 0 || ctx.Err() != nil {
 		return
 	}
 	stack := stacks.Name(c.Name, k)
-	st, err := d.backend.State(ctx, stack)
+	st, err := r.Backend.State(ctx, stack)
 	if err == nil && st != nil && len(st.Raw.Deployment) > 0 {
 		unanswered := 0
 		if st, unanswered, err = withUnanswered(st, creations); err == nil && unanswered > 0 {
-			err = d.settlePending(ctx, c, k, st, unanswered, nil)
+			err = r.settlePending(ctx, c, k, st, unanswered, nil)
 		}
 	}
 	if err != nil {
-		names := make([]string, len(creations))
+		made := make([]string, len(creations))
 		for i, m := range creations {
-			names[i] = pulumicli.ResourceName(m.URN)
+			made[i] = pulumicli.ResourceName(m.URN)
 		}
-		d.opts.Observer.Note(stack, fmt.Sprintf("it is not known whether %s was made: %v; look for it before the next up, which would make another",
-			strings.Join(names, ", "), err))
+		r.Note(stack, fmt.Sprintf("it is not known whether %s was made: %v; look for it before the next up, which would make another",
+			strings.Join(made, ", "), err))
 	}
 }
 
 // withUnanswered is the state with creations as an interruption would have left
-// them, and how many these are. They depend on all that is there: nothing in the state can depend on
-// them, so that whatever order a destruction takes is right, and the next up
+// them, and how many these are. They depend on all that is there: nothing in the
+// state can depend on them, so that whatever order a destruction takes is right, and the next up
 // writes down what they really depend on. Creations with secret inputs are left
 // out: the engine's events do not tell those.
 func withUnanswered(s *backend.State, creations []apitype.StepEventMetadata) (*backend.State, int, error) {
@@ -111,50 +111,4 @@ func created(m apitype.StepEventMetadata) (apitype.ResourceV3, bool) {
 		URN: resource.URN(m.URN), Type: tokens.Type(m.Type), Custom: m.New.Custom, Inputs: m.New.Inputs,
 		Parent: resource.URN(m.New.Parent), Provider: m.New.Provider, Protect: m.New.Protect,
 	}, true
-}
-
-// settle adopts the creations of a plan that have an id, and returns the state
-// after the refresh. A cloud may say of what it has just made that it does not
-// exist: what was seen there a moment ago is looked for again.
-func (s *session) settle(ctx context.Context, st *backend.State, plan *recovery) (*backend.State, error) {
-	for tries := 0; ; tries++ {
-		if plan.creates() {
-			edited, err := adopted(st, plan)
-			if err != nil {
-				return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
-			}
-			if err := s.importState(ctx, edited); err != nil {
-				return nil, s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "recover", Err: err})
-			}
-		}
-		after, err := s.refreshSettled(ctx, plan.refresh())
-		if err != nil {
-			return nil, err
-		}
-		hidden := plan.hidden(after)
-		if len(hidden) == 0 || tries == len(s.driver.pauses) {
-			return after, s.confirm(ctx, after)
-		}
-		if err := linger(ctx, s.driver.pauses[tries]); err != nil {
-			return nil, pulumicli.Interrupted(pulumicli.Failed{Stack: s.name, Operation: "recover"}, err)
-		}
-		if st, err = withPending(after, hidden); err != nil {
-			return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
-		}
-	}
-}
-
-// hidden are the creations that were seen in the cloud by their tags, and are
-// not in the state after the refresh.
-func (p *recovery) hidden(after *backend.State) []apitype.ResourceV3 {
-	var out []apitype.ResourceV3
-	for _, c := range p.creations {
-		if c.lookup == nil || c.id == "" || after == nil {
-			continue
-		}
-		if _, found := after.Find(c.resource.URN); !found {
-			out = append(out, c.resource)
-		}
-	}
-	return out
 }

@@ -1,6 +1,10 @@
-package teardown
+package aws
 
-import "testing"
+import (
+	"testing"
+
+	"tombolo/automation/teardown"
+)
 
 func TestIdentify(t *testing.T) {
 	const account = "eu-central-1:111122223333:"
@@ -46,7 +50,7 @@ func TestGoesWithCore(t *testing.T) {
 		{"vpc/vpc-1", "tombolo:cluster", false},
 	} {
 		l, _ := Identify("arn:aws:ec2:eu-central-1:111122223333:"+test.what, map[string]string{test.tag: "demo"})
-		if l.GoesWithCore() != test.want {
+		if l.GoesWithCore != test.want {
 			t.Errorf("%s with tag %s goes with core: %v", l, test.tag, !test.want)
 		}
 	}
@@ -68,21 +72,21 @@ func TestPasses(t *testing.T) {
 		{"eks:r:1:cluster/demo", false},
 	} {
 		l, _ := Identify("arn:aws:"+test.what, map[string]string{"tombolo:cluster": "demo"})
-		if l.Passes() != test.want {
+		if l.Passes != test.want {
 			t.Errorf("%s passes: %v", l, !test.want)
 		}
 	}
 }
 
 func TestSort(t *testing.T) {
-	var all []Leftover
+	var all []teardown.Leftover
 	for _, a := range []string{"ec2:r:1:vpc/vpc-1", "ec2:r:1:security-group/sg-1", "elasticloadbalancing:r:1:targetgroup/t/1", "elasticloadbalancing:r:1:loadbalancer/old", "ec2:r:1:volume/vol-1"} {
 		l, _ := Identify("arn:aws:"+a, nil)
 		all = append(all, l)
 	}
-	Sort(all)
+	teardown.Sort(all)
 	want := "classic load balancer old, target group arn:aws:elasticloadbalancing:r:1:targetgroup/t/1, volume vol-1, security group sg-1, VPC vpc-1"
-	if got := Names(all); got != want {
+	if got := teardown.Names(all); got != want {
 		t.Errorf("the order is %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package automation
+package aws
 
 import (
 	"context"
@@ -21,17 +21,13 @@ import (
 	"tombolo/config"
 )
 
-// providerCloud is the cloud as the provider shows it that core uses: on stacks
-// that are thrown away, with core's credentials and no cloud SDK.
-type providerCloud struct{ driver *Driver }
-
 // Find looks by tag and by name. What a tagging API says may be a while old: so
 // everything that the provider knows is read, and what is gone is left out.
-func (p providerCloud) Find(ctx context.Context, c *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
+func (a Cloud) Find(ctx context.Context, c *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
 	var found []teardown.Leftover
-	s, done, err := p.open(ctx, c, "look for leftovers of", func(ctx *pulumi.Context, opt pulumi.InvokeOption) error {
+	s, done, err := a.open(ctx, c, "look for leftovers of", func(ctx *pulumi.Context, opt pulumi.InvokeOption) error {
 		var err error
-		found, err = teardown.Candidates(ctx, c, q, opt)
+		found, err = candidates(ctx, c, q, opt)
 		return err
 	})
 	if err != nil {
@@ -44,8 +40,8 @@ func (p providerCloud) Find(ctx context.Context, c *config.Cluster, q teardown.S
 
 // Remove deletes what it is given, in an order in which nothing is in the way of
 // another.
-func (p providerCloud) Remove(ctx context.Context, c *config.Cluster, all []teardown.Leftover) error {
-	s, done, err := p.open(ctx, c, "delete leftovers of", func(*pulumi.Context, pulumi.InvokeOption) error { return nil })
+func (a Cloud) Remove(ctx context.Context, c *config.Cluster, all []teardown.Leftover) error {
+	s, done, err := a.open(ctx, c, "delete leftovers of", func(*pulumi.Context, pulumi.InvokeOption) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -58,13 +54,13 @@ func (p providerCloud) Remove(ctx context.Context, c *config.Cluster, all []tear
 
 // scratch is a stack that is thrown away, with a provider in it.
 type scratch struct {
-	driver *Driver
+	pulumi *pulumicli.CLI
 	about  pulumicli.Failed
 	stack  auto.Stack
 }
 
 // open makes a scratch stack, and runs work in its program. done throws it away.
-func (p providerCloud) open(ctx context.Context, c *config.Cluster, what string,
+func (a Cloud) open(ctx context.Context, c *config.Cluster, what string,
 	work func(*pulumi.Context, pulumi.InvokeOption) error,
 ) (s *scratch, done func(), err error) {
 	dir, err := os.MkdirTemp("", "tombolo-lookup-")
@@ -77,8 +73,8 @@ func (p providerCloud) open(ctx context.Context, c *config.Cluster, what string,
 			done()
 		}
 	}()
-	s = &scratch{driver: p.driver, about: pulumicli.Failed{Stack: c.Name, Operation: what}}
-	s.stack, err = p.driver.pulumi.Scratch(ctx, dir, func(p *pulumi.Context) error {
+	s = &scratch{pulumi: a.Pulumi, about: pulumicli.Failed{Stack: c.Name, Operation: what}}
+	s.stack, err = a.Pulumi.Scratch(ctx, dir, func(p *pulumi.Context) error {
 		provider, err := lookupProvider(p, c)
 		if err != nil {
 			return err
@@ -95,7 +91,7 @@ func (p providerCloud) open(ctx context.Context, c *config.Cluster, what string,
 	return s, done, err
 }
 
-func (s *scratch) run(ctx context.Context, call engineCall) error {
+func (s *scratch) run(ctx context.Context, call func(context.Context, chan<- events.EngineEvent) error) error {
 	rec := &pulumicli.Recorder{}
 	err := pulumicli.Observed(rec.Record, func(ch chan<- events.EngineEvent) error { return call(ctx, ch) })
 	if err == nil {
@@ -103,7 +99,7 @@ func (s *scratch) run(ctx context.Context, call engineCall) error {
 	}
 	f := s.about
 	f.Err, f.Record = err, rec
-	return s.driver.pulumi.Failure(ctx, f)
+	return s.pulumi.Failure(ctx, f)
 }
 
 // read has the provider read the resources that it can, and returns those that
@@ -162,7 +158,7 @@ func (s *scratch) destroy(ctx context.Context) error {
 func (s *scratch) failure(ctx context.Context, err error) error {
 	f := s.about
 	f.Err = err
-	return s.driver.pulumi.Failure(ctx, f)
+	return s.pulumi.Failure(ctx, f)
 }
 
 // edit changes the stack's state.
@@ -216,7 +212,7 @@ func (d *deployment) add(all []teardown.Leftover) {
 		urn = urn[:strings.LastIndex(urn, "::")] + "::" + strings.ReplaceAll(l.ID, "::", ":")
 		needs := []string{}
 		for _, b := range before {
-			if b.rank > l.Rank() {
+			if b.rank > l.Rank {
 				needs = append(needs, b.urn)
 			}
 		}
@@ -225,7 +221,7 @@ func (d *deployment) add(all []teardown.Leftover) {
 			"inputs": backend.Encode(map[string]any{}), "outputs": backend.Encode(map[string]any{}),
 			"parent": backend.Encode(root), "provider": backend.Encode(provider), "dependencies": backend.Encode(needs),
 		})
-		before = append(before, placed{urn, l.Rank()})
+		before = append(before, placed{urn, l.Rank})
 	}
 }
 

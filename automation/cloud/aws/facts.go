@@ -1,9 +1,8 @@
-package preflight
+package aws
 
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
@@ -11,45 +10,17 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/servicequotas"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/automation/preflight"
 	"tombolo/config"
 )
-
-// account is what the credentials of a cluster file lead to.
-type account struct{ account, region, profile string }
-
-func accountOf(c *config.Cluster) account {
-	return account{c.Cloud.Account, c.Cloud.Region, c.Cloud.Profile}
-}
-
-// Accounts remembers what accounts have said: however many clusters are in an
-// account and region, it is asked once. The zero value remembers nothing yet.
-type Accounts struct {
-	mu   sync.Mutex
-	each map[account]func() Facts
-}
-
-// Facts asks about the cluster's account and region, or remembers what was said.
-func (a *Accounts) Facts(c *config.Cluster, ask func() Facts) Facts {
-	a.mu.Lock()
-	if a.each == nil {
-		a.each = map[account]func() Facts{}
-	}
-	look, ok := a.each[accountOf(c)]
-	if !ok {
-		look = sync.OnceValue(ask)
-		a.each[accountOf(c)] = look
-	}
-	a.mu.Unlock()
-	return look()
-}
 
 // homeRegions are always enabled, by partition: another one may not be, and then
 // does not even say who asks.
 var homeRegions = map[string]string{"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
 
-// ReadFacts fills in what an account says, in a program that has no resources.
+// readFacts fills in what an account says, in a program that has no resources.
 // Only who asks is worth an error.
-func ReadFacts(p *pulumi.Context, c *config.Cluster, f *Facts) error {
+func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
 	home, err := provider(p, c, "home", homeRegions[config.Partition(c.Cloud.Region)])
 	if err != nil {
 		return err
@@ -89,7 +60,7 @@ func provider(p *pulumi.Context, c *config.Cluster, name, region string) (pulumi
 
 // accountQuota says how a quota, and what is used of it, is asked for.
 type accountQuota struct {
-	kind          Kind
+	kind          preflight.Kind
 	service, code string
 	used          func(*pulumi.Context, pulumi.InvokeOption) (int, error)
 }
@@ -99,21 +70,21 @@ type accountQuota struct {
 // EC2 and EKS.
 func accountQuotas() []accountQuota {
 	return []accountQuota{
-		{VPCs, "vpc", "L-F678F1CE", func(p *pulumi.Context, o pulumi.InvokeOption) (int, error) {
+		{vpcs, "vpc", "L-F678F1CE", func(p *pulumi.Context, o pulumi.InvokeOption) (int, error) {
 			found, err := ec2.GetVpcs(p, &ec2.GetVpcsArgs{}, o)
 			if err != nil {
 				return 0, err
 			}
 			return len(found.Ids), nil
 		}},
-		{Addresses, "ec2", "L-0263D0A3", func(p *pulumi.Context, o pulumi.InvokeOption) (int, error) {
+		{addresses, "ec2", "L-0263D0A3", func(p *pulumi.Context, o pulumi.InvokeOption) (int, error) {
 			found, err := ec2.GetEips(p, &ec2.GetEipsArgs{}, o)
 			if err != nil {
 				return 0, err
 			}
 			return len(found.PublicIps), nil
 		}},
-		{Clusters, "eks", "L-1194D53C", func(p *pulumi.Context, o pulumi.InvokeOption) (int, error) {
+		{clusters, "eks", "L-1194D53C", func(p *pulumi.Context, o pulumi.InvokeOption) (int, error) {
 			found, err := eks.GetClusters(p, o)
 			if err != nil {
 				return 0, err
@@ -123,16 +94,16 @@ func accountQuotas() []accountQuota {
 	}
 }
 
-func (q accountQuota) read(p *pulumi.Context, o pulumi.InvokeOption) Quota {
+func (q accountQuota) read(p *pulumi.Context, o pulumi.InvokeOption) preflight.Quota {
 	limit, err := servicequotas.LookupServiceQuota(p, &servicequotas.LookupServiceQuotaArgs{ServiceCode: q.service, QuotaCode: &q.code}, o)
 	if err != nil {
-		return Quota{Err: firstLine(err)}
+		return preflight.Quota{Err: firstLine(err)}
 	}
 	used, err := q.used(p, o)
 	if err != nil {
-		return Quota{Err: firstLine(err)}
+		return preflight.Quota{Err: firstLine(err)}
 	}
-	return Quota{Limit: int(limit.Value), Used: used}
+	return preflight.Quota{Limit: int(limit.Value), Used: used}
 }
 
 func firstLine(err error) string {

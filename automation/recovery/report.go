@@ -1,4 +1,4 @@
-package automation
+package recovery
 
 import (
 	"fmt"
@@ -9,11 +9,12 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/pulumicli"
+	"tombolo/internal/wording"
 )
 
 // report says what was decided about each operation, given the state after the
 // refresh.
-func (p *recovery) report(after *backend.State) string {
+func (p *plan) report(after *backend.State) string {
 	var adopted, ambiguous []string
 	missing := slices.Clone(p.gone)
 	for _, c := range p.creations {
@@ -33,31 +34,31 @@ func (p *recovery) report(after *backend.State) string {
 		parts = append(parts, "adopted "+strings.Join(adopted, ", "))
 	}
 	if len(missing) > 0 {
-		parts = append(parts, fmt.Sprintf("%s had not happened: %s", count(len(missing), "creation", "creations"), resourceNames(missing)))
+		parts = append(parts, fmt.Sprintf("%s had not happened: %s", wording.Plural(len(missing), "creation", "creations"), resourceNames(missing)))
 	}
 	if len(p.blind) > 0 {
 		parts = append(parts, fmt.Sprintf("%s made again, as nothing tells whether it happened: %s",
-			count(len(p.blind), "creation is", "creations are"), resourceNames(p.blind)))
+			wording.Plural(len(p.blind), "creation is", "creations are"), resourceNames(p.blind)))
 	}
 	return strings.Join(append(append(parts, p.compared(after)...), ambiguous...), "; ")
 }
 
 // happened says what there was to recover from.
-func (p *recovery) happened() string {
+func (p *plan) happened() string {
 	total := len(p.creations) + len(p.gone) + len(p.blind) + len(p.others)
 	var parts []string
 	if p.unanswered > 0 {
-		parts = append(parts, count(p.unanswered, "creation", "creations")+" got no answer")
+		parts = append(parts, wording.Plural(p.unanswered, "creation", "creations")+" got no answer")
 	}
 	if interrupted := total - p.unanswered; interrupted > 0 || p.unanswered == 0 {
-		parts = append(parts, count(interrupted, "operation was", "operations were")+" interrupted")
+		parts = append(parts, wording.Plural(interrupted, "operation was", "operations were")+" interrupted")
 	}
 	return strings.Join(parts, ", ")
 }
 
 // compared says what became of the resources whose change or deletion was
 // interrupted.
-func (p *recovery) compared(after *backend.State) []string {
+func (p *plan) compared(after *backend.State) []string {
 	var there, gone []resource.URN
 	for _, urn := range p.others {
 		if _, found := after.Find(urn); found {
@@ -68,10 +69,10 @@ func (p *recovery) compared(after *backend.State) []string {
 	}
 	var parts []string
 	if len(there) > 0 {
-		parts = append(parts, fmt.Sprintf("%s compared with the cloud: %s", count(len(there), "resource", "resources"), resourceNames(there)))
+		parts = append(parts, fmt.Sprintf("%s compared with the cloud: %s", wording.Plural(len(there), "resource", "resources"), resourceNames(there)))
 	}
 	if len(gone) > 0 {
-		parts = append(parts, fmt.Sprintf("%s no longer there: %s", count(len(gone), "resource is", "resources are"), resourceNames(gone)))
+		parts = append(parts, fmt.Sprintf("%s no longer there: %s", wording.Plural(len(gone), "resource is", "resources are"), resourceNames(gone)))
 	}
 	return parts
 }

@@ -1,4 +1,4 @@
-package automation
+package aws
 
 import (
 	"fmt"
@@ -10,75 +10,75 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"tombolo/automation/teardown"
+	"tombolo/automation/recovery"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks"
 )
+
+var demo = &config.Cluster{Cloud: config.Cloud{Region: "eu-central-1", Account: "111122223333"}}
 
 func TestDerivedIDs(t *testing.T) {
 	tests := []struct {
 		token string
-		in    inputs
+		in    recovery.Inputs
 		want  string
 	}{
-		{"aws:eks/cluster:Cluster", inputs{"name": "demo"}, "demo"},
-		{"aws:eks/nodeGroup:NodeGroup", inputs{"clusterName": "demo", "nodeGroupName": "ng"}, "demo:ng"},
-		{"aws:eks/addon:Addon", inputs{"clusterName": "demo", "addonName": "vpc-cni"}, "demo:vpc-cni"},
-		{"aws:eks/accessEntry:AccessEntry", inputs{"clusterName": "demo", "principalArn": "arn:x"}, "demo:arn:x"},
+		{"aws:eks/cluster:Cluster", recovery.Inputs{"name": "demo"}, "demo"},
+		{"aws:eks/nodeGroup:NodeGroup", recovery.Inputs{"clusterName": "demo", "nodeGroupName": "ng"}, "demo:ng"},
+		{"aws:eks/addon:Addon", recovery.Inputs{"clusterName": "demo", "addonName": "vpc-cni"}, "demo:vpc-cni"},
+		{"aws:eks/accessEntry:AccessEntry", recovery.Inputs{"clusterName": "demo", "principalArn": "arn:x"}, "demo:arn:x"},
 		{
 			"aws:iam/openIdConnectProvider:OpenIdConnectProvider",
-			inputs{"url": "https://oidc.example/id/1"},
+			recovery.Inputs{"url": "https://oidc.example/id/1"},
 			"arn:aws:iam::111122223333:oidc-provider/oidc.example/id/1",
 		},
-		{"aws:cloudwatch/eventRule:EventRule", inputs{"name": "demo-spot", "eventBusName": "default"}, "demo-spot"},
-		{"aws:cloudwatch/eventRule:EventRule", inputs{"name": "demo-spot", "eventBusName": "other"}, "other/demo-spot"},
-		{"aws:cloudwatch/eventRule:EventRule", inputs{"eventBusName": "other"}, ""},
-		{"aws:cloudwatch/eventTarget:EventTarget", inputs{"rule": "demo-spot", "targetId": "queue"}, "demo-spot/queue"},
-		{"aws:ec2/tag:Tag", inputs{"resourceId": "sg-1", "key": "karpenter.sh/discovery", "value": "demo"}, "sg-1,karpenter.sh/discovery"},
-		{"aws:efs/backupPolicy:BackupPolicy", inputs{"fileSystemId": "fs-1"}, "fs-1"},
-		{"aws:iam/instanceProfile:InstanceProfile", inputs{"name": "demo-karpenter-node", "role": "r"}, "demo-karpenter-node"},
-		{"aws:iam/policy:Policy", inputs{"name": "p"}, "arn:aws:iam::111122223333:policy/p"},
+		{"aws:cloudwatch/eventRule:EventRule", recovery.Inputs{"name": "demo-spot", "eventBusName": "default"}, "demo-spot"},
+		{"aws:cloudwatch/eventRule:EventRule", recovery.Inputs{"name": "demo-spot", "eventBusName": "other"}, "other/demo-spot"},
+		{"aws:cloudwatch/eventRule:EventRule", recovery.Inputs{"eventBusName": "other"}, ""},
+		{"aws:cloudwatch/eventTarget:EventTarget", recovery.Inputs{"rule": "demo-spot", "targetId": "queue"}, "demo-spot/queue"},
+		{"aws:ec2/tag:Tag", recovery.Inputs{"resourceId": "sg-1", "key": "karpenter.sh/discovery", "value": "demo"}, "sg-1,karpenter.sh/discovery"},
+		{"aws:efs/backupPolicy:BackupPolicy", recovery.Inputs{"fileSystemId": "fs-1"}, "fs-1"},
+		{"aws:iam/instanceProfile:InstanceProfile", recovery.Inputs{"name": "demo-karpenter-node", "role": "r"}, "demo-karpenter-node"},
+		{"aws:iam/policy:Policy", recovery.Inputs{"name": "p"}, "arn:aws:iam::111122223333:policy/p"},
 		{
 			"aws:ec2/securityGroupRule:SecurityGroupRule",
-			inputs{"securityGroupId": "sg-1", "type": "ingress", "protocol": "tcp", "fromPort": 443.0, "toPort": 443.0, "sourceSecurityGroupId": "sg-2"},
+			recovery.Inputs{"securityGroupId": "sg-1", "type": "ingress", "protocol": "tcp", "fromPort": 443.0, "toPort": 443.0, "sourceSecurityGroupId": "sg-2"},
 			"sg-1_ingress_tcp_443_443_sg-2",
 		},
 		{
 			"aws:ec2/securityGroupRule:SecurityGroupRule",
-			inputs{"securityGroupId": "sg-1", "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true},
+			recovery.Inputs{"securityGroupId": "sg-1", "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true},
 			"sg-1_ingress_all_0_0_self",
 		},
 		{
 			"aws:ec2/securityGroupRule:SecurityGroupRule",
-			inputs{"securityGroupId": "sg-1", "type": "egress", "protocol": "-1", "cidrBlocks": []any{"0.0.0.0/0"}, "self": false},
+			recovery.Inputs{"securityGroupId": "sg-1", "type": "egress", "protocol": "-1", "cidrBlocks": []any{"0.0.0.0/0"}, "self": false},
 			"sg-1_egress_all_0_0_0.0.0.0/0",
 		},
-		{"aws:ec2/securityGroupRule:SecurityGroupRule", inputs{"securityGroupId": "sg-1", "type": "egress", "protocol": "tcp"}, ""},
+		{"aws:ec2/securityGroupRule:SecurityGroupRule", recovery.Inputs{"securityGroupId": "sg-1", "type": "egress", "protocol": "tcp"}, ""},
 		{
 			"aws:route53/record:Record",
-			inputs{"zoneId": "Z1", "name": "_A1.Demo.example.com.", "type": "CNAME"},
+			recovery.Inputs{"zoneId": "Z1", "name": "_A1.Demo.example.com.", "type": "CNAME"},
 			"Z1__a1.demo.example.com_CNAME",
 		},
-		{"aws:route53/record:Record", inputs{"zoneId": "Z1", "name": "a.example.com", "type": "A", "setIdentifier": "blue"}, "Z1_a.example.com_A_blue"},
-		{"aws:route53/record:Record", inputs{"zoneId": "Z1", "type": "A", "setIdentifier": "blue"}, ""},
-		{"aws:s3/bucketV2:BucketV2", inputs{"bucket": "demo-loki"}, "demo-loki"},
-		{"aws:s3/bucketPolicy:BucketPolicy", inputs{"bucket": "demo-loki", "policy": "{}"}, "demo-loki"},
-		{"aws:sqs/queue:Queue", inputs{"name": "demo-events"}, "https://sqs.eu-central-1.amazonaws.com/111122223333/demo-events"},
-		{"aws:sqs/queue:Queue", inputs{}, ""},
-		{"aws:sqs/queuePolicy:QueuePolicy", inputs{"queueUrl": "https://sqs.example/q"}, "https://sqs.example/q"},
-		{"aws:iam/role:Role", inputs{}, ""},
-		{"aws:iam/role:Role", inputs{"name": map[string]any{"ciphertext": "x"}}, ""},
-		{"kubernetes:core/v1:ConfigMap", inputs{"metadata": map[string]any{"name": "c", "namespace": "n"}}, "n/c"},
-		{"kubernetes:core/v1:Namespace", inputs{"metadata": map[string]any{"name": "n"}}, "n"},
-		{"kubernetes:core/v1:Namespace", inputs{}, ""},
+		{"aws:route53/record:Record", recovery.Inputs{"zoneId": "Z1", "name": "a.example.com", "type": "A", "setIdentifier": "blue"}, "Z1_a.example.com_A_blue"},
+		{"aws:route53/record:Record", recovery.Inputs{"zoneId": "Z1", "type": "A", "setIdentifier": "blue"}, ""},
+		{"aws:s3/bucketV2:BucketV2", recovery.Inputs{"bucket": "demo-loki"}, "demo-loki"},
+		{"aws:s3/bucketPolicy:BucketPolicy", recovery.Inputs{"bucket": "demo-loki", "policy": "{}"}, "demo-loki"},
+		{"aws:sqs/queue:Queue", recovery.Inputs{"name": "demo-events"}, "https://sqs.eu-central-1.amazonaws.com/111122223333/demo-events"},
+		{"aws:sqs/queue:Queue", recovery.Inputs{}, ""},
+		{"aws:sqs/queuePolicy:QueuePolicy", recovery.Inputs{"queueUrl": "https://sqs.example/q"}, "https://sqs.example/q"},
+		{"aws:iam/role:Role", recovery.Inputs{}, ""},
+		{"aws:iam/role:Role", recovery.Inputs{"name": map[string]any{"ciphertext": "x"}}, ""},
 	}
 	for _, tt := range tests {
-		f, ok := finderFor(tt.token)
-		if !ok || f.id == nil {
+		f, ok := Cloud{}.Finder(tt.token)
+		if !ok || f.ID == nil {
 			t.Errorf("%s has no derived id", tt.token)
 			continue
 		}
-		if got := f.id(tt.in, scopeOf(demo())); got != tt.want {
+		if got := f.ID(tt.in, demo); got != tt.want {
 			t.Errorf("id of %s from %v is %q, want %q", tt.token, tt.in, got, tt.want)
 		}
 	}
@@ -94,10 +94,10 @@ func TestIDsInOtherPartitions(t *testing.T) {
 		},
 	} {
 		in := scopeOf(&config.Cluster{Cloud: config.Cloud{Region: region, Account: "111122223333"}})
-		if got := finders["aws:iam/policy:Policy"].id(inputs{"name": "p"}, in); got != want.role {
+		if got := finders["aws:iam/policy:Policy"].id(recovery.Inputs{"name": "p"}, in); got != want.role {
 			t.Errorf("policy in %s is %s, want %s", region, got, want.role)
 		}
-		if got := finders["aws:sqs/queue:Queue"].id(inputs{"name": "q"}, in); got != want.queue {
+		if got := finders["aws:sqs/queue:Queue"].id(recovery.Inputs{"name": "q"}, in); got != want.queue {
 			t.Errorf("queue in %s is %s, want %s", region, got, want.queue)
 		}
 	}
@@ -114,8 +114,8 @@ func TestLookedUpIDs(t *testing.T) {
 		{"aws:ec2/vpc:Vpc", "arn:aws:ec2" + in + "vpc/vpc-1", "vpc-1"},
 		{"aws:kms/key:Key", "arn:aws:kms" + in + "key/k-1", "k-1"},
 	} {
-		tags := map[string]string{"Name": "demo", teardown.ClusterTag: "demo"}
-		id, _ := finders[tt.token].match(sighting{ARN: tt.arn, Tags: tags}, inputs{
+		tags := map[string]string{"Name": "demo", names.ClusterTag: "demo"}
+		id, _ := finders[tt.token].match(recovery.Sighting{ARN: tt.arn, Tags: tags}, recovery.Inputs{
 			"clusterName": "demo", "tags": map[string]any{"Name": "demo"},
 		})
 		if id != tt.want {
@@ -144,7 +144,7 @@ func TestEveryFinderFinds(t *testing.T) {
 // TestCoreMakesNothingThatIsLost runs the program of core for a cluster that
 // has all of it.
 func TestCoreMakesNothingThatIsLost(t *testing.T) {
-	c, err := config.Load(filepath.Join("testdata", "clusters", "all.yaml"))
+	c, err := config.Load(filepath.Join("testdata", "all.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestCoreMakesNothingThatIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for token := range made.types {
-		if _, ok := finderFor(token); !ok {
+		if _, ok := finders[token]; !ok {
 			t.Errorf("an interrupted creation of %s is not found again: add a line to finders", token)
 		}
 	}

@@ -1,9 +1,10 @@
-package automation
+package aws
 
 import (
 	"strconv"
 	"strings"
 
+	"tombolo/automation/recovery"
 	"tombolo/config"
 )
 
@@ -14,17 +15,17 @@ import (
 type finder struct {
 	// id derives the id; empty when an input is missing. It is the id the
 	// provider reads by, in import form where the two differ.
-	id func(in inputs, s scope) string
+	id func(in recovery.Inputs, s scope) string
 	// arn is the "service:type" in the ARNs of resources looked up by tag,
 	// such as ec2:vpc.
 	arn string
 	// importID makes the id to read by from the ARN and its last part.
 	// Default: that part.
-	importID func(arn, part string, in inputs) string
+	importID func(arn, part string, in recovery.Inputs) string
 	// attached describes the network interface that AWS makes for a resource
 	// without tags, in the subnet of its inputs: the text holds the id in place
 	// of the asterisk. It is empty when an input is missing.
-	attached func(in inputs) string
+	attached func(in recovery.Inputs) string
 	// again says that a creation may as well happen twice.
 	again bool
 }
@@ -40,10 +41,10 @@ func scopeOf(c *config.Cluster) scope {
 
 // joined derives an id from inputs with a separator between.
 func joined(sep string, keys ...string) finder {
-	return finder{id: func(in inputs, _ scope) string {
+	return finder{id: func(in recovery.Inputs, _ scope) string {
 		parts := make([]string, 0, len(keys))
 		for _, k := range keys {
-			v := in.str(k)
+			v := in.String(k)
 			if v == "" {
 				return ""
 			}
@@ -53,36 +54,36 @@ func joined(sep string, keys ...string) finder {
 	}}
 }
 
-// tagged looks a resource up by the tags it is made with.
-func tagged(arn string) finder { return finder{arn: arn} }
+// byTags looks a resource up by the tags it is made with.
+func byTags(arn string) finder { return finder{arn: arn} }
 
-// finderFor returns the finder of a type.
-func finderFor(token string) (finder, bool) {
-	if strings.HasPrefix(token, "kubernetes:") && !strings.HasSuffix(token, "Patch") {
-		return finder{id: kubernetesID}, true
-	}
+// Finder returns how resources of a type are found again.
+func (Cloud) Finder(token string) (recovery.Finder, bool) {
 	f, ok := finders[token]
-	return f, ok
+	out := recovery.Finder{Again: f.again}
+	if f.id != nil {
+		out.ID = func(in recovery.Inputs, c *config.Cluster) string { return f.id(in, scopeOf(c)) }
+	}
+	if f.arn != "" || f.attached != nil {
+		out.Match = f.match
+	}
+	if f.attached != nil {
+		out.Query = func(in recovery.Inputs) (recovery.Query, bool) {
+			description := f.attached(in)
+			return recovery.Query{Subnet: in.String("subnetId"), Description: description}, description != ""
+		}
+	}
+	return out, ok
 }
-
-// sighting is a cloud resource as it was looked up: with its tags, or a network
-// interface with its description.
-type sighting struct {
-	ARN, SubnetID, Description string
-	Tags                       map[string]string
-}
-
-// lookedUp says whether the cloud has to be asked.
-func (f finder) lookedUp() bool { return f.arn != "" || f.attached != nil }
 
 // match says whether the cloud's resource is the one with the inputs, and under
 // which id that is read.
-func (f finder) match(r sighting, in inputs) (id string, ok bool) {
+func (f finder) match(r recovery.Sighting, in recovery.Inputs) (id string, ok bool) {
 	if f.attached != nil {
 		return f.matchInterface(r, in)
 	}
 	part, ok := arnPart(r.ARN, f.arn)
-	if !ok || !tagsMatch(r.Tags, in.tags()) {
+	if !ok || !tagsMatch(r.Tags, in.Tags()) {
 		return "", false
 	}
 	if f.importID != nil {
@@ -103,9 +104,9 @@ func tagsMatch(tags, want map[string]string) bool {
 }
 
 // matchInterface finds the id in an interface's description.
-func (f finder) matchInterface(r sighting, in inputs) (id string, ok bool) {
+func (f finder) matchInterface(r recovery.Sighting, in recovery.Inputs) (id string, ok bool) {
 	before, after, ok := strings.Cut(f.attached(in), "*")
-	if !ok || r.SubnetID != in.str("subnetId") {
+	if !ok || r.SubnetID != in.String("subnetId") {
 		return "", false
 	}
 	rest, begins := strings.CutPrefix(r.Description, before)
@@ -126,37 +127,15 @@ func arnPart(arn, kind string) (string, bool) {
 	return fields[5][strings.LastIndexByte(fields[5], '/')+1:], true
 }
 
-// inputs of a resource, as they are in a state.
-type inputs map[string]any
-
-// str is a string input; empty when it is missing or encrypted.
-func (in inputs) str(key string) string {
-	s, _ := in[key].(string)
-	return s
-}
-
 // number is an integer input, in decimal; 0 when it is missing.
-func (in inputs) number(key string) string {
+func number(in recovery.Inputs, key string) string {
 	f, _ := in[key].(float64)
 	return strconv.FormatInt(int64(f), 10)
 }
 
-func (in inputs) or(key, fallback string) string {
-	if s := in.str(key); s != "" {
+func or(in recovery.Inputs, key, fallback string) string {
+	if s := in.String(key); s != "" {
 		return s
 	}
 	return fallback
-}
-
-// tags the resource is made with.
-func (in inputs) tags() map[string]string {
-	out := map[string]string{}
-	given, _ := in["tags"].(map[string]any)
-	for k, v := range given {
-		// __defaults is the provider's own bookkeeping.
-		if s, ok := v.(string); ok && !strings.HasPrefix(k, "__") {
-			out[k] = s
-		}
-	}
-	return out
 }

@@ -1,0 +1,55 @@
+package aws
+
+import (
+	"slices"
+	"strings"
+
+	"tombolo/automation/drift"
+)
+
+// makers are who makes resources in a cluster's name besides its stacks, by a
+// tag that each of them sets. Sources: the tagging pages of Amazon EKS, EC2
+// Auto Scaling and AWS Backup, and the documentation of the AWS Load Balancer
+// Controller, the EBS and EFS CSI drivers, the AWS cloud provider and Karpenter.
+var makers = []struct{ tag, maker string }{
+	{"karpenter.sh/nodepool", "Karpenter"},
+	{"karpenter.sh/nodeclaim", "Karpenter"},
+	{"eks:nodegroup-name", "EKS node groups"},
+	{"aws:autoscaling:groupName", "EKS node groups"},
+	{"aws:eks:cluster-name", "EKS"},
+	{"elbv2.k8s.aws/cluster", "the AWS Load Balancer Controller"},
+	{"kubernetes.io/service-name", "the AWS cloud provider"},
+	{"ebs.csi.aws.com/cluster", "the EBS CSI driver"},
+	{"kubernetes.io/created-for/pvc/name", "the EBS CSI driver"},
+	{"efs.csi.aws.com/cluster", "the EFS CSI driver"},
+	{"aws:backup:source-resource", "AWS Backup"},
+}
+
+// Maker is who makes resources with such tags besides the stacks.
+func (Cloud) Maker(tags map[string]string) string {
+	for _, m := range makers {
+		if _, ok := tags[m.tag]; ok {
+			return m.maker
+		}
+	}
+	return ""
+}
+
+// Name reads an ARN: arn:partition:service:region:account:type/id, or type:id, or
+// only the id. Only EC2's ids, and those of the other services that choose them at
+// random, tell resources of all types apart: what has a name of its own is known by
+// its ARN.
+func (Cloud) Name(text string) drift.Named {
+	a, ok := parseARN(text)
+	if !ok {
+		a.resource = text
+	}
+	named := drift.Named{
+		Type: a.service, Name: a.resource[strings.LastIndexAny(a.resource, ":/")+1:],
+		Unique: slices.Contains([]string{"ec2", "elasticfilesystem", "kms", "route53"}, a.service),
+	}
+	if i := strings.IndexAny(a.resource, ":/"); i > 0 {
+		named.Type += ":" + a.resource[:i]
+	}
+	return named
+}

@@ -1,0 +1,31 @@
+// Package cloud is the seam between the driver and the clouds that clusters are on.
+// Each room of the driver says by an interface of its own what it asks of a cloud;
+// a package below here answers all of it for one provider. Another cloud is another
+// package, and a line in Of.
+package cloud
+
+import (
+	"tombolo/automation/cloud/aws"
+	"tombolo/automation/drift"
+	"tombolo/automation/plan"
+	"tombolo/automation/preflight"
+	"tombolo/automation/pulumicli"
+	"tombolo/automation/recovery"
+	"tombolo/automation/teardown"
+	"tombolo/config"
+)
+
+// Cloud is everything that the driver asks of a provider of clouds.
+type Cloud interface {
+	drift.Cloud
+	plan.Cloud
+	preflight.Cloud
+	recovery.Cloud
+	teardown.Cloud
+}
+
+// Of is the provider of a cluster's cloud. The CLI runs the programs that ask the
+// cloud; it may be nil where nobody asks.
+func Of(c *config.Cluster, cli *pulumicli.CLI) Cloud {
+	return map[config.Provider]Cloud{config.AWS: aws.Cloud{Pulumi: cli}}[c.Cloud.Provider]
+}

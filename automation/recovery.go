@@ -1,0 +1,52 @@
+package automation
+
+import (
+	"context"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/pulumicli"
+	"tombolo/automation/recovery"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// recovery recovers stacks of the cluster.
+func (d *Driver) recovery(c *config.Cluster) recovery.Recoverer {
+	return recovery.Recoverer{
+		Backend: d.backend, Cloud: d.cloud(c), Open: d.openToRecover,
+		Note: d.opts.Observer.Note, Now: d.now, Pauses: d.pauses,
+	}
+}
+
+func (d *Driver) openToRecover(ctx context.Context, c *config.Cluster, k stacks.Kind, env map[string]string) (recovery.Stack, error) {
+	s, err := d.open(ctx, c, k, stacks.Options{}, true)
+	if err != nil {
+		return nil, err
+	}
+	s.setEnv(env)
+	return recovering{s}, nil
+}
+
+// recovering is a session as a recovery uses it.
+type recovering struct{ *session }
+
+// Import replaces the state of the stack.
+func (r recovering) Import(ctx context.Context, edited apitype.UntypedDeployment) error {
+	if err := r.importState(ctx, edited); err != nil {
+		return r.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: r.name, Operation: "recover", Err: err})
+	}
+	return nil
+}
+
+// Refresh compares the resources with the cloud.
+func (s *session) Refresh(ctx context.Context, urns []string) error {
+	_, err := s.run(ctx, "refresh", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		_, err := s.stack.Refresh(ctx,
+			optrefresh.Target(urns), optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
+		return err
+	})
+	return err
+}
