@@ -199,9 +199,9 @@ func TestLookUpWithTheRealCLI(t *testing.T) {
 	_, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	found, err := aws.Cloud{Pulumi: d.pulumi}.Lookup(t.Context(), demo(), []recovery.Query{
-		{"subnet-forbidden", "EFS mount target for fs-1 (*)"},
-		{"subnet-1", "EFS mount target for fs-1 (*)"},
-		{"subnet-2", "EFS mount target for fs-1 (*)"},
+		{Subnet: "subnet-forbidden", Description: "EFS mount target for fs-1 (*)"},
+		{Subnet: "subnet-1", Description: "EFS mount target for fs-1 (*)"},
+		{Subnet: "subnet-2", Description: "EFS mount target for fs-1 (*)"},
 	})
 	if err != nil {
 		t.Fatal(err)

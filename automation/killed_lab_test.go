@@ -26,10 +26,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 
+	"tombolo/automation/cloud"
+	"tombolo/automation/cloud/aws"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/process"
 	"tombolo/automation/pulumicli"
+	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 )
@@ -314,4 +317,11 @@ func (a aloud) EngineEvent(_ string, e events.EngineEvent) {
 	case e.ResOutputsEvent != nil:
 		fmt.Fprintln(a.w, "did", e.ResOutputsEvent.Metadata.Op, e.ResOutputsEvent.Metadata.URN)
 	}
+}
+
+// inRoomyCloud has the driver ask such a cloud.
+func inRoomyCloud(d *Driver) *roomyCloud {
+	r := &roomyCloud{Cloud: aws.Cloud{Pulumi: d.pulumi}}
+	d.cloud = func(*config.Cluster) cloud.Cloud { return r }
+	return r
 }

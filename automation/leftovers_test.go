@@ -44,13 +44,6 @@ func (r *roomyCloud) Facts(ctx context.Context, c *config.Cluster) preflight.Fac
 	return roomy(ctx, c)
 }
 
-// inRoomyCloud has the driver ask such a cloud.
-func inRoomyCloud(d *Driver) *roomyCloud {
-	r := &roomyCloud{Cloud: aws.Cloud{Pulumi: d.pulumi}}
-	d.cloud = func(*config.Cluster) cloud.Cloud { return r }
-	return r
-}
-
 // fakeCloud has resources by their ARNs.
 type fakeCloud struct {
 	roomyCloud

@@ -13,6 +13,9 @@ import (
 	"testing"
 )
 
+// pulumiAWS is the SDK of a cloud.
+const pulumiAWS = "github.com/pulumi/pulumi-aws"
+
 // against lists one import against each arrow: the room, and what it must not
 // import.
 var against = []struct{ from, to string }{
@@ -40,6 +43,20 @@ var against = []struct{ from, to string }{
 	{"automation/teardown", "automation/health"},
 	{"automation/preflight", "automation/handover"},
 	{"automation/drift", "automation/teardown"},
+	{"automation/drift", "automation/cloud/aws"},
+	{"automation/recovery", "automation/cloud"},
+	{"automation/recovery", "automation/teardown"},
+	{"automation/cloud", "automation"},
+	{"automation/cloud/aws", "automation/cloud"},
+	{"automation/plan", "automation/cloud/aws"},
+	{"automation", pulumiAWS},
+	{"automation/recovery", pulumiAWS},
+	{"stacks/bootstrap", pulumiAWS},
+	{"stacks/core", pulumiAWS},
+	{"components/flux", pulumiAWS},
+	{"lab/standin", pulumiAWS},
+	{"lab/controlplane", pulumiAWS},
+	{"internal/sleep", "config"},
 	{"automation/fault", "config"},
 	{"automation/process", "automation/backend"},
 	{"automation/backend", "automation"},
@@ -84,6 +101,13 @@ var along = []struct{ from, to string }{
 	{"automation/health", "automation/kube"},
 	{"automation/backend", "automation/fault"},
 	{"automation/pulumicli", "automation/backend"},
+	{"automation", "automation/cloud"},
+	{"automation/cloud", "automation/cloud/aws"},
+	{"automation/cloud/aws", "automation/recovery"},
+	{"automation/cloud/aws", pulumiAWS},
+	{"automation/recovery", "automation/backend"},
+	{"components/network", pulumiAWS},
+	{"lab/aws/eks", pulumiAWS},
 	{"internal/cli/up", "automation"},
 	{"internal/cli/lab", "lab"},
 	{"lab", "lab/aws"},
@@ -149,9 +173,15 @@ func lintFile(t *testing.T, from, to string) (string, error) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "go.mod"), "module tombolo\n\ngo 1.26\n")
+	module, imported := "module tombolo\n\ngo 1.26\n", "tombolo/"+to
+	if strings.Contains(to, ".") { // another module
+		module += fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => ./%s\n", to, to, to)
+		write(t, filepath.Join(dir, to, "go.mod"), "module "+to+"\n")
+		imported = to
+	}
+	write(t, filepath.Join(dir, "go.mod"), module)
 	write(t, filepath.Join(dir, to, "it.go"), "package it\n")
-	write(t, filepath.Join(dir, from), fmt.Sprintf("package it\n\nimport _ %q\n", "tombolo/"+to))
+	write(t, filepath.Join(dir, from), fmt.Sprintf("package it\n\nimport _ %q\n", imported))
 	cmd := exec.CommandContext(t.Context(), filepath.Join(root, ".tools", "bin", "golangci-lint"),
 		"run", "--config", filepath.Join(root, ".golangci.yml"), "--enable-only", "depguard", "--allow-parallel-runners", "./...")
 	cmd.Dir = dir
