@@ -90,7 +90,7 @@ func TestSecretsByAKey(t *testing.T) {
 	k, endpoint := serveKeys(t)
 	backend := inDirectory(t)
 	d, _ := realBenchIn(t, backend, exporting)
-	d.opts.SecretsProvider = providerURL(keyID, endpoint)
+	d.pulumi.Secrets = providerURL(keyID, endpoint)
 	delete(d.env, "PULUMI_CONFIG_PASSPHRASE")
 	if _, err := d.Preview(t.Context(), demo(), PreviewOptions{}); err != nil || k.times("Encrypt") > 0 {
 		t.Fatalf("a preview of what does not exist: error %v, the key was asked for %q", err, k.asked)
@@ -107,7 +107,7 @@ func TestSecretsByAKey(t *testing.T) {
 	}
 
 	other, _ := realBenchIn(t, backend, exporting)
-	other.opts.SecretsProvider = ""
+	other.pulumi.Secrets = ""
 	delete(other.env, "PULUMI_CONFIG_PASSPHRASE")
 	result, err := other.Up(t.Context(), demo(), UpOptions{})
 	if err != nil || result.Stacks[0].Changes.Total() > 0 {
@@ -146,7 +146,7 @@ func TestWrongSecretsProvider(t *testing.T) {
 		},
 	} {
 		d, _ := realBench(t, exporting)
-		d.opts.SecretsProvider = given
+		d.pulumi.Secrets = given
 		_, err := d.Up(t.Context(), demo(), UpOptions{})
 		for _, part := range want {
 			if err == nil || !strings.Contains(err.Error(), part) {
