@@ -56,10 +56,12 @@ func newFleet(t *testing.T, onHub ...string) *fleet {
 // handedOff is a core that has a hand-off.
 func handedOff(name string) apitype.DeploymentV3 {
 	d := withoutHandOff(name + "-core")
-	out := map[string]any{"schemaVersion": handoff.SchemaVersion}
-	values := reflect.TypeFor[handoff.Values]()
-	for i := range values.NumField() {
-		field := values.Field(i)
+	out := map[string]any{"schemaVersion": handoff.SchemaVersion, "cloud": "aws"}
+	fields := append(reflect.VisibleFields(reflect.TypeFor[handoff.Values]()), reflect.VisibleFields(reflect.TypeFor[handoff.AWSValues]())...)
+	for _, field := range fields {
+		if field.Tag.Get("output") == "" {
+			continue
+		}
 		out[field.Tag.Get("output")] = map[reflect.Kind]any{
 			reflect.String: name + "-" + field.Name, reflect.Slice: []string{}, reflect.Map: map[string]string{},
 		}[field.Type.Kind()]

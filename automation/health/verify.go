@@ -38,10 +38,6 @@ type Verification struct {
 	Waited time.Duration `json:"waited"`
 }
 
-// infraVPC is the key of the hand-over's general ConfigMap that proves where it
-// came from.
-const infraVPC = "vpc_id"
-
 // platformName is the name of the Git repository that bootstrap sets up.
 const platformName = "platform"
 
@@ -188,16 +184,17 @@ func (p *platform) checks(o Options) []Check {
 // checkInfra proves that the general ConfigMap is there and is core's.
 func (s Site) checkInfra(ctx context.Context) (Check, error) {
 	c := Check{Kind: "ConfigMap", Namespace: s.Cluster.EngineNamespace(), Name: names.InfraConfig}
+	network := s.Values.Network()
 	data, err := s.Own.ConfigMap(ctx, c.Namespace, c.Name)
 	switch {
 	case err != nil:
 		return c, err
 	case data == nil:
 		c.Message = "does not exist"
-	case data[infraVPC] != s.Values.VPCID:
-		c.Message = fmt.Sprintf("%s is %q, and core's VPC is %s", infraVPC, data[infraVPC], s.Values.VPCID)
+	case data[network.Key] != network.ID:
+		c.Message = fmt.Sprintf("%s is %q, and core's is %s", network.Key, data[network.Key], network.ID)
 	default:
-		c.Ready, c.Message = true, fmt.Sprintf("%s is %s", infraVPC, s.Values.VPCID)
+		c.Ready, c.Message = true, fmt.Sprintf("%s is %s", network.Key, network.ID)
 	}
 	return c, nil
 }

@@ -85,7 +85,7 @@ func fluxWithout(t *testing.T, missing []string, texts ...string) kube.Cluster {
 	return kubetest.New(t, kinds, texts...)
 }
 
-var core = handoff.Values{VPCID: "vpc-1"}
+var core = handoff.Values{Cloud: "aws", AWS: handoff.AWSValues{VPCID: "vpc-1"}}
 
 // witness is an observer that writes down what it is told.
 type witness struct{ lines []string }
@@ -146,7 +146,7 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 		{
 			"another VPC",
 			[]string{strings.Replace(infra, "vpc-1", "vpc-2", 1), repository, platformYAML},
-			`ConfigMap flux-system/infra-config: vpc_id is "vpc-2", and core's VPC is vpc-1`,
+			`ConfigMap flux-system/infra-config: vpc_id is "vpc-2", and core's is vpc-1`,
 		},
 		{"no Kustomization", []string{infra, repository}, "Kustomization flux-system/platform: there is no Kustomization"},
 		{"source fails, and so does what is made from it", []string{

@@ -2,7 +2,6 @@ package bootstrap
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"sigs.k8s.io/yaml"
@@ -23,7 +22,7 @@ func addons(args *infraconfig.InfraConfigArgs, c *config.Cluster, h handoff.Hand
 	args.AddonKeys = map[string]pulumi.StringInput{}
 	facts := c.AddonFacts()
 	for _, a := range c.Addons.Enabled() {
-		outputs := addonOutputs(a.Name, h)
+		outputs := partOf(c).addonOutputs(a.Name, h)
 		for _, key := range a.Keys() {
 			args.AddonKeys[key.Name] = outputs.ApplyT(func(out any) string {
 				return key.Value(facts, a.Options, out.(addon.Outputs))
@@ -49,26 +48,10 @@ func addons(args *infraconfig.InfraConfigArgs, c *config.Cluster, h handoff.Hand
 // empty for an addon that has none.
 func addonValues(c *config.Cluster, a addon.Enabled, h handoff.Handoff) pulumi.Output {
 	facts := c.AddonFacts()
-	return addonOutputs(a.Name, h).ApplyT(func(out any) any {
+	return partOf(c).addonOutputs(a.Name, h).ApplyT(func(out any) any {
 		if !a.HasValues() {
 			return map[string]any{}
 		}
 		return a.Values(facts, a.Options, out.(addon.Outputs))
-	})
-}
-
-// addonOutputs is what core tells about an addon: an output of addon.Outputs.
-func addonOutputs(name string, h handoff.Handoff) pulumi.Output {
-	return pulumi.All(h.AddonOutputsOf(name), h.VPCID, h.PrivateSubnetIDs, h.ClusterEndpoint, h.ClusterSecurityGroupID).ApplyT(func(v []any) any {
-		made := map[string]string{}
-		for key, value := range v[0].(map[string]string) {
-			if output, ok := strings.CutPrefix(key, name+"/"); ok {
-				made[output] = value
-			}
-		}
-		return addon.Outputs{
-			Made: made, VPCID: v[1].(string), PrivateSubnetIDs: v[2].([]string),
-			ClusterEndpoint: v[3].(string), ClusterSecurityGroupID: v[4].(string),
-		}
 	})
 }

@@ -55,7 +55,7 @@ func (p *program) argocdArgs() (*argocd.EngineArgs, error) {
 		return nil, fmt.Errorf("gitops.interval: %w", err)
 	}
 	args := &argocd.EngineArgs{
-		Manifest: manifest, URL: g.URL, Branch: g.Branch, Path: g.Path, Interval: interval, RoleARN: p.h.ArgoCDRoleARN,
+		Manifest: manifest, URL: g.URL, Branch: g.Branch, Path: g.Path, Interval: interval, RoleARN: partOf(p.c).engineRole(p.h),
 	}
 	auth, err := p.secrets().auth(g.Auth)
 	if err != nil || auth == nil {
@@ -77,7 +77,7 @@ func (p *program) joinHub() error {
 	if err != nil {
 		return err
 	}
-	hub, err := handoff.Import(p.ctx, p.o.HubCoreStack, p.o.Placeholders)
+	hub, err := handoff.Import(p.ctx, p.o.HubCoreStack, string(p.o.Hub.Cloud.Provider), p.o.Placeholders)
 	if err != nil {
 		return fmt.Errorf("hub %s: %w", p.o.Hub.Name, err)
 	}
@@ -85,9 +85,7 @@ func (p *program) joinHub() error {
 	if err != nil {
 		return fmt.Errorf("hub %s: %w", p.o.Hub.Name, err)
 	}
-	var credentials registration.Credentials = registration.AWS{
-		ClusterName: p.h.ClusterName, RoleARN: p.h.RegistrationRoleARN, CA: p.h.ClusterCA,
-	}
+	credentials := partOf(p.c).credentials(p.h)
 	if options.Credentials == config.CredentialsServiceAccount {
 		credentials = registration.Token{Token: access.Token, CA: p.h.ClusterCA}
 	}

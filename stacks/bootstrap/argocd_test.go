@@ -19,12 +19,12 @@ import (
 func TestRegistrationBeforeTheCluster(t *testing.T) {
 	hub := &config.Cluster{Name: "mgmt", GitOps: config.GitOps{Engine: config.ArgoCD, URL: "https://git.example.com/platform.git", Branch: "main"}}
 	c := &config.Cluster{
-		Name: "demo", Environment: "dev", GitOps: config.GitOps{Engine: config.ArgoCD, Hub: "mgmt"},
+		Name: "demo", Environment: "dev", Cloud: config.Cloud{Provider: config.AWS}, GitOps: config.GitOps{Engine: config.ArgoCD, Hub: "mgmt"},
 		Annotations: map[string]string{"contact": "team platform"}, Values: map[string]string{"domain": "example.com"},
 		Addons: addon.Selection{"metrics-server": nil},
 	}
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		h, err := handoff.Import(ctx, "demo-core", true)
+		h, err := handoff.Import(ctx, "demo-core", "aws", true)
 		if err != nil {
 			return err
 		}

@@ -66,10 +66,7 @@ func (p *program) run() error {
 			return err
 		}
 	}
-	if p.h, err = handoff.Import(p.ctx, p.o.CoreStack, p.o.Placeholders); err != nil {
-		return err
-	}
-	if p.h, err = handoff.Foretell(p.ctx, p.h, p.o.Foretold); err != nil {
+	if p.h, err = handoff.ImportForetold(p.ctx, p.o.CoreStack, string(p.c.Cloud.Provider), p.o.Placeholders, p.o.Foretold); err != nil {
 		return err
 	}
 	if p.own, err = connect(p.ctx, "kubernetes", p.h, p.c.Cloud.Profile); err != nil {
@@ -87,17 +84,17 @@ type connection struct {
 	provider   pulumi.ResourceOption
 }
 
-// connect makes a Kubernetes provider. Its identity is the cluster's ARN: a
+// connect makes a Kubernetes provider. Its identity is the cluster's own: a
 // kubeconfig that changes replaces nothing. ConfigMaps and Secrets are updated
 // in place, so that nobody ever finds one missing.
 func connect(ctx *pulumi.Context, name string, h handoff.Handoff, profile string) (connection, error) {
 	kubeconfig := pulumi.All(h.ClusterName, h.Region, h.ClusterEndpoint, h.ClusterCA).ApplyT(func(v []any) (string, error) {
-		text, err := handoff.Kubeconfig(v[0].(string), v[1].(string), v[2].(string), v[3].(string), profile)
+		text, err := handoff.Kubeconfig(h.Cloud, v[0].(string), v[1].(string), v[2].(string), v[3].(string), profile)
 		return string(text), err
 	}).(pulumi.StringOutput)
 	provider, err := kubernetes.NewProvider(ctx, name, &kubernetes.ProviderArgs{
 		Kubeconfig:             kubeconfig,
-		ClusterIdentifier:      h.ClusterARN,
+		ClusterIdentifier:      h.ClusterID,
 		EnableServerSideApply:  pulumi.Bool(true),
 		EnableConfigMapMutable: pulumi.Bool(true),
 		EnableSecretMutable:    pulumi.Bool(true),

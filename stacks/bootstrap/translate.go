@@ -65,35 +65,22 @@ func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff) *infraconfig.Inf
 		Labels:      c.Labels,
 		Annotations: annotations(c),
 		Facts: infraconfig.Facts{
-			"cluster_name":              h.ClusterName,
-			"environment":               pulumi.String(c.Environment),
-			"cloud":                     pulumi.String(c.Cloud.Provider),
-			"region":                    h.Region,
-			"account_id":                h.AccountID,
-			"partition":                 h.Partition,
-			"cluster_arn":               h.ClusterARN,
-			"cluster_endpoint":          h.ClusterEndpoint,
-			"cluster_version":           h.ClusterVersion,
-			"oidc_issuer":               h.OIDCIssuer,
-			"oidc_provider_arn":         h.OIDCProviderARN,
-			"vpc_id":                    h.VPCID,
-			"vpc_cidr":                  h.VPCCIDR,
-			"private_subnet_ids":        joined(h.PrivateSubnetIDs),
-			"public_subnet_ids":         joined(h.PublicSubnetIDs),
-			"cluster_security_group_id": h.ClusterSecurityGroupID,
-			"node_role_arn":             h.NodeRoleARN,
-			"gitops_path":               pulumi.String(gitOpsPath(hub)),
+			"cluster_name":     h.ClusterName,
+			"environment":      pulumi.String(c.Environment),
+			"cloud":            pulumi.String(c.Cloud.Provider),
+			"region":           h.Region,
+			"cluster_endpoint": h.ClusterEndpoint,
+			"cluster_version":  h.ClusterVersion,
+			"oidc_issuer":      h.OIDCIssuer,
+			"gitops_path":      pulumi.String(gitOpsPath(hub)),
 		},
 	}
+	maps.Copy(args.Facts, partOf(c).facts(h))
 	for _, s := range c.Services {
 		args.Services = append(args.Services, service(s, h))
 	}
 	addons(args, c, h)
 	return args
-}
-
-func joined(ids pulumi.StringArrayInput) pulumi.StringInput {
-	return ids.ToStringArrayOutput().ApplyT(func(ids []string) string { return strings.Join(ids, ",") }).(pulumi.StringOutput)
 }
 
 // gitOpsPath is the path as the tree's own references are built on it:

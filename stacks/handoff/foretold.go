@@ -10,6 +10,21 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
+// ImportForetold is Import for a program that may have been told what core's outputs
+// will be: see Foretell. A core of an earlier version, whose preview tells a hand-off
+// of this one, is read from what was told alone, so that a newer tombolo can preview
+// what an older one made.
+func ImportForetold(ctx *pulumi.Context, coreStack, cloud string, placeholders bool, outputs map[string]any) (Handoff, error) {
+	h, err := Import(ctx, coreStack, cloud, placeholders)
+	if older := new(olderError); errors.As(err, &older) && outputs[versionKey] == float64(SchemaVersion) {
+		h, err = placeholder(ctx, cloud)
+	}
+	if err != nil {
+		return Handoff{}, err
+	}
+	return Foretell(ctx, h, outputs)
+}
+
 // Foretell returns the hand-off with what a preview of core says that its
 // outputs will be, as the engine's events have them. A value that the preview
 // does not know is an unknown of the field's type; an output that it does not

@@ -1,10 +1,12 @@
 package handoff
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -32,9 +34,9 @@ func TestForetell(t *testing.T) {
 			want any // nil is unknown
 		}{
 			{"told", h.ClusterVersion, "1.36"},
-			{"told to be unknown", h.VPCID, nil},
-			{"unknown in part", h.PrivateSubnetIDs, nil},
-			{"a list", h.PublicSubnetIDs, []string{"subnet-2"}},
+			{"told to be unknown", h.AWS.VPCID, nil},
+			{"unknown in part", h.AWS.PrivateSubnetIDs, nil},
+			{"a list", h.AWS.PublicSubnetIDs, []string{"subnet-2"}},
 			{"not told", h.Region, "region"},
 			{"a map that is unknown in part", h.AddonOutputs, nil},
 			{"an addon's part that is unknown", h.AddonOutputsOf("karpenter"), nil},
@@ -80,5 +82,45 @@ func TestForetellOfAnotherType(t *testing.T) {
 	want := "import what a preview of core foretells: output vpcId of stack core is float64, expected string"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, expected %q", err, want)
+	}
+}
+
+// TestForetoldByAnEarlierVersion: a preview goes on with what is foretold; without
+// that, and in an up, the earlier version is refused.
+func TestForetoldByAnEarlierVersion(t *testing.T) {
+	older := resource.PropertyMap{versionKey: resource.NewProperty(float64(SchemaVersion - 1)), "vpcId": resource.NewProperty("vpc-1")}
+	told := map[string]any{versionKey: float64(SchemaVersion), "vpcId": "vpc-2", "region": plugin.UnknownStringValue}
+	refused := fmt.Sprintf("stack demo-core has hand-off version %d, this tombolo needs %d", SchemaVersion-1, SchemaVersion)
+	for _, test := range []struct {
+		name string
+		told map[string]any
+		mode []pulumi.RunOption
+		want string
+	}{
+		{"a preview", told, []pulumi.RunOption{recorder.Preview}, ""},
+		{"a preview that is told nothing", nil, []pulumi.RunOption{recorder.Preview}, refused},
+		{"an up", told, nil, "placeholders stand for outputs"},
+		{"an up that is told nothing", nil, nil, refused},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := core(older).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+				h, err := ImportForetold(ctx, "demo-core", "aws", false, test.told)
+				if err != nil {
+					return err
+				}
+				if vpc, known, _, err := await(ctx, h.AWS.VPCID); !known || err != nil || vpc != "vpc-2" {
+					t.Errorf("the VPC is %v (known %t), error %v", vpc, known, err)
+				}
+				for _, o := range []pulumi.Output{h.Region, h.ClusterName} {
+					if _, known, _, err := await(ctx, o); known || err != nil {
+						t.Errorf("what was not told is known, error %v", err)
+					}
+				}
+				return nil
+			}, test.mode...)
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
 	}
 }

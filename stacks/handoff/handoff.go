@@ -14,19 +14,25 @@ import (
 
 // SchemaVersion is the version of the contract. It goes up when a field is
 // added, removed or changes its meaning.
-const SchemaVersion = 3
+const SchemaVersion = 4
 
-// versionKey is the stack output that holds the contract's version.
-const versionKey = "schemaVersion"
+// The stack outputs that hold the contract's version, and the name of the cloud
+// that the cluster is on.
+const (
+	versionKey = "schemaVersion"
+	cloudKey   = "cloud"
+)
 
-// Handoff is what core tells bootstrap. The tag of a field names the stack
-// output; a field's type is one of StringOutput, StringArrayOutput and
-// StringMapOutput.
+// Handoff is what core tells bootstrap: what every cluster has, and a part for the
+// cloud that it is on. The tag of a field names the stack output; a field's type is
+// one of StringOutput, StringArrayOutput and StringMapOutput.
 type Handoff struct {
+	// Cloud is the provider of the cloud, which tells whose part there is.
+	Cloud string
 	// ClusterName is the name of the cluster.
 	ClusterName pulumi.StringOutput `output:"clusterName"`
-	// ClusterARN is the ARN of the cluster.
-	ClusterARN pulumi.StringOutput `output:"clusterArn"`
+	// ClusterID is what tells the cluster from all others: on AWS its ARN.
+	ClusterID pulumi.StringOutput `output:"clusterId"`
 	// ClusterVersion is the version of Kubernetes, such as 1.35.
 	ClusterVersion pulumi.StringOutput `output:"clusterVersion"`
 	// ClusterEndpoint is the URL of the Kubernetes API.
@@ -35,12 +41,28 @@ type Handoff struct {
 	ClusterCA pulumi.StringOutput `output:"clusterCa"`
 	// Region is the region of the cluster.
 	Region pulumi.StringOutput `output:"region"`
+	// OIDCIssuer is the issuer of service account tokens.
+	OIDCIssuer pulumi.StringOutput `output:"oidcIssuer"`
+	// AddonOutputs are what was made for the addons, by <addon>/<output>, such
+	// as karpenter/queue_name.
+	AddonOutputs pulumi.StringMapOutput `output:"addonOutputs"`
+
+	// AWS is the part of a cluster on AWS.
+	AWS AWS `cloud:"aws"`
+
+	// entries are those of maps, by output, where each is known or not on its
+	// own: as an output, a map of which one entry is unknown is unknown.
+	entries map[string]pulumi.StringMap
+}
+
+// AWS is what core tells bootstrap of a cluster on AWS.
+type AWS struct {
+	// ClusterARN is the ARN of the cluster.
+	ClusterARN pulumi.StringOutput `output:"clusterArn"`
 	// AccountID is the account of the cluster.
 	AccountID pulumi.StringOutput `output:"accountId"`
 	// Partition is the AWS partition, the second part of an ARN.
 	Partition pulumi.StringOutput `output:"partition"`
-	// OIDCIssuer is the issuer of service account tokens.
-	OIDCIssuer pulumi.StringOutput `output:"oidcIssuer"`
 	// OIDCProviderARN is the IAM provider for the issuer.
 	OIDCProviderARN pulumi.StringOutput `output:"oidcProviderArn"`
 	// VPCID is the id of the network.
@@ -57,24 +79,17 @@ type Handoff struct {
 	NodeRoleARN pulumi.StringOutput `output:"nodeRoleArn"`
 	// ServiceRoleARNs are the roles of services with an identity, by service.
 	ServiceRoleARNs pulumi.StringMapOutput `output:"serviceRoleArns"`
-	// AddonOutputs are what was made for the addons, by <addon>/<output>, such
-	// as karpenter/queue_name.
-	AddonOutputs pulumi.StringMapOutput `output:"addonOutputs"`
 	// ArgoCDRoleARN is the role of a hub's Argo CD; "" where there is none.
 	ArgoCDRoleARN pulumi.StringOutput `output:"argocdRoleArn"`
 	// RegistrationRoleARN is the role by which the hub reaches a spoke; "" where
 	// there is none.
 	RegistrationRoleARN pulumi.StringOutput `output:"registrationRoleArn"`
-
-	// entries are those of maps, by output, where each is known or not on its
-	// own: as an output, a map of which one entry is unknown is unknown.
-	entries map[string]pulumi.StringMap
 }
 
 // WithMaps returns the hand-off with the roles of services and what was made for
 // addons.
 func (h Handoff) WithMaps(serviceRoleARNs, addonOutputs pulumi.StringMap) Handoff {
-	h.ServiceRoleARNs, h.AddonOutputs = serviceRoleARNs.ToStringMapOutput(), addonOutputs.ToStringMapOutput()
+	h.AWS.ServiceRoleARNs, h.AddonOutputs = serviceRoleARNs.ToStringMapOutput(), addonOutputs.ToStringMapOutput()
 	h.entries = map[string]pulumi.StringMap{"serviceRoleArns": serviceRoleARNs, "addonOutputs": addonOutputs}
 	return h
 }
@@ -87,7 +102,7 @@ func (h Handoff) ServiceRoleARN(service string) pulumi.StringOutput {
 		}
 		return pulumi.String("").ToStringOutput()
 	}
-	return h.ServiceRoleARNs.MapIndex(pulumi.String(service))
+	return h.AWS.ServiceRoleARNs.MapIndex(pulumi.String(service))
 }
 
 // AddonOutputsOf are what was made for one addon, by <addon>/<output>; there may
@@ -121,7 +136,7 @@ func Export(ctx *pulumi.Context, h Handoff) error {
 
 func exports(h Handoff) (pulumi.Map, error) {
 	var missing []string
-	outputs := pulumi.Map{versionKey: pulumi.Int(SchemaVersion)}
+	outputs := pulumi.Map{versionKey: pulumi.Int(SchemaVersion), cloudKey: pulumi.String(h.Cloud)}
 	each(&h, func(key string, field reflect.Value) {
 		if field.IsZero() {
 			missing = append(missing, key)
@@ -139,12 +154,12 @@ func exports(h Handoff) (pulumi.Map, error) {
 }
 
 // Import reads the hand-off of coreStack, a stack of the same project and
-// organization, such as demo-core. With placeholders it reads nothing and
-// every field is an unknown of its type, which only a preview may have: any
-// other run is refused.
-func Import(ctx *pulumi.Context, coreStack string, placeholders bool) (Handoff, error) {
+// organization, such as demo-core, of a cluster on the cloud. With placeholders it
+// reads nothing and every field is an unknown of its type, which only a preview may
+// have: any other run is refused.
+func Import(ctx *pulumi.Context, coreStack, cloud string, placeholders bool) (Handoff, error) {
 	if placeholders {
-		return placeholder(ctx)
+		return placeholder(ctx, cloud)
 	}
 	ref, err := pulumi.NewStackReference(ctx, strings.Join([]string{ctx.Organization(), ctx.Project(), coreStack}, "/"), nil)
 	if err != nil {
@@ -160,7 +175,14 @@ func Import(ctx *pulumi.Context, coreStack string, placeholders bool) (Handoff, 
 	if err := checkVersion(coreStack, version.Value); err != nil {
 		return Handoff{}, err
 	}
-	var h Handoff
+	on, err := ref.GetOutputDetails(cloudKey)
+	if err != nil {
+		return Handoff{}, fmt.Errorf("read outputs of stack %s: %w", coreStack, err)
+	}
+	if on.Value != cloud {
+		return Handoff{}, fmt.Errorf("stack %s is of a cluster on %v, and the cluster file says %s: correct cloud.provider", coreStack, on.Value, cloud)
+	}
+	h := Handoff{Cloud: cloud}
 	each(&h, func(key string, field reflect.Value) {
 		field.Set(reflect.ValueOf(convert(ref.GetOutput(pulumi.String(key)), field.Type(), func(v any) (any, error) {
 			return decode(coreStack, key, v, field.Type())
@@ -170,12 +192,12 @@ func Import(ctx *pulumi.Context, coreStack string, placeholders bool) (Handoff, 
 }
 
 // placeholder is a hand-off of typed unknowns.
-func placeholder(ctx *pulumi.Context) (Handoff, error) {
+func placeholder(ctx *pulumi.Context, cloud string) (Handoff, error) {
 	if !ctx.DryRun() {
 		return Handoff{}, errors.New("import hand-off: placeholders stand for outputs that core does not have yet, " +
 			"and cannot be applied: deploy core first, then run without placeholders")
 	}
-	var h Handoff
+	h := Handoff{Cloud: cloud}
 	each(&h, func(_ string, field reflect.Value) {
 		unknown := pulumi.UnsafeUnknownOutput(nil)
 		field.Set(reflect.ValueOf(convert(unknown, field.Type(), func(any) (any, error) {
@@ -197,19 +219,37 @@ func checkVersion(coreStack string, v any) error {
 	}
 	switch {
 	case int(version) < SchemaVersion:
-		return fmt.Errorf("stack %s has hand-off version %d, this tombolo needs %d: run up for core with this tombolo first", coreStack, int(version), SchemaVersion)
+		return &olderError{coreStack, int(version)}
 	case int(version) > SchemaVersion:
 		return fmt.Errorf("stack %s has hand-off version %d, this tombolo knows %d: use the newer tombolo that deployed core", coreStack, int(version), SchemaVersion)
 	}
 	return nil
 }
 
-// each visits the fields of h with their output keys.
+// olderError says that core has the hand-off of an earlier version.
+type olderError struct {
+	stack   string
+	version int
+}
+
+func (e *olderError) Error() string {
+	return fmt.Sprintf("stack %s has hand-off version %d, this tombolo needs %d: run up for core with this tombolo first", e.stack, e.version, SchemaVersion)
+}
+
+// each visits the fields of h with their output keys: those that every cluster has,
+// and those of its cloud.
 func each(h *Handoff, visit func(key string, field reflect.Value)) {
-	v := reflect.ValueOf(h).Elem()
+	eachOf(reflect.ValueOf(h).Elem(), h.Cloud, visit)
+}
+
+func eachOf(v reflect.Value, cloud string, visit func(key string, field reflect.Value)) {
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.IsExported() {
-			visit(f.Tag.Get("output"), v.Field(i))
+		tag := v.Type().Field(i).Tag
+		if key := tag.Get("output"); key != "" {
+			visit(key, v.Field(i))
+		}
+		if part, ok := tag.Lookup("cloud"); ok && part == cloud {
+			eachOf(v.Field(i), cloud, visit)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +20,8 @@ const reference = "pulumi:pulumi:StackReference"
 
 // sample is a hand-off with another value in every field.
 func sample(secret bool) (Handoff, map[string]any) {
-	var h Handoff
-	values := map[string]any{}
+	h := Handoff{Cloud: "aws"}
+	values := map[string]any{cloudKey: "aws"}
 	each(&h, func(key string, field reflect.Value) {
 		var in pulumi.Input
 		switch plain(field.Type()).Kind() {
@@ -55,26 +56,32 @@ func await(ctx *pulumi.Context, o pulumi.Output) (value any, known, secret bool,
 }
 
 func TestFieldsHaveKeysAndTypes(t *testing.T) {
-	handoff, values := reflect.TypeFor[Handoff](), reflect.TypeFor[Values]()
-	exported := 0
-	for i := range handoff.NumField() {
-		if handoff.Field(i).IsExported() {
-			exported++
+	sameFields(t, reflect.TypeFor[Handoff](), reflect.TypeFor[Values](), map[string]bool{})
+}
+
+// sameFields compares the fields of a hand-off with those of its plain values.
+func sameFields(t *testing.T, handoff, values reflect.Type, keys map[string]bool) {
+	t.Helper()
+	exported := slices.DeleteFunc(reflect.VisibleFields(handoff), func(f reflect.StructField) bool { return !f.IsExported() })
+	if len(exported) != values.NumField() {
+		t.Fatalf("%s has %d fields, %s %d", handoff, len(exported), values, values.NumField())
+	}
+	for i, f := range exported {
+		v := values.Field(i)
+		if _, part := f.Tag.Lookup("cloud"); part && v.Tag == f.Tag {
+			sameFields(t, f.Type, v.Type, keys)
+			continue
 		}
-	}
-	if exported != values.NumField() {
-		t.Fatalf("Handoff has %d fields, Values %d", exported, values.NumField())
-	}
-	keys := map[string]bool{}
-	for i := range exported {
-		f, v := handoff.Field(i), values.Field(i)
+		if f.Name == "Cloud" && v.Name == f.Name {
+			continue
+		}
 		key := f.Tag.Get("output")
 		if key == "" || keys[key] || strings.ToLower(key[:1]) != key[:1] {
 			t.Errorf("%s: output key %q is missing, taken, or not in camelCase", f.Name, key)
 		}
 		keys[key] = true
 		if v.Name != f.Name || v.Tag != f.Tag || v.Type != plain(f.Type) {
-			t.Errorf("Values.%s %s `%s` is not the plain Handoff.%s %s `%s`", v.Name, v.Type, v.Tag, f.Name, f.Type, f.Tag)
+			t.Errorf("%s.%s %s `%s` is not the plain %s %s `%s`", values, v.Name, v.Type, v.Tag, f.Name, f.Type, f.Tag)
 		}
 	}
 }
@@ -104,7 +111,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = core(exported).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-			got, err := Import(ctx, "demo-core", false)
+			got, err := Import(ctx, "demo-core", "aws", false)
 			if err != nil {
 				return err
 			}
@@ -151,7 +158,7 @@ func property(v any) resource.PropertyValue {
 
 func TestExportMissing(t *testing.T) {
 	h, _ := sample(false)
-	h.VPCID = pulumi.StringOutput{}
+	h.AWS.VPCID = pulumi.StringOutput{}
 	if _, err := exports(h); err == nil || err.Error() != "export hand-off: no value for vpcId" {
 		t.Errorf("error %v", err)
 	}
@@ -159,7 +166,7 @@ func TestExportMissing(t *testing.T) {
 
 func TestPlaceholdersAreTypedUnknowns(t *testing.T) {
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		h, err := Import(ctx, "demo-core", true)
+		h, err := Import(ctx, "demo-core", "aws", true)
 		if err != nil {
 			return err
 		}
@@ -179,7 +186,7 @@ func TestPlaceholdersAreTypedUnknowns(t *testing.T) {
 func TestPlaceholdersCannotBeApplied(t *testing.T) {
 	r := &recorder.Recorder{}
 	err := r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := Import(ctx, "demo-core", true)
+		_, err := Import(ctx, "demo-core", "aws", true)
 		return err
 	})
 	want := "import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied: " +
@@ -205,12 +212,24 @@ func TestImportVersions(t *testing.T) {
 		"stack demo-core has the hand-off version x, which is no number: run up for core again":                                 version("x"),
 	} {
 		err := core(outputs).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-			_, err := Import(ctx, "demo-core", false)
+			_, err := Import(ctx, "demo-core", "aws", false)
 			return err
 		})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
+	}
+}
+
+func TestImportOfAnotherCloud(t *testing.T) {
+	outputs := resource.PropertyMap{versionKey: resource.NewProperty(float64(SchemaVersion)), cloudKey: resource.NewProperty("azure")}
+	err := core(outputs).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
+		_, err := Import(ctx, "demo-core", "aws", false)
+		return err
+	})
+	want := "stack demo-core is of a cluster on azure, and the cluster file says aws: correct cloud.provider"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, expected %q", err, want)
 	}
 }
 
@@ -224,7 +243,7 @@ func (*noStack) NewResource(pulumi.MockResourceArgs) (string, resource.PropertyM
 func TestImportWithoutCore(t *testing.T) {
 	var err error
 	failed := pulumi.RunErr(func(ctx *pulumi.Context) error {
-		_, err = Import(ctx, "demo-core", false)
+		_, err = Import(ctx, "demo-core", "aws", false)
 		return err
 	}, pulumi.WithMocks("tombolo", "demo-bootstrap", &noStack{}))
 	if failed == nil {
@@ -243,7 +262,7 @@ func TestImportAsksForTheFullName(t *testing.T) {
 	}
 	r := core(outputs)
 	err := r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := Import(ctx, "demo-core", false)
+		_, err := Import(ctx, "demo-core", "aws", false)
 		return err
 	})
 	if err != nil {
@@ -268,12 +287,11 @@ func TestFromOutputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := reflect.ValueOf(values)
-	for i := range v.NumField() {
-		if v.Field(i).IsZero() {
-			t.Errorf("%s was not read", v.Type().Field(i).Name)
+	eachOf(reflect.ValueOf(&values).Elem(), "aws", func(key string, field reflect.Value) {
+		if field.IsZero() {
+			t.Errorf("%s was not read", key)
 		}
-	}
+	})
 	for want, change := range map[string]func(){
 		"read hand-off: output vpcId of stack core is <nil>, expected string: run up for core again": func() { delete(decoded, "vpcId") },
 		"stack core has no hand-off": func() { delete(decoded, versionKey) },
@@ -287,7 +305,7 @@ func TestFromOutputs(t *testing.T) {
 }
 
 func TestKubeconfigHoldsNoCredentials(t *testing.T) {
-	v := Values{ClusterName: "demo", Region: "eu-central-1", ClusterEndpoint: "https://k8s.example", ClusterCA: "Q0E="}
+	v := Values{Cloud: "aws", ClusterName: "demo", Region: "eu-central-1", ClusterEndpoint: "https://k8s.example", ClusterCA: "Q0E="}
 	got, err := v.Kubeconfig()
 	if err != nil {
 		t.Fatal(err)

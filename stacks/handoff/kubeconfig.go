@@ -51,26 +51,40 @@ type environmentPair struct {
 	Value string `json:"value"`
 }
 
-// Kubeconfig renders a kubeconfig whose credentials come from `aws eks
-// get-token`. The certificate authority is base64 of PEM; profile may be "".
-func Kubeconfig(cluster, region, endpoint, ca, profile string) ([]byte, error) {
-	if cluster == "" || region == "" || endpoint == "" || ca == "" {
-		return nil, fmt.Errorf("kubeconfig of cluster %q: name, region, endpoint and certificate authority are required", cluster)
-	}
-	c := namedCluster{Name: cluster}
-	c.Cluster.Server, c.Cluster.CA = endpoint, ca
-	x := namedContext{Name: cluster}
-	x.Context.Cluster, x.Context.User = cluster, cluster
-	u := namedUser{Name: cluster}
-	u.User.Exec = execPlugin{
+// execPlugins are the programs that get a token for a cluster, by the cloud it is
+// on. The profile may be "".
+var execPlugins = map[string]func(cluster, region, profile string) execPlugin{"aws": awsPlugin}
+
+// awsPlugin is the AWS CLI, whose tokens last for 15 minutes.
+func awsPlugin(cluster, region, profile string) execPlugin {
+	plugin := execPlugin{
 		APIVersion:      "client.authentication.k8s.io/v1beta1",
 		Command:         "aws",
 		Args:            []string{"eks", "get-token", "--cluster-name", cluster, "--region", region, "--output", "json"},
 		InteractiveMode: "Never",
 	}
 	if profile != "" {
-		u.User.Exec.Env = []environmentPair{{Name: "AWS_PROFILE", Value: profile}}
+		plugin.Env = []environmentPair{{Name: "AWS_PROFILE", Value: profile}}
 	}
+	return plugin
+}
+
+// Kubeconfig renders a kubeconfig whose credentials come from a program of the
+// cloud's. The certificate authority is base64 of PEM; profile may be "".
+func Kubeconfig(cloud, cluster, region, endpoint, ca, profile string) ([]byte, error) {
+	if cluster == "" || region == "" || endpoint == "" || ca == "" {
+		return nil, fmt.Errorf("kubeconfig of cluster %q: name, region, endpoint and certificate authority are required", cluster)
+	}
+	plugin, ok := execPlugins[cloud]
+	if !ok {
+		return nil, fmt.Errorf("kubeconfig of cluster %q: no program is known that gets tokens on cloud %q", cluster, cloud)
+	}
+	c := namedCluster{Name: cluster}
+	c.Cluster.Server, c.Cluster.CA = endpoint, ca
+	x := namedContext{Name: cluster}
+	x.Context.Cluster, x.Context.User = cluster, cluster
+	u := namedUser{Name: cluster}
+	u.User.Exec = plugin(cluster, region, profile)
 	text, err := yaml.Marshal(kubeconfig{
 		APIVersion: "v1", Kind: "Config", CurrentContext: cluster,
 		Clusters: []namedCluster{c}, Contexts: []namedContext{x}, Users: []namedUser{u},

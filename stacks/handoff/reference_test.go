@@ -30,26 +30,40 @@ secret stay so.
 
 | output | value | meaning |
 |---|---|---|
-`, SchemaVersion, versionKey)
-	meanings := fieldComments(t)
+| `+"`%s`"+` | text | the provider of the cloud that the cluster is on |
+`, SchemaVersion, versionKey, cloudKey)
+	table(t, &b, reflect.TypeFor[Handoff]())
 	typ := reflect.TypeFor[Handoff]()
 	for i := range typ.NumField() {
+		if cloud, ok := typ.Field(i).Tag.Lookup("cloud"); ok {
+			fmt.Fprintf(&b, "\nA cluster on `%s` has these besides:\n\n| output | value | meaning |\n|---|---|---|\n", cloud)
+			table(t, &b, typ.Field(i).Type)
+		}
+	}
+	return b.String()
+}
+
+// table writes a line for each output of a type.
+func table(t *testing.T, b *strings.Builder, typ reflect.Type) {
+	t.Helper()
+	meanings := fieldComments(t, typ.Name())
+	for i := range typ.NumField() {
 		field := typ.Field(i)
-		if !field.IsExported() {
+		key := field.Tag.Get("output")
+		if key == "" {
 			continue // no output of its own
 		}
 		value := map[reflect.Kind]string{reflect.Slice: "list of texts", reflect.Map: "map of texts", reflect.String: "text"}[plain(field.Type).Kind()]
 		if value == "" || meanings[field.Name] == "" {
 			t.Fatalf("%s has a type or a comment that the reference does not know", field.Name)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", field.Tag.Get("output"), value, meanings[field.Name])
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", key, value, meanings[field.Name])
 	}
-	return b.String()
 }
 
-// fieldComments are the comments of the type's fields, without the name that
+// fieldComments are the comments of a type's fields, without the name that
 // each begins with.
-func fieldComments(t *testing.T) map[string]string {
+func fieldComments(t *testing.T, typ string) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "handoff.go", nil, parser.ParseComments)
 	if err != nil {
@@ -58,7 +72,7 @@ func fieldComments(t *testing.T) map[string]string {
 	out := map[string]string{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
-		if !ok || spec.Name.Name != "Handoff" {
+		if !ok || spec.Name.Name != typ {
 			return true
 		}
 		for _, field := range spec.Type.(*ast.StructType).Fields.List {

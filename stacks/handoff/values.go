@@ -8,15 +8,24 @@ import (
 // Values is a hand-off with plain values, for programs that read a stack's
 // outputs. Its fields are those of Handoff.
 type Values struct {
-	ClusterName            string            `output:"clusterName"`
+	Cloud           string
+	ClusterName     string            `output:"clusterName"`
+	ClusterID       string            `output:"clusterId"`
+	ClusterVersion  string            `output:"clusterVersion"`
+	ClusterEndpoint string            `output:"clusterEndpoint"`
+	ClusterCA       string            `output:"clusterCa"`
+	Region          string            `output:"region"`
+	OIDCIssuer      string            `output:"oidcIssuer"`
+	AddonOutputs    map[string]string `output:"addonOutputs"`
+
+	AWS AWSValues `cloud:"aws"`
+}
+
+// AWSValues is the part of a cluster on AWS.
+type AWSValues struct {
 	ClusterARN             string            `output:"clusterArn"`
-	ClusterVersion         string            `output:"clusterVersion"`
-	ClusterEndpoint        string            `output:"clusterEndpoint"`
-	ClusterCA              string            `output:"clusterCa"`
-	Region                 string            `output:"region"`
 	AccountID              string            `output:"accountId"`
 	Partition              string            `output:"partition"`
-	OIDCIssuer             string            `output:"oidcIssuer"`
 	OIDCProviderARN        string            `output:"oidcProviderArn"`
 	VPCID                  string            `output:"vpcId"`
 	VPCCIDR                string            `output:"vpcCidr"`
@@ -25,7 +34,6 @@ type Values struct {
 	ClusterSecurityGroupID string            `output:"clusterSecurityGroupId"`
 	NodeRoleARN            string            `output:"nodeRoleArn"`
 	ServiceRoleARNs        map[string]string `output:"serviceRoleArns"`
-	AddonOutputs           map[string]string `output:"addonOutputs"`
 	ArgoCDRoleARN          string            `output:"argocdRoleArn"`
 	RegistrationRoleARN    string            `output:"registrationRoleArn"`
 }
@@ -43,19 +51,17 @@ func FromOutputs(outputs map[string]any) (Values, error) {
 		return Values{}, err
 	}
 	var values Values
+	values.Cloud, _ = outputs[cloudKey].(string)
+	targets := map[string]reflect.Value{}
+	eachOf(reflect.ValueOf(&values).Elem(), values.Cloud, func(key string, field reflect.Value) { targets[key] = field })
 	var problem error
-	target := reflect.ValueOf(&values).Elem()
-	each(&Handoff{}, func(key string, field reflect.Value) {
+	each(&Handoff{Cloud: values.Cloud}, func(key string, field reflect.Value) {
 		decoded, err := decode(stack, key, outputs[key], field.Type())
 		if err != nil {
 			problem = err
 			return
 		}
-		for i := range target.NumField() {
-			if target.Type().Field(i).Tag.Get("output") == key {
-				target.Field(i).Set(reflect.ValueOf(decoded))
-			}
-		}
+		targets[key].Set(reflect.ValueOf(decoded))
 	})
 	if problem != nil {
 		return Values{}, fmt.Errorf("read hand-off: %w", problem)
@@ -63,8 +69,31 @@ func FromOutputs(outputs map[string]any) (Values, error) {
 	return values, nil
 }
 
-// Kubeconfig is a kubeconfig for the cluster. It holds no credentials: the AWS
-// CLI makes a token of 15 minutes whenever one is needed.
+// Kubeconfig is a kubeconfig for the cluster. It holds no credentials: a program
+// makes a token whenever one is needed.
 func (v Values) Kubeconfig() ([]byte, error) {
-	return Kubeconfig(v.ClusterName, v.Region, v.ClusterEndpoint, v.ClusterCA, "")
+	return Kubeconfig(v.Cloud, v.ClusterName, v.Region, v.ClusterEndpoint, v.ClusterCA, "")
+}
+
+// Network is what a cluster's network is for people and for checks.
+type Network struct {
+	// Key of the infra ConfigMap that has the network's id, and that ID: no other
+	// cluster's ConfigMap has the same.
+	Key, ID string
+	// Text describes it.
+	Text string
+}
+
+// Network of the cluster, as its cloud has networks.
+func (v Values) Network() Network {
+	network, ok := map[string]func(Values) Network{"aws": awsNetwork}[v.Cloud]
+	if !ok {
+		return Network{}
+	}
+	return network(v)
+}
+
+func awsNetwork(v Values) Network {
+	return Network{Key: "vpc_id", ID: v.AWS.VPCID, Text: fmt.Sprintf("%s (%s), %d private and %d public subnets",
+		v.AWS.VPCID, v.AWS.VPCCIDR, len(v.AWS.PrivateSubnetIDs), len(v.AWS.PublicSubnetIDs))}
 }

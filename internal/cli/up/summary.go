@@ -37,8 +37,7 @@ func facts(c *config.Cluster, v handoff.Values) [][2]string {
 		groups[i] = g.Name
 	}
 	rows := [][2]string{
-		{"network", fmt.Sprintf("%s (%s), %d private and %d public subnets", v.VPCID, v.VPCCIDR,
-			len(v.PrivateSubnetIDs), len(v.PublicSubnetIDs))},
+		{"network", v.Network().Text},
 		{"cluster", fmt.Sprintf("Kubernetes %s in %s, node groups: %s", v.ClusterVersion, v.Region, strings.Join(groups, ", "))},
 		{"endpoint", v.ClusterEndpoint},
 	}

@@ -1,0 +1,75 @@
+package bootstrap
+
+import (
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/infraconfig"
+	"tombolo/components/registration"
+	"tombolo/config"
+	"tombolo/config/addon"
+	"tombolo/stacks/handoff"
+)
+
+// part is what bootstrap makes of a cloud's part of the hand-off.
+type part struct {
+	// facts are the keys of the infra ConfigMap that only clusters on this cloud
+	// have.
+	facts func(h handoff.Handoff) infraconfig.Facts
+	// credentials are those by which a hub's Argo CD reaches a spoke.
+	credentials func(h handoff.Handoff) registration.Credentials
+	// engineRole is the role that a hub's Argo CD runs with.
+	engineRole func(h handoff.Handoff) pulumi.StringInput
+	// addonOutputs are what core tells about an addon: an output of addon.Outputs.
+	addonOutputs func(addon string, h handoff.Handoff) pulumi.Output
+}
+
+// partOf is that of a cluster's cloud. A cloud is added here, and nowhere else in
+// bootstrap.
+func partOf(c *config.Cluster) part {
+	return map[config.Provider]part{
+		config.AWS: {awsFacts, awsCredentials, awsEngineRole, awsAddonOutputs},
+	}[c.Cloud.Provider]
+}
+
+func awsFacts(h handoff.Handoff) infraconfig.Facts {
+	return infraconfig.Facts{
+		"account_id":                h.AWS.AccountID,
+		"partition":                 h.AWS.Partition,
+		"cluster_arn":               h.AWS.ClusterARN,
+		"oidc_provider_arn":         h.AWS.OIDCProviderARN,
+		"vpc_id":                    h.AWS.VPCID,
+		"vpc_cidr":                  h.AWS.VPCCIDR,
+		"private_subnet_ids":        joined(h.AWS.PrivateSubnetIDs),
+		"public_subnet_ids":         joined(h.AWS.PublicSubnetIDs),
+		"cluster_security_group_id": h.AWS.ClusterSecurityGroupID,
+		"node_role_arn":             h.AWS.NodeRoleARN,
+	}
+}
+
+func awsCredentials(h handoff.Handoff) registration.Credentials {
+	return registration.AWS{ClusterName: h.ClusterName, RoleARN: h.AWS.RegistrationRoleARN, CA: h.ClusterCA}
+}
+
+func awsEngineRole(h handoff.Handoff) pulumi.StringInput { return h.AWS.ArgoCDRoleARN }
+
+// awsAddonOutputs is what core tells about an addon: an output of addon.Outputs.
+func awsAddonOutputs(name string, h handoff.Handoff) pulumi.Output {
+	return pulumi.All(h.AddonOutputsOf(name), h.AWS.VPCID, h.AWS.PrivateSubnetIDs, h.ClusterEndpoint, h.AWS.ClusterSecurityGroupID).ApplyT(func(v []any) any {
+		made := map[string]string{}
+		for key, value := range v[0].(map[string]string) {
+			if output, ok := strings.CutPrefix(key, name+"/"); ok {
+				made[output] = value
+			}
+		}
+		return addon.Outputs{
+			Made: made, VPCID: v[1].(string), PrivateSubnetIDs: v[2].([]string),
+			ClusterEndpoint: v[3].(string), ClusterSecurityGroupID: v[4].(string),
+		}
+	})
+}
+
+func joined(ids pulumi.StringArrayInput) pulumi.StringInput {
+	return ids.ToStringArrayOutput().ApplyT(func(ids []string) string { return strings.Join(ids, ",") }).(pulumi.StringOutput)
+}
