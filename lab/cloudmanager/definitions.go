@@ -47,14 +47,7 @@ func (w *watch) followNodeClaims(ctx context.Context) {
 // watchNodeClaims has NodeClaims reconciled as they change, until ctx ends.
 func (w *watch) watchNodeClaims(ctx context.Context) {
 	informer := dynamicinformer.NewFilteredDynamicInformer(w.objects, nodeClaims, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
-	enqueue := func(object any) {
-		if key, err := cache.MetaNamespaceKeyFunc(object); err == nil {
-			w.queue.Add(reference{nodeClaim, key})
-		}
-	}
-	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
-	})
+	err := w.loop.Follow(nodeClaim, informer)
 	if err != nil {
 		w.log.Error("cannot watch node claims", "error", err)
 		return

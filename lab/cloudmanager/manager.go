@@ -22,8 +22,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/util/workqueue"
 
+	"tombolo/lab/reconcile"
 	"tombolo/lab/standin"
 )
 
@@ -73,10 +73,8 @@ func (m *Manager) Watch(cluster, region, kubeconfig string) error {
 		return fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
 	}
 	w := newWatch(cluster, m.o.Cloud(region), c, m.o.Log.With("cluster", cluster))
-	ctx, cancel := context.WithCancel(context.Background())
-	w.cancel = cancel
 	m.watches[cluster] = w
-	go w.run(ctx)
+	w.loop.Start()
 	return nil
 }
 
@@ -88,7 +86,7 @@ func (m *Manager) Forget(cluster string) {
 	delete(m.watches, cluster)
 	m.mu.Unlock()
 	if w != nil {
-		w.end()
+		w.loop.End()
 	}
 }
 
@@ -99,7 +97,7 @@ func (m *Manager) Close() {
 	m.watches = map[string]*watch{}
 	m.mu.Unlock()
 	for _, w := range watches {
-		w.end()
+		w.loop.End()
 	}
 }
 
@@ -114,9 +112,6 @@ const (
 	nodeClaim = "nodeclaim"
 )
 
-// reference names an object of a cluster.
-type reference struct{ kind, key string }
-
 // workers reconcile at the same time.
 const workers = 4
 
@@ -125,12 +120,8 @@ type watch struct {
 	cluster string
 	cloud   Cloud
 	clients
-	log       *slog.Logger
-	cancel    context.CancelFunc
-	done      chan struct{}
-	factory   informers.SharedInformerFactory
-	informers map[string]cache.SharedIndexInformer // by kind
-	queue     workqueue.TypedRateLimitingInterface[reference]
+	log  *slog.Logger
+	loop *reconcile.Loop
 }
 
 // clients of a cluster's API: of the kinds that every cluster has, of any, and
@@ -155,88 +146,32 @@ func newClients(config *rest.Config) (c clients, err error) {
 
 func newWatch(cluster string, cloud Cloud, c clients, log *slog.Logger) *watch {
 	factory := informers.NewSharedInformerFactory(c.client, 0)
-	return &watch{
-		cluster: cluster, cloud: cloud, clients: c, log: log, done: make(chan struct{}), factory: factory,
-		informers: map[string]cache.SharedIndexInformer{
+	w := &watch{cluster: cluster, cloud: cloud, clients: c, log: log}
+	w.loop = reconcile.New(reconcile.Options{
+		Factory: factory,
+		Informers: map[string]cache.SharedIndexInformer{
 			service: factory.Core().V1().Services().Informer(),
 			ingress: factory.Networking().V1().Ingresses().Informer(),
 			claim:   factory.Core().V1().PersistentVolumeClaims().Informer(),
 			volume:  factory.Core().V1().PersistentVolumes().Informer(),
 			pod:     factory.Core().V1().Pods().Informer(),
 		},
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[reference](100*time.Millisecond, 5*time.Second)),
-	}
-}
-
-// end returns when nothing is being made or deleted any more.
-func (w *watch) end() {
-	w.cancel()
-	<-w.done
-}
-
-// run reconciles objects until ctx ends.
-func (w *watch) run(ctx context.Context) {
-	defer close(w.done)
-	for kind, informer := range w.informers {
-		enqueue := func(object any) {
-			if key, err := cache.MetaNamespaceKeyFunc(object); err == nil {
-				w.queue.Add(reference{kind, key})
+		Workers: workers, Least: 100 * time.Millisecond, Most: 5 * time.Second,
+		Do: w.reconcile, Beside: w.followNodeClaims, Log: log,
+		Failed: func(o reconcile.Object, err error) {
+			if !apierrors.IsConflict(err) { // then the cache was behind
+				w.log.Warn("the cloud does not have yet what is asked for", o.Kind, o.Key, "error", err)
 			}
-		}
-		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
-		})
-		if err != nil {
-			w.log.Error("cannot watch what asks for something in the cloud", "kind", kind, "error", err)
-			return
-		}
-	}
-	w.factory.Start(ctx.Done())
-	w.factory.WaitForCacheSync(ctx.Done())
-	context.AfterFunc(ctx, w.queue.ShutDown)
-	var working sync.WaitGroup
-	working.Go(func() { w.followNodeClaims(ctx) })
-	for range workers {
-		working.Go(func() {
-			for w.next(ctx) {
-			}
-		})
-	}
-	working.Wait()
-	w.factory.Shutdown()
-}
-
-// next reconciles the next object; false when ctx has ended.
-func (w *watch) next(ctx context.Context) bool {
-	ref, shutdown := w.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer w.queue.Done(ref)
-	switch err := w.reconcile(ctx, ref); {
-	case ctx.Err() != nil:
-		return false
-	case apierrors.IsConflict(err):
-		w.queue.AddRateLimited(ref) // the cache was behind
-	case err != nil:
-		w.log.Warn("the cloud does not have yet what is asked for", ref.kind, ref.key, "error", err)
-		w.queue.AddRateLimited(ref)
-	default:
-		w.queue.Forget(ref)
-	}
-	return true
+		},
+	})
+	return w
 }
 
 // reconcile has the cloud have what an object asks for, as the cache has it. An
 // object that is gone has had a finalizer: there is nothing left of it.
-func (w *watch) reconcile(ctx context.Context, ref reference) error {
-	if ref.kind == nodeClaim {
-		return w.reconcileNodeClaim(ctx, ref.key)
-	}
-	object, exists, err := w.informers[ref.kind].GetStore().GetByKey(ref.key)
-	if err != nil || !exists {
-		return err
+func (w *watch) reconcile(ctx context.Context, o reconcile.Object, object any) error {
+	if o.Kind == nodeClaim {
+		return w.reconcileNodeClaim(ctx, o.Key)
 	}
 	switch object := object.(type) {
 	case *corev1.Service:

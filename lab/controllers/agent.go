@@ -16,12 +16,11 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/util/workqueue"
 
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
+	"tombolo/lab/reconcile"
 )
 
 // Options of an Agent; all are required.
@@ -67,7 +66,7 @@ func (a *Agent) Watch(cluster, region, kubeconfig string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if w := a.watches[cluster]; w != nil {
-		w.lookAgain()
+		w.loop.AddAll()
 		return nil
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -79,10 +78,8 @@ func (a *Agent) Watch(cluster, region, kubeconfig string) error {
 		return fmt.Errorf("watch the workloads of %s: %w", cluster, err)
 	}
 	w := newWatch(a.o, cluster, region, config, client)
-	ctx, cancel := context.WithCancel(context.Background())
-	w.cancel = cancel
 	a.watches[cluster] = w
-	go w.run(ctx)
+	w.loop.Start()
 	return nil
 }
 
@@ -118,20 +115,16 @@ const workers = 8
 
 // watch is one cluster's. All that run started is done when end returns.
 type watch struct {
-	o         Options
-	cluster   string
-	region    string // in AWS
-	config    *rest.Config
-	client    kubernetes.Interface
-	log       *slog.Logger
-	cancel    context.CancelFunc
-	done      chan struct{}
-	factory   informers.SharedInformerFactory
-	informers map[string]cache.SharedIndexInformer // by kind of workload
-	queue     workqueue.TypedRateLimitingInterface[reference]
+	o       Options
+	cluster string
+	region  string // in AWS
+	config  *rest.Config
+	client  kubernetes.Interface
+	log     *slog.Logger
+	loop    *reconcile.Loop
 
 	mu      sync.Mutex
-	running map[reference]*running
+	running map[reconcile.Object]*running
 }
 
 // running is a controller that has been started.
@@ -143,91 +136,32 @@ type running struct {
 func newWatch(o Options, cluster, region string, config *rest.Config, client kubernetes.Interface) *watch {
 	w := &watch{
 		o: o, cluster: cluster, region: region, config: config, client: client, log: o.Log.With("cluster", cluster),
-		done: make(chan struct{}), running: map[reference]*running{},
-		factory: informers.NewSharedInformerFactory(client, 0),
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[reference](500*time.Millisecond, 30*time.Second)),
+		running: map[reconcile.Object]*running{},
 	}
-	w.informers = watched(w.factory)
+	factory := informers.NewSharedInformerFactory(client, 0)
+	w.loop = reconcile.New(reconcile.Options{
+		Factory: factory, Informers: watched(factory),
+		Workers: workers, Least: 500 * time.Millisecond, Most: 30 * time.Second,
+		Do: w.reconcile, Log: w.log,
+		Failed: func(o reconcile.Object, err error) {
+			w.log.Warn("controller cannot run yet", o.Kind, o.Key, "error", err)
+		},
+	})
 	return w
 }
 
-// lookAgain has every workload reconciled, as if each had changed.
-func (w *watch) lookAgain() {
-	for kind, informer := range w.informers {
-		for _, key := range informer.GetStore().ListKeys() {
-			w.queue.Add(reference{kind, key})
-		}
-	}
-}
-
 func (w *watch) end() {
-	w.cancel()
-	<-w.done
+	w.loop.End()
 	for _, r := range w.running {
 		r.cancel()
 	}
 }
 
-// run reconciles workloads until ctx ends.
-func (w *watch) run(ctx context.Context) {
-	defer close(w.done)
-	for kind, informer := range w.informers {
-		enqueue := func(object any) {
-			if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
-				w.queue.Add(reference{kind, key})
-			}
-		}
-		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: enqueue, DeleteFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
-		})
-		if err != nil {
-			w.log.Error("cannot watch workloads", "kind", kind, "error", err)
-			return
-		}
-	}
-	w.factory.Start(ctx.Done())
-	w.factory.WaitForCacheSync(ctx.Done())
-	context.AfterFunc(ctx, w.queue.ShutDown)
-	var working sync.WaitGroup
-	for range workers {
-		working.Go(func() {
-			for w.next(ctx) {
-			}
-		})
-	}
-	working.Wait()
-	w.factory.Shutdown()
-}
-
-// next reconciles the next workload; false when ctx has ended.
-func (w *watch) next(ctx context.Context) bool {
-	ref, shutdown := w.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer w.queue.Done(ref)
-	switch err := w.reconcile(ctx, ref); {
-	case ctx.Err() != nil:
-		return false
-	case err != nil:
-		w.log.Warn("controller cannot run yet", ref.kind, ref.key, "error", err)
-		w.queue.AddRateLimited(ref)
-	default:
-		w.queue.Forget(ref)
-	}
-	return true
-}
-
 // reconcile has the process of a workload run, or not, as it asks.
-func (w *watch) reconcile(ctx context.Context, ref reference) error {
-	object, exists, err := w.informers[ref.kind].GetStore().GetByKey(ref.key)
-	if err != nil {
-		return fmt.Errorf("look up %s %s: %w", ref.kind, ref.key, err)
-	}
+func (w *watch) reconcile(ctx context.Context, ref reconcile.Object, object any) error {
 	var want plan
 	wanted := false
-	if exists {
+	if object != nil {
 		want, wanted = planFor(w.cluster, asWorkload(object))
 	}
 	r := w.get(ref)
@@ -245,7 +179,7 @@ func (w *watch) reconcile(ctx context.Context, ref reference) error {
 }
 
 // start runs a controller and returns when it is healthy.
-func (w *watch) start(ctx context.Context, ref reference, p plan) error {
+func (w *watch) start(ctx context.Context, ref reconcile.Object, p plan) error {
 	dir := filepath.Join(w.o.Dir, p.process)
 	for _, d := range []string{dir, filepath.Join(dir, "data"), filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -276,7 +210,7 @@ func (w *watch) start(ctx context.Context, ref reference, p plan) error {
 }
 
 // stop ends a controller and keeps its data.
-func (w *watch) stop(ref reference) {
+func (w *watch) stop(ref reconcile.Object) {
 	r := w.get(ref)
 	if r == nil {
 		return
@@ -287,7 +221,7 @@ func (w *watch) stop(ref reference) {
 }
 
 // remove ends a controller and removes its data.
-func (w *watch) remove(ref reference) {
+func (w *watch) remove(ref reconcile.Object) {
 	r := w.get(ref)
 	if r == nil {
 		return
@@ -300,14 +234,14 @@ func (w *watch) remove(ref reference) {
 }
 
 // get returns the controller of a workload; nil when none runs.
-func (w *watch) get(ref reference) *running {
+func (w *watch) get(ref reconcile.Object) *running {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.running[ref]
 }
 
 // set records the controller of a workload; nil when it runs no more.
-func (w *watch) set(ref reference, r *running) {
+func (w *watch) set(ref reconcile.Object, r *running) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r == nil {

@@ -46,11 +46,3 @@ func watched(factory informers.SharedInformerFactory) map[string]cache.SharedInd
 		statefulSet: factory.Apps().V1().StatefulSets().Informer(),
 	}
 }
-
-// reference names a workload of a cluster.
-type reference struct {
-	kind string
-	key  string // namespace/name
-}
-
-func (r reference) String() string { return r.kind + " " + r.key }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -15,7 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/util/workqueue"
+
+	"tombolo/lab/reconcile"
 )
 
 // caretaker does for a light control plane what others wait for and what the
@@ -25,17 +25,10 @@ type caretaker struct {
 	client   kubernetes.Interface
 	metadata metadata.Interface
 	log      *slog.Logger
-	cancel   context.CancelFunc
-	done     chan struct{}
-	factory  informers.SharedInformerFactory
-	queue    workqueue.TypedRateLimitingInterface[chore]
-	chores   map[string]cache.SharedIndexInformer // by kind
+	loop     *reconcile.Loop
 }
 
-// chore is an object to look after.
-type chore struct{ kind, key string }
-
-// caretakerWorkers is how many chores of a cluster are done at the same time.
+// caretakerWorkers is how many objects of a cluster are looked after at the same time.
 const caretakerWorkers = 4
 
 // startCaretaker looks after a cluster until end.
@@ -48,9 +41,7 @@ func startCaretaker(kubeconfig string, log *slog.Logger) (*caretaker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look after a light control plane: %w", err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-	go c.run(ctx)
+	c.loop.Start()
 	return c, nil
 }
 
@@ -66,85 +57,31 @@ func newCaretaker(config *rest.Config, log *slog.Logger) (*caretaker, error) {
 		return nil, err
 	}
 	factory := informers.NewSharedInformerFactory(client, 0)
-	return &caretaker{
-		client: client, metadata: meta, log: log, done: make(chan struct{}), factory: factory,
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[chore](50*time.Millisecond, 5*time.Second)),
-		chores: map[string]cache.SharedIndexInformer{
+	c := &caretaker{client: client, metadata: meta, log: log}
+	c.loop = reconcile.New(reconcile.Options{
+		Factory: factory,
+		Informers: map[string]cache.SharedIndexInformer{
 			"namespace":   factory.Core().V1().Namespaces().Informer(),
 			"node":        factory.Core().V1().Nodes().Informer(),
 			"deployment":  factory.Apps().V1().Deployments().Informer(),
 			"statefulset": factory.Apps().V1().StatefulSets().Informer(),
 			"quota":       factory.Core().V1().ResourceQuotas().Informer(),
 		},
-	}, nil
+		Workers: caretakerWorkers, Least: 50 * time.Millisecond, Most: 5 * time.Second,
+		Do: c.do, Log: log,
+		Failed: func(o reconcile.Object, err error) { log.Debug("to be done again", o.Kind, o.Key, "error", err) },
+	})
+	return c, nil
 }
 
 // end returns when nothing is being done any more.
-func (c *caretaker) end() {
-	c.cancel()
-	<-c.done
-}
-
-// run does chores until ctx ends.
-func (c *caretaker) run(ctx context.Context) {
-	defer close(c.done)
-	for kind, informer := range c.chores {
-		enqueue := func(object any) {
-			if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object); err == nil {
-				c.queue.Add(chore{kind, key})
-			}
-		}
-		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: enqueue, DeleteFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) },
-		})
-		if err != nil {
-			c.log.Error("cannot look after objects", "kind", kind, "error", err)
-			return
-		}
-	}
-	c.factory.Start(ctx.Done())
-	c.factory.WaitForCacheSync(ctx.Done())
-	context.AfterFunc(ctx, c.queue.ShutDown)
-	var working sync.WaitGroup
-	for range caretakerWorkers {
-		working.Go(func() {
-			for c.next(ctx) {
-			}
-		})
-	}
-	working.Wait()
-	c.factory.Shutdown()
-}
-
-// next does one chore; false when ctx has ended.
-func (c *caretaker) next(ctx context.Context) bool {
-	todo, shutdown := c.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer c.queue.Done(todo)
-	switch err := c.do(ctx, todo); {
-	case ctx.Err() != nil:
-		return false
-	case err != nil:
-		c.log.Debug("to be done again", todo.kind, todo.key, "error", err)
-		c.queue.AddRateLimited(todo)
-	default:
-		c.queue.Forget(todo)
-	}
-	return true
-}
+func (c *caretaker) end() { c.loop.End() }
 
 // do looks after one object, as the cache has it: an older one is refused by
 // the API, and comes again.
-func (c *caretaker) do(ctx context.Context, todo chore) error {
-	object, exists, err := c.chores[todo.kind].GetStore().GetByKey(todo.key)
-	if err != nil {
-		return err
-	}
-	if !exists {
-		return c.tidy(ctx, todo)
+func (c *caretaker) do(ctx context.Context, o reconcile.Object, object any) error {
+	if object == nil {
+		return c.tidy(ctx, o)
 	}
 	switch object := object.(type) {
 	case *corev1.Namespace:

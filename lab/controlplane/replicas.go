@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"tombolo/lab/reconcile"
 )
 
 // replicaSetName is the name of the one ReplicaSet of a Deployment.
@@ -51,11 +53,11 @@ func (c *caretaker) readyReplicaSet(ctx context.Context, d *appsv1.Deployment) e
 
 // tidy removes what belonged to an object that is gone: there is no collector
 // of garbage to do so.
-func (c *caretaker) tidy(ctx context.Context, gone chore) error {
-	if gone.kind != "deployment" {
+func (c *caretaker) tidy(ctx context.Context, gone reconcile.Object) error {
+	if gone.Kind != "deployment" {
 		return nil
 	}
-	namespace, name, err := cache.SplitMetaNamespaceKey(gone.key)
+	namespace, name, err := cache.SplitMetaNamespaceKey(gone.Key)
 	if err != nil {
 		return err
 	}
