@@ -12,8 +12,8 @@ import (
 // A stack that does not exist yet is previewed in a backend that is thrown away:
 // the preview of a pull request has a role that may read the state, and no more.
 
-// aloof says that the program asks no other stack of the backend.
-func aloof(k stacks.Kind, o stacks.Options) bool { return k == stacks.Core || o.Placeholders }
+// standalone says that the program asks no other stack of the backend.
+func standalone(k stacks.Kind, o stacks.Options) bool { return k == stacks.Core || o.Placeholders }
 
 // previewAside previews a stack that does not exist.
 func (d *Driver) previewAside(ctx context.Context, c *config.Cluster, k stacks.Kind,

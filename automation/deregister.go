@@ -18,10 +18,10 @@ import (
 // none of its business.
 const deleteUnreachable = "PULUMI_K8S_DELETE_UNREACHABLE"
 
-// depart has the cluster's hub forget it before bootstrap is destroyed. It
+// unregister has the cluster's hub forget it before bootstrap is destroyed. It
 // returns what the destruction needs in its environment when something that
 // bootstrap reaches is gone.
-func (d *Driver) depart(ctx context.Context, c *config.Cluster, o DestroyOptions) (map[string]string, error) {
+func (d *Driver) unregister(ctx context.Context, c *config.Cluster, o DestroyOptions) (map[string]string, error) {
 	stack := stacks.Name(c.Name, stacks.Bootstrap)
 	st, err := d.backend.State(ctx, stack)
 	if err != nil || st.Resources() == 0 {

@@ -68,21 +68,20 @@ func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOption
 	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	kinds := stacks.Kinds()
-	slices.Reverse(kinds)
-	if o.Only != "" {
-		kinds = []stacks.Kind{o.Only}
-	}
-	return d.each(c, kinds, func(k stacks.Kind) (StackResult, error) {
-		if k == stacks.Core {
-			return d.destroyCore(ctx, c, o)
+	run := d.begin(c)
+	if o.Only != stacks.Core {
+		r, err := d.destroyBootstrap(ctx, c, o)
+		if run.add(r); err != nil || o.Only == stacks.Bootstrap {
+			return run.end(err)
 		}
-		return d.destroyBootstrap(ctx, c, o)
-	})
+	}
+	r, err := d.destroyCore(ctx, c, o)
+	run.add(r)
+	return run.end(err)
 }
 
 func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o DestroyOptions) (StackResult, error) {
-	env, err := d.depart(ctx, c, o)
+	env, err := d.unregister(ctx, c, o)
 	if err != nil {
 		return StackResult{}, err
 	}

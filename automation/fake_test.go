@@ -334,8 +334,8 @@ type bench struct {
 	missing error
 	// placeholders are the stacks opened with placeholders.
 	placeholders []string
-	// foretold is what the last bootstrap was opened with.
-	foretold map[string]any
+	// predicted is what the last bootstrap was opened with.
+	predicted map[string]any
 	// cloud is what a search of the cloud finds.
 	cloud *fakeCloud
 }
@@ -357,7 +357,7 @@ func newBench(t *testing.T) *bench {
 			b.placeholders = append(b.placeholders, stacks.Name(c.Name, k))
 		}
 		if k == stacks.Bootstrap {
-			b.foretold = o.Foretold
+			b.predicted = o.Predicted
 		}
 		return func(*pulumi.Context) error { return nil }, nil
 	}

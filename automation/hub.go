@@ -97,10 +97,10 @@ func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
 	return p, nil
 }
 
-// rejoin makes good what a destruction, or an up that turns addons off, has
+// restoreRegistration makes good what a destruction, or an up that turns addons off, has
 // begun and given up: the registration gets its labels back, and what has changed
 // on the hub is read into the state, so that the up to come makes it again.
-func (d *Driver) rejoin(ctx context.Context, c *config.Cluster, st *backend.State) error {
+func (d *Driver) restoreRegistration(ctx context.Context, c *config.Cluster, st *backend.State) error {
 	at, left, err := d.left(ctx, c, st)
 	if err != nil || !left {
 		return err

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
@@ -53,25 +54,19 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.awaitTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	var found forecasts
-	young := false // the cluster was made in this run
-	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
-		if k == stacks.Core {
-			var err error
-			if found, err = d.foresee(ctx, c, o); err != nil {
-				return StackResult{}, err
-			}
-		}
-		seen, previewed := found[k]
-		if seen.err != nil || seen.stays {
-			return seen.result, seen.err
-		}
-		todo := o
-		todo.Plan = o.Plan && !previewed
-		r, err := d.upPatiently(ctx, c, k, todo, young)
-		young = r.Changes["create"] > 0
-		return r, err
-	})
+	run := d.begin(c)
+	found, err := d.predict(ctx, c, o)
+	if err != nil {
+		return run.end(err)
+	}
+	core, err := d.upStack(ctx, c, stacks.Core, o, found, false)
+	if run.add(core); err != nil {
+		return run.end(err)
+	}
+	young := core.Changes["create"] > 0
+	bootstrap, err := d.upStack(ctx, c, stacks.Bootstrap, o, found, young)
+	run.add(bootstrap)
+	return run.end(err)
 }
 
 // stackNames are the names of a cluster's stacks, in the order they are made.
@@ -98,7 +93,24 @@ func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
 	return nil
 }
 
-func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions) (StackResult, error) {
+// upStack makes a stack what the cluster file says, unless a preview has found that
+// it would stay as it is, and tries that again. What was previewed is not previewed
+// twice. young says that the cluster was made in this run.
+func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions, found predictions, young bool) (StackResult, error) {
+	seen, previewed := found[k]
+	if seen.err != nil || seen.stays {
+		return seen.result, seen.err
+	}
+	o.Plan = o.Plan && !previewed
+	return d.retry(ctx, stacks.Name(c.Name, k), young, func(failed string) (StackResult, error) {
+		if failed == "up" {
+			o.Plan, o.Previewed = false, true
+		}
+		return d.tryUp(ctx, c, k, o)
+	})
+}
+
+func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions) (StackResult, error) {
 	st, err := d.recovery(c).Recover(ctx, c, k, nil)
 	if err != nil {
 		return StackResult{}, err
@@ -110,7 +122,7 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 		if err := d.resume(ctx, c, st); err != nil {
 			return StackResult{}, err
 		}
-		if err := d.rejoin(ctx, c, st); err != nil {
+		if err := d.restoreRegistration(ctx, c, st); err != nil {
 			return StackResult{}, err
 		}
 	}
@@ -196,37 +208,44 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 	if err := d.noteTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	hasCore, hasHub := false, false
-	var foretold map[string]any
-	return d.each(c, stacks.Kinds(), func(k stacks.Kind) (StackResult, error) {
-		st, err := d.backend.State(ctx, stacks.Name(c.Name, k))
-		if err != nil {
-			return StackResult{}, err
-		}
-		d.recovery(c).NoteInterrupted(stacks.Name(c.Name, k), st)
-		if k == stacks.Core {
-			hasCore = len(st.Outputs()) > 0
-			if hasHub, err = d.hasHub(ctx, c); err != nil {
-				return StackResult{}, err
-			}
-		}
-		so := stacks.Options{Foretold: foretold, Placeholders: k == stacks.Bootstrap && (!hasCore || !hasHub)}
-		r, err := d.patiently(ctx, stacks.Name(c.Name, k), false, func(failed string) (StackResult, error) {
-			if st == nil && aloof(k, so) {
-				return d.previewAside(ctx, c, k, o, so)
-			}
-			return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
-		})
-		if k == stacks.Core {
-			foretold = foretell(st.Outputs(), r.rootOutputs)
-		}
-		return r, err
+	run := d.begin(c)
+	hasHub, err := d.hasHub(ctx, c)
+	if err != nil {
+		return run.end(err)
+	}
+	core, had, err := d.previewAny(ctx, c, stacks.Core, o, stacks.Options{})
+	if run.add(core); err != nil {
+		return run.end(err)
+	}
+	bootstrap, _, err := d.previewAny(ctx, c, stacks.Bootstrap, o, stacks.Options{
+		Predicted: predictedOutputs(had, core.rootOutputs), Placeholders: len(had) == 0 || !hasHub,
 	})
+	run.add(bootstrap)
+	return run.end(err)
 }
 
-// foretell are the outputs that a preview of core has told, without secrets; nil
+// previewAny previews a stack that exists or not, and tries that again. It returns
+// the outputs that the stack has, too.
+func (d *Driver) previewAny(ctx context.Context, c *config.Cluster, k stacks.Kind, o PreviewOptions, so stacks.Options,
+) (r StackResult, has map[string]any, err error) {
+	name := stacks.Name(c.Name, k)
+	st, err := d.backend.State(ctx, name)
+	if err != nil {
+		return r, nil, err
+	}
+	d.recovery(c).NoteInterrupted(name, st)
+	r, err = d.retry(ctx, name, false, func(failed string) (StackResult, error) {
+		if st == nil && standalone(k, so) {
+			return d.previewAside(ctx, c, k, o, so)
+		}
+		return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
+	})
+	return r, st.Outputs(), err
+}
+
+// predictedOutputs are the outputs that a preview of core has told, without secrets; nil
 // when they are those that core has.
-func foretell(has, told map[string]any) map[string]any {
+func predictedOutputs(has, told map[string]any) map[string]any {
 	if told == nil || reflect.DeepEqual(backend.Masked(has), any(told)) {
 		return nil
 	}
@@ -269,23 +288,29 @@ func (s *session) preview(ctx context.Context, o PreviewOptions, so stacks.Optio
 	return result, err
 }
 
-// each works on the stacks one after the other and stops at the first
-// failure, which it puts into its class.
-func (d *Driver) each(c *config.Cluster, kinds []stacks.Kind, work func(stacks.Kind) (StackResult, error)) (Result, error) {
-	start := d.now()
-	result := Result{Cluster: c.Name}
-	for _, k := range kinds {
-		r, err := work(k)
-		if r.Stack != "" {
-			result.Stacks = append(result.Stacks, r)
-		}
-		if err != nil {
-			result.Duration = d.now().Sub(start)
-			return result, classify(c, err)
-		}
+// run is an operation on a cluster under way.
+type run struct {
+	driver  *Driver
+	cluster *config.Cluster
+	start   time.Time
+	result  Result
+}
+
+func (d *Driver) begin(c *config.Cluster) *run {
+	return &run{driver: d, cluster: c, start: d.now(), result: Result{Cluster: c.Name}}
+}
+
+// add takes the result of a stack that was worked on.
+func (r *run) add(s StackResult) {
+	if s.Stack != "" {
+		r.result.Stacks = append(r.result.Stacks, s)
 	}
-	result.Duration = d.now().Sub(start)
-	return result, nil
+}
+
+// end is the result of all, with the error in its class.
+func (r *run) end(err error) (Result, error) {
+	r.result.Duration = r.driver.now().Sub(r.start)
+	return r.result, classify(r.cluster, err)
 }
 
 // classify makes a DeploymentError of a failed command; other classes stay.

@@ -33,9 +33,9 @@ type Options struct {
 	// Placeholders stand for core's outputs in a preview of bootstrap, when
 	// core does not have them yet. They cannot be applied.
 	Placeholders bool
-	// Foretold are core's outputs as a preview of core has just told them, for
+	// Predicted are core's outputs as a preview of core has just told them, for
 	// a preview of bootstrap that shows what follows. They cannot be applied.
-	Foretold map[string]any
+	Predicted map[string]any
 	// Hub is the cluster that config.LoadHub returns for a spoke. Default: it
 	// is loaded from beside the spoke's file.
 	Hub *config.Cluster
@@ -52,7 +52,7 @@ func registry() map[Kind]func(*pulumi.Context, *config.Cluster, Options) error {
 		},
 		Bootstrap: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
 			return bootstrap.Run(ctx, c, bootstrap.Options{
-				CoreStack: Name(c.Name, Core), Placeholders: o.Placeholders, Foretold: o.Foretold, Env: o.Env,
+				CoreStack: Name(c.Name, Core), Placeholders: o.Placeholders, Predicted: o.Predicted, Env: o.Env,
 				Hub: o.Hub, HubCoreStack: Name(o.Hub.Name, Core),
 			})
 		},

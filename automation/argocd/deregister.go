@@ -58,7 +58,7 @@ func (e *Error) Error() string { return e.What + "; " + e.Remedy }
 // is nothing left. Errors are *Error, or from the API and the context.
 func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 	o.setDefaults()
-	d := &departure{Hub: h, Leaving: l, options: o, told: map[string]bool{}}
+	d := &deregistration{Hub: h, Leaving: l, options: o, told: map[string]bool{}}
 	if err := d.begin(ctx); err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// departure is a deregistration under way.
-type departure struct {
+// deregistration is a deregistration under way.
+type deregistration struct {
 	Hub
 	Leaving
 	options Options
@@ -113,7 +113,7 @@ type departure struct {
 
 // begin refuses what could not end well while nothing has changed, and then
 // takes the cluster from the generators.
-func (d *departure) begin(ctx context.Context) error {
+func (d *deregistration) begin(ctx context.Context) error {
 	r, err := d.Registration(ctx, d.Name)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (d *departure) begin(ctx context.Context) error {
 }
 
 // report tells of each Application that is let go, once.
-func (d *departure) report(all []Application) {
+func (d *deregistration) report(all []Application) {
 	for _, a := range all {
 		if !d.told[id(a)] {
 			d.told[id(a)] = true
@@ -156,7 +156,7 @@ func (d *departure) report(all []Application) {
 
 // cascadeAll has Applications be deleted together with what they have made. Of
 // one that is generated or declared, whoever does that has decided.
-func (d *departure) cascadeAll(ctx context.Context, v *view) error {
+func (d *deregistration) cascadeAll(ctx context.Context, v *view) error {
 	leaving := v.of(d.Leaving)
 	for _, a := range leaving {
 		if keeper, _ := v.keeper(a, leaving); keeper != "" || a.deleting() || a.cascades() {
@@ -172,7 +172,7 @@ func (d *departure) cascadeAll(ctx context.Context, v *view) error {
 // step looks once, does what can be done, and says whether all is over: two
 // looks in a row that find nothing, for one may fall between a deletion and
 // whoever undoes it.
-func (d *departure) step(ctx context.Context, settled bool) (bool, error) {
+func (d *deregistration) step(ctx context.Context, settled bool) (bool, error) {
 	v, err := d.look(ctx)
 	if err != nil {
 		return false, err
@@ -194,7 +194,7 @@ func (d *departure) step(ctx context.Context, settled bool) (bool, error) {
 
 // held reports Applications that are not being deleted, because something that
 // stays would make them again.
-func (d *departure) held(v *view) error {
+func (d *deregistration) held(v *view) error {
 	var held []string
 	for _, a := range d.left {
 		if keeper, goes := v.keeper(a, d.left); keeper != "" && !goes && !a.deleting() {
@@ -213,7 +213,7 @@ func (d *departure) held(v *view) error {
 
 // advance lets go of what is being deleted where that is wanted, and deletes
 // what is free, as soon as the generators have dropped theirs.
-func (d *departure) advance(ctx context.Context, v *view, settled bool) error {
+func (d *deregistration) advance(ctx context.Context, v *view, settled bool) error {
 	generated := false
 	for _, a := range d.left {
 		set, ok := v.set(a)
@@ -245,7 +245,7 @@ func (d *departure) advance(ctx context.Context, v *view, settled bool) error {
 }
 
 // letGo takes Argo CD's finalizers off an Application that is being deleted.
-func (d *departure) letGo(ctx context.Context, a Application) error {
+func (d *deregistration) letGo(ctx context.Context, a Application) error {
 	d.report([]Application{a})
 	if !a.deleting() || len(a.foreignFinalizers()) == len(a.GetFinalizers()) {
 		return nil
@@ -253,7 +253,7 @@ func (d *departure) letGo(ctx context.Context, a Application) error {
 	return d.finalize(ctx, a, a.foreignFinalizers())
 }
 
-func (d *departure) delete(ctx context.Context, a Application) error {
+func (d *deregistration) delete(ctx context.Context, a Application) error {
 	uid := a.GetUID()
 	err := d.applications().Namespace(a.GetNamespace()).Delete(ctx, a.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
@@ -264,7 +264,7 @@ func (d *departure) delete(ctx context.Context, a Application) error {
 
 // finalize replaces the finalizers of the Application that was seen. One that
 // changed meanwhile is left for the next look.
-func (d *departure) finalize(ctx context.Context, a Application, finalizers []string) error {
+func (d *deregistration) finalize(ctx context.Context, a Application, finalizers []string) error {
 	patch, err := finalizersPatch(a, finalizers)
 	if err != nil {
 		return err
@@ -277,7 +277,7 @@ func (d *departure) finalize(ctx context.Context, a Application, finalizers []st
 }
 
 // overdue says what is left when the time is over, and what Argo CD says about it.
-func (d *departure) overdue() error {
+func (d *deregistration) overdue() error {
 	if d.failed != nil {
 		return &Error{
 			What:   fmt.Sprintf("after %s it is not known which Applications of %s are left: %v", d.options.Timeout, d.Name, d.failed),

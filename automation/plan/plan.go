@@ -110,7 +110,7 @@ type Diff struct {
 	// ForcesReplace says that the resource is replaced because of it.
 	ForcesReplace bool
 	// From are the outputs of core that it follows: then After is what core's
-	// preview foretells.
+	// preview predicts.
 	From []string
 	// Published is what GitOps reads; nil for what it does not.
 	Published *Published

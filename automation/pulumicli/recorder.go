@@ -78,7 +78,7 @@ func (r *Recorder) Record(e events.EngineEvent) {
 		if m.Op != apitype.OpSame && m.Op != apitype.OpRead {
 			r.notice()
 		}
-		if m.Op != apitype.OpSame && worldly(m) {
+		if m.Op != apitype.OpSame && external(m) {
 			if r.running == nil {
 				r.running = map[string]string{}
 			}
@@ -123,9 +123,9 @@ func (r *Recorder) notice() {
 	r.Differs = true
 }
 
-// worldly says that the step is about something that exists outside the
+// external says that the step is about something that exists outside the
 // state: no component, no provider, and nothing that is only read.
-func worldly(m apitype.StepEventMetadata) bool {
+func external(m apitype.StepEventMetadata) bool {
 	state := m.New
 	if state == nil {
 		state = m.Old

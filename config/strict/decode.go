@@ -23,7 +23,7 @@ type decoder struct {
 
 // decode reads n into dst. key is nil for the root and for items of a list.
 func (d *decoder) decode(key, n *yaml.Node, p Path, dst reflect.Value, r Rule) {
-	d.doc.stood(p, key, n)
+	d.doc.mark(p, key, n)
 	n = d.resolve(n, p)
 	if n == nil || !d.enter(n, p) {
 		return
@@ -196,7 +196,7 @@ func (d *decoder) mapping(n *yaml.Node, p Path, dst reflect.Value) {
 		at := p.Key(pr.key.Value)
 		value := reflect.New(dst.Type().Elem()).Elem()
 		if value.Kind() == reflect.Interface {
-			d.doc.stood(at, pr.key, pr.value)
+			d.doc.mark(at, pr.key, pr.value)
 			if v := d.anything(pr.value, at); v != nil {
 				value.Set(reflect.ValueOf(v))
 			}

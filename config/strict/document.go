@@ -35,9 +35,9 @@ func NewDocument(file string) *Document {
 	}
 }
 
-// stood notes where the value at p stands. A mapping or list is shown by its
+// mark notes where the value at p stands. A mapping or list is shown by its
 // key, which is where a reader looks for it.
-func (d *Document) stood(p Path, key, value *yaml.Node) {
+func (d *Document) mark(p Path, key, value *yaml.Node) {
 	at := positionOf(value)
 	if key != nil {
 		d.keys[p] = positionOf(key)

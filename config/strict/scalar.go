@@ -102,7 +102,7 @@ func (d *decoder) anything(n *yaml.Node, p Path) any {
 		out := map[string]any{}
 		for _, pr := range d.pairs(n, p) {
 			at := p.Key(pr.key.Value)
-			d.doc.stood(at, pr.key, pr.value)
+			d.doc.mark(at, pr.key, pr.value)
 			out[pr.key.Value] = d.anything(pr.value, at)
 		}
 		return out

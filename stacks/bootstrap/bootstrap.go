@@ -25,8 +25,8 @@ type Options struct {
 	HubCoreStack string
 	// Placeholders stand for the hand-offs in a preview.
 	Placeholders bool
-	// Foretold are core's outputs as a preview of core has just told them.
-	Foretold map[string]any
+	// Predicted are core's outputs as a preview of core has just told them.
+	Predicted map[string]any
 	// Env is the environment of the run, before the process's own.
 	Env map[string]string
 }
@@ -66,7 +66,7 @@ func (p *program) run() error {
 			return err
 		}
 	}
-	if p.h, err = handoff.ImportForetold(p.ctx, p.o.CoreStack, string(p.c.Cloud.Provider), p.o.Placeholders, p.o.Foretold); err != nil {
+	if p.h, err = handoff.ImportPredicted(p.ctx, p.o.CoreStack, string(p.c.Cloud.Provider), p.o.Placeholders, p.o.Predicted); err != nil {
 		return err
 	}
 	if p.own, err = connect(p.ctx, "kubernetes", p.h, p.c.Cloud.Profile); err != nil {

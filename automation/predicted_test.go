@@ -10,7 +10,7 @@ import (
 )
 
 // What core's preview says that its outputs will be goes into bootstrap's.
-func TestPreviewHandsOnWhatIsForetold(t *testing.T) {
+func TestPreviewHandsOnWhatIsPredicted(t *testing.T) {
 	b := newBench(t)
 	preview := func(outputs map[string]any) map[string]any {
 		b.cli.plan = map[string][]apitype.EngineEvent{"preview demo-core": {{ResOutputsEvent: &apitype.ResOutputsEvent{
@@ -21,7 +21,7 @@ func TestPreviewHandsOnWhatIsForetold(t *testing.T) {
 		if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		return b.foretold
+		return b.predicted
 	}
 	want := map[string]any{"clusterVersion": "1.36", "vpcId": "vpc-1"}
 	if diff := cmp.Diff(want, preview(want)); diff != "" {

@@ -10,11 +10,11 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// ImportForetold is Import for a program that may have been told what core's outputs
-// will be: see Foretell. A core of an earlier version, whose preview tells a hand-off
+// ImportPredicted is Import for a program that may have been told what core's outputs
+// will be: see Predict. A core of an earlier version, whose preview tells a hand-off
 // of this one, is read from what was told alone, so that a newer tombolo can preview
 // what an older one made.
-func ImportForetold(ctx *pulumi.Context, coreStack, cloud string, placeholders bool, outputs map[string]any) (Handoff, error) {
+func ImportPredicted(ctx *pulumi.Context, coreStack, cloud string, placeholders bool, outputs map[string]any) (Handoff, error) {
 	h, err := Import(ctx, coreStack, cloud, placeholders)
 	if older := new(olderError); errors.As(err, &older) && outputs[versionKey] == float64(SchemaVersion) {
 		h, err = placeholder(ctx, cloud)
@@ -22,20 +22,20 @@ func ImportForetold(ctx *pulumi.Context, coreStack, cloud string, placeholders b
 	if err != nil {
 		return Handoff{}, err
 	}
-	return Foretell(ctx, h, outputs)
+	return Predict(ctx, h, outputs)
 }
 
-// Foretell returns the hand-off with what a preview of core says that its
+// Predict returns the hand-off with what a preview of core says that its
 // outputs will be, as the engine's events have them. A value that the preview
 // does not know is an unknown of the field's type; an output that it does not
 // tell, or that is a secret, stays what it is in h. Only a preview may have what
-// is foretold: any other run is refused.
-func Foretell(ctx *pulumi.Context, h Handoff, outputs map[string]any) (Handoff, error) {
+// is predicted: any other run is refused.
+func Predict(ctx *pulumi.Context, h Handoff, outputs map[string]any) (Handoff, error) {
 	if len(outputs) == 0 {
 		return h, nil
 	}
 	if !ctx.DryRun() {
-		return Handoff{}, errors.New("import hand-off: what a preview of core foretells cannot be applied: " +
+		return Handoff{}, errors.New("import hand-off: what a preview of core predicts cannot be applied: " +
 			"deploy core first, then run on its outputs")
 	}
 	h.entries = map[string]pulumi.StringMap{}
@@ -45,9 +45,9 @@ func Foretell(ctx *pulumi.Context, h Handoff, outputs map[string]any) (Handoff, 
 		if !told || problem != nil {
 			return
 		}
-		output, err := foretold(key, value, field.Type())
+		output, err := predicted(key, value, field.Type())
 		if err != nil {
-			problem = fmt.Errorf("import what a preview of core foretells: %w", err)
+			problem = fmt.Errorf("import what a preview of core predicts: %w", err)
 			return
 		}
 		field.Set(reflect.ValueOf(output))
@@ -58,8 +58,8 @@ func Foretell(ctx *pulumi.Context, h Handoff, outputs map[string]any) (Handoff, 
 	return h, problem
 }
 
-// foretold is an output of a field's type, unknown when any part of it is.
-func foretold(key string, value any, field reflect.Type) (pulumi.Output, error) {
+// predicted is an output of a field's type, unknown when any part of it is.
+func predicted(key string, value any, field reflect.Type) (pulumi.Output, error) {
 	if anyUnknown(value) {
 		return convert(pulumi.UnsafeUnknownOutput(nil), field, func(any) (any, error) {
 			return reflect.Zero(plain(field)).Interface(), nil

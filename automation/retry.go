@@ -11,9 +11,7 @@ import (
 
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/recovery"
-	"tombolo/config"
 	"tombolo/internal/sleep"
-	"tombolo/stacks"
 )
 
 // pauses before an up is tried again whose causes were all transient: enough
@@ -52,19 +50,9 @@ func causesOf(r StackResult, err error) []string {
 	return nil
 }
 
-// upPatiently is upStack, tried again. What was previewed is not previewed twice.
-func (d *Driver) upPatiently(ctx context.Context, c *config.Cluster, k stacks.Kind, o UpOptions, young bool) (StackResult, error) {
-	return d.patiently(ctx, stacks.Name(c.Name, k), young, func(failed string) (StackResult, error) {
-		if failed == "up" {
-			o.Plan, o.Previewed = false, true
-		}
-		return d.upStack(ctx, c, k, o)
-	})
-}
-
-// patiently tries something a few times more while all causes of its failure are
+// retry tries something a few times more while all causes of its failure are
 // transient. try is told which operation has failed before, if one has.
-func (d *Driver) patiently(ctx context.Context, stack string, young bool, try func(failed string) (StackResult, error)) (StackResult, error) {
+func (d *Driver) retry(ctx context.Context, stack string, young bool, try func(failed string) (StackResult, error)) (StackResult, error) {
 	result, err := try("")
 	for i, pause := range d.pauses {
 		if err == nil || !repeatable(result, err, young) {

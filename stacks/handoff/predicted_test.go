@@ -13,10 +13,10 @@ import (
 	"tombolo/components/recorder"
 )
 
-func TestForetell(t *testing.T) {
+func TestPredict(t *testing.T) {
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		had, _ := sample(false)
-		h, err := Foretell(ctx, had, map[string]any{
+		h, err := Predict(ctx, had, map[string]any{
 			"clusterVersion":   "1.36",
 			"vpcId":            plugin.UnknownStringValue,
 			"privateSubnetIds": []any{"subnet-1", plugin.UnknownStringValue},
@@ -58,36 +58,36 @@ func TestForetell(t *testing.T) {
 	}
 }
 
-func TestForetoldCannotBeApplied(t *testing.T) {
+func TestPredictedCannotBeApplied(t *testing.T) {
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		h, _ := sample(false)
-		if _, err := Foretell(ctx, h, nil); err != nil {
+		if _, err := Predict(ctx, h, nil); err != nil {
 			return err
 		}
-		_, err := Foretell(ctx, h, map[string]any{"vpcId": "vpc-1"})
+		_, err := Predict(ctx, h, map[string]any{"vpcId": "vpc-1"})
 		return err
 	})
-	want := "import hand-off: what a preview of core foretells cannot be applied: deploy core first, then run on its outputs"
+	want := "import hand-off: what a preview of core predicts cannot be applied: deploy core first, then run on its outputs"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, expected %q", err, want)
 	}
 }
 
-func TestForetellOfAnotherType(t *testing.T) {
+func TestPredictOfAnotherType(t *testing.T) {
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		h, _ := sample(false)
-		_, err := Foretell(ctx, h, map[string]any{"vpcId": 1.0})
+		_, err := Predict(ctx, h, map[string]any{"vpcId": 1.0})
 		return err
 	}, recorder.Preview)
-	want := "import what a preview of core foretells: output vpcId of stack core is float64, expected string"
+	want := "import what a preview of core predicts: output vpcId of stack core is float64, expected string"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, expected %q", err, want)
 	}
 }
 
-// TestForetoldByAnEarlierVersion: a preview goes on with what is foretold; without
+// TestPredictedByAnEarlierVersion: a preview goes on with what is predicted; without
 // that, and in an up, the earlier version is refused.
-func TestForetoldByAnEarlierVersion(t *testing.T) {
+func TestPredictedByAnEarlierVersion(t *testing.T) {
 	older := resource.PropertyMap{versionKey: resource.NewProperty(float64(SchemaVersion - 1)), "vpcId": resource.NewProperty("vpc-1")}
 	told := map[string]any{versionKey: float64(SchemaVersion), "vpcId": "vpc-2", "region": plugin.UnknownStringValue}
 	refused := fmt.Sprintf("stack demo-core has hand-off version %d, this tombolo needs %d", SchemaVersion-1, SchemaVersion)
@@ -104,7 +104,7 @@ func TestForetoldByAnEarlierVersion(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			err := core(older).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-				h, err := ImportForetold(ctx, "demo-core", "aws", false, test.told)
+				h, err := ImportPredicted(ctx, "demo-core", "aws", false, test.told)
 				if err != nil {
 					return err
 				}

@@ -26,12 +26,12 @@ import (
 // step of the engine but same and read, the same options of each resource, such
 // as protection and dependencies, and the same outputs.
 
-// forecasts are what is known of the stacks before an up: of both, of core
+// predictions are what is known of the stacks before an up: of both, of core
 // alone, or of none.
-type forecasts map[stacks.Kind]forecast
+type predictions map[stacks.Kind]prediction
 
-// forecast is what a preview of a stack found.
-type forecast struct {
+// prediction is what a preview of a stack found.
+type prediction struct {
 	result StackResult
 	// stays says that an up would leave the stack as it is.
 	stays bool
@@ -42,50 +42,50 @@ type forecast struct {
 
 // passes says that the preview failed for what goes away by itself: then nothing is
 // known, and the up is the next try.
-func (f forecast) passes() bool { return f.err != nil && repeatable(f.result, f.err, false) }
+func (f prediction) passes() bool { return f.err != nil && repeatable(f.result, f.err, false) }
 
-// foresee previews both stacks at the same time. Where that cannot tell what an
+// predict previews both stacks at the same time. Where that cannot tell what an
 // up does, because an operation was interrupted or somebody works on a stack, it
 // does nothing. When core is to change, nothing is known of bootstrap.
-func (d *Driver) foresee(ctx context.Context, c *config.Cluster, o UpOptions) (forecasts, error) {
+func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions) (predictions, error) {
 	if o.Refresh || o.Previewed {
 		return nil, nil
 	}
-	if ok, err := d.foreseeable(ctx, c); err != nil || !ok {
+	if ok, err := d.predictable(ctx, c); err != nil || !ok {
 		return nil, err
 	}
 	ofBootstrap, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	held := &held{to: d.opts.Observer}
-	var core, bootstrap forecast
+	var core, bootstrap prediction
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		core = d.lookAhead(ctx, c, stacks.Core, d.opts.Observer, giveUp)
+		core = d.previewAhead(ctx, c, stacks.Core, d.opts.Observer, giveUp)
 		if core.stays {
 			held.release()
 		}
 	})
-	wg.Go(func() { bootstrap = d.lookAhead(ofBootstrap, c, stacks.Bootstrap, held, nil) })
+	wg.Go(func() { bootstrap = d.previewAhead(ofBootstrap, c, stacks.Bootstrap, held, nil) })
 	wg.Wait()
 	if core.passes() {
 		return nil, nil
 	}
 	if !core.stays {
-		return forecasts{stacks.Core: core}, nil
+		return predictions{stacks.Core: core}, nil
 	}
 	if bootstrap.passes() {
-		return forecasts{stacks.Core: core}, nil
+		return predictions{stacks.Core: core}, nil
 	}
 	if bootstrap.err == nil {
 		bootstrap.err = d.refuseLoss(ctx, c, bootstrap.result)
 	}
-	return forecasts{stacks.Core: core, stacks.Bootstrap: bootstrap}, nil
+	return predictions{stacks.Core: core, stacks.Bootstrap: bootstrap}, nil
 }
 
-// foreseeable says whether a preview of both stacks would tell what up does: they
+// predictable says whether a preview of both stacks would tell what up does: they
 // are deployed, nothing is left of an interrupted operation, nobody is working on
 // them or has begun to destroy them, and bootstrap is with its hub and stays there.
-func (d *Driver) foreseeable(ctx context.Context, c *config.Cluster) (bool, error) {
+func (d *Driver) predictable(ctx context.Context, c *config.Cluster) (bool, error) {
 	for _, k := range stacks.Kinds() {
 		name := stacks.Name(c.Name, k)
 		locks, err := d.backend.LockFiles(name, "*")
@@ -115,9 +115,9 @@ func settled(s *backend.State) bool {
 	return !draining(s) && !backend.IsSpecial(s.Outputs())
 }
 
-// lookAhead previews a stack. giveUp, if not nil, is called as soon as
+// previewAhead previews a stack. giveUp, if not nil, is called as soon as
 // something would change, or the preview fails.
-func (d *Driver) lookAhead(ctx context.Context, c *config.Cluster, k stacks.Kind, to Observer, giveUp func()) (found forecast) {
+func (d *Driver) previewAhead(ctx context.Context, c *config.Cluster, k stacks.Kind, to Observer, giveUp func()) (found prediction) {
 	defer func() {
 		if giveUp != nil && !found.stays {
 			giveUp()
@@ -125,7 +125,7 @@ func (d *Driver) lookAhead(ctx context.Context, c *config.Cluster, k stacks.Kind
 	}()
 	s, err := d.open(ctx, c, k, stacks.Options{}, true)
 	if err != nil {
-		return forecast{err: err}
+		return prediction{err: err}
 	}
 	s.observer, s.onDifference, s.command.States = to, giveUp, true
 	var document string
@@ -135,13 +135,13 @@ func (d *Driver) lookAhead(ctx context.Context, c *config.Cluster, k stacks.Kind
 		return err
 	})
 	if err != nil {
-		return forecast{result: result, err: err}
+		return prediction{result: result, err: err}
 	}
 	stays := !result.differs && result.Changes != nil && result.rootOutputs != nil && sameStates(document)
 	if stays {
 		result.Operation, result.Outputs = "up", result.rootOutputs
 	}
-	return forecast{result: result, stays: stays}
+	return prediction{result: result, stays: stays}
 }
 
 // plannedStep is a step of a preview, with the resource's state as it is and as
