@@ -148,14 +148,14 @@ func (o *Options) refuseUnconfirmed(all []*config.Cluster) error {
 		}
 	}
 	var protected []string
-	noPrompt := o.JSON() || !o.Streams.CanPrompt()
+	cannotAsk := fault.CannotAsk("destroy", o.JSON(), o.Streams.CanPrompt())
 	for _, c := range all {
 		switch {
 		case o.named(c):
-		case c.Protect && (o.Yes || noPrompt):
+		case c.Protect && (o.Yes || cannotAsk != nil):
 			protected = append(protected, c.Name)
-		case !o.Yes && noPrompt:
-			return fault.NewUsage("destroy needs confirmation, and this is not a terminal", "pass --yes")
+		case !o.Yes && cannotAsk != nil:
+			return cannotAsk
 		}
 	}
 	if len(protected) == 0 {
@@ -212,7 +212,7 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 
 // mayAsk says that the user can and wants to be asked about leftovers.
 func (o *Options) mayAsk() bool {
-	return o.Leftovers == askAtLeftovers && !o.JSON() && o.Streams.CanPrompt()
+	return o.Leftovers == askAtLeftovers && fault.CannotAsk("destroy", o.JSON(), o.Streams.CanPrompt()) == nil
 }
 
 // askAbout asks for confirmation before leftovers are deleted, and names each.

@@ -65,3 +65,15 @@ func NewUsage(problem, remedy string) error {
 func NewPrecondition(problem, remedy string, cause error) error {
 	return &Error{Class: Precondition, Problem: problem, Remedy: remedy, Err: cause}
 }
+
+// CannotAsk is the error of a command that needs confirmation where nobody can give
+// it: with --output json, or without a terminal. It is nil where a person can.
+func CannotAsk(command string, json, terminal bool) error {
+	switch {
+	case json:
+		return NewUsage(command+" needs confirmation, and --output json asks no questions", "pass --yes")
+	case !terminal:
+		return NewUsage(command+" needs confirmation, and this is not a terminal", "pass --yes")
+	}
+	return nil
+}

@@ -104,8 +104,10 @@ func upRun(ctx context.Context, o *Options) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	if !o.Yes && (o.JSON() || !o.Streams.CanPrompt()) {
-		return fault.NewUsage("up needs confirmation, and this is not a terminal", "pass --yes")
+	if !o.Yes {
+		if err := fault.CannotAsk("up", o.JSON(), o.Streams.CanPrompt()); err != nil {
+			return err
+		}
 	}
 	if err := o.Tools(all); err != nil {
 		return err

@@ -149,7 +149,7 @@ func TestUp(t *testing.T) {
 		},
 		{
 			name: "json on a terminal", args: []string{"demo"}, terminal: true, setup: (*fixture).json,
-			err: "up needs confirmation, and this is not a terminal; pass --yes",
+			err: "up needs confirmation, and --output json asks no questions; pass --yes",
 		},
 		{
 			name: "agreed", args: []string{"demo"}, terminal: true, answer: "Yes\n",
