@@ -1,12 +1,15 @@
 package config
 
-import "tombolo/config/addon"
+import (
+	"tombolo/config/addon"
+	"tombolo/config/awsfacts"
+)
 
 // AddonFacts are the facts about the cluster that addons start from.
 func (c *Cluster) AddonFacts() addon.Facts {
 	return addon.Facts{
 		Cluster: c.Name, Environment: c.Environment,
-		Region: c.Cloud.Region, Account: c.Cloud.Account, Partition: Partition(c.Cloud.Region),
+		Region: c.Cloud.Region, Account: c.Cloud.Account, Partition: awsfacts.Partition(c.Cloud.Region),
 		OwnNetwork: c.Network.Existing == nil, Enabled: c.Addons.Names(),
 	}
 }

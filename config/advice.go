@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"tombolo/config/awsfacts"
 	"tombolo/internal/wording"
 )
 
@@ -31,12 +32,12 @@ func blockAdvice(s string) string {
 // kubernetesAdvice does not look for the nearest version: 1.27 is no 1.32
 // misspelt.
 func kubernetesAdvice(s string) string {
-	for _, version := range kubernetesVersions {
+	for _, version := range awsfacts.KubernetesVersions() {
 		if strings.TrimPrefix(s, "v") == version || strings.HasPrefix(strings.TrimPrefix(s, "v"), version+".") {
 			return fmt.Sprintf("use %s: EKS chooses the patch", wording.Quote(version))
 		}
 	}
-	return "use " + wording.Or(kubernetesVersions)
+	return "use " + wording.Or(awsfacts.KubernetesVersions())
 }
 
 func keyAdvice(s string) string {

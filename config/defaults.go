@@ -1,6 +1,10 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+
+	"tombolo/config/awsfacts"
+)
 
 // The defaults that are the same in every file.
 const (
@@ -18,7 +22,7 @@ func defaultEndpoints() []string { return []string{"s3"} }
 func defaultLogs() []string { return []string{"api", "audit", "authenticator"} }
 
 func defaultAddons() []ManagedAddon {
-	return []ManagedAddon{{Name: "vpc-cni"}, {Name: "kube-proxy"}, {Name: "coredns"}, {Name: PodIdentityAgent}}
+	return []ManagedAddon{{Name: "vpc-cni"}, {Name: "kube-proxy"}, {Name: "coredns"}, {Name: awsfacts.PodIdentityAgent}}
 }
 
 // defaultAddonObjects are the default addons as a file would write them.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
@@ -181,7 +182,7 @@ func checkReach(problem func(p strict.Path, message, remedy string), c, hub *Clu
 	if c.GitOps.ArgoCD.Credentials != CredentialsAWS {
 		return
 	}
-	own, other := Partition(c.Cloud.Region), Partition(hub.Cloud.Region)
+	own, other := awsfacts.Partition(c.Cloud.Region), awsfacts.Partition(hub.Cloud.Region)
 	switch {
 	case own != other:
 		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, this cluster in %s; roles do not reach across", wording.Quote(hub.Name), other, own),

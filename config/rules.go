@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 
+	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
 )
 
@@ -47,7 +48,7 @@ var rules = map[string]strict.Rule{
 	"PolicyMatch.Operations": {What: "an operation", Noun: "operation", Allowed: []string{"create", "update", "replace", "delete", "import"}},
 
 	"Cloud.Provider": {What: "a cloud that this tombolo knows", Allowed: texts(AWS)},
-	"Cloud.Region":   {What: "an AWS region that this tombolo knows", Example: "eu-central-1", Allowed: Regions()},
+	"Cloud.Region":   {What: "an AWS region that this tombolo knows", Example: "eu-central-1", Allowed: awsfacts.Regions()},
 	"Cloud.Account": {
 		What: "an AWS account", Example: `"111122223333"`,
 		Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: accountAdvice,
@@ -79,15 +80,15 @@ var rules = map[string]strict.Rule{
 
 	"Kubernetes.Version": {
 		What:    "a version of Kubernetes that EKS offers and Tombolo supports",
-		Example: `"1.35"`, Allowed: KubernetesVersions(), Advice: kubernetesAdvice,
+		Example: `"1.35"`, Allowed: awsfacts.KubernetesVersions(), Advice: kubernetesAdvice,
 	},
 	"Kubernetes.Logs": {
 		What: "a log type of the EKS control plane", Noun: "log type",
-		Allowed: logTypes, Default: defaultLogs(),
+		Allowed: awsfacts.LogTypes, Default: defaultLogs(),
 	},
 	"Kubernetes.LogRetentionDays": {
 		What:    "a retention that CloudWatch offers",
-		Numbers: retentionDays, Default: defaultLogRetentionDays,
+		Numbers: awsfacts.RetentionDays, Default: defaultLogRetentionDays,
 	},
 	"Kubernetes.NodeGroups": {Noun: "node group", MinItems: 1},
 	"Kubernetes.Addons":     {Default: defaultAddonObjects()},

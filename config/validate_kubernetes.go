@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 
+	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -92,7 +93,7 @@ func (v *validator) encryption(s SecretsEncryption) {
 
 // partition checks that an ARN is of the region's partition.
 func (v *validator) partition(at strict.Path, partition string) {
-	if want := Partition(v.c.Cloud.Region); v.doc.Sound("cloud.region") && partition != want {
+	if want := awsfacts.Partition(v.c.Cloud.Region); v.doc.Sound("cloud.region") && partition != want {
 		v.problem(at, fmt.Sprintf("start it with arn:%s:", want), "is in the partition %s, and the cluster in %s", partition, want)
 	}
 }
@@ -125,6 +126,6 @@ func (v *validator) managedAddons(addons []ManagedAddon) {
 	list := strict.Path("kubernetes.addons")
 	unique(v, list, "name", addons, func(a ManagedAddon) string { return a.Name }, "give each addon once")
 	for i, a := range addons {
-		v.misspelt(list.Index(i).Field("name"), "an EKS addon that Tombolo knows", a.Name, knownAddons)
+		v.misspelt(list.Index(i).Field("name"), "an EKS addon that Tombolo knows", a.Name, awsfacts.Addons)
 	}
 }

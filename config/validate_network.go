@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -169,6 +170,6 @@ func (v *validator) endpoint(at strict.Path, name string) {
 	case name == "ecr":
 		v.problem(at, "use ecr.api and ecr.dkr", `"ecr" has two endpoints`)
 	default:
-		v.misspelt(at, "an AWS service that Tombolo knows", name, knownEndpoints)
+		v.misspelt(at, "an AWS service that Tombolo knows", name, awsfacts.Endpoints)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -43,7 +44,7 @@ func (v *validator) instanceTypes(at strict.Path, types []string) {
 		if first < 0 || !instance.MatchString(t) {
 			continue
 		}
-		if a, want := ArchitectureOf(t), ArchitectureOf(types[first]); a != want {
+		if a, want := awsfacts.ArchitectureOf(t), awsfacts.ArchitectureOf(types[first]); a != want {
 			v.problem(at.Index(i), "make a node group for each architecture",
 				"%s is %s, and %s is %s: a node group has one architecture", wording.Quote(t), a, wording.Quote(types[first]), want)
 			return
@@ -108,4 +109,13 @@ func (v *validator) taints(list strict.Path, taints []Taint) {
 		}
 		v.labelValue(at.Field("value"), "a taint", t.Value)
 	}
+}
+
+// Architecture of the group's nodes; validation holds all its instance types to
+// the same one.
+func (g NodeGroup) Architecture() awsfacts.Architecture {
+	if len(g.InstanceTypes) == 0 {
+		return awsfacts.AMD64
+	}
+	return awsfacts.ArchitectureOf(g.InstanceTypes[0])
 }

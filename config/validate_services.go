@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -60,11 +61,11 @@ func (v *validator) serviceNamespace(at strict.Path, namespace string) {
 func (v *validator) identity(service strict.Path, s Service) {
 	at := service.Field("identity")
 	v.fits(service.Field("name"), growth{"the service's IAM role", ServiceRoleName(v.c.Name, s.Name), maxRoleName})
-	agent := func(a ManagedAddon) bool { return a.Name == PodIdentityAgent }
+	agent := func(a ManagedAddon) bool { return a.Name == awsfacts.PodIdentityAgent }
 	if s.Identity.Mode == PodIdentity && v.doc.Sound("kubernetes.addons") &&
 		!slices.ContainsFunc(v.c.Kubernetes.Addons, agent) {
-		v.problem(at.Field("mode"), "add "+PodIdentityAgent+" to kubernetes.addons, or use irsa",
-			"pod-identity needs the addon %s on the nodes", PodIdentityAgent)
+		v.problem(at.Field("mode"), "add "+awsfacts.PodIdentityAgent+" to kubernetes.addons, or use irsa",
+			"pod-identity needs the addon %s on the nodes", awsfacts.PodIdentityAgent)
 	}
 	v.policies(at.Field("policyArns"), s.Identity.PolicyARNs)
 	for i, st := range s.Identity.Statements {

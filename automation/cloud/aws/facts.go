@@ -12,6 +12,7 @@ import (
 
 	"tombolo/automation/preflight"
 	"tombolo/config"
+	"tombolo/config/awsfacts"
 )
 
 // homeRegions are always enabled, by partition: another one may not be, and then
@@ -21,7 +22,7 @@ var homeRegions = map[string]string{"aws": "us-east-1", "aws-cn": "cn-north-1", 
 // readFacts fills in what an account says, in a program that has no resources.
 // Only who asks is worth an error.
 func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
-	home, err := provider(p, c, "home", homeRegions[config.Partition(c.Cloud.Region)])
+	home, err := provider(p, c, "home", homeRegions[awsfacts.Partition(c.Cloud.Region)])
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"tombolo/automation/recovery"
 	"tombolo/config"
+	"tombolo/config/awsfacts"
 )
 
 // finder says how a resource is found again whose creation was interrupted:
@@ -36,7 +37,7 @@ type scope struct {
 }
 
 func scopeOf(c *config.Cluster) scope {
-	return scope{partition: config.Partition(c.Cloud.Region), region: c.Cloud.Region, account: c.Cloud.Account}
+	return scope{partition: awsfacts.Partition(c.Cloud.Region), region: c.Cloud.Region, account: c.Cloud.Account}
 }
 
 // joined derives an id from inputs with a separator between.

@@ -18,6 +18,7 @@ import (
 	"tombolo/components/zones"
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/config/awsfacts"
 )
 
 // discoveryTags are those that the addons want on subnets and on the cluster's
@@ -121,7 +122,7 @@ func (m *addonMaker) makeNodeRole(needs addon.Needs) error {
 	role, err := noderole.NewNodeRole(m.ctx, m.resource("node"), &noderole.NodeRoleArgs{
 		RoleName:            needs.NodeRole.RoleName,
 		InstanceProfileName: needs.NodeRole.ProfileName,
-		Partition:           config.Partition(m.c.Cloud.Region),
+		Partition:           awsfacts.Partition(m.c.Cloud.Region),
 		CNIHasRole:          cniHasRole(m.c),
 		ClusterName:         m.cluster.Name,
 	}, m.provider)

@@ -7,6 +7,7 @@ import (
 	"tombolo/components/identity"
 	"tombolo/components/network"
 	"tombolo/config"
+	"tombolo/config/awsfacts"
 )
 
 // This file translates the cluster file into the components' arguments.
@@ -85,7 +86,7 @@ func nodeGroup(g config.NodeGroup) eks.NodeGroup {
 		Max:           valueOr(g.Size.Max, max(smallest, desired)),
 		Desired:       desired,
 		Spot:          g.Capacity == config.Spot,
-		ARM64:         g.Architecture() == config.ARM64,
+		ARM64:         g.Architecture() == awsfacts.ARM64,
 		DiskGiB:       g.DiskGiB,
 		Labels:        g.Labels,
 	}

@@ -1,4 +1,6 @@
-package config
+// Package awsfacts has what AWS offers and how it names things, as data with its
+// sources.
+package awsfacts
 
 import (
 	"regexp"
@@ -52,11 +54,11 @@ var kubernetesVersions = []string{"1.32", "1.33", "1.34", "1.35"}
 // KubernetesVersions are the versions a cluster file may ask for, oldest first.
 func KubernetesVersions() []string { return slices.Clone(kubernetesVersions) }
 
-// logTypes of the EKS control plane, by the EKS API's LogType.
-var logTypes = []string{"api", "audit", "authenticator", "controllerManager", "scheduler"}
+// LogTypes of the EKS control plane, by the EKS API's LogType.
+var LogTypes = []string{"api", "audit", "authenticator", "controllerManager", "scheduler"}
 
-// retentionDays are the values of PutRetentionPolicy in the CloudWatch Logs API.
-var retentionDays = []int{
+// RetentionDays are the values of PutRetentionPolicy in the CloudWatch Logs API.
+var RetentionDays = []int{
 	1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731,
 	1096, 1827, 2192, 2557, 2922, 3288, 3653,
 }
@@ -64,9 +66,9 @@ var retentionDays = []int{
 // PodIdentityAgent is the addon that EKS Pod Identity needs on the nodes.
 const PodIdentityAgent = "eks-pod-identity-agent"
 
-// knownAddons are AWS's own EKS addons and the community addons it builds. An
+// Addons are AWS's own EKS addons and the community addons it builds. An
 // addon of another vendor may be named as well.
-var knownAddons = []string{
+var Addons = []string{
 	"adot", "amazon-cloudwatch-observability", "amazon-sagemaker-hyperpod-taskgovernance",
 	"aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver", "aws-guardduty-agent",
 	"aws-mountpoint-s3-csi-driver", "aws-network-flow-monitoring-agent",
@@ -76,9 +78,9 @@ var knownAddons = []string{
 	"prometheus-node-exporter", "snapshot-controller", "vpc-cni",
 }
 
-// knownEndpoints are the services most clusters reach through VPC endpoints.
+// Endpoints are the services most clusters reach through VPC endpoints.
 // Others may be named: the list is there to recognise misspelt ones.
-var knownEndpoints = []string{
+var Endpoints = []string{
 	"acm-pca", "aps", "aps-workspaces", "athena", "autoscaling", "cloudformation", "cloudtrail",
 	"codecommit", "dynamodb", "ebs", "ec2", "ec2messages", "ecr.api", "ecr.dkr", "ecs", "ecs-agent",
 	"ecs-telemetry", "eks", "eks-auth", "elasticache", "elasticfilesystem", "elasticloadbalancing",
@@ -110,13 +112,4 @@ func ArchitectureOf(instanceType string) Architecture {
 		return ARM64
 	}
 	return AMD64
-}
-
-// Architecture of the group's nodes; validation holds all its instance types to
-// the same one.
-func (g NodeGroup) Architecture() Architecture {
-	if len(g.InstanceTypes) == 0 {
-		return AMD64
-	}
-	return ArchitectureOf(g.InstanceTypes[0])
 }
