@@ -70,7 +70,7 @@ func (r Recoverer) AdoptUnanswered(ctx context.Context, c *config.Cluster, k sta
 func withUnanswered(s *backend.State, creations []apitype.StepEventMetadata) (*backend.State, int, error) {
 	var existing []resource.URN
 	for _, r := range s.Deployment.Resources {
-		if r.Custom && !r.Delete && !strings.HasPrefix(string(r.Type), "pulumi:providers:") {
+		if external(r) && !r.Delete {
 			existing = append(existing, r.URN)
 		}
 	}

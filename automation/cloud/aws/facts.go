@@ -2,7 +2,6 @@ package aws
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
@@ -11,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/preflight"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/config/awsfacts"
 )
@@ -36,7 +36,7 @@ func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
 	}
 	regions, err := aws.GetRegions(p, &aws.GetRegionsArgs{}, home)
 	if err != nil {
-		f.RegionErr = firstLine(err)
+		f.RegionErr = pulumicli.FirstLine(err.Error())
 	} else if f.Enabled = slices.Contains(regions.Names, c.Cloud.Region); !f.Enabled {
 		return nil
 	}
@@ -98,16 +98,11 @@ func accountQuotas() []accountQuota {
 func (q accountQuota) read(p *pulumi.Context, o pulumi.InvokeOption) preflight.Quota {
 	limit, err := servicequotas.LookupServiceQuota(p, &servicequotas.LookupServiceQuotaArgs{ServiceCode: q.service, QuotaCode: &q.code}, o)
 	if err != nil {
-		return preflight.Quota{Err: firstLine(err)}
+		return preflight.Quota{Err: pulumicli.FirstLine(err.Error())}
 	}
 	used, err := q.used(p, o)
 	if err != nil {
-		return preflight.Quota{Err: firstLine(err)}
+		return preflight.Quota{Err: pulumicli.FirstLine(err.Error())}
 	}
 	return preflight.Quota{Limit: int(limit.Value), Used: used}
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-	return line
 }

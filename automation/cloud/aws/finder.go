@@ -116,16 +116,13 @@ func (f finder) matchInterface(r recovery.Sighting, in recovery.Inputs) (id stri
 }
 
 // arnPart is the last part of an ARN of the given kind, "service:type".
-func arnPart(arn, kind string) (string, bool) {
-	fields := strings.SplitN(arn, ":", 6)
-	if len(fields) < 6 {
-		return "", false
-	}
+func arnPart(text, kind string) (string, bool) {
+	a, ok := parseARN(text)
 	service, resourceType, _ := strings.Cut(kind, ":")
-	if fields[2] != service || !strings.HasPrefix(fields[5], resourceType+"/") {
+	if !ok || a.service != service || !strings.HasPrefix(a.resource, resourceType+"/") {
 		return "", false
 	}
-	return fields[5][strings.LastIndexByte(fields[5], '/')+1:], true
+	return a.resource[strings.LastIndexByte(a.resource, '/')+1:], true
 }
 
 // number is an integer input, in decimal; 0 when it is missing.

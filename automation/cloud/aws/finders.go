@@ -64,7 +64,7 @@ var finders = map[string]finder{
 	"aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock":                                     joined("", "bucket"),
 	"aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2": joined("", "bucket"),
 	"aws:s3/bucketV2:BucketV2":                                                                   joined("", "bucket"),
-	"aws:sqs/queue:Queue":                                                                        {id: queueURL},
+	"aws:sqs/queue:Queue":                                                                        {id: queueID},
 	"aws:sqs/queuePolicy:QueuePolicy":                                                            joined("", "queueUrl"),
 	"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":                                    byTags("ec2:security-group-rule"),
 	"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": byTags(
@@ -109,12 +109,16 @@ func onBus(keys ...string) func(recovery.Inputs, scope) string {
 	}
 }
 
-// queueURL is a queue's id.
-func queueURL(in recovery.Inputs, s scope) string {
+// queueID is a queue's id: its URL.
+func queueID(in recovery.Inputs, s scope) string {
 	name := in.String("name")
 	if name == "" {
 		return ""
 	}
+	return queueURL(s, name)
+}
+
+func queueURL(s scope, name string) string {
 	suffix := "amazonaws.com"
 	if s.partition == "aws-cn" {
 		suffix = "amazonaws.com.cn"

@@ -50,7 +50,7 @@ func kinds() []kind {
 		{service: "elasticfilesystem", resource: "file-system/", name: "file system", token: "aws:efs/fileSystem:FileSystem", rank: 3},
 		{service: "s3", name: "bucket", token: "aws:s3/bucketV2:BucketV2", rank: 3},
 		{service: "logs", resource: "log-group:", name: "log group", token: "aws:cloudwatch/logGroup:LogGroup", rank: 3},
-		{service: "sqs", name: "queue", token: "aws:sqs/queue:Queue", id: queueURLOf, rank: 3},
+		{service: "sqs", name: "queue", token: "aws:sqs/queue:Queue", id: func(a arn) string { return queueURL(a.scope, a.resource) }, rank: 3},
 		{service: "kms", resource: "key/", name: "key", token: "aws:kms/key:Key", rank: 6},
 		{service: "acm", resource: "certificate/", name: "certificate", token: "aws:acm/certificate:Certificate", id: whole, rank: 3},
 		{service: "eks", resource: "cluster/", name: "EKS cluster", token: "aws:eks/cluster:Cluster", rank: 2},
@@ -64,7 +64,8 @@ func kinds() []kind {
 
 // arn is an Amazon resource name and its fields.
 type arn struct {
-	text, partition, service, region, account, resource string
+	scope
+	text, service, resource string
 }
 
 func parseARN(text string) (arn, bool) {
@@ -72,16 +73,7 @@ func parseARN(text string) (arn, bool) {
 	if len(f) != 6 || f[0] != "arn" {
 		return arn{}, false
 	}
-	return arn{text: text, partition: f[1], service: f[2], region: f[3], account: f[4], resource: f[5]}, true
-}
-
-// queueURLOf is a queue's id.
-func queueURLOf(a arn) string {
-	suffix := "amazonaws.com"
-	if a.partition == "aws-cn" {
-		suffix = "amazonaws.com.cn"
-	}
-	return "https://sqs." + a.region + "." + suffix + "/" + a.account + "/" + a.resource
+	return arn{text: text, scope: scope{partition: f[1], region: f[3], account: f[4]}, service: f[2], resource: f[5]}, true
 }
 
 // Identify tells by its ARN what a resource is. It is none of its own when it

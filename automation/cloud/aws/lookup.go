@@ -99,17 +99,32 @@ func taggedWith(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]r
 // interfaces finds nothing where the cloud does not answer: what has an interface of
 // this kind cannot be made twice, and AWS then says so.
 func interfaces(p *pulumi.Context, q recovery.Query, opt pulumi.InvokeOption) []recovery.Sighting {
-	list, err := ec2.GetNetworkInterfaces(p, &ec2.GetNetworkInterfacesArgs{Filters: []ec2.GetNetworkInterfacesFilter{
-		{Name: "subnet-id", Values: []string{q.Subnet}}, {Name: "description", Values: []string{q.Description}},
-	}}, opt)
+	found, err := networkInterfaces(p, "subnet-id", q.Subnet, q.Description, opt)
 	if err != nil {
 		return nil
 	}
 	var out []recovery.Sighting
-	for _, id := range list.Ids {
-		if found, err := ec2.LookupNetworkInterface(p, &ec2.LookupNetworkInterfaceArgs{Id: &id}, opt); err == nil {
-			out = append(out, recovery.Sighting{ARN: found.Arn, SubnetID: found.SubnetId, Description: found.Description})
-		}
+	for _, i := range found {
+		out = append(out, recovery.Sighting{ARN: i.Arn, SubnetID: i.SubnetId, Description: i.Description})
 	}
 	return out
+}
+
+// networkInterfaces are those with a description, in which an asterisk stands for
+// any text, in a subnet or a VPC: filter is the name of its filter. One that goes
+// meanwhile is left out.
+func networkInterfaces(p *pulumi.Context, filter, in, description string, opt pulumi.InvokeOption) ([]*ec2.LookupNetworkInterfaceResult, error) {
+	list, err := ec2.GetNetworkInterfaces(p, &ec2.GetNetworkInterfacesArgs{Filters: []ec2.GetNetworkInterfacesFilter{
+		{Name: filter, Values: []string{in}}, {Name: "description", Values: []string{description}},
+	}}, opt)
+	if err != nil {
+		return nil, err
+	}
+	var out []*ec2.LookupNetworkInterfaceResult
+	for _, id := range list.Ids {
+		if found, err := ec2.LookupNetworkInterface(p, &ec2.LookupNetworkInterfaceArgs{Id: &id}, opt); err == nil {
+			out = append(out, found)
+		}
+	}
+	return out, nil
 }

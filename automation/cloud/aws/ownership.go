@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -87,20 +86,14 @@ func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) 
 	if vpc == "" {
 		return nil, nil
 	}
-	list, err := ec2.GetNetworkInterfaces(p, &ec2.GetNetworkInterfacesArgs{Filters: []ec2.GetNetworkInterfacesFilter{
-		{Name: "vpc-id", Values: []string{vpc}}, {Name: "description", Values: []string{"ELB *"}},
-	}}, opt)
+	found, err := networkInterfaces(p, "vpc-id", vpc, "ELB *", opt)
 	if err != nil {
 		return nil, err
 	}
 	var out []teardown.Leftover
-	for _, id := range list.Ids {
-		found, err := ec2.LookupNetworkInterface(p, &ec2.LookupNetworkInterfaceArgs{Id: &id}, opt)
-		if err != nil {
-			continue // it went since
-		}
-		l, _ := Identify(found.Arn, nil)
-		l.Name, l.Type = found.Description, ""
+	for _, i := range found {
+		l, _ := Identify(i.Arn, nil)
+		l.Name, l.Type = i.Description, ""
 		out = append(out, l)
 	}
 	return out, nil
