@@ -1,0 +1,93 @@
+//go:build lab
+
+package lab
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// before is the last commit whose hand-off has version 3 and knows AWS alone. The
+// program of that commit makes the cluster that TestOlderState takes over.
+const before = "70ee86775efc591f521ad61f0acddd208d3f0713"
+
+// TestOlderState has this program take over the lab, the states and the hand-off
+// that an older one wrote: it changes nothing of them but the hand-off.
+func TestOlderState(t *testing.T) {
+	p := newProject(t)
+	older := project{dir: p.dir, tombolo: buildOlder(t)}
+	older.must(t, "lab", "up", "--profile", "light")
+	older.up(t, "demo")
+	made := map[string][]resource{}
+	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
+		made[stack] = p.resources(t, stack)
+	}
+
+	p.must(t, "lab", "up")
+	for _, args := range [][]string{
+		{"preview", "demo", "--output", "json"},
+		{"up", "demo", "--yes", "--output", "json"},
+		{"up", "demo", "--yes", "--output", "json", "--refresh"},
+	} {
+		for _, s := range lastResult(t, p.must(t, args...)).Stacks {
+			if s.Changed != 0 {
+				t.Errorf("%s changes %s: %v", strings.Join(args, " "), s.Stack, s.Changes)
+			}
+		}
+	}
+	for stack, want := range made {
+		if got := p.resources(t, stack); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s has other resources than before:\n%v\nwere\n%v", stack, got, want)
+		}
+	}
+	p.must(t, "destroy", "demo", "--yes")
+	nothingExists(t, p)
+}
+
+// resource is what a state says of one resource, without what up writes anew each
+// time.
+type resource struct{ URN, ID, Created string }
+
+func (p project) resources(t *testing.T, stack string) []resource {
+	t.Helper()
+	var state struct{ Deployment struct{ Resources []resource } }
+	decode(t, p.mustTool(t, "pulumi", "stack", "export", "--stack", stack), &state)
+	if len(state.Deployment.Resources) < 10 {
+		t.Fatalf("%s has %d resources, too few to show anything", stack, len(state.Deployment.Resources))
+	}
+	slices.SortFunc(state.Deployment.Resources, func(a, b resource) int { return strings.Compare(a.URN, b.URN) })
+	return state.Deployment.Resources
+}
+
+// buildOlder builds tombolo of the commit before. A copy without the project's
+// history cannot, and says so.
+func buildOlder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "source.tar")
+	for _, step := range []struct {
+		in   string
+		args []string
+	}{
+		{".", []string{"git", "rev-parse", "--verify", "--quiet", before + "^{commit}"}},
+		{"../..", []string{"git", "archive", "--output", archive, before}},
+		{dir, []string{"tar", "xf", archive}},
+		{dir, []string{"go", "build", "-o", "bin/", "./cmd/tombolo"}},
+	} {
+		cmd := exec.CommandContext(t.Context(), step.args[0], step.args[1:]...)
+		cmd.Dir, cmd.Env = step.in, append(os.Environ(), "GOFLAGS=-buildvcs=false")
+		out, err := cmd.CombinedOutput()
+		if err != nil && step.args[1] == "rev-parse" {
+			t.Skipf("commit %s is not in the history of this copy: clone it whole to run this test", before)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(step.args, " "), err, out)
+		}
+	}
+	return filepath.Join(dir, "bin", "tombolo")
+}
