@@ -26,8 +26,6 @@ var (
 // maxLabel is the length of a DNS label, by RFC 1123.
 const maxLabel = 63
 
-func number(n int) *int { return &n }
-
 func label(example string) strict.Rule {
 	return strict.Rule{What: "a DNS label", Example: example, Pattern: dnsLabel, MaxLength: maxLabel, Advice: asLabel}
 }
@@ -37,7 +35,7 @@ var rules = map[string]strict.Rule{
 	"Cluster.Version":     {What: "a version of the format that this tombolo reads", Example: "1", Numbers: []int{Version}},
 	"Cluster.Name":        label("demo"),
 	"Cluster.Environment": label("dev"),
-	"Cluster.Wave":        {Least: number(0), Most: number(99), Default: 0},
+	"Cluster.Wave":        {Least: new(0), Most: new(99), Default: 0},
 	"Cluster.Protect":     {Default: false},
 
 	"Policy.Version":         {What: "a version of the policy format", Example: "1", Numbers: []int{1}},
@@ -117,10 +115,10 @@ var rules = map[string]strict.Rule{
 		Pattern: instance, MinItems: 1,
 	},
 	"NodeGroup.Capacity": {What: "a capacity type", Allowed: texts(OnDemand, Spot), Default: OnDemand},
-	"NodeGroup.DiskGiB":  {Least: number(20), Most: number(16384), Default: defaultDiskGiB},
-	"Size.Min":           {Least: number(0), Default: defaultMinSize},
-	"Size.Max":           {Least: number(1)},
-	"Size.Desired":       {Least: number(0)},
+	"NodeGroup.DiskGiB":  {Least: new(20), Most: new(16384), Default: defaultDiskGiB},
+	"Size.Min":           {Least: new(0), Default: defaultMinSize},
+	"Size.Max":           {Least: new(1)},
+	"Size.Desired":       {Least: new(0)},
 	"Taint.Key":          {Example: "dedicated"},
 	"Taint.Effect":       {What: "a taint effect", Allowed: texts(NoSchedule, PreferNoSchedule, NoExecute)},
 
@@ -169,7 +167,7 @@ var rules = map[string]strict.Rule{
 		Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: accountAdvice,
 	},
 	"ArgoCDOptions.Credentials":  {What: "a kind of credentials", Allowed: texts(CredentialsAWS, CredentialsServiceAccount)},
-	"ArgoCDOptions.Rotation":     {Least: number(1), Most: number(999999)},
+	"ArgoCDOptions.Rotation":     {Least: new(1), Most: new(999999)},
 	"ArgoCDOptions.Applications": {What: "what may become of applications", Allowed: texts(LeavingRemove, LeavingKeep)},
 	"Distribution.Version": {
 		What: "a version", Example: "v2.7.5", Pattern: semver,

@@ -18,13 +18,14 @@ type AuthentikOptions struct {
 	SecretPath string `yaml:"secretPath"`
 }
 
-var _ = register(definition[AuthentikOptions]{
+var _ = register(Addon{
 	Name:            "authentik",
 	Summary:         "Signs people in, for whatever speaks OAuth2, OIDC, SAML or LDAP.",
 	Namespace:       "authentik",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
 	Requires:        []string{"external-secrets"},
+}, definition[AuthentikOptions]{
 	Rules: map[string]strict.Rule{"AuthentikOptions.SecretPath": {
 		What: "the name of a secret in Secrets Manager", Example: "demo/authentik",
 		Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512,

@@ -23,11 +23,12 @@ var certificateName = regexp.MustCompile(`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0
 
 // The limits are those of ACM's RequestCertificate: the first name is in the
 // certificate's subject, which X.509 keeps to 64 characters.
-var _ = register(definition[CertificateOptions]{
+var _ = register(Addon{
 	Name:      "certificate",
 	Summary:   "Keeps a TLS certificate of ACM, for the load balancers to use.",
 	Namespace: "kube-system",
 	Stage:     Others,
+}, definition[CertificateOptions]{
 	Rules: map[string]strict.Rule{
 		"CertificateOptions.Domain": {
 			What: "a domain name, or *. and one", Example: "*.example.com", Pattern: certificateName, MaxLength: 64,

@@ -13,12 +13,13 @@ type EBSOptions struct {
 	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
-var _ = register(definition[EBSOptions]{
+var _ = register(Addon{
 	Name:      "aws-ebs-csi-driver",
 	Summary:   "Makes volumes of EBS for claims, and attaches them to nodes.",
 	Namespace: "kube-system",
 	Stage:     Others,
-	Rules:     map[string]strict.Rule{"EBSOptions.KMSKeyARN": kmsKeys},
+}, definition[EBSOptions]{
+	Rules: map[string]strict.Rule{"EBSOptions.KMSKeyARN": kmsKeys},
 	Needs: func(in Input[EBSOptions]) Needs {
 		return Needs{Identities: []Identity{{
 			ServiceAccount: "ebs-csi-controller-sa", Statements: ebsStatements(in.Facts, in.Options.KMSKeyARN),

@@ -1,8 +1,6 @@
 package addon
 
 import (
-	"cmp"
-
 	"tombolo/config/strict"
 	"tombolo/internal/names"
 )
@@ -11,12 +9,6 @@ import (
 type EFSOptions struct {
 	// Backup of the file system by AWS Backup, daily. Default true.
 	Backup *bool `yaml:"backup,omitempty"`
-}
-
-// SetDefaults fills in what is left out.
-func (o *EFSOptions) SetDefaults() {
-	yes := true
-	o.Backup = cmp.Or(o.Backup, &yes)
 }
 
 // The two service accounts of the driver, and the names of their identities.
@@ -30,12 +22,13 @@ const (
 // efsDriverTag is on every access point that the driver makes.
 const efsDriverTag = "efs.csi.aws.com/cluster"
 
-var _ = register(definition[EFSOptions]{
+var _ = register(Addon{
 	Name:      "aws-efs-csi-driver",
 	Summary:   "Gives claims a directory of a file system that many nodes share.",
 	Namespace: "kube-system",
 	Stage:     Others,
-	Rules:     map[string]strict.Rule{"EFSOptions.Backup": {Default: true}},
+}, definition[EFSOptions]{
+	Rules: map[string]strict.Rule{"EFSOptions.Backup": {Default: true}},
 	Needs: func(in Input[EFSOptions]) Needs {
 		return Needs{
 			FileSystem: &FileSystem{Name: in.Named("efs"), Backup: *in.Options.Backup},

@@ -1,8 +1,6 @@
 package addon
 
 import (
-	"cmp"
-
 	"tombolo/config/strict"
 )
 
@@ -15,17 +13,15 @@ type DNSOptions struct {
 	Policy string `yaml:"policy,omitempty"`
 }
 
-// SetDefaults fills in what is left out.
-func (o *DNSOptions) SetDefaults() { o.Policy = cmp.Or(o.Policy, "upsert-only") }
-
 // The permissions follow "Setting up ExternalDNS for Services on AWS" in the
 // project's documentation, with the zones named and only records that carry an
 // address or ExternalDNS's own TXT mark.
-var _ = register(definition[DNSOptions]{
+var _ = register(Addon{
 	Name:      "external-dns",
 	Summary:   "Keeps DNS records of Services, Ingresses and Gateways.",
 	Namespace: "external-dns",
 	Stage:     Others,
+}, definition[DNSOptions]{
 	Rules: map[string]strict.Rule{
 		"DNSOptions.Zones":  {Noun: "zone", MinItems: 1},
 		"DNSOptions.Policy": {What: "a policy of ExternalDNS", Allowed: []string{"upsert-only", "sync"}, Default: "upsert-only"},

@@ -27,11 +27,12 @@ var (
 	parameterPrefix = regexp.MustCompile(`^/([A-Za-z0-9_.-]+/)+$`)
 )
 
-var _ = register(definition[SecretsOptions]{
+var _ = register(Addon{
 	Name:      "external-secrets",
 	Summary:   "Copies secrets from Secrets Manager into the cluster.",
 	Namespace: "external-secrets",
 	Stage:     Others,
+}, definition[SecretsOptions]{
 	Rules: map[string]strict.Rule{
 		"SecretsOptions.Prefixes": {
 			What: "the beginning of secrets' names, ending in one of / _ . -", Noun: "prefix", Example: "demo/",

@@ -1,7 +1,6 @@
 package addon
 
 import (
-	"cmp"
 	"encoding/json"
 	"regexp"
 
@@ -24,21 +23,16 @@ type KarpenterOptions struct {
 	AMIAlias string `yaml:"amiAlias,omitempty"`
 }
 
-// SetDefaults fills in what is left out.
-func (o *KarpenterOptions) SetDefaults() {
-	o.CPULimit = cmp.Or(o.CPULimit, 1000)
-	o.AMIAlias = cmp.Or(o.AMIAlias, "al2023@latest")
-}
-
 var amiAlias = regexp.MustCompile(`^(al2023|bottlerocket)@(latest|v[0-9]+(\.[0-9]+)*)$`)
 
-var _ = register(definition[KarpenterOptions]{
+var _ = register(Addon{
 	Name:      "karpenter",
 	Summary:   "Makes nodes for pods that find no place, and removes those that are no longer needed.",
 	Namespace: "kube-system",
 	Stage:     Karpenter,
+}, definition[KarpenterOptions]{
 	Rules: map[string]strict.Rule{
-		"KarpenterOptions.CPULimit": {Least: number(1), Default: 1000},
+		"KarpenterOptions.CPULimit": {Least: new(1), Default: 1000},
 		"KarpenterOptions.AMIAlias": {
 			What: "an alias of an image, family@release", Example: "al2023@v20260715", Pattern: amiAlias, Default: "al2023@latest",
 		},

@@ -13,12 +13,13 @@ type LoadBalancerOptions struct {
 	WebACLs bool `yaml:"webACLs,omitempty"`
 }
 
-var _ = register(definition[LoadBalancerOptions]{
+var _ = register(Addon{
 	Name:      "aws-load-balancer-controller",
 	Summary:   "Makes load balancers of AWS for Services and Ingresses.",
 	Namespace: "kube-system",
 	Stage:     LoadBalancerController,
-	Rules:     map[string]strict.Rule{"LoadBalancerOptions.WebACLs": {Default: false}},
+}, definition[LoadBalancerOptions]{
+	Rules: map[string]strict.Rule{"LoadBalancerOptions.WebACLs": {Default: false}},
 	Needs: func(in Input[LoadBalancerOptions]) Needs {
 		statements := loadBalancerStatements(in.Facts)
 		if in.Options.WebACLs {

@@ -1,7 +1,6 @@
 package addon
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,20 +13,18 @@ type LokiOptions struct {
 	RetentionDays int `yaml:"retentionDays,omitempty"`
 }
 
-// SetDefaults fills in what is left out.
-func (o *LokiOptions) SetDefaults() { o.RetentionDays = cmp.Or(o.RetentionDays, 30) }
-
 // lokiGraceDays is how much longer the bucket keeps an object than Loki does.
 // Loki deletes by the age of the logs, some time after they are due, and needs
 // the index until then; the bucket catches what Loki left behind.
 const lokiGraceDays = 7
 
-var _ = register(definition[LokiOptions]{
+var _ = register(Addon{
 	Name:      "loki",
 	Summary:   "Keeps the logs of the cluster in a bucket, and answers queries about them.",
 	Namespace: "loki",
 	Stage:     Others,
-	Rules:     map[string]strict.Rule{"LokiOptions.RetentionDays": {Least: number(1), Default: 30}},
+}, definition[LokiOptions]{
+	Rules: map[string]strict.Rule{"LokiOptions.RetentionDays": {Least: new(1), Default: 30}},
 	Needs: func(in Input[LokiOptions]) Needs {
 		return Needs{
 			Bucket:     &Bucket{Name: lokiBucket(in.Facts), ExpireDays: in.Options.RetentionDays + lokiGraceDays},

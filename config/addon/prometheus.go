@@ -1,7 +1,6 @@
 package addon
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,20 +18,15 @@ type PrometheusOptions struct {
 	Storage string `yaml:"storage,omitempty"`
 }
 
-// SetDefaults fills in what is left out.
-func (o *PrometheusOptions) SetDefaults() {
-	o.RetentionDays = cmp.Or(o.RetentionDays, 15)
-	o.Storage = cmp.Or(o.Storage, "50Gi")
-}
-
-var _ = register(definition[PrometheusOptions]{
+var _ = register(Addon{
 	Name:            "kube-prometheus-stack",
 	Summary:         "Measures the cluster with Prometheus, alerts with Alertmanager, shows it in Grafana.",
 	Namespace:       monitoring,
 	NamespaceLabels: monitoringLabels(),
 	Stage:           Others,
+}, definition[PrometheusOptions]{
 	Rules: map[string]strict.Rule{
-		"PrometheusOptions.RetentionDays": {Least: number(1), Default: 15},
+		"PrometheusOptions.RetentionDays": {Least: new(1), Default: 15},
 		"PrometheusOptions.Storage": {
 			What: "a size in Gi or Ti", Example: "50Gi", Pattern: regexp.MustCompile(`^[1-9][0-9]{0,4}[GT]i$`), Default: "50Gi",
 		},

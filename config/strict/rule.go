@@ -35,7 +35,8 @@ type Rule struct {
 	// Secret says that the value may be a secret by mistake, and messages do not
 	// repeat it. Of a struct type, it says that the struct tells where a secret is.
 	Secret bool
-	// Default for a reference and a schema; decoding does not set it.
+	// Default for references and schemas, and for an addon's options. Decoding
+	// does not set it.
 	Default any
 }
 
