@@ -58,7 +58,7 @@ func principalAdvice(s string) string {
 			m[1], m[2], m[3])
 	}
 	if strings.HasSuffix(s, ":root") {
-		return "an access entry takes no account: name a role, such as arn:aws:iam::111122223333:role/platform-admin"
+		return "an access entry cannot be for an account: name a role, such as arn:aws:iam::111122223333:role/platform-admin"
 	}
 	return ""
 }
@@ -84,9 +84,9 @@ func sumAdvice(s string) string {
 	case len(s) == 64 && strings.ToLower(s) != s:
 		return "write it in lower case"
 	case strings.HasPrefix(s, "sha256:"):
-		return "leave sha256: away"
+		return "remove the prefix sha256:"
 	}
-	return fmt.Sprintf("copy the sum that sha256sum prints for the manifest; this has %d characters", len(s))
+	return fmt.Sprintf("copy the output of sha256sum for the manifest; this has %d characters", len(s))
 }
 
 var notInLabel = regexp.MustCompile(`[^a-z0-9]+`)

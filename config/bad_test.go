@@ -187,7 +187,7 @@ func TestEncodings(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ content, want string }{
-		"latin1.yaml": {strings.Replace(string(base), "demo", "demo # f\xfcr alle", 1), "2:15: holds a byte that is not UTF-8; save the file as UTF-8"},
+		"latin1.yaml": {strings.Replace(string(base), "demo", "demo # f\xfcr alle", 1), "2:15: contains a byte that is not UTF-8; save the file as UTF-8"},
 		"utf16.yaml":  {string(utf16File), "1:1: is encoded in UTF-16; save it as UTF-8"},
 	} {
 		write(t, dir, name, tt.content)

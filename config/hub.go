@@ -164,13 +164,13 @@ func checkHub(doc *strict.Document, c, hub *Cluster) {
 	case hub.GitOps.Engine != ArgoCD:
 		problem(hubPath, fmt.Sprintf("%s has the engine %s", wording.Quote(hub.Name), hub.GitOps.Engine), "name a cluster with the engine argocd")
 	case hub.Hub() == c.Name:
-		problem(hubPath, fmt.Sprintf("%s has this cluster as its hub in turn: neither would have an Argo CD", wording.Quote(hub.Name)),
+		problem(hubPath, fmt.Sprintf("%s has this cluster as its hub, so neither would have an Argo CD", wording.Quote(hub.Name)),
 			"remove gitops.hub from one of the two files")
 	case hub.IsSpoke():
-		problem(hubPath, fmt.Sprintf("%s is no hub, but a spoke of %s", wording.Quote(hub.Name), wording.Quote(hub.Hub())),
+		problem(hubPath, fmt.Sprintf("%s is not a hub but a spoke of %s", wording.Quote(hub.Name), wording.Quote(hub.Hub())),
 			fmt.Sprintf("name %s, or remove gitops.hub from %s", wording.Quote(hub.Hub()), file))
 	case c.Wave < hub.Wave:
-		problem("wave", fmt.Sprintf("%d comes before the hub's wave, %d", c.Wave, hub.Wave),
+		problem("wave", fmt.Sprintf("%d is before the hub's wave, %d", c.Wave, hub.Wave),
 			fmt.Sprintf("use %d or a later one, or remove it", hub.Wave))
 	default:
 		checkReach(problem, c, hub)
@@ -185,10 +185,10 @@ func checkReach(problem func(p strict.Path, message, remedy string), c, hub *Clu
 	own, other := awsfacts.Partition(c.Cloud.Region), awsfacts.Partition(hub.Cloud.Region)
 	switch {
 	case own != other:
-		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, this cluster in %s; roles do not reach across", wording.Quote(hub.Name), other, own),
+		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, and this cluster in %s; a role cannot be assumed across partitions", wording.Quote(hub.Name), other, own),
 			"name a hub of the same partition, or use the credentials service-account")
 	case !slices.Contains(hub.SpokeAccounts(), c.Cloud.Account):
-		problem(hubPath, fmt.Sprintf("%s may assume no role in the account %s", wording.Quote(hub.Name), c.Cloud.Account),
+		problem(hubPath, fmt.Sprintf("%s may not assume roles in the account %s", wording.Quote(hub.Name), c.Cloud.Account),
 			fmt.Sprintf("add it to gitops.argocd.accounts of %s", filepath.Base(hub.File)))
 	}
 }

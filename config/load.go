@@ -66,7 +66,7 @@ func load(path string) (*Cluster, *strict.Document, error) {
 	}
 	if info.Size() > maxFileSize {
 		doc.Report("", fmt.Sprintf("has %d bytes; a cluster file has at most %d", info.Size(), maxFileSize),
-			"move what is long into the GitOps repository")
+			"move long values to the GitOps repository")
 		return nil, doc, nil
 	}
 	content, err := os.ReadFile(path)
@@ -166,7 +166,7 @@ func checkFileNames(files []loadedFile) {
 		}
 		name := f.cluster.Name
 		if other, ok := named[name]; ok {
-			f.doc.Report("name", fmt.Sprintf("%s is already the cluster of %s", wording.Quote(name), other),
+			f.doc.Report("name", fmt.Sprintf("%s is already the name of the cluster in %s", wording.Quote(name), other),
 				fmt.Sprintf("give each cluster its own name; here %s, after the file", wording.Quote(f.stem())))
 			continue
 		}

@@ -121,7 +121,7 @@ func TestLoadHugeFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(file)
-	want := file + ":1:1: has 1048577 bytes; a cluster file has at most 1048576; move what is long into the GitOps repository"
+	want := file + ":1:1: has 1048577 bytes; a cluster file has at most 1048576; move long values to the GitOps repository"
 	if err == nil || err.Error() != want {
 		t.Errorf("Load = %v; expected %s", err, want)
 	}

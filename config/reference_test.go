@@ -116,10 +116,10 @@ func (r *reference) value(key string, typ reflect.Type, s *jsonschema.Schema) st
 	}
 	switch s.Type {
 	case "array":
-		return "list of " + r.value(key, typ.Elem(), s.Items)
+		return "list of " + strings.Replace(r.value(key, typ.Elem(), s.Items), "string", "strings", 1)
 	case "object":
 		if typ.Elem().Kind() == reflect.String {
-			return "map of texts"
+			return "map of strings"
 		}
 		return "map"
 	case "boolean":
@@ -135,9 +135,9 @@ func (r *reference) value(key string, typ reflect.Type, s *jsonschema.Schema) st
 		return "number" + limits(s)
 	}
 	if s.MaxLength != nil {
-		return fmt.Sprintf("text of at most %d characters", *s.MaxLength)
+		return fmt.Sprintf("string of at most %d characters", *s.MaxLength)
 	}
-	return "text"
+	return "string"
 }
 
 func limits(s *jsonschema.Schema) string {

@@ -32,21 +32,21 @@ func label(example string) strict.Rule {
 
 // rules of the fields, by type and field name.
 var rules = map[string]strict.Rule{
-	"Cluster.Version":     {What: "a version of the format that this tombolo reads", Example: "1", Numbers: []int{Version}},
+	"Cluster.Version":     {What: "a supported version of the format", Example: "1", Numbers: []int{Version}},
 	"Cluster.Name":        label("demo"),
 	"Cluster.Environment": label("dev"),
 	"Cluster.Wave":        {Least: new(0), Most: new(99), Default: 0},
 	"Cluster.Protect":     {Default: false},
 
-	"Policy.Version":         {What: "a version of the policy format", Example: "1", Numbers: []int{1}},
+	"Policy.Version":         {What: "a supported version of the policy format", Example: "1", Numbers: []int{1}},
 	"Policy.Rules":           {Noun: "rule", MinItems: 1},
 	"PolicyRule.Name":        label("network"),
 	"PolicyRule.Decision":    {What: "a decision", Allowed: texts(SecondApproval, Deny)},
 	"PolicyMatch.Dangers":    {What: "a danger", Noun: "danger", Allowed: []string{AnyDanger, "cluster", "network", "node-group", "data", "registration", "infra-config"}},
 	"PolicyMatch.Operations": {What: "an operation", Noun: "operation", Allowed: []string{"create", "update", "replace", "delete", "import"}},
 
-	"Cloud.Provider": {What: "a cloud that this tombolo knows", Allowed: texts(AWS)},
-	"Cloud.Region":   {What: "an AWS region that this tombolo knows", Example: "eu-central-1", Allowed: awsfacts.Regions()},
+	"Cloud.Provider": {What: "a supported cloud", Allowed: texts(AWS)},
+	"Cloud.Region":   {What: "a supported AWS region", Example: "eu-central-1", Allowed: awsfacts.Regions()},
 	"Cloud.Account": {
 		What: "an AWS account", Example: `"111122223333"`,
 		Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: accountAdvice,
@@ -77,7 +77,7 @@ var rules = map[string]strict.Rule{
 	"ExistingNetwork.PublicSubnets":  subnetIDs(0),
 
 	"Kubernetes.Version": {
-		What:    "a version of Kubernetes that EKS offers and Tombolo supports",
+		What:    "a supported version of Kubernetes on EKS",
 		Example: `"1.35"`, Allowed: awsfacts.KubernetesVersions(), Advice: kubernetesAdvice,
 	},
 	"Kubernetes.Logs": {
@@ -152,7 +152,7 @@ var rules = map[string]strict.Rule{
 		Pattern: resource, MinItems: 1,
 	},
 
-	"GitOps.Engine": {What: "a GitOps engine that this tombolo knows", Allowed: texts(Flux, ArgoCD)},
+	"GitOps.Engine": {What: "a supported GitOps engine", Allowed: texts(Flux, ArgoCD)},
 	"GitOps.Hub":    label("mgmt"),
 	"GitOps.URL": {
 		What: "a Git URL", Example: "https://git.example.com/platform.git",
@@ -168,7 +168,7 @@ var rules = map[string]strict.Rule{
 	},
 	"ArgoCDOptions.Credentials":  {What: "a kind of credentials", Allowed: texts(CredentialsAWS, CredentialsServiceAccount)},
 	"ArgoCDOptions.Rotation":     {Least: new(1), Most: new(999999)},
-	"ArgoCDOptions.Applications": {What: "what may become of applications", Allowed: texts(LeavingRemove, LeavingKeep)},
+	"ArgoCDOptions.Applications": {What: "an option for applications", Allowed: texts(LeavingRemove, LeavingKeep)},
 	"Distribution.Version": {
 		What: "a version", Example: "v2.7.5", Pattern: semver,
 		Advice: versionAdvice,

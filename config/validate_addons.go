@@ -77,14 +77,14 @@ func (v *validator) addonService(at strict.Path, a addon.Enabled) {
 	}
 	service := strict.Path("services").Index(i).Field("name")
 	v.problem(service, "remove the service, or turn the addon off",
-		"%s is an addon too, turned on at line %d", wording.Quote(a.Name), v.line(at))
+		"%s is also an addon, which line %d turns on", wording.Quote(a.Name), v.line(at))
 }
 
 // addonTwice finds an addon that EKS would install as well.
 func (v *validator) addonTwice(at strict.Path, a addon.Enabled) {
 	i := slices.IndexFunc(v.c.Kubernetes.Addons, func(m ManagedAddon) bool { return m.Name == a.Name })
 	if i >= 0 {
-		v.problem(at, "keep one of the two", "is installed by EKS too, by kubernetes.addons at line %d",
+		v.problem(at, "keep one of the two", "is also installed by EKS, by kubernetes.addons at line %d",
 			v.line(strict.Path("kubernetes.addons").Index(i).Field("name")))
 	}
 }

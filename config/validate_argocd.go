@@ -28,7 +28,7 @@ func (v *validator) argocd(g GitOps) {
 		return
 	}
 	if g.Engine != ArgoCD {
-		v.without("has no meaning with the engine "+string(g.Engine), "remove it, or use the engine argocd", "hub", "argocd")
+		v.without("has no effect with the engine "+string(g.Engine), "remove it, or use the engine argocd", "hub", "argocd")
 		return
 	}
 	v.registrationLabels()
@@ -48,16 +48,16 @@ func (v *validator) hub(g GitOps) {
 	unique(v, accounts, "", g.ArgoCD.Accounts, itself, "give each account once")
 	if g.ArgoCD.HighAvailability && (v.doc.Has("gitops.distribution.url") || v.doc.Has("gitops.distribution.path")) {
 		v.problem("gitops.argocd.highAvailability", "remove it, and name the manifest for several replicas there",
-			"chooses among the releases' manifests, but gitops.distribution names one itself")
+			"chooses one of the release's manifests, but gitops.distribution names one")
 	}
 }
 
 func (v *validator) spoke(g GitOps) {
 	v.fits("name", growth{"the IAM role for the hub", SpokeRoleName(v.c.Name), maxRoleName})
-	v.without("is of the hub, and this cluster is a spoke of "+g.Hub, "remove it; what it says is in "+g.Hub+".yaml",
+	v.without("belongs to the hub, and this cluster is a spoke of "+g.Hub, "remove it; "+g.Hub+".yaml has it",
 		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts")
 	if g.ArgoCD.Credentials == CredentialsAWS {
-		v.without("is of tokens, and credentials aws have none", "remove it, or use credentials: service-account", "argocd.rotation")
+		v.without("needs a token, and credentials: aws has none", "remove it, or use credentials: service-account", "argocd.rotation")
 	}
 }
 
@@ -81,7 +81,7 @@ func (v *validator) registrationLabels() {
 		case strings.HasPrefix(key, "tombolo/"), strings.HasPrefix(key, AddonLabelPrefix):
 			v.keyProblem(at, "use another prefix", "is a label that Tombolo sets on the cluster's registration")
 		case own[key] != v.c.Labels[key]:
-			v.keyProblem(at, "remove it, or use another key", "is %s on the cluster's registration, after the key %s of this file", wording.Quote(own[key]), key)
+			v.keyProblem(at, "remove it, or use another key", "is %s on the cluster's registration: the value of the key %s of this file", wording.Quote(own[key]), key)
 		}
 	}
 }

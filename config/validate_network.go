@@ -27,7 +27,7 @@ func (v *validator) network() {
 	case v.doc.Has("network.existing"):
 		v.existingNetwork(n)
 	case !made:
-		v.problem("network", "add cidr for a network that Tombolo makes, or existing for one that is there",
+		v.problem("network", "add cidr for a new network, or existing for one that exists",
 			"needs cidr or existing")
 	default:
 		v.madeNetwork(n)
@@ -39,7 +39,7 @@ func (v *validator) existingNetwork(n Network) {
 	for _, key := range []string{"cidr", "zones", "nat", "endpoints"} {
 		if v.doc.Has(strict.Path("network").Field(key)) {
 			v.problem(strict.Path("network").Field(key), "remove "+key+", or existing",
-				"does not go with existing: nothing is changed in a network that is there")
+				"does not go with existing: Tombolo changes nothing in an existing network")
 		}
 	}
 	if n.Existing == nil {

@@ -15,10 +15,9 @@ type definition[O any] struct {
 	Needs func(Input[O]) Needs
 	// Keys of the general ConfigMap.
 	Keys []key[O]
-	// Values for the chart. Nil when nothing of the infrastructure concerns it.
+	// Values for the chart. Nil when it needs none from the infrastructure.
 	Values func(Input[O], Outputs) map[string]any
-	// Check finds what is wrong with the options beyond single values, also
-	// beside those of other addons.
+	// Check finds problems that involve several options, or other addons.
 	Check func(O, Selection) []Problem
 }
 
@@ -28,7 +27,7 @@ type key[O any] struct {
 	Value                      func(Input[O], Outputs) string
 }
 
-// Input is what a definition's functions start from.
+// Input is the input of a definition's functions.
 type Input[O any] struct {
 	Facts
 	// Options of the cluster file, with defaults.

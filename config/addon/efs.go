@@ -24,7 +24,7 @@ const efsDriverTag = "efs.csi.aws.com/cluster"
 
 var _ = register(Addon{
 	Name:      "aws-efs-csi-driver",
-	Summary:   "Gives claims a directory of a file system that many nodes share.",
+	Summary:   "Makes volumes that many nodes share, in an EFS file system.",
 	Namespace: "kube-system",
 	Stage:     Others,
 }, definition[EFSOptions]{
@@ -46,7 +46,7 @@ var _ = register(Addon{
 		return map[string]any{
 			"controller": map[string]any{
 				"serviceAccount": serviceAccount(efsControllerAccount, out.Made[RoleOutput(efsController)]),
-				// The driver puts it on access points, which its role asks for.
+				// The driver's role requires this tag on access points.
 				"tags": map[string]any{in.ClusterTag(): "owned"},
 			},
 			"node": map[string]any{

@@ -6,10 +6,10 @@ import (
 
 // DNSOptions are the options of external-dns.
 type DNSOptions struct {
-	// Zones that it may change, and no other.
+	// Zones that it may change.
 	Zones []Zone `yaml:"zones"`
-	// Policy is upsert-only, which never deletes a record, or sync, which
-	// deletes those whose source is gone. Default upsert-only.
+	// Policy is upsert-only, which never deletes a record, or sync, which deletes
+	// records whose source is gone. Default upsert-only.
 	Policy string `yaml:"policy,omitempty"`
 }
 
@@ -18,7 +18,7 @@ type DNSOptions struct {
 // address or ExternalDNS's own TXT mark.
 var _ = register(Addon{
 	Name:      "external-dns",
-	Summary:   "Keeps DNS records of Services, Ingresses and Gateways.",
+	Summary:   "Manages DNS records of Services, Ingresses and Gateways.",
 	Namespace: "external-dns",
 	Stage:     Others,
 }, definition[DNSOptions]{

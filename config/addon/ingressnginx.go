@@ -7,7 +7,7 @@ package addon
 // Ingress still.
 var _ = register(Addon{
 	Name:            "ingress-nginx",
-	Summary:         "Takes traffic in by Ingress; retired by its project, so new platforms take istio.",
+	Summary:         "Routes incoming traffic by Ingress. Its project has retired it: use istio on new platforms.",
 	Namespace:       "ingress-nginx",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,

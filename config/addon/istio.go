@@ -4,7 +4,7 @@ package addon
 // TLS certificate from ACM.
 var _ = register(Addon{
 	Name:            "istio",
-	Summary:         "Takes traffic in by the Gateway API, and secures it between pods of the mesh.",
+	Summary:         "Routes incoming traffic by the Gateway API, and secures traffic between pods of the mesh.",
 	Namespace:       "istio-system",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,

@@ -13,7 +13,7 @@ const karpenterDiscovery = "karpenter.sh/discovery"
 
 // KarpenterOptions are the options of karpenter.
 type KarpenterOptions struct {
-	// CPULimit is how many CPUs the nodes that Karpenter makes may have
+	// CPULimit is the largest number of CPUs that all of Karpenter's nodes have
 	// together. Default 1000.
 	CPULimit int `yaml:"cpuLimit,omitempty"`
 	// AMIAlias is the family and release of the nodes' image, such as
@@ -27,7 +27,7 @@ var amiAlias = regexp.MustCompile(`^(al2023|bottlerocket)@(latest|v[0-9]+(\.[0-9
 
 var _ = register(Addon{
 	Name:      "karpenter",
-	Summary:   "Makes nodes for pods that find no place, and removes those that are no longer needed.",
+	Summary:   "Makes nodes for pods that cannot be scheduled, and removes nodes that are no longer needed.",
 	Namespace: "kube-system",
 	Stage:     Karpenter,
 }, definition[KarpenterOptions]{
@@ -61,7 +61,7 @@ var _ = register(Addon{
 			},
 		},
 		{
-			"karpenter_cpu_limit", "CPUs that those nodes may have together.", "1000",
+			"karpenter_cpu_limit", "Largest number of CPUs that all of those nodes have together.", "1000",
 			func(in Input[KarpenterOptions], _ Outputs) string { return inJSON(in.Options.CPULimit) },
 		},
 		{

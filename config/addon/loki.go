@@ -20,7 +20,7 @@ const lokiGraceDays = 7
 
 var _ = register(Addon{
 	Name:      "loki",
-	Summary:   "Keeps the logs of the cluster in a bucket, and answers queries about them.",
+	Summary:   "Stores the cluster's logs in a bucket, and answers queries.",
 	Namespace: "loki",
 	Stage:     Others,
 }, definition[LokiOptions]{

@@ -1,7 +1,7 @@
 package addon
 
-// Needs is what an addon needs from the cloud. Core makes it before the addon's
-// release exists, and removes it after the release is gone.
+// Needs are an addon's needs in the cloud. Core makes them before the addon's
+// release exists, and deletes them after the release is gone.
 type Needs struct {
 	// Identities that the addon's service accounts assume.
 	Identities []Identity

@@ -20,7 +20,7 @@ type PrometheusOptions struct {
 
 var _ = register(Addon{
 	Name:            "kube-prometheus-stack",
-	Summary:         "Measures the cluster with Prometheus, alerts with Alertmanager, shows it in Grafana.",
+	Summary:         "Monitors the cluster with Prometheus, Alertmanager and Grafana.",
 	Namespace:       monitoring,
 	NamespaceLabels: monitoringLabels(),
 	Stage:           Others,
@@ -33,7 +33,7 @@ var _ = register(Addon{
 	},
 	Values: func(in Input[PrometheusOptions], _ Outputs) map[string]any {
 		spec := map[string]any{
-			// Alerts, and metrics sent elsewhere, tell by them where they are from.
+			// They say where alerts, and metrics sent elsewhere, come from.
 			"externalLabels": clusterLabels(in.Facts),
 			"retention":      fmt.Sprintf("%dd", in.Options.RetentionDays),
 		}
@@ -50,7 +50,7 @@ var _ = register(Addon{
 	},
 })
 
-// clusterLabels tell clusters apart in what several of them send to one place.
+// clusterLabels distinguish the data of several clusters in one place.
 func clusterLabels(f Facts) map[string]any {
 	return map[string]any{"cluster": f.Cluster, "environment": f.Environment, "region": f.Region}
 }

@@ -52,7 +52,7 @@ func (d *decoder) plain(n *yaml.Node, p Path, want reflect.Type) bool {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
 		remedy := "give it one, or remove the key"
 		if d.optional(want) {
-			remedy = "write {} to take it as it is, or remove the key"
+			remedy = "write {} for its defaults, or remove the key"
 		}
 		d.doc.unreadable(positionOf(n), p, "has no value", remedy)
 		return false
