@@ -9,8 +9,8 @@ import (
 	"tombolo/internal/wording"
 )
 
-// The functions of this file look at a value that has the wrong shape, and say
-// what was probably meant. They return "" when they cannot tell.
+// The functions of this file take a value of the wrong form, and return a remedy
+// that fits it, or "".
 
 func accountAdvice(s string) string {
 	digits := strings.NewReplacer("-", "", " ", "").Replace(s)
@@ -29,8 +29,8 @@ func blockAdvice(s string) string {
 	return ""
 }
 
-// kubernetesAdvice does not look for the nearest version: 1.27 is no 1.32
-// misspelt.
+// kubernetesAdvice does not suggest the nearest version: 1.27 is not a typing error
+// for 1.32.
 func kubernetesAdvice(s string) string {
 	for _, version := range awsfacts.KubernetesVersions() {
 		if strings.TrimPrefix(s, "v") == version || strings.HasPrefix(strings.TrimPrefix(s, "v"), version+".") {
@@ -91,7 +91,7 @@ func sumAdvice(s string) string {
 
 var notInLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// asLabel advises the DNS label nearest to a name.
+// asLabel suggests the DNS label nearest to a name.
 func asLabel(s string) string {
 	label := strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	if label == "" {

@@ -15,7 +15,7 @@ import (
 	"tombolo/internal/wording"
 )
 
-// Hub is the name of the cluster whose Argo CD runs this one, which may be
+// Hub is the name of the cluster whose Argo CD manages this one, which may be
 // itself; "" with another engine.
 func (c *Cluster) Hub() string {
 	if c.GitOps.Engine != ArgoCD {
@@ -24,14 +24,14 @@ func (c *Cluster) Hub() string {
 	return cmp.Or(c.GitOps.Hub, c.Name)
 }
 
-// IsHub tells a cluster with an Argo CD of its own.
+// IsHub says whether the cluster has its own Argo CD.
 func (c *Cluster) IsHub() bool { return c.GitOps.Engine == ArgoCD && c.Hub() == c.Name }
 
-// IsSpoke tells a cluster that another one's Argo CD runs.
+// IsSpoke says whether another cluster's Argo CD manages this one.
 func (c *Cluster) IsSpoke() bool { return c.GitOps.Engine == ArgoCD && c.Hub() != c.Name }
 
-// EngineNamespace is the namespace that bootstrap makes in any case: the
-// engine's, or one in its place on a spoke. The general ConfigMap is in it.
+// EngineNamespace is the namespace that bootstrap always makes: the engine's, or
+// another one on a spoke. The infra ConfigMap is in it.
 func (c *Cluster) EngineNamespace() string {
 	switch {
 	case c.IsHub():
@@ -42,9 +42,9 @@ func (c *Cluster) EngineNamespace() string {
 	return names.FluxNamespace
 }
 
-// LoadHub reads the file of the cluster's hub, which is beside its own, and
-// checks that the two fit together. The hub of a cluster that is no spoke is
-// the cluster itself. The error is Problems when a file is wrong.
+// LoadHub reads the file of the cluster's hub, in the same directory, and checks
+// that the two fit together. A cluster that is not a spoke is its own hub. The
+// error is strict.Problems when a file is wrong.
 func LoadHub(c *Cluster) (*Cluster, error) {
 	if !c.IsSpoke() {
 		return c, nil
@@ -102,7 +102,7 @@ func hubOf(c *Cluster, doc *strict.Document) (*Cluster, error) {
 
 func hubFile(c *Cluster) string { return filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml") }
 
-// checkHubs holds every spoke to its hub, where both could be read.
+// checkHubs checks every spoke against its hub, if both could be read.
 func checkHubs(files []loadedFile) {
 	there, sound := map[string]bool{}, map[string]*Cluster{}
 	for _, f := range files {
@@ -150,8 +150,8 @@ func neighbours(file string) []string {
 	return names
 }
 
-// checkHub reports what keeps a cluster from being the hub of a spoke. A spoke
-// that names no wave gets its hub's.
+// checkHub reports why a cluster cannot be the hub of a spoke. A spoke without a
+// wave gets its hub's.
 func checkHub(doc *strict.Document, c, hub *Cluster) {
 	if !doc.Has("wave") {
 		c.Wave = hub.Wave

@@ -163,8 +163,8 @@ func TestLoadDirFileNames(t *testing.T) {
 	golden.Assert(t, got+"\n", "dir.golden")
 }
 
-// TestHubsOfSpokes: what does not fit between two files is a problem of the
-// spoke's, for who reads all files and for who reads the spoke alone.
+// TestHubsOfSpokes expects a problem between two files to be reported at the
+// spoke, both when all files are read and when only the spoke is.
 func TestHubsOfSpokes(t *testing.T) {
 	dir := t.TempDir()
 	hub, spoke := readGood(t, "mgmt.yaml"), readGood(t, "spoke.yaml")

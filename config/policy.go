@@ -14,14 +14,14 @@ import (
 // PolicyFile is the name of the policy file, in the project's directory.
 const PolicyFile = "tombolo.policy.yaml"
 
-// Decision is what a rule of a policy asks for.
+// Decision is what a rule of a policy requires.
 type Decision string
 
 // The decisions.
 const (
-	// SecondApproval asks for two people who approve.
+	// SecondApproval requires the approval of two people.
 	SecondApproval Decision = "second-approval"
-	// Deny refuses, whoever approves.
+	// Deny refuses the change, also with approvals.
 	Deny Decision = "deny"
 )
 
@@ -50,9 +50,9 @@ type PolicyRule struct {
 // PolicyMatch says which changes a rule is about. A condition that is left out
 // matches all; at least one must be there.
 type PolicyMatch struct {
-	// Dangers that the change has; any stands for all of them.
+	// Dangers of the change; any means all of them.
 	Dangers []string `yaml:"dangers,omitempty"`
-	// Types of resources, as Pulumi's tokens; * stands for anything.
+	// Types of resources, as Pulumi's tokens; * matches anything.
 	Types []string `yaml:"types,omitempty"`
 	// Operations on them.
 	Operations []string `yaml:"operations,omitempty"`
@@ -60,7 +60,7 @@ type PolicyMatch struct {
 	Clusters string `yaml:"clusters,omitempty"`
 }
 
-// AnyDanger stands for all dangers.
+// AnyDanger means all dangers.
 const AnyDanger = "any"
 
 // policyFormat is the format of policy files.

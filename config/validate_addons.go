@@ -9,7 +9,7 @@ import (
 	"tombolo/internal/wording"
 )
 
-// The limits of what addons' needs are called.
+// The limits of the names of addons' needs.
 const (
 	// maxQueueName is the limit of a queue's name (SQS CreateQueue).
 	maxQueueName = 80
@@ -48,7 +48,7 @@ func (v *validator) addons() {
 	}
 }
 
-// addonNames checks what the cluster's name grows to.
+// addonNames checks the names of the addon's needs.
 func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
 	if !v.doc.Sound("name", "cloud") {
 		return
@@ -68,8 +68,7 @@ func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
 	}
 }
 
-// addonService finds a service whose ConfigMap or service account would be the
-// addon's.
+// addonService finds a service with the addon's name: they would share a ConfigMap.
 func (v *validator) addonService(at strict.Path, a addon.Enabled) {
 	i := slices.IndexFunc(v.c.Services, func(s Service) bool { return s.Name == a.Name })
 	if i < 0 {
@@ -80,7 +79,7 @@ func (v *validator) addonService(at strict.Path, a addon.Enabled) {
 		"%s is also an addon, which line %d turns on", wording.Quote(a.Name), v.line(at))
 }
 
-// addonTwice finds an addon that EKS would install as well.
+// addonTwice finds an addon that EKS would also install.
 func (v *validator) addonTwice(at strict.Path, a addon.Enabled) {
 	i := slices.IndexFunc(v.c.Kubernetes.Addons, func(m ManagedAddon) bool { return m.Name == a.Name })
 	if i >= 0 {
@@ -89,7 +88,7 @@ func (v *validator) addonTwice(at strict.Path, a addon.Enabled) {
 	}
 }
 
-// addonOf is the addon that publishes a key of the general ConfigMap, or "".
+// addonOf is the addon that publishes a key of the infra ConfigMap, or "".
 func (v *validator) addonOf(key string) string {
 	for _, a := range v.c.Addons.Enabled() {
 		for _, k := range a.Keys() {

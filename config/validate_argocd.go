@@ -9,20 +9,19 @@ import (
 	"tombolo/internal/wording"
 )
 
-// secretTypeLabel tells Argo CD what one of its Secrets is.
+// secretTypeLabel is the label by which Argo CD finds its Secrets.
 const secretTypeLabel = "argocd.argoproj.io/secret-type"
 
 // ArgoCDRoleName is the name of the IAM role of a hub's Argo CD.
 func ArgoCDRoleName(hub string) string { return hub + "-argocd" }
 
-// SpokeRoleEnd is what the names of spokes' roles end with: a hub may assume no
-// others.
+// SpokeRoleEnd ends the names of spokes' roles. A hub may assume no others.
 const SpokeRoleEnd = "-argocd-spoke"
 
 // SpokeRoleName is the name of the IAM role by which the hub reaches a spoke.
 func SpokeRoleName(spoke string) string { return spoke + SpokeRoleEnd }
 
-// argocd checks what only Argo CD knows: hubs, spokes and registration.
+// argocd checks hubs, spokes and registration.
 func (v *validator) argocd(g GitOps) {
 	if !v.doc.Sound("gitops.engine", hubPath) {
 		return
@@ -61,7 +60,7 @@ func (v *validator) spoke(g GitOps) {
 	}
 }
 
-// without reports keys of gitops that do not go with the rest.
+// without reports keys of gitops that must not be there.
 func (v *validator) without(message, remedy string, keys ...strict.Path) {
 	for _, key := range keys {
 		if at := "gitops." + key; v.doc.Has(at) {
@@ -70,7 +69,7 @@ func (v *validator) without(message, remedy string, keys ...strict.Path) {
 	}
 }
 
-// registrationLabels finds labels that the registration has for other ends.
+// registrationLabels finds labels that Tombolo sets on the registration.
 func (v *validator) registrationLabels() {
 	own := v.c.RegistrationLabels()
 	for _, key := range slices.Sorted(maps.Keys(v.c.Labels)) {
@@ -86,7 +85,7 @@ func (v *validator) registrationLabels() {
 	}
 }
 
-// registrationAnnotations finds annotations that the registration has anyway.
+// registrationAnnotations finds annotations that Tombolo sets on the registration.
 func (v *validator) registrationAnnotations() {
 	bare := *v.c
 	bare.Annotations = nil

@@ -9,7 +9,7 @@ import (
 	"tombolo/internal/wording"
 )
 
-// auth checks that each kind of credentials has what it needs and nothing else.
+// auth checks that each kind of credentials has its own keys, and no others.
 func (v *validator) auth(a Auth) {
 	at := strict.Path("gitops.auth")
 	needs := map[AuthType][]string{

@@ -14,10 +14,10 @@ import (
 	"tombolo/internal/wording"
 )
 
-// minInterval keeps an engine from doing nothing but fetching.
+// minInterval prevents an engine from fetching all the time.
 const minInterval = time.Second
 
-// engineInterval is how Flux's API writes durations; Go's other units it refuses.
+// engineInterval is the form of durations in Flux's API, which refuses Go's other units.
 var engineInterval = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
 
 func (v *validator) gitops() {
@@ -54,7 +54,7 @@ func (v *validator) required(keys ...string) {
 	}
 }
 
-// repository parses the URL; it is nil when that cannot be used.
+// repository parses the URL; nil if it is unusable.
 func (v *validator) repository(raw string) *url.URL {
 	at := strict.Path("gitops.url")
 	if !v.doc.Sound(at) || !v.doc.Has(at) {
@@ -106,12 +106,12 @@ func (v *validator) access(u *url.URL, auth *Auth) {
 	}
 }
 
-// local hosts are names for tests (RFC 6761), which never leave the machine.
+// local hosts are names for tests (RFC 6761), on the same machine.
 func local(host string) bool {
 	return host == "localhost" || host == "127.0.0.1" || strings.HasSuffix(host, ".test") || strings.HasSuffix(host, ".localhost")
 }
 
-// branch holds a name to the rules of git-check-ref-format.
+// branch checks a name by the rules of git-check-ref-format.
 func (v *validator) branch(name string) {
 	at := strict.Path("gitops.branch")
 	plain, isRef := strings.CutPrefix(name, "refs/heads/")
@@ -201,8 +201,7 @@ func (v *validator) distribution(d Distribution) {
 	}
 }
 
-// chart finds a chart for an engine that is not installed from one, and values
-// without a chart.
+// chart refuses a chart for Flux, and values without a chart.
 func (v *validator) chart(at strict.Path, d Distribution) {
 	if !d.IsChart() {
 		if v.doc.Has(at.Field("values")) {

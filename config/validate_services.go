@@ -94,7 +94,7 @@ func (v *validator) policies(list strict.Path, arns []string) {
 	}
 }
 
-// statement refuses what allows more than anyone can mean.
+// statement refuses actions and resources that allow too much.
 func (v *validator) statement(at strict.Path, s Statement) {
 	for i, action := range s.Actions {
 		service, name, _ := strings.Cut(action, ":")

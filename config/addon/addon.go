@@ -59,7 +59,7 @@ type Addon struct {
 	check   func(any, Selection) []Problem
 }
 
-// Key is a key that an addon adds to the general ConfigMap.
+// Key is a key that an addon adds to the infra ConfigMap.
 type Key struct {
 	// Name of the key, also of the variable ${name} in manifests.
 	Name string
@@ -110,7 +110,7 @@ func (a *Addon) HasValues() bool { return a.values != nil }
 // Options is the struct type of the addon's options.
 func (a *Addon) Options() reflect.Type { return a.options }
 
-// Keys that the addon adds to the general ConfigMap.
+// Keys that the addon adds to the infra ConfigMap.
 func (a *Addon) Keys() []Key { return slices.Clone(a.keys) }
 
 // Needs of the addon in the cloud. options is a pointer to its options.

@@ -13,7 +13,7 @@ type definition[O any] struct {
 	Rules map[string]strict.Rule
 	// Needs in the cloud. Nil for none.
 	Needs func(Input[O]) Needs
-	// Keys of the general ConfigMap.
+	// Keys of the infra ConfigMap.
 	Keys []key[O]
 	// Values for the chart. Nil when it needs none from the infrastructure.
 	Values func(Input[O], Outputs) map[string]any
@@ -34,7 +34,7 @@ type Input[O any] struct {
 	Options O
 }
 
-// none is the options of an addon without any.
+// none is the type of the options of an addon without options.
 type none struct{}
 
 // register puts an addon into the catalogue. Files do it in the declaration of a

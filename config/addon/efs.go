@@ -84,9 +84,9 @@ func efsControllerStatements(f Facts) []Statement {
 	}, efsNodeStatements(f)...)
 }
 
-// efsNodeStatements let the driver find the mount target of a zone where DNS
-// does not tell it. Mounting itself takes no right: the file system's security
-// group decides.
+// efsNodeStatements let the driver find the mount target of a zone when DNS does
+// not have it. Mounting requires no permission: the file system's security group
+// decides.
 func efsNodeStatements(f Facts) []Statement {
 	return []Statement{
 		{

@@ -83,7 +83,7 @@ func sampleOptions(t *testing.T, a *Addon) any {
 	return options
 }
 
-// sampleOutputs are what core would tell about an addon with the needs.
+// sampleOutputs are core's outputs for an addon with the needs.
 func sampleOutputs(needs Needs) Outputs {
 	made := map[string]string{}
 	for _, i := range needs.Identities {
@@ -111,8 +111,8 @@ func sampleOutputs(needs Needs) Outputs {
 	}
 }
 
-// withoutEmpty turns a value into maps and lists, without what is empty in
-// them; nil for nothing.
+// withoutEmpty turns a value into maps and lists without their empty elements;
+// nil if nothing is left.
 func withoutEmpty(t *testing.T, v any) any {
 	t.Helper()
 	text, err := json.Marshal(v)

@@ -85,8 +85,8 @@ func karpenterNodeRole(f Facts) string { return f.Named("karpenter-node") }
 
 func karpenterQueue(f Facts) string { return f.Named("karpenter") }
 
-// karpenterSubnets finds subnets by the discovery tag; where the network is
-// somebody else's, and has no such tag, by their ids.
+// karpenterSubnets finds subnets by the discovery tag. An existing network has no
+// such tag: its subnets are found by their ids.
 func karpenterSubnets(f Facts, out Outputs) string {
 	if f.OwnNetwork {
 		return inJSON([]any{map[string]any{"tags": map[string]any{karpenterDiscovery: f.Cluster}}})

@@ -42,8 +42,8 @@ var _ = register(Addon{
 			"singleBinary":   lokiDisk(slices.Contains(in.Enabled, "aws-ebs-csi-driver")),
 			"loki": map[string]any{
 				"storage": map[string]any{
-					// The chart asks for a bucket for alert rules too. The tree
-					// has no rules there: the bucket would delete them by age.
+					// The chart also requires a bucket for alert rules. The tree
+					// has no rules in it: the bucket would delete them by age.
 					"bucketNames": map[string]any{"chunks": bucket, "ruler": bucket},
 					"s3":          map[string]any{"region": in.Region},
 				},

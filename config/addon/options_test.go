@@ -156,8 +156,7 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// TestLokiDisk wants a place that Loki can write to, whether or not there are
-// volumes.
+// TestLokiDisk expects a place that Loki can write to, with and without volumes.
 func TestLokiDisk(t *testing.T) {
 	for _, volumes := range []bool{true, false} {
 		disk := lokiDisk(volumes)

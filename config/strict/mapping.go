@@ -15,8 +15,8 @@ const maxValues = 100_000
 // pair is a key of a mapping and its value.
 type pair struct{ key, value *yaml.Node }
 
-// resolve follows an alias to what it stands for. It returns nil, with the
-// problem reported, when that contains itself.
+// resolve follows an alias to its value. It returns nil, with the problem
+// reported, when the value contains itself.
 func (d *decoder) resolve(n *yaml.Node, p Path) *yaml.Node {
 	if n.Kind != yaml.AliasNode {
 		return n

@@ -36,8 +36,8 @@ func (d *decoder) text(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	}
 }
 
-// whyQuotes says what YAML makes of a value without quotes, when that is not
-// what was written.
+// whyQuotes says how YAML reads a value without quotes, if that differs from the
+// text.
 func whyQuotes(n *yaml.Node) string {
 	switch n.ShortTag() {
 	case "!!int":

@@ -18,8 +18,8 @@ import (
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // parse returns the root of the only document in content, or nil when there
-// is none, which it reports. A UTF-8 byte order mark, which some editors write,
-// is passed over.
+// is none, which it reports. It skips a UTF-8 byte order mark, which some editors
+// write.
 func (f Format) parse(doc *Document, content []byte) *yaml.Node {
 	content = bytes.TrimPrefix(content, byteOrderMark)
 	if !encoded(doc, content) {
