@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
@@ -18,35 +17,6 @@ import (
 	"tombolo/internal/wording"
 	"tombolo/stacks"
 )
-
-// DestroyOptions of a destroy.
-type DestroyOptions struct {
-	// Only this stack; both when empty. Core alone is refused while bootstrap
-	// has resources.
-	Only stacks.Kind
-	// Remove the empty stacks from the backend too, with their history.
-	Remove bool
-	// Refresh the state from the cloud first.
-	Refresh bool
-	// Unreachable goes on without a Kubernetes API that does not answer: what is
-	// on the cluster is given up with it. Without, a cluster that does not answer
-	// is left as it is.
-	Unreachable bool
-	// Confirmed says that the cluster's name was given for its destruction. A
-	// protected cluster is refused without.
-	Confirmed bool
-	// Leftovers says what becomes of cloud resources that controllers have left
-	// over, and of finalizers that nobody takes off. Default teardown.StopAtLeftovers.
-	Leftovers teardown.LeftoverPolicy
-	// KeepData leaves buckets, file systems and snapshots in the cloud, and
-	// reports each. A claim's volume goes with the claim; it is kept as well when
-	// its reclaim policy is Retain.
-	KeepData bool
-	// DrainTimeout is how long controllers may take to give back the cloud
-	// resources of one kind, and then the cloud to take them away. Default 10m
-	// each.
-	DrainTimeout time.Duration
-}
 
 // Destroy takes the cluster down: bootstrap, then core. When bootstrap could
 // not be destroyed, core is kept: what is left in the cluster would otherwise

@@ -59,11 +59,6 @@ func (d *Driver) drainOptions(c *config.Cluster, o DestroyOptions) teardown.Opti
 	}
 }
 
-// noter tells the observer what people should know of a stack.
-func (d *Driver) noter(stack string) func(string) {
-	return func(message string) { d.opts.Observer.Note(stack, message) }
-}
-
 // suspendFlux keeps Flux from making things again. That is written down first,
 // so that an up that comes instead of the rest of the destruction resumes it.
 func (d *Driver) suspendFlux(ctx context.Context, c *config.Cluster, k teardown.Cluster, st *backend.State) error {

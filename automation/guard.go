@@ -4,16 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
-	"tombolo/automation/plan"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
@@ -23,19 +19,6 @@ import (
 // This file keeps an up from taking away what Applications hang on: the
 // cluster's registration, and its general ConfigMap. Both are updated in place;
 // a plan that deletes or replaces one is refused while there are Applications.
-
-// kept names the object of a step by which it would be taken away; "" when the
-// step does no such thing, or it is no object that is kept.
-func kept(m apitype.StepEventMetadata) string {
-	takesAway := []apitype.OpType{
-		apitype.OpDelete, apitype.OpReplace, apitype.OpCreateReplacement, apitype.OpDeleteReplaced,
-	}
-	if m.Old == nil || !slices.Contains(takesAway, m.Op) || !plan.IsRegistration(m.Type, m.Old.ID) && !plan.IsInfraConfig(m.Type, m.Old.ID) {
-		return ""
-	}
-	kind := m.Type[strings.LastIndex(m.Type, ":")+1:]
-	return kind + " " + m.Old.ID
-}
 
 // refuseLoss refuses a plan that takes kept objects away, but where the hub has
 // no Applications of the cluster.

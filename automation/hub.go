@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -54,10 +53,6 @@ func (d *Driver) hasHub(ctx context.Context, c *config.Cluster) (bool, error) {
 	st, err := d.backend.State(ctx, stacks.Name(c.Hub(), stacks.Core))
 	return len(st.Outputs()) > 0, err
 }
-
-// probeTimeout is how long a Kubernetes API may take to answer before it counts
-// as unreachable: a control plane that restarts is back well before.
-const probeTimeout = 30 * time.Second
 
 // probe is what a look at a cluster's Kubernetes API found.
 type probe struct {

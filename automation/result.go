@@ -1,11 +1,15 @@
 package automation
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
+	"tombolo/config"
 	"tombolo/stacks"
 )
 
@@ -78,3 +82,58 @@ func (r Result) Stack(k stacks.Kind) (StackResult, bool) {
 	}
 	return StackResult{}, false
 }
+
+// run is an operation on a cluster under way.
+type run struct {
+	driver  *Driver
+	cluster *config.Cluster
+	start   time.Time
+	result  Result
+}
+
+func (d *Driver) begin(c *config.Cluster) *run {
+	return &run{driver: d, cluster: c, start: d.now(), result: Result{Cluster: c.Name}}
+}
+
+// add takes the result of a stack that was worked on.
+func (r *run) add(s StackResult) {
+	if s.Stack != "" {
+		r.result.Stacks = append(r.result.Stacks, s)
+	}
+}
+
+// end is the result of all, with the error in its class.
+func (r *run) end(err error) (Result, error) {
+	r.result.Duration = r.driver.now().Sub(r.start)
+	return r.result, classify(r.cluster, err)
+}
+
+// classify makes a DeploymentError of a failed command; other classes stay.
+func classify(c *config.Cluster, err error) error {
+	var deployment *DeploymentError
+	var command *pulumicli.Error
+	if errors.As(err, &deployment) || !errors.As(err, &command) {
+		return err
+	}
+	return &DeploymentError{Cluster: c.Name, Err: err}
+}
+
+// DeploymentError says that an operation on a cluster failed part of the way.
+type DeploymentError struct {
+	// Cluster is the cluster's name.
+	Cluster string
+	// Consequence is what was left undone on purpose, if anything.
+	Consequence string
+	// Err is the failure, most often a *pulumicli.Error.
+	Err error
+}
+
+func (e *DeploymentError) Error() string {
+	if e.Consequence == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%v (%s)", e.Err, e.Consequence)
+}
+
+// Unwrap returns the failure.
+func (e *DeploymentError) Unwrap() error { return e.Err }

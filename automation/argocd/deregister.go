@@ -13,17 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Leaving is a cluster that leaves a hub.
-type Leaving struct {
-	Cluster
-	// Hub says that the cluster is the hub itself: every Application that is
-	// left there is its own.
-	Hub bool
-	// LetGo leaves what the Applications have made where it is. Argo CD loses
-	// its access first, so that it can delete nothing.
-	LetGo bool
-}
-
 // Options of a deregistration.
 type Options struct {
 	// Settle is how long ApplicationSets may take to drop what they no longer

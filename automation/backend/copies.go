@@ -176,26 +176,3 @@ func removeCopies(copies []stateCopy) error {
 	}
 	return nil
 }
-
-// EndCopies puts a whole copy in the place of a state that the operation could
-// not write to its end, and removes the copies. Where the lock was not released
-// the operation may go on, and the next one does this.
-func (b *Backend) EndCopies(stack string) error {
-	file, ok := b.stateFile(stack)
-	if !ok {
-		return nil
-	}
-	if held, err := b.LockFiles(stack, "*.json"); err != nil || len(held) > 0 {
-		return err
-	}
-	err := b.restoreState(stack)
-	if err != nil || !b.OwnCopies {
-		return err
-	}
-	ended := time.Now()
-	copies, err := retained(file)
-	if err != nil {
-		return err
-	}
-	return removeCopies(slices.DeleteFunc(copies, func(c stateCopy) bool { return c.made.After(ended) }))
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"time"
 )
 
 // ReleaseLocks removes the locks of a stack in a local backend whose owners
@@ -78,30 +77,6 @@ func (b *Backend) ReleaseStale(ctx context.Context, stack string, o Owner) error
 		return err
 	}
 	return b.cancelLock(ctx, stack, o)
-}
-
-// unlockGrace bounds the look for a lock left behind by a cancelled operation.
-const unlockGrace = 30 * time.Second
-
-// UnlockAfterCancel makes sure that a cancelled operation left no lock. A CLI
-// that ended by itself has released it; one that was killed, or took the signal
-// before it was ready for it, has not, and in a local backend that is seen.
-func (b *Backend) UnlockAfterCancel(ctx context.Context, stack string, killed bool) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
-	defer cancel()
-	if _, local := b.Directory(); local || !killed {
-		return b.ReleaseLocks(ctx, stack)
-	}
-	locks, err := b.Locks(ctx, stack)
-	if err != nil {
-		return err
-	}
-	for _, l := range locks {
-		if l.State == OwnerGone {
-			err = errors.Join(err, b.Unlock(ctx, l, false))
-		}
-	}
-	return err
 }
 
 // cancelLock removes the locks of a stack in a backend that is no directory,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"tombolo/automation/fault"
@@ -153,4 +154,27 @@ func (b *Backend) traces(stack, file string) ([]string, error) {
 		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// EndCopies puts a whole copy in the place of a state that the operation could
+// not write to its end, and removes the copies. Where the lock was not released
+// the operation may go on, and the next one does this.
+func (b *Backend) EndCopies(stack string) error {
+	file, ok := b.stateFile(stack)
+	if !ok {
+		return nil
+	}
+	if held, err := b.LockFiles(stack, "*.json"); err != nil || len(held) > 0 {
+		return err
+	}
+	err := b.restoreState(stack)
+	if err != nil || !b.OwnCopies {
+		return err
+	}
+	ended := time.Now()
+	copies, err := retained(file)
+	if err != nil {
+		return err
+	}
+	return removeCopies(slices.DeleteFunc(copies, func(c stateCopy) bool { return c.made.After(ended) }))
 }

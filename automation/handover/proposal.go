@@ -89,9 +89,3 @@ func (p *pusher) earlier(ctx context.Context, base tip) (tip, error) {
 		Remedy: "merge or delete the branch, or name another with --branch",
 	}
 }
-
-// signed begins the line of a message that tells our commits.
-const signed = "Tombolo-Cluster: "
-
-// signature is that line for the cluster.
-func (p *pusher) signature() string { return signed + p.change.Cluster }

@@ -179,7 +179,8 @@ func (a argo) check(p *platform, o *unstructured.Unstructured) Check {
 	if o.GetKind() == "ApplicationSet" {
 		return a.checkSet(o)
 	}
-	return a.checkApplication(p, o)
+	// The health of the root is that of all clusters, and not of one spoke.
+	return checkApplication(p, o, a.cluster.IsSpoke() && refOf(o) == a.repository())
 }
 
 // checkSet judges an ApplicationSet by its conditions, and by the number of
@@ -220,4 +221,8 @@ func (a argo) reached(s argocd.Set) int {
 		}
 	}
 	return n
+}
+
+func (a argo) releases(ctx context.Context, k kube.Cluster, addons []string) ([]string, error) {
+	return (argocd.Hub{Client: k.Client}).OfAddons(ctx, a.cluster.Name, addons)
 }

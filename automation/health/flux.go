@@ -3,6 +3,7 @@ package health
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"tombolo/automation/kube"
+	"tombolo/config/addon"
+	"tombolo/internal/names"
 )
 
 // fluxNamespace is where bootstrap puts Flux and its sync objects.
@@ -263,4 +266,39 @@ func suspended(o *unstructured.Unstructured) bool {
 // static objects have no status: an OCI HelmRepository is only an address.
 func static(o *unstructured.Unstructured) bool {
 	return o.GetKind() == "HelmRepository" && kube.Text(o, "spec", "type") == "oci"
+}
+
+func (flux) releases(ctx context.Context, k kube.Cluster, addons []string) ([]string, error) {
+	return releasesOf(ctx, k, addons)
+}
+
+// releasesOf lists the HelmReleases of the addons: those that carry an addon's
+// label, and those that take its values.
+func releasesOf(ctx context.Context, k kube.Cluster, addons []string) ([]string, error) {
+	releases, err := k.List(ctx, []schema.GroupKind{{Group: helmGroup, Kind: "HelmRelease"}})
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for i := range releases {
+		if o := &releases[i]; slices.ContainsFunc(addons, func(name string) bool { return isReleaseOf(o, name) }) {
+			found = append(found, refOf(o).String())
+		}
+	}
+	return found, nil
+}
+
+func isReleaseOf(release *unstructured.Unstructured, name string) bool {
+	if release.GetLabels()[names.AddonLabel] == name {
+		return true
+	}
+	a := addon.Find(name)
+	if a == nil || a.Namespace != release.GetNamespace() {
+		return false
+	}
+	sources, _, err := unstructured.NestedSlice(release.Object, "spec", "valuesFrom")
+	return err == nil && slices.ContainsFunc(sources, func(s any) bool {
+		source, _ := s.(map[string]any)
+		return source["kind"] == "ConfigMap" && source["name"] == a.ValuesName()
+	})
 }

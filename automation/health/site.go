@@ -31,10 +31,6 @@ type Site struct {
 	Observer Observer
 }
 
-// fetchManager owns the annotation by which an engine is asked to fetch, and
-// nothing else of the object.
-const fetchManager = "tombolo-verify"
-
 // Fetch asks the engine to look at the platform's repository now: what was
 // pushed a moment ago is what should be verified. Who may not ask gets a note,
 // and what the engine has fetched by itself.
@@ -43,4 +39,12 @@ func (s Site) Fetch(ctx context.Context) {
 	if err := e.fetch(ctx, s.At, time.Now()); err != nil && ctx.Err() == nil {
 		s.Observer.Note(s.Cluster.Name, fmt.Sprintf("verifying what %s fetched last, as it cannot be asked to fetch now: %v", e.name(), err))
 	}
+}
+
+// engineOf is the engine that a cluster's file names.
+func engineOf(c *config.Cluster) engine {
+	if c.GitOps.Engine == config.ArgoCD {
+		return argo{cluster: c}
+	}
+	return flux{}
 }

@@ -38,9 +38,6 @@ type Verification struct {
 	Waited time.Duration `json:"waited"`
 }
 
-// platformName is the name of the Git repository that bootstrap sets up.
-const platformName = "platform"
-
 // lookGrace is how long a look may go on after the wait has ended: a look that
 // is cut short finds the end of the wait in place of the cause.
 const lookGrace = 3 * time.Second

@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"errors"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -136,10 +137,14 @@ func (s *search) treeOf(c *config.Cluster, all []*config.Cluster) []Reason {
 	return s.files(Tree, files...)
 }
 
-// within returns a file's path below a directory.
-func within(dir, file string) (string, bool) {
-	if dir == "." {
-		return file, true
+// removedClusters are the cluster files of the project that are gone.
+func (s *search) removedClusters() []string {
+	dir := s.repo.below(clustersDir)
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(s.diff)) {
+		if s.diff[path] == removed && isClusterFile(dir, path) {
+			out = append(out, s.repo.display(path))
+		}
 	}
-	return strings.CutPrefix(file, dir+"/")
+	return out
 }

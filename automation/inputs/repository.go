@@ -116,23 +116,6 @@ func (r *repository) diff(ctx context.Context) (diff, error) {
 	return out, nil
 }
 
-// FileAt is the content of a file of the project at o.Ref, by its path below
-// o.Root, and whether it was there. The error is an *Error where Git cannot be
-// read.
-func FileAt(ctx context.Context, o Options, file string) (content string, found bool, err error) {
-	repo, err := openRepository(ctx, o.Root, o.Ref)
-	if err != nil {
-		return "", false, err
-	}
-	file = repo.below(file)
-	listed, err := repo.listed(ctx, file)
-	if err != nil || !listed {
-		return "", false, err
-	}
-	content, err = repo.show(ctx, file)
-	return content, err == nil, err
-}
-
 // listed says whether the commit has the file.
 func (r *repository) listed(ctx context.Context, file string) (bool, error) {
 	out, err := r.git(ctx, "ls-tree", "--full-tree", "--name-only", "-z", r.commit, "--", file)
@@ -235,4 +218,29 @@ func environment(own []string) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(elsewhere, name)
 	})
+}
+
+// Error is a comparison that could not be made.
+type Error struct {
+	// What could not be done, and why.
+	What string
+	// Remedy is what to do about it.
+	Remedy string
+	// BadRef says that it is Options.Ref that is wrong.
+	BadRef bool
+	// Err is the cause, if any.
+	Err error
+}
+
+func (e *Error) Error() string {
+	if e.Remedy == "" {
+		return e.What
+	}
+	return e.What + "; " + e.Remedy
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func unreadable(what string, err error) error {
+	return &Error{What: fmt.Sprintf("--changed-since: %s: %v", what, err), Err: err}
 }

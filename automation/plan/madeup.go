@@ -105,3 +105,5 @@ func replaced(v any, names *strings.Replacer) any {
 	}
 	return v
 }
+
+func nameOf(urn string) string { return urn[strings.LastIndex(urn, "::")+len("::"):] }

@@ -81,3 +81,11 @@ type Wanted struct {
 	// together in this account and region.
 	Demand, All Demand
 }
+
+// Core is what the state of a cluster's core has; nothing when there is none.
+type Core struct {
+	// Resources that it manages, counted by type.
+	Resources map[string]int
+	// HandsOff says that it has outputs.
+	HandsOff bool
+}

@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -14,9 +13,7 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/pulumicli"
-	"tombolo/config"
 	"tombolo/internal/names"
-	"tombolo/stacks"
 )
 
 // NoAnswer is how providers report a request of which nobody knows whether it
@@ -34,32 +31,6 @@ func Unanswered(r *pulumicli.Recorder) []apitype.StepEventMetadata {
 		}
 	}
 	return out
-}
-
-// AdoptUnanswered finds out, after a failed up, whether creations without an
-// answer happened, and puts what exists into the state, so that the next up
-// does not make it twice. It goes the way of creations that an interruption
-// left pending. A failure is a note: the up has failed for a reason of its own.
-func (r Recoverer) AdoptUnanswered(ctx context.Context, c *config.Cluster, k stacks.Kind, creations []apitype.StepEventMetadata) {
-	if len(creations) == 0 || ctx.Err() != nil {
-		return
-	}
-	stack := stacks.Name(c.Name, k)
-	st, err := r.Backend.State(ctx, stack)
-	if err == nil && st != nil && len(st.Raw.Deployment) > 0 {
-		unanswered := 0
-		if st, unanswered, err = withUnanswered(st, creations); err == nil && unanswered > 0 {
-			err = r.settlePending(ctx, c, k, st, unanswered, nil)
-		}
-	}
-	if err != nil {
-		made := make([]string, len(creations))
-		for i, m := range creations {
-			made[i] = pulumicli.ResourceName(m.URN)
-		}
-		r.Note(stack, fmt.Sprintf("it is not known whether %s was made: %v; look for it before the next up, which would make another",
-			strings.Join(made, ", "), err))
-	}
 }
 
 // withUnanswered is the state with creations as an interruption would have left

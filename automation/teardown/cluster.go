@@ -7,6 +7,7 @@ package teardown
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"tombolo/automation/kube"
@@ -85,4 +87,20 @@ func Names[T fmt.Stringer](all []T) string {
 		out = append(out, item.String())
 	}
 	return strings.Join(out, ", ")
+}
+
+// manager is the field manager of what a teardown sets on objects.
+const manager = "tombolo-teardown"
+
+// unfinalize takes the finalizers off the very object that was seen.
+func (o object) unfinalize(ctx context.Context) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": o.GetUID(), "finalizers": nil}})
+	if err != nil {
+		return fmt.Errorf("take the finalizers off %s: %w", o, err)
+	}
+	_, err = o.resource.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("take the finalizers off %s: %w", o, err)
+	}
+	return nil
 }

@@ -64,23 +64,6 @@ func (c Cluster) Drain(ctx context.Context, o Options) error {
 	return c.reportRetained(ctx, o)
 }
 
-// remaining is an object that a stage waits for.
-type remaining struct {
-	object
-	awaited bool
-}
-
-// String names the object, and who holds it.
-func (r remaining) String() string {
-	if finalizers := r.GetFinalizers(); r.deleting() && len(finalizers) > 0 {
-		return fmt.Sprintf("%s (held by %s)", r.object, strings.Join(finalizers, ", "))
-	}
-	if message := kube.Text(r.Unstructured, "status", "message"); r.awaited && message != "" {
-		return fmt.Sprintf("%s (%s)", r.object, message)
-	}
-	return r.object.String()
-}
-
 // drain is one stage under way.
 type drain struct {
 	Cluster
@@ -176,6 +159,42 @@ func (c Cluster) reportRetained(ctx context.Context, o Options) error {
 	kept := slices.DeleteFunc(volumes, func(v object) bool { return !retained(v.Unstructured) })
 	for _, v := range kept {
 		o.Note(fmt.Sprintf("%s keeps its volume %s: its reclaim policy is Retain", v, kube.Text(v.Unstructured, "spec", "csi", "volumeHandle")))
+	}
+	return nil
+}
+
+// takeOffTimeout is how long objects without finalizers may take to go.
+const takeOffTimeout = time.Minute
+
+func heldBy(left []remaining) []Held {
+	out := make([]Held, 0, len(left))
+	for _, r := range left {
+		h := Held{Object: r.object.String(), Message: kube.Text(r.Unstructured, "status", "message")}
+		if r.deleting() {
+			h.Finalizers = r.GetFinalizers()
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// takeOff takes the finalizers off what is left, and deletes what others should
+// have deleted.
+func (d *drain) takeOff(ctx context.Context) error {
+	for _, r := range d.left {
+		if !r.deleting() {
+			if err := r.delete(ctx); err != nil {
+				return err
+			}
+		}
+		if len(r.GetFinalizers()) == 0 {
+			continue
+		}
+		if err := r.unfinalize(ctx); err != nil {
+			return err
+		}
+		d.options.Note(fmt.Sprintf("finalizer %s was taken off %s, as nobody did within %s: what it stood for may be left in the cloud",
+			strings.Join(r.GetFinalizers(), ", "), r.object, d.options.Timeout))
 	}
 	return nil
 }

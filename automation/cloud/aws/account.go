@@ -20,15 +20,6 @@ const (
 	quotaCheck    = "quota"
 )
 
-// What a cluster needs from an account's quotas.
-const (
-	vpcs      preflight.Kind = "VPCs"
-	addresses preflight.Kind = "Elastic IP addresses"
-	clusters  preflight.Kind = "EKS clusters"
-)
-
-func quotaKinds() []preflight.Kind { return []preflight.Kind{vpcs, addresses, clusters} }
-
 // Programs that are started for a cluster on AWS.
 func (Cloud) Programs() []preflight.Program {
 	return []preflight.Program{

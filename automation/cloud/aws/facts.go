@@ -106,3 +106,12 @@ func (q accountQuota) read(p *pulumi.Context, o pulumi.InvokeOption) preflight.Q
 	}
 	return preflight.Quota{Limit: int(limit.Value), Used: used}
 }
+
+// What a cluster needs from an account's quotas.
+const (
+	vpcs      preflight.Kind = "VPCs"
+	addresses preflight.Kind = "Elastic IP addresses"
+	clusters  preflight.Kind = "EKS clusters"
+)
+
+func quotaKinds() []preflight.Kind { return []preflight.Kind{vpcs, addresses, clusters} }

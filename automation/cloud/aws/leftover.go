@@ -62,20 +62,6 @@ func kinds() []kind {
 	}
 }
 
-// arn is an Amazon resource name and its fields.
-type arn struct {
-	scope
-	text, service, resource string
-}
-
-func parseARN(text string) (arn, bool) {
-	f := strings.SplitN(text, ":", 6)
-	if len(f) != 6 || f[0] != "arn" {
-		return arn{}, false
-	}
-	return arn{text: text, scope: scope{partition: f[1], region: f[3], account: f[4]}, service: f[2], resource: f[5]}, true
-}
-
 // Identify tells by its ARN what a resource is. It is none of its own when it
 // goes with another, as a listener goes with its load balancer.
 func Identify(text string, tags map[string]string) (l teardown.Leftover, ok bool) {
