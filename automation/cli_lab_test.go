@@ -117,7 +117,7 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 func TestProgramErrorWithTheRealCLI(t *testing.T) {
 	d, _ := realBench(t, func(*pulumi.Context) error { return errors.New("wrong account; use the right one") })
 	_, err := d.Up(t.Context(), demo(), UpOptions{})
-	var precondition *fault.Precondition
+	var precondition *fault.Error
 	if !errors.As(err, &precondition) || err.Error() != "wrong account; use the right one" {
 		t.Errorf("error is %T: %v", err, err)
 	}

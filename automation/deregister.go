@@ -70,7 +70,7 @@ func (p probe) String() string {
 
 // unreachable refuses to give up what may only be away for a moment.
 func unreachable(c *config.Cluster, p probe) error {
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("destroy %s: %s", c.Name, p),
 		Remedy: fmt.Sprintf("nothing was changed: bring it back and run the command again; if it is gone for good, run "+
 			"`tombolo destroy %s --unreachable`, which gives up what is on the cluster", c.Name),
@@ -103,7 +103,7 @@ func (d *Driver) leaveHub(ctx context.Context, c, hub *config.Cluster, own probe
 		return map[string]string{deleteUnreachable: "true"}, nil
 	}
 	if !at.answers() {
-		return nil, &fault.Precondition{
+		return nil, &fault.Error{
 			What: fmt.Sprintf("destroy %s: of its hub %s, %s", c.Name, hub.Name, at),
 			Remedy: fmt.Sprintf("nothing was changed: bring the hub back and run the command again; if the hub is gone for good, "+
 				"run `tombolo destroy %s --unreachable` before", hub.Name),

@@ -112,7 +112,7 @@ func refuseProtected(c *config.Cluster, o DestroyOptions) error {
 	if !c.Protect || o.Confirmed {
 		return nil
 	}
-	return &fault.Precondition{
+	return &fault.Error{
 		What:   fmt.Sprintf("destroy %s: it is protected by its cluster file", c.Name),
 		Remedy: fmt.Sprintf("nothing was changed: give --yes-destroy %s, or take protect out of the file", c.Name),
 	}
@@ -123,11 +123,8 @@ func keptCore(c *config.Cluster, err error) error {
 	if command := new(pulumicli.Error); !errors.As(err, &command) {
 		return err // nothing was started
 	}
-	return &DeploymentError{
-		Cluster:     c.Name,
-		Consequence: fmt.Sprintf("stack %s was kept", stacks.Name(c.Name, stacks.Core)),
-		Err:         err,
-	}
+	what := fmt.Sprintf("%v (stack %s was kept)", err, stacks.Name(c.Name, stacks.Core))
+	return &fault.Error{Class: fault.Deployment, What: what, Err: err}
 }
 
 // refuseWhileBootstrapped keeps core alive as long as bootstrap has resources.
@@ -144,7 +141,7 @@ func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster)
 	if n == 0 {
 		return nil
 	}
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("stack %s cannot be destroyed: stack %s still has %s",
 			stacks.Name(c.Name, stacks.Core), bootstrap, wording.Plural(n, "resource", "resources")),
 		Remedy: fmt.Sprintf("destroy both with `tombolo destroy %s`", c.Name),

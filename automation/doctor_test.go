@@ -117,7 +117,7 @@ func TestDoctorFindsAll(t *testing.T) {
 	b.opts.Env["AWS_WEB_IDENTITY_TOKEN_FILE"] = ""
 	b.missing = errors.New("gitops.distribution: checksum differs")
 	b.reachGit = func(context.Context, handover.Repository) error {
-		return &handover.Error{What: "https://git.example/platform.git has no branch main", Remedy: "push one"}
+		return &fault.Error{What: "https://git.example/platform.git has no branch main", Remedy: "push one"}
 	}
 	b.cli.fail["stack ls "] = failure{stderr: "error: no such bucket"}
 	b.cli.fail["plugin ls"] = failure{stderr: "error: broken"}
@@ -180,7 +180,7 @@ func TestUpLooksAtTheAccount(t *testing.T) {
 		"(delete what is not needed, or ask for more in the console of Service Quotas); nothing was started; `tombolo doctor one` looks again"
 	for range 2 {
 		_, err := b.Up(t.Context(), planned("one"), UpOptions{})
-		if precondition := new(fault.Precondition); !errors.As(err, &precondition) || err.Error() != want {
+		if precondition := new(fault.Error); !errors.As(err, &precondition) || err.Error() != want {
 			t.Errorf("error is %T %v", err, err)
 		}
 	}

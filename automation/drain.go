@@ -3,13 +3,11 @@ package automation
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/backend"
-	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
@@ -125,9 +123,5 @@ func notDrained(ctx context.Context, c *config.Cluster, err error) error {
 		return fmt.Errorf("destroy %s: interrupted while controllers give back what they have in the cloud; "+
 			"run the same command again to go on from there, or tombolo up to keep the cluster: %w", c.Name, ctx.Err())
 	}
-	return &DeploymentError{
-		Cluster:     c.Name,
-		Consequence: fmt.Sprintf("stacks %s and %s were kept", stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
-		Err:         errors.New(fault.WithRemedy(fmt.Sprintf("destroy %s: %v", c.Name, err), teardown.RemedyFor(err))),
-	}
+	return bothKept(c, err.Error(), teardown.RemedyFor(err), err)
 }

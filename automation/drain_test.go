@@ -53,11 +53,11 @@ func TestDrainThatIsGivenUp(t *testing.T) {
 	k, client := withFlux(t)
 	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
-	var stopped *DeploymentError
+	var stopped *fault.Error
 	want := "destroy demo: load balancers were not given back within 20ms: Service shop/front is still there, or was made again; " +
 		"look at the logs of the controllers that hold them, resolve the cause, and run the same command again; " +
 		"--leftovers delete takes the finalizers off, and deletes in the cloud what is left over then (stacks demo-bootstrap and demo-core were kept)"
-	if !errors.As(err, &stopped) || err.Error() != want {
+	if !errors.As(err, &stopped) || stopped.Class != fault.Deployment || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}
 	if len(b.cli.operations()) > 0 {
@@ -90,7 +90,7 @@ func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
 	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	b.probeTimeout = 10 * time.Millisecond
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
-	var refused *fault.Precondition
+	var refused *fault.Error
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "tombolo destroy demo --unreachable") {
 		t.Errorf("error is %T: %v", err, err)
 	}

@@ -17,7 +17,7 @@ import (
 // nothing: see drift.Compare.
 func (d *Driver) Drift(ctx context.Context, c *config.Cluster) (drift.Report, error) {
 	report, err := drift.Compare(ctx, c, d.cloud(c), host{d})
-	return report, classify(c, err)
+	return report, err
 }
 
 func (h host) State(ctx context.Context, stack string) (drift.State, error) {

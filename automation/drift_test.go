@@ -124,7 +124,7 @@ func TestDriftFails(t *testing.T) {
 	b.cli.plan["refresh demo-bootstrap"] = []apitype.EngineEvent{refreshed(apitype.OpUpdate, "kubernetes:core/v1:ConfigMap", "c")}
 	got, err := b.Drift(t.Context(), demo())
 	const want = "preview refresh demo-core: ExpiredToken: it expired; renew the cloud credentials and run the same command again"
-	if deployment := new(DeploymentError); !errors.As(err, &deployment) || err.Error() != want || got.Error != want {
+	if deployment := new(pulumicli.Error); !errors.As(err, &deployment) || err.Error() != want || got.Error != want {
 		t.Errorf("error is %T %v, in the report %q", err, err, got.Error)
 	}
 	if got.Stacks[0].Skipped != want || len(got.Differences) != 1 || got.Differences[0].Class != drift.Changed {

@@ -7,7 +7,7 @@
 // backend. Methods for different clusters may run in parallel; methods for
 // the same cluster are kept apart by the backend's lock.
 //
-// Errors are of four classes: fault.Precondition (nothing was started),
+// Errors are of four classes: fault.Error (nothing was started),
 // backend.LockedError (somebody else is working on the stack), DeploymentError (an
 // operation failed part of the way) and health.Error (everything was deployed,
 // but the platform is not ready).
@@ -67,7 +67,7 @@ type Driver struct {
 
 // New makes a driver. Besides the options it looks at which backend the CLI is
 // logged in to: a missing CLI or backend is reported by the first operation, as a
-// fault.Precondition.
+// fault.Error.
 func New(o Options) (*Driver, error) {
 	if o.Root == "" {
 		return nil, errors.New("automation: Options.Root is empty: set it to the directory of Pulumi.yaml")
@@ -130,7 +130,7 @@ func pauses() []time.Duration { return []time.Duration{5 * time.Second, 20 * tim
 func (d *Driver) connect(values handoff.Values) (kube.Cluster, error) {
 	k, err := kube.Connect(values, d.env)
 	if missing := new(handoff.MissingPluginError); errors.As(err, &missing) {
-		err = &fault.Precondition{What: missing.Error(), Err: missing}
+		err = &fault.Error{What: missing.Error(), Err: missing}
 	}
 	return k, err
 }

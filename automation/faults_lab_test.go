@@ -21,6 +21,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/internal/names"
@@ -235,7 +236,7 @@ func TestFaultsThatStay(t *testing.T) {
 			b := newFaultBench(t)
 			b.fault(test.fault)
 			_, err := b.Up(t.Context(), demo(), UpOptions{})
-			if deployment := new(DeploymentError); !errors.As(err, &deployment) || !strings.Contains(err.Error(), test.want) {
+			if deployment := new(pulumicli.Error); !errors.As(err, &deployment) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
 			tries := 0

@@ -30,7 +30,7 @@ func (d *Driver) refuseLoss(ctx context.Context, c *config.Cluster, r StackResul
 	if err != nil || users == "" {
 		return err
 	}
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("up %s would delete or replace %s, and %s", c.Name, strings.Join(r.lost, " and "), users),
 		Remedy: fmt.Sprintf("its stack was left as it is: take back what changed in the cluster file, or run `tombolo destroy %s --only bootstrap` before, "+
 			"which removes the applications as they should be", c.Name),

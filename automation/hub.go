@@ -35,7 +35,7 @@ func (d *Driver) requireHub(ctx context.Context, c *config.Cluster) error {
 			return err
 		}
 		if st.Resources() == 0 {
-			return &fault.Precondition{
+			return &fault.Error{
 				What:   fmt.Sprintf("up %s: its hub %s is not there: stack %s was not deployed yet", c.Name, c.Hub(), stack),
 				Remedy: fmt.Sprintf("nothing was started: run `tombolo up %s %s`, which makes the hub first", c.Hub(), c.Name),
 			}
@@ -84,7 +84,7 @@ func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
 		return probe{}, fmt.Errorf("ask the Kubernetes API of %s: interrupted: %w", c.Name, ctx.Err())
 	}
 	if kube.Refused(p.silence) {
-		return probe{}, &fault.Precondition{
+		return probe{}, &fault.Error{
 			What:   fmt.Sprintf("the Kubernetes API of %s refuses this identity: %v", c.Name, p.silence),
 			Remedy: "use an identity that is among kubernetes.admins, and run the command again", Err: p.silence,
 		}
@@ -175,7 +175,7 @@ func (d *Driver) refuseWithSpokes(ctx context.Context, c *config.Cluster, at kub
 		return nil
 	}
 	slices.Sort(spokes)
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("destroy %s: it is the hub of %s", c.Name, strings.Join(spokes, ", ")),
 		Remedy: fmt.Sprintf("nothing was changed: run `tombolo destroy %s %s`, which takes spokes down before their hub; "+
 			"of a cluster that is not Tombolo's, delete the Secret in namespace %s by which it is registered", c.Name, strings.Join(spokes, " "), argocd.Namespace),
@@ -209,18 +209,14 @@ func (d *Driver) deployedSpokes(ctx context.Context, hub *config.Cluster) ([]str
 
 // notDeregistered puts the error of a deregistration into its class.
 func notDeregistered(ctx context.Context, c *config.Cluster, err error) error {
-	why := new(argocd.Error)
+	why := new(fault.Error)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("destroy %s: interrupted while its hub forgets it; run the same command again to go on from there: %w", c.Name, ctx.Err())
 	case !errors.As(err, &why):
 		return fmt.Errorf("destroy %s: deregister it at its hub: %w", c.Name, err)
-	case !why.Begun:
-		return &fault.Precondition{What: fmt.Sprintf("destroy %s: %s", c.Name, why.What), Remedy: why.Remedy, Err: why}
+	case why.Class == fault.Precondition:
+		return &fault.Error{What: fmt.Sprintf("destroy %s: %s", c.Name, why.What), Remedy: why.Remedy, Err: why}
 	}
-	return &DeploymentError{
-		Cluster:     c.Name,
-		Consequence: fmt.Sprintf("stacks %s and %s were kept", stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
-		Err:         fmt.Errorf("destroy %s: %w", c.Name, why),
-	}
+	return bothKept(c, why.What, why.Remedy, why)
 }

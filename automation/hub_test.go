@@ -106,7 +106,7 @@ func (f *fleet) applications(t *testing.T) string {
 
 func wantPrecondition(t *testing.T, err error, want string) {
 	t.Helper()
-	var precondition *fault.Precondition
+	var precondition *fault.Error
 	if !errors.As(err, &precondition) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/stacks"
 )
 
@@ -69,7 +70,7 @@ func TestUpStopsAtFirstFailure(t *testing.T) {
 		{Severity: "error", Message: "update failed"},
 	}}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var deployment *DeploymentError
+	var deployment *pulumicli.Error
 	if !errors.As(err, &deployment) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
@@ -179,7 +180,7 @@ func TestDestroyOfCoreIsRefusedWhileBootstrapHasResources(t *testing.T) {
 	}
 	b.cli.calls = nil
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Only: stacks.Core})
-	var refused *fault.Precondition
+	var refused *fault.Error
 	if !errors.As(err, &refused) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
@@ -217,7 +218,7 @@ func TestMissingCLI(t *testing.T) {
 	}
 	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
-	var missing *fault.Precondition
+	var missing *fault.Error
 	if !errors.As(err, &missing) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
@@ -270,7 +271,7 @@ func TestUpStartsNothingWhenSomethingIsMissing(t *testing.T) {
 	b := newBench(t)
 	b.missing = errors.Join(errors.New("the manifest is gone"), errors.New("the token is not set"))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var missing *fault.Precondition
+	var missing *fault.Error
 	want := "up demo: the manifest is gone; the token is not set; nothing was started: make it available and run the command again"
 	if !errors.As(err, &missing) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
@@ -291,7 +292,7 @@ func TestDestroyOfAProtectedCluster(t *testing.T) {
 	core.Resources[2].Protect = true
 	b.cli.calls = nil
 	_, err := b.Destroy(t.Context(), c, DestroyOptions{})
-	var refused *fault.Precondition
+	var refused *fault.Error
 	want := "destroy demo: it is protected by its cluster file; nothing was changed: give --yes-destroy demo, or take protect out of the file"
 	if !errors.As(err, &refused) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)

@@ -35,7 +35,7 @@ func TestLook(t *testing.T) {
 func TestLookAtWhatWasNotDeployed(t *testing.T) {
 	b := newBench(t)
 	_, err := b.Look(t.Context(), demo())
-	var missing *fault.Precondition
+	var missing *fault.Error
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "stack demo-core has no outputs: it was not deployed yet") {
 		t.Errorf("got %v", err)
 	}

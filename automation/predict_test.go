@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
+	"tombolo/automation/pulumicli"
 	"tombolo/stacks"
 )
 
@@ -117,7 +118,7 @@ func TestUpOfAFailedPreview(t *testing.T) {
 	b := unchangedBench(t)
 	b.cli.fail["preview demo-bootstrap"] = failure{stderr: "error: no such host"}
 	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	var deployment *DeploymentError
+	var deployment *pulumicli.Error
 	if !errors.As(err, &deployment) || !strings.HasPrefix(err.Error(), "preview demo-bootstrap: no such host") {
 		t.Errorf("error is %T: %v", err, err)
 	}

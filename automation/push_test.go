@@ -103,7 +103,7 @@ func TestPushIsStopped(t *testing.T) {
 		c.GitOps.Auth = &config.Auth{Type: config.AuthBasic, Username: "git", Password: &config.SecretRef{Env: "HOME"}}
 		change(c)
 		_, err := newBench(t).Push(t.Context(), c, PushOptions{})
-		if precondition := new(fault.Precondition); !errors.As(err, &precondition) || !strings.Contains(err.Error(), want) {
+		if precondition := new(fault.Error); !errors.As(err, &precondition) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %T %v, expected %q", err, err, want)
 		}
 	}

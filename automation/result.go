@@ -1,13 +1,12 @@
 package automation
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
-	"tombolo/automation/pulumicli"
+	"tombolo/automation/fault"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -102,38 +101,16 @@ func (r *run) add(s StackResult) {
 	}
 }
 
-// end is the result of all, with the error in its class.
+// end is the result of all, with the error.
 func (r *run) end(err error) (Result, error) {
 	r.result.Duration = r.driver.now().Sub(r.start)
-	return r.result, classify(r.cluster, err)
+	return r.result, err
 }
 
-// classify makes a DeploymentError of a failed command; other classes stay.
-func classify(c *config.Cluster, err error) error {
-	var deployment *DeploymentError
-	var command *pulumicli.Error
-	if errors.As(err, &deployment) || !errors.As(err, &command) {
-		return err
+// bothKept is the error of a destruction that failed before bootstrap was destroyed.
+func bothKept(c *config.Cluster, why, remedy string, err error) error {
+	return &fault.Error{
+		Class: fault.Deployment, What: fmt.Sprintf("destroy %s: %s", c.Name, why), Err: err,
+		Remedy: fmt.Sprintf("%s (stacks %s and %s were kept)", remedy, stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
 	}
-	return &DeploymentError{Cluster: c.Name, Err: err}
 }
-
-// DeploymentError says that an operation on a cluster failed part of the way.
-type DeploymentError struct {
-	// Cluster is the cluster's name.
-	Cluster string
-	// Consequence is what was left undone on purpose, if anything.
-	Consequence string
-	// Err is the failure, most often a *pulumicli.Error.
-	Err error
-}
-
-func (e *DeploymentError) Error() string {
-	if e.Consequence == "" {
-		return e.Err.Error()
-	}
-	return fmt.Sprintf("%v (%s)", e.Err, e.Consequence)
-}
-
-// Unwrap returns the failure.
-func (e *DeploymentError) Unwrap() error { return e.Err }

@@ -34,8 +34,8 @@ func TestRepeatable(t *testing.T) {
 		{"one of two", []string{throttled, "StatusCode: 403, RequestID: x, api error AccessDenied: no"}, failed, false, false},
 		{"nothing said", nil, failed, false, false},
 		{"interrupted", []string{throttled}, &pulumicli.Error{Operation: "up", Err: context.Canceled}, false, false},
-		{"the program got no answer", []string{"list namespaces: TLS handshake timeout"}, &fault.Precondition{What: "no"}, false, true},
-		{"not started", nil, &fault.Precondition{What: "no"}, false, false},
+		{"the program got no answer", []string{"list namespaces: TLS handshake timeout"}, &fault.Error{What: "no"}, false, true},
+		{"not started", nil, &fault.Error{What: "no"}, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := repeatable(StackResult{Operation: "up", causes: test.causes}, test.err, test.young); got != test.want {

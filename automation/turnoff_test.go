@@ -73,7 +73,7 @@ func TestAwaitNoReleases(t *testing.T) {
 	s := health.Site{Cluster: demo(), Own: k, At: k, Observer: nobody{}}
 	off := []string{"external-dns"}
 	err := awaitNoReleases(t.Context(), s, off, time.Millisecond)
-	var precondition *fault.Precondition
+	var precondition *fault.Error
 	if !errors.As(err, &precondition) || !strings.Contains(err.Error(), "the cluster file turns external-dns off, but after 1ms Flux still has HelmRelease external-dns/dns") ||
 		!strings.Contains(precondition.Remedy, "nothing was changed: take the addon out of the platform tree") {
 		t.Errorf("a release that stays: %v", err)

@@ -59,7 +59,7 @@ func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
 		return err
 	}
 	if err := d.preflight(ctx, c, stacks.Options{Env: d.opts.Env}); err != nil {
-		return &fault.Precondition{
+		return &fault.Error{
 			What:   fmt.Sprintf("up %s: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
 			Remedy: "nothing was started: make it available and run the command again", Err: err,
 		}

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"tombolo/automation/fault"
 )
 
 // Options of a deregistration.
@@ -27,24 +29,13 @@ type Options struct {
 	Waiting, Note func(string)
 }
 
-// Error says why a cluster was not deregistered.
-type Error struct {
-	// What stood in the way, and what to do about it.
-	What, Remedy string
-	// Begun says that Applications are leaving already. What was done so far is
-	// kept, and doing it again goes on from there.
-	Begun bool
-}
-
-func (e *Error) Error() string { return e.What + "; " + e.Remedy }
-
 // Deregister has the hub forget the cluster's Applications: generators first,
 // so that nothing is made again, then what they made and what nobody makes
 // again. The registration stays, with which Argo CD deletes what is on the
 // cluster: it can be deleted afterwards. Nothing of another cluster is touched.
 //
 // It can be run again whenever it was interrupted, and does nothing where there
-// is nothing left. Errors are *Error, or from the API and the context.
+// is nothing left. Errors are *fault.Error, or from the API and the context.
 func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 	o.setDefaults()
 	d := &deregistration{Hub: h, Leaving: l, options: o, told: map[string]bool{}}
@@ -55,7 +46,7 @@ func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 	start := time.Now()
 	err := wait.PollUntilContextTimeout(ctx, o.Poll, o.Timeout, true, func(ctx context.Context) (bool, error) {
 		done, err := d.step(ctx, time.Since(start) > o.Settle)
-		if held := new(Error); errors.As(err, &held) {
+		if held := new(fault.Error); errors.As(err, &held) {
 			return false, held
 		}
 		d.failed = err // the hub may be restarting: it is asked again
@@ -119,7 +110,7 @@ func (d *deregistration) begin(ctx context.Context) error {
 		return err
 	}
 	if sets := v.insisting(d.Leaving, m.labels); len(sets) > 0 {
-		return &Error{
+		return &fault.Error{
 			What: fmt.Sprintf("%s would make Applications for %s again: its cluster generator reaches clusters that leave", strings.Join(sets, ", "), d.Name),
 			Remedy: fmt.Sprintf("nothing was changed: give the generator a selector in the platform tree, such as "+
 				"matchExpressions: [{key: %s, operator: DoesNotExist}], push, and run the command again", LeavingLabel),
@@ -193,10 +184,10 @@ func (d *deregistration) held(v *view) error {
 	if len(held) == 0 {
 		return nil
 	}
-	return &Error{
+	return &fault.Error{
 		What:   fmt.Sprintf("%s leaves, and would be made again: %s", d.Name, strings.Join(held, ", ")),
 		Remedy: "take the cluster out of it in the platform tree, push, and run the command again",
-		Begun:  true,
+		Class:  fault.Deployment,
 	}
 }
 
@@ -268,9 +259,9 @@ func (d *deregistration) finalize(ctx context.Context, a Application, finalizers
 // overdue says what is left when the time is over, and what Argo CD says about it.
 func (d *deregistration) overdue() error {
 	if d.failed != nil {
-		return &Error{
+		return &fault.Error{
 			What:   fmt.Sprintf("after %s it is not known which Applications of %s are left: %v", d.options.Timeout, d.Name, d.failed),
-			Remedy: "run the command again when the hub answers", Begun: true,
+			Remedy: "run the command again when the hub answers", Class: fault.Deployment,
 		}
 	}
 	what := fmt.Sprintf("after %s Argo CD still has %s", d.options.Timeout, namesOf(d.left))
@@ -281,14 +272,14 @@ func (d *deregistration) overdue() error {
 		}
 	}
 	if len(d.left) == 0 { // they left a moment ago
-		return &Error{What: what + "nothing that is known", Remedy: "run the command again to make sure", Begun: true}
+		return &fault.Error{What: what + "nothing that is known", Remedy: "run the command again to make sure", Class: fault.Deployment}
 	}
 	first := d.left[0]
-	return &Error{
+	return &fault.Error{
 		What: what,
 		Remedy: fmt.Sprintf("look at `kubectl -n %s describe application %s` on the hub, resolve the cause, and run the command again; "+
 			"where what it made may stay, set gitops.argocd.applications: keep", first.GetNamespace(), first.GetName()),
-		Begun: true,
+		Class: fault.Deployment,
 	}
 }
 

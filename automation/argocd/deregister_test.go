@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
+
+	"tombolo/automation/fault"
 )
 
 const logging = `[{clusters: {selector: {matchLabels: {logging: "on"}}}}]`
@@ -194,8 +196,8 @@ func TestWhatWouldBeMadeAgainIsHeld(t *testing.T) {
 				w.children = test.children
 				var notes []string
 				err := w.Deregister(t.Context(), spokeA(), quick(&notes))
-				var held *Error
-				if !errors.As(err, &held) || err.Error() != test.want || !held.Begun {
+				var held *fault.Error
+				if !errors.As(err, &held) || err.Error() != test.want || held.Class != fault.Deployment {
 					t.Errorf("error is\n%v, want\n%s", err, test.want)
 				}
 			})

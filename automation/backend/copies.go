@@ -122,7 +122,7 @@ func (b *Backend) BeginCopies(stack string) error {
 		err = copyFile(file, first)
 	}
 	if err != nil {
-		return &fault.Precondition{
+		return &fault.Error{
 			What:   fmt.Sprintf("no copy can be made of the state of stack %s: %v", stack, err),
 			Remedy: "nothing was started: make the backend's directory writable, or free space on its disk", Err: err,
 		}

@@ -38,7 +38,7 @@ func readLocks(dir, stack string) ([]lockFile, error) {
 		}
 		var o Owner
 		if err := json.Unmarshal(raw, &o); err != nil {
-			return nil, &fault.Precondition{
+			return nil, &fault.Error{
 				What:   fmt.Sprintf("lock file %s of stack %s cannot be read: %v", file, stack, err),
 				Remedy: "make sure that no tombolo or pulumi runs, and delete the file",
 				Err:    err,

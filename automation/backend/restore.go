@@ -62,7 +62,7 @@ func (b *Backend) restoreState(stack string) error {
 		return nil
 	}
 	cluster, _, _ := stacks.Parse(stack)
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("the state of stack %s was not written to its end; its backup of %s was put back, and what pulumi has made since is not in it", stack, at),
 		Remedy: fmt.Sprintf("look for it with `tombolo drift %s`, import or delete what it finds, and run the same command again",
 			cluster),
@@ -124,7 +124,7 @@ func (b *Backend) forgetTorn(stack, file string) error {
 		return err
 	}
 	if len(copies) > 0 {
-		return &fault.Precondition{
+		return &fault.Error{
 			What: fmt.Sprintf("the state of stack %s was not written to its end, and no whole copy of it is left in %s",
 				stack, filepath.Dir(file)),
 			Remedy: "put a copy of your own in the place of " + file,

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/automation/fault"
 	"tombolo/internal/names"
 )
 
@@ -40,9 +41,9 @@ func (g *git) run(ctx context.Context, args ...string) (string, error) {
 	case err == nil:
 		return strings.TrimSpace(stdout.String()), nil
 	case errors.Is(err, exec.ErrNotFound):
-		return "", &Error{What: "git is not in PATH", Remedy: "install git", Err: err}
+		return "", &fault.Error{What: "git is not in PATH", Remedy: "install git", Err: err}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "", &Error{What: fmt.Sprintf("git %s did not end within %s", args[0], commandTimeout), Remedy: "check the network and the repository's server", Err: ctx.Err()}
+		return "", &fault.Error{What: fmt.Sprintf("git %s did not end within %s", args[0], commandTimeout), Remedy: "check the network and the repository's server", Err: ctx.Err()}
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"tombolo/automation/fault"
 )
 
 // pusher is one Push.
@@ -25,7 +27,7 @@ func (p *pusher) base(ctx context.Context) (tip, error) {
 		return tip{}, nil
 	}
 	if !slices.Contains(heads, branch) {
-		return tip{}, &Error{
+		return tip{}, &fault.Error{
 			What:   fmt.Sprintf("%s has no branch %s; it has %s", p.repository.URL, branch, strings.Join(heads, ", ")),
 			Remedy: "create the branch, or correct gitops.branch in the cluster file",
 		}

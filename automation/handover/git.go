@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"tombolo/automation/fault"
 )
 
 // The author of commits where the user's git has none.
@@ -136,14 +138,14 @@ func (g *git) unpushed(err error) error {
 	case rejected != "" || protected.MatchString(all):
 		return &refusal{says: hookSays(failed.says, rejected)}
 	case denied.MatchString(all):
-		return &Error{
+		return &fault.Error{
 			What: fmt.Sprintf("push to %s: the credentials may not write: %s", g.url, lastLines(failed.says)),
 			Remedy: "give gitops.auth credentials that may write for the push, or keep them read-only and push with those of your own git: " +
 				"add --own-credentials",
 			Err: failed,
 		}
 	}
-	return &Error{What: fmt.Sprintf("push to %s: %s", g.url, lastLines(failed.says)), Err: failed}
+	return &fault.Error{What: fmt.Sprintf("push to %s: %s", g.url, lastLines(failed.says)), Err: failed}
 }
 
 // unreachable says what to do when the repository cannot be read.
@@ -156,5 +158,5 @@ func (g *git) unreachable(err error) error {
 	if denied.MatchString(failed.says) {
 		remedy = "check gitops.auth in the cluster file, or use the credentials of your own git: add --own-credentials"
 	}
-	return &Error{What: fmt.Sprintf("read %s: %s", g.url, lastLines(failed.says)), Remedy: remedy, Err: failed}
+	return &fault.Error{What: fmt.Sprintf("read %s: %s", g.url, lastLines(failed.says)), Remedy: remedy, Err: failed}
 }

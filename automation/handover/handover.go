@@ -42,23 +42,6 @@ type Outcome struct {
 	Refusal string
 }
 
-// Error says why nothing was pushed, and what to do.
-type Error struct {
-	What, Remedy string
-	// Err is the cause, if it is one to compare with; What holds its text.
-	Err error
-}
-
-func (e *Error) Error() string {
-	if e.Remedy == "" {
-		return e.What
-	}
-	return e.What + "; " + e.Remedy
-}
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
 // write puts the files and the lists below dir, and returns their paths. It
 // follows no link out of it.
 func (c Change) write(dir string) ([]string, error) {

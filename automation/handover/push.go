@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"tombolo/automation/fault"
 )
 
 // maxRaces is how often a push is tried that others get ahead of.
@@ -27,7 +29,7 @@ func Push(ctx context.Context, r Repository, c Change) (outcome Outcome, err err
 
 func (p *pusher) push(ctx context.Context) (Outcome, error) {
 	if p.change.Proposal == p.repository.Branch {
-		return Outcome{}, &Error{
+		return Outcome{}, &fault.Error{
 			What:   fmt.Sprintf("branch %s is the one that the cluster follows", p.change.Proposal),
 			Remedy: "name another, or none to push to it",
 		}
@@ -55,7 +57,7 @@ func (p *pusher) retry(ctx context.Context, work func() (Outcome, error)) (Outco
 			return outcome, err
 		}
 		if n == maxRaces {
-			return Outcome{}, &Error{
+			return Outcome{}, &fault.Error{
 				What:   fmt.Sprintf("push to %s: somebody else was quicker, %d times: %s", p.repository.URL, n, lost.says),
 				Remedy: "run the command again",
 			}

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"tombolo/internal/names"
-
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tombolo/internal/names"
 	"tombolo/internal/wording"
 )
 

@@ -42,7 +42,7 @@ type Report struct {
 }
 
 // Since compares the inputs of clusters with what they were at o.Ref. The error
-// is an *Error where Git, or the program's source, cannot be read.
+// is a *fault.Error where Git, or the program's source, cannot be read.
 func Since(ctx context.Context, o Options, clusters []*config.Cluster) (Report, error) {
 	repo, err := openRepository(ctx, o.Root, o.Ref)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *search) ofAll(ctx context.Context) ([]Reason, error) {
 }
 
 // FileAt is the content of a file of the project at o.Ref, by its path below
-// o.Root, and whether it was there. The error is an *Error where Git cannot be
+// o.Root, and whether it was there. The error is a *fault.Error where Git cannot be
 // read.
 func FileAt(ctx context.Context, o Options, file string) (content string, found bool, err error) {
 	repo, err := openRepository(ctx, o.Root, o.Ref)

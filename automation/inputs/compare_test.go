@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 )
 
@@ -346,15 +347,15 @@ func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
 		name, ref, tree, root string
 		want                  string
-		badRef                bool
+		class                 fault.Class
 	}{
 		{
-			name: "no such commit", ref: "nowhere", root: c.dir, badRef: true,
+			name: "no such commit", ref: "nowhere", root: c.dir, class: fault.Usage,
 			want: "--changed-since nowhere: the repository has no such commit; name a branch, a tag or a commit that is in this checkout; " +
 				"a shallow one is completed by `git fetch --unshallow`",
 		},
 		{
-			name: "an option", ref: "--all", root: c.dir, badRef: true,
+			name: "an option", ref: "--all", root: c.dir, class: fault.Usage,
 			want: "--changed-since --all: the repository has no such commit; name a branch, a tag or a commit that is in this checkout; " +
 				"a shallow one is completed by `git fetch --unshallow`",
 		},
@@ -371,8 +372,8 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Since(t.Context(), Options{Root: test.root, Ref: test.ref, Tree: test.tree}, nil)
-			refusal := new(Error)
-			if !errors.As(err, &refusal) || err.Error() != test.want || refusal.BadRef != test.badRef {
+			refusal := new(fault.Error)
+			if !errors.As(err, &refusal) || err.Error() != test.want || refusal.Class != test.class {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
@@ -392,7 +393,7 @@ func TestFileAt(t *testing.T) {
 		}
 	}
 	o.Ref = "nowhere"
-	if _, _, err := FileAt(t.Context(), o, "README.md"); !errors.As(err, new(*Error)) {
+	if _, _, err := FileAt(t.Context(), o, "README.md"); !errors.As(err, new(*fault.Error)) {
 		t.Errorf("error %v", err)
 	}
 }

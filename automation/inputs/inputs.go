@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -47,7 +48,7 @@ func (s *search) clusterFile(input Input, file string) ([]Reason, error) {
 		return nil, unreadable("look for "+file, err)
 	}
 	inRepo, err := s.repo.path(absolute)
-	if outside := new(Error); errors.As(err, &outside) || err == nil && !s.repo.known[inRepo] {
+	if outside := new(fault.Error); errors.As(err, &outside) || err == nil && !s.repo.known[inRepo] {
 		return reason(input, []Change{{Name: file, How: "is not known to Git"}}), nil
 	}
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tombolo/automation/fault"
 )
 
 // gitTimeout bounds each call of git: it reads the local repository only.
@@ -51,7 +53,7 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 	r := &repository{root: real, top: real, ref: ref}
 	top, err := r.git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
-		return nil, notCompared(err, &Error{
+		return nil, notCompared(err, &fault.Error{
 			What:   fmt.Sprintf("--changed-since %s: %s cannot be read as a Git repository: %v", ref, root, err),
 			Remedy: "run it in a checkout, or name the clusters",
 		})
@@ -59,10 +61,10 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 	r.top = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
 	commit, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
-		return nil, notCompared(err, &Error{
+		return nil, notCompared(err, &fault.Error{
 			What:   fmt.Sprintf("--changed-since %s: the repository has no such commit", ref),
 			Remedy: "name a branch, a tag or a commit that is in this checkout; a shallow one is completed by `git fetch --unshallow`",
-			BadRef: true,
+			Class:  fault.Usage,
 		})
 	}
 	r.commit = strings.TrimSpace(commit)
@@ -70,7 +72,7 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 }
 
 // notCompared is refusal, but where git did not come to say no.
-func notCompared(err error, refusal *Error) error {
+func notCompared(err error, refusal *fault.Error) error {
 	if said := new(gitError); !errors.As(err, &said) {
 		return err
 	}
@@ -131,7 +133,7 @@ func (r *repository) show(ctx context.Context, file string) (string, error) {
 }
 
 // path is where a file is in the repository; file is absolute, or relative to
-// the project's directory. It is an *Error when the file is elsewhere.
+// the project's directory. It is a *fault.Error when the file is elsewhere.
 func (r *repository) path(file string) (string, error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(r.root, file)
@@ -144,7 +146,7 @@ func (r *repository) path(file string) (string, error) {
 	}
 	rel, err := filepath.Rel(r.top, filepath.Join(dir, filepath.Base(file)))
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", &Error{
+		return "", &fault.Error{
 			What:   fmt.Sprintf("--changed-since %s: %s is outside of the repository %s", r.ref, file, r.top),
 			Remedy: "compare in the repository that it is in, or name the clusters",
 		}
@@ -187,9 +189,9 @@ func (r *repository) git(ctx context.Context, args ...string) (string, error) {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	case errors.Is(err, exec.ErrNotFound):
-		return "", &Error{What: "--changed-since needs git, which is not in PATH", Remedy: "install git", Err: err}
+		return "", &fault.Error{What: "--changed-since needs git, which is not in PATH", Remedy: "install git", Err: err}
 	case bounded.Err() != nil:
-		return "", &Error{What: fmt.Sprintf("git %s did not end within %s", args[0], gitTimeout), Err: bounded.Err()}
+		return "", &fault.Error{What: fmt.Sprintf("git %s did not end within %s", args[0], gitTimeout), Err: bounded.Err()}
 	}
 	return "", &gitError{command: args[0], says: strings.TrimSpace(stderr.String()), err: err}
 }
@@ -220,27 +222,6 @@ func environment(own []string) []string {
 	})
 }
 
-// Error is a comparison that could not be made.
-type Error struct {
-	// What could not be done, and why.
-	What string
-	// Remedy is what to do about it.
-	Remedy string
-	// BadRef says that it is Options.Ref that is wrong.
-	BadRef bool
-	// Err is the cause, if any.
-	Err error
-}
-
-func (e *Error) Error() string {
-	if e.Remedy == "" {
-		return e.What
-	}
-	return e.What + "; " + e.Remedy
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
 func unreadable(what string, err error) error {
-	return &Error{What: fmt.Sprintf("--changed-since: %s: %v", what, err), Err: err}
+	return &fault.Error{What: fmt.Sprintf("--changed-since: %s: %v", what, err), Err: err}
 }

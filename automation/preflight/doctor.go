@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 )
 
@@ -48,11 +49,6 @@ type Surroundings interface {
 	API(ctx context.Context, c *config.Cluster) (silence, err error)
 }
 
-// Problem is an error that says what to do about it.
-type Problem struct{ What, Remedy string }
-
-func (p *Problem) Error() string { return p.What + "; " + p.Remedy }
-
 // Doctor examines clusters. It changes nothing in the cloud, in a cluster or in
 // a state.
 type Doctor struct {
@@ -72,7 +68,7 @@ func withoutCLI(check string) Finding {
 // because is the finding of a check that failed with an error. The remedy is for
 // an error that has none of its own.
 func because(err error, check, remedy string) Finding {
-	if p := new(Problem); errors.As(err, &p) {
+	if p := new(fault.Error); errors.As(err, &p) {
 		return Bad(check, Fail, p.Remedy, "%s", p.What)
 	}
 	return Bad(check, Fail, remedy, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))

@@ -36,7 +36,7 @@ const maxReason = 1500
 
 // Failure turns a failed call into an error for people.
 func (p *CLI) Failure(ctx context.Context, f Failed) error {
-	if precondition := new(fault.Precondition); errors.As(f.Err, &precondition) {
+	if precondition := new(fault.Error); errors.As(f.Err, &precondition) {
 		return precondition
 	}
 	if cause := ctx.Err(); cause != nil {
@@ -49,7 +49,7 @@ func (p *CLI) Failure(ctx context.Context, f Failed) error {
 	// A program that gives up before anything was made found that something
 	// it needs is missing: the right account, core's outputs, a secret.
 	if f.Program != nil && (f.Record == nil || !f.Record.touched) {
-		return &fault.Precondition{What: f.Program.Error(), Err: f.Program}
+		return &fault.Error{What: f.Program.Error(), Err: f.Program}
 	}
 	reasons := f.reasons()
 	failure := &Error{

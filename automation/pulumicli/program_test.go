@@ -55,7 +55,7 @@ func TestUnfitCLI(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := script(t, tt.body).Program(t.Context())
-			var precondition *fault.Precondition
+			var precondition *fault.Error
 			if !errors.As(err, &precondition) || !strings.HasSuffix(precondition.What, tt.want) {
 				t.Errorf("error is %T: %v", err, err)
 			}

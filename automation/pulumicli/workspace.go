@@ -78,7 +78,7 @@ func (p *CLI) prepareWorkDir() error {
 	file := filepath.Join(p.WorkDir, "Pulumi.yaml")
 	if p.WorkDir == p.Root {
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			return &fault.Precondition{
+			return &fault.Error{
 				What:   fmt.Sprintf("%s has no Pulumi.yaml", p.Root),
 				Remedy: "run tombolo in the project's directory",
 				Err:    err,

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 )
 
@@ -207,7 +208,7 @@ func TestUnfinished(t *testing.T) {
 			test.runs(d)
 			r, err := d.Unfinished("up", "destroy")
 			if test.err != "" {
-				var resume *ResumeError
+				var resume *fault.Error
 				if !errors.As(err, &resume) || err.Error() != test.err {
 					t.Errorf("got %v, want %s", err, test.err)
 				}

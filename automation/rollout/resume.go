@@ -7,22 +7,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tombolo/automation/fault"
 )
-
-// ResumeError says why no run can be resumed.
-type ResumeError struct {
-	// What is in the way.
-	What string
-	// Remedy is what to do about it.
-	Remedy string
-}
-
-func (e *ResumeError) Error() string { return e.What + "; " + e.Remedy }
 
 // Unfinished returns the last run of an operation that has not come to its end on
 // every cluster, by itself or by a later one. Undoing is the operation that takes
 // back what the first has done: after a run of it on one of the clusters there is
-// nothing to go on with, and that is a ResumeError too. So is a run that worked
+// nothing to go on with, and that is a fault.Error too. So is a run that worked
 // on another backend's state; besides that, such runs say nothing about this one.
 func (d Journals) Unfinished(operation, undoing string) (Record, error) {
 	records, err := d.Records(0)
@@ -53,7 +45,7 @@ func (d Journals) Unfinished(operation, undoing string) (Record, error) {
 	if elsewhere != nil {
 		return Record{}, d.notHere(*elsewhere)
 	}
-	return Record{}, &ResumeError{
+	return Record{}, &fault.Error{
 		What:   fmt.Sprintf("no run of %s is unfinished", operation),
 		Remedy: fmt.Sprintf("run `tombolo %s` with the clusters it is about", operation),
 	}
@@ -65,7 +57,7 @@ func (d Journals) Elsewhere(r Record) bool {
 }
 
 func (d Journals) notHere(r Record) error {
-	return &ResumeError{
+	return &fault.Error{
 		What: fmt.Sprintf("the run of %s that began %s cannot be resumed: its state is in %s, and this is %s",
 			r.Operation, r.Started.Format(time.RFC3339), r.Backend, d.Backend),
 		Remedy: fmt.Sprintf("give `--backend %s`, or run `tombolo %s %s` anew", r.Backend, r.Operation, r.Selection),
@@ -83,21 +75,21 @@ func (r Record) notUndone(undoing string, undone map[string]Record) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return &ResumeError{
+	return &fault.Error{
 		What: fmt.Sprintf("the run of %s that began %s cannot be resumed: %s at %s was about %s",
 			r.Operation, r.Started.Format(time.RFC3339), undoing, by.Started.Format(time.RFC3339), strings.Join(names, ", ")),
 		Remedy: fmt.Sprintf("run `tombolo %s` with the clusters it is about", r.Operation),
 	}
 }
 
-// Unchanged is a ResumeError that names the files of the run that are not what
+// Unchanged is a fault.Error that names the files of the run that are not what
 // they were; nil when all are. root is the project's directory.
 func (r Record) Unchanged(root string) error {
 	changed, err := r.Changed(root)
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	return &ResumeError{
+	return &fault.Error{
 		What: fmt.Sprintf("the run of %s that began %s cannot be resumed: since then %s changed",
 			r.Operation, r.Started.Format(time.RFC3339), strings.Join(changed, ", ")),
 		Remedy: fmt.Sprintf("run `tombolo %s %s` anew, which changes nothing where nothing is to change", r.Operation, r.Selection),
@@ -113,7 +105,7 @@ func (d Journals) Resume(r Record) (*Journal, error) {
 	j := &Journal{id: r.ID, file: file}
 	if err := lock(file); err != nil {
 		j.Close()
-		return nil, &ResumeError{
+		return nil, &fault.Error{
 			What:   fmt.Sprintf("the run of %s that began %s still goes on", r.Operation, r.Started.Format(time.RFC3339)),
 			Remedy: "wait for its end, or end it",
 		}

@@ -66,7 +66,9 @@ func run(args []string, out io.Writer) error {
 		}
 		rooms = append(rooms, r)
 	}
-	slices.SortFunc(rooms, func(a, b room) int { return cmp.Or(-cmp.Compare(len(a.back), len(b.back)), cmp.Compare(a.path, b.path)) })
+	slices.SortFunc(rooms, func(a, b room) int {
+		return cmp.Or(-cmp.Compare(len(a.back), len(b.back)), cmp.Compare(a.path, b.path))
+	})
 	table(out, rooms, *least)
 	for _, r := range rooms {
 		if *list && len(r.back) > 0 {
