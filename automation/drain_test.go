@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,9 +39,7 @@ func fluxSuspended(t *testing.T, client *fake.FakeDynamicClient) bool {
 	t.Helper()
 	resource, _ := meta.UnsafeGuessKindToResource(kustomizations)
 	o, err := client.Tracker().Get(resource, "flux-system", "platform")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	is, _, _ := unstructured.NestedBool(o.(*unstructured.Unstructured).Object, "spec", "suspend")
 	return is
 }
@@ -66,9 +64,8 @@ func TestDrainThatIsGivenUp(t *testing.T) {
 	if !fluxSuspended(t, client) {
 		t.Error("Flux is not suspended")
 	}
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	if fluxSuspended(t, client) {
 		t.Error("Flux is suspended after an up")
 	}
@@ -76,9 +73,7 @@ func TestDrainThatIsGivenUp(t *testing.T) {
 		"note demo-bootstrap: Flux makes nothing again: 1 object is suspended",
 		"note demo-bootstrap: recovered: Flux goes on, 1 object is no longer suspended",
 	}
-	if diff := cmp.Diff(notes, b.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.notes(), notes)
 }
 
 func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
@@ -97,9 +92,8 @@ func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
 	if len(b.cli.operations()) > 0 {
 		t.Errorf("operations were started: %v", b.cli.operations())
 	}
-	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{Unreachable: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Unreachable: true})
+	assert.NilError(t, err)
 	if !slices.Contains(b.cli.operations(), "destroy demo-core") {
 		t.Errorf("operations: %v", b.cli.operations())
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
@@ -18,12 +18,8 @@ import (
 func TestUpRunsCoreThenBootstrap(t *testing.T) {
 	b := newBench(t)
 	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"up demo-core", "up demo-bootstrap"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core", "up demo-bootstrap"})
 	core, ok := result.Stack(stacks.Core)
 	if !ok || core.Changes["create"] != 2 || core.Outputs["vpcId"] != "vpc-1" {
 		t.Errorf("core's result is %+v", core)
@@ -32,9 +28,7 @@ func TestUpRunsCoreThenBootstrap(t *testing.T) {
 		"started up demo-core", "finished demo-core map[create:2] true",
 		"started up demo-bootstrap", "finished demo-bootstrap map[create:2] true",
 	}
-	if diff := cmp.Diff(want, b.seen.lines); diff != "" {
-		t.Errorf("observer was told (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.lines, want)
 	if len(b.placeholders) > 0 {
 		t.Errorf("up used placeholders for %v", b.placeholders)
 	}
@@ -42,21 +36,17 @@ func TestUpRunsCoreThenBootstrap(t *testing.T) {
 
 func TestUpStartsNoNeedlessProcess(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.calls = nil
-	if _, err := b.Up(t.Context(), demo(), UpOptions{Previewed: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{Previewed: true})
+	assert.NilError(t, err)
 	want := []string{
 		"stack export demo-bootstrap", // which addons were turned on
 		"stack export demo-core", "up demo-core", "stack output demo-core",
 		"stack export demo-bootstrap", "up demo-bootstrap", "stack output demo-bootstrap",
 	}
-	if diff := cmp.Diff(want, b.cli.calls); diff != "" {
-		t.Errorf("calls of the CLI (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cli.calls, want)
 }
 
 func TestUpStopsAtFirstFailure(t *testing.T) {
@@ -92,33 +82,23 @@ func TestUpReportsMissingPassphrase(t *testing.T) {
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	want := "open demo-core: could not create stack: passphrase must be set with PULUMI_CONFIG_PASSPHRASE; " +
 		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
+	assert.Error(t, err, want)
 }
 
 func TestPreviewUsesPlaceholdersOnlyWithoutCore(t *testing.T) {
 	b := newBench(t)
 	result, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"demo-bootstrap"}, b.placeholders); diff != "" {
-		t.Errorf("placeholders (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.placeholders, []string{"demo-bootstrap"})
 	if r, _ := result.Stack(stacks.Bootstrap); !r.Placeholders {
 		t.Error("the result does not say that bootstrap ran on placeholders")
 	}
-	if diff := cmp.Diff([]string{"preview demo-core", "preview demo-bootstrap"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cli.operations(), []string{"preview demo-core", "preview demo-bootstrap"})
 	b.placeholders = nil
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
+	_, err = b.Preview(t.Context(), demo(), PreviewOptions{})
+	assert.NilError(t, err)
 	if len(b.placeholders) > 0 {
 		t.Errorf("placeholders for %v although core has outputs", b.placeholders)
 	}
@@ -126,17 +106,12 @@ func TestPreviewUsesPlaceholdersOnlyWithoutCore(t *testing.T) {
 
 func TestDestroyInReverse(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.calls = nil
 	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"destroy demo-bootstrap", "destroy demo-core"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap", "destroy demo-core"})
 	if core, _ := result.Stack(stacks.Core); !core.Removed || core.Changes["delete"] != 2 {
 		t.Errorf("core's result is %+v", core)
 	}
@@ -155,31 +130,25 @@ func TestDestroyOfNothing(t *testing.T) {
 
 func TestDestroyKeepsCoreWhenBootstrapFails(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.calls = nil
 	b.cli.fail["destroy demo-bootstrap"] = failure{diagnostics: []apitype.DiagnosticEvent{
 		{Severity: "error", Message: "timed out waiting for finalizers"},
 	}}
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
+	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{})
 	want := "destroy demo-bootstrap: timed out waiting for finalizers; resolve the cause and run the same command again: " +
 		"what was done so far is kept (stack demo-core was kept)"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
-	if diff := cmp.Diff([]string{"destroy demo-bootstrap"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.Error(t, err, want)
+	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap"})
 }
 
 func TestDestroyOfCoreIsRefusedWhileBootstrapHasResources(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.calls = nil
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Only: stacks.Core})
+	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Only: stacks.Core})
 	var refused *fault.Error
 	if !errors.As(err, &refused) {
 		t.Fatalf("error is %T: %v", err, err)
@@ -213,9 +182,7 @@ func TestInterruptionWrapsContextCanceled(t *testing.T) {
 
 func TestMissingCLI(t *testing.T) {
 	d, err := New(Options{Root: t.TempDir(), WorkDir: t.TempDir(), Env: map[string]string{"PATH": t.TempDir()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
 	var missing *fault.Error
@@ -230,9 +197,7 @@ func TestMissingCLI(t *testing.T) {
 
 func TestMissingProject(t *testing.T) {
 	d, err := New(Options{Root: t.TempDir(), Command: newFakeCLI()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
 	if err == nil || !strings.HasSuffix(err.Error(), "has no Pulumi.yaml; run tombolo in the project's directory") {
@@ -244,9 +209,7 @@ func TestOutputsOfWhatWasNotDeployed(t *testing.T) {
 	b := newBench(t)
 	_, err := b.Outputs(t.Context(), demo())
 	want := "stack demo-core has no outputs: it was not deployed yet; run `tombolo up demo`"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
-	}
+	assert.Error(t, err, want)
 }
 
 func TestStackInfos(t *testing.T) {
@@ -255,9 +218,8 @@ func TestStackInfos(t *testing.T) {
 	if err != nil || len(infos) > 0 {
 		t.Fatalf("an empty backend lists %v, error %v", infos, err)
 	}
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.states["other"] = apitype.DeploymentV3{}
 	if infos, err = b.backend.Stacks(t.Context()); err != nil {
 		t.Fatal(err)
@@ -285,13 +247,12 @@ func TestDestroyOfAProtectedCluster(t *testing.T) {
 	b := newBench(t)
 	c := demo()
 	c.Protect = true
-	if _, err := b.Up(t.Context(), c, UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), c, UpOptions{})
+	assert.NilError(t, err)
 	core := b.cli.states["demo-core"]
 	core.Resources[2].Protect = true
 	b.cli.calls = nil
-	_, err := b.Destroy(t.Context(), c, DestroyOptions{})
+	_, err = b.Destroy(t.Context(), c, DestroyOptions{})
 	var refused *fault.Error
 	want := "destroy demo: it is protected by its cluster file; nothing was changed: give --yes-destroy demo, or take protect out of the file"
 	if !errors.As(err, &refused) || err.Error() != want {
@@ -306,13 +267,10 @@ func TestDestroyOfAProtectedCluster(t *testing.T) {
 			protected = b.cli.states["demo-core"].Resources[2].Protect
 		}
 	}
-	if _, err := b.Destroy(t.Context(), c, DestroyOptions{Confirmed: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Destroy(t.Context(), c, DestroyOptions{Confirmed: true})
+	assert.NilError(t, err)
 	if protected {
 		t.Error("the resource was still protected when core was destroyed, and Pulumi would have refused")
 	}
-	if diff := cmp.Diff([]string{"note demo-core: the protection of 1 resource was taken off"}, b.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.notes(), []string{"note demo-core: the protection of 1 resource was taken off"})
 }

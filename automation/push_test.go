@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation/fault"
 	"tombolo/config"
 )
@@ -29,9 +31,7 @@ func following(t *testing.T) *config.Cluster {
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", "--bare", "--initial-branch=main", bare).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(fluxManifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(fluxManifest), 0o600))
 	c := demo()
 	c.File = filepath.Join(dir, "demo.yaml")
 	c.GitOps = config.GitOps{
@@ -53,9 +53,7 @@ func show(t *testing.T, c *config.Cluster, what string) string {
 func TestPush(t *testing.T) {
 	b, c := newBench(t), following(t)
 	r, err := b.Push(t.Context(), c, PushOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if !r.Changed || r.Proposed || r.Branch != "main" || r.Into != "main" || r.Repository != c.GitOps.URL || r.Commit == "" {
 		t.Errorf("result %+v", r)
 	}
@@ -82,9 +80,8 @@ func TestPushProposes(t *testing.T) {
 	if _, err := b.Push(t.Context(), c, PushOptions{Branch: "flux"}); err == nil || !strings.Contains(err.Error(), "push demo: "+c.GitOps.URL+" is empty, and a pull request needs a branch to go into; push a first commit to main") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := b.Push(t.Context(), c, PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Push(t.Context(), c, PushOptions{})
+	assert.NilError(t, err)
 	c.GitOps.Interval = "5m"
 	r, err := b.Push(t.Context(), c, PushOptions{Branch: "flux"})
 	if err != nil || !r.Changed || !r.Proposed || r.Branch != "flux" || r.Into != "main" {

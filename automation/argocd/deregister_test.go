@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gotest.tools/v3/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
@@ -40,9 +41,7 @@ func TestDeregisterRemovesTheClustersApplicationsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := fleet(t, application("by-hand", "", `server: "https://a.test/"`), application("other", "", "name: b"))
 		var notes []string
-		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
 		if got := w.left(); got != "other platform promtail-b" {
 			t.Errorf("left are %s", got)
 		}
@@ -72,9 +71,7 @@ func TestReturnUndoesADeregistration(t *testing.T) {
 			t.Errorf("nothing to undo: %v, %v", back, err)
 		}
 		for range 2 { // a second one must not forget the labels
-			if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
 		}
 		if back, err := w.Return(t.Context(), "a"); err != nil || !back {
 			t.Fatalf("undone: %v, %v", back, err)
@@ -98,9 +95,7 @@ func TestAppOfAppsGoesWithItsChildren(t *testing.T) {
 		w.work()
 		w.work()
 		var notes []string
-		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
 		if got := w.left(); got != "apps-b dns-b platform promtail-b" {
 			t.Errorf("left are %s", got)
 		}
@@ -117,9 +112,7 @@ func TestADeadClusterIsLetGo(t *testing.T) {
 			t.Errorf("not knowing that it is dead: %v", err)
 		}
 		l.LetGo = true
-		if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), l, quick(&notes)))
 		if got := w.left(); got != "platform promtail-b" {
 			t.Errorf("left are %s", got)
 		}
@@ -142,9 +135,7 @@ func TestKeptWorkloadsAreNeverDeleted(t *testing.T) {
 		l := spokeA()
 		l.LetGo = true
 		var notes []string
-		if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), l, quick(&notes)))
 		if w.left() != "platform promtail-b" || len(w.cascaded) > 0 {
 			t.Errorf("left are %s; deleted with what they made: %v", w.left(), w.cascaded)
 		}
@@ -161,9 +152,7 @@ func TestGeneratorsThatReachEveryClusterAreRefusedFirst(t *testing.T) {
 		err := w.Deregister(t.Context(), spokeA(), quick(&notes))
 		want := "ApplicationSet argocd/agents, ApplicationSet argocd/list would make Applications for a again: its cluster generator reaches clusters that leave; " +
 			"nothing was changed: give the generator a selector in the platform tree, such as matchExpressions: [{key: tombolo/leaving, operator: DoesNotExist}], push, and run the command again"
-		if err == nil || err.Error() != want {
-			t.Errorf("error is\n%v, want\n%s", err, want)
-		}
+		assert.Error(t, err, want)
 		if w.registration("a").Leaving() || !strings.Contains(w.left(), "promtail-a") {
 			t.Error("something was changed")
 		}
@@ -212,9 +201,7 @@ func TestAHubLosesItsRootLast(t *testing.T) {
 			application("platform", "", "server: "+InCluster))
 		var notes []string
 		l := Leaving{Cluster: Cluster{Name: "mgmt", Server: InCluster}, Hub: true}
-		if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), l, quick(&notes)))
 		if got := strings.Join(w.cascaded, " "); got != "promtail-mgmt platform" || w.left() != "" {
 			t.Errorf("deleted in order %s; left are %q", got, w.left())
 		}
@@ -230,9 +217,7 @@ func TestDeregisterSaysWhyItTookTooLong(t *testing.T) {
 		err := w.Deregister(t.Context(), spokeA(), quick(&notes))
 		want := "after 500ms Argo CD still has Application argocd/stuck; it cannot delete Application argocd/stuck: project platform is gone; " +
 			"look at `kubectl -n argocd describe application stuck` on the hub, resolve the cause, and run the command again; where what it made may stay, set gitops.argocd.applications: keep"
-		if err == nil || err.Error() != want {
-			t.Errorf("error is\n%v, want\n%s", err, want)
-		}
+		assert.Error(t, err, want)
 	})
 }
 
@@ -277,9 +262,7 @@ func TestRelabelActsForWhoeverApplied(t *testing.T) {
 			applied = a.(clienttesting.PatchActionImpl)
 			return true, w.registration("a").secret, nil
 		})
-		if err := w.relabel(t.Context(), "a", leave(false)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.relabel(t.Context(), "a", leave(false)))
 		o := object(t, string(applied.Patch))
 		if applied.PatchOptions.FieldManager != "pulumi-1" || applied.PatchOptions.Force == nil || !*applied.PatchOptions.Force {
 			t.Errorf("applied with %+v", applied.PatchOptions)

@@ -3,8 +3,8 @@ package drift_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/drift"
@@ -43,13 +43,9 @@ func TestSort(t *testing.T) {
 		{Class: drift.Unexpected, Type: "logs:log-group", Name: "demo", ARN: "arn:aws:logs:eu-central-1:111122223333:log-group:demo"},
 		{Class: drift.Unexpected, Type: "sqs", Name: "stray", ARN: "arn:aws:sqs:eu-central-1:111122223333:stray"},
 	}
-	if diff := cmp.Diff(wantFound, found); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, found, wantFound)
 	wantLeft := []drift.LeftOut{{Maker: "EKS node groups", Count: 2}, {Maker: "Karpenter", Count: 1}}
-	if diff := cmp.Diff(wantLeft, left); diff != "" {
-		t.Errorf("left out (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, left, wantLeft)
 }
 
 func TestAddOrders(t *testing.T) {

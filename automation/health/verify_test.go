@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -106,9 +106,7 @@ func fluxOn(k kube.Cluster) Site {
 func TestVerifyReady(t *testing.T) {
 	k := fluxWithout(t, []string{"Bucket", "OCIRepository"}, infra, repository, platformYAML, chart, charts, release)
 	v, err := fluxOn(k).await(t.Context(), Options{Timeout: 10 * time.Second, Revision: "abc"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var got []string
 	for _, c := range v.Checks {
 		got = append(got, fmt.Sprintf("%s %s/%s %t %s", c.Kind, c.Namespace, c.Name, c.Ready, c.Revision))
@@ -121,9 +119,7 @@ func TestVerifyReady(t *testing.T) {
 		"Kustomization flux-system/platform true main@sha1:abc",
 		"HelmRelease reporter/reporter true 1.2.3",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("checks (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, got, want)
 	if since := v.Checks[4].Since.Format(time.DateOnly); since != "2026-01-02" {
 		t.Errorf("ready since %s", since)
 	}
@@ -251,9 +247,7 @@ func TestVerifyWithoutAPI(t *testing.T) {
 	k := fluxWithout(t, nil, infra)
 	k.Discover = func() (meta.RESTMapper, error) { return nil, errors.New("connection refused") }
 	_, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), "first cause: Kubernetes API: ask the Kubernetes API for its kinds: connection refused") {
-		t.Errorf("error is %v", err)
-	}
+	assert.ErrorContains(t, err, "first cause: Kubernetes API: ask the Kubernetes API for its kinds: connection refused")
 }
 
 // watched tells of the context of each Get.
@@ -285,9 +279,7 @@ func TestVerifyFinishesItsLastLook(t *testing.T) {
 		spare = time.Until(deadline)
 	}}
 	_, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), "there is no Kustomization") {
-		t.Errorf("error is %v", err)
-	}
+	assert.ErrorContains(t, err, "there is no Kustomization")
 	if spare < lookGrace/2 {
 		t.Errorf("the look had %v", spare)
 	}

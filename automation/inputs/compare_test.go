@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/fault"
 	"tombolo/config"
@@ -100,18 +101,14 @@ func newCheckout(t *testing.T) *checkout {
 // sample is a cluster file of the stacks' test data.
 func (c *checkout) sample(name string) string {
 	text, err := os.ReadFile("../../stacks/testdata/clusters/" + name + ".yaml")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	assert.NilError(c.t, err)
 	return string(text)
 }
 
 func (c *checkout) write(name, text string) {
 	c.t.Helper()
 	file := filepath.Join(c.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
-		c.t.Fatal(err)
-	}
+	assert.NilError(c.t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)))
 }
 
 func (c *checkout) replace(name, old, text string) {
@@ -125,9 +122,7 @@ func (c *checkout) replace(name, old, text string) {
 
 func (c *checkout) remove(name string) {
 	c.t.Helper()
-	if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
-		c.t.Fatal(err)
-	}
+	assert.NilError(c.t, os.Remove(filepath.Join(c.dir, name)))
 }
 
 func (c *checkout) git(args ...string) {
@@ -155,9 +150,7 @@ func (c *checkout) since(ref, tree string, names ...string) (map[string][]string
 	var all []*config.Cluster
 	for _, name := range names {
 		cluster, err := config.Load(filepath.Join(c.dir, "clusters", name+".yaml"))
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		assert.NilError(c.t, err)
 		all = append(all, cluster)
 	}
 	report, err := Since(c.t.Context(), Options{Root: c.dir, Ref: ref, Tree: tree}, all)
@@ -276,15 +269,11 @@ func TestSince(t *testing.T) {
 				tree = filepath.Join(c.dir, tree)
 			}
 			got, _, err := c.since("base", tree)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if test.want == nil {
 				test.want = map[string][]string{}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("reasons (-want +got):\n%s", diff)
-			}
+			assert.DeepEqual(t, got, test.want)
 		})
 	}
 }
@@ -327,12 +316,8 @@ func TestWithoutGo(t *testing.T) {
 	c.replace("go.mod", "unused => ./modules/unused", "unused => ./modules/elsewhere")
 	bin := t.TempDir()
 	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(git, filepath.Join(bin, "git")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, os.Symlink(git, filepath.Join(bin, "git")))
 	t.Setenv("PATH", bin)
 	got, _, err := c.since("HEAD", "", "one")
 	want := map[string][]string{"one": {"modules: example.com/unused ./modules/unused -> ./modules/elsewhere"}}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/teardown"
@@ -85,9 +85,7 @@ func TestSweepDeletesWhatHoldsNoData(t *testing.T) {
 	if err != nil || teardown.Names(kept) != "bucket demo-loki" {
 		t.Errorf("kept %s, error %v", teardown.Names(kept), err)
 	}
-	if diff := cmp.Diff([]string{"demo-core: deletes what is left over: security group sg-1"}, seen.notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, seen.notes, []string{"demo-core: deletes what is left over: security group sg-1"})
 }
 
 func TestPreparation(t *testing.T) {
@@ -99,9 +97,7 @@ func TestPreparation(t *testing.T) {
 	p := &teardown.Preparation{Cloud: aws.Cloud{}, KeepData: true}
 	for before, want := range state {
 		var r map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(before), &r); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, json.Unmarshal([]byte(before), &r))
 		changed := p.Edit(r)
 		got, err := json.Marshal(r)
 		if err != nil || string(got) != want || changed != (before != want) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/preflight"
 )
@@ -62,12 +62,8 @@ func home(t *testing.T) string {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		path := filepath.Join(dir, ".aws", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write("config", awsConfig)
 	write("credentials", "[temporary]\naws_access_key_id = ASIA\naws_session_token = x\n")
@@ -181,9 +177,7 @@ func TestJudge(t *testing.T) {
 					t.Errorf("%s, with the remedy %q", finding.Message, finding.Remedy)
 				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("found (-want +got):\n%s", diff)
-			}
+			assert.DeepEqual(t, got, test.want)
 		})
 	}
 }
