@@ -195,11 +195,11 @@ func TestLookUpWithTheRealCLI(t *testing.T) {
 	assert.NilError(t, err)
 	want := []recovery.Sighting{
 		{
-			ARN:  "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
-			Tags: map[string]string{"asked": "[map[key:tombolo:cluster values:[demo]]]"},
+			CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
+			Tags:    map[string]string{"asked": "[map[key:tombolo:cluster values:[demo]]]"},
 		},
 		{
-			ARN:      "arn:aws:ec2:eu-central-1:111122223333:network-interface/eni-1",
+			CloudID:  "arn:aws:ec2:eu-central-1:111122223333:network-interface/eni-1",
 			SubnetID: "subnet-1", Description: "EFS mount target for fs-1 (fsmt-1)",
 		},
 	}

@@ -59,7 +59,7 @@ func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, 
 	}
 	seen := make([]drift.Sighting, 0, len(found))
 	for _, f := range found {
-		seen = append(seen, drift.Sighting{ARN: f.ARN, Tags: f.Tags})
+		seen = append(seen, drift.Sighting{CloudID: f.CloudID, Tags: f.Tags})
 	}
 	return seen, err
 }

@@ -34,7 +34,7 @@ func TestDriftWithTheRealCLI(t *testing.T) {
 	want := []drift.Difference{
 		{Class: drift.Missing, Stack: "demo-core", Type: "aws:iam/role:Role", Name: "lost", ID: "lost", URN: "urn:pulumi:demo-core::tombolo::aws:iam/role:Role::lost"},
 		{Class: drift.Missing, Stack: "demo-bootstrap", Type: "aws:iam/role:Role", Name: "lost", ID: "lost", URN: "urn:pulumi:demo-bootstrap::tombolo::aws:iam/role:Role::lost"},
-		{Class: drift.Unexpected, Type: "ec2:vpc", Name: "vpc-1", ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"},
+		{Class: drift.Unexpected, Type: "ec2:vpc", Name: "vpc-1", CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"},
 	}
 	assert.DeepEqual(t, report.Differences, want)
 	if report.Stacks[0].Resources != 2 || report.Stacks[0].Busy == "" {

@@ -45,9 +45,9 @@ var untimed = cmpopts.IgnoreFields(drift.Report{}, "At", "Seconds")
 
 func TestDrift(t *testing.T) {
 	b := driftBench(t,
-		recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"},
-		recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
-		recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:instance/i-1", Tags: map[string]string{"eks:nodegroup-name": "x"}},
+		recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"},
+		recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
+		recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:instance/i-1", Tags: map[string]string{"eks:nodegroup-name": "x"}},
 	)
 	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{
 		refreshed(apitype.OpSame, "aws:ec2/vpc:Vpc", "v"), refreshed(apitype.OpDelete, "aws:ec2/subnet:Subnet", "a"),
@@ -65,7 +65,7 @@ func TestDrift(t *testing.T) {
 				URN:        "urn:pulumi:s::tombolo::kubernetes:core/v1:ConfigMap::c",
 				Properties: []drift.Property{{Path: "size", Expected: 1.0, Actual: 2.0}},
 			},
-			{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", ARN: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
+			{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", CloudID: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
 		},
 		LeftOut: []drift.LeftOut{{Maker: "EKS node groups", Count: 1}},
 	}
@@ -80,7 +80,7 @@ func TestDrift(t *testing.T) {
 // A cluster without stacks has none afterwards, and what it left in the cloud
 // is still found.
 func TestDriftOfNothing(t *testing.T) {
-	b := driftBench(t, recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"})
+	b := driftBench(t, recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"})
 	clear(b.cli.states)
 	got, err := b.Drift(t.Context(), demo())
 	assert.NilError(t, err)
@@ -110,7 +110,7 @@ func TestDriftWithoutTheCluster(t *testing.T) {
 // One stack that fails does not keep the other from being compared; but what is
 // unexpected cannot be told.
 func TestDriftFails(t *testing.T) {
-	b := driftBench(t, recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-2"})
+	b := driftBench(t, recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-2"})
 	b.cli.fail["refresh demo-core"] = failure{diagnostics: []apitype.DiagnosticEvent{{Severity: "error", Message: "ExpiredToken: it expired"}}}
 	b.cli.plan["refresh demo-bootstrap"] = []apitype.EngineEvent{refreshed(apitype.OpUpdate, "kubernetes:core/v1:ConfigMap", "c")}
 	got, err := b.Drift(t.Context(), demo())

@@ -370,7 +370,7 @@ func newBench(t *testing.T) *bench {
 
 // roomy is an account that has everything, and room for more.
 func roomy(_ context.Context, c *config.Cluster) preflight.Facts {
-	f := preflight.Facts{Account: c.Cloud.Account, ARN: "arn:aws:iam::" + c.Cloud.Account + ":user/ada", Region: c.Cloud.Region, Enabled: true}
+	f := preflight.Facts{Account: c.Cloud.Account, Identity: "arn:aws:iam::" + c.Cloud.Account + ":user/ada", Region: c.Cloud.Region, Enabled: true}
 	f.Quotas = map[preflight.Kind]preflight.Quota{}
 	for _, k := range []preflight.Kind{"VPCs", "Elastic IP addresses", "EKS clusters"} {
 		f.Quotas[k] = preflight.Quota{Limit: 5}

@@ -85,7 +85,7 @@ func (f *fakeCloud) Remove(_ context.Context, _ *config.Cluster, all []teardown.
 	for _, l := range all {
 		f.removed = append(f.removed, l.ID)
 		if !f.stays {
-			f.has = slices.DeleteFunc(f.has, func(arn string) bool { return arn == l.ARN })
+			f.has = slices.DeleteFunc(f.has, func(arn string) bool { return arn == l.CloudID })
 		}
 	}
 	return nil

@@ -34,8 +34,8 @@ type Plugin struct{ Name, Module string }
 
 // Facts are what an account says of itself and of one region.
 type Facts struct {
-	// Account and ARN of the caller.
-	Account, ARN string
+	// Account of the caller, and its Identity there.
+	Account, Identity string
 	// Region that was asked, and whether it is enabled for the account.
 	Region  string
 	Enabled bool

@@ -38,7 +38,7 @@ func (aCloud) Finder(token string) (Finder, bool) {
 	byName := Finder{ID: func(in Inputs, _ *config.Cluster) string { return in.String("name") }}
 	byTags := func(kind string) Finder {
 		return Finder{Match: func(s Sighting, in Inputs) (string, bool) {
-			_, id, ok := strings.Cut(s.ARN, ":"+kind+"/")
+			_, id, ok := strings.Cut(s.CloudID, ":"+kind+"/")
 			return id, ok && s.Tags["Name"] == in.Tags()["Name"]
 		}}
 	}
@@ -84,11 +84,11 @@ func TestKubernetesIDs(t *testing.T) {
 func inTheCloud() []Sighting {
 	ec2 := "arn:aws:ec2:eu-central-1:111122223333:"
 	return []Sighting{
-		{ARN: ec2 + "vpc/vpc-0old", Tags: map[string]string{"Name": "demo-vpc"}},
-		{ARN: ec2 + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}},
-		{ARN: ec2 + "vpc/vpc-0other", Tags: map[string]string{"Name": "other"}},
-		{ARN: ec2 + "elastic-ip/eipalloc-1", Tags: map[string]string{"Name": "demo-nat"}},
-		{ARN: ec2 + "elastic-ip/eipalloc-2", Tags: map[string]string{"Name": "demo-nat"}},
+		{CloudID: ec2 + "vpc/vpc-0old", Tags: map[string]string{"Name": "demo-vpc"}},
+		{CloudID: ec2 + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}},
+		{CloudID: ec2 + "vpc/vpc-0other", Tags: map[string]string{"Name": "other"}},
+		{CloudID: ec2 + "elastic-ip/eipalloc-1", Tags: map[string]string{"Name": "demo-nat"}},
+		{CloudID: ec2 + "elastic-ip/eipalloc-2", Tags: map[string]string{"Name": "demo-nat"}},
 	}
 }
 

@@ -170,6 +170,6 @@ func (s Sweep) sorted(all []Leftover) (f finding) {
 func manages(stack []apitype.ResourceV3, l Leftover) bool {
 	return slices.ContainsFunc(stack, func(r apitype.ResourceV3) bool {
 		arn, _ := r.Outputs["arn"].(string)
-		return !r.External && (arn != "" && arn == l.ARN || r.ID != "" && string(r.ID) == l.ID)
+		return !r.External && (arn != "" && arn == l.CloudID || r.ID != "" && string(r.ID) == l.ID)
 	})
 }

@@ -36,7 +36,7 @@ func (c *cloud) Find(_ context.Context, _ *config.Cluster, q teardown.Search) ([
 
 func (c *cloud) Remove(_ context.Context, _ *config.Cluster, all []teardown.Leftover) error {
 	for _, l := range all {
-		c.has = slices.DeleteFunc(c.has, func(arn string) bool { return arn == l.ARN })
+		c.has = slices.DeleteFunc(c.has, func(arn string) bool { return arn == l.CloudID })
 	}
 	return nil
 }

@@ -78,9 +78,9 @@ func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	}
 	if f.Account != w.Account {
 		return []preflight.Finding{preflight.Bad(identityCheck, preflight.Fail, "use credentials of account "+w.Account+", or correct cloud.account",
-			"the credentials are of account %s (%s), and the cluster is for %s", f.Account, f.ARN, w.Account)}
+			"the credentials are of account %s (%s), and the cluster is for %s", f.Account, f.Identity, w.Account)}
 	}
-	out := []preflight.Finding{preflight.Good(identityCheck, "%s", f.ARN)}
+	out := []preflight.Finding{preflight.Good(identityCheck, "%s", f.Identity)}
 	switch {
 	case f.RegionErr != "":
 		out = append(out, preflight.Bad(regionCheck, preflight.Warn, "allow ec2:DescribeRegions to the credentials in use",

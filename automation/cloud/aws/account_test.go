@@ -134,7 +134,7 @@ func TestCredentials(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	good := preflight.Facts{
-		Account: "1", ARN: "arn:aws:iam::1:user/ada", Region: "eu-central-1", Enabled: true,
+		Account: "1", Identity: "arn:aws:iam::1:user/ada", Region: "eu-central-1", Enabled: true,
 		Quotas: map[preflight.Kind]preflight.Quota{vpcs: {Limit: 5, Used: 3}, addresses: {Limit: 5, Used: 5}, clusters: {Err: "denied"}},
 	}
 	one := preflight.Demand{vpcs: 1, addresses: 1, clusters: 1}

@@ -53,12 +53,12 @@ func (f finder) match(r recovery.Sighting, in recovery.Inputs) (id string, ok bo
 	if f.attached != nil {
 		return f.matchInterface(r, in)
 	}
-	part, ok := arnPart(r.ARN, f.arn)
+	part, ok := arnPart(r.CloudID, f.arn)
 	if !ok || !tagsMatch(r.Tags, in.Tags()) {
 		return "", false
 	}
 	if f.importID != nil {
-		return f.importID(r.ARN, part, in), true
+		return f.importID(r.CloudID, part, in), true
 	}
 	return part, true
 }

@@ -116,7 +116,7 @@ func TestLookedUpIDs(t *testing.T) {
 		{"aws:kms/key:Key", "arn:aws:kms" + in + "key/k-1", "k-1"},
 	} {
 		tags := map[string]string{"Name": "demo", names.ClusterTag: "demo"}
-		id, _ := finders[tt.token].match(recovery.Sighting{ARN: tt.arn, Tags: tags}, recovery.Inputs{
+		id, _ := finders[tt.token].match(recovery.Sighting{CloudID: tt.arn, Tags: tags}, recovery.Inputs{
 			"clusterName": "demo", "tags": map[string]any{"Name": "demo"},
 		})
 		if id != tt.want {

@@ -9,7 +9,7 @@ import (
 
 // kind of cloud resources.
 type kind struct {
-	// service and resource begin an ARN: "ec2" and "volume/".
+	// service and resource begin an CloudID: "ec2" and "volume/".
 	service, resource string
 	name, token       string
 	// id is the provider's import form. Default: what follows the resource.
@@ -67,14 +67,14 @@ func kinds() []kind {
 func Identify(text string, tags map[string]string) (l teardown.Leftover, ok bool) {
 	a, ok := parseARN(text)
 	if !ok {
-		return teardown.Leftover{Kind: "resource", ID: text, ARN: text}, true
+		return teardown.Leftover{Kind: "resource", ID: text, CloudID: text}, true
 	}
 	for _, k := range kinds() {
 		rest, fits := strings.CutPrefix(a.resource, k.resource)
 		if k.service != a.service || !fits {
 			continue
 		}
-		l := teardown.Leftover{Kind: k.name, ID: rest, Name: tags["Name"], ARN: text, Type: k.token, Rank: k.rank}
+		l := teardown.Leftover{Kind: k.name, ID: rest, Name: tags["Name"], CloudID: text, Type: k.token, Rank: k.rank}
 		claimed := k.name == "volume" && tagged(tags, "ebs.csi.aws.com/cluster", "CSIVolumeName", "kubernetes.io/created-for/pvc/name")
 		l.Passes, l.Data = k.passes && !claimed, Cloud{}.Data(k.token) == teardown.HoldsData || claimed
 		l.GoesWithCore = goesWithCore(k.name, tags, claimed)
@@ -83,7 +83,7 @@ func Identify(text string, tags map[string]string) (l teardown.Leftover, ok bool
 		}
 		return l, !k.part
 	}
-	return teardown.Leftover{Kind: a.service + " resource", ID: text, ARN: text}, true
+	return teardown.Leftover{Kind: a.service + " resource", ID: text, CloudID: text}, true
 }
 
 // goesWithCore says that AWS has made the resource for the managed cluster or

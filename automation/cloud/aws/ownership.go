@@ -27,7 +27,7 @@ func candidates(p *pulumi.Context, c *config.Cluster, q teardown.Search, opt pul
 		}
 		for _, m := range res.ResourceTagMappingLists {
 			if l, ok := Identify(m.ResourceArn, m.Tags); ok {
-				byARN[l.ARN] = l
+				byARN[l.CloudID] = l
 			}
 		}
 	}
@@ -40,8 +40,8 @@ func candidates(p *pulumi.Context, c *config.Cluster, q teardown.Search, opt pul
 		return nil, err
 	}
 	for _, l := range append(groups, interfaces...) {
-		if _, tagged := byARN[l.ARN]; !tagged {
-			byARN[l.ARN] = l
+		if _, tagged := byARN[l.CloudID]; !tagged {
+			byARN[l.CloudID] = l
 		}
 	}
 	return slices.Collect(maps.Values(byARN)), nil

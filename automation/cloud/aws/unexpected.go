@@ -35,7 +35,7 @@ func (Cloud) Maker(tags map[string]string) string {
 	return ""
 }
 
-// Name reads an ARN: arn:partition:service:region:account:type/id, or type:id, or
+// Name reads an CloudID: arn:partition:service:region:account:type/id, or type:id, or
 // only the id. Only EC2's ids, and those of the other services that choose them at
 // random, tell resources of all types apart: what has a name of its own is known by
 // its ARN.
