@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -95,6 +96,25 @@ func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) 
 		l, _ := Identify(i.Arn, nil)
 		l.Name, l.Type = i.Description, ""
 		out = append(out, l)
+	}
+	return out, nil
+}
+
+// networkInterfaces are those with a description, in which an asterisk stands for
+// any text, in a subnet or a VPC: filter is the name of its filter. One that goes
+// meanwhile is left out.
+func networkInterfaces(p *pulumi.Context, filter, in, description string, opt pulumi.InvokeOption) ([]*ec2.LookupNetworkInterfaceResult, error) {
+	list, err := ec2.GetNetworkInterfaces(p, &ec2.GetNetworkInterfacesArgs{Filters: []ec2.GetNetworkInterfacesFilter{
+		{Name: filter, Values: []string{in}}, {Name: "description", Values: []string{description}},
+	}}, opt)
+	if err != nil {
+		return nil, err
+	}
+	var out []*ec2.LookupNetworkInterfaceResult
+	for _, id := range list.Ids {
+		if found, err := ec2.LookupNetworkInterface(p, &ec2.LookupNetworkInterfaceArgs{Id: &id}, opt); err == nil {
+			out = append(out, found)
+		}
 	}
 	return out, nil
 }
