@@ -14,8 +14,8 @@ import (
 )
 
 // deleteUnreachable has the Kubernetes provider drop from the state what is on a
-// cluster that it cannot reach, and not fail. Clusters that it can reach are
-// none of its business.
+// cluster that it cannot reach, instead of failing. It does not affect clusters
+// that it can reach.
 const deleteUnreachable = "PULUMI_K8S_DELETE_UNREACHABLE"
 
 // unregister has the cluster's hub forget it before bootstrap is destroyed. It
@@ -78,8 +78,7 @@ func unreachable(c *config.Cluster, p probe) error {
 	}
 }
 
-// closeHub deletes all Applications of a hub that nobody else is registered
-// with. Those of a hub that does not answer go with it.
+// closeHub deletes all Applications of a hub that has no spokes. Those of a hub that does not answer go with it.
 func (d *Driver) closeHub(ctx context.Context, c *config.Cluster, own probe) error {
 	if !own.answers() {
 		return nil

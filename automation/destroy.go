@@ -107,7 +107,7 @@ func (d *Driver) sweep(c *config.Cluster, o DestroyOptions) teardown.Sweep {
 	}
 }
 
-// refuseProtected keeps a protected cluster alive as long as nobody names it.
+// refuseProtected refuses to destroy a protected cluster that is not confirmed.
 func refuseProtected(c *config.Cluster, o DestroyOptions) error {
 	if !c.Protect || o.Confirmed {
 		return nil

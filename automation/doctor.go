@@ -57,7 +57,7 @@ func (r *readiness) wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return pulumicli.Interrupted(pulumicli.Failed{Stack: stacks.Name(r.cluster.Name, stacks.Core), Operation: "up"}, err)
 	}
-	found := r.report.Failed()
+	found := r.report.Of(preflight.Fail)
 	if len(found) == 0 {
 		return nil
 	}

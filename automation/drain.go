@@ -97,7 +97,7 @@ func marked(raw apitype.UntypedDeployment) (apitype.UntypedDeployment, error) {
 	return backend.WithOutput(raw, func(outputs map[string]json.RawMessage) { outputs[drainingOutput] = json.RawMessage("true") })
 }
 
-// resume undoes what a destruction that was given up has suspended.
+// resume undoes what a destruction that was not ended has suspended.
 func (d *Driver) resume(ctx context.Context, c *config.Cluster, st *backend.State) error {
 	if !draining(st) {
 		return nil

@@ -70,7 +70,7 @@ func TestDrainThatIsGivenUp(t *testing.T) {
 		t.Error("Flux is suspended after an up")
 	}
 	notes := []string{
-		"note demo-bootstrap: Flux makes nothing again: 1 object is suspended",
+		"note demo-bootstrap: Flux is stopped: 1 object is suspended",
 		"note demo-bootstrap: recovered: Flux goes on, 1 object is no longer suspended",
 	}
 	assert.DeepEqual(t, b.seen.notes(), notes)

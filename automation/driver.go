@@ -7,10 +7,10 @@
 // backend. Methods for different clusters may run in parallel; methods for
 // the same cluster are kept apart by the backend's lock.
 //
-// Errors are of four classes: fault.Error (nothing was started),
-// backend.LockedError (somebody else is working on the stack), DeploymentError (an
-// operation failed part of the way) and health.Error (everything was deployed,
-// but the platform is not ready).
+// Errors are of four classes: fault.Error (nothing was started, unless its class says otherwise),
+// backend.LockedError (another operation works on the stack), pulumicli.Error or
+// fault.Error with its class Deployment (an operation failed part of the way), and
+// health.Error (everything was deployed, but the platform is not ready).
 //
 // An operation whose context is cancelled starts nothing more, lets the calls
 // under way finish within Options.CancelGrace, releases its lock, and returns an
@@ -114,7 +114,7 @@ func (d *Driver) Hurry() { d.pulumi.Hurry() }
 
 // Abandon kills every Pulumi CLI that the driver runs, with its plugins, and
 // lets no further one start. Their locks stay; the next operation finds that
-// nobody holds them, and recovers. It is the last step before a process leaves
+// they have no owner, and recovers. It is the last step before a process leaves
 // that was told to cancel, and to hurry, and cannot wait.
 func (d *Driver) Abandon() { d.pulumi.Abandon() }
 

@@ -93,7 +93,7 @@ func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
 }
 
 // restoreRegistration makes good what a destruction, or an up that turns addons off, has
-// begun and given up: the registration gets its labels back, and what has changed
+// begun and not ended: the registration gets its labels back, and what has changed
 // on the hub is read into the state, so that the up to come makes it again.
 func (d *Driver) restoreRegistration(ctx context.Context, c *config.Cluster, st *backend.State) error {
 	at, left, err := d.left(ctx, c, st)
@@ -110,7 +110,7 @@ func (d *Driver) restoreRegistration(ctx context.Context, c *config.Cluster, st 
 	if _, err := (argocd.Hub{Client: at.Client}).Return(ctx, c.Name); err != nil {
 		return err
 	}
-	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: the registration of %s with hub %s is made whole again", c.Name, c.Hub()))
+	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: the registration of %s with hub %s was restored", c.Name, c.Hub()))
 	return nil
 }
 
@@ -183,8 +183,8 @@ func (d *Driver) refuseWithSpokes(ctx context.Context, c *config.Cluster, at kub
 }
 
 // deployedSpokes are the clusters with files beside the hub's that name it, and
-// have resources in bootstrap. A file that is wrong names nobody: whoever is
-// registered is known by that too.
+// have resources in bootstrap. A file that is wrong counts for none: clusters that
+// are registered are known by that too.
 func (d *Driver) deployedSpokes(ctx context.Context, hub *config.Cluster) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(hub.File), "*.yaml"))
 	if err != nil {

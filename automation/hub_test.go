@@ -166,7 +166,7 @@ func TestDestroyOfASilentSpoke(t *testing.T) {
 	}
 	want := []string{
 		"note spoke-bootstrap: the Kubernetes API does not answer (connection refused): what is on the cluster is given up with it",
-		"note spoke-bootstrap: Application argocd/theirs is let go: what it has made on spoke is not deleted",
+		"note spoke-bootstrap: Application argocd/theirs is released: what it has made on spoke is not deleted",
 	}
 	assert.DeepEqual(t, f.seen.notes(), want)
 }
@@ -232,7 +232,7 @@ func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
 	if err != nil || r.Leaving() || r.Labels()["tombolo/cluster"] != "spoke" {
 		t.Errorf("the registration has %v, %v", r.Labels(), err)
 	}
-	want = []string{"note spoke-bootstrap: recovered: the registration of spoke with hub mgmt is made whole again"}
+	want = []string{"note spoke-bootstrap: recovered: the registration of spoke with hub mgmt was restored"}
 	assert.DeepEqual(t, f.seen.notes(), want)
 }
 

@@ -223,7 +223,7 @@ type thing struct{ Type, ID string }
 // compare says that the stand-in has what the states have.
 func (v *victim) compare(t *testing.T, operation string) {
 	t.Helper()
-	d := v.driver(t, nobody{})
+	d := v.driver(t, noObserver{})
 	var known []thing
 	for _, k := range stacks.Kinds() {
 		st, err := d.backend.State(t.Context(), stacks.Name(demo().Name, k))

@@ -113,7 +113,7 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 	}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
 	left := new(teardown.LeftoversError)
-	want := "destroy demo: controllers have left over volume vol-9, security group sg-9; delete what nobody needs and run the same command again, " +
+	want := "destroy demo: controllers have left over volume vol-9, security group sg-9; delete what is not needed and run the same command again, " +
 		"or have it done with --leftovers delete; with --keep-data what holds data stays (stack demo-core was kept)"
 	if !errors.As(err, &left) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
@@ -170,7 +170,7 @@ func TestTheLastSearchMustBeEmpty(t *testing.T) {
 	}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
 	want := "destroy demo: after everything was destroyed, the cloud still has log group /aws/eks/demo/cluster; " +
-		"delete what nobody needs and run the same command again, or have it done with --leftovers delete"
+		"delete what is not needed and run the same command again, or have it done with --leftovers delete"
 	assert.Error(t, err, want)
 	if _, there := b.cli.states["demo-core"]; !there {
 		t.Error("the stack is gone from the backend, and nothing would search again")

@@ -1,11 +1,9 @@
 package automation
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -14,28 +12,15 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/backend"
-	"tombolo/automation/process"
+	"tombolo/automation/backend/backendtest"
 	"tombolo/stacks"
 )
-
-// table is a process table for tests.
-type table map[int]process.Process
-
-func (t table) Process(pid int) (process.Process, bool) {
-	p, ok := t[pid]
-	return p, ok
-}
 
 // lock writes a lock as the CLI does.
 func (b *bench) lock(t *testing.T, stack string, o backend.Owner) string {
 	t.Helper()
-	file := filepath.Join(b.stateDir, ".pulumi", "locks", "organization", "tombolo", stack, "1.json")
-	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	raw, err := json.Marshal(o)
-	assert.NilError(t, err)
-	assert.NilError(t, os.WriteFile(file, raw, 0o600))
 	b.cli.states[stack] = apitype.DeploymentV3{}
-	return file
+	return backendtest.Lock(t, b.stateDir, stack, o)
 }
 
 func owner(t *testing.T, pid int) backend.Owner {
@@ -47,7 +32,7 @@ func owner(t *testing.T, pid int) backend.Owner {
 
 func TestStaleLockIsRemoved(t *testing.T) {
 	b := newBench(t)
-	b.backend.Processes = table{}
+	b.backend.Processes = backendtest.Table{}
 	file := b.lock(t, "demo-core", owner(t, 77))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	assert.NilError(t, err)
@@ -62,7 +47,7 @@ func TestStaleLockIsRemoved(t *testing.T) {
 
 func TestHeldLockStopsUp(t *testing.T) {
 	b := newBench(t)
-	b.backend.Processes = table{77: {Name: "pulumi", Parent: 70}}
+	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}
 	file := b.lock(t, "demo-core", owner(t, 77))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	var locked *backend.LockedError
@@ -84,7 +69,7 @@ func TestHeldLockStopsUp(t *testing.T) {
 func TestStaleLockThatTheBackendReports(t *testing.T) {
 	b := newBench(t)
 	b.backend.URL = "s3://state"
-	b.backend.Processes = table{}
+	b.backend.Processes = backendtest.Table{}
 	o := owner(t, 77)
 	text := "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or " +
 		"delete the lock file with `pulumi cancel`.\n  s3://state/1.json: created by ada@" + o.Host +
@@ -96,7 +81,7 @@ func TestStaleLockThatTheBackendReports(t *testing.T) {
 	want := []string{"up demo-core", "cancel demo-core", "up demo-core", "up demo-bootstrap"}
 	assert.DeepEqual(t, b.cli.operations(), want)
 
-	b.backend.Processes = table{77: {Name: "pulumi", Parent: 70}}
+	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}
 	b.cli.fail["up demo-core"] = failure{stderr: text, once: true}
 	_, err = b.Up(t.Context(), demo(), UpOptions{})
 	var locked *backend.LockedError
@@ -109,7 +94,7 @@ func TestStaleLockThatTheBackendReports(t *testing.T) {
 func TestStaleLockThatSomebodyElseTookOver(t *testing.T) {
 	b := newBench(t)
 	b.backend.URL = "s3://state"
-	b.backend.Processes = table{78: {Name: "pulumi", Parent: 70}}
+	b.backend.Processes = backendtest.Table{78: {Name: "pulumi", Parent: 70}}
 	host := owner(t, 77).Host
 	const text = "  s3://state/1.json: created by ada@%s (pid %d) at 2026-01-02T03:04:05Z"
 	b.cli.fail["up demo-core"] = failure{stderr: "error: the stack is currently locked by 1 lock(s).\n" + fmt.Sprintf(text, host, 77)}
@@ -134,7 +119,7 @@ func TestLockOfPulumiCloud(t *testing.T) {
 // TestLocksOfACluster: those of both stacks, or of one.
 func TestLocksOfACluster(t *testing.T) {
 	b := newBench(t)
-	b.backend.Processes = table{}
+	b.backend.Processes = backendtest.Table{}
 	b.lock(t, "demo-core", owner(t, 77))
 	b.lock(t, "demo-bootstrap", owner(t, 78))
 	for only, want := range map[stacks.Kind][]string{

@@ -63,7 +63,7 @@ type Options struct {
 	// PulumiHome is where the CLI keeps plugins and credentials. Default:
 	// PULUMI_HOME, else ~/.pulumi.
 	PulumiHome string
-	// Observer of what happens. Default: nobody.
+	// Observer of what happens. Default: none.
 	Observer Observer
 	// Command runs the Pulumi CLI. Default: the pulumi found in PATH.
 	Command auto.PulumiCommand
@@ -116,7 +116,7 @@ func (o *Options) setDefaults() error {
 		return fmt.Errorf("resolve working directory %s: %w", o.WorkDir, err)
 	}
 	if o.Observer == nil {
-		o.Observer = nobody{}
+		o.Observer = noObserver{}
 	}
 	if o.LockWait == 0 {
 		o.LockWait = 30 * time.Second
@@ -174,20 +174,15 @@ const stateSecrets = "PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"
 // on garbage, and has 190 MB instead of 250 MB at its peak.
 const collectLess = "200"
 
-// nobody is the observer of a driver that has none.
-type nobody struct{}
+// noObserver is the observer of a driver that has none.
+type noObserver struct{}
 
-func (nobody) StackStarted(string, string) {}
-
-func (nobody) EngineEvent(string, events.EngineEvent) {}
-
-func (nobody) StackFinished(string, map[string]int, error) {}
-
-func (nobody) StackPlanned(string, int) {}
-
-func (nobody) Waiting(string, string) {}
-
-func (nobody) Note(string, string) {}
+func (noObserver) StackStarted(string, string)                 {}
+func (noObserver) EngineEvent(string, events.EngineEvent)      {}
+func (noObserver) StackFinished(string, map[string]int, error) {}
+func (noObserver) StackPlanned(string, int)                    {}
+func (noObserver) Waiting(string, string)                      {}
+func (noObserver) Note(string, string)                         {}
 
 // UpOptions of an up.
 type UpOptions struct {
@@ -224,7 +219,7 @@ type DestroyOptions struct {
 	// protected cluster is refused without.
 	Confirmed bool
 	// Leftovers says what becomes of cloud resources that controllers have left
-	// over, and of finalizers that nobody takes off. Default teardown.StopAtLeftovers.
+	// over, and of finalizers that no controller removes. Default teardown.StopAtLeftovers.
 	Leftovers teardown.LeftoverPolicy
 	// KeepData leaves buckets, file systems and snapshots in the cloud, and
 	// reports each. A claim's volume goes with the claim; it is kept as well when

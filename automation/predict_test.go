@@ -83,8 +83,8 @@ func TestUpOfWhatOnlyThePlanShows(t *testing.T) {
 	}
 }
 
-// TestUpDoesNotForesee what a preview cannot tell about.
-func TestUpDoesNotForesee(t *testing.T) {
+// TestUpDoesNotPredict what a preview cannot show.
+func TestUpDoesNotPredict(t *testing.T) {
 	for name, change := range map[string]func(*apitype.DeploymentV3){
 		"an interrupted operation": func(s *apitype.DeploymentV3) {
 			s.PendingOperations = []apitype.OperationV2{{Resource: s.Resources[2], Type: apitype.OperationTypeUpdating}}

@@ -18,8 +18,8 @@ import (
 // Preview shows what Up would do. Without the outputs of core, and of its hub's,
 // bootstrap runs on typed unknowns, which no Up accepts. Where core would change,
 // bootstrap runs on what core's preview says that its outputs will be.
-// It changes no resource, and writes nothing into the backend: who may only read
-// the state may preview. The exception is a bootstrap that does not exist while
+// It changes no resource, and writes nothing into the backend: a role that may only
+// read the state may preview. The exception is a bootstrap that does not exist while
 // core does: it exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
 	if err := d.backend.Mend(ctx, stackNames(c)...); err != nil {

@@ -11,6 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/kube"
 	"tombolo/automation/teardown"
 )
 
@@ -31,7 +32,7 @@ func TestFindAndRemoveLeftovers(t *testing.T) {
 	assert.NilError(t, err)
 	teardown.Sort(found)
 	want := "dynamodb resource arn:aws:dynamodb:eu-central-1:111122223333:table/locks, volume vol-1, security group sg-1"
-	if got := teardown.Names(found); got != want {
+	if got := kube.Names(found, 5); got != want {
 		t.Errorf("found %s, want %s", got, want)
 	}
 	found = slices.DeleteFunc(found, func(l teardown.Leftover) bool { return l.Type == "" })

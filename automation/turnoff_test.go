@@ -70,7 +70,7 @@ const fed = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n" +
 
 func TestAwaitNoReleases(t *testing.T) {
 	k := kubetest.New(t, kubetest.FluxKinds(), fed)
-	s := health.Site{Cluster: demo(), Own: k, At: k, Observer: nobody{}}
+	s := health.Site{Cluster: demo(), Own: k, At: k, Observer: noObserver{}}
 	off := []string{"external-dns"}
 	err := awaitNoReleases(t.Context(), s, off, time.Millisecond)
 	var precondition *fault.Error
@@ -96,7 +96,7 @@ func TestArgoCDLosesAnAddonBeforeWhatItNeeds(t *testing.T) {
 	secret := strings.Replace(kubetest.Registration("spoke", `, addon-external-dns: "on", addon-reloader: "on"`), "metadata: {",
 		`metadata: {annotations: {tombolo/values: '{"addons":{"external-dns":{"a":1},"reloader":{}},"cluster":{"region":"r"}}'}, `, 1)
 	hub := kubetest.ArgoCD(t, dns, kubetest.Application("spoke-reloader"), secret)
-	s := health.Site{Cluster: argoCluster("spoke", "mgmt"), At: hub, Observer: nobody{}}
+	s := health.Site{Cluster: argoCluster("spoke", "mgmt"), At: hub, Observer: noObserver{}}
 	h := argocd.Hub{Client: hub.Client}
 	assert.NilError(t, h.DropAddons(t.Context(), "spoke", []string{"external-dns"}))
 	o, err := hub.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd").Get(t.Context(), "cluster-spoke", metav1.GetOptions{})

@@ -1,6 +1,7 @@
 package argocd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/kube"
 )
 
 // Options of a deregistration.
@@ -30,8 +32,8 @@ type Options struct {
 }
 
 // Deregister has the hub forget the cluster's Applications: generators first,
-// so that nothing is made again, then what they made and what nobody makes
-// again. The registration stays, with which Argo CD deletes what is on the
+// so that nothing is made again, then what they made and what no generator
+// makes. The registration stays, with which Argo CD deletes what is on the
 // cluster: it can be deleted afterwards. Nothing of another cluster is touched.
 //
 // It can be run again whenever it was interrupted, and does nothing where there
@@ -59,15 +61,8 @@ func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 }
 
 func (o *Options) setDefaults() {
-	if o.Settle == 0 {
-		o.Settle = 2 * time.Minute
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 15 * time.Minute
-	}
-	if o.Poll == 0 {
-		o.Poll = time.Second
-	}
+	o.Settle, o.Timeout = cmp.Or(o.Settle, 2*time.Minute), cmp.Or(o.Timeout, 15*time.Minute)
+	o.Poll = cmp.Or(o.Poll, time.Second)
 	if o.Waiting == nil {
 		o.Waiting = func(string) {}
 	}
@@ -129,13 +124,13 @@ func (d *deregistration) report(all []Application) {
 	for _, a := range all {
 		if !d.told[id(a)] {
 			d.told[id(a)] = true
-			d.options.Note(fmt.Sprintf("%s is let go: what it has made on %s is not deleted", a, d.Name))
+			d.options.Note(fmt.Sprintf("%s is released: what it has made on %s is not deleted", a, d.Name))
 		}
 	}
 }
 
 // cascadeAll has Applications be deleted together with what they have made. Of
-// one that is generated or declared, whoever does that has decided.
+// one that is generated or declared, the generator or parent has decided.
 func (d *deregistration) cascadeAll(ctx context.Context, v *view) error {
 	leaving := v.of(d.Leaving)
 	for _, a := range leaving {
@@ -150,8 +145,8 @@ func (d *deregistration) cascadeAll(ctx context.Context, v *view) error {
 }
 
 // step looks once, does what can be done, and says whether all is over: two
-// looks in a row that find nothing, for one may fall between a deletion and
-// whoever undoes it.
+// looks in a row that find nothing, for one may fall between a deletion and its
+// undoing.
 func (d *deregistration) step(ctx context.Context, settled bool) (bool, error) {
 	v, err := d.look(ctx)
 	if err != nil {
@@ -163,7 +158,7 @@ func (d *deregistration) step(ctx context.Context, settled bool) (bool, error) {
 		return d.clear > 1, nil
 	}
 	d.clear = 0
-	d.options.Waiting("Argo CD still has " + namesOf(d.left))
+	d.options.Waiting("Argo CD still has " + kube.Names(d.left, most))
 	if settled {
 		if err := d.held(v); err != nil {
 			return false, err
@@ -264,7 +259,7 @@ func (d *deregistration) overdue() error {
 			Remedy: "run the command again when the hub answers", Class: fault.Deployment,
 		}
 	}
-	what := fmt.Sprintf("after %s Argo CD still has %s", d.options.Timeout, namesOf(d.left))
+	what := fmt.Sprintf("after %s Argo CD still has %s", d.options.Timeout, kube.Names(d.left, most))
 	for _, a := range d.left {
 		if problem := a.problem(); problem != "" {
 			what += fmt.Sprintf("; it cannot delete %s: %s", a, problem)
@@ -285,14 +280,3 @@ func (d *deregistration) overdue() error {
 
 // most is how many Applications are named; the others are counted.
 const most = 3
-
-func namesOf(all []Application) string {
-	var out []string
-	for i, a := range all {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), len(all)-most)
-		}
-		out = append(out, a.String())
-	}
-	return strings.Join(out, ", ")
-}

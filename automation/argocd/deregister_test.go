@@ -14,6 +14,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/kube/kubetest"
 )
 
 const logging = `[{clusters: {selector: {matchLabels: {logging: "on"}}}}]`
@@ -119,7 +120,7 @@ func TestADeadClusterIsLetGo(t *testing.T) {
 		if len(notes) != 2 {
 			t.Errorf("each is reported once: %q", notes)
 		}
-		want := "Application argocd/by-hand is let go: what it has made on a is not deleted; Application argocd/promtail-a is let go: what it has made on a is not deleted"
+		want := "Application argocd/by-hand is released: what it has made on a is not deleted; Application argocd/promtail-a is released: what it has made on a is not deleted"
 		if got := strings.Join(notes, "; "); got != want {
 			t.Errorf("people read %q, want %q", got, want)
 		}
@@ -263,7 +264,7 @@ func TestRelabelActsForWhoeverApplied(t *testing.T) {
 			return true, w.registration("a").secret, nil
 		})
 		assert.NilError(t, w.relabel(t.Context(), "a", leave(false)))
-		o := object(t, string(applied.Patch))
+		o := kubetest.Object(t, string(applied.Patch))
 		if applied.PatchOptions.FieldManager != "pulumi-1" || applied.PatchOptions.Force == nil || !*applied.PatchOptions.Force {
 			t.Errorf("applied with %+v", applied.PatchOptions)
 		}

@@ -15,7 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"sigs.k8s.io/yaml"
+
+	"tombolo/automation/kube/kubetest"
 )
 
 var (
@@ -48,7 +49,7 @@ func newWorld(t *testing.T, objects ...string) *world {
 	w := &world{t: t, children: map[string][]string{}}
 	parsed := make([]runtime.Object, len(objects))
 	for i, text := range objects {
-		parsed[i] = object(t, text)
+		parsed[i] = kubetest.Object(t, text)
 	}
 	w.client = fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
 		applications: "ApplicationList", sets: "ApplicationSetList", secrets: "SecretList",
@@ -66,15 +67,6 @@ func newWorld(t *testing.T, objects ...string) *world {
 	w.Hub = Hub{Client: w.client}
 	w.work()
 	return w
-}
-
-func object(t *testing.T, text string) *unstructured.Unstructured {
-	t.Helper()
-	o := &unstructured.Unstructured{}
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	assert.NilError(t, err)
-	assert.NilError(t, o.UnmarshalJSON(raw))
-	return o
 }
 
 // deleteLater marks an Application that has finalizers.
@@ -164,7 +156,7 @@ func (w *world) create(name, metadata string) {
 		destination = "{server: \"" + InCluster + "\"}"
 	}
 	w.made++
-	o := object(w.t, fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Application\n"+
+	o := kubetest.Object(w.t, fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Application\n"+
 		"metadata: {namespace: argocd, name: %s, finalizers: [%s], %s}\nspec: {destination: %s}", name, resourcesFinalizer, metadata, destination))
 	o.SetUID(types.UID(fmt.Sprint(w.made)))
 	assert.NilError(w.t, w.client.Tracker().Create(applications, o, Namespace))

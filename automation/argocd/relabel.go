@@ -55,7 +55,7 @@ func comeBack(m *metadata) error {
 	return nil
 }
 
-// Return registers a cluster again whose destruction was begun and given up. It
+// Return registers a cluster again whose destruction was begun and not ended. It
 // says whether there was something to do.
 func (h Hub) Return(ctx context.Context, cluster string) (bool, error) {
 	r, err := h.Registration(ctx, cluster)
@@ -65,9 +65,9 @@ func (h Hub) Return(ctx context.Context, cluster string) (bool, error) {
 	return true, h.relabel(ctx, cluster, comeBack)
 }
 
-// relabel changes a registration in place, in the name of whoever applied it:
+// relabel changes a registration in place, in the name of the field manager that applied it:
 // what is changed remains theirs, and what they apply next is what holds. A
-// registration that nobody applied is updated.
+// registration without a field manager is updated.
 func (h Hub) relabel(ctx context.Context, cluster string, change func(*metadata) error) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		r, err := h.Registration(ctx, cluster)

@@ -2,12 +2,10 @@ package backend
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
 
+	"tombolo/automation/backend/backendtest"
 	"tombolo/automation/process"
 )
 
@@ -136,17 +135,6 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// lock writes a lock as the CLI does.
-func (b *bench) lock(t *testing.T, stack string, o Owner) string {
-	t.Helper()
-	file := filepath.Join(b.dir, ".pulumi", "locks", "organization", "tombolo", stack, "1.json")
-	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	raw, err := json.Marshal(o)
-	assert.NilError(t, err)
-	assert.NilError(t, os.WriteFile(file, raw, 0o600))
-	return file
-}
-
 func owner(t *testing.T, pid int) Owner {
 	t.Helper()
 	host, err := os.Hostname()
@@ -157,7 +145,7 @@ func owner(t *testing.T, pid int) Owner {
 func TestStaleLockIsRemoved(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{}
-	file := b.lock(t, "demo-core", owner(t, 77))
+	file := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
 	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock is still there: %v", err)
@@ -169,7 +157,7 @@ func TestStaleLockIsRemoved(t *testing.T) {
 func TestHeldLockIsRefused(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{processes: map[int]process.Process{77: {Name: "pulumi", Parent: 70}}}
-	file := b.lock(t, "demo-core", owner(t, 77))
+	file := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	var locked *LockedError
 	if !errors.As(err, &locked) {
@@ -189,7 +177,7 @@ func TestHeldLockIsRefused(t *testing.T) {
 func TestOrphanIsAwaited(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{processes: map[int]process.Process{77: {Name: "pulumi", Parent: 1}}, looks: 2}
-	b.lock(t, "demo-core", owner(t, 77))
+	backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
 	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	want := "note demo-core: waiting up to 30s for pulumi process 77, whose driver is gone, to end"
 	if notes := b.notes; len(notes) != 2 || notes[0] != want {
@@ -201,7 +189,7 @@ func TestOrphanThatStaysHoldsItsLock(t *testing.T) {
 	b := newBench(t)
 	b.LockWait = time.Millisecond
 	b.Processes = &table{processes: map[int]process.Process{77: {Name: "pulumi", Parent: 1}}}
-	b.lock(t, "demo-core", owner(t, 77))
+	backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	var locked *LockedError
 	if !errors.As(err, &locked) || locked.Owner.PID != 77 {
@@ -211,7 +199,7 @@ func TestOrphanThatStaysHoldsItsLock(t *testing.T) {
 
 func TestUnreadableLock(t *testing.T) {
 	b := newBench(t)
-	file := b.lock(t, "demo-core", owner(t, 77))
+	file := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
 	assert.NilError(t, os.WriteFile(file, []byte("{"), 0o600))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	if err == nil || !strings.HasSuffix(err.Error(), "make sure that no tombolo or pulumi runs, and delete the file") {
@@ -222,7 +210,7 @@ func TestUnreadableLock(t *testing.T) {
 // A full disk leaves the file that the CLI writes before it is the lock.
 func TestUnfinishedLockIsRemoved(t *testing.T) {
 	b := newBench(t)
-	lock := b.lock(t, "demo-core", owner(t, 77))
+	lock := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
 	left, described, writing := lock+".18ea12d99b89f3a7.tmp", lock+".attrs", lock+".18ea12d99b89f3a8.tmp"
 	minuteAgo := time.Now().Add(-time.Minute)
 	err := errors.Join(os.Rename(lock, left), os.WriteFile(writing, nil, 0o600), os.WriteFile(described, []byte("{}"), 0o600),
@@ -245,7 +233,7 @@ func TestUnfinishedLockIsRemoved(t *testing.T) {
 func TestLocks(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{processes: map[int]process.Process{78: {Name: "pulumi", Parent: 70}}}
-	gone, alive := b.lock(t, "demo-core", owner(t, 77)), b.lock(t, "demo-bootstrap", owner(t, 78))
+	gone, alive := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77)), backendtest.Lock(t, b.dir, "demo-bootstrap", owner(t, 78))
 	locks, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap")
 	assert.NilError(t, err)
 	first, second := owner(t, 77), owner(t, 78)

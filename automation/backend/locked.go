@@ -70,8 +70,8 @@ const (
 	OwnerOrphan OwnerState = "orphan"
 	// OwnerAlive says that the Pulumi CLI runs.
 	OwnerAlive OwnerState = "alive"
-	// OwnerElsewhere says that the process is on another host, where nobody
-	// here can look.
+	// OwnerElsewhere says that the process is on another host, which cannot be
+	// asked from here.
 	OwnerElsewhere OwnerState = "elsewhere"
 	// OwnerUnknown says that the backend does not tell whose the lock is.
 	OwnerUnknown OwnerState = "unknown"

@@ -49,8 +49,8 @@ func readLocks(dir, stack string) ([]lockFile, error) {
 	return held, nil
 }
 
-// Owners reads who holds locks of a stack in a local backend; nobody
-// elsewhere.
+// Owners reads who holds locks of a stack in a local backend; none for another
+// backend.
 func (b *Backend) Owners(stack string) ([]Owner, error) {
 	dir, ok := b.Directory()
 	if !ok {

@@ -39,8 +39,8 @@ func (b *Backend) ReleaseLocks(ctx context.Context, stack string) error {
 }
 
 // removeLock removes the very lock whose owner is gone. `pulumi cancel` would
-// remove whatever locks there are, also one that somebody took who found the
-// first one stale at the same time.
+// remove all locks, also one that another process has taken after it found the
+// first one stale.
 func (b *Backend) removeLock(stack string, h lockFile) error {
 	removed, err := removeLockFile(stack, h.path)
 	if removed {
@@ -50,7 +50,7 @@ func (b *Backend) removeLock(stack string, h lockFile) error {
 }
 
 // removeLockFile removes a lock from a directory; false when its owner has ended
-// by itself meanwhile, or somebody else was here.
+// by itself meanwhile, or another process removed it.
 func removeLockFile(stack, path string) (removed bool, err error) {
 	if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

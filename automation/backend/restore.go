@@ -14,7 +14,7 @@ import (
 )
 
 // Mend puts the states of stacks in order that an earlier command left cut short,
-// unless somebody works on them.
+// unless an operation is working on them.
 func (b *Backend) Mend(ctx context.Context, names ...string) error {
 	for _, stack := range names {
 		file, ok := b.stateFile(stack)
@@ -32,7 +32,7 @@ func (b *Backend) Mend(ctx context.Context, names ...string) error {
 }
 
 // restoreState puts the newest whole copy in the place of a state that was not
-// written to its end. Nobody may be working on the stack.
+// written to its end. No operation may be working on the stack.
 func (b *Backend) restoreState(stack string) error {
 	file, ok := b.stateFile(stack)
 	if !ok || !isTorn(file) {
@@ -78,9 +78,8 @@ type foundCopy struct {
 
 // findCopy finds the newest whole copy of a state; nil when there is none.
 //
-// Copies that the CLI was told to keep are complete. Whoever runs the CLI without
-// tombolo does not tell it to: then its backups are newer, and of those one may be
-// missing.
+// Copies that the CLI was told to keep are complete. A CLI that is run without
+// tombolo is not told to: then its backups are newer, and one of them may be missing.
 func findCopy(file, stack string) (*foundCopy, error) {
 	kept, err := retained(file)
 	if err != nil {

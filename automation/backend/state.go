@@ -171,7 +171,7 @@ func (s *State) Object(kind string, is func(id string) bool) (apitype.ResourceV3
 	return apitype.ResourceV3{}, false
 }
 
-// Interrupted counts the operations of which it is not known what became of them.
+// Interrupted counts the operations whose outcome is not known.
 func (s *State) Interrupted() int {
 	if s == nil {
 		return 0

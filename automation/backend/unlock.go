@@ -26,8 +26,8 @@ func (b *Backend) Locks(ctx context.Context, names ...string) ([]Lock, error) {
 }
 
 // Unlock removes a lock that Locks returned. Unless its owner is gone that has
-// to be said: without ownerIsGone, somebody who may be at work keeps the lock,
-// and a LockedError names them.
+// to be said: without ownerIsGone, an owner that may still work keeps the lock,
+// and a LockedError names it.
 func (b *Backend) Unlock(ctx context.Context, l Lock, ownerIsGone bool) error {
 	if l.State != OwnerGone && !ownerIsGone {
 		return b.refusal(l)

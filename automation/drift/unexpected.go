@@ -48,7 +48,7 @@ func Know(states ...[]apitype.ResourceV3) Known {
 					k.arns[arn] = true
 				}
 			}
-			// A tag may be on what somebody else owns: that is not unexpected.
+			// A tag may be on a resource of another owner: that is not unexpected.
 			if id, ok := r.Inputs["resourceId"].(string); ok {
 				k.ids[id] = true
 			}

@@ -20,7 +20,7 @@ import (
 
 const (
 	// commandTimeout bounds each call of git. A platform repository is fetched
-	// in seconds; who waits longer waits for a server that does not answer.
+	// in seconds; a longer wait is for a server that does not answer.
 	commandTimeout = 3 * time.Minute
 	// commandGrace is how long git gets to end after it was interrupted.
 	commandGrace = 5 * time.Second

@@ -35,7 +35,7 @@ func (p *pusher) base(ctx context.Context) (tip, error) {
 	fetched := []string{branch}
 	depth := "--depth=1"
 	if proposal := p.change.Proposal; proposal != "" && slices.Contains(heads, proposal) {
-		// Whose commits the proposal has is told by its history.
+		// The history tells whose commits the proposal has.
 		fetched, depth = append(fetched, proposal), ""
 	}
 	if err := p.git.fetch(ctx, depth, fetched); err != nil {

@@ -307,7 +307,7 @@ func TestRace(t *testing.T) {
 	c.Files["more"] = []byte("more\n")
 	b.git(b.bare, "config", "user.name", "Ada")
 	b.git(b.bare, "config", "user.email", "ada@example.com")
-	b.refused(c, "push to "+b.bare+": somebody else was quicker, 3 times: ")
+	b.refused(c, "push to "+b.bare+": the branch changed meanwhile, 3 times: ")
 }
 
 // TestLinksAreNotFollowed: a tree cannot have files written elsewhere.

@@ -48,7 +48,7 @@ func (p *pusher) push(ctx context.Context) (Outcome, error) {
 	return outcome, err
 }
 
-// retry works again on what is there now, when somebody else was quicker.
+// retry works again on what is there now, when the branch has changed meanwhile.
 func (p *pusher) retry(ctx context.Context, work func() (Outcome, error)) (Outcome, error) {
 	for n := 1; ; n++ {
 		outcome, err := work()
@@ -58,7 +58,7 @@ func (p *pusher) retry(ctx context.Context, work func() (Outcome, error)) (Outco
 		}
 		if n == maxRaces {
 			return Outcome{}, &fault.Error{
-				What:   fmt.Sprintf("push to %s: somebody else was quicker, %d times: %s", p.repository.URL, n, lost.says),
+				What:   fmt.Sprintf("push to %s: the branch changed meanwhile, %d times: %s", p.repository.URL, n, lost.says),
 				Remedy: "run the command again",
 			}
 		}

@@ -32,8 +32,8 @@ type Site struct {
 }
 
 // Fetch asks the engine to look at the platform's repository now: what was
-// pushed a moment ago is what should be verified. Who may not ask gets a note,
-// and what the engine has fetched by itself.
+// pushed a moment ago is what should be verified. Without the permission to ask
+// there is a note, and what the engine has fetched by itself is verified.
 func (s Site) Fetch(ctx context.Context) {
 	e := engineOf(s.Cluster)
 	if err := e.fetch(ctx, s.At, time.Now()); err != nil && ctx.Err() == nil {

@@ -103,14 +103,19 @@ func fluxOn(k kube.Cluster) Site {
 	return Site{Cluster: &config.Cluster{Name: "demo"}, Own: k, At: k, Values: core, Observer: &witness{}}
 }
 
+// checked is each check in a line.
+func checked(v Verification) []string {
+	var out []string
+	for _, c := range v.Checks {
+		out = append(out, fmt.Sprintf("%s %s/%s %t %s", c.Kind, c.Namespace, c.Name, c.Ready, c.Revision))
+	}
+	return out
+}
+
 func TestVerifyReady(t *testing.T) {
 	k := fluxWithout(t, []string{"Bucket", "OCIRepository"}, infra, repository, platformYAML, chart, charts, release)
 	v, err := fluxOn(k).await(t.Context(), Options{Timeout: 10 * time.Second, Revision: "abc"})
 	assert.NilError(t, err)
-	var got []string
-	for _, c := range v.Checks {
-		got = append(got, fmt.Sprintf("%s %s/%s %t %s", c.Kind, c.Namespace, c.Name, c.Ready, c.Revision))
-	}
 	want := []string{
 		"ConfigMap flux-system/infra-config true ",
 		"GitRepository flux-system/platform true main@sha1:abc",
@@ -119,7 +124,7 @@ func TestVerifyReady(t *testing.T) {
 		"Kustomization flux-system/platform true main@sha1:abc",
 		"HelmRelease reporter/reporter true 1.2.3",
 	}
-	assert.DeepEqual(t, got, want)
+	assert.DeepEqual(t, checked(v), want)
 	if since := v.Checks[4].Since.Format(time.DateOnly); since != "2026-01-02" {
 		t.Errorf("ready since %s", since)
 	}

@@ -157,15 +157,7 @@ func (s Stack) Counts() Counts {
 }
 
 // Counts of both stacks.
-func (c Cluster) Counts() Counts {
-	out := Counts{}
-	for _, s := range c.Stacks {
-		for op, n := range s.Counts() {
-			out[op] += n
-		}
-	}
-	return out
-}
+func (c Cluster) Counts() Counts { return sum(c.Stacks) }
 
 // Changes says whether an up would change anything.
 func (c Cluster) Changes() bool {
@@ -173,10 +165,12 @@ func (c Cluster) Changes() bool {
 }
 
 // Counts of all clusters.
-func (s Set) Counts() Counts {
+func (s Set) Counts() Counts { return sum(s.Clusters) }
+
+func sum[T interface{ Counts() Counts }](parts []T) Counts {
 	out := Counts{}
-	for _, c := range s.Clusters {
-		for op, n := range c.Counts() {
+	for _, part := range parts {
+		for op, n := range part.Counts() {
 			out[op] += n
 		}
 	}

@@ -44,7 +44,7 @@ func (d Doctor) Ready(ctx context.Context, clusters []*config.Cluster) ([]Report
 		return append(found, d.checkNeeds(ctx, x.cluster))
 	})
 	for i, r := range reports {
-		reports[i].Findings = r.Failed()
+		reports[i].Findings = r.Of(Fail)
 	}
 	return reports, err
 }

@@ -56,7 +56,7 @@ func (p *CLI) installPlugins(ctx context.Context) {
 	p.pluginsDone = true
 }
 
-// pluginDir is where the CLI keeps plugins; "" where nobody knows.
+// pluginDir is where the CLI keeps plugins; "" when it is not known.
 func (p *CLI) pluginDir() string {
 	home, err := Home(p.Home)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"tombolo/internal/names"
 )
 
-// NoAnswer is how providers report a request of which nobody knows whether it
+// NoAnswer is how providers report a request when it is not known whether it
 // worked: no answer came, or the answer was an error of the server's own.
 var NoAnswer = regexp.MustCompile(`StatusCode: (0|5\d\d)\b|request send failed|timeout awaiting|i/o timeout|Client\.Timeout|` +
 	`TLS handshake timeout|connection reset by peer|client connection lost|\bEOF\b|code = Unavailable`)

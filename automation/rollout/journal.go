@@ -16,7 +16,7 @@ type Journals struct {
 	// Dir is the directory; Begin makes it.
 	Dir string
 	// Backend is the URL of the state that runs work on; each journal has it, and a
-	// run is resumed in no other. "" where nobody knows.
+	// run is resumed in no other. "" when it is not known.
 	Backend string
 	// Keep is how many journals stay. Default 50.
 	Keep int

@@ -28,12 +28,12 @@ type Observer interface {
 	RunFinished(Summary)
 }
 
-// nobody is the observer of a runner that has none.
-type nobody struct{}
+// noObserver is the observer of a runner that has none.
+type noObserver struct{}
 
-func (nobody) RunStarted(Plan)           {}
-func (nobody) ClusterStarted(string)     {}
-func (nobody) ClusterFinished(End)       {}
-func (nobody) GateStarted(int, []string) {}
-func (nobody) GateFinished(GateEnd)      {}
-func (nobody) RunFinished(Summary)       {}
+func (noObserver) RunStarted(Plan)           {}
+func (noObserver) ClusterStarted(string)     {}
+func (noObserver) ClusterFinished(End)       {}
+func (noObserver) GateStarted(int, []string) {}
+func (noObserver) GateFinished(GateEnd)      {}
+func (noObserver) RunFinished(Summary)       {}

@@ -34,7 +34,7 @@ type Step struct {
 	Wave int
 	// Gate has the clusters of the wave whose health it asks for.
 	Gate []string
-	// Expected duration; 0 when nobody knows.
+	// Expected duration; 0 when it is not known.
 	Expected time.Duration
 }
 

@@ -103,8 +103,8 @@ type End struct {
 	// Phase is the last phase that was begun, such as core, bootstrap or verify;
 	// "" when none was.
 	Phase string
-	// Changes counts what was changed, by what happened to it; nil when nobody
-	// has counted.
+	// Changes counts what was changed, by what happened to it; nil when
+	// they were not counted.
 	Changes map[string]int
 	// Duration of the work.
 	Duration time.Duration

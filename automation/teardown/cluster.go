@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -76,18 +75,6 @@ func (o object) delete(ctx context.Context) error {
 
 // most is how many objects are named; the others are counted.
 const most = 5
-
-// Names joins what is named, and counts the rest of a long list.
-func Names[T fmt.Stringer](all []T) string {
-	var out []string
-	for i, item := range all {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), len(all)-most)
-		}
-		out = append(out, item.String())
-	}
-	return strings.Join(out, ", ")
-}
 
 // manager is the field manager of what a teardown sets on objects.
 const manager = "tombolo-teardown"

@@ -108,8 +108,8 @@ func TestDrainTakesFinalizersOff(t *testing.T) {
 		if left := w.names(); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
-		want := "finalizer service.kubernetes.io/load-balancer-cleanup was taken off Service shop/front, as nobody did within 20ms: " +
-			"what it stood for may be left in the cloud"
+		want := "finalizer service.kubernetes.io/load-balancer-cleanup was removed from Service shop/front, because no controller did so within 20ms: " +
+			"its resource in the cloud may be left over"
 		assert.DeepEqual(t, w.notes, []string{want})
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"tombolo/automation/kube"
 )
 
 // Held is an object that did not go.
@@ -45,7 +47,7 @@ func (e *HeldError) Error() string {
 	if e.Err != nil {
 		return fmt.Sprintf("after %s it is not known which %s are left: %v", e.After, e.Stage, e.Err)
 	}
-	return fmt.Sprintf("%s were not given back within %s: %s", e.Stage, e.After, Names(e.Left))
+	return fmt.Sprintf("%s were not given back within %s: %s", e.Stage, e.After, kube.Names(e.Left, most))
 }
 
 // Unwrap returns the cause.

@@ -16,8 +16,8 @@ const (
 	// heldAnnotation is on what a teardown has suspended. It keeps the
 	// dependencies that the object had, as JSON.
 	heldAnnotation = "tombolo/held"
-	// nobody is a dependency that is never there.
-	nobody = "tombolo-teardown"
+	// neverThere is a dependency that does not exist.
+	neverThere = "tombolo-teardown"
 )
 
 // fluxKinds apply things to the cluster, those first that apply the others.
@@ -27,7 +27,7 @@ var fluxKinds = []schema.GroupKind{
 }
 
 // Hold suspends all Kustomizations and HelmReleases, so that Flux does not make
-// again what is deleted. What somebody else has suspended stays as it is. It
+// again what is deleted. What was suspended before stays as it is. It
 // returns how many are held.
 func (c Cluster) Hold(ctx context.Context) (int, error) {
 	held := 0
@@ -60,7 +60,7 @@ func (c Cluster) Release(ctx context.Context) error {
 			return nil
 		}
 		return o.patch(ctx, "release", map[string]any{
-			"suspend": nil, "dependsOn": []any{map[string]any{"name": nobody}},
+			"suspend": nil, "dependsOn": []any{map[string]any{"name": neverThere}},
 		}, nil)
 	})
 }

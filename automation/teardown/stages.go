@@ -27,7 +27,7 @@ type target struct {
 	kind schema.GroupKind
 	// concerns says whether an object has to go. Default: all do.
 	concerns func(*unstructured.Unstructured) bool
-	// awaited objects are deleted by whoever made them, and not by us.
+	// awaited objects are deleted by the controller that made them, and not by us.
 	awaited bool
 }
 

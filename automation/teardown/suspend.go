@@ -23,7 +23,7 @@ func (c Cluster) Suspend(ctx context.Context, note func(string)) error {
 		return fmt.Errorf("suspend Flux: %w", err)
 	}
 	if n > 0 {
-		note(fmt.Sprintf("Flux makes nothing again: %s suspended", wording.Plural(n, "object is", "objects are")))
+		note(fmt.Sprintf("Flux is stopped: %s suspended", wording.Plural(n, "object is", "objects are")))
 	}
 	restarted, err := c.Interrupt(ctx)
 	if err != nil {

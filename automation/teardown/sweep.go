@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -25,8 +26,8 @@ const (
 	DeleteLeftovers LeftoverPolicy = "delete"
 )
 
-// LeftoversError says that cloud resources are left over which nobody takes
-// away.
+// LeftoversError says that cloud resources are left over that are not deleted by a
+// controller.
 type LeftoversError struct {
 	// Cluster is the cluster's name.
 	Cluster string
@@ -46,8 +47,8 @@ func (e *LeftoversError) Error() string {
 	if slices.ContainsFunc(e.Left, func(l Leftover) bool { return l.Data }) {
 		keep = "; with --keep-data what holds data stays"
 	}
-	return fmt.Sprintf("destroy %s: %s %s; delete what nobody needs and run the same command again, or have it done with --leftovers delete%s%s",
-		e.Cluster, what, Names(e.Left), keep, consequence)
+	return fmt.Sprintf("destroy %s: %s %s; delete what is not needed and run the same command again, or have it done with --leftovers delete%s%s",
+		e.Cluster, what, kube.Names(e.Left, most), keep, consequence)
 }
 
 // Observer is told what a sweep does.
@@ -120,7 +121,7 @@ func (s Sweep) clear(ctx context.Context, q Search) (finding, error) {
 	if err != nil || len(found.left) == 0 || s.Policy != DeleteLeftovers {
 		return found, err
 	}
-	s.Observer.Note(stacks.Name(s.Cluster.Name, stacks.Core), "deletes what is left over: "+Names(found.left))
+	s.Observer.Note(stacks.Name(s.Cluster.Name, stacks.Core), "deletes what is left over: "+kube.Names(found.left, most))
 	if err := s.Cloud.Remove(ctx, s.Cluster, found.left); err != nil {
 		return finding{}, err
 	}
@@ -144,7 +145,7 @@ func (s Sweep) await(ctx context.Context, q Search) (finding, error) {
 		if !slices.ContainsFunc(found.left, func(l Leftover) bool { return l.Passes }) {
 			return true, nil
 		}
-		s.Observer.Waiting(s.Cluster.Name, "the cloud to take away "+Names(found.left))
+		s.Observer.Waiting(s.Cluster.Name, "the cloud to take away "+kube.Names(found.left, most))
 		return false, nil
 	})
 	if err != nil && (!wait.Interrupted(err) || ctx.Err() != nil) {

@@ -12,6 +12,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/kube"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 )
@@ -60,7 +61,7 @@ func TestSweepLeavesWhatTheStacksManage(t *testing.T) {
 	bootstrap := []apitype.ResourceV3{{ID: "v", Outputs: map[string]any{"arn": ec2ARN + "volume/vol-1"}}, {ID: "sg-1", External: true}}
 	err := sweepOf(c, teardown.StopAtLeftovers).BeforeCore(t.Context(), core, bootstrap)
 	left := new(teardown.LeftoversError)
-	if !errors.As(err, &left) || teardown.Names(left.Left) != "security group sg-1" || !left.Core {
+	if !errors.As(err, &left) || kube.Names(left.Left, 5) != "security group sg-1" || !left.Core {
 		t.Errorf("error is %v", err)
 	}
 	if c.seen[0].Network != "vpc-1" {
@@ -82,8 +83,8 @@ func TestSweepDeletesWhatHoldsNoData(t *testing.T) {
 	s := sweepOf(c, teardown.DeleteLeftovers)
 	s.KeepData, s.Observer = true, seen
 	kept, err := s.AfterCore(t.Context())
-	if err != nil || teardown.Names(kept) != "bucket demo-loki" {
-		t.Errorf("kept %s, error %v", teardown.Names(kept), err)
+	if err != nil || kube.Names(kept, 5) != "bucket demo-loki" {
+		t.Errorf("kept %s, error %v", kube.Names(kept, 5), err)
 	}
 	assert.DeepEqual(t, seen.notes, []string{"demo-core: deletes what is left over: security group sg-1"})
 }

@@ -74,7 +74,7 @@ func (a Cloud) Facts(ctx context.Context, c *config.Cluster) preflight.Facts {
 func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	if f.Err != "" {
 		return []preflight.Finding{preflight.Bad(identityCheck, preflight.Fail, "set credentials that work without a question, for instance by AWS_PROFILE",
-			"AWS does not know who asks: %s", f.Err)}
+			"AWS does not accept the credentials: %s", f.Err)}
 	}
 	if f.Account != w.Account {
 		return []preflight.Finding{preflight.Bad(identityCheck, preflight.Fail, "use credentials of account "+w.Account+", or correct cloud.account",

@@ -109,7 +109,7 @@ func TestCredentials(t *testing.T) {
 		{"a short sign-on", "short", nil, preflight.Warn, "the sign-on of profile short, for only another 20m0s"},
 		{"a sign-on that is over", "over", nil, preflight.Fail, "the sign-on of profile over ended at 2026-01-02T11:00:00Z"},
 		{"a broken sign-on", "broken", nil, preflight.Fail, "the sign-on of profile broken cannot be read: unexpected end of JSON input"},
-		{"nobody signed on", "never", nil, preflight.Fail, "nobody is signed on for profile never"},
+		{"nobody signed on", "never", nil, preflight.Fail, "no sign-on was found for profile never"},
 		{"a container", "", map[string]string{"HOME": empty, "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://x"}, preflight.OK, "the container's role, which renews itself"},
 		{"perhaps an instance", "", map[string]string{"HOME": empty}, preflight.Warn, "neither the environment nor the AWS configuration has any"},
 		{"nothing", "", map[string]string{"HOME": empty, "AWS_EC2_METADATA_DISABLED": "true"}, preflight.Fail, "neither the environment nor the AWS configuration has any"},
@@ -165,7 +165,7 @@ func TestJudge(t *testing.T) {
 		{"another account", func(f *preflight.Facts, _ *preflight.Wanted) { f.Account = "2" }, []string{
 			"fail account: the credentials are of account 2 (arn:aws:iam::1:user/ada), and the cluster is for 1",
 		}},
-		{"nobody", func(f *preflight.Facts, _ *preflight.Wanted) { f.Err = "expired" }, []string{"fail account: AWS does not know who asks: expired"}},
+		{"nobody", func(f *preflight.Facts, _ *preflight.Wanted) { f.Err = "expired" }, []string{"fail account: AWS does not accept the credentials: expired"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, w := good, wanted

@@ -16,11 +16,11 @@ import (
 )
 
 // homeRegions are always enabled, by partition: another one may not be, and then
-// does not even say who asks.
+// does not even tell the caller's identity.
 var homeRegions = map[string]string{"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
 
 // readFacts fills in what an account says, in a program that has no resources.
-// Only who asks is worth an error.
+// Only a caller that is not known is an error.
 func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
 	home, err := provider(p, c, "home", homeRegions[awsfacts.Partition(c.Cloud.Region)], nil)
 	if err != nil {

@@ -62,7 +62,7 @@ func kinds() []kind {
 	}
 }
 
-// Identify tells by its ARN what a resource is. It is none of its own when it
+// Identify tells by its ARN what a resource is. It is not one of its own when it
 // goes with another, as a listener goes with its load balancer.
 func Identify(text string, tags map[string]string) (l teardown.Leftover, ok bool) {
 	a, ok := parseARN(text)

@@ -81,7 +81,7 @@ func logGroups(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]te
 }
 
 // balancerInterfaces are the network interfaces of load balancers in core's VPC.
-// They have no tags, nobody but AWS can delete them, and they outlive their load
+// They have no tags, only AWS can delete them, and they outlive their load
 // balancer by minutes, in the way of subnets and security groups.
 func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
 	if vpc == "" {
