@@ -14,6 +14,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 )
 
@@ -275,7 +276,7 @@ func TestRelabelActsForWhoeverApplied(t *testing.T) {
 		if annotations["region"] != "here" || annotations["not-theirs"] != "" || !strings.Contains(annotations[labelsAnnotation], `"logging":"on"`) {
 			t.Errorf("annotations are %v", annotations)
 		}
-		if text(o, "data", "server") != encoded("https://a.test") || o.GetResourceVersion() != "7" {
+		if kube.Text(o, "data", "server") != encoded("https://a.test") || o.GetResourceVersion() != "7" {
 			t.Errorf("applied %s", applied.Patch)
 		}
 		if _, err := w.client.Tracker().Get(secrets, Namespace, SecretName("a"), metav1.GetOptions{}); err != nil {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 )
 
@@ -171,7 +172,7 @@ func (w *world) remove(name string) {
 
 // finish deletes an Application for good, as far as its cluster lets it.
 func (w *world) finish(a Application) {
-	cluster := text(a.Unstructured, "spec", "destination", "name")
+	cluster := kube.Text(a.Unstructured, "spec", "destination", "name")
 	switch {
 	case len(a.GetFinalizers()) == 0:
 	case slices.Contains(w.dead, cluster) && w.known(cluster):

@@ -60,12 +60,9 @@ func refreshing(o *unstructured.Unstructured) bool {
 
 // errorCondition is the first of the conditions that tell of an error.
 func errorCondition(o *unstructured.Unstructured) string {
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, item := range conditions {
-		m, _ := item.(map[string]any)
-		kind, _ := m["type"].(string)
-		if message, _ := m["message"].(string); strings.HasSuffix(kind, "Error") {
-			return kind + ": " + message
+	for _, c := range kube.Conditions(o) {
+		if strings.HasSuffix(c.Type, "Error") {
+			return c.Type + ": " + c.Message
 		}
 	}
 	return ""

@@ -72,19 +72,19 @@ func (flux) missing(p *platform) []Check {
 // check judges one object.
 func (f flux) check(p *platform, o *unstructured.Unstructured) Check {
 	c := Check{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Revision: revision(o)}
-	ready, reason := condition(o, "Ready")
-	c.Message, c.Since = ready.message, ready.since
+	ready, found := condition(o, "Ready")
+	c.Message, c.Since = ready.Message, ready.LastTransitionTime.Time
 	switch {
 	case suspended(o):
 		c.Message = "is suspended: resume it"
 	case static(o):
 		c.Ready, c.Message = true, "needs no reconciliation"
-	case !ready.found:
+	case !found:
 		c.Message = "not reconciled yet: is its controller running?"
 	case behind(o, ready):
 		c.Message = "its latest change is not reconciled yet"
-	case ready.status != "True":
-		c.Message = strings.TrimSpace(reason + ": " + ready.message)
+	case ready.Status != "True":
+		c.Message = strings.TrimSpace(ready.Reason + ": " + ready.Message)
 	case asked(o):
 		c.Message = "was asked to reconcile now and has not yet"
 	default:
@@ -250,12 +250,12 @@ func asked(o *unstructured.Unstructured) bool {
 }
 
 // behind says that the status is about an older generation of the object.
-func behind(o *unstructured.Unstructured, ready conditionState) bool {
+func behind(o *unstructured.Unstructured, ready metav1.Condition) bool {
 	observed, ok, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	if ok && observed >= 0 && observed < o.GetGeneration() {
 		return true
 	}
-	return ready.observed > 0 && ready.observed < o.GetGeneration()
+	return ready.ObservedGeneration > 0 && ready.ObservedGeneration < o.GetGeneration()
 }
 
 func suspended(o *unstructured.Unstructured) bool {

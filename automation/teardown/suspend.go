@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"tombolo/automation/kube"
 	"tombolo/internal/wording"
 )
 
@@ -80,13 +82,7 @@ func anyAtWork(all []object) bool {
 // atWork says that a controller has begun with the object, and does not know yet
 // whether it will be ready.
 func atWork(o *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, c := range conditions {
-		if m, ok := c.(map[string]any); ok && m["type"] == "Ready" {
-			return m["status"] == string(metav1.ConditionUnknown)
-		}
-	}
-	return false
+	return meta.IsStatusConditionPresentAndEqual(kube.Conditions(o), "Ready", metav1.ConditionUnknown)
 }
 
 // restart has a Deployment make new pods.
