@@ -53,7 +53,7 @@ func (d *Driver) unregister(ctx context.Context, c *config.Cluster, o DestroyOpt
 }
 
 // hubOf is the name of the hub that the cluster is registered with, by the state
-// of its bootstrap: the file may name another one by now. "" without Argo CD.
+// of its bootstrap: the file may name another one meanwhile. "" without Argo CD.
 func hubOf(st *backend.State, c *config.Cluster) string {
 	if registration, ok := registrationOf(st, c.Name); ok {
 		return cmp.Or(hubIn(st, registration), c.Hub())
@@ -68,7 +68,7 @@ func (p probe) String() string {
 	return fmt.Sprintf("the Kubernetes API does not answer (%v)", p.silence)
 }
 
-// unreachable refuses to give up what may only be away for a moment.
+// unreachable refuses to give up a cluster that may only be away for a moment.
 func unreachable(c *config.Cluster, p probe) error {
 	return &fault.Error{
 		What: fmt.Sprintf("destroy %s: %s", c.Name, p),
@@ -91,7 +91,7 @@ func (d *Driver) closeHub(ctx context.Context, c *config.Cluster, own probe) err
 	})
 }
 
-// leaveHub deregisters a spoke. A hub that is gone has nothing to forget.
+// leaveHub deregisters a spoke. A hub that is gone has no registration of it.
 func (d *Driver) leaveHub(ctx context.Context, c, hub *config.Cluster, own probe, env map[string]string) (map[string]string, error) {
 	at, err := d.probe(ctx, hub)
 	if err != nil {

@@ -118,7 +118,7 @@ func refuseProtected(c *config.Cluster, o DestroyOptions) error {
 	}
 }
 
-// keptCore says what a failed teardown of bootstrap left alone.
+// keptCore says that a failed teardown of bootstrap kept core.
 func keptCore(c *config.Cluster, err error) error {
 	if command := new(pulumicli.Error); !errors.As(err, &command) {
 		return err // nothing was started

@@ -33,16 +33,16 @@ func (d *Driver) doctor() preflight.Doctor {
 	return preflight.Doctor{Machine: h, Backend: h, Surroundings: h, Accounts: &d.asked}
 }
 
-// readiness is a look at the account of a cluster that is to be made, which goes
-// on while the stack is opened and previewed.
+// readiness is a check of the account of a cluster that is to be made. It runs while
+// the stack is opened and previewed.
 type readiness struct {
 	cluster *config.Cluster
 	work    sync.WaitGroup
 	report  preflight.Report
 }
 
-// beforeMaking begins to look. A cluster that has a core was let in before: it is
-// not looked at again.
+// beforeMaking begins the check. A cluster that has a core passed it before, and is
+// not checked again.
 func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State) *readiness {
 	r := &readiness{cluster: c}
 	if k == stacks.Core && st.Resources() == 0 {
@@ -51,7 +51,7 @@ func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.K
 	return r
 }
 
-// wait for the end of the look, which is bounded. The error is that of an up.
+// wait until the check ends; its time is bounded. The error is that of an up.
 func (r *readiness) wait(ctx context.Context) error {
 	r.work.Wait()
 	if err := ctx.Err(); err != nil {

@@ -37,7 +37,7 @@ func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions,
 		return unreachable(c, own)
 	}
 	k := teardown.Cluster{Cluster: own.cluster}
-	if c.GitOps.Engine != config.ArgoCD { // whose Applications are gone by here
+	if c.GitOps.Engine != config.ArgoCD { // its Applications were deleted before
 		if err := d.suspendFlux(ctx, c, k, st); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 	"tombolo/stacks"
 )
 
-// This file keeps an up from taking away what Applications hang on: the
+// This file keeps an up from taking away what Applications depend on: the
 // cluster's registration, and its general ConfigMap. Both are updated in place;
 // a plan that deletes or replaces one is refused while there are Applications.
 
@@ -37,8 +37,8 @@ func (d *Driver) refuseLoss(ctx context.Context, c *config.Cluster, r StackResul
 	}
 }
 
-// users says who hangs on the kept objects, by the hub that the state knows: the
-// file may name another one by now.
+// users says what depends on the kept objects, by the hub in the state: the file may
+// name another one meanwhile.
 func (d *Driver) users(ctx context.Context, c *config.Cluster) (string, error) {
 	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
 	if err != nil {

@@ -136,8 +136,8 @@ func (d *Driver) left(ctx context.Context, c *config.Cluster, st *backend.State)
 	return at, there == nil || there.Leaving() || lacks(there.Labels(), registration, c), nil
 }
 
-// hasLeft is left where it does not matter why the hub cannot be asked: up will
-// say so when it is to join it again.
+// hasLeft is left without the error: the up itself reports why the hub cannot be
+// asked.
 func (d *Driver) hasLeft(ctx context.Context, c *config.Cluster, st *backend.State) bool {
 	_, left, err := d.left(ctx, c, st)
 	return left || err != nil

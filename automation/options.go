@@ -16,7 +16,7 @@ import (
 	"tombolo/stacks"
 )
 
-// Observer is told what a driver does. Calls for one stack come in order;
+// Observer is notified of what a driver does. Calls for one stack come in order;
 // calls for different stacks may come from different goroutines.
 type Observer interface {
 	// StackPlanned is called before an operation whose number of changes is
@@ -34,7 +34,7 @@ type Observer interface {
 	// Waiting says what a verification of a cluster waits for now; "" when it
 	// is over.
 	Waiting(cluster, what string)
-	// Note says something that people should know, such as what was
+	// Note reports something that people should know, such as what was
 	// recovered from an interrupted run.
 	Note(stack, message string)
 }

@@ -76,7 +76,7 @@ type deregistration struct {
 	Hub
 	Leaving
 	options Options
-	// told are the Applications that were let go and reported.
+	// told are the Applications that were released and reported.
 	told map[string]bool
 	// left are those that the last look found.
 	left []Application
@@ -119,7 +119,7 @@ func (d *deregistration) begin(ctx context.Context) error {
 	return d.relabel(ctx, d.Name, leave(d.LetGo))
 }
 
-// report tells of each Application that is let go, once.
+// report notes each Application that is released, once.
 func (d *deregistration) report(all []Application) {
 	for _, a := range all {
 		if !d.told[id(a)] {
@@ -186,7 +186,7 @@ func (d *deregistration) held(v *view) error {
 	}
 }
 
-// advance lets go of what is being deleted where that is wanted, and deletes
+// advance releases what is being deleted where that is wanted, and deletes
 // what is free, as soon as the generators have dropped theirs.
 func (d *deregistration) advance(ctx context.Context, v *view, settled bool) error {
 	generated := false
@@ -219,7 +219,7 @@ func (d *deregistration) advance(ctx context.Context, v *view, settled bool) err
 	return nil
 }
 
-// letGo takes Argo CD's finalizers off an Application that is being deleted.
+// letGo removes Argo CD's finalizers from an Application that is being deleted.
 func (d *deregistration) letGo(ctx context.Context, a Application) error {
 	d.report([]Application{a})
 	if !a.deleting() || len(a.foreignFinalizers()) == len(a.GetFinalizers()) {

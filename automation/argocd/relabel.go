@@ -66,7 +66,7 @@ func (h Hub) Return(ctx context.Context, cluster string) (bool, error) {
 }
 
 // relabel changes a registration in place, in the name of the field manager that applied it:
-// what is changed remains theirs, and what they apply next is what holds. A
+// it keeps the fields, and its next apply decides about them. A
 // registration without a field manager is updated.
 func (h Hub) relabel(ctx context.Context, cluster string, change func(*metadata) error) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -117,7 +117,7 @@ func (h Hub) reapply(ctx context.Context, o *unstructured.Unstructured, manager 
 }
 
 // applier is the field manager that applied what makes the Secret a
-// registration; "" when nobody did.
+// registration; "" without one.
 func applier(o *unstructured.Unstructured) string {
 	for _, entry := range o.GetManagedFields() {
 		if entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {

@@ -44,7 +44,7 @@ func (b *Backend) KeepCopies(getenv func(string) string, env map[string]string) 
 	}
 }
 
-// stateFile is a stack's state in a local backend; false elsewhere, and for a
+// stateFile is a stack's state in a local backend; false for another one, and for a
 // compressed one, which is left to the CLI.
 func (b *Backend) stateFile(stack string) (string, bool) {
 	dir, ok := b.Directory()

@@ -64,8 +64,8 @@ func (b *Backend) Owners(stack string) ([]Owner, error) {
 	return owners, err
 }
 
-// LockFiles finds files among the locks of a stack in a local backend; none
-// elsewhere.
+// LockFiles finds files among the locks of a stack in a local backend; none in
+// another one.
 func (b *Backend) LockFiles(stack, pattern string) ([]string, error) {
 	dir, ok := b.Directory()
 	if !ok {

@@ -10,8 +10,8 @@ import (
 
 // ReleaseLocks removes the locks of a stack in a local backend whose owners
 // are gone, after a bounded wait for owners that are about to go. It returns
-// a LockedError when somebody still works on the stack. Backends elsewhere
-// report a lock when an operation meets it.
+// a LockedError when another operation works on the stack. Other backends report
+// a lock when an operation meets it.
 func (b *Backend) ReleaseLocks(ctx context.Context, stack string) error {
 	dir, ok := b.Directory()
 	if !ok {
@@ -38,7 +38,7 @@ func (b *Backend) ReleaseLocks(ctx context.Context, stack string) error {
 	return nil
 }
 
-// removeLock removes the very lock whose owner is gone. `pulumi cancel` would
+// removeLock removes only the lock whose owner is gone. `pulumi cancel` would
 // remove all locks, also one that another process has taken after it found the
 // first one stale.
 func (b *Backend) removeLock(stack string, h lockFile) error {
@@ -80,7 +80,7 @@ func (b *Backend) ReleaseStale(ctx context.Context, stack string, o Owner) error
 }
 
 // cancelLock removes the locks of a stack in a backend that is no directory,
-// unless they are another owner's by now.
+// unless another owner has taken them meanwhile.
 func (b *Backend) cancelLock(ctx context.Context, stack string, o Owner) error {
 	owners, err := b.Holders(ctx, stack)
 	if err != nil {

@@ -63,7 +63,7 @@ func (b *Backend) refusal(l Lock) *LockedError {
 // unlockGrace bounds the look for a lock left behind by a cancelled operation.
 const unlockGrace = 30 * time.Second
 
-// UnlockAfterCancel makes sure that a cancelled operation left no lock. A CLI
+// UnlockAfterCancel makes sure that a cancelled operation has left no lock. A CLI
 // that ended by itself has released it; one that was killed, or took the signal
 // before it was ready for it, has not, and in a local backend that is seen.
 func (b *Backend) UnlockAfterCancel(ctx context.Context, stack string, killed bool) error {

@@ -1,5 +1,4 @@
-// Package drift says what became different behind the back of a cluster's
-// stacks: it compares both with the cloud and the cluster, by the events of a
+// Package drift says what was changed outside of a cluster's stacks: it compares both with the cloud and the cluster, by the events of a
 // refresh that changes nothing, sorts what the cloud has and no state knows, and
 // keeps the last report of each cluster.
 package drift
@@ -66,12 +65,12 @@ type Stack struct {
 	// Skipped says why it was not compared; empty when it was.
 	Skipped string `json:"skipped,omitempty"`
 	// Busy says who works on it, or that an operation on it was interrupted:
-	// what differs may then be in the making.
+	// what differs may then be temporary.
 	Busy string `json:"busy,omitempty"`
 }
 
-// LeftOut counts resources with the cluster's tag that no state has, and that
-// nobody has to wonder about, by who makes such.
+// LeftOut counts resources with the cluster's tag that no state has, and that a
+// controller or the cloud makes, by their maker.
 type LeftOut struct {
 	Maker string `json:"maker"`
 	Count int    `json:"count"`

@@ -12,8 +12,8 @@ type Cloud interface {
 	// ClusterType is the type of the managed cluster, without which nothing in
 	// bootstrap can be asked for.
 	ClusterType() string
-	// Maker is who makes resources with such tags besides the stacks; "" for
-	// nobody that is known.
+	// Maker is what makes resources with such tags besides the stacks; "" when
+	// it is not known.
 	Maker(tags map[string]string) string
 	// Name reads a resource's CloudID.
 	Name(arn string) Named

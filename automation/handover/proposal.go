@@ -10,7 +10,7 @@ import (
 )
 
 // propose commits to the branch of the proposal: the content of the branch that
-// the cluster follows, and the change. An earlier proposal is gone on with.
+// the cluster follows, and the change. An earlier proposal is continued.
 func (p *pusher) propose(ctx context.Context) (Outcome, error) {
 	branch := p.change.Proposal
 	base, err := p.base(ctx)

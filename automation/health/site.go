@@ -14,7 +14,7 @@ import (
 type Observer interface {
 	// Waiting says what is waited for now; "" when it is over.
 	Waiting(cluster, what string)
-	// Note says something that people should know.
+	// Note reports something that people should know.
 	Note(cluster, message string)
 }
 

@@ -71,7 +71,7 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 	return r, nil
 }
 
-// notCompared is refusal, but where git did not come to say no.
+// notCompared is refusal where git itself refused, and else the error.
 func notCompared(err error, refusal *fault.Error) error {
 	if said := new(gitError); !errors.As(err, &said) {
 		return err
@@ -210,7 +210,7 @@ func (e *gitError) Error() string {
 func (e *gitError) Unwrap() error { return e.err }
 
 // environment is the process's own, without what a hook or a worktree's command
-// would lead git elsewhere with.
+// would point git to another repository.
 func environment(own []string) []string {
 	elsewhere := []string{
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",

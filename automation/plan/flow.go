@@ -67,8 +67,7 @@ func sources(d Diff, outputs []Output) []string {
 	return all
 }
 
-// Several stands for more outputs than a value that is not known yet can be said
-// to follow.
+// Several stands for many outputs that a value which is not known yet may follow.
 const Several = "several outputs"
 
 const fewSources = 3
@@ -143,8 +142,8 @@ type Flow struct {
 	Clusters          []string
 }
 
-// Flows lists the ways of the change, those of outputs first. Clusters on which
-// the same becomes of an output are one.
+// Flows lists the ways of the change, those of outputs first. Clusters where an
+// output has the same effect share one.
 func (s Set) Flows() []Flow {
 	var out []Flow
 	for _, c := range s.Clusters {

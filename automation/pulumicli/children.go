@@ -107,7 +107,7 @@ func (c *children) end(cmd *exec.Cmd, exited <-chan error) error {
 	return <-exited
 }
 
-// abandon kills all of them, and lets no more be started.
+// abandon kills all of them, and prevents further starts.
 func (c *children) abandon() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -71,5 +71,5 @@ func Home(told string) (string, error) {
 // later. It may be called more than once, and from any goroutine.
 func (p *CLI) Hurry() { p.children.hurry.Do(func() { close(p.children.hurried) }) }
 
-// Abandon kills all processes with what they started, and lets no more be started.
+// Abandon kills all processes with their children, and prevents further starts.
 func (p *CLI) Abandon() { p.children.abandon() }

@@ -35,8 +35,8 @@ func Unanswered(r *pulumicli.Recorder) []apitype.StepEventMetadata {
 
 // withUnanswered is the state with creations as an interruption would have left
 // them, and how many these are. They depend on all that is there: nothing in the
-// state can depend on them, so that whatever order a destruction takes is right, and the next up
-// writes down what they really depend on. Creations with secret inputs are left
+// state can depend on them, so that a destruction in any order is right, and the
+// next up writes down what they really depend on. Creations with secret inputs are left
 // out: the engine's events do not tell those.
 func withUnanswered(s *backend.State, creations []apitype.StepEventMetadata) (*backend.State, int, error) {
 	var existing []resource.URN

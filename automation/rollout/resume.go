@@ -11,8 +11,8 @@ import (
 	"tombolo/automation/fault"
 )
 
-// Unfinished returns the last run of an operation that has not come to its end on
-// every cluster, by itself or by a later one. Undoing is the operation that takes
+// Unfinished returns the last run of an operation that has not succeeded on every
+// cluster, by itself or by a later one. Undoing is the operation that takes
 // back what the first has done: after a run of it on one of the clusters there is
 // nothing to go on with, and that is a fault.Error too. So is a run that worked
 // on another backend's state; besides that, such runs say nothing about this one.

@@ -124,7 +124,7 @@ func (s *Schedule) push(i int) {
 	heap.Push(&s.ready, i)
 }
 
-// release lets go what waits for a step that has succeeded.
+// release queues the steps that waited only for one that has succeeded.
 func (s *Schedule) release(i int) {
 	for _, next := range s.nodes[i].next {
 		if n := &s.nodes[next]; n.waits > 0 {

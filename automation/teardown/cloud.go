@@ -28,7 +28,7 @@ type Search struct {
 	// Network that core has made; its load balancers' network interfaces are found
 	// by it. "" for none.
 	Network string
-	// Known resources are none's concern.
+	// Known resources are left out.
 	Known func(Leftover) bool
 }
 

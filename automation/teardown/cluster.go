@@ -24,7 +24,7 @@ import (
 // Cluster is a cluster that is emptied.
 type Cluster struct{ kube.Cluster }
 
-// object is an object of the cluster, and where it is.
+// object is an object of the cluster, with the client of its resource.
 type object struct {
 	*unstructured.Unstructured
 	resource dynamic.ResourceInterface
@@ -59,8 +59,8 @@ func (c Cluster) list(ctx context.Context, mapper meta.RESTMapper, kind schema.G
 	return out, nil
 }
 
-// delete deletes the very object that was seen, and what it owns in the
-// background. One that is gone, or is another one by now, is left for the next
+// delete deletes the object that was seen, and what it owns in the
+// background. One that is gone, or was replaced, is left for the next
 // look.
 func (o object) delete(ctx context.Context) error {
 	uid, background := o.GetUID(), metav1.DeletePropagationBackground
@@ -79,7 +79,7 @@ const most = 5
 // manager is the field manager of what a teardown sets on objects.
 const manager = "tombolo-teardown"
 
-// unfinalize takes the finalizers off the very object that was seen.
+// unfinalize removes the finalizers from the object that was seen.
 func (o object) unfinalize(ctx context.Context) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": o.GetUID(), "finalizers": nil}})
 	if err != nil {

@@ -23,8 +23,8 @@ type Options struct {
 	Timeout time.Duration
 	// Poll is the time between two looks. Default 1s.
 	Poll time.Duration
-	// TakeOff takes the finalizers off what is still there when the time is
-	// over, and says which. Their resources may then be left in the cloud.
+	// TakeOff removes the finalizers from what is still there when the time is
+	// over, and says from which. Their resources may then be left in the cloud.
 	// Default: that is an error.
 	TakeOff bool
 	// Waiting is told what is waited for; Note, what people should know. Both are
@@ -35,7 +35,7 @@ type Options struct {
 // Drain deletes what controllers have made cloud resources for: Gateways,
 // Ingresses and Services with load balancers, claims with their volumes and
 // the pods that use them, Karpenter's node pools with their nodes. It waits until
-// the controllers have let go of each.
+// the controllers have released each.
 //
 // It can be run again whenever it was interrupted, and does nothing where there
 // is nothing left. Errors are *HeldError, or from the API and the context.
@@ -150,7 +150,7 @@ func (c Cluster) reportRetained(ctx context.Context, o Options) error {
 	return nil
 }
 
-// takeOffTimeout is how long objects without finalizers may take to go.
+// takeOffTimeout is how long objects without finalizers may take until they are deleted.
 const takeOffTimeout = time.Minute
 
 func heldBy(left []remaining) []Held {
@@ -165,8 +165,8 @@ func heldBy(left []remaining) []Held {
 	return out
 }
 
-// takeOff takes the finalizers off what is left, and deletes what others should
-// have deleted.
+// takeOff removes the finalizers from what is left, and deletes what its controller
+// should have deleted.
 func (d *drain) takeOff(ctx context.Context) error {
 	for _, r := range d.left {
 		if !r.deleting() {

@@ -23,8 +23,8 @@ func (k Kept) String() string {
 }
 
 // Preparation changes what a state says about resources that are about to be
-// destroyed: none is protected any more, for by here the cluster's name was
-// given or its file protects it no longer; and what holds data is forgotten and
+// destroyed: none is protected any more, because the cluster's name was given, or its
+// file protects it no longer; and what holds data is forgotten and
 // not deleted where that is wanted.
 type Preparation struct {
 	// Cloud knows what holds data.

@@ -55,7 +55,7 @@ func (e *LeftoversError) Error() string {
 type Observer interface {
 	// Waiting says what is waited for now; "" when it is over.
 	Waiting(cluster, what string)
-	// Note says something that people should know.
+	// Note reports something that people should know.
 	Note(stack, message string)
 }
 

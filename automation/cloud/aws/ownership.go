@@ -16,7 +16,7 @@ import (
 )
 
 // candidates are the resources with the cluster's tags, or its name, as a
-// tagging API has them: they may be gone by now.
+// tagging API has them: they may be deleted already.
 func candidates(p *pulumi.Context, c *config.Cluster, q teardown.Search, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
 	byARN := map[string]teardown.Leftover{}
 	for key, value := range ownershipTags(c.Name) {
