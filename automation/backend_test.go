@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
 )
@@ -85,9 +86,7 @@ func TestDiskAlmostFull(t *testing.T) {
 			t.Errorf("%s: %v", operation, err)
 		}
 	}
-	if len(b.cli.operations()) > 0 {
-		t.Errorf("the CLI was asked: %v", b.cli.operations())
-	}
+	assert.Check(t, is.Len(b.cli.operations(), 0), "the CLI was asked")
 	reports, err := b.Doctor(t.Context(), []*config.Cluster{demo()})
 	if err != nil || !strings.Contains(strings.Join(said(reports[0].Findings), "\n"), "fail state backend: the disk of the state backend "+b.stateDir+" has 5 MiB free") {
 		t.Errorf("the doctor finds %v, error %v", reports, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/fault"
@@ -168,9 +169,7 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 		"adopted aws:iam/role:Role made made",
 		"1 creation had not happened",
 	} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("notes lack %q:\n%s", want, notes)
-		}
+		assert.Check(t, is.Contains(notes, want))
 	}
 	result, err := d.Up(t.Context(), demo(), UpOptions{})
 	if err != nil || result.Stacks[0].Changes.Total() > 0 {

@@ -127,9 +127,7 @@ func TestDoctorFindsAll(t *testing.T) {
 		"fail Git repository: https://git.example/platform.git has no branch main",
 		"fail distribution: gitops.distribution: checksum differs",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q was not found:\n%s", want, got)
-		}
+		assert.Check(t, is.Contains(got, want))
 	}
 	for _, f := range reports[0].Findings {
 		if f.Level != preflight.OK && f.Remedy == "" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,9 +59,7 @@ func TestDrainThatIsGivenUp(t *testing.T) {
 	if !errors.As(err, &stopped) || stopped.Class != fault.Deployment || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}
-	if len(b.cli.operations()) > 0 {
-		t.Errorf("operations were started: %v", b.cli.operations())
-	}
+	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
 	if !fluxSuspended(t, client) {
 		t.Error("Flux is not suspended")
 	}
@@ -89,9 +88,7 @@ func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "tombolo destroy demo --unreachable") {
 		t.Errorf("error is %T: %v", err, err)
 	}
-	if len(b.cli.operations()) > 0 {
-		t.Errorf("operations were started: %v", b.cli.operations())
-	}
+	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
 	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Unreachable: true})
 	assert.NilError(t, err)
 	if !slices.Contains(b.cli.operations(), "destroy demo-core") {

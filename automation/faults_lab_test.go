@@ -202,9 +202,7 @@ func TestFaultsAreRetried(t *testing.T) {
 			}
 			notes := strings.Join(b.seen.notes(), "\n")
 			for _, want := range test.notes {
-				if !strings.Contains(notes, want) {
-					t.Errorf("notes lack %q:\n%s", want, notes)
-				}
+				assert.Check(t, is.Contains(notes, want))
 			}
 			if test.notes == nil && notes != "" {
 				t.Errorf("notes:\n%s", notes)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
@@ -158,9 +159,7 @@ func TestDestroyOfCoreIsRefusedWhileBootstrapHasResources(t *testing.T) {
 	if err.Error() != want {
 		t.Errorf("error is\n%q, want\n%q", err, want)
 	}
-	if len(b.cli.operations()) > 0 {
-		t.Errorf("operations were started: %v", b.cli.operations())
-	}
+	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
 }
 
 func TestInterruptionWrapsContextCanceled(t *testing.T) {
@@ -238,9 +237,7 @@ func TestUpStartsNothingWhenSomethingIsMissing(t *testing.T) {
 	if !errors.As(err, &missing) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("the CLI was called: %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "the CLI was called")
 }
 
 func TestDestroyOfAProtectedCluster(t *testing.T) {
@@ -258,9 +255,7 @@ func TestDestroyOfAProtectedCluster(t *testing.T) {
 	if !errors.As(err, &refused) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("the CLI was called: %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "the CLI was called")
 	protected := true
 	b.cli.during = func(op string) {
 		if op == "destroy demo-core" {

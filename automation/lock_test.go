@@ -133,7 +133,5 @@ func TestLocksOfACluster(t *testing.T) {
 		}
 		assert.Assert(t, is.DeepEqual(got, want), "locks of %q", only)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("needless processes: %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "needless processes")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/fault"
 	"tombolo/config"
@@ -70,9 +71,7 @@ func TestPush(t *testing.T) {
 	if again, err := b.Push(t.Context(), c, PushOptions{}); err != nil || again.Changed || again.Commit != r.Commit {
 		t.Errorf("a second push: %+v, %v", again, err)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("a push started %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "a push started")
 }
 
 func TestPushProposes(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/recovery"
 	"tombolo/config"
@@ -35,9 +36,7 @@ func TestUpRecoversInterruptedCreations(t *testing.T) {
 	want := []string{"refresh demo-core", "up demo-core", "up demo-bootstrap"}
 	assert.DeepEqual(t, b.cli.operations(), want)
 	notes := strings.Join(b.seen.notes(), "\n")
-	if !strings.Contains(notes, "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new") {
-		t.Errorf("notes are %s", notes)
-	}
+	assert.Check(t, is.Contains(notes, "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new"))
 }
 
 func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {

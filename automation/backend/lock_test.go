@@ -14,6 +14,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/backend/backendtest"
 	"tombolo/automation/process"
@@ -257,9 +258,7 @@ func TestLocks(t *testing.T) {
 	if left, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap"); err != nil || len(left) != 0 {
 		t.Errorf("locks are %v, error %v", left, err)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("needless processes: %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "needless processes")
 }
 
 func TestLocksOfABucket(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // served is the repository over HTTP: who signs in may read, and push unless
@@ -112,9 +113,7 @@ func TestSSHCredentials(t *testing.T) {
 	}
 	env := strings.Join(g.env, "\n")
 	for _, want := range []string{"-o IdentitiesOnly=yes", "-o StrictHostKeyChecking=yes", "-o BatchMode=yes", "-i '" + filepath.Join(dir, "key") + "'"} {
-		if !strings.Contains(env, want) {
-			t.Errorf("ssh runs without %s", want)
-		}
+		assert.Check(t, is.Contains(env, want))
 	}
 	if strings.Contains(env, "b3BlbnNzaC1rZXk") {
 		t.Error("the key is in the environment")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -205,9 +206,7 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 			if got := v.Cause.String(); got != tt.want {
 				t.Errorf("cause is\n%s, want\n%s", got, tt.want)
 			}
-			if !strings.Contains(err.Error(), "first cause: "+tt.want) {
-				t.Errorf("error is %v", err)
-			}
+			assert.Check(t, is.Contains(err.Error(), "first cause: "+tt.want))
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/automation/fault"
@@ -68,9 +69,7 @@ sleep 60 & echo ready; wait $!
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
-	if !strings.Contains(stdout, "released") {
-		t.Errorf("the CLI could not finish; it wrote %q", stdout)
-	}
+	assert.Check(t, is.Contains(stdout, "released"))
 }
 
 // busy takes the first signal as a CLI does whose cloud calls take their time,

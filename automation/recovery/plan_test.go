@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/pulumicli"
@@ -164,9 +165,7 @@ func TestAdoptKeepsWhatItDoesNotKnow(t *testing.T) {
 	assert.NilError(t, err)
 	text := string(edited.Deployment)
 	for _, part := range []string{`12345678901234567890`, `"salt":"v1:salt"`, `"id":"vpc-0new"`} {
-		if !strings.Contains(text, part) {
-			t.Errorf("%s is missing in %s", part, text)
-		}
+		assert.Check(t, is.Contains(text, part))
 	}
 	after, err := backend.ParseState("demo-core", edited)
 	assert.NilError(t, err)
