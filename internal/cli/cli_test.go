@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"testing"
 
-	"tombolo/automation"
 	"tombolo/automation/backend"
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
@@ -46,17 +45,18 @@ func TestClassify(t *testing.T) {
 		{fault.NewUsage("a", "b"), 2},
 		{strict.Problems{{File: "f"}}, 3},
 		{fault.NewPrecondition("a", "b", nil), 4},
-		{&driverfault.Precondition{What: "a"}, 4},
+		{&driverfault.Error{What: "a"}, 4},
 		{fmt.Errorf("up: %w", lab.ErrNotRunning), 4},
 		{fmt.Errorf("status: %w", lab.ErrHangs), 4},
 		{command, 5},
-		{&automation.DeploymentError{Cluster: "demo", Err: command}, 5},
+		{&driverfault.Error{Class: driverfault.Usage, What: "a"}, 2},
+		{&driverfault.Error{Class: driverfault.Deployment, What: "a", Err: command}, 5},
 		{&health.Error{Cluster: "demo"}, 6},
 		{&fault.Error{Class: fault.Contract, Problem: "no"}, 8},
 		{&backend.LockedError{Stack: "demo-core"}, 7},
 		{context.Canceled, 130},
 		{&fault.Error{Class: fault.Declined, Problem: "no"}, 130},
-		{&automation.DeploymentError{Err: fmt.Errorf("up: %w", context.Canceled)}, 130},
+		{&driverfault.Error{Class: driverfault.Deployment, Err: fmt.Errorf("up: %w", context.Canceled)}, 130},
 		{&interruption{errors.New("killed")}, 130},
 	} {
 		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {

@@ -555,7 +555,7 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Minute {
 		t.Errorf("it took %s", took)
 	}
-	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-b-metrics-server is let go"} {
+	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-b-metrics-server is released"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("it does not say %q:\n%s", want, o.stderr)
 		}

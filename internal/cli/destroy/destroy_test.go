@@ -186,7 +186,7 @@ func TestDestroyUnknownStack(t *testing.T) {
 }
 
 func TestLeftovers(t *testing.T) {
-	const stopped = "destroy demo: controllers have left over volume vol-1; delete what nobody needs and run the same command again, " +
+	const stopped = "destroy demo: controllers have left over volume vol-1; delete what is not needed and run the same command again, " +
 		"or have it done with --leftovers delete (stack demo-core was kept)"
 	for _, test := range []struct {
 		name     string

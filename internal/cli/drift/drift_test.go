@@ -41,7 +41,7 @@ var reports = driver{
 			{Class: drift.Changed, Stack: "demo-bootstrap", Type: "kubernetes:core/v1:Secret", Name: "s", Properties: []drift.Property{
 				{Path: "data.key", Expected: drift.Masked, Actual: drift.Masked},
 			}},
-			{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", ARN: "arn:aws:ec2:r:a:security-group/sg-1"},
+			{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", CloudID: "arn:aws:ec2:r:a:security-group/sg-1"},
 		},
 		LeftOut: []drift.LeftOut{{Maker: "Karpenter", Count: 2}},
 	},

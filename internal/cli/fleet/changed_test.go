@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	driverfault "tombolo/automation/fault"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 )
@@ -78,11 +79,15 @@ func TestChangedSinceRefusals(t *testing.T) {
 	}{
 		{[]string{"--tree", "tree"}, fault.Usage, "--tree is used only with --changed-since; "},
 		{[]string{"--resume", "--changed-since", "main"}, fault.Usage, "--resume and --changed-since: a resumed run has its own clusters; "},
-		{[]string{"--changed-since", "main"}, fault.Precondition, "--changed-since main: " + fx.root + " cannot be read as a Git repository: "},
 	} {
 		err := fx.run(t, test.args...)
 		if f := new(fault.Error); !errors.As(err, &f) || f.Class != test.class || !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("%v: got %v, want %s", test.args, err, test.want)
 		}
+	}
+	err := fx.run(t, "--changed-since", "main")
+	want := "--changed-since main: " + fx.root + " cannot be read as a Git repository: "
+	if f := new(driverfault.Error); !errors.As(err, &f) || f.Class != driverfault.Precondition || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -4,7 +4,6 @@
 package fleet
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -162,7 +161,7 @@ func (f *Fleet) chooseResumed() ([]*config.Cluster, error) {
 		err = r.Unchanged(root)
 	}
 	if err != nil {
-		return nil, resumeFailed(err)
+		return nil, err
 	}
 	files := make([]string, len(r.Clusters))
 	for i, c := range r.Clusters {
@@ -176,14 +175,6 @@ func (f *Fleet) chooseResumed() ([]*config.Cluster, error) {
 	}
 	f.resumed, f.Selection = &r, r.Selection
 	return clusters.Load(files)
-}
-
-// resumeFailed puts the reason why no run goes on into its class.
-func resumeFailed(err error) error {
-	if why := new(rollout.ResumeError); errors.As(err, &why) {
-		return fault.NewPrecondition(why.What, why.Remedy, nil)
-	}
-	return err
 }
 
 // options are the operation's flags that the command line has.

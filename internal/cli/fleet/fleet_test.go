@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
+	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
@@ -229,8 +230,8 @@ func TestResumeRefusesAnotherBackend(t *testing.T) {
 	}
 	fx.factory.Globals.Backend = "s3://there"
 	err := fx.run(t, "--resume")
-	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Precondition ||
-		!strings.HasSuffix(f.Problem, "cannot be resumed: its state is in file:///here, and this is s3://there") {
+	if f := new(driverfault.Error); !errors.As(err, &f) || f.Class != driverfault.Precondition ||
+		!strings.HasSuffix(f.What, "cannot be resumed: its state is in file:///here, and this is s3://there") {
 		t.Errorf("got %v", err)
 	}
 	if fx.worked != nil {
@@ -246,8 +247,8 @@ func TestResumeRefusesChangedFiles(t *testing.T) {
 	}
 	fx.write(t, "clusters/west.yaml", "version: 1\n")
 	err := fx.run(t, "--resume")
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Precondition || !strings.HasSuffix(f.Problem, "cannot be resumed: since then clusters/west.yaml changed") {
+	var f *driverfault.Error
+	if !errors.As(err, &f) || f.Class != driverfault.Precondition || !strings.HasSuffix(f.What, "cannot be resumed: since then clusters/west.yaml changed") {
 		t.Errorf("got %v", err)
 	}
 	if fx.worked != nil {

@@ -148,7 +148,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]rollout.Job, *rollout.Journal,
 func (f *Fleet) resume(journals rollout.Journals, jobs []rollout.Job) ([]rollout.Job, *rollout.Journal, error) {
 	journal, err := journals.Resume(*f.resumed)
 	if err != nil {
-		return nil, nil, resumeFailed(err)
+		return nil, nil, err
 	}
 	left := 0
 	for i, j := range jobs {

@@ -47,7 +47,7 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (health.Look, error
 		found.Checks[1].Ready, found.Checks[1].Message = false, "dependency 'flux-system/<infrastructure>' is not ready"
 		found.Cause = &found.Checks[1]
 	case "broken":
-		return health.Look{}, &fault.Precondition{
+		return health.Look{}, &fault.Error{
 			What: "stack broken-core has no outputs: it was not deployed yet", Remedy: "run `tombolo up broken`",
 		}
 	case "silent":
