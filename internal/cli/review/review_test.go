@@ -13,6 +13,7 @@ import (
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/plan"
 	"tombolo/config"
+	"tombolo/internal/cli/webpage/pagetest"
 )
 
 type object = map[string]any
@@ -171,7 +172,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Assert(t, string(page), "upgrade.html")
+	pagetest.Golden(t, string(page), "upgrade.html")
 }
 
 // A comment fits, and every fence and every fold in it is closed.

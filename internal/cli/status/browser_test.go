@@ -4,8 +4,6 @@ package status
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,11 +36,7 @@ const visit = `(function () {
 // script works, nothing is loaded from elsewhere, nothing is wider than the
 // window, and the browser has nothing to complain of.
 func TestPageInABrowser(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("testdata", "status.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := browser.Visited(t, string(text), visit)
+	page := browser.Visited(t, writtenPage(t), visit)
 	for _, width := range []int{browser.Narrow, browser.Wide} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			dom, complaints := browser.Open(t, page, width)

@@ -21,6 +21,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
+	"tombolo/internal/cli/webpage/pagetest"
 	"tombolo/internal/render"
 )
 
@@ -205,9 +206,9 @@ func TestStatusOfWaves(t *testing.T) {
 	}
 }
 
-// TestPage reads the page, which must need nothing from elsewhere and take no
-// text of a cluster as its own.
-func TestPage(t *testing.T) {
+// writtenPage is the page that the command writes.
+func writtenPage(t *testing.T) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "fleet.html")
 	_, stderr, err := run(t, render.Text, nil, "--html", path)
 	if err != nil {
@@ -220,12 +221,19 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden.Assert(t, string(text), "status.html")
+	return string(text)
+}
+
+// TestPage reads the page, which must need nothing from elsewhere and take no
+// text of a cluster as its own.
+func TestPage(t *testing.T) {
+	text := writtenPage(t)
+	pagetest.Golden(t, text, "status.html")
 	outside := regexp.MustCompile(`(?i)(src|href)\s*=|url\([^#]|@import|https?://`)
-	for _, found := range outside.FindAllString(strings.ReplaceAll(string(text), `xmlns="http://www.w3.org/2000/svg"`, ""), -1) {
+	for _, found := range outside.FindAllString(strings.ReplaceAll(text, `xmlns="http://www.w3.org/2000/svg"`, ""), -1) {
 		t.Errorf("the page takes something from elsewhere: %s", found)
 	}
-	if strings.Contains(string(text), "<limit exceeded>") {
+	if strings.Contains(text, "<limit exceeded>") {
 		t.Error("the page takes a cause as its own text")
 	}
 }
