@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -16,9 +17,7 @@ func everyAddon(t *testing.T) *config.Cluster {
 	t.Helper()
 	t.Setenv("TOMBOLO_GIT_TOKEN", "hunter2")
 	c, err := config.Load("../clusters/full.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	c.GitOps.Distribution.Path = "../stacks/testdata/clusters/install.yaml"
 	return c
 }
@@ -38,9 +37,7 @@ func withZone(r *recorder.Recorder, name string) *recorder.Recorder {
 func TestCoreMakesWhatAddonsNeed(t *testing.T) {
 	c := everyAddon(t)
 	r := withZone(account(c.Cloud.Account), "lab.test")
-	if err := run(t, r, c, Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}
@@ -78,9 +75,7 @@ func TestAnAddonAddsTwoObjects(t *testing.T) {
 	c := everyAddon(t)
 	objects := func() []string {
 		r := &recorder.Recorder{}
-		if err := run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview))
 		var names []string
 		for _, res := range r.All() {
 			if strings.HasPrefix(res.Type, "kubernetes:core/v1:") {

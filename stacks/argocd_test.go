@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -51,9 +52,7 @@ func deployed(t *testing.T) (*recorder.Recorder, Options) {
 		"argocdRoleArn": hubRole, "registrationRoleArn": spokeRole,
 	}
 	plugin := filepath.Join(t.TempDir(), "aws")
-	if err := os.WriteFile(plugin, []byte("#!/bin/sh\necho '"+credentialText+"'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(plugin, []byte("#!/bin/sh\necho '"+credentialText+"'\n"), 0o700))
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
 		"pulumi:pulumi:StackReference": {"outputs": resource.NewProperty(resource.NewPropertyMapFromMap(outputs))},
 		kubeSecret: {"data": resource.NewProperty(resource.PropertyMap{
@@ -68,9 +67,7 @@ func bootstrapped(t *testing.T, name string) (*config.Cluster, *recorder.Recorde
 	t.Helper()
 	c := load(t, name)
 	r, o := deployed(t)
-	if err := run(t, r, c, Bootstrap, o); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, r, c, Bootstrap, o))
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}
@@ -204,9 +201,7 @@ func TestSpokeValues(t *testing.T) {
 		Cluster map[string]string         `json:"cluster"`
 		Addons  map[string]map[string]any `json:"addons"`
 	}
-	if err := json.Unmarshal([]byte(secret.String(`metadata.annotations["tombolo/values"]`)), &values); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(secret.String(`metadata.annotations["tombolo/values"]`)), &values))
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "spoke-general")
 	if got, want := slices.Sorted(maps.Keys(values.Cluster)), keysOf(infra, "data"); !slices.Equal(got, want) || values.Cluster["vpc_id"] != "vpc-1" {
 		t.Errorf("cluster has %v, expected the keys %v", values.Cluster, want)
@@ -296,16 +291,12 @@ func TestHubIsSmall(t *testing.T) {
 
 func TestRolesBetweenHubAndSpoke(t *testing.T) {
 	hub := account("111122223333")
-	if err := run(t, hub, load(t, "mgmt"), Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, hub, load(t, "mgmt"), Core, Options{}, recorder.Preview))
 	if _, ok := hub.Named("aws:iam/rolePolicy:RolePolicy", "mgmt-argocd-policy"); !ok {
 		t.Error("the hub's Argo CD may assume no role")
 	}
 	spoke := account("222233334444")
-	if err := run(t, spoke, load(t, "spoke"), Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, spoke, load(t, "spoke"), Core, Options{}, recorder.Preview))
 	role, _ := spoke.Named("aws:iam/role:Role", "spoke-hub-role")
 	if trust := role.String("assumeRolePolicy"); !strings.Contains(trust, `"Principal":{"AWS":"`+hubRole+`"}`) {
 		t.Errorf("the spoke trusts %s", trust)
@@ -313,9 +304,7 @@ func TestRolesBetweenHubAndSpoke(t *testing.T) {
 	entry, _ := spoke.Named("aws:eks/accessEntry:AccessEntry", "spoke-hub-access")
 	entry.Expect(t, map[string]string{"kubernetesGroups[0]": "tombolo:argocd"})
 	token := account("333344445555")
-	if err := run(t, token, load(t, "token"), Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, token, load(t, "token"), Core, Options{}, recorder.Preview))
 	if _, ok := token.Named("aws:iam/role:Role", "token-hub-role"); ok {
 		t.Error("a spoke with a service account has a role for the hub, too")
 	}

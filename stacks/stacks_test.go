@@ -12,6 +12,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -23,9 +25,7 @@ const tokenVariable = "TOMBOLO_TEST_GIT_TOKEN"
 func load(t *testing.T, name string) *config.Cluster {
 	t.Helper()
 	c, err := config.Load(filepath.Join("testdata", "clusters", name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return c
 }
 
@@ -55,9 +55,7 @@ func account(id string) *recorder.Recorder {
 func run(t *testing.T, r *recorder.Recorder, c *config.Cluster, k Kind, o Options, opts ...pulumi.RunOption) error {
 	t.Helper()
 	program, err := Program(c, k, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return r.Run(Name(c.Name, k), program, opts...)
 }
 
@@ -71,9 +69,7 @@ func TestNameAndParse(t *testing.T) {
 	for _, bad := range []string{"demo", "-core", "demo-other", ""} {
 		_, _, err := Parse(bad)
 		want := fmt.Sprintf("stack %q is not named after a cluster and a kind: expected <cluster>-bootstrap or core", bad)
-		if err == nil || err.Error() != want {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.Error(err, want))
 	}
 	if _, err := Program(&config.Cluster{}, "other", Options{}); err == nil || err.Error() != `no program for the kind of stack "other": expected bootstrap or core` {
 		t.Errorf("error %v", err)
@@ -92,9 +88,7 @@ func TestReservedKeysAreThePublishedOnes(t *testing.T) {
 func TestCore(t *testing.T) {
 	c := load(t, "full")
 	r := account(c.Cloud.Account)
-	if err := run(t, r, c, Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}
@@ -126,9 +120,7 @@ func TestCore(t *testing.T) {
 func TestCoreInAnExistingNetwork(t *testing.T) {
 	c := load(t, "adopted")
 	r := account(c.Cloud.Account)
-	if err := run(t, r, c, Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
 	for _, res := range r.All() {
 		if strings.HasPrefix(res.Type, "aws:vpc/") || strings.HasPrefix(res.Type, "aws:ec2/") && res.Type != "aws:ec2/launchTemplate:LaunchTemplate" {
 			t.Errorf("%s %s was made in somebody else's network", res.Type, res.Name)
@@ -142,9 +134,7 @@ func TestCoreRefusesAnotherAccount(t *testing.T) {
 	err := run(t, r, c, Core, Options{})
 	want := "core of full: the AWS credentials are of account 999988887777, but the cluster file allows 111122223333 only; " +
 		"use credentials of 111122223333 or correct cloud.account"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, want))
 	for _, res := range r.All() {
 		if res.Type != "pulumi:providers:aws" {
 			t.Errorf("%s %s was registered", res.Type, res.Name)
@@ -181,9 +171,7 @@ func TestBootstrapIsSmall(t *testing.T) {
 	t.Setenv(tokenVariable, "hunter2")
 	c := load(t, "full")
 	r := &recorder.Recorder{}
-	if err := run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview))
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}
@@ -213,9 +201,7 @@ func TestBootstrapIsSmall(t *testing.T) {
 func TestBootstrapProvider(t *testing.T) {
 	c := load(t, "full")
 	r := &recorder.Recorder{}
-	if err := run(t, r, c, Bootstrap, Options{Placeholders: true, Env: map[string]string{tokenVariable: "hunter2"}}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, r, c, Bootstrap, Options{Placeholders: true, Env: map[string]string{tokenVariable: "hunter2"}}, recorder.Preview))
 	provider := r.OfType("pulumi:providers:kubernetes")
 	if len(provider) != 1 {
 		t.Fatalf("%d Kubernetes providers, expected 1", len(provider))
@@ -235,9 +221,7 @@ func TestBootstrapProvider(t *testing.T) {
 func TestPlaceholdersAreNotApplied(t *testing.T) {
 	r := &recorder.Recorder{}
 	err := run(t, r, load(t, "full"), Bootstrap, Options{Placeholders: true})
-	if err == nil || !strings.Contains(err.Error(), "bootstrap of full: import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied") {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.ErrorContains(err, "bootstrap of full: import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied"))
 	if len(r.All()) > 0 {
 		t.Error("something was registered")
 	}
@@ -253,18 +237,14 @@ func TestMissingSecret(t *testing.T) {
 		c := load(t, "full")
 		c.GitOps.Auth.Password = &ref
 		err := run(t, &recorder.Recorder{}, c, Bootstrap, Options{Placeholders: true}, recorder.Preview)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
 
 func TestPlain(t *testing.T) {
 	t.Setenv(ClustersVariable, filepath.Join("testdata", "clusters"))
 	r := account("111122223333")
-	if err := r.Run("full-core", Plain, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, r.Run("full-core", Plain, recorder.Preview))
 	if len(r.OfType("aws:ec2/vpc:Vpc")) != 1 {
 		t.Error("the core program did not run")
 	}

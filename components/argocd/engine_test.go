@@ -10,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
 )
@@ -34,9 +35,7 @@ func secret(text string) pulumi.StringOutput {
 func engineArgs(t *testing.T) *EngineArgs {
 	t.Helper()
 	manifest, err := os.ReadFile("testdata/install.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &EngineArgs{
 		Manifest: manifest, URL: "https://git.example.com/platform.git", Branch: "main", Path: "./clusters/dev/",
 		Interval: 90 * time.Second, RoleARN: pulumi.String(roleARN),
@@ -55,9 +54,7 @@ func run(args *EngineArgs) (*recorder.Recorder, error) {
 func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}
@@ -170,9 +167,7 @@ func TestKeepsWhatWasMade(t *testing.T) {
 		before, _ = result.Value.([]string)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if want := "apps/v1 StatefulSet argocd/argocd-application-controller"; !slices.Contains(before, want) {
 		t.Fatalf("made are %v, without %s", before, want)
 	}

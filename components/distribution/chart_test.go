@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // chartFiles is a chart with what matters of a GitOps engine's: definitions,
@@ -37,23 +39,15 @@ func packed(t *testing.T, files map[string]string) Source {
 	zip := gzip.NewWriter(&out)
 	tape := tar.NewWriter(zip)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := tape.WriteHeader(&tar.Header{Name: "argo-cd/" + name, Mode: 0o600, Size: int64(len(files[name]))}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, tape.WriteHeader(&tar.Header{Name: "argo-cd/" + name, Mode: 0o600, Size: int64(len(files[name]))}))
 		if _, err := tape.Write([]byte(files[name])); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := tape.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := zip.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, tape.Close())
+	assert.NilError(t, zip.Close())
 	path := filepath.Join(t.TempDir(), "argo-cd.tgz")
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, out.Bytes(), 0o600))
 	sum := sha256.Sum256(out.Bytes())
 	return Source{Path: path, SHA256: hex.EncodeToString(sum[:]), KubernetesVersion: "1.35"}
 }
@@ -64,13 +58,9 @@ func TestLoadChart(t *testing.T) {
 	d := packed(t, chartFiles())
 	d.Values = map[string]any{"replicas": 3}
 	manifest, err := argocd().Load(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	objects, err := argocd().Parse(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var got []string
 	for _, o := range objects {
 		got = append(got, o.Identity())
@@ -136,9 +126,7 @@ func TestLoadChartRefuses(t *testing.T) {
 
 func TestValuesWithoutChart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "install.yaml")
-	if err := os.WriteFile(path, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, []byte("hello"), 0o600))
 	_, err := argocd().Load(t.Context(), Source{Path: path, Values: map[string]any{"replicas": 3}})
 	if want := "the Argo CD distribution has Helm values but is no Helm chart"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)

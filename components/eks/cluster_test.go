@@ -7,6 +7,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -97,9 +99,7 @@ func built(t *testing.T, change func(*ClusterArgs)) *recorder.Recorder {
 		change(args)
 	}
 	r, err := run(t, args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return r
 }
 
@@ -256,9 +256,7 @@ func TestClusterValidate(t *testing.T) {
 		args := clusterArgs()
 		change(args)
 		_, err := run(t, args)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
 
@@ -283,9 +281,7 @@ func TestSecurityGroupOfAClusterToBeMade(t *testing.T) {
 		c.SecurityGroupID.ApplyT(func(id string) string { grouped <- id; return id })
 		return nil
 	}, recorder.Preview)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if len(named) != 1 || len(grouped) != 0 {
 		t.Errorf("the name is known %d times, the security group %d times, want once and never", len(named), len(grouped))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
 )
@@ -24,9 +25,7 @@ const (
 func engineArgs(t *testing.T) *EngineArgs {
 	t.Helper()
 	manifest, err := os.ReadFile("testdata/install.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &EngineArgs{
 		Manifest: manifest, StrictSubstitution: true, Follow: follow(),
 		Auth: &Auth{Username: pulumi.String("git"), Password: pulumi.ToSecret(pulumi.String("hunter2")).(pulumi.StringOutput)},
@@ -51,9 +50,7 @@ func run(args *EngineArgs) (*recorder.Recorder, error) {
 func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}
@@ -126,9 +123,7 @@ func TestKeepsWhatWasMade(t *testing.T) {
 		before, _ = result.Value.([]string)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if want := "apps/v1 Deployment flux-system/source-controller"; !slices.Contains(before, want) {
 		t.Fatalf("made are %v, without %s", before, want)
 	}

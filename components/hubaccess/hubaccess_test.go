@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -25,9 +27,7 @@ func TestHubAccess(t *testing.T) {
 		}
 		return recorder.Probe(ctx, pulumi.Map{"arn": access.RoleARN})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}
@@ -57,8 +57,6 @@ func TestHubAccessValidate(t *testing.T) {
 			_, err := NewHubAccess(ctx, "demo-hub", a)
 			return err
 		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }

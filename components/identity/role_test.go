@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
 )
@@ -38,9 +39,7 @@ func run(t *testing.T, a *RoleArgs) *recorder.Recorder {
 		role.ARN.ApplyT(func(s string) string { arn <- s; return s })
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if got := <-arn; !strings.HasSuffix(got, "demo-dns-role") {
 		t.Errorf("ARN %s", got)
 	}
@@ -98,9 +97,7 @@ func TestSeveralServiceAccounts(t *testing.T) {
 
 func TestServiceTrust(t *testing.T) {
 	trust, err := serviceTrust("eks.amazonaws.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	recorder.Golden(t, "service-trust.json", trust)
 }
 
@@ -115,9 +112,7 @@ func TestDocument(t *testing.T) {
 			},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	recorder.Golden(t, "document.json", document)
 }
 
@@ -133,9 +128,7 @@ func TestLargestPolicyIsTaken(t *testing.T) {
 func sized(t *testing.T, a *RoleArgs, characters int) {
 	t.Helper()
 	document, err := Document(a.Statements)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	a.Statements[0].Resources[0] += strings.Repeat("x", characters-len(document))
 }
 
@@ -148,9 +141,7 @@ func TestARNWaitsForThePolicies(t *testing.T) {
 		}
 		return recorder.Probe(ctx, pulumi.Map{"arn": role.ARN})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r.Probed().ExpectAfter(t, "arn", "demo-dns-AmazonRoute53ReadOnlyAccess", "demo-dns-policy")
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 
 	"tombolo/components/recorder"
@@ -46,9 +47,7 @@ func TestConfigMaps(t *testing.T) {
 			Values: map[string]any{"serviceAccount": map[string]any{"labels": map[string]any{"x": "y"}}, "region": "over"},
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
 	"tombolo/internal/names"
@@ -30,9 +31,7 @@ func TestNamespaces(t *testing.T) {
 		},
 		Existing: pulumi.StringMap{"default": pulumi.String(""), "dns": pulumi.String("demo")},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}

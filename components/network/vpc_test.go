@@ -8,6 +8,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -37,9 +39,7 @@ func build(t *testing.T, args *VPCArgs) (*recorder.Recorder, *Network, []string)
 		made.PrivateSubnetIDs.ApplyT(func(ids []string) []string { private <- ids; return ids })
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return r, made, <-private
 }
 
@@ -188,9 +188,7 @@ func TestVPCValidate(t *testing.T) {
 			_, err := NewVPC(ctx, "demo", args)
 			return err
 		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 		if len(r.All()) > 0 {
 			t.Errorf("%q: something was registered", want)
 		}
@@ -231,9 +229,7 @@ func TestExistingMakesNothing(t *testing.T) {
 		byZone = n.PrivateSubnetByZone
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if got := <-cidr; got != "10.1.0.0/16" {
 		t.Errorf("CIDR %s", got)
 	}
@@ -259,8 +255,6 @@ func TestExistingRefuses(t *testing.T) {
 			_, err := NewExisting(ctx, "demo", args)
 			return err
 		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }

@@ -3,12 +3,13 @@ package registration
 import (
 	"encoding/base64"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -31,9 +32,7 @@ func access(t *testing.T, args *AccessArgs) (r *recorder.Recorder, token any, hi
 		token, hidden = result.Value, result.Secret
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}
@@ -44,9 +43,7 @@ func TestRightsAreTheGroups(t *testing.T) {
 	r, token, _ := access(t, &AccessArgs{})
 	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
 	rules, err := json.Marshal(role.Inputs["rules"].Mappable())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	recorder.Golden(t, "rules.json", string(rules))
 	r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding")[0].Expect(t, map[string]string{
 		"metadata.name": "tombolo:argocd", "roleRef.name": "tombolo:argocd",
@@ -85,8 +82,6 @@ func TestAccessRefuses(t *testing.T) {
 			_, err := NewAccess(ctx, "demo", args)
 			return err
 		})
-		if err == nil || !strings.Contains(err.Error(), "access demo: "+want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, "access demo: "+want))
 	}
 }

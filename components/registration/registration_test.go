@@ -7,6 +7,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
 )
@@ -33,9 +34,7 @@ func run(args *RegistrationArgs, opts ...pulumi.RunOption) (*recorder.Recorder, 
 func registered(t *testing.T, args *RegistrationArgs) recorder.Resource {
 	t.Helper()
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if problems := r.Problems(); len(problems) > 0 {
 		t.Errorf("problems: %v", problems)
 	}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	driverfault "tombolo/automation/fault"
@@ -129,9 +131,7 @@ func TestSecondSignal(t *testing.T) {
 	bin := t.TempDir()
 	started := filepath.Join(bin, "started")
 	write(t, filepath.Join(f.Dir, "Pulumi.yaml"), "name: tombolo\n")
-	if err := os.Mkdir(filepath.Join(f.Dir, "clusters"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(filepath.Join(f.Dir, "clusters"), 0o755))
 	write(t, filepath.Join(bin, "pulumi"),
 		"#!/bin/sh\ntrap '' INT; trap 'kill $!; exit 3' TERM\nsleep 600 & echo > "+started+"; wait $!\n")
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -153,9 +153,7 @@ func TestSecondSignal(t *testing.T) {
 func TestOneSignalEndsARead(t *testing.T) {
 	f, _, errOut := testFactory(t)
 	pipe := filepath.Join(f.Dir, "comment.md")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, syscall.Mkfifo(pipe, 0o600))
 	f.Lookup = func(name string) (string, bool) { return "x", name == "GITHUB_TOKEN" }
 	signals := make(chan os.Signal, 1)
 	signals <- syscall.SIGTERM
@@ -170,9 +168,7 @@ func TestOneSignalEndsARead(t *testing.T) {
 func TestClusterFileThatIsNoRegularFile(t *testing.T) {
 	f, _, errOut := testFactory(t)
 	pipe, dir := filepath.Join(f.Dir, "pipe.yaml"), filepath.Join(f.Dir, "dir.yaml")
-	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(dir, 0o755)))
 	f.Streams.SetTerminal(80)
 	for _, file := range []string{pipe, dir, "/dev/zero"} {
 		errOut.Reset()
@@ -184,9 +180,7 @@ func TestClusterFileThatIsNoRegularFile(t *testing.T) {
 
 func write(t *testing.T, file, content string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte(content), 0o755))
 }
 
 func TestInterruptedCommand(t *testing.T) {
@@ -204,9 +198,7 @@ func TestErrorDocument(t *testing.T) {
 		t.Errorf("got %d, want 4", code)
 	}
 	var d failure
-	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(out.Bytes(), &d))
 	if d.Type != "error" || d.Class != "precondition" || d.ExitCode != 4 || !strings.Contains(d.Message, "no project found") {
 		t.Errorf("got %+v", d)
 	}

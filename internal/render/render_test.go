@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 )
 
@@ -158,9 +159,7 @@ func TestTable(t *testing.T) {
 	for name, width := range map[string]int{"table": 0, "table-60": 60} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := Table(&b, TableOptions{Width: width, Style: Style{Unicode: true}}, header, rows); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, Table(&b, TableOptions{Width: width, Style: Style{Unicode: true}}, header, rows))
 			golden.Assert(t, b.String(), name+".golden")
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 )
 
@@ -219,9 +220,7 @@ func TestWriteSummary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := WriteSummary(&b, s, o); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, WriteSummary(&b, s, o))
 			golden.Assert(t, b.String(), name+".golden")
 		})
 	}

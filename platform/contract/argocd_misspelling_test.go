@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"gotest.tools/v3/golden"
+
 	"tombolo/platform/contract/tree/treetest"
 )
 
@@ -75,7 +77,7 @@ func TestMisspellingsForArgoCD(t *testing.T) {
 			if found == "" {
 				t.Error("nothing is found")
 			}
-			golden(t, "argocd-"+strings.ReplaceAll(m.name, " ", "-"), found)
+			golden.Assert(t, found, "golden/argocd-"+strings.ReplaceAll(m.name, " ", "-")+".golden")
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"gotest.tools/v3/golden"
 )
 
 // misspellings are seeded into the good tree, one at a time. The golden files
@@ -79,7 +81,7 @@ func TestMisspellings(t *testing.T) {
 			if found.Len() == 0 {
 				t.Errorf("nothing is found")
 			}
-			golden(t, strings.ReplaceAll(m.name, " ", "-"), found.String())
+			golden.Assert(t, found.String(), "golden/"+strings.ReplaceAll(m.name, " ", "-")+".golden")
 		})
 	}
 }

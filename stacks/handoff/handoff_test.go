@@ -12,6 +12,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -107,9 +109,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		err = core(exported).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 			got, err := Import(ctx, "demo-core", "aws", false)
 			if err != nil {
@@ -128,9 +128,7 @@ func TestRoundTrip(t *testing.T) {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 	}
 }
 
@@ -178,9 +176,7 @@ func TestPlaceholdersAreTypedUnknowns(t *testing.T) {
 		})
 		return nil
 	}, recorder.Preview)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }
 
 func TestPlaceholdersCannotBeApplied(t *testing.T) {
@@ -191,9 +187,7 @@ func TestPlaceholdersCannotBeApplied(t *testing.T) {
 	})
 	want := "import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied: " +
 		"deploy core first, then run without placeholders"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, want))
 	if len(r.All()) > 0 {
 		t.Error("something was registered")
 	}
@@ -215,9 +209,7 @@ func TestImportVersions(t *testing.T) {
 			_, err := Import(ctx, "demo-core", "aws", false)
 			return err
 		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
 
@@ -228,9 +220,7 @@ func TestImportOfAnotherCloud(t *testing.T) {
 		return err
 	})
 	want := "stack demo-core is of a cluster on azure, and the cluster file says aws: correct cloud.provider"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, want))
 }
 
 // noStack answers like an engine that knows no such stack.
@@ -265,9 +255,7 @@ func TestImportAsksForTheFullName(t *testing.T) {
 		_, err := Import(ctx, "demo-core", "aws", false)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if got := r.OfType(reference)[0].Name; got != "organization/tombolo/demo-core" {
 		t.Errorf("reference to %s", got)
 	}
@@ -276,17 +264,11 @@ func TestImportAsksForTheFullName(t *testing.T) {
 func TestFromOutputs(t *testing.T) {
 	_, outputs := sample(false)
 	text, err := json.Marshal(outputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var decoded map[string]any
-	if err := json.Unmarshal(text, &decoded); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(text, &decoded))
 	values, err := FromOutputs(decoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	eachOf(reflect.ValueOf(&values).Elem(), "aws", func(key string, field reflect.Value) {
 		if field.IsZero() {
 			t.Errorf("%s was not read", key)
@@ -307,9 +289,7 @@ func TestFromOutputs(t *testing.T) {
 func TestKubeconfigHoldsNoCredentials(t *testing.T) {
 	v := Values{Cloud: "aws", ClusterName: "demo", Region: "eu-central-1", ClusterEndpoint: "https://k8s.example", ClusterCA: "Q0E="}
 	got, err := v.Kubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := `apiVersion: v1
 clusters:
 - cluster:

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"gotest.tools/v3/assert"
 
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -22,13 +23,9 @@ func tree(t *testing.T, variable string) string {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "clusters", "demo", "settings.yaml")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	text := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: default\ndata:\n  region: " + variable + "\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte(text), 0o644))
 	return dir
 }
 
@@ -111,12 +108,8 @@ func TestCompletion(t *testing.T) {
 	}
 	for name, text := range map[string]string{"Pulumi.yaml": "name: tombolo\n", "clusters/demo.yaml": "", "clusters/prod.yaml": ""} {
 		file := filepath.Join(f.Globals.Root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		assert.NilError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	if names, _ := complete(f)(nil, []string{"tree"}, "p"); !slices.Equal(names, []string{"prod"}) {
 		t.Errorf("clusters: got %v", names)

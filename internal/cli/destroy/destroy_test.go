@@ -9,6 +9,9 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
@@ -140,9 +143,7 @@ func TestDestroy(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o, d, in, errOut, err := parse(t, test.args...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if test.terminal {
 				o.Streams.SetTerminal(100)
 			}
@@ -164,13 +165,9 @@ func TestDestroy(t *testing.T) {
 func TestDestroyNothing(t *testing.T) {
 	for _, none := range []bool{true, false} {
 		o, d, _, errOut, err := parse(t, "demo", "--yes")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		d.none, d.empty = none, true
-		if err := destroyRun(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, destroyRun(t.Context(), o))
 		if got, want := errOut.String(), "✔ demo: nothing to destroy\n"; got != want {
 			t.Errorf("without stacks %v: got %q, want %q", none, got, want)
 		}
@@ -180,9 +177,7 @@ func TestDestroyNothing(t *testing.T) {
 func TestDestroyUnknownStack(t *testing.T) {
 	_, _, _, _, err := parse(t, "demo", "--only", "everything")
 	want := `invalid argument "everything" for "--only" flag: must be one of: core, bootstrap`
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, want))
 }
 
 func TestLeftovers(t *testing.T) {
@@ -207,9 +202,7 @@ func TestLeftovers(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o, d, in, _, err := parse(t, append([]string{"demo", "--yes"}, test.args...)...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			d.leftover = []teardown.Leftover{{Kind: "volume", ID: "vol-1"}}
 			if test.terminal {
 				o.Streams.SetTerminal(100)

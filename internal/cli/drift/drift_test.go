@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/drift"
 	"tombolo/config"
@@ -186,7 +189,5 @@ Put back what is missing or changed with ` + "`tombolo up demo --refresh`" + `.
 	if got, err := os.ReadFile(file); err != nil || len(got) > 0 {
 		t.Errorf("nothing differs, and the report is %q, error %v", got, err)
 	}
-	if got, want := cell("a|b\n<img>@ada"), `a\|b &lt;img>&#64;ada`; got != want {
-		t.Errorf("a cell is %q, want %q", got, want)
-	}
+	assert.Check(t, is.Equal(cell("a|b\n<img>@ada"), `a\|b &lt;img>&#64;ada`))
 }

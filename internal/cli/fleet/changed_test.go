@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 )
@@ -35,9 +37,7 @@ func TestChangedSince(t *testing.T) {
 		t.Errorf("people read %q, want %q", fx.errOut, want)
 	}
 	fx.write(t, "clusters/west.yaml", strings.NewReplacer("NAME", "west", "WAVE", "1", "TIER", "test").Replace(file))
-	if err := os.Remove(fx.root + "/clusters/last.yaml"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Remove(fx.root+"/clusters/last.yaml"))
 	if err := fx.run(t, "--changed-since", "main"); err != nil || !slices.Equal(fx.worked, []string{"west"}) {
 		t.Errorf("it worked on %v, error %v", fx.worked, err)
 	}
@@ -59,9 +59,7 @@ func TestChangedSinceForPrograms(t *testing.T) {
 	fx.committed(t)
 	fx.factory.Globals.Output = render.JSON
 	fx.write(t, "clusters/west.yaml", strings.NewReplacer("NAME", "west", "WAVE", "1", "TIER", "test").Replace(file))
-	if err := fx.run(t, "west", "last", "--changed-since", "HEAD"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, fx.run(t, "west", "last", "--changed-since", "HEAD"))
 	want := `{"type":"changed-since","since":"HEAD","clusters":[{"cluster":"west","reasons":[{"input":"cluster file",` +
 		`"changes":[{"name":"clusters/west.yaml","how":"changed"}]}]}],"unchanged":["last"]}` + "\n"
 	if got := fx.out.String(); !strings.HasPrefix(got, want) {

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/automation/health"
@@ -54,9 +56,7 @@ func newFixture(t *testing.T) *fixture {
 	s, _, out, errOut := streams.Test()
 	fx := &fixture{root: t.TempDir(), out: out, errOut: errOut}
 	fx.factory = &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Plain}, Dir: fx.root}
-	if err := os.Mkdir(filepath.Join(fx.root, "clusters"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(filepath.Join(fx.root, "clusters"), 0o755))
 	fx.write(t, "Pulumi.yaml", "name: tombolo\n")
 	for _, c := range []struct{ name, wave, tier string }{{"canary", "0", "test"}, {"east", "1", "live"}, {"west", "1", "live"}, {"last", "2", "live"}} {
 		fx.write(t, "clusters/"+c.name+".yaml", strings.NewReplacer("NAME", c.name, "WAVE", c.wave, "TIER", c.tier).Replace(file))
@@ -66,9 +66,7 @@ func newFixture(t *testing.T) *fixture {
 
 func (fx *fixture) write(t *testing.T, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(fx.root, name), []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(fx.root, name), []byte(content), 0o644))
 }
 
 // run runs the command; it works on one cluster at a time.
@@ -145,9 +143,7 @@ func TestChoose(t *testing.T) {
 	} {
 		err := fx.run(t, strings.Fields(test.args)...)
 		// How long this one took is not to decide about the next one's order.
-		if err := os.RemoveAll(filepath.Join(fx.root, ".tombolo")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.RemoveAll(filepath.Join(fx.root, ".tombolo")))
 		if test.err != "" {
 			if err == nil || err.Error() != test.err || fx.worked != nil {
 				t.Errorf("%s: got %v, want %s", test.args, err, test.err)
@@ -162,9 +158,7 @@ func TestChoose(t *testing.T) {
 
 func TestOneClusterLooksAsItIs(t *testing.T) {
 	fx := newFixture(t)
-	if err := fx.run(t, "east"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, fx.run(t, "east"))
 	if fx.out.String() != "data of east\n" || fx.errOut.String() != "✔ east: worked on\n" {
 		t.Errorf("got %q and %q", fx.out, fx.errOut)
 	}
@@ -179,9 +173,7 @@ func TestSeveral(t *testing.T) {
 	fx.bad = []string{"east"}
 	err := fx.run(t, "--all", "--refresh")
 	want := "up: 2 of 4 clusters succeeded, 1 failed, 1 skipped; first cause: no quota; `tombolo up --resume` continues with the rest"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, want))
 	table := `CLUSTER   WAVE   PHASE       CHANGES   DURATION   RESULT    FIRST CAUSE`
 	if got := fx.out.String(); !strings.HasPrefix(got, "data of canary\n\ndata of east\n\ndata of west\n\n") || !strings.Contains(got, table) ||
 		!strings.Contains(got, "not started: east did not succeed") {
@@ -258,9 +250,7 @@ func TestResumeRefusesChangedFiles(t *testing.T) {
 func TestJSON(t *testing.T) {
 	fx := newFixture(t)
 	fx.factory.Globals.Output = render.JSON
-	if err := fx.run(t, "east", "west"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, fx.run(t, "east", "west"))
 	lines := strings.Split(strings.TrimSpace(fx.out.String()), "\n")
 	var types []string
 	for _, line := range lines {

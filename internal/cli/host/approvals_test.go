@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 )
 
 // requestAt is a request at a host that answers by path.
@@ -55,9 +56,7 @@ func TestApprovals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := r.Approvals(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if diff := cmp.Diff([]string{"ada", "bob"}, got); diff != "" {
 				t.Errorf("approvals (-want +got):\n%s", diff)
 			}

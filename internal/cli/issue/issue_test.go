@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -124,9 +126,7 @@ func TestRefusals(t *testing.T) {
 func run(t *testing.T, env map[string]string, text, key string) (string, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "text.md")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
 	s, _, _, errOut := streams.Test()
 	s.Unicode = true
 	f := &factory.Factory{

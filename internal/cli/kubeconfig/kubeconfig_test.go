@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -50,21 +52,15 @@ func TestKubeconfigOnStandardOutput(t *testing.T) {
 
 func TestKubeconfigFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("config", []byte("old and longer than the new content of the file"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile("config", []byte("old and longer than the new content of the file"), 0o644))
 	got, err := run(t, false, "demo", "--file", "config")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	path := strings.TrimSuffix(got, "\n")
 	if !filepath.IsAbs(path) {
 		t.Errorf("the path %q is not absolute", path)
 	}
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if mode := info.Mode().Perm(); mode != 0o600 {
 		t.Errorf("the file has mode %o, want 600", mode)
 	}
@@ -102,9 +98,7 @@ func TestPluginByItsPath(t *testing.T) {
 		t.Errorf("without the plugin: got %v", err)
 	}
 	plugin := filepath.Join(dir, "aws")
-	if err := os.WriteFile(plugin, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(plugin, []byte("#!/bin/sh\n"), 0o755))
 	got, err := withPluginPath([]byte(withPlugin))
 	if err != nil || !strings.Contains(string(got), "command: "+plugin+"\n") {
 		t.Errorf("got %v:\n%s", err, got)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
@@ -56,16 +58,10 @@ func execute(t *testing.T, cmd *cobra.Command, args []string) error {
 func TestDriftRun(t *testing.T) {
 	f, errOut, out := &fake{}, &bytes.Buffer{}, &bytes.Buffer{}
 	o := &DriftOptions{Lab: f.open, Out: out, Status: to(errOut), JSON: no, Type: "T", Name: "n", Changes: map[string]any{"a": "b"}}
-	if err := driftRun(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, driftRun(t.Context(), o))
 	o.Changes, o.JSON = nil, yes
-	if err := driftRun(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := errOut.String(), "✔ changed T n behind Pulumi's back\n"; got != want {
-		t.Errorf("people read %q, want %q", got, want)
-	}
+	assert.NilError(t, driftRun(t.Context(), o))
+	assert.Check(t, is.Equal(errOut.String(), "✔ changed T n behind Pulumi's back\n"))
 	want := `{"type":"lab-drift","done":"deleted","resource":{"type":"T","id":"n","name":"","region":"","created":"0001-01-01T00:00:00Z"}}` + "\n"
 	if out.String() != want {
 		t.Errorf("machines read %s", out)

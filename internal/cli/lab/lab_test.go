@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/internal/render"
 	"tombolo/lab"
 )
@@ -98,12 +101,8 @@ func to(b *bytes.Buffer) func() render.Status {
 func TestUpAndDown(t *testing.T) {
 	f, errOut, steps := &fake{}, &bytes.Buffer{}, 0
 	up := &UpOptions{Lab: f.open, Status: to(errOut), Steps: func() func(lab.Step) { return func(lab.Step) { steps++ } }}
-	if err := upRun(t.Context(), up); err != nil {
-		t.Fatal(err)
-	}
-	if err := downRun(t.Context(), &DownOptions{Lab: f.open, Status: to(errOut)}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, upRun(t.Context(), up))
+	assert.NilError(t, downRun(t.Context(), &DownOptions{Lab: f.open, Status: to(errOut)}))
 	if got, want := errOut.String(), "✔ the lab is running\n✔ the lab is gone\n"; got != want || steps != 1 {
 		t.Errorf("people read %q after %d steps, want %q", got, steps, want)
 	}
@@ -113,12 +112,8 @@ func TestUpAndDown(t *testing.T) {
 func TestUpWithAProfile(t *testing.T) {
 	f := &fake{}
 	o := &UpOptions{Lab: f.open, Profile: lab.Light, Status: to(&bytes.Buffer{}), Steps: func() func(lab.Step) { return func(lab.Step) {} }}
-	if err := upRun(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := strings.Join(f.calls, ", "), "profile light, up"; got != want {
-		t.Errorf("it did %s, want %s", got, want)
-	}
+	assert.NilError(t, upRun(t.Context(), o))
+	assert.Check(t, is.Equal(strings.Join(f.calls, ", "), "profile light, up"))
 }
 
 func TestUpFails(t *testing.T) {
@@ -194,17 +189,13 @@ func TestStatusDocument(t *testing.T) {
 func TestEnv(t *testing.T) {
 	f := &fake{env: map[string]string{"PATH": "/a dir:/bin", "PASSPHRASE": `it's "$x"`}}
 	var out bytes.Buffer
-	if err := envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: no}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: no}))
 	want := "export PASSPHRASE='it'\\''s \"$x\"'\nexport PATH='/a dir:/bin'\n"
 	if out.String() != want {
 		t.Errorf("got %q, want %q", &out, want)
 	}
 	out.Reset()
-	if err := envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: yes}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: yes}))
 	if want := `{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}` + "\n"; out.String() != want {
 		t.Errorf("got %q, want %q", &out, want)
 	}
@@ -212,9 +203,7 @@ func TestEnv(t *testing.T) {
 
 func TestLogs(t *testing.T) {
 	f := &fake{log: filepath.Join(t.TempDir(), "etcd.log")}
-	if err := os.WriteFile(f.log, []byte("one\ntwo\nthree\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(f.log, []byte("one\ntwo\nthree\n"), 0o600))
 	for _, test := range []struct {
 		name      string
 		o         LogsOptions
@@ -256,9 +245,7 @@ func (s *signalling) Write(p []byte) (int, error) {
 
 func TestFollow(t *testing.T) {
 	f := &fake{log: filepath.Join(t.TempDir(), "etcd.log")}
-	if err := os.WriteFile(f.log, []byte("one\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(f.log, []byte("one\n"), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &signalling{written: make(chan string, 8)}
 	done := make(chan error, 1)
@@ -269,9 +256,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("got %q first", got)
 	}
 	file, err := os.OpenFile(f.log, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer file.Close()
 	if _, err := file.WriteString("two\n"); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/internal/cli/factory"
@@ -34,9 +36,7 @@ func run(t *testing.T, d *driver, json bool) (out, errOut string) {
 		return listRun(ctx, o)
 	})
 	cmd.SetArgs([]string{})
-	if err := cmd.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.ExecuteContext(t.Context()))
 	return stdout.String(), stderr.String()
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation"
 	"tombolo/config"
@@ -73,9 +74,7 @@ demo-bootstrap: 1 to create
 				return previewRun(ctx, o)
 			})
 			cmd.SetArgs(test.args)
-			if err := cmd.ExecuteContext(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, cmd.ExecuteContext(t.Context()))
 			if got := out.String(); got != test.want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
 			}

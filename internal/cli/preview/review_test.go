@@ -10,6 +10,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/config"
@@ -59,9 +61,7 @@ func previewed(t *testing.T, open func(automation.Observer) Driver, files map[st
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	t.Chdir(dir)
 	s, _, out, errOut := streams.Test()
@@ -169,9 +169,7 @@ func TestApprovalsWithoutAHost(t *testing.T) {
 func TestReviewOfWhatFails(t *testing.T) {
 	open := func(o automation.Observer) Driver { return broken{driver{o}} }
 	dir, stdout, stderr, err := previewed(t, open, nil, "demo", "broken", "--output", "markdown", "--exit-code", "--html", "preview.html")
-	if err == nil || !strings.Contains(err.Error(), "the account is another one") {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.ErrorContains(err, "the account is another one"))
 	for _, want := range []string{"**The preview of broken is incomplete:** `the account is another one`\n", "<details><summary><b>demo</b>: 1 to create</summary>"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the comment has no %q:\n%s", want, stdout)

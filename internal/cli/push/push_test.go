@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/config"
@@ -98,13 +100,9 @@ func TestPushFlags(t *testing.T) {
 
 func TestPushJSON(t *testing.T) {
 	out, _, err := run(t, &driver{result: automation.PushResult{Branch: "flux", Proposed: true}}, true, "demo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var d map[string]any
-	if err := json.Unmarshal([]byte(out), &d); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(out), &d))
 	if d["type"] != "push" || d["cluster"] != "demo" || d["commit"] != commit || d["proposed"] != true || d["into"] != "main" {
 		t.Errorf("document %s", out)
 	}

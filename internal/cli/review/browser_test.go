@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/config"
 	"tombolo/tests/browser"
 )
@@ -48,13 +50,9 @@ func TestPageInABrowser(t *testing.T) {
 	policy := &config.Policy{File: config.PolicyFile, Rules: []config.PolicyRule{
 		{Name: "nodes", Match: config.PolicyMatch{Dangers: []string{config.AnyDanger}}, Decision: config.SecondApproval},
 	}}
-	if err := set.Judge(policy, 1); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, set.Judge(policy, 1))
 	text, err := Page(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	page := string(text)
 	if strings.Count(page, strict) != 1 {
 		t.Fatalf("the page's policy is not %q", strict)

@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation/cloud/aws"
@@ -155,9 +156,7 @@ func TestComments(t *testing.T) {
 				t.Error("the same change makes another comment")
 			}
 			page, err := Page(set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			for _, text := range []string{comment, string(page)} {
 				if strings.Contains(text, "hunter2") || strings.Contains(text, plugin.UnknownStringValue) {
 					t.Errorf("it has a secret, or the engine's mark of what is unknown:\n%s", text)
@@ -169,9 +168,7 @@ func TestComments(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	page, err := Page(changesOfRequests()["upgrade"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	pagetest.Golden(t, string(page), "upgrade.html")
 }
 
@@ -218,9 +215,7 @@ func TestPolicyInTheComment(t *testing.T) {
 		2: {"- ✅ **nodes** has its second approval, as nodes are drained: ", "aws"},
 	} {
 		judged := set
-		if err := judged.Judge(policy, approvals); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, judged.Judge(policy, approvals))
 		comment := Comment(judged, Options{Key: "preview"})
 		for _, text := range []string{want[0], "### Policy `tombolo.policy.yaml`\n", "- ❌ **aws** is denied: "} {
 			if !strings.Contains(comment, text) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation"
@@ -82,17 +84,11 @@ var waves = map[string]int{"demo": 0, "old": 0, "broken": 1, "silent": 1, "new":
 func project(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "clusters"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(filepath.Join(root, "clusters"), 0o755))
 	for name, wave := range waves {
-		if err := os.WriteFile(filepath.Join(root, "clusters", name+".yaml"), []byte(clusterFile(name, wave)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(root, "clusters", name+".yaml"), []byte(clusterFile(name, wave)), 0o644))
 	}
-	if err := os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o644))
 	return root
 }
 
@@ -174,9 +170,7 @@ func run(t *testing.T, output render.Format, set func(*Options), args ...string)
 
 func TestStatus(t *testing.T) {
 	stdout, stderr, err := run(t, render.Text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	golden.Assert(t, stdout+"---\n"+stderr, "status.golden")
 }
 
@@ -211,16 +205,12 @@ func writtenPage(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fleet.html")
 	_, stderr, err := run(t, render.Text, nil, "--html", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if want := "the page is in " + path; !strings.Contains(stderr, want) {
 		t.Errorf("standard error is %q, want %q in it", stderr, want)
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(text)
 }
 
@@ -240,9 +230,7 @@ func TestPage(t *testing.T) {
 
 func TestPageCannotBeWritten(t *testing.T) {
 	_, _, err := run(t, render.Text, nil, "--html", filepath.Join(t.TempDir(), "missing", "fleet.html"))
-	if err == nil || !strings.Contains(err.Error(), "write the page: ") {
-		t.Errorf("got %v", err)
-	}
+	assert.Check(t, is.ErrorContains(err, "write the page: "))
 }
 
 func TestStatusFails(t *testing.T) {
@@ -272,9 +260,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	_, _, err := run(t, render.Text, func(o *Options) {
 		loaded, err := config.Load(filepath.Join(project(t), "clusters", "demo.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		found := []Standing{{Name: "demo", Stacks: stacks("demo", now)}}
 		if err := o.lookAll(ctx, driver{}, []*config.Cluster{loaded}, found); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want the cancellation", err)

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestUTF8Locale(t *testing.T) {
@@ -36,9 +39,7 @@ func TestAsk(t *testing.T) {
 	if err != nil || answer != "yes" {
 		t.Errorf("got %q, %v", answer, err)
 	}
-	if got, want := errOut.String(), "go on? "; got != want {
-		t.Errorf("asked %q, want %q", got, want)
-	}
+	assert.Check(t, is.Equal(errOut.String(), "go on? "))
 }
 
 func TestAskWithoutAnswer(t *testing.T) {

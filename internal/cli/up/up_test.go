@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation"
 	"tombolo/automation/health"
 	"tombolo/automation/preflight"
@@ -92,9 +94,7 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	fx := &fixture{driver: &driver{planned: automation.Changes{"create": 3}}, in: in, out: out, errOut: errOut}
 	cmd := NewCmdUp(f, func(_ context.Context, o *Options) error { fx.opts = o; return nil })
 	cmd.SetArgs(args)
-	if err := cmd.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.ExecuteContext(t.Context()))
 	fx.opts.Clusters = func(names []string) ([]*config.Cluster, error) {
 		var all []*config.Cluster
 		for _, name := range names {
@@ -234,9 +234,7 @@ func TestUpBadFileStartsNothing(t *testing.T) {
 func TestUpResultDocument(t *testing.T) {
 	fx := newFixture(t, "demo", "--yes")
 	fx.json()
-	if err := upRun(t.Context(), fx.opts); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, upRun(t.Context(), fx.opts))
 	want := `{"type":"result","command":"up","cluster":"demo","stacks":[{"stack":"demo-core","operation":"up",` +
 		`"changes":{"create":3},"changed":3,"seconds":0}],"seconds":2}` + "\n"
 	if got := fx.out.String(); got != want {

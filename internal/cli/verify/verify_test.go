@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation"
 	"tombolo/automation/health"
 	"tombolo/config"
@@ -59,9 +61,7 @@ func failing() *driver {
 func TestVerifyReady(t *testing.T) {
 	d := &driver{v: health.Verification{Checks: []health.Check{{Kind: "ConfigMap", Name: "infra-config", Ready: true}}, Waited: time.Second}}
 	out, errOut, err := run(t, d, false, "demo", "--timeout", "30s", "--revision", "abc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if d.got.Timeout != 30*time.Second || d.got.Revision != "abc" {
 		t.Errorf("the driver was asked for %+v", d.got)
 	}

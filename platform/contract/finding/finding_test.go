@@ -1,6 +1,11 @@
 package finding
 
-import "testing"
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
 
 func TestCollector(t *testing.T) {
 	at := func(line int, s Severity, message string) OfCluster {
@@ -34,7 +39,5 @@ func TestCollector(t *testing.T) {
 
 func TestText(t *testing.T) {
 	f := Finding{Severity: Error, File: "a.yaml", Clusters: []string{"one"}, Message: "is bad", Places: 3}
-	if got, want := f.String(), "a.yaml: error: is bad (3 places; cluster one)"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	assert.Check(t, is.Equal(f.String(), "a.yaml: error: is bad (3 places; cluster one)"))
 }

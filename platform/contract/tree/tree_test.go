@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/platform/contract/manifest"
 )
 
@@ -24,9 +26,7 @@ func index(t *testing.T) *Files {
 		".git/config": {Data: []byte("region")}, "a/kustomization.yaml": {Data: []byte(patched)},
 		"a/b/text.txt": {Data: []byte("one\n# the region\n")}, "a/off.yaml": {Data: []byte("kind: A\nmetadata: {annotations: {" + manifest.Substitute + ": disabled}}\nspec: region\n")},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return f
 }
 
