@@ -7,6 +7,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -38,9 +39,7 @@ func TestCoreMakesWhatAddonsNeed(t *testing.T) {
 	c := everyAddon(t)
 	r := withZone(account(c.Cloud.Account), "lab.test")
 	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	for typ, want := range map[string]int{
 		"aws:sqs/queue:Queue": 1, "aws:cloudwatch/eventRule:EventRule": 5, "aws:acm/certificate:Certificate": 1,
 		"aws:s3/bucketV2:BucketV2": 1, "aws:efs/fileSystem:FileSystem": 1, "aws:efs/mountTarget:MountTarget": 2,
@@ -64,9 +63,7 @@ func TestCoreMakesWhatAddonsNeed(t *testing.T) {
 func TestCoreRefusesAZoneOfAnotherName(t *testing.T) {
 	c := everyAddon(t)
 	err := run(t, withZone(account(c.Cloud.Account), "example.org"), c, Core, Options{}, recorder.Preview)
-	if want := "hosted zone Z01234567LABTEST00000 is example.org, not lab.test"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, "hosted zone Z01234567LABTEST00000 is example.org, not lab.test"))
 }
 
 // TestAnAddonAddsTwoObjects keeps bootstrap small: a namespace and a ConfigMap
@@ -86,9 +83,7 @@ func TestAnAddonAddsTwoObjects(t *testing.T) {
 	}
 	with, addons := objects(), len(c.Addons)
 	for _, want := range []string{"kubernetes:core/v1:ConfigMap full-addon-karpenter", "kubernetes:core/v1:Namespace full-external-dns"} {
-		if !slices.Contains(with, want) {
-			t.Errorf("no %s among\n%s", want, strings.Join(with, "\n"))
-		}
+		assert.Check(t, slices.Contains(with, want), "no %s among\n%s", want, strings.Join(with, "\n"))
 	}
 	c.Addons = nil
 	if without := objects(); len(with) <= len(without) || len(with) > len(without)+2*addons {

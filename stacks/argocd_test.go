@@ -15,6 +15,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -68,9 +69,7 @@ func bootstrapped(t *testing.T, name string) (*config.Cluster, *recorder.Recorde
 	c := load(t, name)
 	r, o := deployed(t)
 	assert.NilError(t, run(t, r, c, Bootstrap, o))
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	return c, r
 }
 
@@ -82,9 +81,7 @@ func registrationOf(t *testing.T, r *recorder.Recorder, cluster string) (recorde
 		t.Fatalf("%s is not registered", cluster)
 	}
 	data, _ := secret.Value("data")
-	if !data.IsSecret() {
-		t.Fatal("the data is no Pulumi secret")
-	}
+	assert.Assert(t, data.IsSecret(), "the data is no Pulumi secret")
 	out := map[string]string{}
 	for key, value := range data.SecretValue().Element.ObjectValue() {
 		if value.IsSecret() {
@@ -116,9 +113,7 @@ func TestHub(t *testing.T) {
 	for key, want := range map[string]string{
 		"name": "mgmt", "server": "https://kubernetes.default.svc", "config": `{"tlsClientConfig":{"insecure":false}}`,
 	} {
-		if data[key] != want {
-			t.Errorf("%s is %q, expected %q", key, data[key], want)
-		}
+		assert.Check(t, data[key] == want, "%s is %q, expected %q", key, data[key], want)
 	}
 	// The Secret is made after its component and deleted before it.
 	component, _ := r.Named("tombolo:registration:Registration", "mgmt")
@@ -130,15 +125,11 @@ func TestHub(t *testing.T) {
 	}
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "mgmt-general")
 	infra.Expect(t, map[string]string{"metadata.namespace": "argocd", "data.gitops_path": "clusters/dev"})
-	if n := len(r.OfType("pulumi:providers:kubernetes")); n != 1 {
-		t.Errorf("%d Kubernetes providers: a hub has itself only", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType("pulumi:providers:kubernetes")), 1))
 	if names := namesOf(r, kubeNamespace); !slices.Equal(names, []string{"mgmt-argocd"}) {
 		t.Errorf("namespaces %v", names)
 	}
-	if c.GitOps.Auth == nil {
-		t.Fatal("the sample has no credentials to look for")
-	}
+	assert.Assert(t, c.GitOps.Auth != nil, "the sample has no credentials to look for")
 	sealed(t, r, "hunter2")
 }
 
@@ -189,9 +180,7 @@ func TestSpoke(t *testing.T) {
 	hub.Expect(t, map[string]string{"enableSecretMutable": "true", "enableServerSideApply": "true"})
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "spoke-general")
 	infra.Expect(t, map[string]string{"metadata.namespace": "tombolo"})
-	if n := len(r.OfType("tombolo:argocd:Engine")); n != 0 {
-		t.Error("a spoke has an engine of its own")
-	}
+	assert.Check(t, is.Equal(len(r.OfType("tombolo:argocd:Engine")), 0))
 }
 
 func TestSpokeValues(t *testing.T) {
@@ -219,9 +208,7 @@ func TestSpokeValues(t *testing.T) {
 func TestTokenIsSealed(t *testing.T) {
 	_, r := bootstrapped(t, "token")
 	_, data := registrationOf(t, r, "token")
-	if !strings.Contains(data["config"], `"bearerToken":"`+bearerToken+`"`) {
-		t.Errorf("config is %s", data["config"])
-	}
+	assert.Check(t, is.Contains(data["config"], `"bearerToken":"`+bearerToken+`"`))
 	sealed(t, r, bearerToken)
 	if _, ok := r.Named(kubeSecret, "token-token-2"); !ok {
 		t.Errorf("no token of the file's rotation among %v", namesOf(r, kubeSecret))
@@ -237,9 +224,7 @@ func sealed(t *testing.T, r *recorder.Recorder, secret string) {
 		switch {
 		case v.IsString():
 			for _, form := range forms {
-				if strings.Contains(v.StringValue(), form) {
-					t.Errorf("%s holds a secret in plain", where)
-				}
+				assert.Check(t, !strings.Contains(v.StringValue(), form), "%s holds a secret in plain", where)
 			}
 		case v.IsArray():
 			for _, e := range v.ArrayValue() {

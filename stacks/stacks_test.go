@@ -79,9 +79,7 @@ func TestNameAndParse(t *testing.T) {
 func TestReservedKeysAreThePublishedOnes(t *testing.T) {
 	c := load(t, "full")
 	for _, reserved := range names.InfraKeyNames() {
-		if !slices.Contains(c.RegistrationAnnotationKeys(), reserved) {
-			t.Errorf("%s is published, and free for a cluster's registration", reserved)
-		}
+		assert.Check(t, slices.Contains(c.RegistrationAnnotationKeys(), reserved), "%s is published, and free for a cluster's registration", reserved)
 	}
 }
 
@@ -89,13 +87,9 @@ func TestCore(t *testing.T) {
 	c := load(t, "full")
 	r := account(c.Cloud.Account)
 	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	provider := r.OfType("pulumi:providers:aws")
-	if len(provider) != 1 {
-		t.Fatalf("%d AWS providers, expected 1", len(provider))
-	}
+	assert.Assert(t, len(provider) == 1, "%d AWS providers, expected 1", len(provider))
 	for path, want := range map[string]string{
 		"region": "eu-central-1", "profile": "platform", "allowedAccountIds[0]": "111122223333",
 		"defaultTags.tags.team": "platform", `defaultTags.tags["tombolo:cluster"]`: "full", `defaultTags.tags["tombolo:environment"]`: "dev",
@@ -112,9 +106,7 @@ func TestCore(t *testing.T) {
 	if _, ok := r.Named("aws:iam/role:Role", "full-service-external-dns-role"); !ok {
 		t.Error("no role for external-dns")
 	}
-	if n := len(r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation")); n != 1 {
-		t.Errorf("%d Pod Identity associations, expected 1", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation")), 1))
 }
 
 func TestCoreInAnExistingNetwork(t *testing.T) {
@@ -136,9 +128,7 @@ func TestCoreRefusesAnotherAccount(t *testing.T) {
 		"use credentials of 111122223333 or correct cloud.account"
 	assert.Check(t, is.ErrorContains(err, want))
 	for _, res := range r.All() {
-		if res.Type != "pulumi:providers:aws" {
-			t.Errorf("%s %s was registered", res.Type, res.Name)
-		}
+		assert.Check(t, res.Type == "pulumi:providers:aws", "%s %s was registered", res.Type, res.Name)
 	}
 }
 
@@ -172,9 +162,7 @@ func TestBootstrapIsSmall(t *testing.T) {
 	c := load(t, "full")
 	r := &recorder.Recorder{}
 	assert.NilError(t, run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview))
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	var objects []string
 	for _, res := range r.All() {
 		sync := strings.Contains(res.Type, "toolkit.fluxcd.io") || res.Name == "full-auth"
@@ -192,9 +180,7 @@ func TestBootstrapIsSmall(t *testing.T) {
 		"kubernetes:core/v1:Secret full-auth", "kubernetes:source.toolkit.fluxcd.io/v1:GitRepository full-repository",
 		"kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization full-kustomization",
 	} {
-		if !slices.Contains(objects, want) {
-			t.Errorf("no %s", want)
-		}
+		assert.Check(t, slices.Contains(objects, want), "no %s", want)
 	}
 }
 
@@ -203,9 +189,7 @@ func TestBootstrapProvider(t *testing.T) {
 	r := &recorder.Recorder{}
 	assert.NilError(t, run(t, r, c, Bootstrap, Options{Placeholders: true, Env: map[string]string{tokenVariable: "hunter2"}}, recorder.Preview))
 	provider := r.OfType("pulumi:providers:kubernetes")
-	if len(provider) != 1 {
-		t.Fatalf("%d Kubernetes providers, expected 1", len(provider))
-	}
+	assert.Assert(t, len(provider) == 1, "%d Kubernetes providers, expected 1", len(provider))
 	for _, option := range []string{"enableServerSideApply", "enableConfigMapMutable", "enableSecretMutable"} {
 		if got := provider[0].String(option); got != "true" {
 			t.Errorf("%s is %q", option, got)
@@ -222,9 +206,7 @@ func TestPlaceholdersAreNotApplied(t *testing.T) {
 	r := &recorder.Recorder{}
 	err := run(t, r, load(t, "full"), Bootstrap, Options{Placeholders: true})
 	assert.Check(t, is.ErrorContains(err, "bootstrap of full: import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied"))
-	if len(r.All()) > 0 {
-		t.Error("something was registered")
-	}
+	assert.Check(t, len(r.All()) == 0, "something was registered")
 }
 
 func TestMissingSecret(t *testing.T) {
@@ -245,9 +227,7 @@ func TestPlain(t *testing.T) {
 	t.Setenv(ClustersVariable, filepath.Join("testdata", "clusters"))
 	r := account("111122223333")
 	assert.NilError(t, r.Run("full-core", Plain, recorder.Preview))
-	if len(r.OfType("aws:ec2/vpc:Vpc")) != 1 {
-		t.Error("the core program did not run")
-	}
+	assert.Check(t, len(r.OfType("aws:ec2/vpc:Vpc")) == 1, "the core program did not run")
 	for stack, want := range map[string]string{
 		"absent-core": "stack absent-core: read cluster file testdata/clusters/absent.yaml",
 		"full":        `stack "full" is not named after a cluster and a kind`,

@@ -11,7 +11,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/components/distribution"
 	"tombolo/components/recorder"
 )
 
@@ -37,9 +39,13 @@ func engineArgs(t *testing.T) *EngineArgs {
 	manifest, err := os.ReadFile("testdata/install.yaml")
 	assert.NilError(t, err)
 	return &EngineArgs{
-		Manifest: manifest, URL: "https://git.example.com/platform.git", Branch: "main", Path: "./clusters/dev/",
-		Interval: 90 * time.Second, RoleARN: pulumi.String(roleARN),
-		Auth: &Auth{Username: pulumi.String("git"), Password: secret("hunter2")},
+		EngineArgs: distribution.EngineArgs{
+			Manifest: manifest, Auth: &distribution.Auth{Username: pulumi.String("git"), Password: secret("hunter2")},
+			Repository: distribution.Repository{
+				URL: "https://git.example.com/platform.git", Branch: "main", Path: "./clusters/dev/", Interval: 90 * time.Second,
+			},
+		},
+		RoleARN: pulumi.String(roleARN),
 	}
 }
 
@@ -55,9 +61,7 @@ func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
 	assert.NilError(t, err)
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	return r
 }
 
@@ -82,9 +86,7 @@ func TestControllersStartConfigured(t *testing.T) {
 	}
 	root := r.OfType(application)[0]
 	for _, before := range []string{deployment, statefulSet, crd, appProject, secretType} {
-		if !waitsFor(root, before) {
-			t.Errorf("the root Application does not wait for %s, and would be deleted after it", before)
-		}
+		assert.Check(t, waitsFor(root, before), "the root Application does not wait for %s, and would be deleted after it", before)
 	}
 	for _, cluster := range []string{crd, "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"} {
 		if got := r.OfType(cluster)[0].String("metadata.namespace"); got != "" {
@@ -105,9 +107,7 @@ func TestSettings(t *testing.T) {
 	})
 	params, _ := r.Named(configMapPatch, "mgmt-argocd-cmd-params-cm")
 	params.Expect(t, map[string]string{`data["controller.diff.server.side"]`: "true"})
-	if n := len(r.OfType(configMapPatch)); n != 2 {
-		t.Errorf("%d ConfigMaps are patched; who may do what, and the hosts' keys, are not ours without need", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType(configMapPatch)), 2))
 	for i, patch := range r.OfType(accountPatch) {
 		patch.Expect(t, map[string]string{
 			"metadata.name": slices.Sorted(slices.Values(ServiceAccounts()))[i], `metadata.annotations["eks.amazonaws.com/role-arn"]`: roleARN,
@@ -115,9 +115,7 @@ func TestSettings(t *testing.T) {
 	}
 	args := engineArgs(t)
 	args.RoleARN = nil
-	if n := len(built(t, args).OfType(accountPatch)); n != 0 {
-		t.Errorf("%d service accounts have a role; there is none", n)
-	}
+	assert.Check(t, is.Equal(len(built(t, args).OfType(accountPatch)), 0))
 }
 
 func TestRoot(t *testing.T) {
@@ -133,7 +131,7 @@ func TestRoot(t *testing.T) {
 		"metadata.name": "platform", "spec.sourceRepos[0]": "*", "spec.destinations[0].server": "*",
 	})
 	for path, want := range map[string]string{"./": ".", "/a/b": "a/b", ".": ".", "clusters/dev": "clusters/dev"} {
-		if got := (&EngineArgs{Path: path}).treePath(); got != want {
+		if got := treePath(path); got != want {
 			t.Errorf("path %q becomes %q, expected %q", path, got, want)
 		}
 	}
@@ -190,9 +188,7 @@ func repository(t *testing.T, r *recorder.Recorder) map[string]string {
 		t.Fatal("there is no Secret for the repository")
 	}
 	data, _ := found.Value("data")
-	if !data.ContainsSecrets() {
-		t.Error("the credentials are no Pulumi secret: state would show them")
-	}
+	assert.Check(t, data.ContainsSecrets(), "the credentials are no Pulumi secret: state would show them")
 	if data.IsSecret() {
 		data = data.SecretValue().Element
 	}
@@ -217,12 +213,10 @@ func TestCredentials(t *testing.T) {
 	args := engineArgs(t)
 	got := repository(t, built(t, args))
 	for key, want := range map[string]string{"type": "git", "url": args.URL, "username": "git", "password": "hunter2", "sshPrivateKey": ""} {
-		if got[key] != want {
-			t.Errorf("basic: %s is %q, expected %q", key, got[key], want)
-		}
+		assert.Check(t, got[key] == want, "basic: %s is %q, expected %q", key, got[key], want)
 	}
 	args.URL = "ssh://git@git.example.com/platform.git"
-	args.Auth = &Auth{PrivateKey: secret("PEM"), KnownHosts: "git.example.com ssh-ed25519 BBBB"}
+	args.Auth = &distribution.Auth{PrivateKey: secret("PEM"), KnownHosts: "git.example.com ssh-ed25519 BBBB"}
 	r := built(t, args)
 	if got := repository(t, r); got["sshPrivateKey"] != "PEM" || got["password"] != "" {
 		t.Errorf("ssh: data is %v", got)
@@ -245,7 +239,7 @@ func TestEngineRefuses(t *testing.T) {
 		"auth needs user name and password, or private key and known hosts":     func(a *EngineArgs) { a.Auth.Password = nil },
 		"the distribution has no Deployment; is it Argo CD's install manifest?": func(a *EngineArgs) { a.Manifest = nil },
 		"the distribution has no ConfigMap argocd-ssh-known-hosts-cm": func(a *EngineArgs) {
-			a.Auth = &Auth{PrivateKey: secret("PEM"), KnownHosts: "x"}
+			a.Auth = &distribution.Auth{PrivateKey: secret("PEM"), KnownHosts: "x"}
 			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "known-hosts", "x"))
 		},
 	} {

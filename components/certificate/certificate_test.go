@@ -75,9 +75,7 @@ func TestCertificate(t *testing.T) {
 
 func TestRecords(t *testing.T) {
 	r := built(t, certificateArgs())
-	if n := len(r.OfType(recordType)); n != 2 {
-		t.Errorf("%d records, expected 2: the wildcard shares one", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType(recordType)), 2))
 	for _, domain := range []string{"example.com", "api.eu.example.com"} {
 		record, _ := r.Named(recordType, "demo-web-validation-"+domain)
 		record.Expect(t, map[string]string{
@@ -144,11 +142,8 @@ func TestCertificateValidate(t *testing.T) {
 		change(args)
 		r := account("example.com", false)
 		err := run(r, args)
-		if err == nil || !strings.Contains(err.Error(), "certificate demo-web: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
-		if len(r.All()) > 0 {
-			t.Errorf("%q: something was registered", want)
-		}
+		assert.Check(t, is.ErrorContains(err, "certificate demo-web: "))
+		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
 	}
 }

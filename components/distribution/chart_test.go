@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // chartFiles is a chart with what matters of a GitOps engine's: definitions,
@@ -75,9 +76,7 @@ func TestLoadChart(t *testing.T) {
 	}; !slices.Equal(got, want) {
 		t.Errorf("the chart became %q, want %q", got, want)
 	}
-	if !strings.Contains(string(manifest), "replicas: 3") {
-		t.Errorf("the value did not arrive:\n%s", manifest)
-	}
+	assert.Check(t, strings.Contains(string(manifest), "replicas: 3"), "the value did not arrive:\n%s", manifest)
 }
 
 func TestLoadChartRefuses(t *testing.T) {
@@ -128,7 +127,5 @@ func TestValuesWithoutChart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "install.yaml")
 	assert.NilError(t, os.WriteFile(path, []byte("hello"), 0o600))
 	_, err := argocd().Load(t.Context(), Source{Path: path, Values: map[string]any{"replicas": 3}})
-	if want := "the Argo CD distribution has Helm values but is no Helm chart"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v, want %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, "the Argo CD distribution has Helm values but is no Helm chart"))
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/components/distribution"
 	"tombolo/components/recorder"
 )
 
@@ -27,15 +29,18 @@ func engineArgs(t *testing.T) *EngineArgs {
 	manifest, err := os.ReadFile("testdata/install.yaml")
 	assert.NilError(t, err)
 	return &EngineArgs{
-		Manifest: manifest, StrictSubstitution: true, Follow: follow(),
-		Auth: &Auth{Username: pulumi.String("git"), Password: pulumi.ToSecret(pulumi.String("hunter2")).(pulumi.StringOutput)},
+		EngineArgs: distribution.EngineArgs{
+			Manifest: manifest, Repository: follow().Repository,
+			Auth: &distribution.Auth{Username: pulumi.String("git"), Password: pulumi.ToSecret(pulumi.String("hunter2")).(pulumi.StringOutput)},
+		},
+		StrictSubstitution: true, SubstituteFrom: follow().SubstituteFrom,
 	}
 }
 
 func follow() Follow {
 	return Follow{
-		URL: "https://git.example.com/platform.git", Branch: "main",
-		Path: "clusters/demo", Interval: time.Minute, SubstituteFrom: "infra-config",
+		Repository:     distribution.Repository{URL: "https://git.example.com/platform.git", Branch: "main", Path: "clusters/demo", Interval: time.Minute},
+		SubstituteFrom: "infra-config",
 	}
 }
 
@@ -51,9 +56,7 @@ func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
 	assert.NilError(t, err)
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	return r
 }
 
@@ -63,13 +66,9 @@ func waitsFor(r recorder.Resource, part string) bool {
 
 func TestInstallInStages(t *testing.T) {
 	r := built(t, engineArgs(t))
-	if n := len(r.OfType("kubernetes:core/v1:Namespace")); n != 0 {
-		t.Errorf("%d namespaces were made; flux-system is made before the engine", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType("kubernetes:core/v1:Namespace")), 0))
 	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
-	if !waitsFor(role, crd) {
-		t.Errorf("rights do not wait for definitions: %v", role.DependsOn)
-	}
+	assert.Check(t, waitsFor(role, crd), "rights do not wait for definitions: %v", role.DependsOn)
 	for _, d := range r.OfType(deployment) {
 		if !waitsFor(d, "ClusterRole::") || !waitsFor(d, "ServiceAccount::") {
 			t.Errorf("%s does not wait for its rights: %v", d.Name, d.DependsOn)
@@ -77,9 +76,7 @@ func TestInstallInStages(t *testing.T) {
 	}
 	sync := r.OfType(kustomization)[0]
 	for _, before := range []string{deployment, crd, repository, secretType} {
-		if !waitsFor(sync, before) {
-			t.Errorf("the Kustomization does not wait for %s, and would be deleted after it", before)
-		}
+		assert.Check(t, waitsFor(sync, before), "the Kustomization does not wait for %s, and would be deleted after it", before)
 	}
 	definition := r.OfType(crd)[0]
 	for _, absent := range []string{"status", "metadata.creationTimestamp"} {
@@ -156,17 +153,11 @@ func TestStrictSubstitution(t *testing.T) {
 		d, _ := built(t, args).Named(deployment, "demo-deployment-kustomize-controller")
 		return d.String("spec.template.spec.containers[0].args[1]")
 	}
-	if got := flags(); got != "--feature-gates=StrictPostBuildSubstitutions=true" {
-		t.Errorf("the controller's second flag is %q", got)
-	}
+	assert.Check(t, is.Equal(flags(), "--feature-gates=StrictPostBuildSubstitutions=true"))
 	args.Manifest = []byte(strings.Replace(string(args.Manifest), "- --log-level=info", "- --log-level=info\n        - --feature-gates=Other=true", 1))
-	if got := flags(); got != "--feature-gates=Other=true,StrictPostBuildSubstitutions=true" {
-		t.Errorf("the controller's second flag is %q", got)
-	}
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,StrictPostBuildSubstitutions=true"))
 	args.StrictSubstitution = false
-	if got := flags(); got != "--feature-gates=Other=true" {
-		t.Errorf("without strict substitution the second flag is %q", got)
-	}
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true"))
 }
 
 func TestSyncObjects(t *testing.T) {
@@ -201,18 +192,12 @@ func TestCredentialsAreSecret(t *testing.T) {
 	if !data.IsSecret() {
 		password = data.ObjectValue()["password"]
 	}
-	if !password.IsSecret() {
-		t.Errorf("the password is no Pulumi secret: state would show it")
-	}
+	assert.Check(t, password.IsSecret(), "the password is no Pulumi secret: state would show it")
 	args := engineArgs(t)
 	args.Auth = nil
 	r := built(t, args)
-	if len(r.OfType(secretType)) != 0 {
-		t.Error("a Secret was made without credentials")
-	}
-	if got := r.OfType(repository)[0].String("spec.secretRef.name"); got != "" {
-		t.Errorf("the repository refers to the Secret %q, which does not exist", got)
-	}
+	assert.Check(t, len(r.OfType(secretType)) == 0, "a Secret was made without credentials")
+	assert.Check(t, is.Equal(r.OfType(repository)[0].String("spec.secretRef.name"), ""))
 }
 
 func TestEngineRefuses(t *testing.T) {

@@ -73,9 +73,7 @@ func TestFilesAddOnlyDirections(t *testing.T) {
 func TestFilesHoldNoSecret(t *testing.T) {
 	for name, content := range files(t, filesArgs(t)) {
 		for _, o := range documents(t, content) {
-			if o.Kind() == "Secret" {
-				t.Errorf("%s holds %s", name, o.Identity())
-			}
+			assert.Check(t, o.Kind() != "Secret", "%s holds %s", name, o.Identity())
 		}
 	}
 	args := filesArgs(t)

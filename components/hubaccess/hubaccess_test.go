@@ -28,9 +28,7 @@ func TestHubAccess(t *testing.T) {
 		return recorder.Probe(ctx, pulumi.Map{"arn": access.RoleARN})
 	})
 	assert.NilError(t, err)
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	role := r.OfType("aws:iam/role:Role")[0]
 	recorder.Golden(t, "trust.json", role.String("assumeRolePolicy"))
 	role.Expect(t, map[string]string{"name": "demo-argocd-spoke"})
@@ -38,9 +36,7 @@ func TestHubAccess(t *testing.T) {
 		"clusterName": "demo", "type": "STANDARD", "kubernetesGroups[0]": "tombolo:argocd", "kubernetesGroups[1]": "",
 	})
 	for _, res := range r.All() {
-		if strings.Contains(res.Type, "olicy") {
-			t.Errorf("%s %s: the role needs no rights in the cloud, and the group has its own on the cluster", res.Type, res.Name)
-		}
+		assert.Check(t, !strings.Contains(res.Type, "olicy"), "%s %s: the role needs no rights in the cloud, and the group has its own on the cluster", res.Type, res.Name)
 	}
 	r.Probed().ExpectAfter(t, "arn", "demo-hub-access")
 }

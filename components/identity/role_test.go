@@ -6,6 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -43,9 +44,7 @@ func run(t *testing.T, a *RoleArgs) *recorder.Recorder {
 	if got := <-arn; !strings.HasSuffix(got, "demo-dns-role") {
 		t.Errorf("ARN %s", got)
 	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	return r
 }
 
@@ -62,14 +61,10 @@ func TestTrustAndPolicy(t *testing.T) {
 
 func TestAssociationOnlyForPodIdentity(t *testing.T) {
 	const token = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
-	if n := len(run(t, args(IRSA)).OfType(token)); n != 0 {
-		t.Errorf("irsa made %d associations", n)
-	}
+	assert.Check(t, is.Equal(len(run(t, args(IRSA)).OfType(token)), 0))
 	r := run(t, args(PodIdentity))
 	associations := r.OfType(token)
-	if len(associations) != 1 {
-		t.Fatalf("pod-identity made %d associations, expected 1", len(associations))
-	}
+	assert.Assert(t, len(associations) == 1, "pod-identity made %d associations, expected 1", len(associations))
 	for path, want := range map[string]string{"clusterName": "demo", "namespace": "dns", "serviceAccount": "external-dns"} {
 		if got := associations[0].String(path); got != want {
 			t.Errorf("association's %s is %q, expected %q", path, got, want)
@@ -175,8 +170,7 @@ func TestRoleValidate(t *testing.T) {
 			_, err := NewRole(ctx, "demo-dns", a)
 			return err
 		})
-		if err == nil || !strings.Contains(err.Error(), "identity demo-dns: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, "identity demo-dns: "))
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }

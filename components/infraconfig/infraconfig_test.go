@@ -7,6 +7,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/components/recorder"
@@ -48,9 +49,7 @@ func TestConfigMaps(t *testing.T) {
 		}},
 	})
 	assert.NilError(t, err)
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	general, _ := r.Named(token, "demo-general")
 	for path, want := range map[string]string{
 		"metadata.name": "infra-config", "metadata.namespace": "flux-system", "metadata.labels.tier": "test", "metadata.annotations.owner": "platform",
@@ -66,9 +65,7 @@ func TestConfigMaps(t *testing.T) {
 		}
 	}
 	service, _ := r.Named(token, "demo-external-dns")
-	if got := service.String("metadata.namespace") + "/" + service.String("metadata.name"); got != "dns/external-dns-values" {
-		t.Errorf("the service's ConfigMap is %s", got)
-	}
+	assert.Check(t, is.Equal(service.String("metadata.namespace")+"/"+service.String("metadata.name"), "dns/external-dns-values"))
 	want := `accountId: "111122223333"
 clusterName: demo
 region: over
@@ -81,9 +78,7 @@ serviceAccount:
   name: external-dns
 vpcId: vpc-1
 `
-	if got := service.String(`data["values.yaml"]`); got != want {
-		t.Errorf("values are\n%s\nexpected\n%s", got, want)
-	}
+	assert.Check(t, is.Equal(service.String(`data["values.yaml"]`), want))
 }
 
 func TestInfraConfigValidate(t *testing.T) {

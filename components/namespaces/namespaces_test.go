@@ -6,6 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 	"tombolo/internal/names"
@@ -32,9 +33,7 @@ func TestNamespaces(t *testing.T) {
 		Existing: pulumi.StringMap{"default": pulumi.String(""), "dns": pulumi.String("demo")},
 	})
 	assert.NilError(t, err)
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	dns, ok := r.Named(token, "demo-dns")
 	if !ok {
 		t.Fatal("no namespace demo-dns")
@@ -46,9 +45,7 @@ func TestNamespaces(t *testing.T) {
 			t.Errorf("%s is %q, expected %q", path, got, want)
 		}
 	}
-	if len(dns.IgnoreChanges) > 0 {
-		t.Errorf("ignored changes %v: labels of the cluster file would not arrive", dns.IgnoreChanges)
-	}
+	assert.Check(t, len(dns.IgnoreChanges) == 0, "ignored changes %v: labels of the cluster file would not arrive", dns.IgnoreChanges)
 }
 
 func TestForeignNamespaceIsRefused(t *testing.T) {

@@ -33,9 +33,7 @@ func access(t *testing.T, args *AccessArgs) (r *recorder.Recorder, token any, hi
 		return err
 	})
 	assert.NilError(t, err)
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	return r, token, hidden
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -35,9 +36,7 @@ func registered(t *testing.T, args *RegistrationArgs) recorder.Resource {
 	t.Helper()
 	r, err := run(args)
 	assert.NilError(t, err)
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	return r.OfType(secretType)[0]
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/automation/backend"
@@ -62,9 +63,7 @@ func TestClassify(t *testing.T) {
 		{&interruption{errors.New("killed")}, 130},
 	} {
 		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
-			if got := classify(err).code; got != test.want {
-				t.Errorf("%T %v: got %d, want %d", err, err, got, test.want)
-			}
+			assert.Check(t, is.Equal(classify(err).code, test.want))
 		}
 	}
 }
@@ -116,9 +115,7 @@ func TestSupervise(t *testing.T) {
 				t.Errorf("got %d, want %d; it said %q", code, test.want, lines)
 			}
 			for i, says := range test.says {
-				if !strings.HasPrefix(lines[i], says) {
-					t.Errorf("line %d is %q, want %q", i+1, lines[i], says)
-				}
+				assert.Check(t, strings.HasPrefix(lines[i], says), "line %d is %q, want %q", i+1, lines[i], says)
 			}
 		})
 	}
@@ -159,9 +156,7 @@ func TestOneSignalEndsARead(t *testing.T) {
 	signals <- syscall.SIGTERM
 	args := []string{"comment", "--file", pipe, "--host", "github", "--repository", "acme/platform", "--number", "7"}
 	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, args) })
-	if code != 130 {
-		t.Errorf("got %d: %s", code, errOut)
-	}
+	assert.Check(t, code == 130, "got %d: %s", code, errOut)
 }
 
 // TestClusterFileThatIsNoRegularFile: it is refused before it is read.
@@ -194,17 +189,13 @@ func TestInterruptedCommand(t *testing.T) {
 
 func TestErrorDocument(t *testing.T) {
 	f, out, errOut := testFactory(t)
-	if code := run(t.Context(), f, []string{"validate", "--output", "json"}); code != 4 {
-		t.Errorf("got %d, want 4", code)
-	}
+	assert.Check(t, is.Equal(run(t.Context(), f, []string{"validate", "--output", "json"}), 4))
 	var d failure
 	assert.NilError(t, json.Unmarshal(out.Bytes(), &d))
 	if d.Type != "error" || d.Class != "precondition" || d.ExitCode != 4 || !strings.Contains(d.Message, "no project found") {
 		t.Errorf("got %+v", d)
 	}
-	if !strings.HasPrefix(errOut.String(), "✗ no project found") {
-		t.Errorf("people read %q", errOut)
-	}
+	assert.Check(t, strings.HasPrefix(errOut.String(), "✗ no project found"), "people read %q", errOut)
 }
 
 func TestLabFromEnvironment(t *testing.T) {
@@ -236,8 +227,6 @@ func TestCounted(t *testing.T) {
 		"2 problems in a.yaml":  {{File: "a.yaml"}, {File: "a.yaml"}},
 		"2 problems in 2 files": {{File: "a.yaml"}, {File: "b.yaml"}},
 	} {
-		if got := counted(problems); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.Check(t, is.Equal(counted(problems), want))
 	}
 }

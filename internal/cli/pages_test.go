@@ -106,9 +106,7 @@ func TestPagesSayWhatWasNotRun(t *testing.T) {
 		}
 		found++
 		_, top, _ := strings.Cut(text, "\n\n")
-		if !strings.HasPrefix(top, "> Not run: ") {
-			t.Errorf("%s is about %q, and does not begin with what was not run (> Not run: …)", page, elsewhere.FindString(text))
-		}
+		assert.Check(t, strings.HasPrefix(top, "> Not run: "), "%s is about %q, and does not begin with what was not run (> Not run: …)", page, elsewhere.FindString(text))
 	}
 	if found < 5 {
 		t.Errorf("%d pages were found: the test sees nothing", found)

@@ -45,7 +45,5 @@ func TestProblemsShowNoControlCharacters(t *testing.T) {
 	assert.NilError(t, os.WriteFile(file, []byte("name: \x1b[2Jgone\n"), 0o644))
 	var b bytes.Buffer
 	Problems(&b, strict.Problems{{File: file, Line: 1, Column: 7, Message: "bad"}}, ProblemOptions{Terminal: true})
-	if strings.Contains(b.String(), "\x1b") {
-		t.Errorf("a control character of the file reaches the terminal: %q", &b)
-	}
+	assert.Check(t, !strings.Contains(b.String(), "\x1b"), "a control character of the file reaches the terminal: %q", &b)
 }

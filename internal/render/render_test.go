@@ -34,9 +34,7 @@ func TestJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &document); err != nil {
 			t.Errorf("%q is not a document: %v", line, err)
 		}
-		if document["type"] == nil {
-			t.Errorf("%q has no type", line)
-		}
+		assert.Check(t, document["type"] != nil, "%q has no type", line)
 	}
 }
 
@@ -61,9 +59,7 @@ func TestRefreshStopsAtClose(t *testing.T) {
 	p.StackStarted("demo-core", "up")
 	p.Close()
 	p.Close()
-	if !strings.Contains(err.String(), "demo-core  up  0 done") {
-		t.Errorf("the view shows %q", &err)
-	}
+	assert.Check(t, strings.Contains(err.String(), "demo-core  up  0 done"), "the view shows %q", &err)
 }
 
 // planEvents is a preview of one resource of each kind of change.
@@ -112,9 +108,7 @@ func preview(t *testing.T) Plan {
 	p.StackFinished("demo-bootstrap", changes, nil)
 	p.Close()
 	plans := p.Plans()
-	if len(plans) != 1 {
-		t.Fatalf("got %d plans, want 1", len(plans))
-	}
+	assert.Assert(t, len(plans) == 1, "got %d plans, want 1", len(plans))
 	return plans[0]
 }
 
@@ -137,9 +131,7 @@ func TestPlan(t *testing.T) {
 			WritePlan(&b, plan, o)
 			golden.Assert(t, b.String(), name+".golden")
 			for _, secret := range []string{"not-marked-as-secret", "s3cr3t", "AAABAL"} {
-				if strings.Contains(b.String(), secret) {
-					t.Errorf("the plan shows the secret %q", secret)
-				}
+				assert.Check(t, !strings.Contains(b.String(), secret), "the plan shows the secret %q", secret)
 			}
 			for line := range strings.Lines(b.String()) {
 				if o.Width > 0 && len([]rune(strings.TrimSuffix(line, "\n"))) > o.Width {

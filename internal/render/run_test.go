@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 )
 
@@ -47,9 +48,7 @@ func TestRunInASCII(t *testing.T) {
 		t.Error("the view is coloured, and no colours are wanted")
 	}
 	for _, want := range []string{"o hub      core       #.........  59s", "+ tools    done       ##########  3m50s"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the view never shows %q", want)
-		}
+		assert.Check(t, is.Contains(b.String(), want))
 	}
 }
 
@@ -159,9 +158,7 @@ func TestInterlude(t *testing.T) {
 	p := New(Options{Err: s, Terminal: true})
 	p.StackStarted("demo-core", "up")
 	p.Interlude(func() { fmt.Fprintln(s, "a table") })
-	if want := "a table\no demo-core  up  0 done   0s\n"; s.String() != want {
-		t.Errorf("the screen shows %q, want %q", s, want)
-	}
+	assert.Check(t, is.Equal(s.String(), "a table\no demo-core  up  0 done   0s\n"))
 	p.Close()
 }
 

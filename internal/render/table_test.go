@@ -27,8 +27,6 @@ func TestTableTooWide(t *testing.T) {
 	} {
 		var b strings.Builder
 		assert.NilError(t, Table(&b, TableOptions{Width: width}, []string{"KIND", "NAME", "READY", "REVISION"}, rows))
-		if b.String() != want {
-			t.Errorf("in %d cells:\n%s", width, b.String())
-		}
+		assert.Check(t, b.String() == want, "in %d cells:\n%s", width, b.String())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
 	"tombolo/config/addon"
@@ -77,9 +78,7 @@ func TestHubWithoutAddons(t *testing.T) {
 		t.Fatal(err)
 	}
 	clusters := []published.Set{published.To(hub, hub)}
-	if found := check(t, os.DirFS(dir), clusters); found != "" {
-		t.Errorf("found\n%s", found)
-	}
+	assert.Check(t, is.Equal(check(t, os.DirFS(dir), clusters), ""))
 	file := path.Join(dir, appsSet)
 	text, err := os.ReadFile(file)
 	assert.NilError(t, err)

@@ -190,9 +190,7 @@ func TestBothEnginesMakeTheSame(t *testing.T) {
 // Application alone.
 func rendered(t *testing.T, app argocd.Application, from argocd.Source) []string {
 	t.Helper()
-	if len(from.Helm.ValueFiles) > 0 {
-		t.Fatalf("%s has values in files", app.Metadata.Name)
-	}
+	assert.Assert(t, len(from.Helm.ValueFiles) == 0, "%s has values in files", app.Metadata.Name)
 	c, _, err := helm.Load(treetest.Index(t, os.DirFS("../argocd")), from.Path)
 	assert.NilError(t, err)
 	values, err := helm.Overlay(nil, from.Helm.Values)
@@ -252,14 +250,10 @@ func TestWaves(t *testing.T) {
 	for name, want := range map[string]int{
 		"external-dns": -2, "external-secrets": -2, "ingress-nginx": -1, "kube-prometheus-stack": 0, "aws-efs-csi-driver": 0,
 	} {
-		if waves[name] != want {
-			t.Errorf("%s is in wave %d, want %d", name, waves[name], want)
-		}
+		assert.Check(t, waves[name] == want, "%s is in wave %d, want %d", name, waves[name], want)
 	}
 	for name, wave := range definitions {
-		if wave != -5 {
-			t.Errorf("definitions of %s are in wave %d, want -5", name, wave)
-		}
+		assert.Check(t, wave == -5, "definitions of %s are in wave %d, want -5", name, wave)
 	}
 	last := -5
 	for _, stage := range addon.Stages() {

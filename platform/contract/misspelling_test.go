@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 )
 
@@ -78,9 +79,7 @@ func TestMisspellings(t *testing.T) {
 					found.WriteString(line)
 				}
 			}
-			if found.Len() == 0 {
-				t.Errorf("nothing is found")
-			}
+			assert.Check(t, found.Len() != 0, "nothing is found")
 			golden.Assert(t, found.String(), "golden/"+strings.ReplaceAll(m.name, " ", "-")+".golden")
 		})
 	}

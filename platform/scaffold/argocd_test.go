@@ -52,9 +52,7 @@ func TestTreeOfAHubHasWhatItsClustersTurnOn(t *testing.T) {
 	assert.Check(t, is.DeepEqual(got, want))
 	const list = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n" +
 		"  - ../../addons/metrics-server\n  - ../../addons/reloader\n  - ../../apps\ncomponents:\n  - ../base\n"
-	if diff := cmp.Diff(list, read(t, dir, "clusters/mgmt/kustomization.yaml")); diff != "" {
-		t.Errorf("the list (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.Equal(cmp.Diff(list, read(t, dir, "clusters/mgmt/kustomization.yaml")), ""))
 }
 
 func TestTurningOffInAFleet(t *testing.T) {
@@ -68,9 +66,7 @@ func TestTurningOffInAFleet(t *testing.T) {
 		"app-of-apps/addons/reloader.yaml":  Unused,
 		"addons/metrics-server/values.yaml": Same,
 	} {
-		if changes[file] != want {
-			t.Errorf("%s was %s, want %s", file, changes[file], want)
-		}
+		assert.Check(t, changes[file] == want, "%s was %s, want %s", file, changes[file], want)
 	}
 	if text := read(t, dir, "clusters/mgmt/kustomization.yaml"); strings.Contains(text, "reloader") || !strings.Contains(text, "- ../base\n") {
 		t.Errorf("after turning off:\n%s", text)

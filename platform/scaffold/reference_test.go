@@ -59,9 +59,7 @@ func TestFoldersOfAddonsAreLabelled(t *testing.T) {
 				continue
 			}
 			assert.NilError(t, err)
-			if !strings.Contains(string(text), "tombolo/addon: "+name+"\n") {
-				t.Errorf("%s does not label its objects with the addon", file)
-			}
+			assert.Check(t, strings.Contains(string(text), "tombolo/addon: "+name+"\n"), "%s does not label its objects with the addon", file)
 		}
 	}
 }

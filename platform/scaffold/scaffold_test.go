@@ -73,9 +73,7 @@ func TestTreeHasWhatTheClusterTurnsOn(t *testing.T) {
 	changes := write(t, dir, false, cluster("clusters/dev", "karpenter"))
 	var got []string
 	for file, change := range changes {
-		if change != Written {
-			t.Errorf("%s was %s", file, change)
-		}
+		assert.Check(t, change == Written, "%s was %s", file, change)
 		got = append(got, file)
 	}
 	slices.Sort(got)
@@ -108,9 +106,7 @@ func TestWriteAgainChangesNothing(t *testing.T) {
 	c := cluster("clusters/dev", "karpenter", "external-dns")
 	write(t, dir, false, c)
 	for file, change := range write(t, dir, false, c) {
-		if change != Same {
-			t.Errorf("%s was %s", file, change)
-		}
+		assert.Check(t, change == Same, "%s was %s", file, change)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/distribution"
 	"tombolo/components/flux"
@@ -165,9 +166,7 @@ func TestLastDistribution(t *testing.T) {
 		return err
 	})
 	assert.NilError(t, err)
-	if got := r.OfType("pulumi:pulumi:StackReference")[0].Name; got != "organization/tombolo/demo-bootstrap" {
-		t.Errorf("reference to %s", got)
-	}
+	assert.Check(t, is.Equal(r.OfType("pulumi:pulumi:StackReference")[0].Name, "organization/tombolo/demo-bootstrap"))
 }
 
 func TestGitFiles(t *testing.T) {

@@ -65,9 +65,7 @@ func TestFieldsHaveKeysAndTypes(t *testing.T) {
 func sameFields(t *testing.T, handoff, values reflect.Type, keys map[string]bool) {
 	t.Helper()
 	exported := slices.DeleteFunc(reflect.VisibleFields(handoff), func(f reflect.StructField) bool { return !f.IsExported() })
-	if len(exported) != values.NumField() {
-		t.Fatalf("%s has %d fields, %s %d", handoff, len(exported), values, values.NumField())
-	}
+	assert.Assert(t, len(exported) == values.NumField(), "%s has %d fields, %s %d", handoff, len(exported), values, values.NumField())
 	for i, f := range exported {
 		v := values.Field(i)
 		if _, part := f.Tag.Lookup("cloud"); part && v.Tag == f.Tag {
@@ -188,9 +186,7 @@ func TestPlaceholdersCannotBeApplied(t *testing.T) {
 	want := "import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied: " +
 		"deploy core first, then run without placeholders"
 	assert.Check(t, is.ErrorContains(err, want))
-	if len(r.All()) > 0 {
-		t.Error("something was registered")
-	}
+	assert.Check(t, len(r.All()) == 0, "something was registered")
 }
 
 func TestImportVersions(t *testing.T) {
@@ -236,12 +232,8 @@ func TestImportWithoutCore(t *testing.T) {
 		_, err = Import(ctx, "demo-core", "aws", false)
 		return err
 	}, pulumi.WithMocks("tombolo", "demo-bootstrap", &noStack{}))
-	if failed == nil {
-		t.Error("the run did not fail")
-	}
-	if want := "deploy core first: pulumi up -s demo-core"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, failed != nil, "the run did not fail")
+	assert.Check(t, is.ErrorContains(err, "deploy core first: pulumi up -s demo-core"))
 }
 
 func TestImportAsksForTheFullName(t *testing.T) {
@@ -256,9 +248,7 @@ func TestImportAsksForTheFullName(t *testing.T) {
 		return err
 	})
 	assert.NilError(t, err)
-	if got := r.OfType(reference)[0].Name; got != "organization/tombolo/demo-core" {
-		t.Errorf("reference to %s", got)
-	}
+	assert.Check(t, is.Equal(r.OfType(reference)[0].Name, "organization/tombolo/demo-core"))
 }
 
 func TestFromOutputs(t *testing.T) {
@@ -320,9 +310,7 @@ users:
       command: aws
       interactiveMode: Never
 `
-	if string(got) != want {
-		t.Errorf("kubeconfig is\n%s\nexpected\n%s", got, want)
-	}
+	assert.Check(t, string(got) == want, "kubeconfig is\n%s\nexpected\n%s", got, want)
 	if _, err := (Values{}).Kubeconfig(); err == nil || !strings.Contains(err.Error(), "name, region, endpoint and certificate authority are required") {
 		t.Errorf("error %v for no values", err)
 	}

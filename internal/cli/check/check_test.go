@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -64,9 +65,7 @@ func TestCheck(t *testing.T) {
 		"prod is not checked: its gitops.path, clusters/prod, is not in " + dir + "\n",
 		"✔ " + dir + " fits demo\n",
 	} {
-		if !strings.Contains(errOut, want) {
-			t.Errorf("%q lacks %q", errOut, want)
-		}
+		assert.Check(t, is.Contains(errOut, want))
 	}
 }
 
@@ -83,9 +82,7 @@ func TestCheckOnATerminal(t *testing.T) {
 		"       |           ^\n",
 		"  did you mean \"region\"?\n",
 	} {
-		if !strings.Contains(errOut, want) {
-			t.Errorf("%s\nlacks\n%s", errOut, want)
-		}
+		assert.Check(t, is.Contains(errOut, want))
 	}
 }
 

@@ -152,12 +152,8 @@ func TestDestroy(t *testing.T) {
 			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
 				t.Errorf("got the error %v, want %q", err, test.err)
 			}
-			if !slices.Equal(d.calls, test.calls) {
-				t.Errorf("got the calls %q, want %q", d.calls, test.calls)
-			}
-			if !strings.Contains(errOut.String(), test.says) {
-				t.Errorf("people read %q, want %q in it", errOut, test.says)
-			}
+			assert.Check(t, slices.Equal(d.calls, test.calls), "got the calls %q, want %q", d.calls, test.calls)
+			assert.Check(t, strings.Contains(errOut.String(), test.says), "people read %q, want %q in it", errOut, test.says)
 		})
 	}
 }
@@ -212,9 +208,7 @@ func TestLeftovers(t *testing.T) {
 			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
 				t.Errorf("got the error %v, want %q", err, test.err)
 			}
-			if !slices.Equal(d.calls, test.calls) {
-				t.Errorf("got the calls %q, want %q", d.calls, test.calls)
-			}
+			assert.Check(t, slices.Equal(d.calls, test.calls), "got the calls %q, want %q", d.calls, test.calls)
 		})
 	}
 }

@@ -286,9 +286,7 @@ func TestPlaceProgram(t *testing.T) {
 		Runtime struct{ Options map[string]string }
 	}
 	assert.NilError(t, yaml.Unmarshal(text, &got))
-	if got.Runtime.Options["buildTarget"] != "" {
-		t.Errorf("the program is built: %v", got.Runtime.Options)
-	}
+	assert.Check(t, got.Runtime.Options["buildTarget"] == "", "the program is built: %v", got.Runtime.Options)
 	found, err := os.ReadFile(filepath.Join(project, got.Main, got.Runtime.Options["binary"]))
 	if err != nil || string(found) != "the program" {
 		t.Errorf("the engine runs %q, %v, by %+v", found, err, got)

@@ -100,9 +100,7 @@ func TestLabSteps(t *testing.T) {
 	}
 	want := "► lab: start the lab\n✔ lab: start the lab: 4 processes (1.2s)\n" +
 		"  lab: ended what an earlier lab left\n✗ lab: check the tools\n"
-	if got := errOut.String(); got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
+	assert.Check(t, is.Equal(errOut.String(), want))
 }
 
 func TestLabStepsAreNoDocuments(t *testing.T) {
@@ -148,8 +146,6 @@ func TestAgain(t *testing.T) {
 		"--lab": {Lab: true},
 		"--lab --backend 's3://b?a=1&b=it'\\''s'": {Lab: true, Backend: "s3://b?a=1&b=it's"},
 	} {
-		if got := strings.Join(g.again(), " "); got != want {
-			t.Errorf("flags are %s, want %s", got, want)
-		}
+		assert.Check(t, is.Equal(strings.Join(g.again(), " "), want))
 	}
 }

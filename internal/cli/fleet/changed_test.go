@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
@@ -33,9 +34,7 @@ func TestChangedSince(t *testing.T) {
 	if err := fx.run(t, "--changed-since", "main"); err != nil || len(fx.worked) > 0 {
 		t.Errorf("nothing has changed, and it worked on %v, error %v", fx.worked, err)
 	}
-	if want := "✔ unchanged since main: canary, east, west, last\n"; fx.errOut.String() != want {
-		t.Errorf("people read %q, want %q", fx.errOut, want)
-	}
+	assert.Check(t, is.Equal(fx.errOut.String(), "✔ unchanged since main: canary, east, west, last\n"))
 	fx.write(t, "clusters/west.yaml", strings.NewReplacer("NAME", "west", "WAVE", "1", "TIER", "test").Replace(file))
 	assert.NilError(t, os.Remove(fx.root+"/clusters/last.yaml"))
 	if err := fx.run(t, "--changed-since", "main"); err != nil || !slices.Equal(fx.worked, []string{"west"}) {
@@ -45,9 +44,7 @@ func TestChangedSince(t *testing.T) {
 		"► west: cluster file: clusters/west.yaml changed\n", "✔ unchanged since main: canary, east\n",
 		"✗ clusters/last.yaml was removed since main: ",
 	} {
-		if !strings.Contains(fx.errOut.String(), want) {
-			t.Errorf("people do not read %q:\n%s", want, fx.errOut)
-		}
+		assert.Check(t, strings.Contains(fx.errOut.String(), want), "people do not read %q:\n%s", want, fx.errOut)
 	}
 	if err := fx.run(t, "canary", "--changed-since", "main"); err != nil || len(fx.worked) > 0 {
 		t.Errorf("another cluster has changed, and it worked on %v, error %v", fx.worked, err)

@@ -187,9 +187,7 @@ func TestSeveral(t *testing.T) {
 func TestResumed(t *testing.T) {
 	fx := newFixture(t)
 	fx.bad = []string{"east"}
-	if err := fx.run(t, "--all", "--refresh", "--yes"); err == nil {
-		t.Fatal("no failure")
-	}
+	assert.Assert(t, fx.run(t, "--all", "--refresh", "--yes") != nil, "no failure")
 	fx.bad, fx.unhealthy = nil, []string{"west"}
 	err := fx.run(t, "--resume", "--yes")
 	if verification := new(health.Error); !errors.As(err, &verification) || verification.Cluster != "west" {
@@ -216,35 +214,27 @@ func TestResumeRefusesAnotherBackend(t *testing.T) {
 	fx := newFixture(t)
 	fx.factory.Globals.Backend = "file:///here"
 	fx.bad = []string{"canary"}
-	if err := fx.run(t, "--all"); err == nil {
-		t.Fatal("no failure")
-	}
+	assert.Assert(t, fx.run(t, "--all") != nil, "no failure")
 	fx.factory.Globals.Backend = "s3://there"
 	err := fx.run(t, "--resume")
 	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Precondition ||
 		!strings.HasSuffix(f.Problem, "cannot be resumed: its state is in file:///here, and this is s3://there") {
 		t.Errorf("got %v", err)
 	}
-	if fx.worked != nil {
-		t.Errorf("worked on %v", fx.worked)
-	}
+	assert.Check(t, fx.worked == nil, "worked on %v", fx.worked)
 }
 
 func TestResumeRefusesChangedFiles(t *testing.T) {
 	fx := newFixture(t)
 	fx.bad = []string{"canary"}
-	if err := fx.run(t, "--all"); err == nil {
-		t.Fatal("no failure")
-	}
+	assert.Assert(t, fx.run(t, "--all") != nil, "no failure")
 	fx.write(t, "clusters/west.yaml", "version: 1\n")
 	err := fx.run(t, "--resume")
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Class != fault.Precondition || !strings.HasSuffix(f.Problem, "cannot be resumed: since then clusters/west.yaml changed") {
 		t.Errorf("got %v", err)
 	}
-	if fx.worked != nil {
-		t.Errorf("worked on %v", fx.worked)
-	}
+	assert.Check(t, fx.worked == nil, "worked on %v", fx.worked)
 }
 
 func TestJSON(t *testing.T) {
@@ -264,9 +254,7 @@ func TestJSON(t *testing.T) {
 		"run-started", "cluster-started", "data of east", "cluster-finished", "cluster-started", "data of west", "cluster-finished",
 		"run-finished", "summary",
 	}
-	if !slices.Equal(types, want) {
-		t.Errorf("got %v, want %v", types, want)
-	}
+	assert.Check(t, slices.Equal(types, want), "got %v, want %v", types, want)
 	if fx.errOut.Len() > 0 {
 		t.Errorf("people read %q", fx.errOut)
 	}
@@ -287,10 +275,6 @@ func TestNames(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		all = append(all, &config.Cluster{Name: name})
 	}
-	if got := Names(all); got != "a, b, c, d, e" {
-		t.Errorf("got %q", got)
-	}
-	if got := Names(append(all, &config.Cluster{Name: "f"})); got != "6 clusters" {
-		t.Errorf("got %q", got)
-	}
+	assert.Check(t, is.Equal(Names(all), "a, b, c, d, e"))
+	assert.Check(t, is.Equal(Names(append(all, &config.Cluster{Name: "f"})), "6 clusters"))
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/config"
@@ -95,9 +96,7 @@ func TestSVGStaysInside(t *testing.T) {
 			t.Errorf("%s is wider than its box of %.0f", b.Name, d.boxWidth)
 		}
 	}
-	if len(d.boxes) != len(many) {
-		t.Errorf("%d boxes are drawn of %d clusters", len(d.boxes), len(many))
-	}
+	assert.Check(t, len(d.boxes) == len(many), "%d boxes are drawn of %d clusters", len(d.boxes), len(many))
 }
 
 // TestHubElsewhere: a hub that is not among the clusters is named, and no arrow
@@ -105,9 +104,7 @@ func TestSVGStaysInside(t *testing.T) {
 func TestHubElsewhere(t *testing.T) {
 	f := arrange([]*config.Cluster{cluster("shop", "prod", 1, "mgmt")})
 	for format, got := range map[string]string{"mermaid": f.mermaid(), "svg": f.svg()} {
-		if !strings.Contains(got, "argocd of mgmt") {
-			t.Errorf("%s: the hub is not named in %s", format, got)
-		}
+		assert.Check(t, strings.Contains(got, "argocd of mgmt"), "%s: the hub is not named in %s", format, got)
 		if strings.Contains(got, "runs") && strings.Contains(got, "c_mgmt") || strings.Contains(got, "mgmt runs") {
 			t.Errorf("%s: there is an arrow from a hub that is not drawn: %s", format, got)
 		}
@@ -167,13 +164,9 @@ func TestCommand(t *testing.T) {
 
 func TestCommandRefuses(t *testing.T) {
 	_, err := run(t, render.Text, "--format", "png")
-	if want := `invalid argument "png" for "--format" flag: must be one of: mermaid, svg`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, `invalid argument "png" for "--format" flag: must be one of: mermaid, svg`))
 	_, err = run(t, render.Text, "--wave", "7")
-	if want := "no cluster matches --wave 7; `tombolo list` shows the clusters; their labels are in their files"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, "no cluster matches --wave 7; `tombolo list` shows the clusters; their labels are in their files"))
 	if _, err = run(t, render.Text, "other"); err == nil || !strings.Contains(err.Error(), `cluster "other" is not known`) {
 		t.Errorf("got %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/config"
@@ -56,14 +57,10 @@ func TestKubeconfigFile(t *testing.T) {
 	got, err := run(t, false, "demo", "--file", "config")
 	assert.NilError(t, err)
 	path := strings.TrimSuffix(got, "\n")
-	if !filepath.IsAbs(path) {
-		t.Errorf("the path %q is not absolute", path)
-	}
+	assert.Check(t, filepath.IsAbs(path), "the path %q is not absolute", path)
 	info, err := os.Stat(path)
 	assert.NilError(t, err)
-	if mode := info.Mode().Perm(); mode != 0o600 {
-		t.Errorf("the file has mode %o, want 600", mode)
-	}
+	assert.Check(t, is.Equal(info.Mode().Perm(), os.FileMode(0o600)))
 	if written, err := os.ReadFile(path); err != nil || string(written) != content {
 		t.Errorf("the file holds %q, %v", written, err)
 	}

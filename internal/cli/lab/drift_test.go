@@ -63,9 +63,7 @@ func TestDriftRun(t *testing.T) {
 	assert.NilError(t, driftRun(t.Context(), o))
 	assert.Check(t, is.Equal(errOut.String(), "✔ changed T n behind Pulumi's back\n"))
 	want := `{"type":"lab-drift","done":"deleted","resource":{"type":"T","id":"n","name":"","region":"","created":"0001-01-01T00:00:00Z"}}` + "\n"
-	if out.String() != want {
-		t.Errorf("machines read %s", out)
-	}
+	assert.Check(t, is.Equal(out.String(), want))
 	if diff := cmp.Diff([]string{"change T n map[a:b]", "delete T n"}, f.calls); diff != "" {
 		t.Error(diff)
 	}

@@ -25,9 +25,7 @@ func TestFaultArguments(t *testing.T) {
 		t.Errorf("%v, %v", got.IDs, err)
 	}
 	err := execute(t, NewCmdFaultClear(testFactory(), keep), []string{"Vpc"})
-	if want := "\"Vpc\" is not the id of a fault; see `tombolo lab fault list`"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, "\"Vpc\" is not the id of a fault; see `tombolo lab fault list`"))
 }
 
 func TestFaultRun(t *testing.T) {
@@ -38,19 +36,13 @@ func TestFaultRun(t *testing.T) {
 		assert.NilError(t, run(t.Context(), o))
 	}
 	want := "there is no fault\n✔ fault 1 added: create of aws:ec2/vpc:Vpc, quota, 2 times\n✔ faults removed: 1, left: 0\n"
-	if errOut.String() != want {
-		t.Errorf("people read %q, want %q", errOut, want)
-	}
+	assert.Check(t, is.Equal(errOut.String(), want))
 	table := "ID   KIND    OPERATION   TYPE              LEFT\n1    quota   create      aws:ec2/vpc:Vpc   2\n"
-	if out.String() != table {
-		t.Errorf("the table is\n%s\nwant\n%s", out, table)
-	}
+	assert.Check(t, out.String() == table, "the table is\n%s\nwant\n%s", out, table)
 	o.JSON = yes
 	out.Reset()
 	assert.NilError(t, faultAddRun(t.Context(), o))
-	if got, want := out.String(), `{"type":"lab-faults","faults":[{"id":1,"kind":"quota","operation":"create","type":"aws:ec2/vpc:Vpc","count":2}]}`+"\n"; got != want {
-		t.Errorf("machines read %s, want %s", got, want)
-	}
+	assert.Check(t, is.Equal(out.String(), `{"type":"lab-faults","faults":[{"id":1,"kind":"quota","operation":"create","type":"aws:ec2/vpc:Vpc","count":2}]}`+"\n"))
 }
 
 func TestClusterRun(t *testing.T) {

@@ -119,9 +119,7 @@ func TestUpWithAProfile(t *testing.T) {
 func TestUpFails(t *testing.T) {
 	f := &fake{err: errors.New("etcd missing in .tools/bin; run `make tools`")}
 	err := upRun(t.Context(), &UpOptions{Lab: f.open, Steps: func() func(lab.Step) { return func(lab.Step) {} }})
-	if want := "the lab did not start: etcd missing in .tools/bin; run `make tools`"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, "the lab did not start: etcd missing in .tools/bin; run `make tools`"))
 }
 
 func TestStatus(t *testing.T) {
@@ -191,14 +189,10 @@ func TestEnv(t *testing.T) {
 	var out bytes.Buffer
 	assert.NilError(t, envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: no}))
 	want := "export PASSPHRASE='it'\\''s \"$x\"'\nexport PATH='/a dir:/bin'\n"
-	if out.String() != want {
-		t.Errorf("got %q, want %q", &out, want)
-	}
+	assert.Check(t, is.Equal(out.String(), want))
 	out.Reset()
 	assert.NilError(t, envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: yes}))
-	if want := `{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}` + "\n"; out.String() != want {
-		t.Errorf("got %q, want %q", &out, want)
-	}
+	assert.Check(t, is.Equal(out.String(), `{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}`+"\n"))
 }
 
 func TestLogs(t *testing.T) {
@@ -224,9 +218,7 @@ func TestLogs(t *testing.T) {
 			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
 				t.Errorf("got the error %v, want %q", err, test.err)
 			}
-			if out.String() != test.want {
-				t.Errorf("got %q, want %q", &out, test.want)
-			}
+			assert.Check(t, is.Equal(out.String(), test.want))
 		})
 	}
 }
@@ -252,18 +244,14 @@ func TestFollow(t *testing.T) {
 	go func() {
 		done <- logsRun(ctx, &LogsOptions{Lab: f.open, Out: out, Process: "etcd", Follow: true, Every: time.Millisecond})
 	}()
-	if got := <-out.written; got != "one\n" {
-		t.Errorf("got %q first", got)
-	}
+	assert.Check(t, is.Equal(<-out.written, "one\n"))
 	file, err := os.OpenFile(f.log, os.O_APPEND|os.O_WRONLY, 0)
 	assert.NilError(t, err)
 	defer file.Close()
 	if _, err := file.WriteString("two\n"); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-out.written; got != "one\ntwo\n" {
-		t.Errorf("got %q then", got)
-	}
+	assert.Check(t, is.Equal(<-out.written, "one\ntwo\n"))
 	cancel()
 	if err := <-done; err != nil {
 		t.Errorf("an interrupt ended following with %v", err)

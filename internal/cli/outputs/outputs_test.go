@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation"
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
@@ -31,9 +33,7 @@ func run(t *testing.T, json bool, args ...string) (string, error) {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(t.Context())
-	if strings.Contains(out.String(), "s3cr3t") {
-		t.Errorf("a secret is printed: %q", out)
-	}
+	assert.Check(t, !strings.Contains(out.String(), "s3cr3t"), "a secret is printed: %q", out)
 	return out.String(), err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/config"
@@ -75,9 +76,7 @@ demo-bootstrap: 1 to create
 			})
 			cmd.SetArgs(test.args)
 			assert.NilError(t, cmd.ExecuteContext(t.Context()))
-			if got := out.String(); got != test.want {
-				t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
-			}
+			assert.Check(t, is.Equal(out.String(), test.want))
 		})
 	}
 }

@@ -143,9 +143,7 @@ func TestApprovals(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"-1", "two", ""} {
-		if err := new(Approvals).Set(text); err == nil {
-			t.Errorf("%q was taken", text)
-		}
+		assert.Check(t, new(Approvals).Set(text) != nil, "%q was taken", text)
 	}
 }
 
@@ -171,9 +169,7 @@ func TestReviewOfWhatFails(t *testing.T) {
 	dir, stdout, stderr, err := previewed(t, open, nil, "demo", "broken", "--output", "markdown", "--exit-code", "--html", "preview.html")
 	assert.Check(t, is.ErrorContains(err, "the account is another one"))
 	for _, want := range []string{"**The preview of broken is incomplete:** `the account is another one`\n", "<details><summary><b>demo</b>: 1 to create</summary>"} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("the comment has no %q:\n%s", want, stdout)
-		}
+		assert.Check(t, is.Contains(stdout, want))
 	}
 	if !strings.Contains(stderr, "broken") || strings.Contains(stderr, "<!--") {
 		t.Errorf("besides the comment it says\n%s", stderr)

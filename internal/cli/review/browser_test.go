@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
 	"tombolo/tests/browser"
@@ -54,9 +55,7 @@ func TestPageInABrowser(t *testing.T) {
 	text, err := Page(set)
 	assert.NilError(t, err)
 	page := string(text)
-	if strings.Count(page, strict) != 1 {
-		t.Fatalf("the page's policy is not %q", strict)
-	}
+	assert.Assert(t, strings.Count(page, strict) == 1, "the page's policy is not %q", strict)
 	visited := strings.Replace(browser.Visited(t, page, unfold), strict, lenient, 1)
 	for _, width := range []int{browser.Narrow, browser.Wide} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
@@ -70,9 +69,7 @@ func TestPageInABrowser(t *testing.T) {
 				_, seen, _ := strings.Cut(dom, "data-seen=")
 				t.Errorf("want %s, got %.300s", want, seen)
 			}
-			if complaints != "" {
-				t.Errorf("the browser complains:\n%s", complaints)
-			}
+			assert.Check(t, is.Equal(complaints, ""))
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation/cloud/aws"
@@ -152,9 +153,7 @@ func TestComments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			comment := Comment(set, Options{Key: "preview"})
 			golden.Assert(t, comment, name+".md")
-			if again := Comment(changesOfRequests()[name], Options{Key: "preview"}); again != comment {
-				t.Error("the same change makes another comment")
-			}
+			assert.Check(t, is.Equal(Comment(changesOfRequests()[name], Options{Key: "preview"}), comment))
 			page, err := Page(set)
 			assert.NilError(t, err)
 			for _, text := range []string{comment, string(page)} {
@@ -218,9 +217,7 @@ func TestPolicyInTheComment(t *testing.T) {
 		assert.NilError(t, judged.Judge(policy, approvals))
 		comment := Comment(judged, Options{Key: "preview"})
 		for _, text := range []string{want[0], "### Policy `tombolo.policy.yaml`\n", "- ❌ **aws** is denied: "} {
-			if !strings.Contains(comment, text) {
-				t.Errorf("with %d approvals nobody reads %q:\n%s", approvals, text, comment)
-			}
+			assert.Check(t, strings.Contains(comment, text), "with %d approvals nobody reads %q:\n%s", approvals, text, comment)
 		}
 		var unmet []string
 		for _, v := range judged.Unmet() {

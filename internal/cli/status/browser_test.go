@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/tests/browser"
 )
 
@@ -46,9 +49,7 @@ func TestPageInABrowser(t *testing.T) {
 				_, seen, _ := strings.Cut(dom, "data-seen=")
 				t.Errorf("want %s, got %.300s", want, seen)
 			}
-			if complaints != "" {
-				t.Errorf("the browser complains:\n%s", complaints)
-			}
+			assert.Check(t, is.Equal(complaints, ""))
 		})
 	}
 }

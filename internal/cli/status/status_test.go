@@ -206,9 +206,7 @@ func writtenPage(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "fleet.html")
 	_, stderr, err := run(t, render.Text, nil, "--html", path)
 	assert.NilError(t, err)
-	if want := "the page is in " + path; !strings.Contains(stderr, want) {
-		t.Errorf("standard error is %q, want %q in it", stderr, want)
-	}
+	assert.Check(t, is.Contains(stderr, "the page is in "+path))
 	text, err := os.ReadFile(path)
 	assert.NilError(t, err)
 	return string(text)
@@ -223,9 +221,7 @@ func TestPage(t *testing.T) {
 	for _, found := range outside.FindAllString(strings.ReplaceAll(text, `xmlns="http://www.w3.org/2000/svg"`, ""), -1) {
 		t.Errorf("the page takes something from elsewhere: %s", found)
 	}
-	if strings.Contains(text, "<limit exceeded>") {
-		t.Error("the page takes a cause as its own text")
-	}
+	assert.Check(t, !strings.Contains(text, "<limit exceeded>"), "the page takes a cause as its own text")
 }
 
 func TestPageCannotBeWritten(t *testing.T) {

@@ -25,9 +25,7 @@ func TestUTF8Locale(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			lookup := func(name string) (string, bool) { v, ok := test.env[name]; return v, ok }
-			if got := utf8Locale(lookup); got != test.want {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
+			assert.Check(t, is.Equal(utf8Locale(lookup), test.want))
 		})
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/config"
@@ -82,9 +85,7 @@ func TestUnlock(t *testing.T) {
 	}
 	want := "Remove the lock of demo-core? [y/N] ✔ demo-core: removed the lock\n" +
 		"the next up or destroy of demo first finds out how the interrupted operation ended\n"
-	if got.errOut != want {
-		t.Errorf("got %q, want %q", got.errOut, want)
-	}
+	assert.Check(t, is.Equal(got.errOut, want))
 }
 
 func TestUnlockDeclined(t *testing.T) {

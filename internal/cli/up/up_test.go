@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/automation/health"
@@ -205,15 +206,9 @@ func TestUp(t *testing.T) {
 				test.setup(fx)
 			}
 			err := upRun(t.Context(), fx.opts)
-			if got := text(err); got != test.err {
-				t.Errorf("got the error %q, want %q", got, test.err)
-			}
-			if !slices.Equal(fx.driver.calls, test.calls) {
-				t.Errorf("got the calls %q, want %q", fx.driver.calls, test.calls)
-			}
-			if !strings.Contains(fx.errOut.String(), test.says) {
-				t.Errorf("people read %q, want %q in it", fx.errOut, test.says)
-			}
+			assert.Check(t, is.Equal(text(err), test.err))
+			assert.Check(t, slices.Equal(fx.driver.calls, test.calls), "got the calls %q, want %q", fx.driver.calls, test.calls)
+			assert.Check(t, strings.Contains(fx.errOut.String(), test.says), "people read %q, want %q in it", fx.errOut, test.says)
 		})
 	}
 }
@@ -237,9 +232,7 @@ func TestUpResultDocument(t *testing.T) {
 	assert.NilError(t, upRun(t.Context(), fx.opts))
 	want := `{"type":"result","command":"up","cluster":"demo","stacks":[{"stack":"demo-core","operation":"up",` +
 		`"changes":{"create":3},"changed":3,"seconds":0}],"seconds":2}` + "\n"
-	if got := fx.out.String(); got != want {
-		t.Errorf("got  %swant %s", got, want)
-	}
+	assert.Check(t, is.Equal(fx.out.String(), want))
 }
 
 func TestUpWithoutCluster(t *testing.T) {

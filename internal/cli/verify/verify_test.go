@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/automation/health"
@@ -65,27 +66,19 @@ func TestVerifyReady(t *testing.T) {
 	if d.got.Timeout != 30*time.Second || d.got.Revision != "abc" {
 		t.Errorf("the driver was asked for %+v", d.got)
 	}
-	if want := "✔ demo: 1 object is ready, after 1s\n"; errOut != want {
-		t.Errorf("people read %q, want %q", errOut, want)
-	}
-	if !strings.Contains(out, "ConfigMap   infra-config   yes") {
-		t.Errorf("the table is %q", out)
-	}
+	assert.Check(t, is.Equal(errOut, "✔ demo: 1 object is ready, after 1s\n"))
+	assert.Check(t, is.Contains(out, "ConfigMap   infra-config   yes"))
 }
 
 func TestVerifyShowsWhatFailed(t *testing.T) {
 	d := failing()
 	out, _, err := run(t, d, false, "demo")
-	if !errors.Is(err, d.err) {
-		t.Errorf("got %v, want %v", err, d.err)
-	}
+	assert.Check(t, errors.Is(err, d.err), "got %v, want %v", err, d.err)
 	want := `KIND            NAME                   READY   REVISION        MESSAGE
 GitRepository   flux-system/platform   yes     main@sha1:abc
 Kustomization   flux-system/apps       no      main@sha1:abc   no such variable
 `
-	if out != want {
-		t.Errorf("got:\n%s\nwant:\n%s", out, want)
-	}
+	assert.Check(t, is.Equal(out, want))
 }
 
 func TestVerifyDocument(t *testing.T) {
@@ -94,18 +87,12 @@ func TestVerifyDocument(t *testing.T) {
 		t.Errorf("got %v and %q", err, out)
 	}
 	for _, want := range []string{`"type":"verification"`, `"ready":false`, `"cause":{"kind":"Kustomization"`, `"seconds":3`} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the document lacks %s: %s", want, out)
-		}
+		assert.Check(t, is.Contains(out, want))
 	}
-	if errOut != "" {
-		t.Errorf("people read %q", errOut)
-	}
+	assert.Check(t, is.Equal(errOut, ""))
 }
 
 func TestVerifyTimeout(t *testing.T) {
 	_, _, err := run(t, &driver{}, false, "demo", "--timeout", "0s")
-	if want := "--timeout is 0s; give a duration such as 30s or 5m"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, "--timeout is 0s; give a duration such as 30s or 5m"))
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
@@ -76,9 +78,7 @@ func TestFollow(t *testing.T) {
 	if got := strings.Join(names, " "); got != "one-app below-a.test" || len(w.Findings) > 0 {
 		t.Errorf("Applications %s, found %s", got, messages(w))
 	}
-	if len(w.Fleet) != 2 {
-		t.Errorf("a cluster of another hub counts: %v", w.Fleet)
-	}
+	assert.Check(t, len(w.Fleet) == 2, "a cluster of another hub counts: %v", w.Fleet)
 }
 
 func TestFollowFinds(t *testing.T) {

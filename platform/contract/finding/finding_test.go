@@ -31,9 +31,7 @@ func TestCollector(t *testing.T) {
 		t.Fatalf("found %v", got)
 	}
 	for i, f := range got {
-		if f.String() != want[i] {
-			t.Errorf("%s, want %s", f, want[i])
-		}
+		assert.Check(t, f.String() == want[i], "%s, want %s", f, want[i])
 	}
 }
 

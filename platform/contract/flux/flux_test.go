@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/platform/contract/inventory"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/manifest"
@@ -92,9 +95,7 @@ func TestCircleFrom(t *testing.T) {
 		d.Metadata.Name, d.Metadata.Namespace = name, "n"
 		all[d.name()] = d
 	}
-	if got := strings.Join(circleFrom("n/a", all), " "); got != "n/a n/b n/c" {
-		t.Errorf("circle %s", got)
-	}
+	assert.Check(t, is.Equal(strings.Join(circleFrom("n/a", all), " "), "n/a n/b n/c"))
 	if got := circleFrom("n/d", all); got != nil {
 		t.Errorf("circle %v from what is in none", got)
 	}

@@ -32,9 +32,7 @@ func TestHubPolicy(t *testing.T) {
 	recorder.Golden(t, "fleet/hub.json", document)
 	for _, s := range list {
 		for _, action := range s.Actions {
-			if strings.Contains(action, "*") {
-				t.Errorf("action %s is more than one", action)
-			}
+			assert.Check(t, !strings.Contains(action, "*"), "action %s is more than one", action)
 		}
 		for _, resource := range s.Resources {
 			account := strings.Split(resource, ":")[4]

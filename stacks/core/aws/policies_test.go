@@ -51,9 +51,7 @@ func TestAddonPolicies(t *testing.T) {
 			t.Errorf("%s is of no addon: remove it", path)
 		}
 	}
-	if len(written) == 0 {
-		t.Error("no addon has a policy")
-	}
+	assert.Check(t, len(written) != 0, "no addon has a policy")
 }
 
 // sampleOptions reads the catalogue's sample options of an addon, with
