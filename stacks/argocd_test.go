@@ -82,18 +82,7 @@ func registrationOf(t *testing.T, r *recorder.Recorder, cluster string) (recorde
 	}
 	data, _ := secret.Value("data")
 	assert.Assert(t, data.IsSecret(), "the data is no Pulumi secret")
-	out := map[string]string{}
-	for key, value := range data.SecretValue().Element.ObjectValue() {
-		if value.IsSecret() {
-			value = value.SecretValue().Element
-		}
-		text, err := base64.StdEncoding.DecodeString(value.StringValue())
-		if err != nil {
-			t.Errorf("%s: %v", key, err)
-		}
-		out[string(key)] = string(text)
-	}
-	return secret, out
+	return secret, secret.SecretData(t)
 }
 
 // keys of a property that is a map.

@@ -1,7 +1,6 @@
 package argocd
 
 import (
-	"encoding/base64"
 	"os"
 	"slices"
 	"strings"
@@ -50,23 +49,13 @@ func engineArgs(t *testing.T) *EngineArgs {
 }
 
 func run(args *EngineArgs) (*recorder.Recorder, error) {
-	r := &recorder.Recorder{}
-	return r, r.Run("mgmt-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewEngine(ctx, "mgmt", args)
-		return err
-	})
+	return recorder.Make("mgmt-bootstrap", "mgmt", NewEngine, args)
 }
 
 func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
-	assert.NilError(t, err)
-	assert.Check(t, is.Len(r.Problems(), 0))
-	return r
-}
-
-func waitsFor(r recorder.Resource, part string) bool {
-	return slices.ContainsFunc(r.DependsOn, func(urn string) bool { return strings.Contains(urn, part) })
+	return r.Sound(t, err)
 }
 
 // TestControllersStartConfigured: what a controller reads when it starts is
@@ -74,19 +63,19 @@ func waitsFor(r recorder.Resource, part string) bool {
 func TestControllersStartConfigured(t *testing.T) {
 	r := built(t, engineArgs(t))
 	for _, patch := range slices.Concat(r.OfType(configMapPatch), r.OfType(accountPatch)) {
-		if !waitsFor(patch, "ConfigMap::") || !waitsFor(patch, "ServiceAccount::") {
+		if !patch.WaitsFor("ConfigMap::") || !patch.WaitsFor("ServiceAccount::") {
 			t.Errorf("%s does not wait for the objects that it changes: %v", patch.Name, patch.DependsOn)
 		}
 	}
 	for _, c := range slices.Concat(r.OfType(deployment), r.OfType(statefulSet)) {
-		if !waitsFor(c, "ConfigMapPatch::") || !waitsFor(c, "ServiceAccountPatch::") {
+		if !c.WaitsFor("ConfigMapPatch::") || !c.WaitsFor("ServiceAccountPatch::") {
 			t.Errorf("%s does not wait for its settings: %v", c.Name, c.DependsOn)
 		}
 		c.Expect(t, map[string]string{"metadata.namespace": "argocd", `metadata.annotations["pulumi.com/skipAwait"]`: "true"})
 	}
 	root := r.OfType(application)[0]
 	for _, before := range []string{deployment, statefulSet, crd, appProject, secretType} {
-		assert.Check(t, waitsFor(root, before), "the root Application does not wait for %s, and would be deleted after it", before)
+		assert.Check(t, root.WaitsFor(before), "the root Application does not wait for %s, and would be deleted after it", before)
 	}
 	for _, cluster := range []string{crd, "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"} {
 		if got := r.OfType(cluster)[0].String("metadata.namespace"); got != "" {
@@ -187,26 +176,10 @@ func repository(t *testing.T, r *recorder.Recorder) map[string]string {
 	if !ok {
 		t.Fatal("there is no Secret for the repository")
 	}
-	data, _ := found.Value("data")
-	assert.Check(t, data.ContainsSecrets(), "the credentials are no Pulumi secret: state would show them")
-	if data.IsSecret() {
-		data = data.SecretValue().Element
-	}
-	out := map[string]string{}
-	for key, value := range data.ObjectValue() {
-		if value.IsSecret() {
-			value = value.SecretValue().Element
-		}
-		text, err := base64.StdEncoding.DecodeString(value.StringValue())
-		if err != nil {
-			t.Errorf("%s: %v", key, err)
-		}
-		out[string(key)] = string(text)
-	}
 	found.Expect(t, map[string]string{
 		"metadata.name": "platform-auth", `metadata.labels["argocd.argoproj.io/secret-type"]`: "repository", "stringData": "",
 	})
-	return out
+	return found.SecretData(t)
 }
 
 func TestCredentials(t *testing.T) {

@@ -45,38 +45,28 @@ func follow() Follow {
 }
 
 func run(args *EngineArgs) (*recorder.Recorder, error) {
-	r := &recorder.Recorder{}
-	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewEngine(ctx, "demo", args)
-		return err
-	})
+	return recorder.Make("demo-bootstrap", "demo", NewEngine, args)
 }
 
 func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
-	assert.NilError(t, err)
-	assert.Check(t, is.Len(r.Problems(), 0))
-	return r
-}
-
-func waitsFor(r recorder.Resource, part string) bool {
-	return slices.ContainsFunc(r.DependsOn, func(urn string) bool { return strings.Contains(urn, part) })
+	return r.Sound(t, err)
 }
 
 func TestInstallInStages(t *testing.T) {
 	r := built(t, engineArgs(t))
 	assert.Check(t, is.Equal(len(r.OfType("kubernetes:core/v1:Namespace")), 0))
 	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
-	assert.Check(t, waitsFor(role, crd), "rights do not wait for definitions: %v", role.DependsOn)
+	assert.Check(t, role.WaitsFor(crd), "rights do not wait for definitions: %v", role.DependsOn)
 	for _, d := range r.OfType(deployment) {
-		if !waitsFor(d, "ClusterRole::") || !waitsFor(d, "ServiceAccount::") {
+		if !d.WaitsFor("ClusterRole::") || !d.WaitsFor("ServiceAccount::") {
 			t.Errorf("%s does not wait for its rights: %v", d.Name, d.DependsOn)
 		}
 	}
 	sync := r.OfType(kustomization)[0]
 	for _, before := range []string{deployment, crd, repository, secretType} {
-		assert.Check(t, waitsFor(sync, before), "the Kustomization does not wait for %s, and would be deleted after it", before)
+		assert.Check(t, sync.WaitsFor(before), "the Kustomization does not wait for %s, and would be deleted after it", before)
 	}
 	definition := r.OfType(crd)[0]
 	for _, absent := range []string{"status", "metadata.creationTimestamp"} {

@@ -49,10 +49,7 @@ func TestHubAccessValidate(t *testing.T) {
 	} {
 		a := args()
 		change(a)
-		err := (&recorder.Recorder{}).Run("demo-core", func(ctx *pulumi.Context) error {
-			_, err := NewHubAccess(ctx, "demo-hub", a)
-			return err
-		})
+		_, err := recorder.Make("demo-core", "demo-hub", NewHubAccess, a)
 		assert.Check(t, is.ErrorContains(err, want))
 	}
 }

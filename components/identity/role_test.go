@@ -165,11 +165,7 @@ func TestRoleValidate(t *testing.T) {
 	} {
 		a := args(IRSA)
 		change(a)
-		r := &recorder.Recorder{}
-		err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-			_, err := NewRole(ctx, "demo-dns", a)
-			return err
-		})
+		_, err := recorder.Make("demo-core", "demo-dns", NewRole, a)
 		assert.Check(t, is.ErrorContains(err, "identity demo-dns: "))
 		assert.Check(t, is.ErrorContains(err, want))
 	}

@@ -30,17 +30,12 @@ func facts() Facts {
 	return out
 }
 
-func run(t *testing.T, args *InfraConfigArgs) (*recorder.Recorder, error) {
-	t.Helper()
-	r := &recorder.Recorder{}
-	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewInfraConfig(ctx, "demo", args)
-		return err
-	})
+func run(args *InfraConfigArgs) (*recorder.Recorder, error) {
+	return recorder.Make("demo-bootstrap", "demo", NewInfraConfig, args)
 }
 
 func TestConfigMaps(t *testing.T) {
-	r, err := run(t, &InfraConfigArgs{
+	r, err := run(&InfraConfigArgs{
 		Namespace: "flux-system", Facts: facts(), Extra: map[string]string{"domain": "demo.example"},
 		Labels: map[string]string{"tier": "test"}, Annotations: map[string]string{"owner": "platform"},
 		Services: []Service{{
@@ -95,7 +90,7 @@ func TestInfraConfigValidate(t *testing.T) {
 	} {
 		args := &InfraConfigArgs{Namespace: "flux-system", Facts: facts()}
 		change(args)
-		if _, err := run(t, args); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := run(args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
 	}

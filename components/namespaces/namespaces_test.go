@@ -14,17 +14,12 @@ import (
 
 const token = "kubernetes:core/v1:Namespace"
 
-func run(t *testing.T, args *NamespacesArgs) (*recorder.Recorder, error) {
-	t.Helper()
-	r := &recorder.Recorder{}
-	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewNamespaces(ctx, "demo", args)
-		return err
-	})
+func run(args *NamespacesArgs) (*recorder.Recorder, error) {
+	return recorder.Make("demo-bootstrap", "demo", NewNamespaces, args)
 }
 
 func TestNamespaces(t *testing.T) {
-	r, err := run(t, &NamespacesArgs{
+	r, err := run(&NamespacesArgs{
 		Owner: "demo",
 		Namespaces: []Namespace{
 			{Name: "flux-system"},
@@ -50,7 +45,7 @@ func TestNamespaces(t *testing.T) {
 
 func TestForeignNamespaceIsRefused(t *testing.T) {
 	for _, owner := range []string{"", "other"} {
-		_, err := run(t, &NamespacesArgs{
+		_, err := run(&NamespacesArgs{
 			Owner: "demo", Namespaces: []Namespace{{Name: "dns"}},
 			Existing: pulumi.StringMap{"dns": pulumi.String(owner)},
 		})
@@ -71,7 +66,7 @@ func TestNamespacesValidate(t *testing.T) {
 			Owner: "demo", Namespaces: []Namespace{{Name: "dns", Labels: map[string]string{names.ClusterLabel: "x"}}},
 		},
 	} {
-		if _, err := run(t, args); err == nil || !strings.Contains(err.Error(), "namespaces demo: "+want) {
+		if _, err := run(args); err == nil || !strings.Contains(err.Error(), "namespaces demo: "+want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
 	}

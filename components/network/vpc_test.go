@@ -169,11 +169,7 @@ func TestVPCValidate(t *testing.T) {
 	} {
 		args := threeZones()
 		change(args)
-		r := &recorder.Recorder{}
-		err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-			_, err := NewVPC(ctx, "demo", args)
-			return err
-		})
+		r, err := recorder.Make("demo-core", "demo", NewVPC, args)
 		assert.Check(t, is.ErrorContains(err, want))
 		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
 	}

@@ -76,10 +76,7 @@ func TestAccessRefuses(t *testing.T) {
 		"rotation -1 is negative":                         {Rotation: -1},
 		"a namespace for the service account is required": {Rotation: 1},
 	} {
-		err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-			_, err := NewAccess(ctx, "demo", args)
-			return err
-		})
+		_, err := recorder.Make("demo-bootstrap", "demo", NewAccess, args)
 		assert.Check(t, is.ErrorContains(err, "access demo: "+want))
 	}
 }

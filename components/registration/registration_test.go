@@ -7,8 +7,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"gotest.tools/v3/assert"
-	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -25,19 +23,13 @@ func registrationArgs() *RegistrationArgs {
 }
 
 func run(args *RegistrationArgs, opts ...pulumi.RunOption) (*recorder.Recorder, error) {
-	r := &recorder.Recorder{}
-	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewRegistration(ctx, "demo", args)
-		return err
-	}, opts...)
+	return recorder.Make("demo-bootstrap", "demo", NewRegistration, args, opts...)
 }
 
 func registered(t *testing.T, args *RegistrationArgs) recorder.Resource {
 	t.Helper()
 	r, err := run(args)
-	assert.NilError(t, err)
-	assert.Check(t, is.Len(r.Problems(), 0))
-	return r.OfType(secretType)[0]
+	return r.Sound(t, err).OfType(secretType)[0]
 }
 
 // field is a decoded value of the Secret, and whether Pulumi keeps it secret.
