@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -38,7 +39,7 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 		s.SetTerminal(width)
 	}
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, NoColor: true}}
-	cmd := NewCmdCheck(f, func(o *Options) error {
+	cmd := NewCmdCheck(f, func(_ context.Context, o *Options) error {
 		o.Root = func() (string, error) { return "testdata", nil }
 		o.Load = func([]string) ([]*config.Cluster, error) {
 			return []*config.Cluster{
@@ -47,7 +48,7 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 			}, nil
 		}
 		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }
-		return checkRun(o)
+		return checkRun(t.Context(), o)
 	})
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)

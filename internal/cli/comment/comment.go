@@ -65,10 +65,7 @@ GITLAB_TOKEN, and is never written.`),
 			if err := opts.check(); err != nil {
 				return err
 			}
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return commentRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, commentRun)
 		},
 	}
 	fs := cmd.Flags()

@@ -95,10 +95,7 @@ with --yes-destroy.`),
 		Args: opts.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.Only = string(which)
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return destroyRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, destroyRun)
 		},
 	}
 	opts.AddFlags(cmd)

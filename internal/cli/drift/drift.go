@@ -57,12 +57,7 @@ status.`),
   tombolo drift --all --report drift.md
   tombolo drift demo --output json`),
 		Args: opts.Args,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return driftRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, driftRun) },
 	}
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)

@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -57,8 +58,11 @@ func run(t *testing.T, clusters []*config.Cluster, output render.Format, backend
 	s, _, out, _ := streams.Test()
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Backend: backend}, Dir: t.TempDir()}
 	load := func([]string) ([]*config.Cluster, error) { return clusters, nil }
-	matrix := NewCmdMatrix(f, func(o *MatrixOptions) error { o.Clusters = load; return matrixRun(o) })
-	operator := NewCmdOperator(f, func(o *OperatorOptions) error { o.Clusters = load; return operatorRun(o) })
+	matrix := NewCmdMatrix(f, func(_ context.Context, o *MatrixOptions) error { o.Clusters = load; return matrixRun(t.Context(), o) })
+	operator := NewCmdOperator(f, func(_ context.Context, o *OperatorOptions) error {
+		o.Clusters = load
+		return operatorRun(t.Context(), o)
+	})
 	cmd := matrix
 	if args[0] == "operator" {
 		cmd = operator

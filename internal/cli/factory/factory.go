@@ -231,17 +231,14 @@ func (f *Factory) ClustersOrAll(args []string) ([]*config.Cluster, error) {
 	return clusters.Load(files)
 }
 
-// CompleteClusters offers the names of the known clusters to the shell.
-func (f *Factory) CompleteClusters() []string {
+// CompleteClusters offers the names of the known clusters with a prefix to the shell.
+func (f *Factory) CompleteClusters(prefix string) []string {
 	root, err := f.Root()
 	if err != nil {
 		return nil
 	}
-	names, err := clusters.Known(root)
-	if err != nil {
-		return nil
-	}
-	return names
+	names, _ := clusters.Known(root) // without names there is nothing to complete
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
 // Busy says that the command uses a driver or the lab: then it may have started

@@ -9,6 +9,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 )
@@ -24,13 +25,9 @@ type Session[D any] struct {
 func With[D any](ctx context.Context, f *Fleet, open func(context.Context, automation.Observer) (D, error),
 	do func(*Session[D]) error,
 ) error {
-	p := f.Progress()
-	defer p.Close()
-	driver, err := open(ctx, p)
-	if err != nil {
-		return err
-	}
-	return do(&Session[D]{Driver: driver, Progress: p, fleet: f})
+	return factory.With(ctx, f.Progress, open, func(driver D, p *render.Progress) error {
+		return do(&Session[D]{Driver: driver, Progress: p, fleet: f})
+	})
 }
 
 // Tasks are what a run consists of.

@@ -182,7 +182,7 @@ func TestWriteFails(t *testing.T) {
 	s.Out = failing{}
 	o := &Options{Out: s.Out, JSON: func() bool { return false }, Format: Mermaid}
 	o.Clusters = func([]string) ([]*config.Cluster, error) { return some(), nil }
-	if err := graphRun(o); err == nil || err.Error() != "writing the graph: broken pipe" {
+	if err := graphRun(t.Context(), o); err == nil || err.Error() != "writing the graph: broken pipe" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -187,11 +187,11 @@ func TestStatusDocument(t *testing.T) {
 func TestEnv(t *testing.T) {
 	f := &fake{env: map[string]string{"PATH": "/a dir:/bin", "PASSPHRASE": `it's "$x"`}}
 	var out bytes.Buffer
-	assert.NilError(t, envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: no}))
+	assert.NilError(t, envRun(t.Context(), &EnvOptions{Lab: f.open, Out: &out, JSON: no}))
 	want := "export PASSPHRASE='it'\\''s \"$x\"'\nexport PATH='/a dir:/bin'\n"
 	assert.Check(t, is.Equal(out.String(), want))
 	out.Reset()
-	assert.NilError(t, envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: yes}))
+	assert.NilError(t, envRun(t.Context(), &EnvOptions{Lab: f.open, Out: &out, JSON: yes}))
 	assert.Check(t, is.Equal(out.String(), `{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}`+"\n"))
 }
 

@@ -12,6 +12,8 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/render"
 	"tombolo/internal/wording"
 )
 
@@ -22,26 +24,23 @@ func (o *Options) gather(ctx context.Context, all []*config.Cluster) ([]Standing
 	if err != nil {
 		return nil, err
 	}
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return nil, err
-	}
-	listed, err := driver.List(ctx, filepath.Join(root, "clusters"))
-	if err != nil {
-		return nil, err
-	}
-	runs, err := o.Records()
-	if err != nil {
-		return nil, err
-	}
-	found, err := o.remembered(all, listed, runs)
-	if err != nil {
-		return nil, err
-	}
-	o.Status().Doing("looking at %s", wording.Count(len(all), "cluster"))
-	return found, o.lookAll(ctx, driver, all, found)
+	var found []Standing
+	err = factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error {
+		listed, err := driver.List(ctx, filepath.Join(root, "clusters"))
+		if err != nil {
+			return err
+		}
+		runs, err := o.Records()
+		if err != nil {
+			return err
+		}
+		if found, err = o.remembered(all, listed, runs); err != nil {
+			return err
+		}
+		o.Status().Doing("looking at %s", wording.Count(len(all), "cluster"))
+		return o.lookAll(ctx, driver, all, found)
+	})
+	return found, err
 }
 
 // remembered is what is known of the clusters without asking them: the first

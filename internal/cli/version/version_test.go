@@ -43,7 +43,7 @@ go          unknown
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bytes.Buffer
-			err := versionRun(&Options{
+			err := versionRun(t.Context(), &Options{
 				Out: &b, JSON: func() bool { return test.json }, Build: test.info,
 				Table: func() render.TableOptions { return render.TableOptions{} },
 			})
