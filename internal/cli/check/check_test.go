@@ -14,6 +14,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -50,9 +51,7 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }
 		return checkRun(t.Context(), o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err = cmd.ExecuteContext(t.Context())
+	err = clitest.Execute(t, cmd, args...)
 	return stdout.String(), stderr.String(), err
 }
 

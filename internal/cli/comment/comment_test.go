@@ -17,6 +17,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/host"
 	"tombolo/internal/cli/streams"
@@ -130,9 +131,7 @@ func (s *server) run(t *testing.T, env map[string]string, body string, args ...s
 		o.Backoff = host.Backoff{0, 0}
 		return commentRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(append([]string{"--file", "comment.md"}, args...))
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, append([]string{"--file", "comment.md"}, args...)...)
 	return errOut.String(), err
 }
 

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -67,9 +68,7 @@ func run(t *testing.T, clusters []*config.Cluster, output render.Format, backend
 	if args[0] == "operator" {
 		cmd = operator
 	}
-	cmd.SetArgs(args[1:])
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, args[1:]...)
 	return out.String(), err
 }
 

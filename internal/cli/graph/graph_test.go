@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,6 +14,7 @@ import (
 	"gotest.tools/v3/golden"
 
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -111,32 +110,12 @@ func TestHubElsewhere(t *testing.T) {
 	}
 }
 
-const file = `version: 1
-name: demo
-environment: dev
-cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
-network: {cidr: 10.0.0.0/16, zones: [eu-central-1a, eu-central-1b]}
-kubernetes:
-  version: "1.35"
-  nodeGroups: [{name: default, instanceTypes: [t3.large], size: {min: 1, max: 2, desired: 1}}]
-gitops:
-  engine: flux
-  url: https://git.example.com/platform.git
-  path: clusters/demo
-  distribution: {version: v2.7.5, sha256: "0000000000000000000000000000000000000000000000000000000000000000"}
-`
-
 func run(t *testing.T, output render.Format, args ...string) (string, error) {
 	t.Helper()
-	root := t.TempDir()
-	assert.NilError(t, os.Mkdir(filepath.Join(root, "clusters"), 0o755))
-	assert.NilError(t, os.WriteFile(filepath.Join(root, "clusters", "demo.yaml"), []byte(file), 0o644))
-	assert.NilError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o644))
+	root := clitest.Project(t, map[string]string{"demo": clitest.ClusterFile("demo", "dev", 0)})
 	s, _, out, _ := streams.Test()
 	cmd := NewCmdGraph(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}, Dir: root}, nil)
-	cmd.SetArgs(append([]string{}, args...))
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, args...)
 	return out.String(), err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -134,8 +135,6 @@ func run(t *testing.T, env map[string]string, text, key string) (string, error) 
 		Lookup: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
 	}
 	cmd := NewCmdIssue(f, nil)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs([]string{"--file", file, "--key", key, "--title", "Drift"})
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, "--file", file, "--key", key, "--title", "Drift")
 	return errOut.String(), err
 }

@@ -12,6 +12,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -35,9 +36,7 @@ func run(t *testing.T, json bool, args ...string) (string, error) {
 		o.JSON = func() bool { return json }
 		return kubeconfigRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, args...)
 	return out.String(), err
 }
 

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -29,7 +29,7 @@ func TestDriftArguments(t *testing.T) {
 		{args: []string{"Vpc", "demo"}, err: "requires at least 3 arg(s), only received 2"},
 	} {
 		var got *DriftOptions
-		err := execute(t, NewCmdDriftChange(testFactory(), func(_ context.Context, o *DriftOptions) error { got = o; return nil }), test.args)
+		err := clitest.Execute(t, NewCmdDriftChange(testFactory(), func(_ context.Context, o *DriftOptions) error { got = o; return nil }), test.args...)
 		if (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
 			t.Errorf("%q: %v, want %q", test.args, err, test.err)
 			continue
@@ -46,13 +46,6 @@ func TestDriftArguments(t *testing.T) {
 func testFactory() *factory.Factory {
 	s, _, _, _ := streams.Test()
 	return &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-}
-
-func execute(t *testing.T, cmd *cobra.Command, args []string) error {
-	t.Helper()
-	cmd.SetArgs(args)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	return cmd.ExecuteContext(t.Context())
 }
 
 func TestDriftRun(t *testing.T) {

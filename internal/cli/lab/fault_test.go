@@ -11,6 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/internal/cli/clitest"
 	"tombolo/lab"
 	"tombolo/lab/standin"
 )
@@ -18,13 +19,13 @@ import (
 func TestFaultArguments(t *testing.T) {
 	var got *FaultOptions
 	keep := func(_ context.Context, o *FaultOptions) error { got = o; return nil }
-	assert.NilError(t, execute(t, NewCmdFaultAdd(testFactory(), keep), []string{"slow", "create", "*", "--count", "3", "--delay", "1s"}))
+	assert.NilError(t, clitest.Execute(t, NewCmdFaultAdd(testFactory(), keep), "slow", "create", "*", "--count", "3", "--delay", "1s"))
 	want := lab.Fault{Kind: standin.FaultSlow, Operation: "create", Type: "*", Count: 3, Delay: time.Second}
 	assert.Check(t, is.DeepEqual(got.Fault, want))
-	if err := execute(t, NewCmdFaultClear(testFactory(), keep), []string{"1", "2"}); err != nil || !cmp.Equal(got.IDs, []int{1, 2}) {
+	if err := clitest.Execute(t, NewCmdFaultClear(testFactory(), keep), "1", "2"); err != nil || !cmp.Equal(got.IDs, []int{1, 2}) {
 		t.Errorf("%v, %v", got.IDs, err)
 	}
-	err := execute(t, NewCmdFaultClear(testFactory(), keep), []string{"Vpc"})
+	err := clitest.Execute(t, NewCmdFaultClear(testFactory(), keep), "Vpc")
 	assert.Check(t, is.Error(err, "\"Vpc\" is not the id of a fault; see `tombolo lab fault list`"))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -30,9 +31,7 @@ func run(t *testing.T, json bool, args ...string) (string, error) {
 		}
 		return outputsRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, args...)
 	assert.Check(t, !strings.Contains(out.String(), "s3cr3t"), "a secret is printed: %q", out)
 	return out.String(), err
 }

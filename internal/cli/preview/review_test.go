@@ -15,6 +15,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -78,9 +79,7 @@ func previewed(t *testing.T, open func(automation.Observer) Driver, files map[st
 		o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) { return open(observer), nil }
 		return previewRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err = cmd.ExecuteContext(t.Context())
+	err = clitest.Execute(t, cmd, args...)
 	return dir, out.String(), errOut.String(), err
 }
 

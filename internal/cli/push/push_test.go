@@ -13,6 +13,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -56,9 +57,7 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 		o.JSON = func() bool { return json }
 		return pushRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err = cmd.ExecuteContext(t.Context())
+	err = clitest.Execute(t, cmd, args...)
 	return stdout.String(), stderr.String(), err
 }
 

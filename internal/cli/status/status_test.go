@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,6 +20,7 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/cli/webpage/pagetest"
@@ -60,36 +60,15 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (health.Look, error
 	return found, nil
 }
 
-// clusterFile is a cluster file of little but what it must have.
-func clusterFile(name string, wave int) string {
-	return fmt.Sprintf(`version: 1
-name: %s
-environment: prod
-wave: %d
-cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
-network: {cidr: 10.0.0.0/16, zones: [eu-central-1a, eu-central-1b]}
-kubernetes:
-  version: "1.35"
-  nodeGroups: [{name: default, instanceTypes: [t3.large], size: {min: 1, max: 2, desired: 1}}]
-gitops:
-  engine: flux
-  url: https://git.example.com/platform.git
-  path: clusters/%s
-  distribution: {version: v2.7.5, sha256: "%064d"}
-`, name, wave, name, 0)
-}
-
 var waves = map[string]int{"demo": 0, "old": 0, "broken": 1, "silent": 1, "new": 2}
 
 func project(t *testing.T) string {
 	t.Helper()
-	root := t.TempDir()
-	assert.NilError(t, os.Mkdir(filepath.Join(root, "clusters"), 0o755))
+	files := map[string]string{}
 	for name, wave := range waves {
-		assert.NilError(t, os.WriteFile(filepath.Join(root, "clusters", name+".yaml"), []byte(clusterFile(name, wave)), 0o644))
+		files[name] = clitest.ClusterFile(name, "prod", wave)
 	}
-	assert.NilError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o644))
-	return root
+	return clitest.Project(t, files)
 }
 
 func stacks(name string, at time.Time) []backend.StackInfo {
@@ -162,9 +141,7 @@ func run(t *testing.T, output render.Format, set func(*Options), args ...string)
 		}
 		return statusRun(ctx, o)
 	})
-	cmd.SetArgs(append([]string{}, args...))
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err = cmd.ExecuteContext(t.Context())
+	err = clitest.Execute(t, cmd, args...)
 	return out.String(), errOut.String(), err
 }
 

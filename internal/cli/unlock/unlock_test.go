@@ -12,6 +12,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -67,9 +68,7 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 		o.Now = func() time.Time { return since.Add(90 * time.Minute) }
 		return unlockRun(ctx, o)
 	})
-	cmd.SetArgs(append([]string{"demo"}, args...))
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, append([]string{"demo"}, args...)...)
 	return ended{out.String(), errOut.String(), err}
 }
 

@@ -19,6 +19,7 @@ import (
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/config/strict"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -238,10 +239,7 @@ func TestUpResultDocument(t *testing.T) {
 func TestUpWithoutCluster(t *testing.T) {
 	s, _, _, _ := streams.Test()
 	cmd := NewCmdUp(&factory.Factory{Streams: s, Globals: &factory.Globals{}}, nil)
-	cmd.SetArgs(nil)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs([]string{})
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd)
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Class != fault.Usage || f.Problem != "no cluster is selected" {
 		t.Errorf("got %v", err)
