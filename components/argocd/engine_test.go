@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/distribution"
+	"tombolo/components/distribution/enginetest"
 	"tombolo/components/recorder"
 )
 
@@ -126,47 +126,23 @@ func TestRoot(t *testing.T) {
 	}
 }
 
-func TestOwnership(t *testing.T) {
-	for _, handedOver := range []bool{false, true} {
-		args := engineArgs(t)
-		args.HandedOver = handedOver
-		for _, res := range built(t, args).All() {
-			if !res.Custom {
-				continue
-			}
-			ours := slices.Contains([]string{appProject, application, configMapPatch, accountPatch}, res.Type) || res.Name == "mgmt-auth"
-			if ignored := slices.Contains(res.IgnoreChanges, "*"); ignored != (handedOver && !ours) {
-				t.Errorf("handed over %t: %s %s: changes ignored: %t", handedOver, res.Type, res.Name, ignored)
-			}
-		}
+func tested(t *testing.T) enginetest.Engine {
+	args := engineArgs(t)
+	return enginetest.Engine{
+		Args: &args.EngineArgs,
+		New:  func(ctx *pulumi.Context) (*distribution.Engine, error) { return NewEngine(ctx, "mgmt", args) },
 	}
 }
 
-func TestKeepsWhatWasMade(t *testing.T) {
-	args := engineArgs(t)
-	var before []string
-	err := (&recorder.Recorder{}).Run("mgmt-bootstrap", func(ctx *pulumi.Context) error {
-		engine, err := NewEngine(ctx, "mgmt", args)
-		if err != nil {
-			return err
-		}
-		result, err := internals.UnsafeAwaitOutput(ctx.Context(), engine.Made)
-		before, _ = result.Value.([]string)
-		return err
+func TestOwnership(t *testing.T) {
+	tested(t).Ownership(t, func(res recorder.Resource) bool {
+		return slices.Contains([]string{appProject, application, configMapPatch, accountPatch}, res.Type) || res.Name == "mgmt-auth"
 	})
-	assert.NilError(t, err)
-	if want := "apps/v1 StatefulSet argocd/argocd-application-controller"; !slices.Contains(before, want) {
-		t.Fatalf("made are %v, without %s", before, want)
-	}
-	args.HandedOver, args.Made = true, before
-	args.Manifest = []byte(strings.ReplaceAll(string(args.Manifest), "name: argocd-server", "name: argocd-api"))
-	after := built(t, args)
-	if _, ok := after.Named(deployment, "mgmt-deployment-argocd-server"); !ok {
-		t.Error("an object that the manifest no longer has is not kept")
-	}
-	if _, ok := after.Named(deployment, "mgmt-deployment-argocd-api"); ok {
-		t.Error("an object that is new in the manifest is made")
-	}
+}
+
+func TestKeepsWhatWasMade(t *testing.T) {
+	tested(t).KeepsWhatWasMade(t, "apps/v1 StatefulSet argocd/argocd-application-controller",
+		"mgmt-deployment-argocd-server", "mgmt-deployment-argocd-api")
 }
 
 // repository is the data of the Secret with the Git credentials.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/distribution"
+	"tombolo/components/distribution/enginetest"
 	"tombolo/components/recorder"
 )
 
@@ -76,57 +76,35 @@ func TestInstallInStages(t *testing.T) {
 	}
 }
 
+func tested(t *testing.T) enginetest.Engine {
+	args := engineArgs(t)
+	return enginetest.Engine{
+		Args: &args.EngineArgs,
+		New:  func(ctx *pulumi.Context) (*distribution.Engine, error) { return NewEngine(ctx, "demo", args) },
+	}
+}
+
 func TestOwnership(t *testing.T) {
-	for _, handedOver := range []bool{false, true} {
-		args := engineArgs(t)
-		args.HandedOver = handedOver
+	tested(t).Ownership(t, func(res recorder.Resource) bool {
+		return slices.Contains([]string{repository, kustomization, secretType}, res.Type)
+	})
+	args := engineArgs(t)
+	for _, args.HandedOver = range []bool{false, true} {
 		for _, res := range built(t, args).All() {
-			if !res.Custom {
-				continue
-			}
-			sync := slices.Contains([]string{repository, kustomization, secretType}, res.Type)
-			if ignored := slices.Contains(res.IgnoreChanges, "*"); ignored != (handedOver && !sync) {
-				t.Errorf("handed over %t: %s %s: changes ignored: %t", handedOver, res.Type, res.Name, ignored)
-			}
-			if forced := res.String(`metadata.annotations["pulumi.com/patchForce"]`); forced != "true" && res.Type != secretType {
+			if forced := res.String(`metadata.annotations["pulumi.com/patchForce"]`); res.Custom && forced != "true" && res.Type != secretType {
 				t.Errorf("%s %s stops at fields that somebody else owns", res.Type, res.Name)
 			}
 		}
 	}
 }
 
-// TestKeepsWhatWasMade: after the hand-over, another manifest neither makes nor
-// deletes an object.
 func TestKeepsWhatWasMade(t *testing.T) {
+	tested(t).KeepsWhatWasMade(t, "apps/v1 Deployment flux-system/source-controller",
+		"demo-deployment-source-controller", "demo-deployment-sources-controller")
 	args := engineArgs(t)
-	var before []string
-	r := &recorder.Recorder{}
-	err := r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		engine, err := NewEngine(ctx, "demo", args)
-		if err != nil {
-			return err
-		}
-		result, err := internals.UnsafeAwaitOutput(ctx.Context(), engine.Made)
-		before, _ = result.Value.([]string)
-		return err
-	})
-	assert.NilError(t, err)
-	if want := "apps/v1 Deployment flux-system/source-controller"; !slices.Contains(before, want) {
-		t.Fatalf("made are %v, without %s", before, want)
-	}
-	args.HandedOver, args.Made = true, before
-	args.Manifest = []byte(strings.ReplaceAll(string(args.Manifest), "source-controller", "sources-controller"))
-	after := built(t, args)
-	if _, ok := after.Named(deployment, "demo-deployment-source-controller"); !ok {
-		t.Error("an object that the manifest no longer has is not kept")
-	}
-	if _, ok := after.Named(deployment, "demo-deployment-sources-controller"); ok {
-		t.Error("an object that is new in the manifest is made")
-	}
-	args.Made = []string{"garbage"}
-	if _, err := run(args); err == nil || !strings.Contains(err.Error(), `"garbage" is not the identity of an object: expected apiVersion, kind and name`) {
-		t.Errorf("error %v", err)
-	}
+	args.HandedOver, args.Made = true, []string{"garbage"}
+	_, err := run(args)
+	assert.Check(t, is.ErrorContains(err, `"garbage" is not the identity of an object: expected apiVersion, kind and name`))
 }
 
 func TestControllersAreNotAwaited(t *testing.T) {

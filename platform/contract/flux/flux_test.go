@@ -7,6 +7,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/platform/contract/finding/findingtest"
 	"tombolo/platform/contract/inventory"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/manifest"
@@ -30,21 +31,13 @@ func of(t *testing.T, texts map[string]string) *Walk {
 	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: p, Fleet: []published.Set{p}, Used: map[string]bool{}})
 }
 
-func messages(w *Walk) string {
-	var out []string
-	for _, f := range w.Findings {
-		out = append(out, f.Place()+" "+f.Message)
-	}
-	return strings.Join(out, "\n")
-}
-
 func TestFollow(t *testing.T) {
 	w := of(t, map[string]string{
 		"start/stage.yaml": stage("stage", "./${region}", "  postBuild: {substituteFrom: [{kind: ConfigMap, name: infra-config}]}\n"),
 		"eu/a.yaml":        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {region: \"${region}\"}\n",
 	})
 	w.Follow()
-	if got := messages(w); got != "" || w.Incomplete {
+	if got := findingtest.Messages(w.Findings); got != "" || w.Incomplete {
 		t.Errorf("found %s", got)
 	}
 	if len(w.met) != 2 || w.met[1].Spec.Path != "./eu" {
@@ -54,7 +47,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("the tree makes %v", a)
 	}
 	w.CheckUnused()
-	if got, want := messages(w), "zone is published, and nothing in the tree uses ${zone}"; !strings.HasSuffix(got, want) || !w.Used["region"] {
+	if got, want := findingtest.Messages(w.Findings), "zone is published, and nothing in the tree uses ${zone}"; !strings.HasSuffix(got, want) || !w.Used["region"] {
 		t.Errorf("found %s, want %s", got, want)
 	}
 }
@@ -65,7 +58,7 @@ func TestWhatIsMissingIsNotJudgedAfterAFailure(t *testing.T) {
 	w.CheckSources()
 	w.CheckOrder()
 	w.CheckUnused()
-	if got, want := messages(w), `start/stage.yaml:5:9 Kustomization flux-system/stage: path "./none" is not a directory of the platform tree`; got != want || !w.Incomplete {
+	if got, want := findingtest.Messages(w.Findings), `start/stage.yaml:5:9 Kustomization flux-system/stage: path "./none" is not a directory of the platform tree`; got != want || !w.Incomplete {
 		t.Errorf("found %s, want %s", got, want)
 	}
 }
