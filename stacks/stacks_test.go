@@ -115,7 +115,7 @@ func TestCoreInAnExistingNetwork(t *testing.T) {
 	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
 	for _, res := range r.All() {
 		if strings.HasPrefix(res.Type, "aws:vpc/") || strings.HasPrefix(res.Type, "aws:ec2/") && res.Type != "aws:ec2/launchTemplate:LaunchTemplate" {
-			t.Errorf("%s %s was made in somebody else's network", res.Type, res.Name)
+			t.Errorf("%s %s was made in another team's network", res.Type, res.Name)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (a *EngineArgs) recipe(ctx *pulumi.Context, name string) (distribution.Reci
 	}, nil
 }
 
-// treePath is the path as Argo CD wants it: relative to the repository's root,
+// treePath is the path as Argo CD expects it: relative to the repository's root,
 // "." for the root.
 func treePath(path string) string {
 	path = strings.Trim(strings.TrimPrefix(path, "./"), "/")

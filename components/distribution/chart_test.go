@@ -90,7 +90,7 @@ func TestLoadChartRefuses(t *testing.T) {
 		},
 		"an old cluster": {
 			func(_ map[string]string, d *Source) { d.KubernetesVersion = "1.29" },
-			"it wants Kubernetes >=1.30, and the cluster has v1.29",
+			"it needs Kubernetes >=1.30, but the cluster has v1.29",
 		},
 		"a random value": {
 			func(files map[string]string, _ *Source) {

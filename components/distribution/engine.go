@@ -15,8 +15,8 @@ type EngineArgs struct {
 	// Namespace in it is left out: make it before the engine.
 	Manifest []byte
 	// HandedOver leaves the objects of the distribution as they are, whatever
-	// they hold by now. Otherwise they are made what Manifest says, whoever
-	// owns their fields.
+	// they hold by now. Otherwise Manifest is applied, even to fields with other
+	// owners.
 	HandedOver bool
 	// Made lists the objects that were last applied, as Engine.Made did. With
 	// HandedOver these are kept, no more and no fewer, whatever Manifest has.

@@ -86,7 +86,7 @@ func (f Follow) substituteProblem() error {
 	return nil
 }
 
-// treePath is the path as Flux wants it: relative to the repository's root.
+// treePath is the path as Flux expects it: relative to the repository's root.
 func (f Follow) treePath() string {
 	return "./" + strings.TrimPrefix(strings.TrimPrefix(f.Path, "./"), "/")
 }

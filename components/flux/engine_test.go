@@ -92,7 +92,7 @@ func TestOwnership(t *testing.T) {
 	for _, args.HandedOver = range []bool{false, true} {
 		for _, res := range built(t, args).All() {
 			if forced := res.String(`metadata.annotations["pulumi.com/patchForce"]`); res.Custom && forced != "true" && res.Type != secretType {
-				t.Errorf("%s %s stops at fields that somebody else owns", res.Type, res.Name)
+				t.Errorf("%s %s stops at fields with another owner", res.Type, res.Name)
 			}
 		}
 	}

@@ -144,7 +144,7 @@ func TestRoleValidate(t *testing.T) {
 	for want, change := range map[string]func(*RoleArgs){
 		"has 65 characters; IAM allows 1 to 64":                         func(a *RoleArgs) { a.RoleName = strings.Repeat("x", 65) },
 		"namespace and service account are required":                    func(a *RoleArgs) { a.ServiceAccount = "" },
-		`mode "kiam" is none of irsa, pod-identity`:                     func(a *RoleArgs) { a.Mode = "kiam" },
+		`mode "kiam" is unknown; expected irsa or pod-identity`:         func(a *RoleArgs) { a.Mode = "kiam" },
 		"irsa needs the OIDC provider's ARN and the issuer":             func(a *RoleArgs) { a.OIDCIssuer = nil },
 		"pod-identity needs the cluster's name and ARN and the account": func(a *RoleArgs) { a.Mode, a.ClusterARN = PodIdentity, nil },
 		"statement 1 needs actions and resources":                       func(a *RoleArgs) { a.Statements[0].Actions = nil },

@@ -63,7 +63,7 @@ func (b *vpcBuilder) endpoint(service string, args ec2.VpcEndpointArgs) error {
 	return err
 }
 
-// endpointGroup lets the VPC, and nobody else, talk HTTPS to the endpoints.
+// endpointGroup allows HTTPS to the endpoints from the VPC only.
 func (b *vpcBuilder) endpointGroup() (*ec2.SecurityGroup, error) {
 	group, err := ec2.NewSecurityGroup(b.ctx, b.name+"-endpoints", &ec2.SecurityGroupArgs{
 		Name:        pulumi.String(b.name + "-endpoints"),

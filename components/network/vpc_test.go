@@ -165,7 +165,7 @@ func TestVPCValidate(t *testing.T) {
 		"network demo: private subnet tag Name is the network's own; choose another key": func(a *VPCArgs) {
 			a.PrivateSubnetTags = map[string]string{"Name": "x"}
 		},
-		`network demo: NAT "sometimes" is none of none, single, per-zone`: func(a *VPCArgs) { a.NAT = "sometimes" },
+		`network demo: NAT "sometimes" is unknown; expected none, single or per-zone`: func(a *VPCArgs) { a.NAT = "sometimes" },
 	} {
 		args := threeZones()
 		change(args)
@@ -216,7 +216,7 @@ func TestExistingMakesNothing(t *testing.T) {
 	}
 	for _, res := range r.All() {
 		if res.Custom {
-			t.Errorf("%s %s was registered in somebody else's network", res.Type, res.Name)
+			t.Errorf("%s %s was registered in another team's network", res.Type, res.Name)
 		}
 	}
 }

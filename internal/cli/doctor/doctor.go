@@ -74,7 +74,7 @@ func doctorRun(ctx context.Context, o *Options) error {
 		if err := o.write(reports); err != nil {
 			return err
 		}
-		return refusal(reports, "do what is said beside each finding, and run `tombolo doctor` again")
+		return refusal(reports, "follow the remedy of each finding, and run `tombolo doctor` again")
 	})
 }
 

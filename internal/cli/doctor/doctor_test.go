@@ -57,7 +57,7 @@ fail     two               quota         5 of 5 are used
 		"✔ one: ready, with 1 warning\n✗ two: 1 of 2 checks failed\n✔ three: ready\n"; stderr != want {
 		t.Errorf("got:\n%s\nwant:\n%s", stderr, want)
 	}
-	const wantErr = "an up would fail: two; do what is said beside each finding, and run `tombolo doctor` again"
+	const wantErr = "an up would fail: two; follow the remedy of each finding, and run `tombolo doctor` again"
 	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Precondition || err.Error() != wantErr {
 		t.Errorf("error is %v", err)
 	}

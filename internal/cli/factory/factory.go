@@ -1,4 +1,4 @@
-// Package factory makes what commands need from the global flags: the streams,
+// Package factory makes the dependencies of commands from the global flags: the streams,
 // the project, the lab and the driver. It is the one place where commands meet
 // the real ones; tests give a command fakes instead.
 package factory
@@ -66,7 +66,7 @@ func (g *Globals) again() []string {
 // ShellWord makes one word of a text in any POSIX shell.
 func ShellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Factory makes what commands need.
+// Factory makes the dependencies of commands.
 type Factory struct {
 	Streams *streams.Streams
 	Globals *Globals
@@ -363,7 +363,7 @@ func (f *Factory) enterLab(ctx context.Context, root string) (map[string]string,
 }
 
 // LabFailed puts an error of the lab's start into its class: whatever the
-// command was to do has not begun.
+// command was to do has not started.
 func LabFailed(err error) error {
 	return fault.NewPrecondition("the lab did not start", "", err)
 }

@@ -37,8 +37,7 @@ func (f *Fleet) checkChanged() error {
 	return nil
 }
 
-// onlyChanged are the clusters with other inputs. It says why each is among
-// them.
+// onlyChanged are the clusters with changed inputs. It shows the reasons.
 func (f *Fleet) onlyChanged(all []*config.Cluster) ([]*config.Cluster, error) {
 	root, err := f.Root()
 	if err != nil {
@@ -78,7 +77,7 @@ func notCompared(err error) error {
 	return fault.NewPrecondition(refusal.What, refusal.Remedy, nil)
 }
 
-// changedDocument is what programs read.
+// changedDocument is the result in the JSON format.
 type changedDocument struct {
 	Type      string           `json:"type"`
 	Since     string           `json:"since"`

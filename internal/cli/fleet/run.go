@@ -108,8 +108,8 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollou
 	return r, out
 }
 
-// prepare puts clusters into the operation's order, and begins the journal, or
-// goes on with it.
+// prepare puts clusters into the operation's order, and starts the journal, or
+// continues it.
 func (f *Fleet) prepare(all []*config.Cluster) ([]rollout.Job, *rollout.Journal, error) {
 	if !f.Operation.Changes {
 		return rollout.Jobs(all, f.Operation.Order, nil), nil, nil
@@ -141,7 +141,7 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]rollout.Job, *rollout.Journal,
 	return jobs, journal, nil
 }
 
-// resume takes over what the resumed run has finished.
+// resume marks the clusters that the resumed run has finished.
 func (f *Fleet) resume(journals rollout.Journals, jobs []rollout.Job) ([]rollout.Job, *rollout.Journal, error) {
 	journal, err := journals.Resume(*f.resumed)
 	if err != nil {

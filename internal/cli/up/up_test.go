@@ -134,7 +134,7 @@ func TestUp(t *testing.T) {
 					{Cluster: "prod", Findings: []preflight.Finding{preflight.Bad("quota", preflight.Fail, "ask for more", "5 of 5 are used")}},
 				}
 			},
-			err:  "an up would fail: prod; nothing was started: do what is said beside each finding, or leave the cluster out",
+			err:  "an up would fail: prod; nothing was started: follow the remedy of each finding, or leave the cluster out",
 			says: "✗ prod: quota: 5 of 5 are used; ask for more",
 		},
 		{
