@@ -6,7 +6,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
-	"tombolo/platform/contract/finding/findingtest"
+	"tombolo/platform/contract/findingtest"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"

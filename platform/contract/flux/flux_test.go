@@ -7,7 +7,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
-	"tombolo/platform/contract/finding/findingtest"
+	"tombolo/platform/contract/findingtest"
 	"tombolo/platform/contract/inventory"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/manifest"
