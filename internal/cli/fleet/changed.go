@@ -36,8 +36,7 @@ func (f *Fleet) checkChanged() error {
 	return nil
 }
 
-// onlyChanged are the clusters with other inputs. It says why each is among
-// them.
+// onlyChanged are the clusters with changed inputs. It shows the reasons.
 func (f *Fleet) onlyChanged(all []*config.Cluster) ([]*config.Cluster, error) {
 	root, err := f.Root()
 	if err != nil {
@@ -64,7 +63,7 @@ func (f *Fleet) FileAtBase(ctx context.Context, file string) (content string, fo
 	return inputs.FileAt(ctx, inputs.Options{Root: root, Ref: f.ChangedSince}, file)
 }
 
-// changedDocument is what programs read.
+// changedDocument is the result in the JSON format.
 type changedDocument struct {
 	Type      string           `json:"type"`
 	Since     string           `json:"since"`

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	driverfault "tombolo/automation/fault"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
@@ -32,13 +35,9 @@ func TestChangedSince(t *testing.T) {
 	if err := fx.run(t, "--changed-since", "main"); err != nil || len(fx.worked) > 0 {
 		t.Errorf("nothing has changed, and it worked on %v, error %v", fx.worked, err)
 	}
-	if want := "✔ unchanged since main: canary, east, west, last\n"; fx.errOut.String() != want {
-		t.Errorf("people read %q, want %q", fx.errOut, want)
-	}
+	assert.Check(t, is.Equal(fx.errOut.String(), "✔ unchanged since main: canary, east, west, last\n"))
 	fx.write(t, "clusters/west.yaml", strings.NewReplacer("NAME", "west", "WAVE", "1", "TIER", "test").Replace(file))
-	if err := os.Remove(fx.root + "/clusters/last.yaml"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Remove(fx.root+"/clusters/last.yaml"))
 	if err := fx.run(t, "--changed-since", "main"); err != nil || !slices.Equal(fx.worked, []string{"west"}) {
 		t.Errorf("it worked on %v, error %v", fx.worked, err)
 	}
@@ -46,9 +45,7 @@ func TestChangedSince(t *testing.T) {
 		"► west: cluster file: clusters/west.yaml changed\n", "✔ unchanged since main: canary, east\n",
 		"✗ clusters/last.yaml was removed since main: ",
 	} {
-		if !strings.Contains(fx.errOut.String(), want) {
-			t.Errorf("people do not read %q:\n%s", want, fx.errOut)
-		}
+		assert.Check(t, strings.Contains(fx.errOut.String(), want), "people do not read %q:\n%s", want, fx.errOut)
 	}
 	if err := fx.run(t, "canary", "--changed-since", "main"); err != nil || len(fx.worked) > 0 {
 		t.Errorf("another cluster has changed, and it worked on %v, error %v", fx.worked, err)
@@ -60,9 +57,7 @@ func TestChangedSinceForPrograms(t *testing.T) {
 	fx.committed(t)
 	fx.factory.Globals.Output = render.JSON
 	fx.write(t, "clusters/west.yaml", strings.NewReplacer("NAME", "west", "WAVE", "1", "TIER", "test").Replace(file))
-	if err := fx.run(t, "west", "last", "--changed-since", "HEAD"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, fx.run(t, "west", "last", "--changed-since", "HEAD"))
 	want := `{"type":"changed-since","since":"HEAD","clusters":[{"cluster":"west","reasons":[{"input":"cluster file",` +
 		`"changes":[{"name":"clusters/west.yaml","how":"changed"}]}]}],"unchanged":["last"]}` + "\n"
 	if got := fx.out.String(); !strings.HasPrefix(got, want) {

@@ -34,7 +34,7 @@ type review struct {
 	Association string  `json:"author_association"`
 }
 
-// trusted says whether the review is by somebody of the repository: others may
+// trusted says whether the review is by a member of the repository: others may
 // review what is public, too.
 func (v review) trusted() bool {
 	return slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, v.Association)
