@@ -14,7 +14,7 @@ import (
 
 func TestCallerRefusals(t *testing.T) {
 	f := newFleet(t)
-	gone := f.make(iam.RoleType, "gone", standin.Props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	gone := f.make(iam.RoleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
 	made, err := f.session(f.hubRole, nil).Retrieve(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestCallerRefusals(t *testing.T) {
 	if err := f.delete(gone); err != nil {
 		t.Fatal(err)
 	}
-	f.make(iam.RoleType, "gone", standin.Props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	f.make(iam.RoleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
 	for name, test := range map[string]struct {
 		by            awssdk.CredentialsProvider
 		code, message string

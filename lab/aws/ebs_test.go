@@ -12,8 +12,8 @@ import (
 func TestVolumes(t *testing.T) {
 	w := emptyWorld(t)
 	tags := map[string]any{"kubernetes.io/cluster/demo": "owned"}
-	volume := w.add(ec2.VolumeType, "data", standin.Props{"availabilityZone": "eu-central-1a", "size": 8, "tags": tags})
-	found, err := w.invoke("aws:ebs/getEbsVolumes:getEbsVolumes", standin.Props{"tags": tags})
+	volume := w.add(ec2.VolumeType, "data", props{"availabilityZone": "eu-central-1a", "size": 8, "tags": tags})
+	found, err := w.invoke("aws:ebs/getEbsVolumes:getEbsVolumes", props{"tags": tags})
 	if diff := cmp.Diff(standin.Values(volume.id), found["ids"]); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
@@ -21,11 +21,11 @@ func TestVolumes(t *testing.T) {
 	if err != nil || one.Integer("size") != 8 || one.Str("volumeType") != "gp2" {
 		t.Errorf("%v, %v", one, err)
 	}
-	snapshot := w.make(ec2.SnapshotType, "data", standin.Props{"volumeId": volume.id})
+	snapshot := w.make(ec2.SnapshotType, "data", props{"volumeId": volume.id})
 	if err := w.delete(volume); err != nil {
 		t.Fatal(err)
 	}
-	restored := w.make(ec2.VolumeType, "restored", standin.Props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.id})
+	restored := w.make(ec2.VolumeType, "restored", props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.id})
 	if restored.out.Integer("size") != 8 {
 		t.Errorf("a volume of a snapshot of 8 GiB has %d", restored.out.Integer("size"))
 	}
@@ -33,7 +33,7 @@ func TestVolumes(t *testing.T) {
 
 func TestVolumeRefusals(t *testing.T) {
 	w := emptyWorld(t)
-	for want, in := range map[string]standin.Props{
+	for want, in := range map[string]props{
 		"api error InvalidZone.NotFound: The zone 'eu-central-1x' does not exist.":              {"availabilityZone": "eu-central-1x", "size": 8},
 		"MissingParameter: The request must contain the parameter size/snapshot":                {"availabilityZone": "eu-central-1a"},
 		"Volume of 70000GiB is outside of the allowed range":                                    {"availabilityZone": "eu-central-1a", "size": 70000},

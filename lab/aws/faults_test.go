@@ -21,7 +21,7 @@ func (a *bench) fault(f standin.Fault) {
 	}
 }
 
-func anyVpc() standin.Props { return standin.Props{"cidrBlock": "10.0.0.0/16"} }
+func anyVpc() props { return props{"cidrBlock": "10.0.0.0/16"} }
 
 func TestFaultsInTheWay(t *testing.T) {
 	for _, test := range []struct {
@@ -103,7 +103,7 @@ func TestNotFoundAfterCreation(t *testing.T) {
 	a.fault(standin.Fault{Kind: standin.FaultNotFound, Operation: standin.OpCreate, Type: ec2.VPCType, Count: standin.Attempts - 1})
 	vpc := a.make(ec2.VPCType, "net", anyVpc())
 	a.fault(standin.Fault{Kind: standin.FaultNotFound, Operation: standin.OpCreate, Type: ec2.SubnetType, Count: standin.Attempts})
-	_, err := a.try(ec2.SubnetType, "a", standin.Props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"})
+	_, err := a.try(ec2.SubnetType, "a", props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"})
 	refuses(t, err, "create: couldn't find resource (4 retries)")
 	rpc, _ := rpcerror.FromError(err)
 	if len(rpc.Details()) != 1 {

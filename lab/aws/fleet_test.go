@@ -21,7 +21,6 @@ import (
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/sts"
-	"tombolo/lab/standin"
 )
 
 const (
@@ -41,13 +40,13 @@ type fleet struct {
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{world: newWorld(t)}
-	f.make(eks.ClusterType, "spoke", f.clusterArgs(standin.Props{"name": "spoke", "encryptionConfig": nil}))
+	f.make(eks.ClusterType, "spoke", f.clusterArgs(props{"name": "spoke", "encryptionConfig": nil}))
 	f.issuer = eks.Issuer(eks.ClusterNamed(f.cloud, "demo"))
-	f.provider = f.make(iam.OIDCProviderType, "oidc", standin.Props{"url": f.issuer, "clientIdLists": []any{"sts.amazonaws.com"}})
-	f.hubRole = f.make(iam.RoleType, "hub", standin.Props{"name": "demo-argocd", "assumeRolePolicy": f.accountTrust(controllerAccount)})
-	f.mayAssume = f.make(iam.RolePolicyType, "hub", standin.Props{"role": "demo-argocd", "name": "spokes", "policy": policyOf(maySpokes)})
-	f.spokeRole = f.make(iam.RoleType, "spoke", standin.Props{"name": "spoke-argocd-spoke", "assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `["sts:AssumeRole","sts:TagSession"]`)})
-	f.entry = f.make(eks.AccessEntryType, "spoke", standin.Props{
+	f.provider = f.make(iam.OIDCProviderType, "oidc", props{"url": f.issuer, "clientIdLists": []any{"sts.amazonaws.com"}})
+	f.hubRole = f.make(iam.RoleType, "hub", props{"name": "demo-argocd", "assumeRolePolicy": f.accountTrust(controllerAccount)})
+	f.mayAssume = f.make(iam.RolePolicyType, "hub", props{"role": "demo-argocd", "name": "spokes", "policy": policyOf(maySpokes)})
+	f.spokeRole = f.make(iam.RoleType, "spoke", props{"name": "spoke-argocd-spoke", "assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `["sts:AssumeRole","sts:TagSession"]`)})
+	f.entry = f.make(eks.AccessEntryType, "spoke", props{
 		"clusterName": "spoke", "principalArn": f.spokeRole.out["arn"], "kubernetesGroups": []any{"tombolo:argocd"},
 	})
 	server := httptest.NewServer(sts.Handler(f.cloud))

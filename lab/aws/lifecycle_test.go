@@ -54,7 +54,7 @@ func TestLifecycle(t *testing.T) {
 func TestNodesFollowTheSize(t *testing.T) {
 	w := newWorld(t)
 	before := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]
-	err := w.update(w.nodes, standin.Props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
+	err := w.update(w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestReopen(t *testing.T) {
 	}
 	w.fake.running, w.fake.nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
 	w.open(standin.Options{})
-	w.configure(standin.Props{"region": "eu-central-1"})
+	w.configure(props{"region": "eu-central-1"})
 	if diff := cmp.Diff(before, w.cloud.Inventory()); diff != "" {
 		t.Error(diff)
 	}
@@ -111,9 +111,9 @@ func TestResumeAsksAFailedClusterForNothing(t *testing.T) {
 
 func TestReadByImportForm(t *testing.T) {
 	w := newWorld(t)
-	role := w.make(iam.RoleType, "pod", standin.Props{"assumeRolePolicy": podTrust})
-	pod := w.make(eks.PodIdentityType, "pod", standin.Props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.out["arn"]})
-	w.make(ec2.GroupRuleType, "rule", standin.Props{
+	role := w.make(iam.RoleType, "pod", props{"assumeRolePolicy": podTrust})
+	pod := w.make(eks.PodIdentityType, "pod", props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.out["arn"]})
+	w.make(ec2.GroupRuleType, "rule", props{
 		"securityGroupId": w.group.id, "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true,
 	})
 	for token, id := range map[string]string{
@@ -139,7 +139,7 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 	w := newWorld(t)
 	w.fake.block = make(chan struct{})
 	made := make(chan error)
-	in := w.clusterArgs(standin.Props{"name": "second"})
+	in := w.clusterArgs(props{"name": "second"})
 	go func() {
 		_, err := w.try(eks.ClusterType, "second", in)
 		made <- err
@@ -163,7 +163,7 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 func TestFailedStartCanBeTriedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.fake.fail = errors.New("etcd: port 2379 is taken")
-	in := w.clusterArgs(standin.Props{"name": "second"})
+	in := w.clusterArgs(props{"name": "second"})
 	if _, err := w.try(eks.ClusterType, "second", in); err == nil || !strings.Contains(err.Error(), "waiting for EKS Cluster (second): etcd: port 2379 is taken") {
 		t.Errorf("got %v", err)
 	}
@@ -174,9 +174,9 @@ func TestFailedStartCanBeTriedAgain(t *testing.T) {
 func TestLatencyEndsWithTheCaller(t *testing.T) {
 	a := newAccount(t)
 	a.open(standin.Options{LatencyScale: 1000})
-	a.configure(standin.Props{})
+	a.configure(props{})
 	done := make(chan error)
-	go func() { _, err := a.try(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
+	go func() { _, err := a.try(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
 	a.eventually("the VPC is recorded", func() bool { return len(a.cloud.Inventory()) == 1 })
 	if _, err := a.server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
@@ -190,11 +190,11 @@ func TestLatencyEndsWithTheCaller(t *testing.T) {
 // for which the other operation may wait.
 func TestRepeatedCreate(t *testing.T) {
 	a := newAccount(t)
-	queue := a.make(sqs.QueueType, "queue", standin.Props{"name": "q"})
+	queue := a.make(sqs.QueueType, "queue", props{"name": "q"})
 	unlock := a.cloud.LockResource(sqs.QueueType, "eu-central-1", queue.id)
 	made := make(chan error, 1)
 	go func() {
-		_, err := a.try(sqs.QueueType, "again", standin.Props{"name": "q"})
+		_, err := a.try(sqs.QueueType, "again", props{"name": "q"})
 		made <- err
 	}()
 	select {
@@ -213,12 +213,12 @@ func TestRepeatedCreate(t *testing.T) {
 
 func TestConcurrentCreates(t *testing.T) {
 	a := newAccount(t)
-	vpc := a.make(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16"})
+	vpc := a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
 	var wg sync.WaitGroup
 	errs := make(chan error, 40)
 	for i := range 40 {
 		wg.Go(func() { // twenty blocks, each asked for twice
-			_, err := a.try(ec2.SubnetType, fmt.Sprint("s", i), standin.Props{"vpcId": vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i%20)})
+			_, err := a.try(ec2.SubnetType, fmt.Sprint("s", i), props{"vpcId": vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i%20)})
 			errs <- err
 		})
 	}
@@ -243,7 +243,7 @@ func TestUnwritableStateMakesNothing(t *testing.T) {
 	if err := os.WriteFile(a.dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := a.try(ec2.EIPType, "eip", standin.Props{"domain": "vpc"})
+	_, err := a.try(ec2.EIPType, "eip", props{"domain": "vpc"})
 	if err == nil || !strings.Contains(err.Error(), "record aws:ec2/eip:Eip eipalloc-0") {
 		t.Errorf("got %v", err)
 	}

@@ -16,10 +16,10 @@ const image = "ami-0123456789abcdef0"
 func TestInstanceHoldsItsNetwork(t *testing.T) {
 	w := newNetwork(t)
 	tags := map[string]any{"karpenter.sh/nodepool": "default"}
-	instance := w.add(ec2.InstanceType, "node", standin.Props{
+	instance := w.add(ec2.InstanceType, "node", props{
 		"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "vpcSecurityGroupIds": standin.Values(w.group.id), "tags": tags,
 	})
-	found, err := w.invoke("aws:ec2/getInstances:getInstances", standin.Props{"instanceTags": tags})
+	found, err := w.invoke("aws:ec2/getInstances:getInstances", props{"instanceTags": tags})
 	if diff := cmp.Diff(standin.Values(instance.id), found["ids"]); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
@@ -34,23 +34,23 @@ func TestInstanceHoldsItsNetwork(t *testing.T) {
 
 func TestInstanceRefusals(t *testing.T) {
 	w := newNetwork(t)
-	for want, change := range map[string]standin.Props{
+	for want, change := range map[string]props{
 		"InvalidAMIID.Malformed":                                            {"ami": "x"},
 		"Invalid value 'm7i.tiny' for InstanceType":                         {"instanceType": "m7i.tiny"},
 		"InvalidSubnetID.NotFound: The subnet ID 'subnet-1' does not exist": {"subnetId": "subnet-1"},
 		"InvalidGroup.NotFound: The security group 'sg-1' does not exist":   {"vpcSecurityGroupIds": standin.Values("sg-1")},
 	} {
-		_, err := w.try(ec2.InstanceType, "node", standin.Merged(standin.Props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id}, change))
+		_, err := w.try(ec2.InstanceType, "node", standin.Merged(props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id}, change))
 		refuses(t, err, want)
 	}
-	kept := w.make(ec2.InstanceType, "kept", standin.Props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "disableApiTermination": true})
+	kept := w.make(ec2.InstanceType, "kept", props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "disableApiTermination": true})
 	refuses(t, w.delete(kept), "may not be terminated")
 }
 
 // TestInterfaceOfOnesOwn is what a plugin for networks leaves behind.
 func TestInterfaceOfOnesOwn(t *testing.T) {
 	w := newNetwork(t)
-	left := w.add(ec2.InterfaceType, "left", standin.Props{
+	left := w.add(ec2.InterfaceType, "left", props{
 		"subnetId": w.subnetA.id, "securityGroups": standin.Values(w.group.id), "description": "aws-K8S-i-1",
 		"tags": map[string]any{"cluster.k8s.amazonaws.com/name": "demo"},
 	})
@@ -71,13 +71,13 @@ func TestInterfaceOfOnesOwn(t *testing.T) {
 func TestClusterGroupThatIsInUse(t *testing.T) {
 	w := newWorld(t)
 	id := w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")
-	left := w.make(ec2.InterfaceType, "left", standin.Props{"subnetId": w.subnetA.id, "securityGroups": standin.Values(id)})
+	left := w.make(ec2.InterfaceType, "left", props{"subnetId": w.subnetA.id, "securityGroups": standin.Values(id)})
 	for _, x := range []*thing{w.nodes, w.cluster} {
 		if err := w.delete(x); err != nil {
 			t.Fatal(err)
 		}
 	}
-	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", standin.Props{
+	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
 		"tagFilters": []any{map[string]any{"key": "kubernetes.io/cluster/demo", "values": standin.Values("owned")}},
 	})
 	if err != nil || len(found.Objects("resourceTagMappingLists")) != 1 {

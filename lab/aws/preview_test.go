@@ -12,7 +12,7 @@ import (
 
 // previewedCluster is the vpcConfig of a cluster to be made, and all outputs of
 // the world's cluster after an update that has other inputs.
-func (w *world) previewedCluster(change standin.Props) (created, updated standin.Props) {
+func (w *world) previewedCluster(change props) (created, updated props) {
 	w.t.Helper()
 	in := standin.Merged(w.cluster.in, change)
 	made, err := w.server.Create(w.t.Context(), &pulumirpc.CreateRequest{
@@ -39,7 +39,7 @@ func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 	if had.Str("clusterSecurityGroupId") == "" || had.Str("vpcId") == "" {
 		t.Fatalf("AWS has decided nothing: %v", had)
 	}
-	created, updated := w.previewedCluster(standin.Props{"version": "1.35"})
+	created, updated := w.previewedCluster(props{"version": "1.35"})
 	for _, key := range []string{"clusterSecurityGroupId", "vpcId"} {
 		if created[key] != (standin.Unknown{}) {
 			t.Errorf("%s of a cluster to be made is %v, want unknown", key, created[key])
@@ -58,7 +58,7 @@ func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 func TestPreviewOfAnObjectThatChanges(t *testing.T) {
 	w := newWorld(t)
 	had := w.cluster.out.Sub("vpcConfig")
-	_, updated := w.previewedCluster(standin.Props{"vpcConfig": map[string]any{
+	_, updated := w.previewedCluster(props{"vpcConfig": map[string]any{
 		"subnetIds": []any{w.subnetA.id, w.subnetB.id}, "endpointPrivateAccess": true,
 	}})
 	now := updated.Sub("vpcConfig")

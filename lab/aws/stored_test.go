@@ -11,13 +11,12 @@ import (
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/iam"
-	"tombolo/lab/standin"
 )
 
 func TestStored(t *testing.T) {
 	a := newAccount(t)
-	a.make(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "demo"}})
-	a.make(iam.RoleType, "role", standin.Props{"assumeRolePolicy": nodeTrust})
+	a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "demo"}})
+	a.make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
 	// A write that a crash has cut short, which Open removes.
 	cut := filepath.Join(a.dir, "resources", "ec2", ".new-1")
 	if err := os.WriteFile(cut, []byte("{"), 0o600); err != nil {

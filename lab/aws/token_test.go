@@ -12,7 +12,6 @@ import (
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/sts"
-	"tombolo/lab/standin"
 )
 
 func TestTokens(t *testing.T) {
@@ -150,10 +149,10 @@ func TestArgoCDsToken(t *testing.T) {
 
 func TestEntriesGiveGroups(t *testing.T) {
 	f := newFleet(t)
-	role := f.make(iam.RoleType, "reader", standin.Props{"name": "reader", "path": "/team/", "assumeRolePolicy": nodeTrust})
+	role := f.make(iam.RoleType, "reader", props{"name": "reader", "path": "/team/", "assumeRolePolicy": nodeTrust})
 	arn := role.out.Str("arn")
-	entry := f.make(eks.AccessEntryType, "reader", standin.Props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
-	f.make(eks.AccessPolicyType, "reader", standin.Props{
+	entry := f.make(eks.AccessEntryType, "reader", props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
+	f.make(eks.AccessPolicyType, "reader", props{
 		"clusterName": "demo", "principalArn": arn,
 		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"web"}},
 	})
@@ -165,7 +164,7 @@ func TestEntriesGiveGroups(t *testing.T) {
 	if err != nil || user != "arn:aws:sts::111122223333:assumed-role/reader/ann-example.com" || !slices.Equal(groups, []string{"eks:access-policy:AmazonEKSViewPolicy:web", "readers"}) {
 		t.Errorf("got %s %v %v", user, groups, err)
 	}
-	if err := f.update(entry, standin.Props{"userName": "{{AccountID}}:{{SessionNameRaw}}"}); err != nil {
+	if err := f.update(entry, props{"userName": "{{AccountID}}:{{SessionNameRaw}}"}); err != nil {
 		t.Fatal(err)
 	}
 	if user, _, err := authenticator.Authenticate(f.cloud, "demo", tokenOf(presigned)); err != nil || user != "111122223333:ann@example.com" {

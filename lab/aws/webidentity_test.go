@@ -10,8 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/golang-jwt/jwt/v5"
-
-	"tombolo/lab/standin"
 )
 
 func TestWebIdentityRefusals(t *testing.T) {
@@ -71,12 +69,12 @@ func TestWebIdentityNeeds(t *testing.T) {
 		code, message string
 	}{
 		"trust": {func(_ *testing.T, f *fleet) error {
-			return f.update(f.hubRole, standin.Props{"assumeRolePolicy": clusterTrust})
+			return f.update(f.hubRole, props{"assumeRolePolicy": clusterTrust})
 		}, "AccessDenied", denied},
 		"role":     {func(_ *testing.T, f *fleet) error { return errors.Join(f.delete(f.mayAssume), f.delete(f.hubRole)) }, "AccessDenied", denied},
 		"provider": {func(_ *testing.T, f *fleet) error { return f.delete(f.provider) }, "InvalidIdentityToken", "No OpenIDConnect provider found in your account for https://"},
 		"audience": {func(_ *testing.T, f *fleet) error {
-			return f.update(f.provider, standin.Props{"clientIdLists": []any{"another"}})
+			return f.update(f.provider, props{"clientIdLists": []any{"another"}})
 		}, "InvalidIdentityToken", "Incorrect token audience"},
 		"cluster": {func(t *testing.T, f *fleet) error { return f.fake.Stop(t.Context(), "demo") }, "InvalidIdentityToken", "Couldn't retrieve verification key from your identity provider"},
 	} {
