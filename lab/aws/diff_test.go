@@ -161,9 +161,7 @@ func TestEncryptionIsForGood(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.out["arn"]}, "resources": []any{"secrets"}}}
-	if err := w.update(cluster, bad); err == nil || !strings.Contains(err.Error(), "is pending deletion.") {
-		t.Errorf("turning it on with a key that goes gives %v", err)
-	}
+	refuses(t, w.update(cluster, bad), "is pending deletion.")
 	if err := w.update(cluster, props{"encryptionConfig": encryption}); err != nil || cluster.out.Sub("encryptionConfig").Sub("provider").Str("keyArn") == "" {
 		t.Errorf("turning it on gives %v, %v", err, cluster.out)
 	}

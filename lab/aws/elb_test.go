@@ -90,17 +90,13 @@ func TestLoadBalancerRefusals(t *testing.T) {
 		"only alphanumeric characters and hyphens allowed":                                        {"name": "x_y"},
 		`expected loadBalancerType to be one of ["application" "network" "gateway"], got classic`: {"name": "x", "loadBalancerType": "classic"},
 	} {
-		_, err := b.try(elb.LoadBalancerType, "other", b.balancerArgs(change))
-		refuses(t, err, want)
+		b.denied(elb.LoadBalancerType, b.balancerArgs(change), want)
 	}
 	kept := b.make(elb.LoadBalancerType, "kept", b.balancerArgs(props{"name": "kept", "enableDeletionProtection": true}))
 	refuses(t, b.delete(kept), "cannot be deleted because deletion protection is enabled")
-	_, err := b.try(elb.TargetGroupType, "again", props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
-	refuses(t, err, "DuplicateTargetGroupName: A target group with the same name 'web' exists")
-	_, err = b.try(elb.TargetGroupType, "vague", props{"name": "vague", "vpcId": b.vpc.id, "protocol": "TCP"})
-	refuses(t, err, "port")
-	_, err = b.try(elb.ListenerType, "again", b.listener.in)
-	refuses(t, err, "DuplicateListener: A listener already exists on this port")
+	b.denied(elb.TargetGroupType, props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id}, "DuplicateTargetGroupName: A target group with the same name 'web' exists")
+	b.denied(elb.TargetGroupType, props{"name": "vague", "vpcId": b.vpc.id, "protocol": "TCP"}, "port")
+	b.denied(elb.ListenerType, b.listener.in, "DuplicateListener: A listener already exists on this port")
 }
 
 // TestLoadBalancingLookups finds what a teardown looks for.

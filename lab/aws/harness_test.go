@@ -313,6 +313,20 @@ func refuses(t *testing.T, err error, want string) {
 	}
 }
 
+// denied asserts that AWS refuses to make a resource.
+func (a *bench) denied(token string, in props, want string) {
+	a.t.Helper()
+	_, err := a.try(token, "x", in)
+	refuses(a.t, err, want)
+}
+
+// unanswered asserts that a function fails.
+func (a *bench) unanswered(token string, args props, want string) {
+	a.t.Helper()
+	_, err := a.invoke(token, args)
+	refuses(a.t, err, want)
+}
+
 func newNetwork(t *testing.T) *world {
 	t.Helper()
 	w := &world{bench: newAccount(t)}

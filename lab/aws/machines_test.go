@@ -40,8 +40,7 @@ func TestInstanceRefusals(t *testing.T) {
 		"InvalidSubnetID.NotFound: The subnet ID 'subnet-1' does not exist": {"subnetId": "subnet-1"},
 		"InvalidGroup.NotFound: The security group 'sg-1' does not exist":   {"vpcSecurityGroupIds": standin.Values("sg-1")},
 	} {
-		_, err := w.try(ec2.InstanceType, "node", standin.Merged(props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id}, change))
-		refuses(t, err, want)
+		w.denied(ec2.InstanceType, standin.Merged(props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id}, change), want)
 	}
 	kept := w.make(ec2.InstanceType, "kept", props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "disableApiTermination": true})
 	refuses(t, w.delete(kept), "may not be terminated")

@@ -182,7 +182,6 @@ func TestGetZone(t *testing.T) {
 		"one of `name,tags,zone_id` must be specified":   {},
 		`Invalid or unknown key; did you mean "zoneId"?`: {"zoneID": route53.LabZoneID},
 	} {
-		_, err := w.invoke("aws:route53/getZone:getZone", args)
-		refuses(t, err, want)
+		w.unanswered("aws:route53/getZone:getZone", args, want)
 	}
 }
