@@ -3,7 +3,8 @@ package aws
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
@@ -45,9 +46,7 @@ func TestNodeEntryRefusals(t *testing.T) {
 func TestNodeEntry(t *testing.T) {
 	w := newWorld(t)
 	entry := w.make(eks.AccessEntryType, "nodes", w.karpenterNodes())
-	if diff := cmp.Diff([]string{"system:nodes"}, entry.out.List("kubernetesGroups")); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual([]string{"system:nodes"}, entry.out.List("kubernetesGroups")))
 	if user := entry.out.Str("userName"); user != "system:node:{{EC2PrivateDNSName}}" {
 		t.Errorf("the user is %s", user)
 	}

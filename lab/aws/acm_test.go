@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/route53"
@@ -46,7 +47,8 @@ func TestCertificateRefusals(t *testing.T) {
 			"LimitExceededException: Error: the number of domain names of a certificate is limited to 10",
 		},
 		{
-			"no certificate", acm.ValidationType, props{"certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/x"},
+			"no certificate", acm.ValidationType,
+			props{"certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/x"},
 			"ResourceNotFoundException: Could not find certificate arn:aws:acm:eu-central-1:111122223333:certificate/x.",
 		},
 		{"record not named", acm.ValidationType, func(w *world) props {
@@ -73,9 +75,7 @@ func TestCertificate(t *testing.T) {
 	if diff := cmp.Diff(options, again.out.Objects("domainValidationOptions")); diff != "" {
 		t.Errorf("the account is asked for another record: %s", diff)
 	}
-	if err := w.delete(again); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.delete(again))
 	record := w.add(route53.RecordType, "record", proof(certificate, 0))
 	w.add(acm.ValidationType, "validation", props{"certificateArn": certificate.id, "validationRecordFqdns": []any{record.out["fqdn"]}})
 	if _, out := w.read(certificate); out.Str("status") != "ISSUED" || out.Str("notAfter") == "" {
@@ -115,9 +115,7 @@ func TestValidationWaits(t *testing.T) {
 	default:
 	}
 	a.make(route53.RecordType, "proof", proof(certificate, 0))
-	if err := <-validated; err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, <-validated)
 }
 
 // TestValidationGoesWithItsCertificate: it is nothing of its own.
@@ -126,9 +124,7 @@ func TestValidationGoesWithItsCertificate(t *testing.T) {
 	certificate := a.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
 	record := a.make(route53.RecordType, "proof", proof(certificate, 0))
 	a.make(acm.ValidationType, "validation", props{"certificateArn": certificate.id})
-	if err := a.delete(certificate); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, a.delete(certificate))
 	if items := a.cloud.Inventory(); len(items) != 1 || items[0].ID != record.id {
 		t.Errorf("left over: %v", items)
 	}

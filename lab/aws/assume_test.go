@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	stssdk "github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/aws-sdk-go-v2/service/sts/types"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/sts"
@@ -86,9 +87,7 @@ func TestAssumeRoleNeeds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
 			if test.change != nil {
-				if err := test.change(f); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, test.change(f))
 			}
 			in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 			if test.ask != nil {
@@ -105,9 +104,7 @@ func TestAssumeRole(t *testing.T) {
 	f := newFleet(t)
 	trust := strings.Replace(roleTrust("111122223333", `["sts:AssumeRole","sts:TagSession"]`), `"Action"`,
 		`"Condition":{"StringEquals":{"sts:ExternalId":"x","aws:RequestTag/team":"a","aws:PrincipalTag/eks-cluster-name":"demo"},"ArnLike":{"aws:PrincipalArn":"arn:aws:iam::*:role/demo-*"}},"Action"`, 1)
-	if err := f.update(f.spokeRole, props{"assumeRolePolicy": trust}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.update(f.spokeRole, props{"assumeRolePolicy": trust}))
 	hub := f.session(f.hubRole, func(t *sts.Temporary) {
 		t.Tags, t.Transitive = map[string]string{"eks-cluster-name": "demo"}, []string{"eks-cluster-name"}
 	})
@@ -115,9 +112,7 @@ func TestAssumeRole(t *testing.T) {
 		RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1"), ExternalId: awssdk.String("x"),
 		Tags: []types.Tag{{Key: awssdk.String("team"), Value: awssdk.String("a")}}, DurationSeconds: awssdk.Int32(3600),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	session, err := sts.SessionOf(f.cloud, *made.Credentials.SessionToken)
 	if err != nil || session.Tags["eks-cluster-name"] != "demo" || session.Tags["team"] != "a" || len(session.Transitive) != 1 {
 		t.Errorf("the session is %+v, %v", session, err)
@@ -138,9 +133,7 @@ func TestTrustIsInOneRole(t *testing.T) {
 		return err
 	}
 	trusted := f.spokeRole.in["assumeRolePolicy"]
-	if err := errors.Join(assume(), f.delete(f.mayAssume), f.delete(f.hubRole)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, errors.Join(assume(), f.delete(f.mayAssume), f.delete(f.hubRole)))
 	gone := f.hubRole.out.Str("uniqueId")
 	f.hubRole = f.make(iam.RoleType, "hub", f.hubRole.in)
 	f.make(iam.RolePolicyType, "hub", f.mayAssume.in)
@@ -149,9 +142,7 @@ func TestTrustIsInOneRole(t *testing.T) {
 		t.Errorf("the trust policy is %s", in.Str("assumeRolePolicy"))
 	}
 	refuses(t, f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(gone, `"sts:AssumeRole"`)}), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"`+gone+`"`)
-	if err := errors.Join(f.update(f.spokeRole, props{"assumeRolePolicy": trusted}), assume()); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, errors.Join(f.update(f.spokeRole, props{"assumeRolePolicy": trusted}), assume()))
 }
 
 // TestManagedPermissions finds what a role may do in attached policies too.
@@ -159,25 +150,19 @@ func TestManagedPermissions(t *testing.T) {
 	f := newFleet(t)
 	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	hub := f.as(f.session(f.hubRole, nil))
-	if err := f.delete(f.mayAssume); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.delete(f.mayAssume))
 	policy := f.make(iam.PolicyType, "spokes", props{"policy": policyOf(maySpokes)})
 	attached := f.make(iam.AttachmentType, "spokes", props{"role": "demo-argocd", "policyArn": policy.id})
 	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
 		t.Errorf("by a policy of the account: %v", err)
 	}
-	if err := f.delete(attached); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.delete(attached))
 	f.make(iam.AttachmentType, "admin", props{"role": "demo-argocd", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"})
 	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
 		t.Errorf("by a policy of AWS's: %v", err)
 	}
 	boundary := f.make(iam.PolicyType, "boundary", props{"policy": readBuckets})
-	if err := f.update(f.hubRole, props{"permissionsBoundary": boundary.id}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.update(f.hubRole, props{"permissionsBoundary": boundary.id}))
 	_, err := hub.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "is not authorized to perform: sts:AssumeRole")
 }
@@ -195,9 +180,7 @@ func TestUserMayAssume(t *testing.T) {
 	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	_, err = client.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "User: arn:aws:iam::111122223333:user/tombolo is not authorized to perform: sts:AssumeRole")
-	if err := f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust("arn:aws:iam::111122223333:root", `"sts:AssumeRole"`)}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust("arn:aws:iam::111122223333:root", `"sts:AssumeRole"`)}))
 	if _, err := client.AssumeRole(t.Context(), in); err != nil {
 		t.Error(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/ec2"
@@ -157,9 +158,7 @@ func TestEncryptionIsForGood(t *testing.T) {
 		t.Errorf("turning it on: %v", d)
 	}
 	gone := w.make(kms.KeyType, "gone", props{})
-	if err := w.delete(gone); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.delete(gone))
 	bad := props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.out["arn"]}, "resources": []any{"secrets"}}}
 	refuses(t, w.update(cluster, bad), "is pending deletion.")
 	if err := w.update(cluster, props{"encryptionConfig": encryption}); err != nil || cluster.out.Sub("encryptionConfig").Sub("provider").Str("keyArn") == "" {

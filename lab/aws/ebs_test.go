@@ -3,7 +3,8 @@ package aws
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/standin"
@@ -14,17 +15,14 @@ func TestVolumes(t *testing.T) {
 	tags := map[string]any{"kubernetes.io/cluster/demo": "owned"}
 	volume := w.add(ec2.VolumeType, "data", props{"availabilityZone": "eu-central-1a", "size": 8, "tags": tags})
 	found, err := w.invoke("aws:ebs/getEbsVolumes:getEbsVolumes", props{"tags": tags})
-	if diff := cmp.Diff(standin.Values(volume.id), found["ids"]); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(standin.Values(volume.id), found["ids"]))
 	one, err := w.invoke("aws:ebs/getVolume:getVolume", filtered(map[string]string{"volume-id": volume.id}))
 	if err != nil || one.Integer("size") != 8 || one.Str("volumeType") != "gp2" {
 		t.Errorf("%v, %v", one, err)
 	}
 	snapshot := w.make(ec2.SnapshotType, "data", props{"volumeId": volume.id})
-	if err := w.delete(volume); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.delete(volume))
 	restored := w.make(ec2.VolumeType, "restored", props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.id})
 	if restored.out.Integer("size") != 8 {
 		t.Errorf("a volume of a snapshot of 8 GiB has %d", restored.out.Integer("size"))

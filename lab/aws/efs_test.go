@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
@@ -21,7 +22,8 @@ func TestFileSystemRefusals(t *testing.T) {
 		{"mode", efs.FileSystemType, props{"performanceMode": "fast"}, `expected performanceMode to be one of ["generalPurpose" "maxIO"], got fast`},
 		{"key without encryption", efs.FileSystemType, props{"kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}, "encrypted must be set to true when kms_key_id is specified"},
 		{
-			"no key", efs.FileSystemType, props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"},
+			"no key", efs.FileSystemType,
+			props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"},
 			"NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/1' does not exist",
 		},
 		{"token used", efs.FileSystemType, func(w *world) props {
@@ -31,7 +33,8 @@ func TestFileSystemRefusals(t *testing.T) {
 		{"throughput", efs.FileSystemType, props{"throughputMode": "provisioned"}, "BadRequest: provisionedThroughputInMibps goes with the throughput mode provisioned, got provisioned"},
 		{"transition", efs.FileSystemType, props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}, `expected transitionToIa to be one of ["AFTER_1_DAY"`},
 		{
-			"two transitions in one", efs.FileSystemType, props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}},
+			"two transitions in one", efs.FileSystemType,
+			props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}},
 			"BadRequest: A lifecycle policy has exactly one transition",
 		},
 		{"no file system", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": "fs-1", "subnetId": w.subnetA.id} }, "FileSystemNotFound: File system 'fs-1' does not exist."},
@@ -104,9 +107,7 @@ func TestFileSystem(t *testing.T) {
 func TestMountTargetsGroups(t *testing.T) {
 	w := newNetwork(t)
 	target := w.make(efs.MountTargetType, "a", props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id})
-	if diff := cmp.Diff([]string{w.vpc.out.Str("defaultSecurityGroupId")}, target.out.List("securityGroups")); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual([]string{w.vpc.out.Str("defaultSecurityGroupId")}, target.out.List("securityGroups")))
 	if err := w.update(target, props{"securityGroups": []any{w.group.id}}); err != nil || target.out.Str("networkInterfaceId") == "" {
 		t.Errorf("update gives %v, %v", err, target.out)
 	}

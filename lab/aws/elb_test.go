@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/elb"
@@ -61,9 +62,7 @@ func TestLoadBalancerHoldsItsNetwork(t *testing.T) {
 	if err != nil || len(found.List("ids")) != 2 {
 		t.Errorf("interfaces %v, %v", found["ids"], err)
 	}
-	if err := b.delete(b.balancer); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, b.delete(b.balancer))
 	if slices.ContainsFunc(b.cloud.Inventory(), func(i standin.Item) bool { return i.Type == elb.ListenerType }) {
 		t.Error("the listener is left without its load balancer")
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/lab/aws/events"
 	"tombolo/lab/aws/sqs"
 )
@@ -19,7 +21,8 @@ func TestEventRefusals(t *testing.T) {
 		{"pattern too long", events.EventRuleType, props{"eventPattern": `{"source":["` + strings.Repeat("x", 4096) + `"]}`}, `"eventPattern" cannot be longer than 4096 characters`},
 		{"pattern of a list", events.EventRuleType, props{"eventPattern": `["aws.ec2"]`}, "InvalidEventPatternException: Event pattern is not valid. Reason: Filter is not an object"},
 		{
-			"leaf that is no list", events.EventRuleType, props{"eventPattern": `{"source":"aws.ec2"}`},
+			"leaf that is no list", events.EventRuleType,
+			props{"eventPattern": `{"source":"aws.ec2"}`},
 			`InvalidEventPatternException: Event pattern is not valid. Reason: "source" must be an object or an array`,
 		},
 		{"nested leaf that is no list", events.EventRuleType, props{"eventPattern": `{"detail":{"state":"running"}}`}, `Reason: "state" must be an object or an array`},
@@ -90,7 +93,5 @@ func TestQueueGoesBeforeItsTarget(t *testing.T) {
 	q := w.make(sqs.QueueType, "queue", props{})
 	rule := w.make(events.EventRuleType, "rule", props{"eventPattern": interruptions})
 	w.make(events.EventTargetType, "target", props{"rule": rule.id, "arn": q.out["arn"]})
-	if err := w.delete(q); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, w.delete(q))
 }

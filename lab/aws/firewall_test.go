@@ -3,6 +3,8 @@ package aws
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/lab/aws/ec2"
 )
 
@@ -17,9 +19,7 @@ func TestDeleteAGroupThatOthersLetIn(t *testing.T) {
 	})
 	refuses(t, w.delete(balancer), "api error DependencyViolation: resource "+balancer.id+" has a dependent object")
 	balancer.out["revokeRulesOnDelete"] = true
-	if err := w.delete(balancer); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.delete(balancer))
 	if err := w.delete(nodes); err != nil {
 		t.Errorf("the rule is still there: %v", err)
 	}

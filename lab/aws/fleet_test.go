@@ -17,6 +17,7 @@ import (
 	stssdk "github.com/aws/aws-sdk-go-v2/service/sts"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/golang-jwt/jwt/v5"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
@@ -52,9 +53,7 @@ func newFleet(t *testing.T) *fleet {
 	server := httptest.NewServer(sts.Handler(f.cloud))
 	t.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	f.client = &http.Client{Transport: toServer{address.Host}}
 	return f
 }
@@ -92,9 +91,7 @@ func (f *fleet) accountToken(change func(*jwt.RegisteredClaims)) string {
 		change(&claims)
 	}
 	token, err := jwt.NewWithClaims(jwt.SigningMethodES256, claims).SignedString(f.fake.key)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NilError(f.t, err)
 	return token
 }
 
@@ -102,9 +99,7 @@ func (f *fleet) accountToken(change func(*jwt.RegisteredClaims)) string {
 func (f *fleet) pod(token string) awssdk.Config {
 	f.t.Helper()
 	file := filepath.Join(f.t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NilError(f.t, os.WriteFile(file, []byte(token), 0o600))
 	nothing := filepath.Join(f.t.TempDir(), "none")
 	for key, value := range map[string]string{
 		"AWS_WEB_IDENTITY_TOKEN_FILE": file, "AWS_ROLE_ARN": f.hubRole.out.Str("arn"), "AWS_ROLE_SESSION_NAME": "controller", "AWS_REGION": fleetRegion,
@@ -114,9 +109,7 @@ func (f *fleet) pod(token string) awssdk.Config {
 		f.t.Setenv(key, value)
 	}
 	c, err := config.LoadDefaultConfig(f.t.Context(), config.WithHTTPClient(f.client), config.WithRetryer(func() awssdk.Retryer { return awssdk.NopRetryer{} }))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NilError(f.t, err)
 	return c
 }
 

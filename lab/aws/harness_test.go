@@ -17,6 +17,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
@@ -43,9 +44,7 @@ type fakeClusters struct {
 func newFake(t *testing.T) *fakeClusters {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &fakeClusters{running: map[string]standin.ClusterSpec{}, nodes: map[string][]standin.Node{}, key: key}
 }
 
@@ -106,9 +105,7 @@ func (a *bench) open(o standin.Options) {
 	a.t.Helper()
 	o.Clusters = a.fake
 	cloud, err := Open(a.dir, o)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	a.cloud, a.server = cloud, cloud.Provider()
 	a.t.Cleanup(cloud.Close)
 }
@@ -123,18 +120,14 @@ func (a *bench) configure(config props) {
 func (a *bench) wire(p props) *structpb.Struct {
 	a.t.Helper()
 	s, err := standin.Marshal(standin.Normal(map[string]any(p.Clone())).(map[string]any), "test")
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	return s
 }
 
 func (a *bench) plain(s *structpb.Struct) props {
 	a.t.Helper()
 	p, err := standin.Unmarshal(s, "test")
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	return p
 }
 
@@ -205,9 +198,7 @@ func (a *bench) diff(x *thing, change props) *pulumirpc.DiffResponse {
 	res, err := a.server.Diff(a.t.Context(), &pulumirpc.DiffRequest{
 		Urn: urnOf(x.token, x.name), Id: x.id, Olds: a.wire(x.out), OldInputs: a.wire(x.in), News: a.wire(news),
 	})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	return res
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
@@ -68,9 +69,7 @@ func TestInterfaceOfAMountTarget(t *testing.T) {
 	w, files, a, _ := mounted(t)
 	id, address := a.out.Str("networkInterfaceId"), a.out.Str("ipAddress")
 	found, err := w.invoke(oneInterface, props{"id": id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := props{
 		"id":               id,
 		"arn":              "arn:aws:ec2:eu-central-1:111122223333:network-interface/" + id,
@@ -95,17 +94,13 @@ func TestInterfaceOfAMountTarget(t *testing.T) {
 func TestInterfaceFollowsItsTarget(t *testing.T) {
 	w, _, a, _ := mounted(t)
 	group := w.make(ec2.SecurityGroupType, "other", props{"vpcId": w.vpc.id})
-	if err := w.update(a, props{"securityGroups": []any{group.id}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.update(a, props{"securityGroups": []any{group.id}}))
 	asked := props{"id": a.out.Str("networkInterfaceId")}
 	found, err := w.invoke(oneInterface, asked)
 	if err != nil || !cmp.Equal(found.List("securityGroups"), []string{group.id}) {
 		t.Errorf("groups are %v, error %v", found["securityGroups"], err)
 	}
-	if err := w.delete(a); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.delete(a))
 	w.unanswered(oneInterface, asked, "no matching EC2 Network Interface found")
 }
 

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/aws/ec2"
@@ -55,9 +56,7 @@ func TestNodesFollowTheSize(t *testing.T) {
 	w := newWorld(t)
 	before := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]
 	err := w.update(w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	after := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]
 	if len(after) != 3 || after[0].Name != before[0].Name {
 		t.Errorf("nodes were %v and are %v", before, after)
@@ -68,18 +67,12 @@ func TestReopen(t *testing.T) {
 	w := newWorld(t)
 	before := w.cloud.Inventory()
 	token, _, err := authenticator.GetToken(w.cloud, "demo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	w.fake.running, w.fake.nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
 	w.open(standin.Options{})
 	w.configure(props{"region": "eu-central-1"})
-	if diff := cmp.Diff(before, w.cloud.Inventory()); diff != "" {
-		t.Error(diff)
-	}
-	if err := w.cloud.Resume(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.Check(t, is.DeepEqual(before, w.cloud.Inventory()))
+	assert.NilError(t, w.cloud.Resume(t.Context()))
 	if len(w.fake.running) != 1 || len(w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]) != 2 {
 		t.Errorf("after resume: %v %v", w.fake.running, w.fake.nodes)
 	}
@@ -87,12 +80,8 @@ func TestReopen(t *testing.T) {
 		t.Errorf("the old token gives %v, %v", groups, err)
 	}
 	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(ec2.VPCType, "vpc"), Id: w.vpc.id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(w.vpc.out, w.plain(res.Properties)); diff != "" {
-		t.Error(diff)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(w.vpc.out, w.plain(res.Properties)))
 }
 
 func TestResumeAsksAFailedClusterForNothing(t *testing.T) {
@@ -200,9 +189,7 @@ func TestRepeatedCreate(t *testing.T) {
 		t.Error("the second creation waits for the first one's lock")
 	}
 	unlock()
-	if err := a.delete(queue); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, a.delete(queue))
 }
 
 func TestConcurrentCreates(t *testing.T) {
@@ -231,12 +218,8 @@ func TestConcurrentCreates(t *testing.T) {
 
 func TestUnwritableStateMakesNothing(t *testing.T) {
 	a := newAccount(t)
-	if err := os.RemoveAll(a.dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(a.dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.RemoveAll(a.dir))
+	assert.NilError(t, os.WriteFile(a.dir, nil, 0o600))
 	a.denied(ec2.EIPType, props{"domain": "vpc"}, "record aws:ec2/eip:Eip eipalloc-0")
 	if items := a.cloud.Inventory(); len(items) != 0 {
 		t.Errorf("made %v", items)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/standin"
@@ -20,13 +22,11 @@ func TestInstanceHoldsItsNetwork(t *testing.T) {
 		"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "vpcSecurityGroupIds": standin.Values(w.group.id), "tags": tags,
 	})
 	found, err := w.invoke("aws:ec2/getInstances:getInstances", props{"instanceTags": tags})
-	if diff := cmp.Diff(standin.Values(instance.id), found["ids"]); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(standin.Values(instance.id), found["ids"]))
 	interfaces, err := w.invoke(manyInterfaces, filtered(map[string]string{"group-id": w.group.id}))
-	if diff := cmp.Diff(standin.Values(instance.out.Str("primaryNetworkInterfaceId")), interfaces["ids"]); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(standin.Values(instance.out.Str("primaryNetworkInterfaceId")), interfaces["ids"]))
 	refuses(t, w.delete(w.group), "DependencyViolation: resource "+w.group.id+" has a dependent object")
 	refuses(t, w.delete(w.subnetA), "DependencyViolation: The subnet '"+w.subnetA.id+"' has dependencies")
 	w.takeDown()
@@ -72,9 +72,7 @@ func TestClusterGroupThatIsInUse(t *testing.T) {
 	id := w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")
 	left := w.make(ec2.InterfaceType, "left", props{"subnetId": w.subnetA.id, "securityGroups": standin.Values(id)})
 	for _, x := range []*thing{w.nodes, w.cluster} {
-		if err := w.delete(x); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.delete(x))
 	}
 	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
 		"tagFilters": []any{map[string]any{"key": "kubernetes.io/cluster/demo", "values": standin.Values("owned")}},
@@ -82,12 +80,8 @@ func TestClusterGroupThatIsInUse(t *testing.T) {
 	if err != nil || len(found.Objects("resourceTagMappingLists")) != 1 {
 		t.Errorf("tagged: %v, %v", found["resourceTagMappingLists"], err)
 	}
-	if err := w.delete(left); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.delete(&thing{token: ec2.SecurityGroupType, name: "left", id: id}); err != nil {
-		t.Error(err)
-	}
+	assert.NilError(t, w.delete(left))
+	assert.Check(t, w.delete(&thing{token: ec2.SecurityGroupType, name: "left", id: id}))
 	for _, i := range w.cloud.Inventory() {
 		if i.ID == id {
 			t.Errorf("%+v is left", i)

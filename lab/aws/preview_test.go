@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/standin"
@@ -18,16 +19,12 @@ func (w *world) previewedCluster(change props) (created, updated props) {
 	made, err := w.server.Create(w.t.Context(), &pulumirpc.CreateRequest{
 		Urn: urnOf(eks.ClusterType, "another"), Properties: w.wire(in), Preview: true,
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, err)
 	changed, err := w.server.Update(w.t.Context(), &pulumirpc.UpdateRequest{
 		Urn: urnOf(eks.ClusterType, "cluster"), Id: w.cluster.id, Preview: true,
 		Olds: w.wire(w.cluster.out), OldInputs: w.wire(w.cluster.in), News: w.wire(in),
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, err)
 	return w.plain(made.Properties).Sub("vpcConfig"), w.plain(changed.Properties)
 }
 

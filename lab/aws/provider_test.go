@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
@@ -52,16 +54,12 @@ func TestDefaultTags(t *testing.T) {
 	a.configure(props{"defaultTags": `{"tags":{"tombolo:cluster":"demo","team":"a"}}`, "allowedAccountIds": `["111122223333"]`})
 	vpc := a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"team": "b"}})
 	want := props{"tombolo:cluster": "demo", "team": "b"}
-	if diff := cmp.Diff(want, vpc.out.Sub("tagsAll")); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual(want, vpc.out.Sub("tagsAll")))
 	a.make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
 	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
 		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	list := found.Objects("resourceTagMappingLists")
 	if len(list) != 1 || list[0].Str("resourceArn") != vpc.out.Str("arn") || list[0].Sub("tags").Str("team") != "b" {
 		t.Errorf("found %v", list)
@@ -157,9 +155,7 @@ func TestPreview(t *testing.T) {
 		t.Fatal(failures)
 	}
 	res, err := a.server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(ec2.SubnetType, "s"), Properties: a.wire(in), Preview: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	out := a.plain(res.Properties)
 	if out["arn"] != (standin.Unknown{}) || out["vpcId"] != (standin.Unknown{}) || out.Str("cidrBlock") != "10.0.0.0/24" || res.Id != "" {
 		t.Errorf("preview is %v", out)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
@@ -33,7 +35,8 @@ type attempt struct {
 var refusals = []attempt{
 	{"unknown property", ec2.VPCType, props{"cidrBlok": "10.0.0.0/16"}, `cidrBlok: Invalid or unknown key; did you mean "cidrBlock"?. Examine values at 'x.cidrBlok'.`},
 	{
-		"missing property", ec2.SubnetType, props{"cidrBlock": "10.0.9.0/24"},
+		"missing property", ec2.SubnetType,
+		props{"cidrBlock": "10.0.9.0/24"},
 		`vpcId: Missing required argument. The argument "vpcId" is required, but no definition was found.. Examine values at 'x.vpcId'.`,
 	},
 	{"missing list", eks.NodeGroupType, func(w *world) props { in := w.nodeArgs(nil); delete(in, "subnetIds"); return in }, `subnetIds: Missing required argument.`},
@@ -89,7 +92,8 @@ var refusals = []attempt{
 		"api error InvalidGroup.Duplicate: The security group 'group-",
 	},
 	{
-		"no group", ec2.IngressRuleType, props{"securityGroupId": "sg-1", "cidrIpv4": "10.0.0.0/16", "ipProtocol": "tcp", "fromPort": 443, "toPort": 443},
+		"no group", ec2.IngressRuleType,
+		props{"securityGroupId": "sg-1", "cidrIpv4": "10.0.0.0/16", "ipProtocol": "tcp", "fromPort": 443, "toPort": 443},
 		"api error InvalidGroup.NotFound: The security group 'sg-1' does not exist",
 	},
 	{"rule twice", ec2.IngressRuleType, func(w *world) props {
@@ -119,16 +123,19 @@ var refusals = []attempt{
 	{"no resource", iam.PolicyType, props{"policy": policyOf(`{"Effect":"Allow","Action":"s3:*"}`)}, "MalformedPolicyDocument: Policy statement must contain resources."},
 	{"no ARN", iam.PolicyType, props{"policy": policyOf(`{"Effect":"Allow","Action":"s3:*","Resource":"bucket"}`)}, `MalformedPolicyDocument: Resource bucket must be in ARN format or "*".`},
 	{
-		"no vendor", iam.PolicyType, props{"policy": policyOf(`{"Effect":"Allow","Action":"GetObject","Resource":"*"}`)},
+		"no vendor", iam.PolicyType,
+		props{"policy": policyOf(`{"Effect":"Allow","Action":"GetObject","Resource":"*"}`)},
 		"MalformedPolicyDocument: Actions/Conditions must be prefaced by a vendor, e.g., iam, sdb, ec2, etc.",
 	},
 	{"unknown service", iam.RoleType, props{"assumeRolePolicy": strings.ReplaceAll(nodeTrust, "ec2.", "ecc.")}, `MalformedPolicyDocument: Invalid principal in policy: "SERVICE":"ecc.amazonaws.com"`},
 	{
-		"unknown principal", iam.RoleType, props{"assumeRolePolicy": strings.ReplaceAll(nodeTrust, `"Service":"ec2.amazonaws.com"`, `"AWS":"arn:aws:iam::111122223333:role/nobody"`)},
+		"unknown principal", iam.RoleType,
+		props{"assumeRolePolicy": strings.ReplaceAll(nodeTrust, `"Service":"ec2.amazonaws.com"`, `"AWS":"arn:aws:iam::111122223333:role/nobody"`)},
 		`MalformedPolicyDocument: Invalid principal in policy: "AWS":"arn:aws:iam::111122223333:role/nobody"`,
 	},
 	{
-		"trust with resource", iam.RoleType, props{"assumeRolePolicy": policyOf(`{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole","Resource":"*"}`)},
+		"trust with resource", iam.RoleType,
+		props{"assumeRolePolicy": policyOf(`{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole","Resource":"*"}`)},
 		"MalformedPolicyDocument: Has prohibited field Resource",
 	},
 	{"no role", iam.RolePolicyType, props{"role": "nobody", "policy": readBuckets}, "NoSuchEntity: The role with name nobody cannot be found."},
@@ -160,9 +167,7 @@ var refusals = []attempt{
 	}, "InvalidParameterException: Private and public endpoint access cannot be false"},
 	{"key going", eks.ClusterType, func(w *world) props {
 		key := w.make(kms.KeyType, "old", props{})
-		if err := w.delete(key); err != nil {
-			w.t.Fatal(err)
-		}
+		assert.NilError(w.t, w.delete(key))
 		return w.clusterArgs(props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": key.out["arn"]}, "resources": []any{"secrets"}}})
 	}, "is pending deletion."},
 
@@ -205,7 +210,8 @@ var refusals = []attempt{
 	{"no addon", eks.AddonType, props{"clusterName": "demo", "addonName": "nothing"}, "InvalidParameterException: Addon nothing specified is not supported in 1.34 kubernetes version"},
 	{"no addon version", eks.AddonType, props{"clusterName": "demo", "addonName": "vpc-cni", "addonVersion": "v0.1.0"}, "InvalidParameterException: Addon version specified is not supported"},
 	{
-		"addon configuration", eks.AddonType, props{"clusterName": "demo", "addonName": "vpc-cni", "configurationValues": "a: b"},
+		"addon configuration", eks.AddonType,
+		props{"clusterName": "demo", "addonName": "vpc-cni", "configurationValues": "a: b"},
 		"InvalidParameterException: ConfigurationValue provided in request is not supported",
 	},
 	{"addon twice", eks.AddonType, func(w *world) props {
@@ -217,11 +223,13 @@ var refusals = []attempt{
 		return props{"clusterName": "demo", "principalArn": account.CallerARN(w.cloud, "eu-central-1")}
 	}, "ResourceInUseException: The specified access entry resource is already in use on this cluster."},
 	{
-		"reserved group", eks.AccessEntryType, props{"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/x", "kubernetesGroups": []any{"system:masters"}},
+		"reserved group", eks.AccessEntryType,
+		props{"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/x", "kubernetesGroups": []any{"system:masters"}},
 		"InvalidParameterException: The kubernetes group name system:masters is invalid, it cannot start with system:",
 	},
 	{
-		"policy without entry", eks.AccessPolicyType, props{
+		"policy without entry", eks.AccessPolicyType,
+		props{
 			"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/x", "accessScope": map[string]any{"type": "cluster"},
 			"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy",
 		},

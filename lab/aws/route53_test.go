@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/route53"
 	"tombolo/lab/standin"
@@ -93,9 +94,7 @@ func TestTagsOfZones(t *testing.T) {
 	for region, want := range map[string][]string{"eu-central-1": nil, "us-east-1": {zone.out.Str("arn")}} {
 		a.configure(props{"region": region})
 		found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if diff := cmp.Diff(want, found.At("resourceTagMappingLists", "resourceArn")); diff != "" {
 			t.Errorf("in %s: %s", region, diff)
 		}
@@ -139,9 +138,7 @@ func TestOwnZone(t *testing.T) {
 		t.Errorf("a new account has %v", items)
 	}
 	found, err := a.invoke("aws:route53/getZone:getZone", props{"name": route53.LabZoneName})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if found.Str("zoneId") != route53.LabZoneID || found.Integer("resourceRecordSetCount") != 2 || found.Boolean("privateZone") {
 		t.Errorf("found %v", found)
 	}
@@ -149,9 +146,7 @@ func TestOwnZone(t *testing.T) {
 	a.open(standin.Options{})
 	a.configure(props{"region": "us-east-1"})
 	again, err := a.invoke("aws:route53/getZone:getZone", props{"zoneId": route53.LabZoneID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if !slices.Equal(found.List("nameServers"), again.List("nameServers")) || again.Integer("resourceRecordSetCount") != 3 {
 		t.Errorf("was %v, is %v", found, again)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/s3"
 	"tombolo/lab/standin"
@@ -132,9 +133,7 @@ func TestBucket(t *testing.T) {
 		"versioning_configuration.status cannot be updated from 'Enabled' to 'Disabled'")
 	policy := w.add(s3.BucketPolicyType, "policy", props{"bucket": bucket.id, "policy": openPolicy(`,"Condition":{"StringEquals":{"aws:SourceVpce":"vpce-1"}}`)})
 	refuses(t, w.update(policy, props{"policy": openPolicy("")}), "because public policies are blocked by the BlockPublicPolicy")
-	if err := w.update(access, props{"blockPublicPolicy": false}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.update(access, props{"blockPublicPolicy": false}))
 	if err := w.update(policy, props{"policy": openPolicy("")}); err != nil {
 		t.Errorf("a public policy where it is allowed: %v", err)
 	}

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/sqs"
 )
@@ -30,7 +31,8 @@ func TestQueueRefusals(t *testing.T) {
 		{"retention too long", sqs.QueueType, props{"messageRetentionSeconds": 1209601}, "expected messageRetentionSeconds to be in the range (60 - 1209600), got 1209601"},
 		{"visibility", sqs.QueueType, props{"visibilityTimeoutSeconds": 43201}, "expected visibilityTimeoutSeconds to be in the range (0 - 43200), got 43201"},
 		{
-			"two encryptions", sqs.QueueType, props{"kmsMasterKeyId": "alias/aws/sqs", "sqsManagedSseEnabled": true},
+			"two encryptions", sqs.QueueType,
+			props{"kmsMasterKeyId": "alias/aws/sqs", "sqsManagedSseEnabled": true},
 			`kmsMasterKeyId: Conflicting configuration arguments. "kmsMasterKeyId": conflicts with sqsManagedSseEnabled`,
 		},
 		{"name taken", sqs.QueueType, func(w *world) props {
@@ -42,7 +44,8 @@ func TestQueueRefusals(t *testing.T) {
 			return props{"name": "q", "tags": map[string]any{"a": "b"}}
 		}, "QueueAlreadyExists: A queue already exists with the same name and different tags"},
 		{
-			"no dead letter queue", sqs.QueueType, props{"redrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:111122223333:none","maxReceiveCount":3}`},
+			"no dead letter queue", sqs.QueueType,
+			props{"redrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:111122223333:none","maxReceiveCount":3}`},
 			"for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.",
 		},
 		{"receive count", sqs.QueueType, func(w *world) props {
@@ -89,12 +92,8 @@ func TestQueue(t *testing.T) {
 	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
 		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{arn}, found.At("resourceTagMappingLists", "resourceArn")); diff != "" {
-		t.Error(diff)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual([]string{arn}, found.At("resourceTagMappingLists", "resourceArn")))
 	w.takeDown()
 }
 

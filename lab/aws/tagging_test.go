@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/ec2"
@@ -60,12 +62,8 @@ func TestTag(t *testing.T) {
 		t.Errorf("%s gives %v", tag.id, w.tags(w.subnetA))
 	}
 	found, err := w.invoke("aws:ec2/getSubnets:getSubnets", props{"tags": map[string]any{discovery: "demo"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{w.subnetA.id}, found.List("ids")); diff != "" {
-		t.Error(diff)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual([]string{w.subnetA.id}, found.List("ids")))
 	if err := w.update(tag, props{"value": "other"}); err != nil || w.tags(w.subnetA).Str(discovery) != "other" {
 		t.Errorf("after an update, %v, the tags are %v", err, w.tags(w.subnetA))
 	}
@@ -80,9 +78,7 @@ func TestTagOfTheClustersGroup(t *testing.T) {
 	group := &thing{token: ec2.SecurityGroupType, name: "eks", id: w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")}
 	tag := w.make(ec2.TagType, "tag", tagOf(group, "demo"))
 	want := props{discovery: "demo", "kubernetes.io/cluster/demo": "owned"}
-	if diff := cmp.Diff(want, w.tags(group)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual(want, w.tags(group)))
 	if err := w.delete(tag); err != nil || w.tags(group).Has(discovery) {
 		t.Errorf("after a deletion, %v, the tags are %v", err, w.tags(group))
 	}
@@ -97,9 +93,7 @@ func TestTagOfAnOwnedResource(t *testing.T) {
 		t.Errorf("without a refresh: %v", d)
 	}
 	own := map[string]any{"Name": "net", "team": "a"}
-	if err := w.update(w.vpc, props{"tags": own}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.update(w.vpc, props{"tags": own}))
 	want := props{"Name": "net", "team": "a", discovery: "demo"}
 	if diff := cmp.Diff(want, w.tags(w.vpc)); diff != "" {
 		t.Errorf("an update without a refresh: %s", diff)
@@ -134,13 +128,9 @@ func TestSearchByTag(t *testing.T) {
 	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
 		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	got := found.At("resourceTagMappingLists", "resourceArn")
 	slices.Sort(want)
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual(want, got))
 }

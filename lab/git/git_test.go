@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func repository(t *testing.T) *Repository {
@@ -17,20 +20,14 @@ func repository(t *testing.T) *Repository {
 
 func write(t *testing.T, file, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
 }
 
 func seed(t *testing.T, r *Repository, tree string) Seeding {
 	t.Helper()
 	s, err := r.Seed(t.Context(), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return s
 }
 
@@ -45,9 +42,7 @@ func TestSeedFollowsTheTree(t *testing.T) {
 	if again := seed(t, r, tree); again.Changed || again.Commit != first.Commit {
 		t.Errorf("a second seed made %+v, was at %s", again, first.Commit)
 	}
-	if err := os.Remove(filepath.Join(tree, "apps", "a.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Remove(filepath.Join(tree, "apps", "a.yaml")))
 	write(t, filepath.Join(tree, "apps", "b.yaml"), "b: 1\n")
 	second := seed(t, r, tree)
 	files, err := r.git(t.Context(), nil, "--git-dir="+r.dir, "ls-tree", "-r", "--name-only", Branch)
@@ -61,9 +56,7 @@ func TestSeedFollowsTheTree(t *testing.T) {
 
 func TestSeedNeedsATree(t *testing.T) {
 	_, err := repository(t).Seed(t.Context(), "/nowhere/flux")
-	if err == nil || err.Error() != "seed the lab's Git repository from /nowhere/flux: stat /nowhere/flux: no such file or directory" {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.Error(err, "seed the lab's Git repository from /nowhere/flux: stat /nowhere/flux: no such file or directory"))
 }
 
 // TestHTTP clones and pushes as a user does, and sees that the next seed keeps

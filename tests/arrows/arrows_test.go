@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // pulumiAWS is the SDK of a cloud.
@@ -169,9 +171,7 @@ func lint(t *testing.T, from, to string) (string, error) {
 func lintFile(t *testing.T, from, to string) (string, error) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	dir := t.TempDir()
 	module, imported := "module tombolo\n\ngo 1.26\n", "tombolo/"+to
 	if strings.Contains(to, ".") { // another module
@@ -191,10 +191,6 @@ func lintFile(t *testing.T, from, to string) (string, error) {
 
 func write(t *testing.T, file, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/config/addon"
 )
 
@@ -170,9 +172,7 @@ func turnOff(t *testing.T, p project) {
 	cmd := p.command(t.Context(), "up", full, "--yes")
 	var out transcript
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Start())
 	awaitOutput(t, cmd, &out, "Flux still has HelmRelease external-dns/external-dns")
 	if got := p.dnsRole(t); got == "" {
 		t.Error("the role is gone while the release is there")
@@ -261,17 +261,13 @@ func TestWrittenTree(t *testing.T) {
 	p.write(t, "clusters/full.yaml", before+"\naddons:\n  metrics-server: {}\n\ngitops:"+after)
 	lab := filepath.Join("platform", "flux", "clusters", "lab")
 	component := p.read(t, filepath.Join(lab, "kustomization.yaml"))
-	if err := os.RemoveAll(filepath.Join(p.dir, "platform", "flux")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.RemoveAll(filepath.Join(p.dir, "platform", "flux")))
 
 	p.must(t, "init", "platform", "platform/flux", full)
 	p.must(t, "check", "platform/flux", full)
 
 	// The charts come from the lab, as in the reference tree's overlays for it.
-	if err := os.MkdirAll(filepath.Join(p.dir, lab), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Join(p.dir, lab), 0o755))
 	p.write(t, filepath.Join(lab, "kustomization.yaml"), component)
 	const overlay = "platform/flux/clusters/full/kustomization.yaml"
 	p.write(t, overlay, p.read(t, overlay)+"components:\n  - ../lab\n")

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestArgoCD is the way of a hub and its two spokes, from an empty lab to an
@@ -65,9 +67,7 @@ func newFleet(t *testing.T) *fleet {
 	f := &fleet{newProject(t)}
 	for _, name := range []string{hub, spokeA, spokeB} {
 		file, err := os.ReadFile(filepath.Join("testdata", "argocd", name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		f.write(t, clusterFile(name), string(file))
 	}
 	return f
@@ -272,12 +272,8 @@ func (f *fleet) watch(t *testing.T) *witness {
 		w.cmd.Env = append(w.cmd.Env, k+"="+v)
 	}
 	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, w.cmd.Start())
 	go w.read(json.NewDecoder(bufio.NewReader(out)))
 	there := len(f.applications(t, ""))
 	eventually(t, 30*time.Second, func() string {
@@ -457,9 +453,7 @@ func (f *fleet) noToken(t *testing.T) {
 	}
 	for _, file := range logs {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if found := token.Find(content); found != nil {
 			t.Errorf("%s holds %q", filepath.Base(file), found)
 		}
@@ -543,9 +537,7 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 	if stopped == 0 {
 		t.Fatalf("there is no API server of %s among %v", spokeB, status.Processes)
 	}
-	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, syscall.Kill(stopped, syscall.SIGSTOP))
 	o := f.run(t, "destroy", spokeB, "--yes")
 	if o.code != 4 || !strings.Contains(o.stderr, "--unreachable") {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)

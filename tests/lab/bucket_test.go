@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/tests/bucket"
 )
 
@@ -122,9 +124,7 @@ func movesByTheRunbook(t *testing.T, p plain, b *bucket.Bucket) {
 func runbook(t *testing.T, heading string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/guide/runbooks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	_, rest, found := strings.Cut(string(text), "\n## "+heading+"\n")
 	_, rest, fenced := strings.Cut(rest, "\n```\n")
 	block, _, closed := strings.Cut(rest, "```")

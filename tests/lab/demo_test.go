@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	"sigs.k8s.io/yaml"
 )
 
@@ -50,9 +51,7 @@ func TestDemo(t *testing.T) {
 // running must not be in Go's build cache, which anybody may empty.
 func goRunStartsTheLab(t *testing.T, p project) {
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	goRun := func(args ...string) outcome {
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/tombolo", "--root", p.dir}, args...)...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")
@@ -204,9 +203,7 @@ func editArrives(t *testing.T, p project) {
 // the driver sees.
 func plainPulumi(t *testing.T, p project) {
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p.env = append(p.env, "TOMBOLO_CLUSTERS="+filepath.Join(p.dir, "clusters"))
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		o := p.tool(t, "pulumi", "preview", "--stack", stack, "--cwd", root, "--non-interactive", "--expect-no-changes",

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestExistingNetwork is the way of a second cluster, guest, in the network of
@@ -68,9 +70,7 @@ func (p project) guestFile(t *testing.T) string {
 		t.Fatalf("the outputs of demo name no network: %+v", o)
 	}
 	template, err := os.ReadFile("testdata/guest.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	_, gitops, found := strings.Cut(p.read(t, "clusters/demo.yaml"), "\ngitops:")
 	if !found {
 		t.Fatal("clusters/demo.yaml has no gitops")
@@ -93,9 +93,7 @@ func (p project) records(t *testing.T) map[string]string {
 	found := map[string]string{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		found[filepath.Base(file)] = string(content)
 	}
 	return found

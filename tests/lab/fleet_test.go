@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // fleetToken is the variable that one of the clusters wants and the first run
@@ -178,9 +180,7 @@ func gates(t *testing.T, stdout string) []gateEnd {
 func writeTree(t *testing.T, p project, name string) {
 	t.Helper()
 	dir := filepath.Join("platform", "flux", "clusters", name)
-	if err := os.MkdirAll(filepath.Join(p.dir, dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Join(p.dir, dir), 0o755))
 	p.write(t, filepath.Join(dir, "greeting.yaml"),
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: default}\ndata: {vpc: \"${vpc_id}\"}\n")
 }
@@ -190,18 +190,12 @@ func writeTree(t *testing.T, p project, name string) {
 func writeFleet(t *testing.T, p project) map[string]int {
 	t.Helper()
 	old, err := filepath.Glob(filepath.Join(p.dir, "clusters", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, file := range old {
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.Remove(file))
 	}
 	template, err := os.ReadFile(filepath.Join("testdata", "fleet.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	waves := map[string]int{
 		"canary-a": 0, "canary-b": 0, sick: 1, "well-a": 1, "well-b": 1, "last-a": 2, "last-b": 2, "last-c": 2,
 	}

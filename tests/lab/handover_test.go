@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestHandover is the way of Flux itself: installed by bootstrap, replaced by
@@ -54,14 +56,10 @@ func newHandover(t *testing.T) *handover {
 	t.Helper()
 	p := newProject(t)
 	file, err := os.ReadFile("testdata/handover.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p.write(t, demoFile, string(file))
 	tree := filepath.Join("platform", "flux", "clusters", "handover")
-	if err := os.MkdirAll(filepath.Join(p.dir, tree), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Join(p.dir, tree), 0o755))
 	p.write(t, filepath.Join(tree, "kustomization.yaml"), "# What the cluster has.\nresources:\n  - settings.yaml # one ConfigMap\n")
 	p.write(t, filepath.Join(tree, "settings.yaml"), settings("start"))
 	return &handover{project: p, repository: filepath.Join(p.dir, ".lab", "git", "platform.git"), branch: "main"}
@@ -199,12 +197,8 @@ func (h *handover) commit(t *testing.T, file string, change func(string) string)
 	h.git(t, "clone", "-q", "--branch", h.branch, h.repository, clone)
 	path := filepath.Join(clone, file)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(change(string(text))), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, os.WriteFile(path, []byte(change(string(text))), 0o644))
 	h.git(t, "-C", clone, "commit", "-q", "-a", "-m", "Change "+file)
 	h.git(t, "-C", clone, "push", "-q", "origin", h.branch)
 	return h.git(t, "-C", clone, "rev-parse", "HEAD")

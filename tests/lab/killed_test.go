@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestKilledInTheMiddle kills the driver, alone and together with the Pulumi
@@ -29,9 +31,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 		cmd := p.command(t.Context(), "up", "demo", "--yes")
 		var out transcript
 		cmd.Stdout, cmd.Stderr = &out, &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, cmd.Start())
 		eventually(t, 3*time.Minute, func() string {
 			for _, item := range p.inventory(t) {
 				if item.Type == c.moment {
@@ -83,9 +83,7 @@ func TestKilledWhileMountTargetsAreMade(t *testing.T) {
 	cmd := p.command(t.Context(), "up", "demo", "--yes")
 	var out transcript
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Start())
 	var made []string
 	eventually(t, 3*time.Minute, func() string {
 		if made = p.idsOf(t, "aws:efs/mountTarget:MountTarget"); len(made) == 2 {
@@ -130,18 +128,14 @@ func TestInterrupted(t *testing.T) {
 	cmd := p.command(t.Context(), "up", "demo", "--yes")
 	var out transcript
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Start())
 	eventually(t, 3*time.Minute, func() string {
 		if len(p.inventory(t)) > 0 {
 			return ""
 		}
 		return "nothing was made\n" + out.String()
 	})
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("exit code %d, want 130\n%s", code, out.String())

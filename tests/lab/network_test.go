@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestNetworkCutDuringUp cuts the cluster off while bootstrap makes its objects.
@@ -71,9 +73,7 @@ func (p project) amidBootstrap(t *testing.T) (*exec.Cmd, *transcript) {
 	t.Helper()
 	cmd, out := p.command(t.Context(), "up", "demo", "--yes"), &transcript{}
 	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Start())
 	eventually(t, 5*time.Minute, func() string {
 		if strings.Contains(out.String(), "created kubernetes:core/v1:Namespace") {
 			return ""

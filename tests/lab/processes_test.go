@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // processesIn lists the running processes whose command line names a
@@ -15,9 +17,7 @@ import (
 func processesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var found []string
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -34,9 +34,7 @@ func processesIn(t *testing.T, dir string) []string {
 func pulumiIn(t *testing.T, dir string) []int {
 	t.Helper()
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var found []int
 	for _, link := range links {
 		cwd, err := os.Readlink(link)
@@ -48,9 +46,7 @@ func pulumiIn(t *testing.T, dir string) []int {
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		found = append(found, pid)
 	}
 	return found

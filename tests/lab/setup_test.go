@@ -20,6 +20,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // project is a copy of the checkout's data (cluster files, platform tree,
@@ -37,20 +39,14 @@ func newProject(t *testing.T) project {
 	t.Helper()
 	t.Parallel()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if _, err := os.Stat(filepath.Join(root, ".tools", "bin", "controlplane")); err != nil {
 		t.Fatalf("the lab's tools are missing: %v; run `make setup`", err)
 	}
 	dir, err := os.MkdirTemp("", "tombolo-") //nolint:usetesting // the path of a socket in it must stay short
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p := project{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo")}
-	if err := checkoutInto(dir, root); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, checkoutInto(dir, root))
 	t.Cleanup(func() { p.remove(t) })
 	return p
 }
@@ -77,17 +73,13 @@ func (p project) remove(t *testing.T) {
 
 func (p project) write(t *testing.T, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o644))
 }
 
 func (p project) read(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(p.dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(content)
 }
 
@@ -265,9 +257,7 @@ func (t *transcript) String() string {
 // killDriver ends the driver so that it can do nothing more.
 func killDriver(t *testing.T, cmd *exec.Cmd, _ project) {
 	t.Helper()
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 }
 

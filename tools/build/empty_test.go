@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/dirhash"
+	"gotest.tools/v3/assert"
 )
 
 // TestEveryGroupFromAnEmptyModuleCache builds each group of Go tools as on a
@@ -34,14 +35,10 @@ func TestEveryGroupFromAnEmptyModuleCache(t *testing.T) {
 			}
 			src := world.module(t)
 			out, err := os.Open(os.DevNull)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			defer out.Close()
 			dir := t.TempDir()
-			if err := group.build(t.Context(), src, dir, dir, newProgress(out, group.name)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, group.build(t.Context(), src, dir, dir, newProgress(out, group.name)))
 			for name, want := range world.files {
 				got, err := os.ReadFile(filepath.Join(dir, name))
 				if err != nil {
@@ -212,43 +209,29 @@ func serve(t *testing.T, proxy, path, version string, content files) string {
 	w := zip.NewWriter(&archive)
 	for name, text := range content {
 		entry, err := w.Create(path + "@" + version + "/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if _, err := entry.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.Close())
 	info, err := json.Marshal(map[string]string{"Version": version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	base := filepath.Join(proxy, path, "@v", version)
 	place(t, base+".info", string(info))
 	place(t, base+".mod", text)
 	place(t, base+".zip", archive.String())
 	all, err := dirhash.HashZip(base+".zip", dirhash.DefaultHash)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	own, err := dirhash.DefaultHash([]string{mod}, func(string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(text)), nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return path + " " + version + " " + all + "\n" + path + " " + version + "/go.mod " + own + "\n"
 }
 
 func place(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	assert.NilError(t, os.WriteFile(file, []byte(text), 0o644))
 }

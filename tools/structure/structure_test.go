@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestBack(t *testing.T) {
@@ -42,15 +45,11 @@ func TestMeasure(t *testing.T) {
 		"c.go":      "package room\n\nfunc Use(a A) int { return a.Get() + a.n }\n",
 		"a_test.go": "package room\n\nvar _ = help\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	if err := run(nil, &out); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(nil, &out))
 	const want = "| tombolo | 3 | 11 | 3 | 2 | 0 |\n"
 	if !strings.Contains(out.String(), want) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
@@ -60,12 +59,8 @@ func TestMeasure(t *testing.T) {
 func TestWhatDoesNotCompile(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module tombolo\n\ngo 1.26\n", "a.go": "package room\n\nvar a = b\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	t.Chdir(dir)
-	if err := run(nil, new(bytes.Buffer)); err == nil || err.Error() != "loading packages: some do not compile" {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.Error(run(nil, new(bytes.Buffer)), "loading packages: some do not compile"))
 }
