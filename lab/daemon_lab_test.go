@@ -17,6 +17,7 @@ import (
 
 	"tombolo/lab/process"
 	"tombolo/lab/standin"
+	"tombolo/tests/files"
 )
 
 // checkout makes a directory that looks like a checkout with built tools, and a
@@ -36,9 +37,7 @@ func checkout(t *testing.T, tree map[string]string) string {
 func writeTree(t *testing.T, dir string, tree map[string]string) {
 	t.Helper()
 	for name, content := range tree {
-		file := filepath.Join(dir, name)
-		assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
+		files.Write(t, filepath.Join(dir, name), content)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/process"
+	"tombolo/tests/files"
 )
 
 func TestLogFile(t *testing.T) {
@@ -28,7 +29,7 @@ func TestLogFile(t *testing.T) {
 	}
 	for _, name := range []string{"daemon.log", "demo-etcd.log", "demo-etcd.log.1"} {
 		file := filepath.Join(l.paths().logs(), name)
-		assert.NilError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600)))
+		files.Write(t, file, "")
 	}
 	names, err := l.Processes()
 	assert.Check(t, err)
@@ -47,7 +48,7 @@ func TestDownHasACloudOnDisk(t *testing.T) {
 	l := Open(t.TempDir())
 	file := filepath.Join(l.paths().cloud(), "resources", "ec2", "Vpc-1.json")
 	vpc := `{"type":"aws:ec2/vpc:Vpc","id":"vpc-1","region":"eu-central-1","outputs":{"tags":{"Name":"demo"}}}`
-	assert.NilError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(vpc), 0o600)))
+	files.Write(t, file, vpc)
 	s, err := l.Status(t.Context())
 	want := []Item{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1", Name: "demo", Region: "eu-central-1"}}
 	if diff := cmp.Diff(want, s.Inventory); diff != "" || err != nil || s.Running {
@@ -65,7 +66,7 @@ func TestDownIsNotRunning(t *testing.T) {
 	}
 	// A daemon that was killed: its pid is somebody else's by now.
 	stale := fmt.Sprintf(`{"pid":%d,"identity":"1","socket":"/nowhere"}`, os.Getpid())
-	assert.NilError(t, errors.Join(os.MkdirAll(l.paths().dir(), 0o755), os.WriteFile(l.paths().daemon(), []byte(stale), 0o600)))
+	files.Write(t, l.paths().daemon(), stale)
 	if _, err := l.Env(); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("env: %v", err)
 	}
@@ -86,7 +87,7 @@ func TestUpNamesMissingProviders(t *testing.T) {
 	l := Open(t.TempDir())
 	for _, tool := range requiredTools {
 		file := filepath.Join(l.paths().tools(), tool)
-		assert.NilError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o755)))
+		files.Write(t, file, "")
 	}
 	assert.NilError(t, os.MkdirAll(filepath.Join(l.paths().plugins(), "resource-eks-v2.8.1"), 0o755))
 	want := "resource-kubernetes missing in " + l.paths().plugins() + "; run `make tools`"
@@ -113,7 +114,7 @@ func TestStatusOfADaemonThatHangs(t *testing.T) {
 	assert.NilError(t, err)
 	defer listener.Close()
 	file := fmt.Sprintf(`{"pid":%d,"identity":%q,"socket":%q}`, os.Getpid(), process.Identity(os.Getpid()), socket)
-	assert.NilError(t, errors.Join(os.MkdirAll(l.paths().dir(), 0o755), os.WriteFile(l.paths().daemon(), []byte(file), 0o600)))
+	files.Write(t, l.paths().daemon(), file)
 	_, err = l.Status(t.Context())
 	if err == nil || !strings.HasPrefix(err.Error(), "get the lab's status: no answer in 5s: ") || !strings.Contains(err.Error(), "tombolo lab down") {
 		t.Errorf("error %v", err)

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/iam"
+	"tombolo/tests/files"
 )
 
 func TestStored(t *testing.T) {
@@ -37,7 +37,7 @@ func TestStoredWithoutState(t *testing.T) {
 		t.Errorf("stored are %v, %v", stored, err)
 	}
 	damaged := filepath.Join(dir, "resources", "ec2", "Vpc-1.json")
-	assert.NilError(t, errors.Join(os.MkdirAll(filepath.Dir(damaged), 0o755), os.WriteFile(damaged, []byte("{"), 0o600)))
+	files.Write(t, damaged, "{")
 	want := "read the state of the AWS stand-in: " + damaged + " is damaged: "
 	if _, err := Stored(dir); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %s…", err, want)

@@ -6,13 +6,14 @@ package arrows
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+
+	"tombolo/tests/files"
 )
 
 // pulumiAWS is the SDK of a cloud.
@@ -176,21 +177,15 @@ func lintFile(t *testing.T, from, to string) (string, error) {
 	module, imported := "module tombolo\n\ngo 1.26\n", "tombolo/"+to
 	if strings.Contains(to, ".") { // another module
 		module += fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => ./%s\n", to, to, to)
-		write(t, filepath.Join(dir, to, "go.mod"), "module "+to+"\n")
+		files.Write(t, filepath.Join(dir, to, "go.mod"), "module "+to+"\n")
 		imported = to
 	}
-	write(t, filepath.Join(dir, "go.mod"), module)
-	write(t, filepath.Join(dir, to, "it.go"), "package it\n")
-	write(t, filepath.Join(dir, from), fmt.Sprintf("package it\n\nimport _ %q\n", imported))
+	files.Write(t, filepath.Join(dir, "go.mod"), module)
+	files.Write(t, filepath.Join(dir, to, "it.go"), "package it\n")
+	files.Write(t, filepath.Join(dir, from), fmt.Sprintf("package it\n\nimport _ %q\n", imported))
 	cmd := exec.CommandContext(t.Context(), filepath.Join(root, ".tools", "bin", "golangci-lint"),
 		"run", "--config", filepath.Join(root, ".golangci.yml"), "--enable-only", "depguard", "--allow-parallel-runners", "./...")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err
-}
-
-func write(t *testing.T, file, content string) {
-	t.Helper()
-	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-	assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
 }

@@ -59,10 +59,9 @@ func TestFleet(t *testing.T) {
 		if o.code != 4 || !strings.Contains(o.stderr, fleetToken) || !strings.Contains(o.stderr, "an up would fail: sick; nothing was started") {
 			t.Errorf("exit code %d\n%s", o.code, o.stderr)
 		}
-		nothingExists(t, p)
+		p.nothingExists(t)
 	})
-	env := map[string]string{}
-	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	env := p.labEnv(t)
 	p.env = append(p.env, fleetToken+"="+env["TOMBOLO_GIT_TOKEN"])
 	p.must(t, "lab", "fault", "add", "quota", "create", "aws:sqs/queue:Queue")
 	fleetFails(t, p, waves)
@@ -85,7 +84,7 @@ func TestFleet(t *testing.T) {
 	gateOpens(t, p, waves)
 
 	p.must(t, "destroy", "--all", "--yes")
-	nothingExists(t, p)
+	p.nothingExists(t)
 }
 
 // fleetFails: the canaries' gate opens, a cluster of the next wave fails.
@@ -180,7 +179,6 @@ func gates(t *testing.T, stdout string) []gateEnd {
 func writeTree(t *testing.T, p project, name string) {
 	t.Helper()
 	dir := filepath.Join("platform", "flux", "clusters", name)
-	assert.NilError(t, os.MkdirAll(filepath.Join(p.dir, dir), 0o755))
 	p.write(t, filepath.Join(dir, "greeting.yaml"),
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: default}\ndata: {vpc: \"${vpc_id}\"}\n")
 }
@@ -249,10 +247,8 @@ func wantResults(t *testing.T, s summary, want func(name string, wave int) strin
 func (p project) vpcs(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, i := range p.inventory(t) {
-		if i.Type == "aws:ec2/vpc:Vpc" {
-			names = append(names, i.Name)
-		}
+	for _, i := range p.made(t, "aws:ec2/vpc:Vpc") {
+		names = append(names, i.Name)
 	}
 	return names
 }

@@ -30,16 +30,12 @@ func TestLightProfile(t *testing.T) {
 	if o.code != 4 || !strings.Contains(o.stderr, "the lab's is light") {
 		t.Errorf("another profile: exit code %d\n%s", o.code, o.stderr)
 	}
-	for _, s := range p.up(t, "demo").Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
-	}
-	t.Run("deletion order of the operator's objects", func(t *testing.T) { deletionOrder(t, p) })
+	p.up(t, "demo").unchanged(t)
+	t.Run("deletion order of the operator's objects", func(t *testing.T) { p.deletionOrder(t) })
 	for _, name := range []string{"demo", "second"} {
 		p.must(t, "destroy", name, "--yes")
 	}
-	nothingExists(t, p)
+	p.nothingExists(t)
 }
 
 // TestLightEngineProfile runs the engine too: verify is green.
@@ -52,7 +48,7 @@ func TestLightEngineProfile(t *testing.T) {
 		t.Logf("%s has %s", process.Name, resident(t, process.PID))
 	}
 	p.must(t, "destroy", "demo", "--yes")
-	nothingExists(t, p)
+	p.nothingExists(t)
 }
 
 // another writes the cluster file of a cluster like one that there is, in a
