@@ -4,7 +4,6 @@ package controlplane
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"tombolo/lab/process"
 	"tombolo/lab/standin"
 )
 
@@ -46,7 +44,6 @@ func TestLightClusters(t *testing.T) {
 	var names []string
 	for _, p := range s.List() {
 		names = append(names, p.Name)
-		t.Logf("%s: %s", p.Name, resident(t, p))
 	}
 	if got, want := strings.Join(names, " "), "etcd one-kube-apiserver one-two-kube-apiserver"; got != want {
 		t.Errorf("runs %s, want %s", got, want)
@@ -76,21 +73,6 @@ func TestLightClusters(t *testing.T) {
 			t.Errorf("a new cluster has the node of one of that name: %v", err)
 		}
 	})
-}
-
-// resident is the memory of a process, as the system tells it.
-func resident(t *testing.T, p process.Status) string {
-	t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
-	if err != nil {
-		return err.Error()
-	}
-	for line := range strings.Lines(string(data)) {
-		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			return strings.TrimSpace(size)
-		}
-	}
-	return "unknown"
 }
 
 func lightNode(t *testing.T, m *Manager, client kubernetes.Interface) {

@@ -3,8 +3,6 @@
 package lab
 
 import (
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 )
@@ -21,7 +19,7 @@ func TestLightProfile(t *testing.T) {
 	var names []string
 	for _, process := range processes(t, p) {
 		names = append(names, process.Name)
-		t.Logf("%s has %s", process.Name, resident(t, process.PID))
+		t.Logf("%s has %d MiB", process.Name, resident(t, process.PID))
 	}
 	if got, want := strings.Join(names, " "), "demo-kube-apiserver etcd second-kube-apiserver"; got != want {
 		t.Errorf("runs %s, want %s", got, want)
@@ -45,7 +43,7 @@ func TestLightEngineProfile(t *testing.T) {
 	p.up(t, "demo")
 	p.must(t, "verify", "demo")
 	for _, process := range processes(t, p) {
-		t.Logf("%s has %s", process.Name, resident(t, process.PID))
+		t.Logf("%s has %d MiB", process.Name, resident(t, process.PID))
 	}
 	p.must(t, "destroy", "demo", "--yes")
 	p.nothingExists(t)
@@ -76,19 +74,4 @@ func processes(t *testing.T, p project) []running {
 	var status struct{ Processes []running }
 	decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
 	return status.Processes
-}
-
-// resident is the memory of a process, as the system tells it.
-func resident(t *testing.T, pid int) string {
-	t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return err.Error()
-	}
-	for line := range strings.Lines(string(data)) {
-		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			return strings.TrimSpace(size)
-		}
-	}
-	return "unknown"
 }
