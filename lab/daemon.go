@@ -162,17 +162,14 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 }
 
 func (d *daemon) choosePorts(book *ports.Book) error {
-	for name, port := range map[string]*int{
-		"aws-provider": &d.ports.provider, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy,
-	} {
-		chosen, err := book.Get(name)
-		if err != nil {
-			return err
-		}
-		if err := process.PortFree(chosen); err != nil {
+	wanted := map[string]*int{"aws-provider": &d.ports.provider, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
+	if err := book.Fill(wanted); err != nil {
+		return err
+	}
+	for name, port := range wanted {
+		if err := process.PortFree(*port); err != nil {
 			return fmt.Errorf("listen for %s: %w", name, err)
 		}
-		*port = chosen
 	}
 	return nil
 }

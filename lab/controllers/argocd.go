@@ -97,15 +97,11 @@ type argocdPorts struct{ main, metrics, webhook, redis, repo int }
 
 func (o Options) argocdPorts(p plan) (n argocdPorts, err error) {
 	shared := p.cluster + "-" + p.namespace + "-"
-	for name, port := range map[string]*int{
+	err = o.Ports.Fill(map[string]*int{
 		p.process + "-main": &n.main, p.process + "-metrics": &n.metrics, p.process + "-webhook": &n.webhook,
 		shared + argocdRedis: &n.redis, shared + repoServer: &n.repo,
-	} {
-		if *port, err = o.Ports.Get(name); err != nil {
-			return n, err
-		}
-	}
-	return n, nil
+	})
+	return n, err
 }
 
 func (argocd) spec(o Options, p plan, dir string, env []string) (process.Spec, error) {
