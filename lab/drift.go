@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-
-	"tombolo/lab/standin"
 )
 
 // Change changes properties of a resource in the cloud's stand-in, as somebody
@@ -38,14 +36,12 @@ type driftRequest struct {
 // serveDrift answers Change and Delete.
 func (d *daemon) serveDrift(mux *http.ServeMux) {
 	handle(mux, "PATCH /resource", func(ctx context.Context, r driftRequest) (Item, error) {
-		return one(d.cloud.Change(ctx, r.Type, r.Name, r.Changes))
+		return d.cloud.Change(ctx, r.Type, r.Name, r.Changes)
 	})
 	handle(mux, "DELETE /resource", func(ctx context.Context, r driftRequest) (Item, error) {
-		return one(d.cloud.Remove(ctx, r.Type, r.Name))
+		return d.cloud.Remove(ctx, r.Type, r.Name)
 	})
 }
-
-func one(found standin.Item, err error) (Item, error) { return items([]standin.Item{found})[0], err }
 
 // handle answers requests of one kind; what fails is the caller's to change.
 func handle[In, Out any](mux *http.ServeMux, pattern string, do func(context.Context, In) (Out, error)) {

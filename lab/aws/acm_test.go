@@ -143,7 +143,7 @@ func TestValidationTimesOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newNetwork(t)
-			w.cloud.Patience = 10 * time.Millisecond
+			w.cloud.LeastWait = 10 * time.Millisecond
 			certificate := w.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
 			in := proof(certificate, 0)
 			spoil(w, in)

@@ -85,6 +85,15 @@ func (r Refusal) About(value string) Refusal {
 	return r
 }
 
+// check finds what is wrong with the inputs of a type that are complete.
+func (k *Catalogue) check(typ *Type, in Props) []Problem {
+	problems := append(typ.schema.check(in), k.CheckTags(in)...)
+	if len(problems) == 0 && typ.Validate != nil {
+		problems = typ.Validate(in)
+	}
+	return problems
+}
+
 // prepare derives the schemas of all types and functions.
 func (k *Catalogue) prepare() error {
 	for token, typ := range k.Types {

@@ -41,11 +41,7 @@ func (c *Client) Create(ctx context.Context, token string, inputs map[string]any
 	for key, value := range typ.Defaults {
 		Props(in).SetDefault(key, cloneValue(value))
 	}
-	problems := append(typ.schema.check(in), c.cloud.catalogue.CheckTags(in)...)
-	if len(problems) == 0 && typ.Validate != nil {
-		problems = typ.Validate(in)
-	}
-	if len(problems) > 0 {
+	if problems := c.cloud.catalogue.check(typ, in); len(problems) > 0 {
 		return Resource{}, fmt.Errorf("creating %s: %s: %s", typ.Noun, problems[0].Path, problems[0].Reason)
 	}
 	r, err := c.cloud.create(ctx, c.session, typ, in)

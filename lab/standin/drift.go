@@ -34,11 +34,7 @@ func (c *Cloud) change(ctx context.Context, token, name string, changes map[stri
 			return Item{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	problems := append(typ.schema.check(in), c.catalogue.CheckTags(in)...)
-	if len(problems) == 0 && typ.Validate != nil {
-		problems = typ.Validate(in)
-	}
-	if len(problems) > 0 {
+	if problems := c.catalogue.check(typ, in); len(problems) > 0 {
 		return Item{}, fmt.Errorf("%s: %s", problems[0].Path, problems[0].Reason)
 	}
 	if diff := typ.diff(r.Outputs, r.Inputs, in, nil); len(diff.Replaces) > 0 {

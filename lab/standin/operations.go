@@ -274,15 +274,22 @@ var ErrClosing = errors.New("the stand-in is closing")
 
 // delay waits for a share of the cloud's typical duration.
 func (c *Cloud) delay(typical time.Duration) error {
-	wait := time.Duration(float64(typical) * c.LatencyScale)
-	if wait <= 0 {
+	share := time.Duration(float64(typical) * c.LatencyScale)
+	if share <= 0 {
 		return nil
 	}
-	timer := time.NewTimer(wait)
+	return c.wait(context.Background(), share)
+}
+
+// wait waits until the time is over, ctx ends or the stand-in closes.
+func (c *Cloud) wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	case <-c.closing:
 		return ErrClosing
 	}

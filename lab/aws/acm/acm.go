@@ -227,7 +227,7 @@ func createValidation(c *standin.Call) (string, error) {
 // does by the lab's clock.
 func awaitCertificate(ctx context.Context, c *standin.Cloud, r *standin.Record) error {
 	arn := r.Inputs.Str("certificateArn")
-	timer := time.NewTimer(max(time.Duration(float64(validationTimeout)*c.LatencyScale), c.Patience))
+	timer := time.NewTimer(max(time.Duration(float64(validationTimeout)*c.LatencyScale), c.LeastWait))
 	defer timer.Stop()
 	for {
 		unlock := c.Lock()
