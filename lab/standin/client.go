@@ -3,7 +3,6 @@ package standin
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // Client calls the account's API in one region, as the controllers of a cluster
@@ -62,8 +61,7 @@ func (c *Client) Find(token string, tags map[string]string) []Resource {
 	defer c.cloud.Lock()()
 	var found []Resource
 	for r := range c.cloud.Each(token, c.session.Region) {
-		have := r.Outputs.Strs("tags")
-		if !slices.ContainsFunc(SortedKeys(tags), func(key string) bool { return have[key] != tags[key] }) {
+		if r.HasTags(tags) {
 			found = append(found, r.resource())
 		}
 	}

@@ -113,9 +113,7 @@ func validateQueue(in standin.Props) []standin.Problem {
 	if in.Boolean("fifoQueue") {
 		shape = fifoQueueName
 	}
-	if name := in.Str("name"); name != "" && !shape.MatchString(name) {
-		problems = append(problems, standin.Problem{Path: "name", Reason: "invalid queue name: " + name})
-	}
+	problems = append(problems, standin.Matching(in, "name", shape, "invalid queue name: ")...)
 	if !in.Boolean("fifoQueue") && in.Boolean("contentBasedDeduplication") {
 		problems = append(problems, standin.Problem{Path: "contentBasedDeduplication", Reason: "content-based deduplication can only be set for FIFO queue"})
 	}
