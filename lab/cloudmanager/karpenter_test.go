@@ -56,7 +56,9 @@ func TestPodHasANode(t *testing.T) {
 	}
 	now := metav1.Now()
 	claim.SetDeletionTimestamp(&now)
-	assert.NilError(t, w.releaseNodeClaim(t.Context(), claim))
+	_, err = w.objects.Resource(nodeClaims).Update(t.Context(), claim, metav1.UpdateOptions{})
+	assert.NilError(t, err)
+	assert.NilError(t, w.reconcileNodeClaim(t.Context(), name))
 	if left := a.kinds(); left != "" {
 		t.Errorf("the cloud still has %s", left)
 	}
@@ -65,9 +67,9 @@ func TestPodHasANode(t *testing.T) {
 	}
 }
 
-// TestPodOfNobody: a pod that waits for something else, and one of a pool that
-// there is not, get no node.
-func TestPodOfNobody(t *testing.T) {
+// TestPodWithoutPool: a pod that waits for something else, and one of a pool
+// that does not exist, get no node.
+func TestPodWithoutPool(t *testing.T) {
 	a := newAccount(t)
 	w := a.watching()
 	waiting := pending("")
