@@ -101,7 +101,7 @@ func Serve(ctx context.Context, root string, log io.Writer) error {
 	return nil
 }
 
-// close ends what runs below the daemon, once nobody can ask for more.
+// close ends what runs below the daemon, once it takes no more requests.
 func (d *daemon) close() {
 	d.clusters.agent.Close()
 	d.clusters.cloud.Close()
@@ -187,7 +187,7 @@ func authority(dir string) (*pki.Authority, error) {
 	)
 }
 
-// authenticate tells who a token stands for in a cluster.
+// authenticate finds the user of a token in a cluster.
 func (d *daemon) authenticate(cluster, token string) (username string, groups []string, err error) {
 	return authenticator.Authenticate(d.cloud, cluster, token)
 }
@@ -247,7 +247,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 }
 
-// serveSTS serves AWS's Security Token Service to who comes through the tunnel.
+// serveSTS serves AWS's Security Token Service to clients of the tunnel.
 func (d *daemon) serveSTS(failed chan<- error) (*http.Server, error) {
 	trust, err := d.authority.TLS("sts")
 	if err != nil {

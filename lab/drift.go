@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// Change changes properties of a resource in the cloud's stand-in, as somebody
-// does who works past Pulumi. A type is Pulumi's token or the end of one, such
+// Change changes properties of a resource in the cloud's stand-in, as a person
+// does with AWS's own tools. A type is Pulumi's token or the end of one, such
 // as Vpc; a resource is named by its id or its own name; a property by its
 // path, such as tags.Owner, and nil removes it. What the cloud would refuse is
 // refused.
@@ -15,8 +15,8 @@ func (l *Lab) Change(ctx context.Context, typ, name string, changes map[string]a
 	return l.drift(ctx, http.MethodPatch, driftRequest{typ, name, changes})
 }
 
-// Delete deletes a resource in the cloud's stand-in, as somebody does who works
-// past Pulumi. Type and name are as for Change.
+// Delete deletes a resource in the cloud's stand-in, as a person does with AWS's
+// own tools. Type and name are as for Change.
 func (l *Lab) Delete(ctx context.Context, typ, name string) (Item, error) {
 	return l.drift(ctx, http.MethodDelete, driftRequest{Type: typ, Name: name})
 }

@@ -130,8 +130,8 @@ func TestValidationGoesWithItsCertificate(t *testing.T) {
 	}
 }
 
-// TestValidationTimesOut where the record is missing, wrong, or where nobody
-// sees it.
+// TestValidationTimesOut where the record is missing, wrong, or not visible from
+// the internet.
 func TestValidationTimesOut(t *testing.T) {
 	for name, spoil := range map[string]func(w *world, in props){
 		"missing": func(_ *world, in props) { in["name"] = "www" },

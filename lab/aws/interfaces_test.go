@@ -36,8 +36,8 @@ func mounted(t *testing.T) (w *world, files, a, b *thing) {
 	return w, files, target("a", w.subnetA), target("b", w.subnetB)
 }
 
-// TestInterfacesOfMountTargets: the description names the mount target, which
-// is how one is found that nobody noted.
+// TestInterfacesOfMountTargets: the description names the mount target, by
+// which one is found that is in no state.
 func TestInterfacesOfMountTargets(t *testing.T) {
 	w, files, a, b := mounted(t)
 	inA, inB := a.out.Str("networkInterfaceId"), b.out.Str("networkInterfaceId")

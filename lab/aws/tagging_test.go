@@ -72,7 +72,7 @@ func TestTag(t *testing.T) {
 	}
 }
 
-// TestTagOfTheClustersGroup: nobody's program owns the group that EKS makes.
+// TestTagOfTheClustersGroup: no program owns the group that EKS makes.
 func TestTagOfTheClustersGroup(t *testing.T) {
 	w := newWorld(t)
 	group := &thing{token: ec2.SecurityGroupType, name: "eks", id: w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")}

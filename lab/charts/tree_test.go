@@ -98,8 +98,8 @@ func TestTreesCharts(t *testing.T) {
 	}
 }
 
-// TestTreesRepositories holds addons to addresses on the internet that nobody
-// on the way can change.
+// TestTreesRepositories: addons come from addresses on the internet whose
+// content cannot be changed on the way.
 func TestTreesRepositories(t *testing.T) {
 	for _, r := range objects(t, "HelmRepository") {
 		if !strings.HasPrefix(r.file, "addons/") {

@@ -20,8 +20,8 @@ import (
 
 // argocd is the family of Argo CD's workloads. Their pods are told apart by
 // the command they run, and each becomes one process, whatever its number of
-// replicas. Not among them are dex and the notifications controller: nobody
-// signs in to the lab or is told by mail, and their pods are Ready by kwok
+// replicas. Not among them are dex and the notifications controller: the lab
+// has no sign-in and sends no mail, and their pods are Ready by kwok
 // alone.
 type argocd struct{}
 

@@ -150,7 +150,7 @@ func (c *caretaker) readyStatefulSet(ctx context.Context, s *appsv1.StatefulSet)
 	return err
 }
 
-// readyQuota is a quota of which nothing is used yet: nothing runs.
+// readyQuota says that nothing of a quota is used, since nothing runs.
 func (c *caretaker) readyQuota(ctx context.Context, q *corev1.ResourceQuota) error {
 	if reflect.DeepEqual(q.Status.Hard, q.Spec.Hard) {
 		return nil

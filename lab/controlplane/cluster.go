@@ -154,7 +154,7 @@ func (c *cluster) process(tool string, args []string, listens ...int) process.Sp
 		},
 		Ports:   listens,
 		Restart: true,
-		// etcd has what matters; nobody waits for open watches to drain.
+		// etcd has what matters: open watches need not drain.
 		StopGrace: 3 * time.Second,
 	}
 }

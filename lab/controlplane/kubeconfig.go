@@ -9,7 +9,7 @@ import (
 )
 
 // writeKubeconfigs writes the kubeconfigs of the control plane's own parts,
-// and the one that tells the API server who reviews bearer tokens. The admin's
+// and the one by which the API server has bearer tokens reviewed. The admin's
 // comes last: it means that the cluster exists.
 func (c *cluster) writeKubeconfigs(reviewURL string, reviewCA []byte) error {
 	for _, part := range []string{controllersCert, schedulerCert, adminCert} {

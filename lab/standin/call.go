@@ -67,7 +67,7 @@ func (c *Call) checkReferences() error {
 	return nil
 }
 
-// dependants finds who refers to the call's resource: the ones that go with
+// dependants finds what refers to the call's resource: the ones that go with
 // it, or an error for the first one that keeps it from being deleted.
 func (c *Call) dependants() ([]*Record, error) {
 	var cascade []*Record

@@ -10,7 +10,7 @@ import (
 type Catalogue struct {
 	// Cloud is the cloud's name in messages, such as AWS.
 	Cloud string
-	// Version of the Pulumi provider that is stood in for.
+	// Version of the Pulumi provider that is simulated.
 	Version string
 	// Types and Functions by their tokens, such as aws:ec2/vpc:Vpc.
 	Types     map[string]*Type
@@ -50,7 +50,7 @@ type Resumption struct {
 type Configuration struct {
 	// Settings is the struct of the SDK that has them.
 	Settings reflect.Type
-	// Replaces are the settings of which a change replaces every resource.
+	// Replaces are the settings whose change replaces every resource.
 	Replaces []string
 	// Check finds wrong values of known settings.
 	Check func(c *Cloud, config Props) []Problem

@@ -343,9 +343,9 @@ func (p *provider) target(ctx context.Context, name string) (*session, *Type, er
 	return s, typ, nil
 }
 
-// Wire turns an error into what the protocol has for it. A resource that is
-// being made while nobody waits for it, or that was made and not found, is
-// handed over all the same, so that it is not lost.
+// Wire turns an error into what the protocol has for it. A resource whose
+// creation goes on after the caller has left, or that was made and not found, is
+// returned all the same, so that it is not lost.
 func Wire(err error) error {
 	left := leftBy(err)
 	if left == nil || left.Inputs == nil {

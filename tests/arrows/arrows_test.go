@@ -162,7 +162,7 @@ func TestTestsInTheLab(t *testing.T) {
 }
 
 // lint runs depguard, as the project configures it, on a module of two empty
-// packages of which one imports the other.
+// packages. One imports the other.
 func lint(t *testing.T, from, to string) (string, error) {
 	t.Helper()
 	return lintFile(t, filepath.Join(from, "it.go"), to)

@@ -235,7 +235,7 @@ func (p project) onlyTheZone(t *testing.T) {
 }
 
 // TestWrittenTree has a cluster follow a tree that init platform wrote for it,
-// with one addon: stages that have nothing hold nobody up.
+// with one addon: empty stages do not delay the others.
 func TestWrittenTree(t *testing.T) {
 	p := newProject(t)
 	text := p.read(t, "clusters/full.yaml")

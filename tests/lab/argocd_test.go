@@ -500,8 +500,8 @@ func (f *fleet) rebuilt(t *testing.T) {
 	sameSpecs(t, before, f.applications(t, ""))
 }
 
-// deadSpokeLeaves stops the API of a spoke: connections to it are taken, and
-// nobody answers.
+// deadSpokeLeaves stops the API of a spoke: connections to it are accepted,
+// and get no answer.
 func (f *fleet) deadSpokeLeaves(t *testing.T) {
 	running, stopped := processes(t, f.project), 0
 	for _, p := range running {

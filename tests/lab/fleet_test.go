@@ -45,9 +45,9 @@ type gateEnd struct {
 	Wave                int
 }
 
-// TestFleet brings up eight clusters of three waves, of which one fails: its
+// TestFleet brings up eight clusters of three waves. One of them fails: its
 // neighbours finish, the next wave waits, the summary tells, and --resume
-// completes it. Between the waves are gates, of which one stays shut until Git
+// completes it. Between the waves are gates: one stays shut until Git
 // has what its cluster is for.
 func TestFleet(t *testing.T) {
 	p := newProject(t)

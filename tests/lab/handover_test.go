@@ -169,7 +169,7 @@ func (h *handover) pushAgain(t *testing.T) {
 	}
 }
 
-// commit changes a file in Git, as somebody does who reviews and merges.
+// commit changes a file in Git, as a reviewed merge does.
 func (h *handover) commit(t *testing.T, file string, change func(string) string) string {
 	t.Helper()
 	clone := t.TempDir()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLightProfile makes and destroys two clusters of which nothing runs but
-// their API servers.
+// TestLightProfile makes and destroys two clusters that consist of their API
+// servers alone.
 func TestLightProfile(t *testing.T) {
 	p := newProject(t)
 	another(t, p, "demo", "second", "10.21.0.0/16")

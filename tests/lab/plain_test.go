@@ -13,8 +13,8 @@ import (
 
 // TestPlainPulumi makes a cluster with plain `pulumi up`, goes on with the
 // driver, and destroys it with plain `pulumi destroy`: each finds what the other
-// made as it would have made it. What must not happen is refused by the program,
-// with nobody else to refuse it.
+// made as it would have made it. What must not happen is refused by the program
+// itself: the CLI does not run.
 func TestPlainPulumi(t *testing.T) {
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")

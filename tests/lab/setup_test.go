@@ -53,7 +53,7 @@ func newProject(t *testing.T) project {
 	return p
 }
 
-// remove ends the lab. The logs of a failed test are kept for who looks into it.
+// remove ends the lab. The logs of a failed test are kept.
 func (p project) remove(t *testing.T) {
 	if t.Failed() {
 		kept := p.dir + "-logs"

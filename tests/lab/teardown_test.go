@@ -9,7 +9,7 @@ import (
 )
 
 // TestTeardown takes a cluster down that has a load balancer: once while its
-// controllers live, and once when nobody is left who would give it back.
+// controllers run, and once when no controller is left to delete it.
 func TestTeardown(t *testing.T) {
 	p := newProject(t)
 	p.edit(t, "clusters/demo.yaml", "\nenvironment: ", "\nprotect: true\nenvironment: ")

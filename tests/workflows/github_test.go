@@ -1,5 +1,5 @@
 // Package workflows checks the pipelines of GitHub and GitLab: that they are well
-// formed, and that no credentials come near code that nobody has looked at.
+// formed, and that code that is not reviewed gets no credentials.
 package workflows
 
 import (
@@ -109,7 +109,7 @@ func TestRules(t *testing.T) {
 }
 
 // TestApplyIsApproved: one job has the role that changes things, in the environment
-// of those who approve, after the plan that they decide by.
+// that needs an approval, after the plan that is approved.
 func TestApplyIsApproved(t *testing.T) {
 	for _, file := range files(t) {
 		w, _ := load(t, file)

@@ -52,7 +52,7 @@ func Types() map[string]*standin.Type {
 			},
 			// SQS refuses a name for 60 seconds after the deletion of its queue
 			// (QueueDeletedRecently). The provider tries again until they are
-			// over, so that nobody meets the refusal: it is left out.
+			// over, so that no program sees the refusal: it is left out.
 			Takes: standin.Timing{Create: 30 * time.Second, Update: 30 * time.Second, Remove: 30 * time.Second},
 		},
 		QueuePolicyType: {
@@ -169,9 +169,9 @@ func checkQueue(c *standin.Call) error {
 	return checkRedrive(c)
 }
 
-// checkQueuePolicy refuses documents that SQS cannot use; what is wrong, it
-// does not say. Whether the policy lets in who needs it, nobody tells either: a
-// rule whose events a queue refuses looks like one without events.
+// checkQueuePolicy refuses documents that SQS cannot use, without saying what is
+// wrong. SQS does not check either whether a policy allows the senders that the
+// queue needs: a rule whose events a queue refuses looks like one without events.
 func checkQueuePolicy(c *standin.Call) error {
 	if iam.Malformed(c, c.In().Str("policy"), policy.Resource) != "" {
 		return c.Refusef("InvalidAttributeValue", "Invalid value for the parameter Policy.")
