@@ -227,6 +227,16 @@ func (a *bench) invoke(token string, args props) (props, error) {
 	return a.plain(res.Return), nil
 }
 
+// tagged are the resources with a tag, as the tagging API finds them.
+func (a *bench) tagged(key, value string) []standin.Props {
+	a.t.Helper()
+	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
+		"tagFilters": []any{map[string]any{"key": key, "values": []any{value}}},
+	})
+	assert.NilError(a.t, err)
+	return found.Objects("resourceTagMappingLists")
+}
+
 // eventually waits for a condition, at most ten seconds.
 func (a *bench) eventually(what string, condition func() bool) {
 	a.t.Helper()

@@ -74,12 +74,7 @@ func TestClusterGroupThatIsInUse(t *testing.T) {
 	for _, x := range []*thing{w.nodes, w.cluster} {
 		assert.NilError(t, w.delete(x))
 	}
-	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
-		"tagFilters": []any{map[string]any{"key": "kubernetes.io/cluster/demo", "values": standin.Values("owned")}},
-	})
-	if err != nil || len(found.Objects("resourceTagMappingLists")) != 1 {
-		t.Errorf("tagged: %v, %v", found["resourceTagMappingLists"], err)
-	}
+	assert.Check(t, is.Len(w.tagged("kubernetes.io/cluster/demo", "owned"), 1))
 	assert.NilError(t, w.delete(left))
 	assert.Check(t, w.delete(&thing{token: ec2.SecurityGroupType, name: "left", id: id}))
 	for _, i := range w.cloud.Inventory() {

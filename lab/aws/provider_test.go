@@ -56,11 +56,7 @@ func TestDefaultTags(t *testing.T) {
 	want := props{"tombolo:cluster": "demo", "team": "b"}
 	assert.Check(t, is.DeepEqual(want, vpc.out.Sub("tagsAll")))
 	a.make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
-	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
-		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
-	})
-	assert.NilError(t, err)
-	list := found.Objects("resourceTagMappingLists")
+	list := a.tagged("tombolo:cluster", "demo")
 	if len(list) != 1 || list[0].Str("resourceArn") != vpc.out.Str("arn") || list[0].Sub("tags").Str("team") != "b" {
 		t.Errorf("found %v", list)
 	}

@@ -89,11 +89,9 @@ func TestQueue(t *testing.T) {
 	if err := w.update(q, props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"}); err != nil || q.out.Boolean("sqsManagedSseEnabled") {
 		t.Errorf("with a key of one's own: %v, %v", err, q.out)
 	}
-	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
-		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
-	})
-	assert.NilError(t, err)
-	assert.Check(t, is.DeepEqual([]string{arn}, found.At("resourceTagMappingLists", "resourceArn")))
+	found := w.tagged("tombolo:cluster", "demo")
+	assert.Assert(t, is.Len(found, 1))
+	assert.Check(t, is.Equal(found[0].Str("resourceArn"), arn))
 	w.takeDown()
 }
 
