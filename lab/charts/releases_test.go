@@ -8,6 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
 )
 
 // catalogueValues is what the catalogue gives for its sample options.
@@ -41,9 +42,7 @@ func TestReleases(t *testing.T) {
 			}
 			values = merged(values, r.Spec.Values)
 			schema, err := jsonschema.Compile(filepath.Join(spec.Chart, "values.schema.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if err := schema.Validate(values); err != nil {
 				t.Errorf("%s: %#v", r.file, err)
 			}
@@ -54,9 +53,7 @@ func TestReleases(t *testing.T) {
 func read(t *testing.T, file string, into any) {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if err := yaml.Unmarshal(data, into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
