@@ -51,7 +51,9 @@ type resource struct{ URN, ID, Created string }
 
 func (p project) resources(t *testing.T, stack string) []resource {
 	t.Helper()
-	var state struct{ Deployment struct{ Resources []resource } }
+	var state struct {
+		Deployment struct{ Resources []resource }
+	}
 	decode(t, p.mustTool(t, "pulumi", "stack", "export", "--stack", stack), &state)
 	if len(state.Deployment.Resources) < 10 {
 		t.Fatalf("%s has %d resources, too few to show anything", stack, len(state.Deployment.Resources))
