@@ -12,7 +12,7 @@ import (
 )
 
 // catalogueValues is what the catalogue gives for its sample options.
-const catalogueValues = "../../config/addon/testdata/values"
+const catalogue = "../../config/addon/testdata/golden"
 
 // TestReleases holds the stand-in charts to the platform tree: each release of
 // an addon finds its chart in its version, and the chart takes the values that
@@ -36,9 +36,10 @@ func TestReleases(t *testing.T) {
 			values := map[string]any{}
 			read(t, filepath.Join(spec.Chart, "values.yaml"), &values)
 			for _, from := range r.Spec.ValuesFrom {
-				var published map[string]any
-				read(t, filepath.Join(catalogueValues, strings.TrimSuffix(from.Name, "-values")+".yaml"), &published)
-				values = merged(values, published)
+				var published struct{ Values map[string]any }
+				read(t, filepath.Join(catalogue, strings.TrimSuffix(from.Name, "-values")+".yaml"), &published)
+				assert.Assert(t, len(published.Values) > 0, from.Name)
+				values = merged(values, published.Values)
 			}
 			values = merged(values, r.Spec.Values)
 			schema, err := jsonschema.Compile(filepath.Join(spec.Chart, "values.schema.json"))
