@@ -11,7 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 )
 
-// catalogueValues is what the catalogue gives for its sample options.
+// catalogue is what the catalogue gives for its sample options.
 const catalogue = "../../config/addon/testdata/golden"
 
 // TestReleases holds the stand-in charts to the platform tree: each release of
