@@ -22,6 +22,8 @@ type Job struct {
 	// Wave of the cluster. Jobs of one wave start when those of the waves before
 	// it have succeeded; lower goes first, but with Schedule's Reverse.
 	Wave int
+	// Hub of a spoke; "" for another cluster.
+	Hub string
 	// After names the clusters whose jobs come first. A cluster without a job
 	// holds nothing up.
 	After []string
@@ -56,8 +58,12 @@ func Jobs(clusters []*config.Cluster, order Order, expected func(cluster string)
 		}
 	}
 	for i, c := range clusters {
+		if !c.IsSpoke() {
+			continue
+		}
+		jobs[i].Hub = c.Hub()
 		hub, ok := at[c.Hub()]
-		if !ok || !c.IsSpoke() {
+		if !ok {
 			continue
 		}
 		switch order {

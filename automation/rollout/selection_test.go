@@ -75,6 +75,7 @@ func TestSelectionString(t *testing.T) {
 func TestJobs(t *testing.T) {
 	all := []*config.Cluster{cluster("hub", 0, "hub", nil), cluster("spoke", 0, "hub", nil), cluster("flux", 1, "", nil), cluster("far", 1, "elsewhere", nil)}
 	expected := func(name string) time.Duration { return time.Duration(len(name)) * time.Second }
+	hubs := map[string]string{"spoke": "hub", "far": "elsewhere"}
 	for order, want := range map[Order][]Job{
 		Forward: {job("hub", 0, 3), job("spoke", 0, 5, "hub"), job("flux", 1, 4), job("far", 1, 3)},
 		Reverse: {job("far", 1, 3), job("flux", 1, 4), job("spoke", 0, 5), job("hub", 0, 3, "spoke")},
@@ -82,7 +83,7 @@ func TestJobs(t *testing.T) {
 	} {
 		got := Jobs(all, order, expected)
 		if !slices.EqualFunc(got, want, func(a, b Job) bool {
-			return a.Cluster == b.Cluster && a.Wave == b.Wave && a.Expected == b.Expected && slices.Equal(a.After, b.After)
+			return a.Cluster == b.Cluster && a.Wave == b.Wave && a.Hub == hubs[b.Cluster] && a.Expected == b.Expected && slices.Equal(a.After, b.After)
 		}) {
 			t.Errorf("%s: got %+v, want %+v", order, got, want)
 		}

@@ -28,7 +28,7 @@ func (r *runState) usual() (time.Duration, bool) {
 	n := 0
 	for _, c := range r.clusters {
 		switch {
-		case c.end != nil && c.end.Result == RunDone:
+		case c.end != nil && c.result() == runDone:
 			sum += c.end.Duration
 		case c.Expected > 0:
 			sum += c.Expected
@@ -51,9 +51,9 @@ func (r *runState) waveRemaining(wave int, usual time.Duration) time.Duration {
 	var last time.Duration
 	for _, c := range r.inTurn(wave) {
 		free := slices.Index(workers, slices.Min(workers))
-		ends[c.Name] = max(workers[free], r.after(c, ends)) + r.rest(c, usual)
-		workers[free] = ends[c.Name]
-		last = max(last, ends[c.Name])
+		ends[c.Cluster] = max(workers[free], r.after(c, ends)) + r.rest(c, usual)
+		workers[free] = ends[c.Cluster]
+		last = max(last, ends[c.Cluster])
 	}
 	return last
 }
@@ -78,8 +78,8 @@ func (r *runState) inTurn(wave int) []*clusterState {
 func (r *runState) after(c *clusterState, ends map[string]time.Duration) time.Duration {
 	latest := ends[c.Hub]
 	for _, other := range r.clusters {
-		if other.Hub == c.Name {
-			latest = max(latest, ends[other.Name])
+		if other.Hub == c.Cluster {
+			latest = max(latest, ends[other.Cluster])
 		}
 	}
 	return latest

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+
+	"tombolo/automation/rollout"
 )
 
 // Format is how progress and results are written.
@@ -83,8 +85,8 @@ type view interface {
 	clusterStarted(r *runState, c *clusterState)
 	clusterFinished(r *runState, c *clusterState)
 	gateStarted(r *runState)
-	gateFinished(r *runState, end GateEnd)
-	runFinished(r *runState, s Summary)
+	gateFinished(r *runState, end rollout.GateEnd)
+	runFinished(r *runState, s rollout.Summary)
 	interlude(write func())
 	tick()
 	close()

@@ -11,6 +11,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
+
+	"tombolo/automation/rollout"
 )
 
 // record is a line of a recording: what the observer was told, and when.
@@ -24,20 +26,46 @@ type record struct {
 	Note   string               `json:"note"`
 
 	// What only runs of several clusters have.
-	Run             *Run        `json:"run"`
-	ClusterStarted  string      `json:"clusterStarted"`
-	ClusterFinished *ClusterEnd `json:"clusterFinished"`
+	Run             *rollout.Plan `json:"run"`
+	ClusterStarted  string        `json:"clusterStarted"`
+	ClusterFinished *recordedEnd  `json:"clusterFinished"`
 	GateStarted     *struct {
 		Wave     int
 		Clusters []string
 	} `json:"gateStarted"`
-	GateFinished *GateEnd `json:"gateFinished"`
-	RunFinished  *Summary `json:"runFinished"`
-	Planned      int      `json:"planned"`
-	Cluster      string   `json:"cluster"`
-	Waiting      string   `json:"waiting"`
+	GateFinished *rollout.GateEnd `json:"gateFinished"`
+	RunFinished  *recordedSummary `json:"runFinished"`
+	Planned      int              `json:"planned"`
+	Cluster      string           `json:"cluster"`
+	Waiting      string           `json:"waiting"`
 	// Frame names a moment at which the screen is looked at.
 	Frame string `json:"frame"`
+}
+
+// recordedEnd is an End whose error is written as a text.
+type recordedEnd struct {
+	rollout.End
+	Failure string
+}
+
+func (r recordedEnd) end() rollout.End {
+	if r.Failure != "" {
+		r.Err = errors.New(r.Failure)
+	}
+	return r.End
+}
+
+// recordedSummary is a Summary of recorded ends.
+type recordedSummary struct {
+	rollout.Summary
+	Clusters []recordedEnd
+}
+
+func (r recordedSummary) summary() rollout.Summary {
+	for _, c := range r.Clusters {
+		r.Summary.Clusters = append(r.Summary.Clusters, c.end())
+	}
+	return r.Summary
 }
 
 // clock is set by the recording.
@@ -106,13 +134,13 @@ func tellRun(p *Progress, r record) {
 	case r.ClusterStarted != "":
 		p.ClusterStarted(r.ClusterStarted)
 	case r.ClusterFinished != nil:
-		p.ClusterFinished(*r.ClusterFinished)
+		p.ClusterFinished(r.ClusterFinished.end())
 	case r.GateStarted != nil:
 		p.GateStarted(r.GateStarted.Wave, r.GateStarted.Clusters)
 	case r.GateFinished != nil:
 		p.GateFinished(*r.GateFinished)
 	case r.RunFinished != nil:
-		p.RunFinished(*r.RunFinished)
+		p.RunFinished(r.RunFinished.summary())
 	case r.Planned != 0:
 		p.StackPlanned(r.Stack, r.Planned)
 	case r.Cluster != "":

@@ -2,109 +2,70 @@ package render
 
 import (
 	"slices"
-	"time"
+
+	"tombolo/automation/rollout"
 )
 
-// Run is one operation on several clusters.
-type Run struct {
-	// Operation on each of the clusters, such as up.
-	Operation string
-	// Clusters in the order in which they will be processed.
-	Clusters []RunCluster
-	// Parallel is how many clusters are processed at a time.
-	Parallel int
-}
+var _ rollout.Observer = (*Progress)(nil)
 
-// RunCluster is one of a run's clusters.
-type RunCluster struct {
-	// Name of the cluster: its stacks are called by it and their kind.
-	Name string
-	// Wave that the cluster is in.
-	Wave int
-	// Hub of the cluster, or "" when it has none.
-	Hub string
-	// Expected is how long it takes, estimated from earlier runs; 0 without one.
-	Expected time.Duration
-}
-
-// RunResult is how a run ended for one cluster.
-type RunResult string
+// result is how a run ended for one cluster, in the words of the display.
+type result string
 
 // The results.
 const (
-	// RunDone says that the operation has succeeded.
-	RunDone RunResult = "done"
-	// RunEarlier says that it had succeeded in the run that this one resumes.
-	RunEarlier RunResult = "done before"
-	// RunFailed says that it has failed.
-	RunFailed RunResult = "failed"
-	// RunInterrupted says that it was interrupted.
-	RunInterrupted RunResult = "interrupted"
-	// RunSkipped says that it was not started.
-	RunSkipped RunResult = "skipped"
+	runDone        result = "done"
+	runEarlier     result = "done before" // in the run that this one resumes
+	runFailed      result = "failed"
+	runInterrupted result = "interrupted"
+	runSkipped     result = "skipped"
 )
 
-// RunResults lists the results in the order in which they are counted.
-func RunResults() []RunResult {
-	return []RunResult{RunDone, RunEarlier, RunFailed, RunInterrupted, RunSkipped}
+// results are all of them, in the order in which they are counted.
+var results = []result{runDone, runEarlier, runFailed, runInterrupted, runSkipped}
+
+func resultOf(e rollout.End) result {
+	switch {
+	case e.Earlier:
+		return runEarlier
+	case e.Outcome == rollout.Succeeded:
+		return runDone
+	case e.Outcome == rollout.Failed:
+		return runFailed
+	case e.Outcome == rollout.Interrupted:
+		return runInterrupted
+	default:
+		return runSkipped
+	}
 }
 
-// ClusterEnd is the outcome for one cluster of a run.
-type ClusterEnd struct {
-	// Name of the cluster.
-	Name string
-	// Wave that it is in.
-	Wave int
-	// Result of the operation.
-	Result RunResult
-	// Phase that the operation reached: core, bootstrap or verify; "" when it
-	// was not started.
-	Phase string
-	// Changes counts the resources of both stacks by what happened to them, in
-	// the engine's words. It is nil when they are not counted.
-	Changes map[string]int
-	// Duration of the operation.
-	Duration time.Duration
-	// Cause is why it did not succeed, the first cause first.
-	Cause string
-}
+func (r result) good() bool { return r == runDone || r == runEarlier }
 
-// GateEnd is the result of the check between two waves.
-type GateEnd struct {
-	// Wave that was checked.
-	Wave int
-	// Duration of the check.
-	Duration time.Duration
-	// Cause is why the next wave does not start, or "" when it does.
-	Cause string
+// countEnds counts a run's clusters by result.
+func countEnds(s rollout.Summary) map[result]int {
+	ended := map[result]int{}
+	for _, e := range s.Clusters {
+		ended[resultOf(e)]++
+	}
+	return ended
 }
-
-// Summary is what a run did.
-type Summary struct {
-	// Operation on each of the clusters.
-	Operation string
-	// Clusters in the order in which they were to be processed.
-	Clusters []ClusterEnd
-	// Duration of the run.
-	Duration time.Duration
-}
-
-// Good says whether every cluster is as it was to be.
-func (s Summary) Good() bool {
-	return !slices.ContainsFunc(s.Clusters, func(c ClusterEnd) bool { return !c.Result.good() })
-}
-
-func (r RunResult) good() bool { return r == RunDone || r == RunEarlier }
 
 // RunStarted says that an operation on several clusters begins. A run of one
 // cluster is shown as what it is: an operation on that cluster.
-func (p *Progress) RunStarted(r Run) {
+func (p *Progress) RunStarted(plan rollout.Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.model.run = nil
-	if len(r.Clusters) > 1 {
-		p.model.run = newRunState(r, p.model.now)
-		p.view.runStarted(p.model.run)
+	if len(plan.Clusters) <= 1 {
+		return
+	}
+	r := newRunState(plan, p.model.now)
+	p.model.run = r
+	p.view.runStarted(r)
+	for _, c := range r.clusters {
+		if c.Done {
+			r.finish(c, rollout.End{Outcome: rollout.Succeeded, Earlier: true})
+			p.view.clusterFinished(r, c)
+		}
 	}
 }
 
@@ -119,9 +80,9 @@ func (p *Progress) ClusterStarted(name string) {
 }
 
 // ClusterFinished says that the run is over for a cluster, started or not.
-func (p *Progress) ClusterFinished(end ClusterEnd) {
+func (p *Progress) ClusterFinished(end rollout.End) {
 	p.inRun(func(r *runState) {
-		if c := r.cluster(end.Name); c != nil {
+		if c := r.cluster(end.Cluster); c != nil {
 			r.finish(c, end)
 			p.view.clusterFinished(r, c)
 		}
@@ -137,7 +98,7 @@ func (p *Progress) GateStarted(wave int, clusters []string) {
 }
 
 // GateFinished says what the wait for a wave has found.
-func (p *Progress) GateFinished(end GateEnd) {
+func (p *Progress) GateFinished(end rollout.GateEnd) {
 	p.inRun(func(r *runState) {
 		r.gate = nil
 		p.view.gateFinished(r, end)
@@ -145,7 +106,7 @@ func (p *Progress) GateFinished(end GateEnd) {
 }
 
 // RunFinished says that the run is over. WriteSummary writes what it did.
-func (p *Progress) RunFinished(s Summary) {
+func (p *Progress) RunFinished(s rollout.Summary) {
 	p.inRun(func(r *runState) {
 		p.model.run = nil
 		p.view.runFinished(r, s)

@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
+
+	"tombolo/automation/rollout"
 )
 
 // TestRunLive replays an up of eight clusters in three waves, one of which
@@ -85,14 +88,14 @@ func TestRunOfOne(t *testing.T) {
 			var b bytes.Buffer
 			p := New(Options{Out: &b, Err: &b, Format: format, Terminal: true, Now: func() time.Time { return time.Unix(0, 0) }})
 			if run {
-				p.RunStarted(Run{Operation: "up", Clusters: []RunCluster{{Name: "demo"}}})
+				p.RunStarted(rollout.Plan{Operation: "up", Clusters: []rollout.Job{{Cluster: "demo"}}})
 				p.ClusterStarted("demo")
 			}
 			p.StackStarted("demo-core", "up")
 			p.StackFinished("demo-core", map[string]int{"create": 3}, nil)
 			if run {
-				p.ClusterFinished(ClusterEnd{Name: "demo", Result: RunDone})
-				p.RunFinished(Summary{Operation: "up"})
+				p.ClusterFinished(rollout.End{Cluster: "demo", Outcome: rollout.Succeeded})
+				p.RunFinished(rollout.Summary{Operation: "up"})
 			}
 			p.Close()
 			shown[run] = b.String()
@@ -105,10 +108,10 @@ func TestRunOfOne(t *testing.T) {
 
 // fifty is a run of fifty clusters in five waves, of which the first is done.
 func fifty(p *Progress, tick func(seconds int)) {
-	r := Run{Operation: "up", Parallel: 6}
+	r := rollout.Plan{Operation: "up", Parallel: 6}
 	for i := range 50 {
-		r.Clusters = append(r.Clusters, RunCluster{
-			Name: fmt.Sprintf("cluster-%02d", i), Wave: i / 10, Expected: 4 * time.Minute,
+		r.Clusters = append(r.Clusters, rollout.Job{
+			Cluster: fmt.Sprintf("cluster-%02d", i), Wave: i / 10, Expected: 4 * time.Minute,
 		})
 	}
 	p.RunStarted(r)
@@ -119,9 +122,9 @@ func fifty(p *Progress, tick func(seconds int)) {
 		if i < 12 {
 			tick(20)
 			p.StackFinished(name+"-core", map[string]int{"create": 31}, nil)
-			end := ClusterEnd{Name: name, Result: RunDone, Phase: "bootstrap", Changes: map[string]int{"create": 31}}
+			end := rollout.End{Cluster: name, Outcome: rollout.Succeeded, Phase: "bootstrap", Changes: map[string]int{"create": 31}}
 			if i == 11 {
-				end.Result, end.Phase, end.Cause = RunFailed, "core", "no more addresses"
+				end.Outcome, end.Phase, end.Err = rollout.Failed, "core", errors.New("no more addresses")
 			}
 			p.ClusterFinished(end)
 		}
@@ -165,24 +168,24 @@ func TestInterlude(t *testing.T) {
 func TestRemaining(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, c := range map[string]struct {
-		run  Run
+		run  rollout.Plan
 		want time.Duration
 	}{
-		"nothing is known": {Run{Parallel: 2, Clusters: []RunCluster{{Name: "a"}, {Name: "b"}}}, 0},
-		"two at once": {Run{Parallel: 2, Clusters: []RunCluster{
-			{Name: "a", Expected: 3 * time.Minute}, {Name: "b", Expected: 2 * time.Minute}, {Name: "c", Expected: 2 * time.Minute},
+		"nothing is known": {rollout.Plan{Parallel: 2, Clusters: []rollout.Job{{Cluster: "a"}, {Cluster: "b"}}}, 0},
+		"two at once": {rollout.Plan{Parallel: 2, Clusters: []rollout.Job{
+			{Cluster: "a", Expected: 3 * time.Minute}, {Cluster: "b", Expected: 2 * time.Minute}, {Cluster: "c", Expected: 2 * time.Minute},
 		}}, 4 * time.Minute},
-		"waves go one after the other": {Run{Parallel: 2, Clusters: []RunCluster{
-			{Name: "a", Expected: 3 * time.Minute}, {Name: "b", Wave: 1, Expected: 2 * time.Minute},
+		"waves go one after the other": {rollout.Plan{Parallel: 2, Clusters: []rollout.Job{
+			{Cluster: "a", Expected: 3 * time.Minute}, {Cluster: "b", Wave: 1, Expected: 2 * time.Minute},
 		}}, 5 * time.Minute},
-		"a spoke waits for its hub": {Run{Parallel: 2, Clusters: []RunCluster{
-			{Name: "hub", Expected: 3 * time.Minute}, {Name: "spoke", Hub: "hub", Expected: 2 * time.Minute},
+		"a spoke waits for its hub": {rollout.Plan{Parallel: 2, Clusters: []rollout.Job{
+			{Cluster: "hub", Expected: 3 * time.Minute}, {Cluster: "spoke", Hub: "hub", Expected: 2 * time.Minute},
 		}}, 5 * time.Minute},
-		"a hub waits for its spokes to go": {Run{Parallel: 2, Clusters: []RunCluster{
-			{Name: "spoke", Hub: "hub", Expected: 2 * time.Minute}, {Name: "hub", Expected: 3 * time.Minute},
+		"a hub waits for its spokes to go": {rollout.Plan{Parallel: 2, Clusters: []rollout.Job{
+			{Cluster: "spoke", Hub: "hub", Expected: 2 * time.Minute}, {Cluster: "hub", Expected: 3 * time.Minute},
 		}}, 5 * time.Minute},
-		"an unknown one is like the others": {Run{Parallel: 1, Clusters: []RunCluster{
-			{Name: "a", Expected: time.Minute}, {Name: "b"},
+		"an unknown one is like the others": {rollout.Plan{Parallel: 1, Clusters: []rollout.Job{
+			{Cluster: "a", Expected: time.Minute}, {Cluster: "b"},
 		}}, 2 * time.Minute},
 	} {
 		got, ok := newRunState(c.run, func() time.Time { return now }).remaining()
@@ -194,13 +197,13 @@ func TestRemaining(t *testing.T) {
 
 func TestRemainingOfWhatRuns(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	r := newRunState(Run{Parallel: 2, Clusters: []RunCluster{
-		{Name: "a", Expected: 3 * time.Minute}, {Name: "b", Expected: time.Minute}, {Name: "c", Expected: time.Minute},
+	r := newRunState(rollout.Plan{Parallel: 2, Clusters: []rollout.Job{
+		{Cluster: "a", Expected: 3 * time.Minute}, {Cluster: "b", Expected: time.Minute}, {Cluster: "c", Expected: time.Minute},
 	}}, func() time.Time { return now })
 	r.start(r.cluster("a"))
 	r.start(r.cluster("b"))
 	now = now.Add(2 * time.Minute)
-	r.finish(r.cluster("b"), ClusterEnd{Name: "b", Result: RunDone})
+	r.finish(r.cluster("b"), rollout.End{Cluster: "b", Outcome: rollout.Succeeded})
 	if got, _ := r.remaining(); got != time.Minute {
 		t.Errorf("got %s, want 1m: a has a minute left, and c takes one beside it", got)
 	}
@@ -208,7 +211,7 @@ func TestRemainingOfWhatRuns(t *testing.T) {
 
 func TestWriteSummary(t *testing.T) {
 	records := readRecords(t, "testdata/run.jsonl")
-	s := *records[len(records)-1].RunFinished
+	s := records[len(records)-1].RunFinished.summary()
 	for name, o := range map[string]SummaryOptions{
 		"run-summary":      {},
 		"run-summary-100":  {Table: TableOptions{Width: 100, Style: Style{Unicode: true}}},

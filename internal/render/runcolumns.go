@@ -36,9 +36,9 @@ type columns struct {
 func (v *liveView) columns(r *runState) columns {
 	c := columns{style: v.o.Style, now: v.o.Now(), width: v.width() - 2, state: stateWidth}
 	for _, cluster := range r.clusters {
-		c.name = max(c.name, lipgloss.Width(cluster.Name))
+		c.name = max(c.name, lipgloss.Width(cluster.Cluster))
 		if cluster.end != nil {
-			c.state = max(c.state, lipgloss.Width(string(cluster.end.Result)))
+			c.state = max(c.state, lipgloss.Width(string(cluster.result())))
 		}
 	}
 	c.name = min(c.name, max(leastName, c.width/4))
@@ -57,9 +57,9 @@ func (c columns) row(r *runState, cluster *clusterState) row {
 	switch {
 	case cluster.end != nil && cluster.verifying():
 		op := cluster.op
-		return row{sym.waiting, c.line(cluster.Name, verification, "", op.elapsed(c.now), "", "for "+op.waiting)}
+		return row{sym.waiting, c.line(cluster.Cluster, verification, "", op.elapsed(c.now), "", "for "+op.waiting)}
 	case cluster.end != nil:
-		return row{cluster.end.Result.symbol(c.style), c.ended(r, cluster)}
+		return row{cluster.result().symbol(c.style), c.ended(r, cluster)}
 	case cluster.begun:
 		return row{sym.waiting, c.working(cluster)}
 	}
@@ -67,7 +67,7 @@ func (c columns) row(r *runState, cluster *clusterState) row {
 	if cluster.Expected > 0 {
 		left = "~" + duration(cluster.Expected)
 	}
-	return row{" ", c.line(cluster.Name, "waiting", c.drawBar(0), 0, left, fmt.Sprintf("wave %d", cluster.Wave))}
+	return row{" ", c.line(cluster.Cluster, "waiting", c.drawBar(0), 0, left, fmt.Sprintf("wave %d", cluster.Wave))}
 }
 
 // line puts the parts of a line into their columns.
@@ -92,14 +92,14 @@ func (c columns) line(name, state, bar string, elapsed time.Duration, left strin
 // ended is the line of a cluster that is finished.
 func (c columns) ended(r *runState, cluster *clusterState) string {
 	end := cluster.end
-	rest, bar := end.Cause, ""
-	if end.Result.good() {
+	rest, bar := end.Cause(), ""
+	if cluster.result().good() {
 		bar = c.drawBar(1)
 		if end.Changes != nil {
 			rest = summary(end.Changes, r.looks())
 		}
 	}
-	return c.line(cluster.Name, string(end.Result), bar, end.Duration, "", rest)
+	return c.line(cluster.Cluster, string(cluster.result()), bar, end.Duration, "", rest)
 }
 
 // working is the line of a cluster in progress.
@@ -114,7 +114,7 @@ func (c columns) working(cluster *clusterState) string {
 		left = "late " + duration(-rest)
 	}
 	bar := c.drawBar(min(cluster.share(c.now), almost))
-	return c.line(cluster.Name, cluster.phase(), bar, max(elapsed, time.Millisecond), left, cluster.steps(c.now)...)
+	return c.line(cluster.Cluster, cluster.phase(), bar, max(elapsed, time.Millisecond), left, cluster.steps(c.now)...)
 }
 
 // drawBar draws how much is done, from 0 to 1.

@@ -1,6 +1,10 @@
 package render
 
-import "time"
+import (
+	"time"
+
+	"tombolo/automation/rollout"
+)
 
 // runEvent is a document of the JSON format about a run's progress.
 // Fields that do not apply are left out.
@@ -23,8 +27,8 @@ type runEvent struct {
 	Expected  *float64 `json:"expectedSeconds,omitempty"`
 	Remaining *float64 `json:"remainingSeconds,omitempty"`
 	// Total counts the run's clusters, Ended those that have ended by how.
-	Total int               `json:"total,omitempty"`
-	Ended map[RunResult]int `json:"ended,omitempty"`
+	Total int            `json:"total,omitempty"`
+	Ended map[result]int `json:"ended,omitempty"`
 }
 
 // runPlanned is a cluster of a run that begins.
@@ -38,7 +42,7 @@ type runPlanned struct {
 func (v *jsonView) runStarted(r *runState) {
 	planned := make([]runPlanned, len(r.clusters))
 	for i, c := range r.clusters {
-		planned[i] = runPlanned{Cluster: c.Name, Wave: c.Wave, Hub: c.Hub, Expected: known(c.Expected)}
+		planned[i] = runPlanned{Cluster: c.Cluster, Wave: c.Wave, Hub: c.Hub, Expected: known(c.Expected)}
 	}
 	v.writeRun(runEvent{
 		Type: "run-started", Operation: r.Operation, Clusters: planned, Parallel: r.Parallel,
@@ -48,15 +52,15 @@ func (v *jsonView) runStarted(r *runState) {
 
 func (v *jsonView) clusterStarted(r *runState, c *clusterState) {
 	v.writeRun(runEvent{
-		Type: "cluster-started", Operation: r.Operation, Cluster: c.Name, Wave: &c.Wave, Expected: known(c.Expected),
+		Type: "cluster-started", Operation: r.Operation, Cluster: c.Cluster, Wave: &c.Wave, Expected: known(c.Expected),
 	})
 }
 
 func (v *jsonView) clusterFinished(r *runState, c *clusterState) {
 	ended, _ := r.tally()
 	v.writeRun(runEvent{
-		Type: "cluster-finished", Operation: r.Operation, Cluster: c.Name, Wave: &c.Wave,
-		Status: string(c.end.Result), Phase: c.end.Phase, Changes: c.end.Changes, Cause: c.end.Cause,
+		Type: "cluster-finished", Operation: r.Operation, Cluster: c.Cluster, Wave: &c.Wave,
+		Status: string(c.result()), Phase: c.end.Phase, Changes: c.end.Changes, Cause: c.end.Cause(),
 		Seconds: seconds(c.end.Duration), Total: len(r.clusters), Ended: ended, Remaining: v.remaining(r),
 	})
 }
@@ -65,26 +69,23 @@ func (v *jsonView) gateStarted(r *runState) {
 	v.writeRun(runEvent{Type: "gate-started", Operation: r.Operation, Wave: &r.gate.wave, Names: r.gate.clusters})
 }
 
-func (v *jsonView) gateFinished(r *runState, end GateEnd) {
+func (v *jsonView) gateFinished(r *runState, end rollout.GateEnd) {
 	e := runEvent{
 		Type: "gate-finished", Operation: r.Operation, Wave: &end.Wave, Status: string(phaseDone),
-		Cause: end.Cause, Seconds: seconds(end.Duration),
+		Seconds: seconds(end.Duration),
 	}
-	if end.Cause != "" {
-		e.Status = string(phaseFailed)
+	if end.Err != nil {
+		e.Status, e.Cause = string(phaseFailed), end.Err.Error()
 	}
 	v.writeRun(e)
 }
 
-func (v *jsonView) runFinished(_ *runState, s Summary) {
+func (v *jsonView) runFinished(_ *runState, s rollout.Summary) {
 	e := runEvent{
 		Type: "run-finished", Operation: s.Operation, Status: string(phaseDone),
-		Total: len(s.Clusters), Ended: map[RunResult]int{}, Seconds: seconds(s.Duration),
+		Total: len(s.Clusters), Ended: countEnds(s), Seconds: seconds(s.Duration),
 	}
-	for _, c := range s.Clusters {
-		e.Ended[c.Result]++
-	}
-	if !s.Good() {
+	if !s.Succeeded() {
 		e.Status = string(phaseFailed)
 	}
 	v.writeRun(e)

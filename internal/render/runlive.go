@@ -1,6 +1,10 @@
 package render
 
-import "fmt"
+import (
+	"fmt"
+
+	"tombolo/automation/rollout"
+)
 
 func (v *liveView) runStarted(r *runState) {
 	v.above(v.o.Style.symbols().doing, wrap(runHead(r), v.width()-2))
@@ -11,23 +15,23 @@ func (v *liveView) clusterStarted(*runState, *clusterState) { v.draw() }
 // clusterFinished lets what went wrong scroll away above. What went well stays
 // in its line.
 func (v *liveView) clusterFinished(r *runState, c *clusterState) {
-	if c.end.Result.good() || c.end.Result == RunSkipped {
+	if c.result().good() || c.result() == runSkipped {
 		v.draw()
 		return
 	}
 	symbol, text := clusterClosing(v.o.Style, r, c)
-	text = fmt.Sprintf("%s: %s%s", c.Name, text, causeTail(c.end.Cause))
+	text = fmt.Sprintf("%s: %s%s", c.Cluster, text, causeTail(c.end.Cause()))
 	v.above(symbol, messageLines(diagnostic{text: text}, v.width()-2))
 }
 
 func (v *liveView) gateStarted(*runState) { v.draw() }
 
-func (v *liveView) gateFinished(_ *runState, end GateEnd) {
+func (v *liveView) gateFinished(_ *runState, end rollout.GateEnd) {
 	symbol, text := gateClosing(v.o.Style, end)
 	v.above(symbol, messageLines(diagnostic{text: text}, v.width()-2))
 }
 
-func (v *liveView) runFinished(_ *runState, s Summary) {
+func (v *liveView) runFinished(_ *runState, s rollout.Summary) {
 	symbol, text := runClosing(v.o.Style, s)
 	v.above(symbol, wrap(text, v.width()-2))
 }
@@ -72,21 +76,21 @@ func (v *liveView) runRows(r *runState) []row {
 // collapsed shows the clusters that are not in progress: one line for each state
 // that there is.
 func (v *liveView) collapsed(r *runState) []row {
-	groups := map[RunResult][]string{}
+	groups := map[result][]string{}
 	var waiting []string
 	for _, c := range r.clusters {
 		switch {
 		case c.verifying():
 		case c.end != nil:
-			groups[c.end.Result] = append(groups[c.end.Result], c.Name)
+			groups[c.result()] = append(groups[c.result()], c.Cluster)
 		case !c.begun:
-			waiting = append(waiting, c.Name)
+			waiting = append(waiting, c.Cluster)
 		}
 	}
 	var rows []row
-	for _, result := range RunResults() {
-		if names := groups[result]; len(names) > 0 {
-			rows = append(rows, row{result.symbol(v.o.Style), group(len(names), string(result), names)})
+	for _, ended := range results {
+		if names := groups[ended]; len(names) > 0 {
+			rows = append(rows, row{ended.symbol(v.o.Style), group(len(names), string(ended), names)})
 		}
 	}
 	if len(waiting) > 0 {

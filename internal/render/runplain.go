@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/automation/rollout"
 	"tombolo/internal/wording"
 )
 
@@ -13,7 +14,7 @@ func (v *plainView) runStarted(r *runState) {
 }
 
 func (v *plainView) clusterStarted(_ *runState, c *clusterState) {
-	text := fmt.Sprintf("%s begins (wave %d", c.Name, c.Wave)
+	text := fmt.Sprintf("%s begins (wave %d", c.Cluster, c.Wave)
 	if c.Expected > 0 {
 		text += ", about " + duration(c.Expected)
 	}
@@ -26,11 +27,11 @@ func (v *plainView) clusterFinished(r *runState, c *clusterState) {
 	if left, ok := r.remaining(); ok && left > 0 {
 		text += ", about " + duration(left) + " left"
 	}
-	for i, line := range messageLines(diagnostic{text: text + ")" + causeTail(c.end.Cause)}, 0) {
+	for i, line := range messageLines(diagnostic{text: text + ")" + causeTail(c.end.Cause())}, 0) {
 		if i > 0 {
 			symbol = " "
 		}
-		v.line(c.Name, symbol, line)
+		v.line(c.Cluster, symbol, line)
 	}
 }
 
@@ -38,12 +39,12 @@ func (v *plainView) gateStarted(r *runState) {
 	v.line("", v.style.symbols().waiting, gateHead(r.gate))
 }
 
-func (v *plainView) gateFinished(_ *runState, end GateEnd) {
+func (v *plainView) gateFinished(_ *runState, end rollout.GateEnd) {
 	symbol, text := gateClosing(v.style, end)
 	v.line("", symbol, text)
 }
 
-func (v *plainView) runFinished(_ *runState, s Summary) {
+func (v *plainView) runFinished(_ *runState, s rollout.Summary) {
 	symbol, text := runClosing(v.style, s)
 	v.line("", symbol, text)
 }
@@ -66,15 +67,15 @@ func runHead(r *runState) string {
 func runCount(r *runState) string {
 	ended, _ := r.tally()
 	text := fmt.Sprintf("%d/%d done", r.good(), len(r.clusters))
-	return text + counted(ended, RunFailed, RunInterrupted, RunSkipped)
+	return text + counted(ended, runFailed, runInterrupted, runSkipped)
 }
 
 // counted lists results that there are any of.
-func counted(ended map[RunResult]int, results ...RunResult) string {
+func counted(ended map[result]int, of ...result) string {
 	var b strings.Builder
-	for _, result := range results {
-		if n := ended[result]; n > 0 {
-			fmt.Fprintf(&b, ", %d %s", n, result)
+	for _, r := range of {
+		if n := ended[r]; n > 0 {
+			fmt.Fprintf(&b, ", %d %s", n, r)
 		}
 	}
 	return b.String()
@@ -87,12 +88,12 @@ func clusterClosing(style Style, r *runState, c *clusterState) (symbol, text str
 	if c.end.Changes != nil {
 		changes = ": " + summary(c.end.Changes, r.looks())
 	}
-	symbol, text = c.end.Result.symbol(style), r.Operation+" "+string(c.end.Result)
+	symbol, text = c.result().symbol(style), r.Operation+" "+string(c.result())
 	took := duration(c.end.Duration)
 	switch {
-	case c.end.Result == RunDone:
+	case c.result() == runDone:
 		text += " in " + took + changes
-	case c.end.Result == RunEarlier || c.end.Result == RunSkipped:
+	case c.result() == runEarlier || c.result() == runSkipped:
 	case c.end.Phase != "" && c.end.Phase != r.Operation:
 		text += " in " + c.end.Phase + " after " + took + changes
 	default:
@@ -113,23 +114,19 @@ func gateHead(g *gateState) string {
 	return fmt.Sprintf("wave %d: waiting until %s ready", g.wave, wording.Plural(len(g.clusters), "cluster is", "clusters are"))
 }
 
-func gateClosing(style Style, end GateEnd) (symbol, text string) {
+func gateClosing(style Style, end rollout.GateEnd) (symbol, text string) {
 	took := duration(end.Duration)
-	if end.Cause != "" {
-		return style.symbols().failed, fmt.Sprintf("wave %d: not ready after %s: %s", end.Wave, took, end.Cause)
+	if end.Err != nil {
+		return style.symbols().failed, fmt.Sprintf("wave %d: not ready after %s: %s", end.Wave, took, end.Err)
 	}
 	return style.symbols().done, fmt.Sprintf("wave %d: ready after %s", end.Wave, took)
 }
 
 // runClosing is the line that ends a run.
-func runClosing(style Style, s Summary) (symbol, text string) {
-	ended := map[RunResult]int{}
-	for _, c := range s.Clusters {
-		ended[c.Result]++
-	}
+func runClosing(style Style, s rollout.Summary) (symbol, text string) {
 	took := s.Duration.Round(time.Second)
-	counts := strings.TrimPrefix(counted(ended, RunResults()...), ", ")
-	if s.Good() {
+	counts := strings.TrimPrefix(counted(countEnds(s), results...), ", ")
+	if s.Succeeded() {
 		return style.symbols().done, fmt.Sprintf("%s of %d clusters done in %s: %s", s.Operation, len(s.Clusters), duration(took), counts)
 	}
 	return style.symbols().failed, fmt.Sprintf("%s of %d clusters ended after %s: %s", s.Operation, len(s.Clusters), duration(took), counts)

@@ -4,11 +4,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tombolo/automation/rollout"
 )
 
 // runState is what is known of a run.
 type runState struct {
-	Run
+	rollout.Plan
 	now      func() time.Time
 	started  time.Time
 	clusters []*clusterState
@@ -27,21 +29,21 @@ type gateState struct {
 
 // clusterState is what is known of one of a run's clusters.
 type clusterState struct {
-	RunCluster
+	rollout.Job
 	// begun says that its operation has started, end is how it ended.
 	begun   bool
 	started time.Time
-	end     *ClusterEnd
+	end     *rollout.End
 	// op is the last operation on one of its stacks.
 	op *operation
 }
 
-func newRunState(r Run, now func() time.Time) *runState {
-	s := &runState{Run: r, now: now, started: now(), byName: map[string]*clusterState{}}
-	for _, c := range r.Clusters {
-		state := &clusterState{RunCluster: c}
+func newRunState(p rollout.Plan, now func() time.Time) *runState {
+	s := &runState{Plan: p, now: now, started: now(), byName: map[string]*clusterState{}}
+	for _, c := range p.Clusters {
+		state := &clusterState{Job: c}
 		s.clusters = append(s.clusters, state)
-		s.byName[c.Name] = state
+		s.byName[c.Cluster] = state
 		if !slices.Contains(s.waves, c.Wave) {
 			s.waves = append(s.waves, c.Wave)
 		}
@@ -55,7 +57,7 @@ func (r *runState) start(c *clusterState) {
 	c.begun, c.started, c.end, c.op = true, r.now(), nil, nil
 }
 
-func (r *runState) finish(c *clusterState, end ClusterEnd) {
+func (r *runState) finish(c *clusterState, end rollout.End) {
 	end.Wave = c.Wave
 	if end.Duration == 0 && c.begun {
 		end.Duration = r.now().Sub(c.started)
@@ -98,6 +100,9 @@ func (c *clusterState) phase() string {
 	return kind
 }
 
+// result is how its operation has ended.
+func (c *clusterState) result() result { return resultOf(*c.end) }
+
 // running says whether the operation on the cluster is in progress.
 func (c *clusterState) running() bool { return c.begun && c.end == nil }
 
@@ -106,12 +111,12 @@ func (c *clusterState) verifying() bool { return c.op != nil && !c.op.over && c.
 
 // tally counts the clusters that have ended by how, and those that are worked
 // on.
-func (r *runState) tally() (ended map[RunResult]int, running int) {
-	ended = map[RunResult]int{}
+func (r *runState) tally() (ended map[result]int, running int) {
+	ended = map[result]int{}
 	for _, c := range r.clusters {
 		switch {
 		case c.end != nil:
-			ended[c.end.Result]++
+			ended[c.result()]++
 		case c.begun:
 			running++
 		}
@@ -130,7 +135,7 @@ func (r *runState) owns(op *operation) bool {
 // good is the number of clusters that are as they were to be.
 func (r *runState) good() int {
 	ended, _ := r.tally()
-	return ended[RunDone] + ended[RunEarlier]
+	return ended[runDone] + ended[runEarlier]
 }
 
 // wave is the one in progress, and its place among all: the first with a

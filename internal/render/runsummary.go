@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/rollout"
 )
 
 // SummaryOptions say how the summary of a run is written.
@@ -29,7 +31,7 @@ type summaryDocument struct {
 type summaryCluster struct {
 	Cluster string         `json:"cluster"`
 	Wave    int            `json:"wave"`
-	Result  RunResult      `json:"result"`
+	Result  result         `json:"result"`
 	Phase   string         `json:"phase,omitempty"`
 	Changes map[string]int `json:"changes,omitempty"`
 	Seconds float64        `json:"seconds"`
@@ -38,37 +40,37 @@ type summaryCluster struct {
 
 // WriteSummary writes what a run did: a table with a line for each cluster, or
 // a JSON document.
-func WriteSummary(w io.Writer, s Summary, o SummaryOptions) error {
+func WriteSummary(w io.Writer, s rollout.Summary, o SummaryOptions) error {
 	if o.JSON {
-		return WriteJSON(w, s.document())
+		return WriteJSON(w, documentOf(s))
 	}
 	header := []string{"CLUSTER", "WAVE", "PHASE", "CHANGES", "DURATION", "RESULT"}
-	if !s.Good() {
+	if !s.Succeeded() {
 		header = append(header, "FIRST CAUSE")
 	}
 	rows := make([][]string, len(s.Clusters))
 	for i, c := range s.Clusters {
-		rows[i] = c.row(o.Table.Style)[:len(header)]
+		rows[i] = rowOf(c, o.Table.Style)[:len(header)]
 	}
 	return Table(w, o.Table, header, rows)
 }
 
-func (s Summary) document() summaryDocument {
+func documentOf(s rollout.Summary) summaryDocument {
 	d := summaryDocument{
 		Type: "summary", Operation: s.Operation, Seconds: *seconds(s.Duration),
 		Clusters: make([]summaryCluster, len(s.Clusters)),
 	}
 	for i, c := range s.Clusters {
 		d.Clusters[i] = summaryCluster{
-			Cluster: c.Name, Wave: c.Wave, Result: c.Result, Phase: c.Phase, Changes: c.Changes,
-			Seconds: *seconds(c.Duration), Cause: c.Cause,
+			Cluster: c.Cluster, Wave: c.Wave, Result: resultOf(c), Phase: c.Phase, Changes: c.Changes,
+			Seconds: *seconds(c.Duration), Cause: c.Cause(),
 		}
 	}
 	return d
 }
 
-func (c ClusterEnd) row(style Style) []string {
-	phase, took := c.Phase, "-"
+func rowOf(c rollout.End, style Style) []string {
+	ended, phase, took := resultOf(c), c.Phase, "-"
 	if phase == "" {
 		phase = "-"
 	}
@@ -76,8 +78,8 @@ func (c ClusterEnd) row(style Style) []string {
 		took = duration(c.Duration)
 	}
 	return []string{
-		c.Name, strconv.Itoa(c.Wave), phase, signed(c.Changes), took,
-		style.paint(c.Result.color(), string(c.Result)), c.Cause,
+		c.Cluster, strconv.Itoa(c.Wave), phase, signed(c.Changes), took,
+		style.paint(ended.color(), string(ended)), c.Cause(),
 	}
 }
 

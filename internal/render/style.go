@@ -105,22 +105,22 @@ func pad(text string, width int) string {
 }
 
 // symbol is what the line of a result starts with.
-func (r RunResult) symbol(s Style) string {
+func (r result) symbol(s Style) string {
 	switch r {
-	case RunDone, RunEarlier:
+	case runDone, runEarlier:
 		return s.symbols().done
-	case RunFailed, RunInterrupted:
+	case runFailed, runInterrupted:
 		return s.symbols().failed
 	}
 	return "-"
 }
 
 // color is the one that a result is shown in.
-func (r RunResult) color() lipgloss.Color {
+func (r result) color() lipgloss.Color {
 	switch r {
-	case RunDone, RunEarlier:
+	case runDone, runEarlier:
 		return green
-	case RunFailed, RunInterrupted:
+	case runFailed, runInterrupted:
 		return red
 	}
 	return yellow

@@ -95,7 +95,7 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollou
 	r := rollout.Runner{
 		Operation: o.Name, Parallel: f.parallel(), FailFast: f.FailFast,
 		Waves: o.Order != rollout.Free, Reverse: o.Order == rollout.Reverse,
-		Observer: view{Progress: s.Progress, clusters: byName},
+		Observer: s.Progress,
 		Work: func(ctx context.Context, name string) (rollout.Work, error) {
 			terminal, flush := out.terminal(name)
 			defer flush()

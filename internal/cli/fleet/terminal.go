@@ -75,7 +75,7 @@ func (o *output) end(s rollout.Summary) error {
 	if len(o.texts) > 0 {
 		fmt.Fprintln(o.fleet.Out)
 	}
-	return render.WriteSummary(o.fleet.Out, summaryOf(s), render.SummaryOptions{Table: o.fleet.Table(), JSON: o.fleet.JSON()})
+	return render.WriteSummary(o.fleet.Out, s, render.SummaryOptions{Table: o.fleet.Table(), JSON: o.fleet.JSON()})
 }
 
 func (o *output) writeTexts(s rollout.Summary) error {
