@@ -118,10 +118,3 @@ func (c *Call) Refuse(why Refusal, args ...any) error {
 func (c *Call) Refusef(code, format string, args ...any) error {
 	return c.Refuse(Refusal{Code: code, Message: fmt.Sprintf(format, args...)})
 }
-
-// RemoveOther deletes another record with what goes with it, as far as nothing
-// keeps it.
-func (c *Call) RemoveOther(r *Record) error {
-	op := &Call{Cloud: c.Cloud, session: c.session, Type: c.Cloud.catalogue.Types[r.Type], operation: OpDelete, Record: r}
-	return op.removeRecords()
-}

@@ -3,7 +3,6 @@ package standin
 import (
 	"fmt"
 	"reflect"
-	"strings"
 )
 
 // Catalogue is what a stand-in knows of the cloud that it stands for.
@@ -70,19 +69,6 @@ type Answers interface {
 	Unanswered(r Request) error
 	// Invocation is the request that is behind a function.
 	Invocation(token, region string) Request
-}
-
-// Refusal is an error code of a cloud and a message.
-type Refusal struct {
-	Code    string
-	Message string
-	Status  int // HTTP status; default 400
-}
-
-// About puts a value into the message, where the message has a %s for it.
-func (r Refusal) About(value string) Refusal {
-	r.Message = strings.ReplaceAll(r.Message, "%s", value)
-	return r
 }
 
 // check finds what is wrong with the inputs of a type that are complete.

@@ -11,9 +11,8 @@
 package standin
 
 import (
-	"cmp"
+	"context"
 	"errors"
-	"path/filepath"
 	"sync"
 	"time"
 )
@@ -63,31 +62,6 @@ type Cloud struct {
 	sessions sync.Map
 }
 
-// Open loads the account that is kept in dir, or makes an empty one there.
-func Open(dir string, k *Catalogue, o Options) (*Cloud, error) {
-	if o.Clusters == nil {
-		return nil, errors.New("Options.Clusters is missing")
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	o.LeastWait = cmp.Or(o.LeastWait, 5*time.Second)
-	s, err := openStore(filepath.Join(dir, "resources"))
-	if err != nil {
-		return nil, err
-	}
-	secret, err := loadSecret(filepath.Join(dir, "token.key"))
-	if err != nil {
-		return nil, err
-	}
-	if err := k.prepare(); err != nil {
-		return nil, err
-	}
-	return &Cloud{
-		Options: o, catalogue: k, store: s, secret: secret, closing: make(chan struct{}), changed: make(chan struct{}),
-	}, nil
-}
-
 // Lock gives its caller the account for itself until unlock. Functions of types
 // have it already.
 func (c *Cloud) Lock() (unlock func()) {
@@ -130,4 +104,30 @@ func (k *keyedMutex) tryLock(key string) (unlock func()) {
 func (k *keyedMutex) of(key string) *sync.Mutex {
 	m, _ := k.locks.LoadOrStore(key, &sync.Mutex{})
 	return m.(*sync.Mutex)
+}
+
+// ErrClosing ends what is waited for when the stand-in ends.
+var ErrClosing = errors.New("the stand-in is closing")
+
+// delay waits for a share of the cloud's typical duration.
+func (c *Cloud) delay(typical time.Duration) error {
+	share := time.Duration(float64(typical) * c.LatencyScale)
+	if share <= 0 {
+		return nil
+	}
+	return c.wait(context.Background(), share)
+}
+
+// wait waits until the time is over, ctx ends or the stand-in closes.
+func (c *Cloud) wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-c.closing:
+		return ErrClosing
+	}
 }

@@ -172,3 +172,14 @@ func AppendNew(list []string, s string) []string {
 	}
 	return append(list, s)
 }
+
+// Renews reports whether an update from one set of inputs to another changes
+// the renewed outputs.
+func (t *Type) Renews(olds, news Props) bool {
+	for _, key := range UnionKeys(olds, news) {
+		if !slices.Contains(t.RenewedNotBy, key) && !t.Same(key, olds[key], news[key]) {
+			return true
+		}
+	}
+	return false
+}

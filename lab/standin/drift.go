@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
-
-	"github.com/agext/levenshtein"
 )
 
 // Change changes properties of a resource as a person does with the
@@ -84,47 +81,6 @@ func (c *Cloud) named(token, name string) (*Type, *Record, error) {
 		ids[i] = r.ID
 	}
 	return nil, nil, fmt.Errorf("there are several, name one by its id: %s", strings.Join(ids, ", "))
-}
-
-func (c *Cloud) typeOf(name string) (*Type, error) {
-	token, err := c.resolved(name, SortedKeys(c.catalogue.Types), "resource type")
-	return c.catalogue.Types[token], err
-}
-
-// resolved finds a token by itself, or by its end, such as Vpc, where no other
-// has the same.
-func (c *Cloud) resolved(name string, tokens []string, what string) (string, error) {
-	if slices.Contains(tokens, name) {
-		return name, nil
-	}
-	var found []string
-	for _, token := range tokens {
-		if strings.HasSuffix(token, ":"+name) {
-			found = append(found, token)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return "", fmt.Errorf("the %s stand-in does not know the %s %s; did you mean %s?", c.catalogue.Cloud, what, name, nearest(name, tokens))
-	case 1:
-		return found[0], nil
-	}
-	return "", fmt.Errorf("%s is the end of several %ss, use one of %s", name, what, strings.Join(found, ", "))
-}
-
-// nearest is the token that is spelled most like a name.
-func nearest(name string, tokens []string) string {
-	return slices.MinFunc(tokens, func(a, b string) int {
-		return levenshtein.Distance(name, shortened(a, name), nil) - levenshtein.Distance(name, shortened(b, name), nil)
-	})
-}
-
-// shortened is a token, or only its end for a name that has no more than that.
-func shortened(token, name string) string {
-	if strings.Contains(name, ":") {
-		return token
-	}
-	return token[strings.LastIndexByte(token, ':')+1:]
 }
 
 // steps are the keys of a path. A tag's key may have dots.

@@ -269,32 +269,6 @@ func (c *Cloud) await(ctx context.Context, r *Record, run func(context.Context) 
 	}
 }
 
-// ErrClosing ends what is waited for when the stand-in ends.
-var ErrClosing = errors.New("the stand-in is closing")
-
-// delay waits for a share of the cloud's typical duration.
-func (c *Cloud) delay(typical time.Duration) error {
-	share := time.Duration(float64(typical) * c.LatencyScale)
-	if share <= 0 {
-		return nil
-	}
-	return c.wait(context.Background(), share)
-}
-
-// wait waits until the time is over, ctx ends or the stand-in closes.
-func (c *Cloud) wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-c.closing:
-		return ErrClosing
-	}
-}
-
 // Resume starts again what runs outside of the account, such as the control
 // planes of clusters, and finishes what was interrupted. It tries all of it and
 // reports every failure.
@@ -333,4 +307,11 @@ func (c *Cloud) Snapshot(token string) []*Record {
 		}
 	}
 	return list
+}
+
+// RemoveOther deletes another record with what goes with it, as far as nothing
+// keeps it.
+func (c *Call) RemoveOther(r *Record) error {
+	op := &Call{Cloud: c.Cloud, session: c.session, Type: c.Cloud.catalogue.Types[r.Type], operation: OpDelete, Record: r}
+	return op.removeRecords()
 }

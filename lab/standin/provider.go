@@ -15,12 +15,6 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// provider speaks Pulumi's provider protocol for a Cloud.
-type provider struct {
-	pulumirpc.UnimplementedResourceProviderServer
-	cloud *Cloud
-}
-
 // Handshake is the first call of an engine.
 func (p *provider) Handshake(context.Context, *pulumirpc.ProviderHandshakeRequest) (*pulumirpc.ProviderHandshakeResponse, error) {
 	return &pulumirpc.ProviderHandshakeResponse{}, nil

@@ -10,8 +10,3 @@ type Request struct {
 	// Name or id of the resource; it may be empty.
 	Name, Region string
 }
-
-// request is one about a resource.
-func (t *Type) request(operation, name, region string) Request {
-	return Request{Operation: operation, Token: t.token, Noun: t.Noun, API: t.API, Name: name, Region: region}
-}

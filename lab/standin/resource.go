@@ -2,7 +2,7 @@ package standin
 
 import (
 	"context"
-	"slices"
+	"strings"
 	"time"
 )
 
@@ -119,22 +119,31 @@ type Reference struct {
 // Timing of a type's operations.
 type Timing struct{ Create, Update, Remove time.Duration }
 
-// The states of a record that has states.
-const (
-	StatusCreating        = "CREATING"
-	StatusActive          = "ACTIVE"
-	statusUpdating        = "UPDATING"
-	StatusDeleting        = "DELETING"
-	StatusPendingDeletion = "PendingDeletion"
-)
+// HasInput reports whether a property is among a type's inputs.
+func (t *Type) HasInput(property string) bool { return t.schema.inputs.fields[property] != nil }
 
-// Renews reports whether an update from one set of inputs to another changes
-// the renewed outputs.
-func (t *Type) Renews(olds, news Props) bool {
-	for _, key := range UnionKeys(olds, news) {
-		if !slices.Contains(t.RenewedNotBy, key) && !t.Same(key, olds[key], news[key]) {
-			return true
-		}
-	}
-	return false
+// HasOutput reports whether a property is among a type's outputs.
+func (t *Type) HasOutput(property string) bool {
+	return t.schema.outputs.fields[property] != nil
+}
+
+// Required are the inputs that a type cannot do without, in order.
+func (t *Type) Required() []string { return SortedKeys(t.schema.required) }
+
+// Refusal is an error code of a cloud and a message.
+type Refusal struct {
+	Code    string
+	Message string
+	Status  int // HTTP status; default 400
+}
+
+// About puts a value into the message, where the message has a %s for it.
+func (r Refusal) About(value string) Refusal {
+	r.Message = strings.ReplaceAll(r.Message, "%s", value)
+	return r
+}
+
+// request is one about a resource.
+func (t *Type) request(operation, name, region string) Request {
+	return Request{Operation: operation, Token: t.token, Noun: t.Noun, API: t.API, Name: name, Region: region}
 }

@@ -293,14 +293,3 @@ func wrongType(path, want string, value any) []Problem {
 	}[reflect.ValueOf(value).Kind()]
 	return []Problem{{Path: path, Reason: fmt.Sprintf("expected %s, received %s", want, got)}}
 }
-
-// HasInput reports whether a property is among a type's inputs.
-func (t *Type) HasInput(property string) bool { return t.schema.inputs.fields[property] != nil }
-
-// HasOutput reports whether a property is among a type's outputs.
-func (t *Type) HasOutput(property string) bool {
-	return t.schema.outputs.fields[property] != nil
-}
-
-// Required are the inputs that a type cannot do without, in order.
-func (t *Type) Required() []string { return SortedKeys(t.schema.required) }

@@ -182,3 +182,12 @@ func explainDisk(err error) error {
 	}
 	return err
 }
+
+// The states of a record that has states.
+const (
+	StatusCreating        = "CREATING"
+	StatusActive          = "ACTIVE"
+	statusUpdating        = "UPDATING"
+	StatusDeleting        = "DELETING"
+	StatusPendingDeletion = "PendingDeletion"
+)

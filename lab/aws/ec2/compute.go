@@ -10,9 +10,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// LaunchTemplateType is the type of launch templates.
-const LaunchTemplateType = "aws:ec2/launchTemplate:LaunchTemplate"
-
 func computeTypes() map[string]*standin.Type {
 	return map[string]*standin.Type{
 		LaunchTemplateType: {

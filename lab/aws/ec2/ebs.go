@@ -12,12 +12,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// The types of EBS.
-const (
-	VolumeType   = "aws:ebs/volume:Volume"
-	SnapshotType = "aws:ebs/snapshot:Snapshot"
-)
-
 func diskTypes() map[string]*standin.Type {
 	return map[string]*standin.Type{
 		VolumeType: {

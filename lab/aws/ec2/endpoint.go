@@ -11,9 +11,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// EndpointType is the type of VPC endpoints.
-const EndpointType = "aws:ec2/vpcEndpoint:VpcEndpoint"
-
 // endpointServices are the services of AWS that have endpoints in a VPC, among
 // them the ones that a cluster without internet needs. Source:
 // https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html

@@ -14,15 +14,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// The types of security groups and of their rules.
-const (
-	SecurityGroupType = "aws:ec2/securityGroup:SecurityGroup"
-	GroupRuleType     = "aws:ec2/securityGroupRule:SecurityGroupRule"
-	IngressRuleType   = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
-	EgressRuleType    = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
-	DefaultGroupType  = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
-)
-
 func firewallTypes() map[string]*standin.Type {
 	return map[string]*standin.Type{
 		SecurityGroupType: {

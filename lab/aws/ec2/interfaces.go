@@ -11,10 +11,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// InterfaceType is the type of network interfaces. Those that AWS makes along
-// with something else are not kept: they are told by what they belong to.
-const InterfaceType = "aws:ec2/networkInterface:NetworkInterface"
-
 // interfaceFilters are the filters of DescribeNetworkInterfaces that the
 // stand-in has the answers for; tags are others. Source:
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeNetworkInterfaces.html

@@ -13,9 +13,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// InstanceType is the type of instances.
-const InstanceType = "aws:ec2/instance:Instance"
-
 // imageID of a machine image. What images there are, the stand-in does not know.
 var imageID = regexp.MustCompile(`^ami-[0-9a-f]{8,17}$`)
 

@@ -8,15 +8,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// Neighbours are what other services have in the networks of EC2.
-type Neighbours struct {
-	// Interfaces lists the network interfaces that a service holds in the region
-	// of a call.
-	Interfaces []func(c *standin.Call) []*standin.Record
-	// Public reports whether a service has a public address in a VPC.
-	Public []func(c *standin.Call, vpc string) bool
-}
-
 // Types are networks, and what is in them.
 func Types(n Neighbours) map[string]*standin.Type {
 	types := n.networkTypes()

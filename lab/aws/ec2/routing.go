@@ -11,15 +11,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// The types of addresses and routes.
-const (
-	EIPType        = "aws:ec2/eip:Eip"
-	NatType        = "aws:ec2/natGateway:NatGateway"
-	RouteTableType = "aws:ec2/routeTable:RouteTable"
-	RouteType      = "aws:ec2/route:Route"
-	TableLinkType  = "aws:ec2/routeTableAssociation:RouteTableAssociation"
-)
-
 // AddressQuota is the default quota of Elastic IP addresses in a region:
 // https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
 const AddressQuota = 5
@@ -239,15 +230,4 @@ func createTableLink(c *standin.Call) (string, error) {
 		}
 	}
 	return account.NewID("rtbassoc"), nil
-}
-
-// publicNat reports whether a NAT gateway in a VPC has a public address.
-func publicNat(c *standin.Call, vpc string) bool {
-	for nat := range c.Cloud.Each(NatType, c.Region) {
-		subnet := c.Find(SubnetType, nat.Inputs.Str("subnetId"))
-		if subnet != nil && subnet.Inputs.Str("vpcId") == vpc && nat.Inputs.Str("allocationId") != "" {
-			return true
-		}
-	}
-	return false
 }

@@ -9,9 +9,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// TagType is the type of tags that stand by themselves.
-const TagType = "aws:ec2/tag:Tag"
-
 // tagQuota is the number of tags of a resource.
 const tagQuota = 50
 

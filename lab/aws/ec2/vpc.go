@@ -12,13 +12,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// The types of networks.
-const (
-	VPCType     = "aws:ec2/vpc:Vpc"
-	SubnetType  = "aws:ec2/subnet:Subnet"
-	GatewayType = "aws:ec2/internetGateway:InternetGateway"
-)
-
 // VpcQuota is the default quota of VPCs, and of internet gateways, in a region:
 // https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html
 const VpcQuota = 5
@@ -210,4 +203,15 @@ func (n Neighbours) removeGateway(c *standin.Call) error {
 		}
 	}
 	return nil
+}
+
+// publicNat reports whether a NAT gateway in a VPC has a public address.
+func publicNat(c *standin.Call, vpc string) bool {
+	for nat := range c.Cloud.Each(NatType, c.Region) {
+		subnet := c.Find(SubnetType, nat.Inputs.Str("subnetId"))
+		if subnet != nil && subnet.Inputs.Str("vpcId") == vpc && nat.Inputs.Str("allocationId") != "" {
+			return true
+		}
+	}
+	return false
 }

@@ -15,15 +15,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// The types of IAM.
-const (
-	RoleType            = "aws:iam/role:Role"
-	RolePolicyType      = "aws:iam/rolePolicy:RolePolicy"
-	PolicyType          = "aws:iam/policy:Policy"
-	AttachmentType      = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
-	InstanceProfileType = "aws:iam/instanceProfile:InstanceProfile"
-)
-
 // managedPolicies are policies of AWS's own that clusters and their addons use.
 // Source: https://docs.aws.amazon.com/aws-managed-policy/latest/reference/
 var managedPolicies = []string{

@@ -16,12 +16,6 @@ import (
 	"tombolo/lab/standin"
 )
 
-// The types of Route 53.
-const (
-	ZoneType   = "aws:route53/zone:Zone"
-	RecordType = "aws:route53/record:Record"
-)
-
 // The hosted zone that the account has from its start, as an account has zones
 // that no cluster makes: clusters name it, and put records into it.
 const (
@@ -88,9 +82,6 @@ func Types(changed func(c *standin.Cloud, r *standin.Record) error) map[string]*
 }
 
 var domainName = regexp.MustCompile(`^([*a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_*]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
-
-// Domain is a name as Route 53 compares it.
-func Domain(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
 
 func validateZone(in standin.Props) []standin.Problem {
 	if name := in.Str("name"); len(name) > 1024 {

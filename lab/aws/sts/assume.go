@@ -179,9 +179,3 @@ func startSession(c *standin.Cloud, role *standin.Record, a *assumption) (*assum
 		Credentials: newCredentials(made, expires),
 	}, nil
 }
-
-// sessionARN names a session of a role. It leaves out the role's path.
-func sessionARN(role *standin.Record, session string) string {
-	parts := strings.Split(role.Outputs.Str("arn"), ":")
-	return fmt.Sprintf("arn:%s:sts::%s:assumed-role/%s/%s", parts[1], parts[4], role.Outputs.Str("name"), session)
-}

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"tombolo/lab/aws/account"
@@ -159,3 +160,9 @@ func invalidToken() error {
 }
 
 func mismatch(message string) error { return &Error{403, "SignatureDoesNotMatch", message} }
+
+// sessionARN names a session of a role. It leaves out the role's path.
+func sessionARN(role *standin.Record, session string) string {
+	parts := strings.Split(role.Outputs.Str("arn"), ":")
+	return fmt.Sprintf("arn:%s:sts::%s:assumed-role/%s/%s", parts[1], parts[4], role.Outputs.Str("name"), session)
+}

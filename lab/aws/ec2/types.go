@@ -1,0 +1,61 @@
+package ec2
+
+import (
+	"tombolo/lab/standin"
+)
+
+// LaunchTemplateType is the type of launch templates.
+const LaunchTemplateType = "aws:ec2/launchTemplate:LaunchTemplate"
+
+// The types of EBS.
+const (
+	VolumeType   = "aws:ebs/volume:Volume"
+	SnapshotType = "aws:ebs/snapshot:Snapshot"
+)
+
+// EndpointType is the type of VPC endpoints.
+const EndpointType = "aws:ec2/vpcEndpoint:VpcEndpoint"
+
+// The types of security groups and of their rules.
+const (
+	SecurityGroupType = "aws:ec2/securityGroup:SecurityGroup"
+	GroupRuleType     = "aws:ec2/securityGroupRule:SecurityGroupRule"
+	IngressRuleType   = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+	EgressRuleType    = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+	DefaultGroupType  = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
+)
+
+// InterfaceType is the type of network interfaces. Those that AWS makes along
+// with something else are not kept: they are told by what they belong to.
+const InterfaceType = "aws:ec2/networkInterface:NetworkInterface"
+
+// InstanceType is the type of instances.
+const InstanceType = "aws:ec2/instance:Instance"
+
+// The types of addresses and routes.
+const (
+	EIPType        = "aws:ec2/eip:Eip"
+	NatType        = "aws:ec2/natGateway:NatGateway"
+	RouteTableType = "aws:ec2/routeTable:RouteTable"
+	RouteType      = "aws:ec2/route:Route"
+	TableLinkType  = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+)
+
+// TagType is the type of tags that stand by themselves.
+const TagType = "aws:ec2/tag:Tag"
+
+// The types of networks.
+const (
+	VPCType     = "aws:ec2/vpc:Vpc"
+	SubnetType  = "aws:ec2/subnet:Subnet"
+	GatewayType = "aws:ec2/internetGateway:InternetGateway"
+)
+
+// Neighbours are what other services have in the networks of EC2.
+type Neighbours struct {
+	// Interfaces lists the network interfaces that a service holds in the region
+	// of a call.
+	Interfaces []func(c *standin.Call) []*standin.Record
+	// Public reports whether a service has a public address in a VPC.
+	Public []func(c *standin.Call, vpc string) bool
+}
