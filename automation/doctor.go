@@ -116,7 +116,7 @@ func (h host) Holders(stack string) ([]string, error) {
 	owners, err := h.driver.backend.Owners(stack)
 	names := make([]string, len(owners))
 	for i, o := range owners {
-		names[i] = o.String()
+		names[i] = o.Locked()
 	}
 	return names, err
 }

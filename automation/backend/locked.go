@@ -21,7 +21,7 @@ func (e *LockedError) Error() string {
 	if e.Owner == nil {
 		return fault.WithRemedy(fmt.Sprintf("stack %s is locked by another update", e.Stack), e.Remedy)
 	}
-	return fault.WithRemedy(fmt.Sprintf("stack %s is locked by %s", e.Stack, e.Owner), e.Remedy)
+	return fault.WithRemedy(fmt.Sprintf("stack %s is %s", e.Stack, e.Owner.Locked()), e.Remedy)
 }
 
 // Owner is the process that locked a stack.
@@ -40,6 +40,9 @@ func (o Owner) String() string {
 	return fmt.Sprintf("%s on %s (process %d, since %s)",
 		o.User, o.Host, o.PID, o.Since.UTC().Format(time.RFC3339))
 }
+
+// Locked says what a stack is that the owner has locked.
+func (o Owner) Locked() string { return "locked by " + o.String() }
 
 // same says that two are one; a backend tells the time to the second.
 func (o Owner) same(other Owner) bool {

@@ -2,7 +2,6 @@ package drift
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -26,7 +25,7 @@ type State struct {
 type Source interface {
 	// State of a stack; empty when it does not exist.
 	State(ctx context.Context, stack string) (State, error)
-	// Holders are those who have locked the stack.
+	// Holders say for each lock of the stack whose it is, such as "locked by ada".
 	Holders(stack string) ([]string, error)
 	// PreviewRefresh has the reader told what a refresh of the stack would find.
 	PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Kind, reader *Reader) error
@@ -117,7 +116,7 @@ func (x *comparison) busy(stack string, st State) (string, error) {
 		return "", err
 	}
 	if len(holders) > 0 {
-		return fmt.Sprintf("it is locked by %s", holders[0]), nil
+		return "it is " + holders[0], nil
 	}
 	if st.Interrupted > 0 {
 		return wording.Plural(st.Interrupted, "operation on it was", "operations on it were") + " interrupted", nil

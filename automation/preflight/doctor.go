@@ -29,7 +29,7 @@ type Backend interface {
 	Dir() (dir string, local bool)
 	// Scarce says that Dir has too little space; "" when it has enough.
 	Scarce() string
-	// Holders are those who have locked a stack.
+	// Holders say for each lock of a stack whose it is, such as "locked by ada".
 	Holders(stack string) ([]string, error)
 	// Core is what the state of the cluster's core has. One that cannot be read
 	// has nothing, and is a finding of the backend's.

@@ -133,7 +133,7 @@ func (d Doctor) checkLocks(c *config.Cluster) []Finding {
 		}
 		for _, h := range holders {
 			found = append(found, Bad("lock", Warn, "wait for it to end; an up releases it when its owner is gone",
-				"stack %s is locked by %s", stack, h))
+				"stack %s is %s", stack, h))
 		}
 	}
 	return found
