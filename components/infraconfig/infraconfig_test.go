@@ -17,7 +17,7 @@ const token = "kubernetes:core/v1:ConfigMap"
 func facts() Facts {
 	out := Facts{}
 	for key, value := range map[string]string{
-		"cluster_name": "demo", "environment": "dev", "cloud": "aws", "region": "eu-central-1", "account_id": "111122223333", "partition": "aws",
+		"cluster_name": "demo", "cluster_owner": "q5zk", "environment": "dev", "cloud": "aws", "region": "eu-central-1", "account_id": "111122223333", "partition": "aws",
 		"cluster_arn": "arn:c", "cluster_endpoint": "https://k8s", "cluster_version": "1.35",
 		"oidc_issuer": "https://oidc", "oidc_provider_arn": "arn:oidc", "vpc_id": "vpc-1", "vpc_cidr": "10.0.0.0/16",
 		"private_subnet_ids": "subnet-1,subnet-2", "public_subnet_ids": "",

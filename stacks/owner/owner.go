@@ -1,0 +1,109 @@
+// Package owner gives a cluster the identity by which its resources are told from
+// those of any other cluster, also from those of one with the same name.
+package owner
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"net/url"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/internal/names"
+)
+
+// Unborn stands for the identity in a preview of a cluster that has none yet: the
+// up that follows makes one.
+const Unborn = "made-by-the-first-up"
+
+// ResourceName is the name of the resource with the identity in core's stack.
+const ResourceName = "owner"
+
+// Type is the type of that resource: a value that the engine keeps in the state,
+// from the first up until the stack is destroyed.
+const Type = "pulumi:index:Stash"
+
+// The entries of the value.
+const (
+	idKey      = "id"
+	backendKey = "backend"
+)
+
+// Owner is the identity of a cluster.
+type Owner struct {
+	// ID is 26 random letters and digits. A preview knows it as an up does.
+	ID pulumi.StringOutput
+	// Backend is the Fingerprint of the backend that the cluster was made on.
+	Backend pulumi.StringOutput
+}
+
+// New registers the identity: the one of the state, or a new one. Because it is a
+// resource, it is in the state before anything that has its tag, also after an up
+// that was killed. The backend is the URL of the state, or "" for one that is not
+// known.
+func New(ctx *pulumi.Context, backend string) (Owner, error) {
+	id := Unborn
+	if !ctx.DryRun() {
+		id = strings.ToLower(rand.Text())
+	}
+	// The engine keeps the first value, and a change of the input is ignored.
+	kept, err := pulumi.NewStash(ctx, ResourceName, &pulumi.StashArgs{
+		Input: pulumi.StringMap{idKey: pulumi.String(id), backendKey: pulumi.String(Fingerprint(backend))},
+	}, pulumi.IgnoreChanges([]string{"input"}))
+	if err != nil {
+		return Owner{}, fmt.Errorf("make the identity of the cluster: %w", err)
+	}
+	entry := func(key string) pulumi.StringOutput {
+		return kept.Output.ApplyT(func(v any) (string, error) {
+			text, ok := Entry(v, key)
+			if !ok {
+				return "", fmt.Errorf("the cluster's identity in the state has no %s: restore the state from a copy", key)
+			}
+			return text, nil
+		}).(pulumi.StringOutput)
+	}
+	return Owner{ID: entry(idKey), Backend: entry(backendKey)}, nil
+}
+
+// Entry is one of the value's entries, as a program or a state has it.
+func Entry(value any, key string) (string, bool) {
+	entries, ok := value.(map[string]any)
+	if !ok {
+		return "", false
+	}
+	text, ok := entries[key].(string)
+	return text, ok && text != ""
+}
+
+// IDOf is the identity in the outputs of the resource, as a state has them; "" when
+// there is none.
+func IDOf(outputs map[string]any) string {
+	id, _ := Entry(outputs["output"], idKey)
+	return id
+}
+
+// Tags are the cluster's tags with those of its owner.
+func (o Owner) Tags(all map[string]string) pulumi.StringMap {
+	tags := pulumi.StringMap{names.OwnerTag: o.ID, names.BackendTag: o.Backend}
+	maps.Copy(tags, pulumi.ToStringMap(all))
+	return tags
+}
+
+// Fingerprint tells backends apart without saying where they are: eight digits of
+// a digest of the URL without credentials and options.
+func Fingerprint(backend string) string {
+	if backend == "" {
+		return "unknown"
+	}
+	bare := backend
+	if u, err := url.Parse(backend); err == nil {
+		u.User, u.RawQuery, u.Fragment = nil, "", ""
+		bare = strings.TrimRight(u.String(), "/")
+	}
+	sum := sha256.Sum256([]byte(bare))
+	return hex.EncodeToString(sum[:4])
+}
