@@ -22,18 +22,18 @@ test: setup tools-argocd ## Run every test: unit, command line, and end to end i
 ##@ The lab
 
 .PHONY: demo-down
-demo-down: build ## Destroy the demo cluster and remove the lab, all of it
+demo-down: build ## Destroy the demo cluster and remove the whole lab
 	@if [ -e .lab ]; then $(TOMBOLO) destroy demo --lab --yes; fi
 	@$(TOMBOLO) lab down
-	@rm -f clusters/Pulumi.demo-core.yaml clusters/Pulumi.demo-bootstrap.yaml # plain pulumi's, encrypted for this lab
+	@rm -f clusters/Pulumi.demo-core.yaml clusters/Pulumi.demo-bootstrap.yaml # written by plain pulumi, and encrypted for this lab
 
 ##@ Build
 
 .PHONY: setup
-setup: tools build ## Everything the lab needs: tools and bin/tombolo
+setup: tools build ## Build what you need for the lab: tools and bin/tombolo
 
 .PHONY: setup-aws
-setup-aws: build ## What working in AWS needs: bin/tombolo and the pinned Pulumi CLI
+setup-aws: build ## Build what you need for AWS: bin/tombolo and the pinned Pulumi CLI
 	@$(GO) run ./tools/build -for aws
 
 .PHONY: tools
@@ -41,7 +41,7 @@ tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum
 	@$(GO) run ./tools/build
 
 .PHONY: tools-argocd
-tools-argocd: ## Build Argo CD and what it calls, for clusters with that engine
+tools-argocd: ## Build Argo CD and its tools, for clusters with that engine
 	@$(GO) run ./tools/build -for argocd
 
 .PHONY: build
@@ -49,7 +49,7 @@ build: ## Build bin/tombolo
 	@echo "► building bin/tombolo" >&2
 	@$(GO) build -o bin/ ./cmd/tombolo
 
-##@ Work on it
+##@ Development
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no tools, no lab and no network
@@ -60,7 +60,7 @@ test-browser: ## Open the pages of status and preview in Chromium (docs/guide/wa
 	$(GO) test -tags browser -count=1 -run Browser ./internal/cli/status ./internal/cli/review
 
 .PHONY: fresh
-fresh: ## Do what the README promises in a new clone, with an empty home and no caches
+fresh: ## Run the README's commands in a new clone, with an empty home and no caches
 	@$(GO) run ./tools/fresh
 
 .PHONY: bench

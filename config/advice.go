@@ -9,8 +9,8 @@ import (
 	"tombolo/internal/wording"
 )
 
-// The functions of this file look at a value that has the wrong shape, and say
-// what was probably meant. They return "" when they cannot tell.
+// The functions of this file take a value of the wrong form, and return a remedy
+// that fits it, or "".
 
 func accountAdvice(s string) string {
 	digits := strings.NewReplacer("-", "", " ", "").Replace(s)
@@ -29,8 +29,8 @@ func blockAdvice(s string) string {
 	return ""
 }
 
-// kubernetesAdvice does not look for the nearest version: 1.27 is no 1.32
-// misspelt.
+// kubernetesAdvice does not suggest the nearest version: 1.27 is not a typing error
+// for 1.32.
 func kubernetesAdvice(s string) string {
 	for _, version := range awsfacts.KubernetesVersions() {
 		if strings.TrimPrefix(s, "v") == version || strings.HasPrefix(strings.TrimPrefix(s, "v"), version+".") {
@@ -58,7 +58,7 @@ func principalAdvice(s string) string {
 			m[1], m[2], m[3])
 	}
 	if strings.HasSuffix(s, ":root") {
-		return "an access entry takes no account: name a role, such as arn:aws:iam::111122223333:role/platform-admin"
+		return "an access entry cannot be for an account: name a role, such as arn:aws:iam::111122223333:role/platform-admin"
 	}
 	return ""
 }
@@ -84,14 +84,14 @@ func sumAdvice(s string) string {
 	case len(s) == 64 && strings.ToLower(s) != s:
 		return "write it in lower case"
 	case strings.HasPrefix(s, "sha256:"):
-		return "leave sha256: away"
+		return "remove the prefix sha256:"
 	}
-	return fmt.Sprintf("copy the sum that sha256sum prints for the manifest; this has %d characters", len(s))
+	return fmt.Sprintf("copy the output of sha256sum for the manifest; this has %d characters", len(s))
 }
 
 var notInLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// asLabel advises the DNS label nearest to a name.
+// asLabel suggests the DNS label nearest to a name.
 func asLabel(s string) string {
 	label := strings.Trim(notInLabel.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	if label == "" {

@@ -19,14 +19,22 @@ import (
 const baseFile = "testdata/base.yaml"
 
 // TestBadFiles loads wrong cluster files and compares what is said about them.
-// An archive in testdata/bad has those of one subject. A case in it is two files:
+// An archive in testdata/bad has those of one subject. A case in it is an edit of
+// testdata/base.yaml, and what Load says about the file that it makes:
 //
-//	-- zone-twice.edit --      how it differs from testdata/base.yaml
-//	-- zone-twice.problems --  what Load says about it
+//	-- zone-twice --
+//	~  zones: [eu-central-1a, eu-central-1a]
+//	> 10:26: network.zones[1]: "eu-central-1a" is already used at line 10; …
 //
-// In an edit, lines with a minus go and lines with a plus come; a line with a
-// space says where. Lines with a plus before any other are put at the end of the
-// file. A case that is no edit of the base is a whole file, zone-twice.yaml.
+// The first character of a line says what the line does:
+//
+//	~  replaces the next line with the same key
+//	-  removes the next such line, and what is nested below it
+//	+  adds a line; before any other mark, at the end of the file
+//	   a space: finds the next such line, for lines to be added after it
+//	>  is a problem
+//
+// A case whose name ends in .yaml is a whole file.
 //
 // To add a case, write its edit and run go test ./config -run TestBadFiles
 // -update, which writes the problems of all cases.
@@ -41,16 +49,18 @@ func TestBadFiles(t *testing.T) {
 			count += len(cases)
 			dir := t.TempDir() // for all, as a cluster may be the hub of another one
 			for _, c := range cases {
-				write(t, dir, c.name+".yaml", string(c.content))
+				write(t, dir, c.file(), string(c.content))
 			}
 			got, err := txtar.ParseFile(archive)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got.Files = nil
-			for _, c := range cases {
-				said := strings.ReplaceAll(loadBad(t, filepath.Join(dir, c.name+".yaml")), dir+string(filepath.Separator), "")
-				got.Files = append(got.Files, c.source, txtar.File{Name: c.name + ".problems", Data: []byte(said + "\n")})
+			for i, c := range cases {
+				said := strings.ReplaceAll(loadBad(t, filepath.Join(dir, c.file())), dir+string(filepath.Separator), "")
+				got.Files[i].Data = []byte(c.source)
+				for line := range strings.Lines(said + "\n") {
+					got.Files[i].Data = append(got.Files[i].Data, "> "+strings.TrimPrefix(line, c.file()+":")...)
+				}
 			}
 			golden.Assert(t, string(txtar.Format(got)), filepath.Join("bad", filepath.Base(archive)))
 		})
@@ -86,9 +96,12 @@ func checkComplete(t *testing.T, problems strict.Problems) {
 // badCase is a wrong cluster file.
 type badCase struct {
 	name    string
-	source  txtar.File // as it is in the archive
-	content []byte     // the cluster file that it makes
+	source  string // as it is in the archive, without the problems
+	content []byte // the cluster file that it makes
 }
+
+// file is the name of the case's cluster file.
+func (c badCase) file() string { return strings.TrimSuffix(c.name, ".yaml") + ".yaml" }
 
 func badArchives(t testing.TB) []string {
 	t.Helper()
@@ -111,43 +124,56 @@ func badCases(t testing.TB, archive string) []badCase {
 	}
 	var cases []badCase
 	for _, f := range files.Files {
-		ext := filepath.Ext(f.Name)
-		c := badCase{name: strings.TrimSuffix(f.Name, ext), source: f, content: f.Data}
-		switch ext {
-		case ".edit":
-			c.content = edited(t, f, string(base))
-			cases = append(cases, c)
-		case ".yaml":
-			cases = append(cases, c)
+		c := badCase{name: f.Name}
+		for line := range strings.Lines(string(f.Data)) {
+			if line[0] != '>' {
+				c.source += line
+			}
 		}
+		c.content = []byte(c.source)
+		if c.file() != c.name {
+			c.content = edited(t, c, string(base))
+		}
+		cases = append(cases, c)
 	}
 	return cases
 }
 
-// edited is the base with an edit.
-func edited(t testing.TB, edit txtar.File, base string) []byte {
+// edited is the base with a case's edit.
+func edited(t testing.TB, c badCase, base string) []byte {
 	t.Helper()
-	rest, out, end := slices.Collect(strings.Lines(base)), []string{}, []string{}
-	for line := range strings.Lines(string(edit.Data)) {
+	all := slices.Collect(strings.Lines(base))
+	rest, out, end := all, []string{}, []string{}
+	for line := range strings.Lines(c.source) {
 		mark, text := line[0], line[1:]
-		at := slices.Index(rest, text)
 		switch {
-		case mark == '+' && len(out) == 0 && len(rest) == strings.Count(base, "\n"):
+		case mark == '+' && len(rest) == len(all):
 			end = append(end, text)
+			continue
 		case mark == '+':
 			out = append(out, text)
-		case mark != '-' && mark != ' ' || at < 0:
-			t.Fatalf("%s: %q is not in what follows in %s", edit.Name, line, baseFile)
-		default:
-			out = append(out, rest[:at]...)
-			if mark == ' ' {
-				out = append(out, text)
-			}
-			rest = rest[at+1:]
+			continue
+		}
+		at := slices.IndexFunc(rest, func(l string) bool { return l == text || mark == '~' && key(l) == key(text) })
+		if at < 0 || !strings.ContainsRune("~- ", rune(mark)) {
+			t.Fatalf("%s: %q is not in what follows in %s", c.name, line, baseFile)
+		}
+		out, rest = append(out, rest[:at]...), rest[at+1:]
+		if mark != '-' {
+			out = append(out, text)
+			continue
+		}
+		for len(rest) > 0 && indentation(rest[0]) > indentation(text) {
+			rest = rest[1:]
 		}
 	}
 	return []byte(strings.Join(slices.Concat(out, rest, end), ""))
 }
+
+// key is a line up to its colon.
+func key(line string) string { return strings.SplitN(line, ":", 2)[0] }
+
+func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // TestEncodings loads files that are not UTF-8.
 func TestEncodings(t *testing.T) {
@@ -161,7 +187,7 @@ func TestEncodings(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, tt := range map[string]struct{ content, want string }{
-		"latin1.yaml": {strings.Replace(string(base), "demo", "demo # f\xfcr alle", 1), "2:15: holds a byte that is not UTF-8; save the file as UTF-8"},
+		"latin1.yaml": {strings.Replace(string(base), "demo", "demo # f\xfcr alle", 1), "2:15: contains a byte that is not UTF-8; save the file as UTF-8"},
 		"utf16.yaml":  {string(utf16File), "1:1: is encoded in UTF-16; save it as UTF-8"},
 	} {
 		write(t, dir, name, tt.content)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 
 	"tombolo/config/awsfacts"
@@ -50,16 +51,16 @@ func (n *Network) setDefaults() {
 	if n.Existing != nil {
 		return
 	}
-	orElse(&n.NAT, NATSingle)
+	n.NAT = cmp.Or(n.NAT, NATSingle)
 	if n.Endpoints == nil {
 		n.Endpoints = defaultEndpoints()
 	}
 }
 
 func (k *Kubernetes) setDefaults() {
-	orElsePointer(&k.Endpoint.Private, true)
-	orElsePointer(&k.SecretsEncryption.Enabled, true)
-	orElse(&k.LogRetentionDays, defaultLogRetentionDays)
+	k.Endpoint.Private = cmp.Or(k.Endpoint.Private, new(true))
+	k.SecretsEncryption.Enabled = cmp.Or(k.SecretsEncryption.Enabled, new(true))
+	k.LogRetentionDays = cmp.Or(k.LogRetentionDays, defaultLogRetentionDays)
 	if k.Logs == nil {
 		k.Logs = defaultLogs()
 	}
@@ -72,44 +73,44 @@ func (k *Kubernetes) setDefaults() {
 }
 
 func (g *NodeGroup) setDefaults() {
-	orElse(&g.Capacity, OnDemand)
-	orElse(&g.DiskGiB, defaultDiskGiB)
-	orElsePointer(&g.Size.Min, defaultMinSize)
-	orElsePointer(&g.Size.Desired, *g.Size.Min)
-	orElsePointer(&g.Size.Max, max(*g.Size.Min, *g.Size.Desired, 1))
+	g.Capacity = cmp.Or(g.Capacity, OnDemand)
+	g.DiskGiB = cmp.Or(g.DiskGiB, defaultDiskGiB)
+	g.Size.Min = cmp.Or(g.Size.Min, new(defaultMinSize))
+	g.Size.Desired = cmp.Or(g.Size.Desired, new(*g.Size.Min))
+	g.Size.Max = cmp.Or(g.Size.Max, new(max(*g.Size.Min, *g.Size.Desired, 1)))
 }
 
 func (s *Service) setDefaults() {
 	if s.Identity == nil {
 		return
 	}
-	orElse(&s.Identity.ServiceAccount, s.Name)
-	orElse(&s.Identity.Mode, IRSA)
+	s.Identity.ServiceAccount = cmp.Or(s.Identity.ServiceAccount, s.Name)
+	s.Identity.Mode = cmp.Or(s.Identity.Mode, IRSA)
 }
 
 func (g *GitOps) setDefaults(cluster string) {
 	if g.Engine == ArgoCD {
-		orElse(&g.Hub, cluster)
+		g.Hub = cmp.Or(g.Hub, cluster)
 	}
 	if g.Engine == ArgoCD && g.Hub != cluster {
 		g.ArgoCD.setSpokeDefaults()
 		return
 	}
-	orElse(&g.Branch, defaultBranch)
-	orElse(&g.Interval, defaultInterval)
+	g.Branch = cmp.Or(g.Branch, defaultBranch)
+	g.Interval = cmp.Or(g.Interval, defaultInterval)
 	if g.Auth != nil && g.Auth.Type == AuthBasic {
-		orElse(&g.Auth.Username, defaultUsername)
+		g.Auth.Username = cmp.Or(g.Auth.Username, defaultUsername)
 	}
 	if d := &g.Distribution; d.Path == "" && d.Version != "" {
-		orElse(&d.URL, g.release())
+		d.URL = cmp.Or(d.URL, g.release())
 	}
 }
 
 func (o *ArgoCDOptions) setSpokeDefaults() {
-	orElse(&o.Credentials, CredentialsAWS)
-	orElse(&o.Applications, LeavingRemove)
+	o.Credentials = cmp.Or(o.Credentials, CredentialsAWS)
+	o.Applications = cmp.Or(o.Applications, LeavingRemove)
 	if o.Credentials == CredentialsServiceAccount {
-		orElse(&o.Rotation, defaultRotation)
+		o.Rotation = cmp.Or(o.Rotation, defaultRotation)
 	}
 }
 
@@ -124,18 +125,4 @@ func (g *GitOps) release() string {
 		return fmt.Sprintf("https://raw.githubusercontent.com/argoproj/argo-cd/%s/manifests/install.yaml", g.Distribution.Version)
 	}
 	return ""
-}
-
-// orElse sets what is still zero.
-func orElse[T comparable](field *T, value T) {
-	var zero T
-	if *field == zero {
-		*field = value
-	}
-}
-
-func orElsePointer[T any](field **T, value T) {
-	if *field == nil {
-		*field = &value
-	}
 }

@@ -15,7 +15,7 @@ import (
 	"tombolo/internal/wording"
 )
 
-// Hub is the name of the cluster whose Argo CD runs this one, which may be
+// Hub is the name of the cluster whose Argo CD manages this one, which may be
 // itself; "" with another engine.
 func (c *Cluster) Hub() string {
 	if c.GitOps.Engine != ArgoCD {
@@ -24,14 +24,14 @@ func (c *Cluster) Hub() string {
 	return cmp.Or(c.GitOps.Hub, c.Name)
 }
 
-// IsHub tells a cluster with an Argo CD of its own.
+// IsHub says whether the cluster has its own Argo CD.
 func (c *Cluster) IsHub() bool { return c.GitOps.Engine == ArgoCD && c.Hub() == c.Name }
 
-// IsSpoke tells a cluster that another one's Argo CD runs.
+// IsSpoke says whether another cluster's Argo CD manages this one.
 func (c *Cluster) IsSpoke() bool { return c.GitOps.Engine == ArgoCD && c.Hub() != c.Name }
 
-// EngineNamespace is the namespace that bootstrap makes in any case: the
-// engine's, or one in its place on a spoke. The general ConfigMap is in it.
+// EngineNamespace is the namespace that bootstrap always makes: the engine's, or
+// another one on a spoke. The infra ConfigMap is in it.
 func (c *Cluster) EngineNamespace() string {
 	switch {
 	case c.IsHub():
@@ -42,9 +42,9 @@ func (c *Cluster) EngineNamespace() string {
 	return names.FluxNamespace
 }
 
-// LoadHub reads the file of the cluster's hub, which is beside its own, and
-// checks that the two fit together. The hub of a cluster that is no spoke is
-// the cluster itself. The error is Problems when a file is wrong.
+// LoadHub reads the file of the cluster's hub, in the same directory, and checks
+// that the two fit together. A cluster that is not a spoke is its own hub. The
+// error is strict.Problems when a file is wrong.
 func LoadHub(c *Cluster) (*Cluster, error) {
 	if !c.IsSpoke() {
 		return c, nil
@@ -102,7 +102,7 @@ func hubOf(c *Cluster, doc *strict.Document) (*Cluster, error) {
 
 func hubFile(c *Cluster) string { return filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml") }
 
-// checkHubs holds every spoke to its hub, where both could be read.
+// checkHubs checks every spoke against its hub, if both could be read.
 func checkHubs(files []loadedFile) {
 	there, sound := map[string]bool{}, map[string]*Cluster{}
 	for _, f := range files {
@@ -150,8 +150,8 @@ func neighbours(file string) []string {
 	return names
 }
 
-// checkHub reports what keeps a cluster from being the hub of a spoke. A spoke
-// that names no wave gets its hub's.
+// checkHub reports why a cluster cannot be the hub of a spoke. A spoke without a
+// wave gets its hub's.
 func checkHub(doc *strict.Document, c, hub *Cluster) {
 	if !doc.Has("wave") {
 		c.Wave = hub.Wave
@@ -164,13 +164,13 @@ func checkHub(doc *strict.Document, c, hub *Cluster) {
 	case hub.GitOps.Engine != ArgoCD:
 		problem(hubPath, fmt.Sprintf("%s has the engine %s", wording.Quote(hub.Name), hub.GitOps.Engine), "name a cluster with the engine argocd")
 	case hub.Hub() == c.Name:
-		problem(hubPath, fmt.Sprintf("%s has this cluster as its hub in turn: neither would have an Argo CD", wording.Quote(hub.Name)),
+		problem(hubPath, fmt.Sprintf("%s has this cluster as its hub, so neither would have an Argo CD", wording.Quote(hub.Name)),
 			"remove gitops.hub from one of the two files")
 	case hub.IsSpoke():
-		problem(hubPath, fmt.Sprintf("%s is no hub, but a spoke of %s", wording.Quote(hub.Name), wording.Quote(hub.Hub())),
+		problem(hubPath, fmt.Sprintf("%s is not a hub but a spoke of %s", wording.Quote(hub.Name), wording.Quote(hub.Hub())),
 			fmt.Sprintf("name %s, or remove gitops.hub from %s", wording.Quote(hub.Hub()), file))
 	case c.Wave < hub.Wave:
-		problem("wave", fmt.Sprintf("%d comes before the hub's wave, %d", c.Wave, hub.Wave),
+		problem("wave", fmt.Sprintf("%d is before the hub's wave, %d", c.Wave, hub.Wave),
 			fmt.Sprintf("use %d or a later one, or remove it", hub.Wave))
 	default:
 		checkReach(problem, c, hub)
@@ -185,10 +185,10 @@ func checkReach(problem func(p strict.Path, message, remedy string), c, hub *Clu
 	own, other := awsfacts.Partition(c.Cloud.Region), awsfacts.Partition(hub.Cloud.Region)
 	switch {
 	case own != other:
-		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, this cluster in %s; roles do not reach across", wording.Quote(hub.Name), other, own),
+		problem(hubPath, fmt.Sprintf("%s is in the AWS partition %s, and this cluster in %s; a role cannot be assumed across partitions", wording.Quote(hub.Name), other, own),
 			"name a hub of the same partition, or use the credentials service-account")
 	case !slices.Contains(hub.SpokeAccounts(), c.Cloud.Account):
-		problem(hubPath, fmt.Sprintf("%s may assume no role in the account %s", wording.Quote(hub.Name), c.Cloud.Account),
+		problem(hubPath, fmt.Sprintf("%s may not assume roles in the account %s", wording.Quote(hub.Name), c.Cloud.Account),
 			fmt.Sprintf("add it to gitops.argocd.accounts of %s", filepath.Base(hub.File)))
 	}
 }

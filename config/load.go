@@ -13,8 +13,7 @@ import (
 	"tombolo/internal/wording"
 )
 
-// maxFileSize of a cluster file, in bytes; what it becomes must fit into
-// ConfigMaps, which hold as much.
+// maxFileSize of a cluster file, in bytes: the limit of a ConfigMap.
 const maxFileSize = 1 << 20
 
 // clusterFormat is the format of cluster files.
@@ -33,9 +32,9 @@ func ruleOf(name string) strict.Rule {
 	return r
 }
 
-// Load reads the cluster file at path, fills in defaults and validates it; of a
-// spoke, together with its hub's file. The error is strict.Problems when a file could
-// be read but is wrong.
+// Load reads the cluster file at path, fills in defaults and validates it; a spoke
+// together with its hub's file. The error is strict.Problems when a file could be
+// read but is wrong.
 func Load(path string) (*Cluster, error) {
 	c, doc, err := load(path)
 	if err != nil {
@@ -53,7 +52,7 @@ func Load(path string) (*Cluster, error) {
 	return c, nil
 }
 
-// load keeps the document, for problems that show only beside other files.
+// load also returns the document, for problems that involve other files.
 func load(path string) (*Cluster, *strict.Document, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -66,7 +65,7 @@ func load(path string) (*Cluster, *strict.Document, error) {
 	}
 	if info.Size() > maxFileSize {
 		doc.Report("", fmt.Sprintf("has %d bytes; a cluster file has at most %d", info.Size(), maxFileSize),
-			"move what is long into the GitOps repository")
+			"move long values to the GitOps repository")
 		return nil, doc, nil
 	}
 	content, err := os.ReadFile(path)
@@ -99,8 +98,8 @@ func parse(doc *strict.Document, content []byte) *Cluster {
 }
 
 // LoadDir reads all cluster files of a directory, sorted by file name: every
-// *.yaml but the Pulumi.*.yaml beside them. A file must be called after its
-// cluster. The error is strict.Problems, of all files together, when files are wrong.
+// *.yaml except Pulumi.*.yaml. A file must have the name of its cluster. The error
+// is strict.Problems, of all files together, when files are wrong.
 func LoadDir(dir string) ([]*Cluster, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -142,14 +141,14 @@ func (f loadedFile) stem() string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// isClusterFile takes .yml too, so that such a file is told its right name
-// instead of being overlooked.
+// isClusterFile accepts .yml too, so that such a file is reported and not
+// overlooked.
 func isClusterFile(name string) bool {
 	ext := filepath.Ext(name)
 	return (ext == ".yaml" || ext == ".yml") && !strings.HasPrefix(name, "Pulumi.") && !strings.HasPrefix(name, ".")
 }
 
-// checkFileNames holds every file to <name>.yaml, which also makes names unique.
+// checkFileNames expects every file to be <name>.yaml, which also makes names unique.
 func checkFileNames(files []loadedFile) {
 	named := map[string]string{}
 	for _, f := range files {
@@ -166,7 +165,7 @@ func checkFileNames(files []loadedFile) {
 		}
 		name := f.cluster.Name
 		if other, ok := named[name]; ok {
-			f.doc.Report("name", fmt.Sprintf("%s is already the cluster of %s", wording.Quote(name), other),
+			f.doc.Report("name", fmt.Sprintf("%s is already the name of the cluster in %s", wording.Quote(name), other),
 				fmt.Sprintf("give each cluster its own name; here %s, after the file", wording.Quote(f.stem())))
 			continue
 		}

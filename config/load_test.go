@@ -29,10 +29,7 @@ func TestGoodFiles(t *testing.T) {
 }
 
 func TestLoadFull(t *testing.T) {
-	c, err := Load("testdata/good/full.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := loadGood(t, "full.yaml")
 	velero := c.Services[1].Identity
 	if velero.ServiceAccount != "velero-server" || velero.Mode != PodIdentity {
 		t.Errorf("velero's identity = %+v", velero)
@@ -55,10 +52,7 @@ func TestLoadFull(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	c, err := Load("testdata/good/minimal.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := loadGood(t, "minimal.yaml")
 	size := c.Kubernetes.NodeGroups[0].Size
 	if *size.Min != 1 || *size.Max != 1 || *size.Desired != 1 {
 		t.Errorf("size = %d, %d, %d; expected 1, 1, 1", *size.Min, *size.Max, *size.Desired)
@@ -66,25 +60,16 @@ func TestDefaults(t *testing.T) {
 	if want := "https://github.com/fluxcd/flux2/releases/download/v2.7.5/install.yaml"; c.GitOps.Distribution.URL != want {
 		t.Errorf("distribution url = %q; expected %q", c.GitOps.Distribution.URL, want)
 	}
-	c, err = Load("testdata/good/ssh-auth.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = loadGood(t, "ssh-auth.yaml")
 	size = c.Kubernetes.NodeGroups[0].Size
 	if *size.Min != 1 || *size.Max != 3 || *size.Desired != 3 {
 		t.Errorf("size with desired: 3 = %d, %d, %d; expected 1, 3, 3", *size.Min, *size.Max, *size.Desired)
 	}
-	c, err = Load("testdata/good/private-only.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = loadGood(t, "private-only.yaml")
 	if c.Kubernetes.Logs == nil || len(c.Kubernetes.Logs) != 0 {
 		t.Errorf("logs: [] = %v; an empty list must stay empty", c.Kubernetes.Logs)
 	}
-	c, err = Load("testdata/good/existing-network.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = loadGood(t, "existing-network.yaml")
 	if c.Network.NAT != "" || c.Network.Endpoints != nil || c.GitOps.Distribution.URL != "" {
 		t.Errorf("defaults that do not apply are set: %+v, %+v", c.Network, c.GitOps.Distribution)
 	}
@@ -94,15 +79,9 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestByteOrderMark(t *testing.T) {
-	content, err := os.ReadFile("testdata/good/minimal.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "minimal.yaml")
-	if err := os.WriteFile(file, append([]byte("\xef\xbb\xbf"), content...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Load(file); err != nil {
+	dir := t.TempDir()
+	write(t, dir, "minimal.yaml", "\xef\xbb\xbf"+readGood(t, "minimal.yaml"))
+	if _, err := Load(filepath.Join(dir, "minimal.yaml")); err != nil {
 		t.Errorf("Load with a byte order mark: %v", err)
 	}
 }
@@ -116,12 +95,11 @@ func TestLoadMissingFile(t *testing.T) {
 }
 
 func TestLoadHugeFile(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "huge.yaml")
-	if err := os.WriteFile(file, make([]byte, maxFileSize+1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "huge.yaml")
+	write(t, dir, "huge.yaml", strings.Repeat("\x00", maxFileSize+1))
 	_, err := Load(file)
-	want := file + ":1:1: has 1048577 bytes; a cluster file has at most 1048576; move what is long into the GitOps repository"
+	want := file + ":1:1: has 1048577 bytes; a cluster file has at most 1048576; move long values to the GitOps repository"
 	if err == nil || err.Error() != want {
 		t.Errorf("Load = %v; expected %s", err, want)
 	}
@@ -163,8 +141,8 @@ func TestLoadDirFileNames(t *testing.T) {
 	golden.Assert(t, got+"\n", "dir.golden")
 }
 
-// TestHubsOfSpokes: what does not fit between two files is a problem of the
-// spoke's, for who reads all files and for who reads the spoke alone.
+// TestHubsOfSpokes expects a problem between two files to be reported at the
+// spoke, both when all files are read and when only the spoke is.
 func TestHubsOfSpokes(t *testing.T) {
 	dir := t.TempDir()
 	hub, spoke := readGood(t, "mgmt.yaml"), readGood(t, "spoke.yaml")
@@ -204,10 +182,7 @@ func TestHubsOfSpokes(t *testing.T) {
 }
 
 func TestLoadHub(t *testing.T) {
-	spoke, err := Load("testdata/good/spoke.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spoke := loadGood(t, "spoke.yaml")
 	if spoke.Wave != 1 || spoke.GitOps.ArgoCD.Credentials != CredentialsAWS || spoke.GitOps.Branch != "" || spoke.EngineNamespace() != "tombolo" {
 		t.Errorf("the spoke has wave %d, credentials %q, branch %q, namespace %s", spoke.Wave,
 			spoke.GitOps.ArgoCD.Credentials, spoke.GitOps.Branch, spoke.EngineNamespace())
@@ -263,6 +238,16 @@ func TestLoadDirMissing(t *testing.T) {
 	if clusters, err := LoadDir(t.TempDir()); err != nil || len(clusters) != 0 {
 		t.Errorf("LoadDir of an empty directory = %v, %v; expected nothing", clusters, err)
 	}
+}
+
+// loadGood loads a good file.
+func loadGood(t *testing.T, name string) *Cluster {
+	t.Helper()
+	c, err := Load(filepath.Join("testdata/good", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func readGood(t *testing.T, name string) string {

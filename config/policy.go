@@ -14,30 +14,30 @@ import (
 // PolicyFile is the name of the policy file, in the project's directory.
 const PolicyFile = "tombolo.policy.yaml"
 
-// Decision is what a rule of a policy asks for.
+// Decision is what a rule of a policy requires.
 type Decision string
 
 // The decisions.
 const (
-	// SecondApproval asks for two people who approve.
+	// SecondApproval requires the approval of two people.
 	SecondApproval Decision = "second-approval"
-	// Deny refuses, whoever approves.
+	// Deny refuses the change, also with approvals.
 	Deny Decision = "deny"
 )
 
-// Policy says what of a change needs more than one approval.
+// Policy says which changes need more than one approval.
 type Policy struct {
 	// Version of the format: 1.
 	Version int `yaml:"version"`
-	// Rules, each of which judges on its own.
+	// Rules. Each is applied on its own.
 	Rules []PolicyRule `yaml:"rules"`
 	// File the policy was read from.
 	File string `yaml:"-"`
 }
 
-// PolicyRule is one rule.
+// PolicyRule is a rule of a policy.
 type PolicyRule struct {
-	// Name of the rule, for who reads its verdict.
+	// Name of the rule, for those who read the verdict.
 	Name string `yaml:"name"`
 	// Match says what the rule is about.
 	Match PolicyMatch `yaml:"match"`
@@ -47,12 +47,12 @@ type PolicyRule struct {
 	Reason string `yaml:"reason,omitempty"`
 }
 
-// PolicyMatch says what a rule is about. What is left out matches all; a match
-// must say something.
+// PolicyMatch says which changes a rule is about. A condition that is left out
+// matches all; at least one must be there.
 type PolicyMatch struct {
-	// Dangers that the change has; any stands for all of them.
+	// Dangers of the change; any means all of them.
 	Dangers []string `yaml:"dangers,omitempty"`
-	// Types of resources, as Pulumi's tokens; * stands for anything.
+	// Types of resources, as Pulumi's tokens; * matches anything.
 	Types []string `yaml:"types,omitempty"`
 	// Operations on them.
 	Operations []string `yaml:"operations,omitempty"`
@@ -60,7 +60,7 @@ type PolicyMatch struct {
 	Clusters string `yaml:"clusters,omitempty"`
 }
 
-// AnyDanger stands for all dangers.
+// AnyDanger means all dangers.
 const AnyDanger = "any"
 
 // policyFormat is the format of policy files.
@@ -99,7 +99,7 @@ func (p *Policy) validate(doc *strict.Document) {
 	for i, r := range p.Rules {
 		at := strict.Path("rules").Index(i)
 		if name := at.Field("name"); r.Name != "" && seen[r.Name] {
-			doc.Report(name, fmt.Sprintf("%s is another rule's name", wording.Quote(r.Name)), "give each rule its own")
+			doc.Report(name, fmt.Sprintf("%s is already the name of a rule", wording.Quote(r.Name)), "give each rule its own name")
 		}
 		seen[r.Name] = true
 		r.Match.validate(doc, at.Field("match"))
@@ -112,6 +112,6 @@ func (m PolicyMatch) validate(doc *strict.Document, at strict.Path) {
 	}
 	if _, err := labels.Parse(m.Clusters); err != nil {
 		selector := at.Field("clusters")
-		doc.Report(selector, fmt.Sprintf("%s is no selector: %v", wording.Quote(m.Clusters), err), "write it like environment=prod,tier!=test")
+		doc.Report(selector, fmt.Sprintf("%s is not a selector: %v", wording.Quote(m.Clusters), err), "write it like environment=prod,tier!=test")
 	}
 }

@@ -67,13 +67,13 @@ rules:
 		PolicyFile + ":4:13: rules[0].match.danger: is not a known key; did you mean \"dangers\"?",
 		PolicyFile + `:4:38: rules[0].match.dangers[0]: "vpc" is not a danger`,
 		PolicyFile + `:5:15: rules[0].decision: "ask" is not a decision; use second-approval or deny`,
-		PolicyFile + `:6:11: rules[1].name: "a" is another rule's name; give each rule its own`,
+		PolicyFile + `:6:11: rules[1].name: "a" is already the name of a rule; give each rule its own name`,
 		PolicyFile + `:7:5: rules[1].match: matches everything`,
-		PolicyFile + `:10:23: rules[2].match.clusters: "a==b==c" is no selector`,
+		PolicyFile + `:10:23: rules[2].match.clusters: "a==b==c" is not a selector`,
 		`:9:5: rules[2].decision: is required and missing`,
 	} {
 		if !strings.Contains(problems.Error(), want) {
-			t.Errorf("nobody reports %q in\n%v", want, problems)
+			t.Errorf("%q is not reported in\n%v", want, problems)
 		}
 	}
 }

@@ -25,14 +25,14 @@ const (
 	// {} for one that has none.
 	ValuesAnnotation = "tombolo/values"
 	// RepositoryAnnotation and RevisionAnnotation hold the URL and the branch of
-	// the platform tree, the hub's gitops: templates name what is in the tree
-	// without naming where it is.
+	// the platform tree, from the hub's gitops, so that templates need not name
+	// them.
 	RepositoryAnnotation = "tombolo/repository"
 	RevisionAnnotation   = "tombolo/revision"
 )
 
 // RegistrationLabels are the labels of the cluster's registration: the file's,
-// and over them those that tell its environment, wave, name and addons.
+// then environment, wave, name and addons, which take precedence.
 func (c *Cluster) RegistrationLabels() map[string]string {
 	labels := map[string]string{}
 	maps.Copy(labels, c.Labels)

@@ -26,29 +26,27 @@ var (
 // maxLabel is the length of a DNS label, by RFC 1123.
 const maxLabel = 63
 
-func number(n int) *int { return &n }
-
 func label(example string) strict.Rule {
 	return strict.Rule{What: "a DNS label", Example: example, Pattern: dnsLabel, MaxLength: maxLabel, Advice: asLabel}
 }
 
 // rules of the fields, by type and field name.
 var rules = map[string]strict.Rule{
-	"Cluster.Version":     {What: "a version of the format that this tombolo reads", Example: "1", Numbers: []int{Version}},
+	"Cluster.Version":     {What: "a supported version of the format", Example: "1", Numbers: []int{Version}},
 	"Cluster.Name":        label("demo"),
 	"Cluster.Environment": label("dev"),
-	"Cluster.Wave":        {Least: number(0), Most: number(99), Default: 0},
+	"Cluster.Wave":        {Least: new(0), Most: new(99), Default: 0},
 	"Cluster.Protect":     {Default: false},
 
-	"Policy.Version":         {What: "a version of the policy format", Example: "1", Numbers: []int{1}},
+	"Policy.Version":         {What: "a supported version of the policy format", Example: "1", Numbers: []int{1}},
 	"Policy.Rules":           {Noun: "rule", MinItems: 1},
 	"PolicyRule.Name":        label("network"),
 	"PolicyRule.Decision":    {What: "a decision", Allowed: texts(SecondApproval, Deny)},
 	"PolicyMatch.Dangers":    {What: "a danger", Noun: "danger", Allowed: []string{AnyDanger, "cluster", "network", "node-group", "data", "registration", "infra-config"}},
 	"PolicyMatch.Operations": {What: "an operation", Noun: "operation", Allowed: []string{"create", "update", "replace", "delete", "import"}},
 
-	"Cloud.Provider": {What: "a cloud that this tombolo knows", Allowed: texts(AWS)},
-	"Cloud.Region":   {What: "an AWS region that this tombolo knows", Example: "eu-central-1", Allowed: awsfacts.Regions()},
+	"Cloud.Provider": {What: "a supported cloud", Allowed: texts(AWS)},
+	"Cloud.Region":   {What: "a supported AWS region", Example: "eu-central-1", Allowed: awsfacts.Regions()},
 	"Cloud.Account": {
 		What: "an AWS account", Example: `"111122223333"`,
 		Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: accountAdvice,
@@ -79,7 +77,7 @@ var rules = map[string]strict.Rule{
 	"ExistingNetwork.PublicSubnets":  subnetIDs(0),
 
 	"Kubernetes.Version": {
-		What:    "a version of Kubernetes that EKS offers and Tombolo supports",
+		What:    "a supported version of Kubernetes on EKS",
 		Example: `"1.35"`, Allowed: awsfacts.KubernetesVersions(), Advice: kubernetesAdvice,
 	},
 	"Kubernetes.Logs": {
@@ -117,10 +115,10 @@ var rules = map[string]strict.Rule{
 		Pattern: instance, MinItems: 1,
 	},
 	"NodeGroup.Capacity": {What: "a capacity type", Allowed: texts(OnDemand, Spot), Default: OnDemand},
-	"NodeGroup.DiskGiB":  {Least: number(20), Most: number(16384), Default: defaultDiskGiB},
-	"Size.Min":           {Least: number(0), Default: defaultMinSize},
-	"Size.Max":           {Least: number(1)},
-	"Size.Desired":       {Least: number(0)},
+	"NodeGroup.DiskGiB":  {Least: new(20), Most: new(16384), Default: defaultDiskGiB},
+	"Size.Min":           {Least: new(0), Default: defaultMinSize},
+	"Size.Max":           {Least: new(1)},
+	"Size.Desired":       {Least: new(0)},
 	"Taint.Key":          {Example: "dedicated"},
 	"Taint.Effect":       {What: "a taint effect", Allowed: texts(NoSchedule, PreferNoSchedule, NoExecute)},
 
@@ -154,7 +152,7 @@ var rules = map[string]strict.Rule{
 		Pattern: resource, MinItems: 1,
 	},
 
-	"GitOps.Engine": {What: "a GitOps engine that this tombolo knows", Allowed: texts(Flux, ArgoCD)},
+	"GitOps.Engine": {What: "a supported GitOps engine", Allowed: texts(Flux, ArgoCD)},
 	"GitOps.Hub":    label("mgmt"),
 	"GitOps.URL": {
 		What: "a Git URL", Example: "https://git.example.com/platform.git",
@@ -169,8 +167,8 @@ var rules = map[string]strict.Rule{
 		Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: accountAdvice,
 	},
 	"ArgoCDOptions.Credentials":  {What: "a kind of credentials", Allowed: texts(CredentialsAWS, CredentialsServiceAccount)},
-	"ArgoCDOptions.Rotation":     {Least: number(1), Most: number(999999)},
-	"ArgoCDOptions.Applications": {What: "what may become of applications", Allowed: texts(LeavingRemove, LeavingKeep)},
+	"ArgoCDOptions.Rotation":     {Least: new(1), Most: new(999999)},
+	"ArgoCDOptions.Applications": {What: "an option for applications", Allowed: texts(LeavingRemove, LeavingKeep)},
 	"Distribution.Version": {
 		What: "a version", Example: "v2.7.5", Pattern: semver,
 		Advice: versionAdvice,

@@ -288,13 +288,9 @@ func decodeOne(t *testing.T, f strict.Field, value any) string {
 	return message
 }
 
-// TestSchemaDefaults loads the minimal file and expects the defaults that the
-// schema tells.
+// TestSchemaDefaults loads the minimal file and expects the schema's defaults.
 func TestSchemaDefaults(t *testing.T) {
-	c, err := Load("testdata/good/minimal.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := loadGood(t, "minimal.yaml")
 	checked := 0
 	var visit func(v reflect.Value)
 	visit = func(v reflect.Value) {

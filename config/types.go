@@ -11,7 +11,7 @@ import "tombolo/config/addon"
 // Version is the version of the cluster file's format that this package reads.
 const Version = 1
 
-// Cluster is a cluster file: what one cluster is made of.
+// Cluster is a cluster file, which describes one cluster.
 type Cluster struct {
 	// Version of the format: 1.
 	Version int `yaml:"version"`
@@ -21,24 +21,24 @@ type Cluster struct {
 	Name string `yaml:"name"`
 	// Environment that the cluster belongs to, such as dev or prod, a DNS label.
 	Environment string `yaml:"environment"`
-	// Wave in which a fleet operation reaches this cluster; lower goes first,
-	// and a hub before its spokes. A spoke has its hub's wave unless it says
-	// another. Default 0.
+	// Wave of the cluster in an operation on several clusters. Lower waves go
+	// first; in a wave, a hub goes before its spokes. A spoke without a wave has
+	// its hub's. Default 0.
 	Wave int `yaml:"wave,omitempty"`
-	// Protect keeps the cluster from being destroyed by mistake: tombolo destroy
-	// wants its name typed, and plain pulumi destroy refuses to take its network
-	// and its control plane. Default false.
+	// Protect prevents a destruction by mistake: tombolo destroy asks for the
+	// cluster's name, and plain pulumi destroy refuses to delete the network and
+	// the control plane. Default false.
 	Protect bool `yaml:"protect,omitempty"`
-	// Cloud the cluster is in, and the account it may be made in.
+	// Cloud, region and account of the cluster.
 	Cloud Cloud `yaml:"cloud"`
-	// Tags put on every cloud resource. The keys tombolo:cluster and
-	// tombolo:environment are set by Tombolo.
+	// Tags of every cloud resource. Tombolo sets the keys tombolo:cluster and
+	// tombolo:environment itself.
 	Tags map[string]string `yaml:"tags,omitempty"`
-	// Network the cluster is in: one that core makes, or an existing one.
+	// Network of the cluster: one that core makes, or an existing one.
 	Network Network `yaml:"network"`
 	// Kubernetes holds the managed control plane and its nodes.
 	Kubernetes Kubernetes `yaml:"kubernetes"`
-	// Namespaces that bootstrap makes before the engine starts.
+	// Namespaces that bootstrap creates before the engine starts.
 	Namespaces []Namespace `yaml:"namespaces,omitempty"`
 	// Addons of the catalogue that are turned on, by name, with their options.
 	// Each gets its namespace, what it needs from the cloud, and a ConfigMap
@@ -89,7 +89,8 @@ type NAT string
 const (
 	// NATNone makes no NAT gateway: nodes reach only what endpoints offer.
 	NATNone NAT = "none"
-	// NATSingle makes one gateway for all zones; cheapest, and lost with its zone.
+	// NATSingle makes one gateway for all zones. It costs least, and fails with
+	// its zone.
 	NATSingle NAT = "single"
 	// NATPerZone makes one gateway in each zone.
 	NATPerZone NAT = "per-zone"
@@ -109,11 +110,11 @@ type Network struct {
 	// as s3 or ecr.api. s3 and dynamodb become gateway endpoints, others
 	// interface endpoints. Default: s3.
 	Endpoints []string `yaml:"endpoints,omitempty"`
-	// Existing is a network of somebody else; nothing in it is changed.
+	// Existing is a network that others own. Tombolo changes nothing in it.
 	Existing *ExistingNetwork `yaml:"existing,omitempty"`
 }
 
-// ExistingNetwork names a VPC and subnets that somebody else owns.
+// ExistingNetwork names a VPC and subnets that others own.
 type ExistingNetwork struct {
 	// VPC id, vpc-….
 	VPC string `yaml:"vpc"`
@@ -151,7 +152,7 @@ type Kubernetes struct {
 	Addons []ManagedAddon `yaml:"addons,omitempty"`
 }
 
-// Endpoint says who reaches the Kubernetes API.
+// Endpoint says who can reach the Kubernetes API.
 type Endpoint struct {
 	// Private makes the API reachable inside the VPC. Default true.
 	Private *bool `yaml:"private,omitempty"`
@@ -167,7 +168,7 @@ type Endpoint struct {
 
 // SecretsEncryption is the encryption of Kubernetes Secrets by a KMS key.
 type SecretsEncryption struct {
-	// Enabled turns it on. Default true. AWS cannot turn it off again.
+	// Enabled turns encryption on. Default true. AWS cannot turn it off again.
 	Enabled *bool `yaml:"enabled,omitempty"`
 	// KeyARN is an existing key. Default: core makes one.
 	KeyARN string `yaml:"keyArn,omitempty"`
@@ -214,7 +215,7 @@ type Size struct {
 	Min *int `yaml:"min,omitempty"`
 	// Max is the largest size, at least 1. Default: the larger of Min and Desired.
 	Max *int `yaml:"max,omitempty"`
-	// Desired is the size to start with; an autoscaler owns it afterwards.
+	// Desired is the size at the start; an autoscaler may change it later.
 	// Default: Min.
 	Desired *int `yaml:"desired,omitempty"`
 }
@@ -250,7 +251,7 @@ type ManagedAddon struct {
 	Configuration map[string]any `yaml:"configuration,omitempty"`
 }
 
-// Namespace that bootstrap makes. GitOps may add to its metadata.
+// Namespace that bootstrap creates. GitOps may add to its metadata.
 type Namespace struct {
 	// Name, a DNS label, unique in the file.
 	Name string `yaml:"name"`
@@ -260,9 +261,9 @@ type Namespace struct {
 	Annotations map[string]string `yaml:"annotations,omitempty"`
 }
 
-// Service is something in the platform tree that needs values from the
-// infrastructure: it gets a ConfigMap <name>-values for a HelmRelease's
-// valuesFrom, and, where asked, an IAM role for its service account.
+// Service is a part of the platform tree that needs values from the
+// infrastructure. It gets a ConfigMap <name>-values for a HelmRelease's
+// valuesFrom. With Identity, it also gets an IAM role for its service account.
 type Service struct {
 	// Name, a DNS label, unique in the file.
 	Name string `yaml:"name"`
@@ -271,7 +272,7 @@ type Service struct {
 	Namespace string `yaml:"namespace"`
 	// Identity is an IAM role for the service's service account. Default: none.
 	Identity *Identity `yaml:"identity,omitempty"`
-	// Values are extra Helm values, merged over the ones Tombolo publishes.
+	// Values are extra Helm values, merged over those that Tombolo publishes.
 	Values map[string]any `yaml:"values,omitempty"`
 }
 

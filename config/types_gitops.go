@@ -11,28 +11,28 @@ const (
 	ArgoCD Engine = "argocd"
 )
 
-// GitOps is the engine and the repository it follows. A spoke, a cluster that
-// another one's Argo CD runs, has no engine and no repository of its own.
+// GitOps is the engine and the repository that it follows. A spoke, a cluster
+// that another cluster's Argo CD manages, names its hub instead of a repository.
 type GitOps struct {
 	// Engine is flux or argocd.
 	Engine Engine `yaml:"engine"`
-	// Hub (argocd) is the cluster whose Argo CD runs this one; its file is
+	// Hub (argocd) is the cluster whose Argo CD manages this one; its file is
 	// <hub>.yaml beside this one. Default: the cluster itself.
 	Hub string `yaml:"hub,omitempty"`
-	// URL of the Git repository: https://, http:// or ssh://. Required but on a
-	// spoke.
+	// URL of the Git repository: https://, http:// or ssh://. Required, except on
+	// a spoke.
 	URL string `yaml:"url,omitempty"`
 	// Branch to follow. Default main.
 	Branch string `yaml:"branch,omitempty"`
 	// Path in the repository, relative to its root, such as clusters/dev.
-	// Required but on a spoke.
+	// Required, except on a spoke.
 	Path string `yaml:"path,omitempty"`
-	// Interval between looks at the repository, a Go duration of at least 1s
-	// such as 1m or 5m. Argo CD reads it when it starts. Default 1m.
+	// Interval at which the engine fetches the repository, a Go duration of at
+	// least 1s such as 1m or 5m. Argo CD reads it only when it starts. Default 1m.
 	Interval string `yaml:"interval,omitempty"`
-	// Auth is how the engine reads the repository. Default: anonymously.
+	// Auth names the credentials for the repository. Default: none.
 	Auth *Auth `yaml:"auth,omitempty"`
-	// Distribution is the engine's install manifest. Required but on a spoke.
+	// Distribution is the engine's install manifest. Required, except on a spoke.
 	Distribution Distribution `yaml:"distribution,omitempty"`
 	// ArgoCD holds options of Argo CD.
 	ArgoCD ArgoCDOptions `yaml:"argocd,omitempty"`
@@ -51,39 +51,40 @@ const (
 	CredentialsServiceAccount Credentials = "service-account"
 )
 
-// Leaving is what becomes of the applications of a cluster that is destroyed.
+// Leaving is what happens to the objects of a cluster's Applications when the
+// cluster is destroyed.
 type Leaving string
 
-// What may become of them.
+// The choices.
 const (
-	// LeavingRemove removes what the applications have made, before the cluster.
+	// LeavingRemove deletes them before the cluster.
 	LeavingRemove Leaving = "remove"
-	// LeavingKeep leaves on the cluster what the applications have made.
+	// LeavingKeep leaves them on the cluster.
 	LeavingKeep Leaving = "keep"
 )
 
-// ArgoCDOptions are options of Argo CD: some of a hub, some of a spoke.
+// ArgoCDOptions are options of Argo CD, each for a hub or for a spoke.
 type ArgoCDOptions struct {
-	// HighAvailability (hub) takes the release's manifest for several replicas.
-	// It goes with the default URL of the distribution only: another URL or a
-	// path names the manifest itself. Default false.
+	// HighAvailability (hub) installs the release's manifest for several
+	// replicas. It chooses the default URL of the distribution, and does not go
+	// with another URL or a path. Default false.
 	HighAvailability bool `yaml:"highAvailability,omitempty"`
-	// Accounts (hub) of AWS that spokes are in, besides the hub's own: its Argo
-	// CD may assume the spokes' roles there. Default: none.
+	// Accounts (hub) are the AWS accounts of spokes, other than the hub's own.
+	// The hub's Argo CD may assume the spokes' roles in them. Default: none.
 	Accounts []string `yaml:"accounts,omitempty"`
 	// Credentials (spoke) by which the hub reaches this cluster: aws or
 	// service-account. Default aws.
 	Credentials Credentials `yaml:"credentials,omitempty"`
-	// Rotation (spoke, with service-account) is the number of the token: another
-	// one makes a new token, and then deletes the old one. Default 1.
+	// Rotation (spoke, with service-account) is the number of the token. A new
+	// number makes a new token, and then deletes the old one. Default 1.
 	Rotation int `yaml:"rotation,omitempty"`
-	// Applications (spoke) says what becomes of what the cluster's applications
-	// have made when it is destroyed: remove or keep. Default remove.
+	// Applications (spoke) says what happens to the objects of the cluster's
+	// applications when the cluster is destroyed: remove or keep. Default remove.
 	Applications Leaving `yaml:"applications,omitempty"`
 }
 
-// Distribution is an install manifest, or for Argo CD a packed Helm chart: a
-// pinned and checksummed URL, or a local file.
+// Distribution is an install manifest, or for Argo CD a packaged Helm chart: a
+// URL with a checksum, or a local file.
 type Distribution struct {
 	// Version of the engine, such as v2.7.5.
 	Version string `yaml:"version"`
@@ -93,18 +94,19 @@ type Distribution struct {
 	// SHA256 of the manifest or chart, 64 hexadecimal digits; required unless
 	// Path is set.
 	SHA256 string `yaml:"sha256,omitempty"`
-	// Path of a local manifest or chart, relative to the cluster file. Excludes URL.
+	// Path of a local manifest or chart, relative to the cluster file. It
+	// does not go with URL.
 	Path string `yaml:"path,omitempty"`
-	// Values of the chart, as helm template takes them. A manifest has none.
+	// Values of the chart, as for helm template. A manifest has none.
 	Values map[string]any `yaml:"values,omitempty"`
 }
 
-// IsChart says that the distribution is a packed Helm chart, by its name.
+// IsChart says that the distribution is a packaged Helm chart, by its name.
 func (d Distribution) IsChart() bool {
 	return strings.HasSuffix(d.URL, chartSuffix) || strings.HasSuffix(d.Path, chartSuffix)
 }
 
-// chartSuffix ends the name of a packed chart.
+// chartSuffix ends the name of a packaged chart.
 const chartSuffix = ".tgz"
 
 // AuthType is how the engine reads the Git repository.

@@ -9,8 +9,8 @@ import (
 	"tombolo/internal/wording"
 )
 
-// validator checks what one value alone does not show: how values fit together,
-// and what Kubernetes and AWS ask of them. It reports every problem.
+// validator checks how values fit together, and what Kubernetes and AWS require
+// of them. It reports every problem.
 type validator struct {
 	doc *strict.Document
 	c   *Cluster
@@ -30,23 +30,23 @@ func validate(doc *strict.Document, c *Cluster) {
 	v.gitops()
 }
 
-// problem reports something wrong with the value at p. When p could not even be
-// read, that has been said already.
+// problem reports a problem with the value at p, unless p could not be read, which
+// is reported already.
 func (v *validator) problem(p strict.Path, remedy, format string, args ...any) {
 	if v.doc.Sound(p) {
 		v.doc.Report(p, fmt.Sprintf(format, args...), remedy)
 	}
 }
 
-// keyProblem reports something wrong with a key that the user chose.
+// keyProblem reports a problem with a key that the user chose.
 func (v *validator) keyProblem(p strict.Path, remedy, format string, args ...any) {
 	v.doc.ReportAt(v.doc.KeyPosition(p), p, fmt.Sprintf(format, args...), remedy)
 }
 
-// line of the value at p, for a problem elsewhere that refers to it.
+// line of the value at p, for problems that refer to it.
 func (v *validator) line(p strict.Path) int { return v.doc.Position(p).Line }
 
-// unique reports the items of a list that have the name of an earlier one.
+// unique reports items of a list with the name of an earlier item.
 func unique[T any](v *validator, list strict.Path, key string, items []T, name func(T) string, remedy string) {
 	at := func(i int) strict.Path {
 		if key == "" {
@@ -59,7 +59,7 @@ func unique[T any](v *validator, list strict.Path, key string, items []T, name f
 	})
 }
 
-// misspelt reports a word that is not known but close to one that is.
+// misspelt reports a word that is unknown but similar to a known one.
 func (v *validator) misspelt(p strict.Path, what, word string, known []string) {
 	for _, k := range known {
 		if k == word {
@@ -90,11 +90,11 @@ func repeated[T any](items []T, name func(T) string, report func(i, first int)) 
 	}
 }
 
-// itself is the name of an item that is its own name.
+// itself is the name of an item of a list of names.
 func itself(s string) string { return s }
 
-// isTypo says whether word is near enough to known to be it misspelt: short
-// words may differ in one letter, longer ones in two.
+// isTypo says whether word is probably known with a typing error: short words may
+// differ in one letter, longer ones in two.
 func isTypo(word, known string) bool {
 	distance := levenshtein.Distance(word, known, nil)
 	if len(known) <= 5 {

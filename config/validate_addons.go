@@ -9,7 +9,7 @@ import (
 	"tombolo/internal/wording"
 )
 
-// The limits of what addons' needs are called.
+// The limits of the names of addons' needs.
 const (
 	// maxQueueName is the limit of a queue's name (SQS CreateQueue).
 	maxQueueName = 80
@@ -48,7 +48,7 @@ func (v *validator) addons() {
 	}
 }
 
-// addonNames checks what the cluster's name grows to.
+// addonNames checks the names of the addon's needs.
 func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
 	if !v.doc.Sound("name", "cloud") {
 		return
@@ -68,8 +68,7 @@ func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
 	}
 }
 
-// addonService finds a service whose ConfigMap or service account would be the
-// addon's.
+// addonService finds a service with the addon's name: they would share a ConfigMap.
 func (v *validator) addonService(at strict.Path, a addon.Enabled) {
 	i := slices.IndexFunc(v.c.Services, func(s Service) bool { return s.Name == a.Name })
 	if i < 0 {
@@ -77,19 +76,19 @@ func (v *validator) addonService(at strict.Path, a addon.Enabled) {
 	}
 	service := strict.Path("services").Index(i).Field("name")
 	v.problem(service, "remove the service, or turn the addon off",
-		"%s is an addon too, turned on at line %d", wording.Quote(a.Name), v.line(at))
+		"%s is also an addon, which line %d turns on", wording.Quote(a.Name), v.line(at))
 }
 
-// addonTwice finds an addon that EKS would install as well.
+// addonTwice finds an addon that EKS would also install.
 func (v *validator) addonTwice(at strict.Path, a addon.Enabled) {
 	i := slices.IndexFunc(v.c.Kubernetes.Addons, func(m ManagedAddon) bool { return m.Name == a.Name })
 	if i >= 0 {
-		v.problem(at, "keep one of the two", "is installed by EKS too, by kubernetes.addons at line %d",
+		v.problem(at, "keep one of the two", "is also installed by EKS, by kubernetes.addons at line %d",
 			v.line(strict.Path("kubernetes.addons").Index(i).Field("name")))
 	}
 }
 
-// addonOf is the addon that publishes a key of the general ConfigMap, or "".
+// addonOf is the addon that publishes a key of the infra ConfigMap, or "".
 func (v *validator) addonOf(key string) string {
 	for _, a := range v.c.Addons.Enabled() {
 		for _, k := range a.Keys() {

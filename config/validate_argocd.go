@@ -9,26 +9,25 @@ import (
 	"tombolo/internal/wording"
 )
 
-// secretTypeLabel tells Argo CD what one of its Secrets is.
+// secretTypeLabel is the label by which Argo CD finds its Secrets.
 const secretTypeLabel = "argocd.argoproj.io/secret-type"
 
 // ArgoCDRoleName is the name of the IAM role of a hub's Argo CD.
 func ArgoCDRoleName(hub string) string { return hub + "-argocd" }
 
-// SpokeRoleEnd is what the names of spokes' roles end with: a hub may assume no
-// others.
+// SpokeRoleEnd ends the names of spokes' roles. A hub may assume no others.
 const SpokeRoleEnd = "-argocd-spoke"
 
 // SpokeRoleName is the name of the IAM role by which the hub reaches a spoke.
 func SpokeRoleName(spoke string) string { return spoke + SpokeRoleEnd }
 
-// argocd checks what only Argo CD knows: hubs, spokes and registration.
+// argocd checks hubs, spokes and registration.
 func (v *validator) argocd(g GitOps) {
 	if !v.doc.Sound("gitops.engine", hubPath) {
 		return
 	}
 	if g.Engine != ArgoCD {
-		v.without("has no meaning with the engine "+string(g.Engine), "remove it, or use the engine argocd", "hub", "argocd")
+		v.without("has no effect with the engine "+string(g.Engine), "remove it, or use the engine argocd", "hub", "argocd")
 		return
 	}
 	v.registrationLabels()
@@ -48,20 +47,20 @@ func (v *validator) hub(g GitOps) {
 	unique(v, accounts, "", g.ArgoCD.Accounts, itself, "give each account once")
 	if g.ArgoCD.HighAvailability && (v.doc.Has("gitops.distribution.url") || v.doc.Has("gitops.distribution.path")) {
 		v.problem("gitops.argocd.highAvailability", "remove it, and name the manifest for several replicas there",
-			"chooses among the releases' manifests, but gitops.distribution names one itself")
+			"chooses one of the release's manifests, but gitops.distribution names one")
 	}
 }
 
 func (v *validator) spoke(g GitOps) {
 	v.fits("name", growth{"the IAM role for the hub", SpokeRoleName(v.c.Name), maxRoleName})
-	v.without("is of the hub, and this cluster is a spoke of "+g.Hub, "remove it; what it says is in "+g.Hub+".yaml",
+	v.without("belongs to the hub, and this cluster is a spoke of "+g.Hub, "remove it; "+g.Hub+".yaml has it",
 		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts")
 	if g.ArgoCD.Credentials == CredentialsAWS {
-		v.without("is of tokens, and credentials aws have none", "remove it, or use credentials: service-account", "argocd.rotation")
+		v.without("needs a token, and credentials: aws has none", "remove it, or use credentials: service-account", "argocd.rotation")
 	}
 }
 
-// without reports keys of gitops that do not go with the rest.
+// without reports keys of gitops that must not be there.
 func (v *validator) without(message, remedy string, keys ...strict.Path) {
 	for _, key := range keys {
 		if at := "gitops." + key; v.doc.Has(at) {
@@ -70,7 +69,7 @@ func (v *validator) without(message, remedy string, keys ...strict.Path) {
 	}
 }
 
-// registrationLabels finds labels that the registration has for other ends.
+// registrationLabels finds labels that Tombolo sets on the registration.
 func (v *validator) registrationLabels() {
 	own := v.c.RegistrationLabels()
 	for _, key := range slices.Sorted(maps.Keys(v.c.Labels)) {
@@ -81,12 +80,12 @@ func (v *validator) registrationLabels() {
 		case strings.HasPrefix(key, "tombolo/"), strings.HasPrefix(key, AddonLabelPrefix):
 			v.keyProblem(at, "use another prefix", "is a label that Tombolo sets on the cluster's registration")
 		case own[key] != v.c.Labels[key]:
-			v.keyProblem(at, "remove it, or use another key", "is %s on the cluster's registration, after the key %s of this file", wording.Quote(own[key]), key)
+			v.keyProblem(at, "remove it, or use another key", "is %s on the cluster's registration: the value of the key %s of this file", wording.Quote(own[key]), key)
 		}
 	}
 }
 
-// registrationAnnotations finds annotations that the registration has anyway.
+// registrationAnnotations finds annotations that Tombolo sets on the registration.
 func (v *validator) registrationAnnotations() {
 	bare := *v.c
 	bare.Annotations = nil

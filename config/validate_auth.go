@@ -9,7 +9,7 @@ import (
 	"tombolo/internal/wording"
 )
 
-// auth checks that each kind of credentials has what it needs and nothing else.
+// auth checks that each kind of credentials has its own keys, and no others.
 func (v *validator) auth(a Auth) {
 	at := strict.Path("gitops.auth")
 	needs := map[AuthType][]string{
@@ -30,7 +30,7 @@ func (v *validator) auth(a Auth) {
 	}
 	for _, key := range excludes[a.Type] {
 		if v.doc.Has(at.Field(key)) {
-			v.problem(at.Field(key), "remove it", "has no meaning with type %s", a.Type)
+			v.problem(at.Field(key), "remove it", "has no effect with type %s", a.Type)
 		}
 	}
 	v.secretRef(at.Field("password"), a.Password)
@@ -62,13 +62,13 @@ func (v *validator) secretRef(at strict.Path, s *SecretRef) {
 	case len(set) == 0:
 		v.problem(at, "add config, env or file", "does not say where the secret is")
 	case len(set) > 1:
-		v.problem(at, "keep one of them", "has %s; a secret is in one place", strings.Join(set, " and "))
+		v.problem(at, "keep one of them", "has %s, and a secret is in one place", strings.Join(set, " and "))
 	case set[0] == "file" && s.File == "":
 		v.problem(at.Field("file"), "write the file's path, relative to the cluster file", "is empty")
 	case strings.HasPrefix(s.File, "~"):
-		v.problem(at.Field("file"), "write the path out, relative to the cluster file", "%s has ~, which only a shell understands", wording.Quote(s.File))
+		v.problem(at.Field("file"), "write the path relative to the cluster file", "%s contains ~, which only a shell expands", wording.Quote(s.File))
 	case strings.Contains(s.File, "PRIVATE KEY"):
-		v.problem(at.Field("file"), "put the key into a file, and write its path", "holds the key itself, and this file is no place for it")
+		v.problem(at.Field("file"), "put the key into a file, and write its path", "contains the key itself, which does not belong in this file")
 		v.doc.Conceal()
 	}
 }

@@ -14,10 +14,10 @@ import (
 	"tombolo/internal/wording"
 )
 
-// minInterval keeps an engine from doing nothing but fetching.
+// minInterval prevents an engine from fetching all the time.
 const minInterval = time.Second
 
-// engineInterval is how Flux's API writes durations; Go's other units it refuses.
+// engineInterval is the form of durations in Flux's API, which refuses Go's other units.
 var engineInterval = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
 
 func (v *validator) gitops() {
@@ -54,7 +54,7 @@ func (v *validator) required(keys ...string) {
 	}
 }
 
-// repository parses the URL; it is nil when that cannot be used.
+// repository parses the URL; nil if it is unusable.
 func (v *validator) repository(raw string) *url.URL {
 	at := strict.Path("gitops.url")
 	if !v.doc.Sound(at) || !v.doc.Has(at) {
@@ -66,12 +66,12 @@ func (v *validator) repository(raw string) *url.URL {
 		v.problem(at, "write it like https://git.example.com/platform.git", "names no host")
 		v.doc.Conceal()
 	case strings.Trim(u.Path, "/") == "":
-		v.problem(at, "add the repository's path", "names a host and no repository")
+		v.problem(at, "add the repository's path", "names no repository")
 		v.doc.Conceal()
 	case hasPassword(u) || u.User != nil && u.Scheme != "ssh":
 		u.User = nil
 		v.problem(at, "remove them, and refer to the secret in gitops.auth; the URL alone is "+u.String(),
-			"holds credentials, and this file is no place for them")
+			"contains credentials, which do not belong in this file")
 		v.doc.Conceal()
 	case u.RawQuery != "" || u.Fragment != "":
 		v.problem(at, "remove what follows the path; the branch is gitops.branch", "has a query or fragment")
@@ -106,18 +106,18 @@ func (v *validator) access(u *url.URL, auth *Auth) {
 	}
 }
 
-// local hosts are names for tests (RFC 6761), which never leave the machine.
+// local hosts are names for tests (RFC 6761), on the same machine.
 func local(host string) bool {
 	return host == "localhost" || host == "127.0.0.1" || strings.HasSuffix(host, ".test") || strings.HasSuffix(host, ".localhost")
 }
 
-// branch holds a name to the rules of git-check-ref-format.
+// branch checks a name by the rules of git-check-ref-format.
 func (v *validator) branch(name string) {
 	at := strict.Path("gitops.branch")
 	plain, isRef := strings.CutPrefix(name, "refs/heads/")
 	switch {
 	case isRef:
-		v.problem(at, "use "+plain, "%s is a ref; the branch's name is enough", wording.Quote(name))
+		v.problem(at, "use "+plain, "%s is a ref, and a branch name is expected", wording.Quote(name))
 	case !validBranch(name):
 		v.problem(at, "use the name that git branch shows", "%s is not a name that Git allows for a branch", wording.Quote(name))
 	}
@@ -186,8 +186,8 @@ func (v *validator) distribution(d Distribution) {
 		return
 	}
 	if d.SHA256 == "" {
-		v.problem(at.Field("sha256"), "add the sum that sha256sum prints for the manifest, or path for a local one",
-			"is required: what is installed must be what was reviewed")
+		v.problem(at.Field("sha256"), "add the output of sha256sum for the manifest, or path for a local one",
+			"is required, so that the installed manifest is the reviewed one")
 	}
 	if u, err := url.Parse(d.URL); d.URL != "" && v.doc.Sound(at.Field("url")) {
 		switch {
@@ -195,19 +195,18 @@ func (v *validator) distribution(d Distribution) {
 			v.problem(at.Field("url"), "write it like https://example.com/install.yaml", "names no host")
 			v.doc.Conceal()
 		case u.User != nil:
-			v.problem(at.Field("url"), "remove them", "holds credentials, and this file is no place for them")
+			v.problem(at.Field("url"), "remove them", "contains credentials, which do not belong in this file")
 			v.doc.Conceal()
 		}
 	}
 }
 
-// chart finds a chart for an engine that is not installed from one, and values
-// without a chart.
+// chart refuses a chart for Flux, and values without a chart.
 func (v *validator) chart(at strict.Path, d Distribution) {
 	if !d.IsChart() {
 		if v.doc.Has(at.Field("values")) {
-			v.keyProblem(at.Field("values"), "name a packed chart, .tgz, in url or path, or remove the values",
-				"is of a Helm chart, and the distribution is a manifest")
+			v.keyProblem(at.Field("values"), "name a packaged chart (.tgz) in url or path, or remove the values",
+				"is for a Helm chart, and the distribution is a manifest")
 		}
 		return
 	}

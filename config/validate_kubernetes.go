@@ -30,7 +30,7 @@ func (v *validator) endpointAccess(e Endpoint) {
 	blocks := at.Field("allowedCidrs")
 	switch {
 	case !e.Public && !*e.Private && v.doc.Sound(at.Field("private"), at.Field("public")):
-		v.problem(at, "set private or public to true", "nothing could reach the Kubernetes API: private and public are both false")
+		v.problem(at, "set private or public to true", "makes the Kubernetes API unreachable: private and public are both false")
 	case !e.Public && v.doc.Has(blocks) && v.doc.Sound(at.Field("public")):
 		v.problem(blocks, "set public: true, or remove it", "has no effect: the endpoint is not public")
 	case e.Public && len(e.AllowedCIDRs) == 0 && v.doc.Sound(blocks):
@@ -68,7 +68,7 @@ func (v *validator) allowedBlock(at strict.Path, cidr string, confirmed bool) bo
 	case block.Addr().Is6():
 		v.problem(at, "use IPv4 blocks", "%s is IPv6, and the endpoint of an IPv4 cluster has none", wording.Quote(cidr))
 	case private(block):
-		v.problem(at, "use the public address that the network has outside; inside the VPC, the private endpoint answers",
+		v.problem(at, "use the public address of the network; inside the VPC, use the private endpoint",
 			"%s is private, and EKS refuses private blocks here", wording.Quote(cidr))
 	}
 	return open

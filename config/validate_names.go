@@ -12,35 +12,35 @@ import (
 	"tombolo/internal/wording"
 )
 
-// A name in the cluster file grows: it starts the names of things in the cloud,
-// which have limits of their own.
+// A name in the cluster file begins longer names in the cloud, which have their own
+// limits.
 const (
 	// maxRoleName is the limit of an IAM role's name (IAM quotas).
 	maxRoleName = 64
 	// maxNodeGroupName is the limit of a node group's name (EKS CreateNodegroup).
 	maxNodeGroupName = 63
-	// nodeGroupEnd is what a node group's name in the cloud ends with: it changes
-	// when the group has to be replaced.
+	// nodeGroupEnd has the form of the end of a node group's name in the cloud,
+	// which changes when the group is replaced.
 	nodeGroupEnd = "-01234567"
 )
 
 // ServiceRoleName is the name of the IAM role of a service with an identity.
 func ServiceRoleName(cluster, service string) string { return cluster + "-service-" + service }
 
-// growth is what a name becomes.
+// growth is a name in the cloud that is made from one in the file.
 type growth struct {
 	what  string
 	name  string
 	limit int
 }
 
-// names checks what the cluster's own name grows to.
+// names checks the names made from the cluster's name.
 func (v *validator) names() {
 	name := v.c.Name
 	v.fits("name", growth{"the control plane's IAM role", name + "-cluster", maxRoleName})
 }
 
-// fits reports a name that has grown too long.
+// fits reports a name that becomes too long.
 func (v *validator) fits(p strict.Path, g growth) {
 	over := len(g.name) - g.limit
 	if over <= 0 {

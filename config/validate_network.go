@@ -11,11 +11,10 @@ import (
 	"tombolo/internal/wording"
 )
 
-// privateBlocks may be a VPC's: RFC 1918, and RFC 6598 for those who ran out.
+// privateBlocks are allowed for a VPC: those of RFC 1918 and RFC 6598.
 var privateBlocks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"}
 
-// withoutNAT are the endpoints that nodes need when there is no way out of the
-// VPC, by "Deploy private clusters with limited internet access" in the Amazon
+// withoutNAT are the endpoints that nodes need when the VPC has no NAT, by "Deploy private clusters with limited internet access" in the Amazon
 // EKS User Guide.
 var withoutNAT = []string{"ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "s3", "sts"}
 
@@ -27,19 +26,19 @@ func (v *validator) network() {
 	case v.doc.Has("network.existing"):
 		v.existingNetwork(n)
 	case !made:
-		v.problem("network", "add cidr for a network that Tombolo makes, or existing for one that is there",
+		v.problem("network", "add cidr for a new network, or existing for one that exists",
 			"needs cidr or existing")
 	default:
 		v.madeNetwork(n)
 	}
 }
 
-// existingNetwork holds nothing that describes a network of our own.
+// existingNetwork refuses keys that describe a new network.
 func (v *validator) existingNetwork(n Network) {
 	for _, key := range []string{"cidr", "zones", "nat", "endpoints"} {
 		if v.doc.Has(strict.Path("network").Field(key)) {
 			v.problem(strict.Path("network").Field(key), "remove "+key+", or existing",
-				"does not go with existing: nothing is changed in a network that is there")
+				"does not go with existing: Tombolo changes nothing in an existing network")
 		}
 	}
 	if n.Existing == nil {

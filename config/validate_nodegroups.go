@@ -92,7 +92,7 @@ func (v *validator) taints(list strict.Path, taints []Taint) {
 	}
 	same := func(t Taint) string { return t.Key + ":" + string(t.Effect) }
 	repeated(taints, same, func(i, first int) {
-		v.problem(list.Index(i), "a node has one taint of a key and effect: remove one",
+		v.problem(list.Index(i), "a node has at most one taint with a key and effect: remove one",
 			"%s is already used at line %d", wording.Quote(same(taints[i])), v.line(list.Index(first)))
 	})
 	for i, t := range taints {

@@ -32,7 +32,7 @@ func (v *validator) services() {
 	}
 	repeated(services, account, func(i, first int) {
 		v.problem(list.Index(i).Field("identity").Field("serviceAccount"), "a service account has one role: give each service its own",
-			"the service account %s has an identity already, by the service %s at line %d",
+			"the service account %s already has the identity of the service %s at line %d",
 			wording.Quote(account(services[i])), wording.Quote(services[first].Name), v.line(list.Index(first).Field("name")))
 	})
 }
@@ -89,12 +89,12 @@ func (v *validator) policies(list strict.Path, arns []string) {
 			v.sameAccount(at, m[2])
 		}
 		if strings.HasSuffix(arn, ":policy/AdministratorAccess") {
-			v.problem(at, "attach what the service needs, or write statements", "AdministratorAccess allows everything to a pod")
+			v.problem(at, "attach only the policies that the service needs, or write statements", "AdministratorAccess lets a pod do everything")
 		}
 	}
 }
 
-// statement refuses what allows more than anyone can mean.
+// statement refuses actions and resources that allow too much.
 func (v *validator) statement(at strict.Path, s Statement) {
 	for i, action := range s.Actions {
 		service, name, _ := strings.Cut(action, ":")
@@ -111,7 +111,7 @@ func (v *validator) statement(at strict.Path, s Statement) {
 	}
 	for i, r := range s.Resources {
 		if r == "*" || strings.Trim(r, "*:") == "arn" {
-			v.problem(at.Field("resources").Index(i), "name the ARNs, or say in reason why it must be every one",
+			v.problem(at.Field("resources").Index(i), "name the ARNs, or say in reason why all are needed",
 				"%s means every resource of the account", wording.Quote(r))
 		}
 	}

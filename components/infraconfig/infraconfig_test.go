@@ -16,14 +16,10 @@ const token = "kubernetes:core/v1:ConfigMap"
 
 func facts() Facts {
 	out := Facts{}
-	for key, value := range map[string]string{
-		"cluster_name": "demo", "cluster_owner": "q5zk", "environment": "dev", "cloud": "aws", "region": "eu-central-1", "account_id": "111122223333", "partition": "aws",
-		"cluster_arn": "arn:c", "cluster_endpoint": "https://k8s", "cluster_version": "1.35",
-		"oidc_issuer": "https://oidc", "oidc_provider_arn": "arn:oidc", "vpc_id": "vpc-1", "vpc_cidr": "10.0.0.0/16",
-		"private_subnet_ids": "subnet-1,subnet-2", "public_subnet_ids": "",
-		"cluster_security_group_id": "sg-1", "node_role_arn": "arn:node", "gitops_path": "clusters/demo",
-	} {
-		out[key] = pulumi.String(value)
+	for _, k := range names.InfraKeys(map[string]string{
+		"vpc_id": "vpc-1", "private_subnet_ids": "subnet-1,subnet-2", "public_subnet_ids": "",
+	}) {
+		out[k.Name] = pulumi.String(k.Example)
 	}
 	return out
 }
@@ -111,16 +107,16 @@ func TestInfraConfigValidate(t *testing.T) {
 func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# The infra ConfigMap\n\n<!-- Written by `go test ./components/infraconfig -update`; do not edit. -->\n\n")
-	fmt.Fprintf(&b, "The ConfigMap `%s` holds what the infrastructure knows about the cluster. It is in `flux-system`, with Argo CD in `argocd`, on a spoke in `tombolo`. "+
-		"Manifests of a tree for Flux use a key as `${key}`; Argo CD's templates find each key among the annotations of the cluster's registration.\n\n", names.InfraConfig)
+	fmt.Fprintf(&b, "The ConfigMap `%s` holds values of the infrastructure. It is in the namespace `flux-system`, with Argo CD in `argocd`, and on a spoke in `tombolo`. "+
+		"With Flux, a manifest uses a key as `${key}`. With Argo CD, each key is an annotation of the cluster's registration.\n\n", names.InfraConfig)
 	b.WriteString("| key | meaning | example |\n|---|---|---|\n")
 	for _, k := range names.InfraKeys(nil) {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` |\n", k.Name, k.Description, k.Example)
 	}
-	b.WriteString("\nThe cluster file's `values` add keys; they cannot replace these.\n\n")
+	b.WriteString("\nThe cluster file's `values` add keys; they cannot replace the keys above.\n\n")
 	fmt.Fprintf(&b, "## Values of a service\n\nThe ConfigMap `<service>-values` in the service's namespace holds Helm values under the key `%s`, for a HelmRelease's `valuesFrom`:\n\n", names.ValuesKey)
 	b.WriteString("| value | meaning |\n|---|---|\n| `clusterName` | Name of the cluster. |\n| `region` | Region of the cluster. |\n| `accountId` | Account of the cluster. |\n| `vpcId` | Id of the VPC. |\n" +
 		"| `serviceAccount` | `create`, `name` and, for IRSA, the annotation with the role; only for a service with an identity. |\n" +
-		"\nThe service's own `values` in the cluster file are merged over them: maps key by key, all else by replacement.\n")
+		"\nThe service's own `values` in the cluster file are merged over them: maps by key; other values replace.\n")
 	golden.Assert(t, b.String(), "../../../docs/reference/infra-config.md")
 }

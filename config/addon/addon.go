@@ -1,10 +1,10 @@
-// Package addon is the catalogue of addons: software of others that a cluster
-// runs, with what it needs from the cloud and what it has to know about it.
+// Package addon is the catalogue of addons: third-party software on a cluster,
+// with its needs in the cloud and the values that its chart gets.
 //
-// One addon is one file here, which registers one definition. Definitions are
-// data and pure functions: stacks make what they ask for, the contract check
-// and the platform tree's writer read them without a cloud. The guide
-// docs/guide/addons.md adds one.
+// Each addon is a file of this package that registers it. Addons are data and
+// pure functions: stacks make their needs; the contract check and the writer of
+// platform trees read them without a cloud. docs/guide/addons.md says how to
+// add one.
 package addon
 
 import (
@@ -23,9 +23,9 @@ type Stage string
 // The stages of addons, in their order. Before them come the custom resource
 // definitions, after them the apps.
 const (
-	// Karpenter comes first: whatever follows may need the nodes it makes.
+	// Karpenter comes first: all others may need the nodes that it makes.
 	Karpenter Stage = "karpenter"
-	// LoadBalancerController comes before whatever makes Services: its webhook
+	// LoadBalancerController comes before all that make Services: its webhook
 	// refuses them until it runs.
 	LoadBalancerController Stage = "load-balancer-controller"
 	// Others is everything else.
@@ -37,11 +37,10 @@ func Stages() []Stage { return []Stage{Karpenter, LoadBalancerController, Others
 
 // Addon is one entry of the catalogue.
 type Addon struct {
-	// Name is the addon's key in a cluster file's addons, and what its folder
-	// in the platform tree, its release and its values ConfigMap
-	// (<name>-values) are called after.
+	// Name is the addon's key in a cluster file's addons. Its folder in the
+	// platform tree, its release and its ConfigMap <name>-values have this name.
 	Name string
-	// Summary says what it is for, in one sentence.
+	// Summary is the addon's purpose in one sentence.
 	Summary string
 	// Namespace of its release and its values ConfigMap.
 	Namespace string
@@ -60,7 +59,7 @@ type Addon struct {
 	check   func(any, Selection) []Problem
 }
 
-// Key is a key that an addon adds to the general ConfigMap.
+// Key is a key that an addon adds to the infra ConfigMap.
 type Key struct {
 	// Name of the key, also of the variable ${name} in manifests.
 	Name string
@@ -104,14 +103,14 @@ func Find(name string) *Addon { return catalogue[name] }
 // ValuesName is the name of the addon's ConfigMap of Helm values.
 func (a *Addon) ValuesName() string { return names.Values(a.Name) }
 
-// HasValues tells whether the addon has Helm values to publish: one without is
-// made in the cloud alone, or needs nothing from it.
+// HasValues says whether the addon has Helm values to publish. An addon without
+// values exists only in the cloud, or needs nothing from it.
 func (a *Addon) HasValues() bool { return a.values != nil }
 
 // Options is the struct type of the addon's options.
 func (a *Addon) Options() reflect.Type { return a.options }
 
-// Keys that the addon adds to the general ConfigMap.
+// Keys that the addon adds to the infra ConfigMap.
 func (a *Addon) Keys() []Key { return slices.Clone(a.keys) }
 
 // Needs of the addon in the cloud. options is a pointer to its options.
@@ -122,8 +121,8 @@ func (a *Addon) Values(f Facts, options any, out Outputs) map[string]any {
 	return a.values(f, options, out)
 }
 
-// Check finds what is wrong with the options beyond single values. all are the
-// addons that are turned on with it.
+// Check finds problems that involve several options, or other addons. all are
+// the addons that are turned on.
 func (a *Addon) Check(options any, all Selection) []Problem { return a.check(options, all) }
 
 // Value of the key for a cluster.

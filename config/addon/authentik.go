@@ -13,18 +13,19 @@ import (
 type AuthentikOptions struct {
 	// SecretPath is the name of the secret in Secrets Manager with the keys
 	// secret_key, host, dbname, username and password: authentik's own key and
-	// its PostgreSQL database. It has to begin with a prefix that
+	// its PostgreSQL database. The name must begin with a prefix that
 	// external-secrets may read.
 	SecretPath string `yaml:"secretPath"`
 }
 
-var _ = register(definition[AuthentikOptions]{
+var _ = register(Addon{
 	Name:            "authentik",
-	Summary:         "Signs people in, for whatever speaks OAuth2, OIDC, SAML or LDAP.",
+	Summary:         "Signs users in to applications, with OAuth2, OIDC, SAML or LDAP.",
 	Namespace:       "authentik",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
 	Requires:        []string{"external-secrets"},
+}, definition[AuthentikOptions]{
 	Rules: map[string]strict.Rule{"AuthentikOptions.SecretPath": {
 		What: "the name of a secret in Secrets Manager", Example: "demo/authentik",
 		Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512,

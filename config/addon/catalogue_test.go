@@ -97,8 +97,8 @@ func plain(v reflect.Value) any {
 	return v.Interface()
 }
 
-// nested tells whether a struct type holds, in a list or a pointer, a type of a
-// name with the field.
+// nested says whether a struct type contains, in a list or a pointer, a type with
+// the name and the field.
 func nested(t reflect.Type, name, field string) bool {
 	for i := range t.NumField() {
 		f := t.Field(i).Type

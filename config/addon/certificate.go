@@ -10,12 +10,12 @@ import (
 
 // CertificateOptions are the options of certificate.
 type CertificateOptions struct {
-	// Domain of the certificate; *.example.com is for all names one level
-	// below example.com.
+	// Domain of the certificate; *.example.com is for all names one level below
+	// example.com.
 	Domain string `yaml:"domain"`
-	// AlternativeNames that the certificate is for too.
+	// AlternativeNames are further domains of the certificate.
 	AlternativeNames []string `yaml:"alternativeNames,omitempty"`
-	// Zone that proves the names: the records that ACM asks for go there.
+	// Zone for the DNS records by which ACM validates the names.
 	Zone Zone `yaml:"zone"`
 }
 
@@ -23,17 +23,18 @@ var certificateName = regexp.MustCompile(`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0
 
 // The limits are those of ACM's RequestCertificate: the first name is in the
 // certificate's subject, which X.509 keeps to 64 characters.
-var _ = register(definition[CertificateOptions]{
+var _ = register(Addon{
 	Name:      "certificate",
-	Summary:   "Keeps a TLS certificate of ACM, for the load balancers to use.",
+	Summary:   "Makes a TLS certificate in ACM, for the load balancers.",
 	Namespace: "kube-system",
 	Stage:     Others,
+}, definition[CertificateOptions]{
 	Rules: map[string]strict.Rule{
 		"CertificateOptions.Domain": {
-			What: "a domain name, or *. and one", Example: "*.example.com", Pattern: certificateName, MaxLength: 64,
+			What: "a domain name, with or without *. before it", Example: "*.example.com", Pattern: certificateName, MaxLength: 64,
 		},
 		"CertificateOptions.AlternativeNames": {
-			What: "a domain name, or *. and one", Noun: "name", Example: "www.example.com", Pattern: certificateName, MaxLength: 253,
+			What: "a domain name, with or without *. before it", Noun: "name", Example: "www.example.com", Pattern: certificateName, MaxLength: 253,
 		},
 	},
 	Needs: func(in Input[CertificateOptions]) Needs {
@@ -67,7 +68,7 @@ func checkCertificate(o CertificateOptions, _ Selection) []Problem {
 			problems = append(problems, Problem{
 				Path:    path,
 				Message: fmt.Sprintf("%q is not in the zone %q", name, o.Zone.Name),
-				Remedy:  "give the zone that the name is in, or a name of the zone",
+				Remedy:  "use the zone of the name, or a name in the zone",
 			})
 		}
 	}

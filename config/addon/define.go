@@ -7,24 +7,17 @@ import (
 	"tombolo/config/strict"
 )
 
-// definition is an addon with options of type O, as its file writes it.
+// definition is the part of an addon that depends on its options, of type O.
 type definition[O any] struct {
-	Name            string
-	Summary         string
-	Namespace       string
-	NamespaceLabels map[string]string
-	Stage           Stage
-	Requires        []string
 	// Rules of the options' values, by type and field: "DNSOptions.Zones".
 	Rules map[string]strict.Rule
 	// Needs in the cloud. Nil for none.
 	Needs func(Input[O]) Needs
-	// Keys of the general ConfigMap.
+	// Keys of the infra ConfigMap.
 	Keys []key[O]
-	// Values for the chart. Nil when nothing of the infrastructure concerns it.
+	// Values for the chart. Nil when it needs none from the infrastructure.
 	Values func(Input[O], Outputs) map[string]any
-	// Check finds what is wrong with the options beyond single values, also
-	// beside those of other addons.
+	// Check finds problems that involve several options, or other addons.
 	Check func(O, Selection) []Problem
 }
 
@@ -34,39 +27,35 @@ type key[O any] struct {
 	Value                      func(Input[O], Outputs) string
 }
 
-// Input is what a definition's functions start from.
+// Input is the input of a definition's functions.
 type Input[O any] struct {
 	Facts
 	// Options of the cluster file, with defaults.
 	Options O
 }
 
-// none is the options of an addon without any.
+// none is the type of the options of an addon without options.
 type none struct{}
 
-// register puts a definition into the catalogue. Files do it in the
-// declaration of a package-level variable, so that one file is one addon.
-func register[O any](d definition[O]) *Addon {
-	if catalogue[d.Name] != nil {
-		panic("addon " + d.Name + " is in the catalogue twice")
+// register puts an addon into the catalogue. Files do it in the declaration of a
+// package-level variable, so that one file is one addon.
+func register[O any](a Addon, d definition[O]) *Addon {
+	if catalogue[a.Name] != nil {
+		panic("addon " + a.Name + " is in the catalogue twice")
 	}
 	input := func(f Facts, options any) Input[O] { return Input[O]{Facts: f, Options: *options.(*O)} }
-	a := &Addon{
-		Name: d.Name, Summary: d.Summary, Namespace: d.Namespace, NamespaceLabels: d.NamespaceLabels,
-		Stage: d.Stage, Requires: d.Requires,
-		rules: d.Rules, options: reflect.TypeFor[O](),
-		needs: func(f Facts, options any) Needs {
-			if d.Needs == nil {
-				return Needs{}
-			}
-			return d.Needs(input(f, options))
-		},
-		check: func(options any, all Selection) []Problem {
-			if d.Check == nil {
-				return nil
-			}
-			return d.Check(*options.(*O), all)
-		},
+	a.rules, a.options = d.Rules, reflect.TypeFor[O]()
+	a.needs = func(f Facts, options any) Needs {
+		if d.Needs == nil {
+			return Needs{}
+		}
+		return d.Needs(input(f, options))
+	}
+	a.check = func(options any, all Selection) []Problem {
+		if d.Check == nil {
+			return nil
+		}
+		return d.Check(*options.(*O), all)
 	}
 	if d.Values != nil {
 		a.values = func(f Facts, options any, out Outputs) map[string]any { return d.Values(input(f, options), out) }
@@ -77,8 +66,8 @@ func register[O any](d definition[O]) *Addon {
 			value: func(f Facts, options any, out Outputs) string { return k.Value(input(f, options), out) },
 		})
 	}
-	catalogue[d.Name] = a
-	return a
+	catalogue[a.Name] = &a
+	return &a
 }
 
 // at is the path of an item of a list within options.

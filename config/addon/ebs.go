@@ -8,24 +8,25 @@ import (
 
 // EBSOptions are the options of aws-ebs-csi-driver.
 type EBSOptions struct {
-	// KMSKeyARN of a key of your own that encrypts the volumes. Default the
-	// account's key for EBS.
+	// KMSKeyARN is your own key that encrypts the volumes. Default: the account's
+	// key for EBS.
 	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
-var _ = register(definition[EBSOptions]{
+var _ = register(Addon{
 	Name:      "aws-ebs-csi-driver",
-	Summary:   "Makes volumes of EBS for claims, and attaches them to nodes.",
+	Summary:   "Makes EBS volumes for claims, and attaches them to nodes.",
 	Namespace: "kube-system",
 	Stage:     Others,
-	Rules:     map[string]strict.Rule{"EBSOptions.KMSKeyARN": kmsKeys},
+}, definition[EBSOptions]{
+	Rules: map[string]strict.Rule{"EBSOptions.KMSKeyARN": kmsKeys},
 	Needs: func(in Input[EBSOptions]) Needs {
 		return Needs{Identities: []Identity{{
 			ServiceAccount: "ebs-csi-controller-sa", Statements: ebsStatements(in.Facts, in.Options.KMSKeyARN),
 		}}}
 	},
 	Keys: []key[EBSOptions]{{
-		// In quotes, for no key is a text too: the driver then takes the account's.
+		// In quotes, as an empty string means the account's own key.
 		"ebs_kms_key", "KMS key of EBS volumes in JSON, \"\" for the account's own.", `"arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"`,
 		func(in Input[EBSOptions], _ Outputs) string { return inJSON(in.Options.KMSKeyARN) },
 	}},
@@ -33,7 +34,7 @@ var _ = register(definition[EBSOptions]{
 		return map[string]any{"controller": map[string]any{
 			"region":         in.Region,
 			"serviceAccount": serviceAccount("ebs-csi-controller-sa", out.Made[RoleARN]),
-			// The driver tags volumes as the cluster's, which its role asks for.
+			// The driver's role requires these tags on volumes.
 			"k8sTagClusterId": in.Cluster,
 			"extraVolumeTags": map[string]any{names.ClusterTag: in.Cluster},
 		}}

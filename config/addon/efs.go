@@ -1,8 +1,6 @@
 package addon
 
 import (
-	"cmp"
-
 	"tombolo/config/strict"
 	"tombolo/internal/names"
 )
@@ -11,12 +9,6 @@ import (
 type EFSOptions struct {
 	// Backup of the file system by AWS Backup, daily. Default true.
 	Backup *bool `yaml:"backup,omitempty"`
-}
-
-// SetDefaults fills in what is left out.
-func (o *EFSOptions) SetDefaults() {
-	yes := true
-	o.Backup = cmp.Or(o.Backup, &yes)
 }
 
 // The two service accounts of the driver, and the names of their identities.
@@ -30,12 +22,13 @@ const (
 // efsDriverTag is on every access point that the driver makes.
 const efsDriverTag = "efs.csi.aws.com/cluster"
 
-var _ = register(definition[EFSOptions]{
+var _ = register(Addon{
 	Name:      "aws-efs-csi-driver",
-	Summary:   "Gives claims a directory of a file system that many nodes share.",
+	Summary:   "Makes volumes that many nodes share, in an EFS file system.",
 	Namespace: "kube-system",
 	Stage:     Others,
-	Rules:     map[string]strict.Rule{"EFSOptions.Backup": {Default: true}},
+}, definition[EFSOptions]{
+	Rules: map[string]strict.Rule{"EFSOptions.Backup": {Default: true}},
 	Needs: func(in Input[EFSOptions]) Needs {
 		return Needs{
 			FileSystem: &FileSystem{Name: in.Named("efs"), Backup: *in.Options.Backup},
@@ -53,7 +46,7 @@ var _ = register(definition[EFSOptions]{
 		return map[string]any{
 			"controller": map[string]any{
 				"serviceAccount": serviceAccount(efsControllerAccount, out.Made[RoleOutput(efsController)]),
-				// The driver puts it on access points, which its role asks for.
+				// The driver's role requires this tag on access points.
 				"tags": map[string]any{in.ClusterTag(): "owned"},
 			},
 			"node": map[string]any{
@@ -91,9 +84,9 @@ func efsControllerStatements(f Facts) []Statement {
 	}, efsNodeStatements(f)...)
 }
 
-// efsNodeStatements let the driver find the mount target of a zone where DNS
-// does not tell it. Mounting itself takes no right: the file system's security
-// group decides.
+// efsNodeStatements let the driver find the mount target of a zone when DNS does
+// not have it. Mounting requires no permission: the file system's security group
+// decides.
 func efsNodeStatements(f Facts) []Statement {
 	return []Statement{
 		{

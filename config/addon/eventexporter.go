@@ -1,9 +1,9 @@
 package addon
 
-var _ = register(definition[none]{
+var _ = register(Addon{
 	Name:            "event-exporter",
-	Summary:         "Logs the cluster's events, which Kubernetes forgets after an hour.",
+	Summary:         "Logs the cluster's events, which Kubernetes deletes after an hour.",
 	Namespace:       monitoring,
 	NamespaceLabels: monitoringLabels(),
 	Stage:           Others,
-})
+}, definition[none]{})

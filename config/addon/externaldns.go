@@ -1,31 +1,27 @@
 package addon
 
 import (
-	"cmp"
-
 	"tombolo/config/strict"
 )
 
 // DNSOptions are the options of external-dns.
 type DNSOptions struct {
-	// Zones that it may change, and no other.
+	// Zones that it may change.
 	Zones []Zone `yaml:"zones"`
-	// Policy is upsert-only, which never deletes a record, or sync, which
-	// deletes those whose source is gone. Default upsert-only.
+	// Policy is upsert-only, which never deletes a record, or sync, which deletes
+	// records whose source is gone. Default upsert-only.
 	Policy string `yaml:"policy,omitempty"`
 }
-
-// SetDefaults fills in what is left out.
-func (o *DNSOptions) SetDefaults() { o.Policy = cmp.Or(o.Policy, "upsert-only") }
 
 // The permissions follow "Setting up ExternalDNS for Services on AWS" in the
 // project's documentation, with the zones named and only records that carry an
 // address or ExternalDNS's own TXT mark.
-var _ = register(definition[DNSOptions]{
+var _ = register(Addon{
 	Name:      "external-dns",
-	Summary:   "Keeps DNS records of Services, Ingresses and Gateways.",
+	Summary:   "Manages DNS records of Services, Ingresses and Gateways.",
 	Namespace: "external-dns",
 	Stage:     Others,
+}, definition[DNSOptions]{
 	Rules: map[string]strict.Rule{
 		"DNSOptions.Zones":  {Noun: "zone", MinItems: 1},
 		"DNSOptions.Policy": {What: "a policy of ExternalDNS", Allowed: []string{"upsert-only", "sync"}, Default: "upsert-only"},

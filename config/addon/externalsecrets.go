@@ -10,13 +10,13 @@ import (
 // SecretsOptions are the options of external-secrets.
 type SecretsOptions struct {
 	// Prefixes of the names in Secrets Manager that it may read, such as
-	// demo/. Others stay closed to the whole cluster.
+	// demo/. The cluster cannot read others.
 	Prefixes []string `yaml:"prefixes"`
 	// ParameterPrefixes of the names in Parameter Store that it may read, such
-	// as /demo/. None closes Parameter Store.
+	// as /demo/. Without any, it cannot read Parameter Store.
 	ParameterPrefixes []string `yaml:"parameterPrefixes,omitempty"`
-	// KMSKeyARNs of keys of your own that encrypt what it reads. None for
-	// AWS's keys, which need no right.
+	// KMSKeyARNs are your own keys that encrypt the secrets; AWS's own keys need no
+	// entry.
 	KMSKeyARNs []string `yaml:"kmsKeyArns,omitempty"`
 }
 
@@ -27,18 +27,19 @@ var (
 	parameterPrefix = regexp.MustCompile(`^/([A-Za-z0-9_.-]+/)+$`)
 )
 
-var _ = register(definition[SecretsOptions]{
+var _ = register(Addon{
 	Name:      "external-secrets",
 	Summary:   "Copies secrets from Secrets Manager into the cluster.",
 	Namespace: "external-secrets",
 	Stage:     Others,
+}, definition[SecretsOptions]{
 	Rules: map[string]strict.Rule{
 		"SecretsOptions.Prefixes": {
-			What: "the beginning of secrets' names, ending in one of / _ . -", Noun: "prefix", Example: "demo/",
+			What: "a prefix of secrets' names that ends in / _ . or -", Noun: "prefix", Example: "demo/",
 			Pattern: secretPrefix, MaxLength: 256, MinItems: 1,
 		},
 		"SecretsOptions.ParameterPrefixes": {
-			What: "a path of parameters, from / to /", Noun: "prefix", Example: "/demo/", Pattern: parameterPrefix, MaxLength: 512,
+			What: "a path of parameters that begins and ends with /", Noun: "prefix", Example: "/demo/", Pattern: parameterPrefix, MaxLength: 512,
 		},
 		"SecretsOptions.KMSKeyARNs": kmsKeys,
 	},

@@ -2,8 +2,8 @@ package addon
 
 import "strings"
 
-// Facts about a cluster that its file tells. Names and ARNs are made from them
-// alone, so that policies are known before anything exists.
+// Facts about a cluster, from its file. Names and ARNs are made only from them,
+// so that policies are known before anything exists.
 type Facts struct {
 	// Cluster is its name, Environment the one it belongs to.
 	Cluster, Environment string
@@ -21,7 +21,7 @@ func (f Facts) ARN(service, resource string) string {
 	return strings.Join([]string{"arn", f.Partition, service, f.Region, f.Account, resource}, ":")
 }
 
-// AccountARN is the ARN of something that no region holds, such as an IAM role.
+// AccountARN is the ARN of something without a region, such as an IAM role.
 func (f Facts) AccountARN(service, resource string) string {
 	return strings.Join([]string{"arn", f.Partition, service, "", f.Account, resource}, ":")
 }
@@ -48,7 +48,7 @@ func (f Facts) Named(name string) string { return f.Cluster + "-" + name }
 // resources by; its value is owned.
 func (f Facts) ClusterTag() string { return "kubernetes.io/cluster/" + f.Cluster }
 
-// Outputs is what is known once core has made an addon's needs.
+// Outputs is known when core has made an addon's needs.
 type Outputs struct {
 	// VPCID and the ids of the private subnets that the nodes are in.
 	VPCID            string

@@ -1,9 +1,9 @@
 package addon
 
-var _ = register(definition[none]{
+var _ = register(Addon{
 	Name:            "headlamp",
-	Summary:         "Shows the cluster in the browser.",
+	Summary:         "Shows the cluster in a browser.",
 	Namespace:       "headlamp",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
-})
+}, definition[none]{})

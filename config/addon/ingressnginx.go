@@ -5,11 +5,11 @@ package addon
 //
 // Kubernetes retired the project in March 2026: it is here for what uses
 // Ingress still.
-var _ = register(definition[none]{
+var _ = register(Addon{
 	Name:            "ingress-nginx",
-	Summary:         "Takes traffic in by Ingress; retired by its project, so new platforms take istio.",
+	Summary:         "Routes incoming traffic by Ingress. Its project has retired it: use istio on new platforms.",
 	Namespace:       "ingress-nginx",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
 	Requires:        []string{"aws-load-balancer-controller"},
-})
+}, definition[none]{})

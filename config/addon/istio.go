@@ -2,13 +2,14 @@ package addon
 
 // istio's Gateway gets its network load balancer from the controller, and its
 // TLS certificate from ACM.
-var _ = register(definition[none]{
+var _ = register(Addon{
 	Name:            "istio",
-	Summary:         "Takes traffic in by the Gateway API, and secures it between pods of the mesh.",
+	Summary:         "Routes incoming traffic by the Gateway API, and secures traffic between pods of the mesh.",
 	Namespace:       "istio-system",
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
 	Requires:        []string{"aws-load-balancer-controller", "certificate"},
+}, definition[none]{
 	Values: func(in Input[none], _ Outputs) map[string]any {
 		return map[string]any{
 			// Telemetry and a later mesh of several clusters know it by this name.

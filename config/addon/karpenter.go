@@ -1,7 +1,6 @@
 package addon
 
 import (
-	"cmp"
 	"encoding/json"
 	"regexp"
 
@@ -14,7 +13,7 @@ const karpenterDiscovery = "karpenter.sh/discovery"
 
 // KarpenterOptions are the options of karpenter.
 type KarpenterOptions struct {
-	// CPULimit is how many CPUs the nodes that Karpenter makes may have
+	// CPULimit is the largest number of CPUs that all of Karpenter's nodes have
 	// together. Default 1000.
 	CPULimit int `yaml:"cpuLimit,omitempty"`
 	// AMIAlias is the family and release of the nodes' image, such as
@@ -24,21 +23,16 @@ type KarpenterOptions struct {
 	AMIAlias string `yaml:"amiAlias,omitempty"`
 }
 
-// SetDefaults fills in what is left out.
-func (o *KarpenterOptions) SetDefaults() {
-	o.CPULimit = cmp.Or(o.CPULimit, 1000)
-	o.AMIAlias = cmp.Or(o.AMIAlias, "al2023@latest")
-}
-
 var amiAlias = regexp.MustCompile(`^(al2023|bottlerocket)@(latest|v[0-9]+(\.[0-9]+)*)$`)
 
-var _ = register(definition[KarpenterOptions]{
+var _ = register(Addon{
 	Name:      "karpenter",
-	Summary:   "Makes nodes for pods that find no place, and removes those that are no longer needed.",
+	Summary:   "Makes nodes for pods that cannot be scheduled, and removes nodes that are no longer needed.",
 	Namespace: "kube-system",
 	Stage:     Karpenter,
+}, definition[KarpenterOptions]{
 	Rules: map[string]strict.Rule{
-		"KarpenterOptions.CPULimit": {Least: number(1), Default: 1000},
+		"KarpenterOptions.CPULimit": {Least: new(1), Default: 1000},
 		"KarpenterOptions.AMIAlias": {
 			What: "an alias of an image, family@release", Example: "al2023@v20260715", Pattern: amiAlias, Default: "al2023@latest",
 		},
@@ -67,7 +61,7 @@ var _ = register(definition[KarpenterOptions]{
 			},
 		},
 		{
-			"karpenter_cpu_limit", "CPUs that those nodes may have together.", "1000",
+			"karpenter_cpu_limit", "Largest number of CPUs that all of those nodes have together.", "1000",
 			func(in Input[KarpenterOptions], _ Outputs) string { return inJSON(in.Options.CPULimit) },
 		},
 		{
@@ -91,8 +85,8 @@ func karpenterNodeRole(f Facts) string { return f.Named("karpenter-node") }
 
 func karpenterQueue(f Facts) string { return f.Named("karpenter") }
 
-// karpenterSubnets finds subnets by the discovery tag; where the network is
-// somebody else's, and has no such tag, by their ids.
+// karpenterSubnets finds subnets by the discovery tag. An existing network has no
+// such tag: its subnets are found by their ids.
 func karpenterSubnets(f Facts, out Outputs) string {
 	if f.OwnNetwork {
 		return inJSON([]any{map[string]any{"tags": map[string]any{karpenterDiscovery: f.Cluster}}})

@@ -8,17 +8,18 @@ import (
 
 // LoadBalancerOptions are the options of aws-load-balancer-controller.
 type LoadBalancerOptions struct {
-	// WebACLs lets it put AWS WAF in front of application load balancers, with
-	// the rights on web ACLs that this takes. Default false.
+	// WebACLs lets the controller attach web ACLs of AWS WAF to application load
+	// balancers. Default false.
 	WebACLs bool `yaml:"webACLs,omitempty"`
 }
 
-var _ = register(definition[LoadBalancerOptions]{
+var _ = register(Addon{
 	Name:      "aws-load-balancer-controller",
-	Summary:   "Makes load balancers of AWS for Services and Ingresses.",
+	Summary:   "Makes AWS load balancers for Services and Ingresses.",
 	Namespace: "kube-system",
 	Stage:     LoadBalancerController,
-	Rules:     map[string]strict.Rule{"LoadBalancerOptions.WebACLs": {Default: false}},
+}, definition[LoadBalancerOptions]{
+	Rules: map[string]strict.Rule{"LoadBalancerOptions.WebACLs": {Default: false}},
 	Needs: func(in Input[LoadBalancerOptions]) Needs {
 		statements := loadBalancerStatements(in.Facts)
 		if in.Options.WebACLs {
@@ -32,9 +33,9 @@ var _ = register(definition[LoadBalancerOptions]{
 			"region":         in.Region,
 			"vpcId":          out.VPCID,
 			"serviceAccount": serviceAccount("aws-load-balancer-controller", out.Made[RoleARN]),
-			// By it, what a cluster left behind is found.
+			// tombolo destroy finds leftovers by this tag.
 			"defaultTags": map[string]any{names.ClusterTag: in.Cluster},
-			// What its role may not use is off; the classic WAF and Shield always.
+			// Off is what its role may not do: always the classic WAF and Shield.
 			"enableWafv2":  in.Options.WebACLs,
 			"enableWaf":    false,
 			"enableShield": false,

@@ -1,7 +1,6 @@
 package addon
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,20 +13,18 @@ type LokiOptions struct {
 	RetentionDays int `yaml:"retentionDays,omitempty"`
 }
 
-// SetDefaults fills in what is left out.
-func (o *LokiOptions) SetDefaults() { o.RetentionDays = cmp.Or(o.RetentionDays, 30) }
-
 // lokiGraceDays is how much longer the bucket keeps an object than Loki does.
 // Loki deletes by the age of the logs, some time after they are due, and needs
 // the index until then; the bucket catches what Loki left behind.
 const lokiGraceDays = 7
 
-var _ = register(definition[LokiOptions]{
+var _ = register(Addon{
 	Name:      "loki",
-	Summary:   "Keeps the logs of the cluster in a bucket, and answers queries about them.",
+	Summary:   "Stores the cluster's logs in a bucket, and answers queries.",
 	Namespace: "loki",
 	Stage:     Others,
-	Rules:     map[string]strict.Rule{"LokiOptions.RetentionDays": {Least: number(1), Default: 30}},
+}, definition[LokiOptions]{
+	Rules: map[string]strict.Rule{"LokiOptions.RetentionDays": {Least: new(1), Default: 30}},
 	Needs: func(in Input[LokiOptions]) Needs {
 		return Needs{
 			Bucket:     &Bucket{Name: lokiBucket(in.Facts), ExpireDays: in.Options.RetentionDays + lokiGraceDays},
@@ -45,8 +42,8 @@ var _ = register(definition[LokiOptions]{
 			"singleBinary":   lokiDisk(slices.Contains(in.Enabled, "aws-ebs-csi-driver")),
 			"loki": map[string]any{
 				"storage": map[string]any{
-					// The chart asks for a bucket for alert rules too. The tree
-					// has no rules there: the bucket would delete them by age.
+					// The chart also requires a bucket for alert rules. The tree
+					// has no rules in it: the bucket would delete them by age.
 					"bucketNames": map[string]any{"chunks": bucket, "ruler": bucket},
 					"s3":          map[string]any{"region": in.Region},
 				},

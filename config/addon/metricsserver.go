@@ -1,8 +1,8 @@
 package addon
 
-var _ = register(definition[none]{
+var _ = register(Addon{
 	Name:      "metrics-server",
-	Summary:   "Tells the use of CPU and memory to kubectl top and the autoscalers.",
+	Summary:   "Reports the use of CPU and memory to kubectl top and to autoscalers.",
 	Namespace: "kube-system",
 	Stage:     Others,
-})
+}, definition[none]{})

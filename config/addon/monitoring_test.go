@@ -10,9 +10,9 @@ import (
 // TestPrometheusFindsItsNeighbours gives Prometheus a volume, and Grafana the
 // logs, only where another addon provides them.
 func TestPrometheusFindsItsNeighbours(t *testing.T) {
-	options := &PrometheusOptions{}
-	options.SetDefaults()
 	stack := Find("kube-prometheus-stack")
+	options := &PrometheusOptions{}
+	Selection{stack.Name: options}.SetDefaults()
 
 	alone := stack.Values(facts(), options, Outputs{})
 	spec := alone["prometheus"].(map[string]any)["prometheusSpec"].(map[string]any)

@@ -1,7 +1,7 @@
 package addon
 
-// Needs is what an addon needs from the cloud. Core makes it before the addon's
-// release exists, and removes it after the release is gone.
+// Needs are an addon's needs in the cloud. Core makes them before the addon's
+// release exists, and deletes them after the release is gone.
 type Needs struct {
 	// Identities that the addon's service accounts assume.
 	Identities []Identity
@@ -24,7 +24,7 @@ type Needs struct {
 
 // Identity is an IAM role for one service account of the addon's namespace.
 type Identity struct {
-	// Name tells several identities of an addon apart; "" for its only one.
+	// Name distinguishes several identities of an addon; "" for its only one.
 	Name string
 	// ServiceAccount that may assume the role, and no other.
 	ServiceAccount string
@@ -68,7 +68,7 @@ type Queue struct {
 type EventRule struct {
 	// Name within the addon, a DNS label.
 	Name string
-	// Description for people who look at the account.
+	// Description in the account.
 	Description string
 	// Source and DetailType of the events.
 	Source, DetailType string

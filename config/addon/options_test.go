@@ -18,11 +18,11 @@ func TestCertificateCheck(t *testing.T) {
 		},
 		"domain outside": {
 			CertificateOptions{Domain: "demo.notexample.com", Zone: zone},
-			[]string{`domain: "demo.notexample.com" is not in the zone "example.com"; give the zone that the name is in, or a name of the zone`},
+			[]string{`domain: "demo.notexample.com" is not in the zone "example.com"; use the zone of the name, or a name in the zone`},
 		},
 		"alternative name outside": {
 			CertificateOptions{Domain: "example.com", AlternativeNames: []string{"*.example.org"}, Zone: zone},
-			[]string{`alternativeNames[0]: "*.example.org" is not in the zone "example.com"; give the zone that the name is in, or a name of the zone`},
+			[]string{`alternativeNames[0]: "*.example.org" is not in the zone "example.com"; use the zone of the name, or a name in the zone`},
 		},
 		"names twice": {
 			CertificateOptions{Domain: "example.com", AlternativeNames: []string{"example.com", "a.example.com", "a.example.com"}, Zone: zone},
@@ -156,8 +156,7 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// TestLokiDisk wants a place that Loki can write to, whether or not there are
-// volumes.
+// TestLokiDisk expects a place that Loki can write to, with and without volumes.
 func TestLokiDisk(t *testing.T) {
 	for _, volumes := range []bool{true, false} {
 		disk := lokiDisk(volumes)

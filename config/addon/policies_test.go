@@ -32,7 +32,7 @@ func TestPoliciesAreNarrow(t *testing.T) {
 	}
 }
 
-// tooWide says what a statement allows that nobody can mean.
+// tooWide says what a statement allows too much.
 func tooWide(s Statement) []string {
 	var problems []string
 	for _, action := range s.Actions {
@@ -54,7 +54,7 @@ func tooWide(s Statement) []string {
 	return problems
 }
 
-// everything tells a resource that is * or all of a service.
+// everything says whether a resource is * or all of a service.
 func everything(resource string) bool {
 	parts := strings.SplitN(resource, ":", 6)
 	return resource == "*" || len(parts) == 6 && strings.Trim(parts[5], "*/") == ""

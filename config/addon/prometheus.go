@@ -1,7 +1,6 @@
 package addon
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,27 +18,22 @@ type PrometheusOptions struct {
 	Storage string `yaml:"storage,omitempty"`
 }
 
-// SetDefaults fills in what is left out.
-func (o *PrometheusOptions) SetDefaults() {
-	o.RetentionDays = cmp.Or(o.RetentionDays, 15)
-	o.Storage = cmp.Or(o.Storage, "50Gi")
-}
-
-var _ = register(definition[PrometheusOptions]{
+var _ = register(Addon{
 	Name:            "kube-prometheus-stack",
-	Summary:         "Measures the cluster with Prometheus, alerts with Alertmanager, shows it in Grafana.",
+	Summary:         "Monitors the cluster with Prometheus, Alertmanager and Grafana.",
 	Namespace:       monitoring,
 	NamespaceLabels: monitoringLabels(),
 	Stage:           Others,
+}, definition[PrometheusOptions]{
 	Rules: map[string]strict.Rule{
-		"PrometheusOptions.RetentionDays": {Least: number(1), Default: 15},
+		"PrometheusOptions.RetentionDays": {Least: new(1), Default: 15},
 		"PrometheusOptions.Storage": {
 			What: "a size in Gi or Ti", Example: "50Gi", Pattern: regexp.MustCompile(`^[1-9][0-9]{0,4}[GT]i$`), Default: "50Gi",
 		},
 	},
 	Values: func(in Input[PrometheusOptions], _ Outputs) map[string]any {
 		spec := map[string]any{
-			// Alerts, and metrics sent elsewhere, tell by them where they are from.
+			// They say where alerts, and metrics sent elsewhere, come from.
 			"externalLabels": clusterLabels(in.Facts),
 			"retention":      fmt.Sprintf("%dd", in.Options.RetentionDays),
 		}
@@ -56,7 +50,7 @@ var _ = register(definition[PrometheusOptions]{
 	},
 })
 
-// clusterLabels tell clusters apart in what several of them send to one place.
+// clusterLabels distinguish the data of several clusters in one place.
 func clusterLabels(f Facts) map[string]any {
 	return map[string]any{"cluster": f.Cluster, "environment": f.Environment, "region": f.Region}
 }

@@ -14,9 +14,9 @@ const referenceIntro = `# The addons
 
 <!-- Written by ` + "`go test ./config/addon -run TestReference -update`" + `; do not edit. -->
 
-A cluster file turns an addon on under [addons](cluster-file.md#addons), where its options are. What follows is what the addon
-gets from it: things in the cloud, keys of [infra-config](infra-config.md) that manifests use as ` + "`${key}`" + `, and Helm values in the
-ConfigMap ` + "`<addon>-values`" + ` of its namespace. How to add one is in [the guide](../guide/addons.md).
+A cluster file turns an addon on under [addons](cluster-file.md#addons), with its options. This page lists what Tombolo then
+makes for the addon: resources in the cloud, keys of [infra-config](infra-config.md), and Helm values in the ConfigMap
+` + "`<addon>-values`" + ` of the addon's namespace. [The guide](../guide/addons.md) says how to add an addon.
 `
 
 // TestReference holds docs/reference/addons.md to the catalogue.
@@ -27,7 +27,7 @@ func TestReference(t *testing.T) {
 	}
 	var b strings.Builder
 	b.WriteString(referenceIntro)
-	b.WriteString("\n| addon | stage | namespace | with | in the cloud |\n|---|---|---|---|---|\n")
+	b.WriteString("\n| addon | stage | namespace | requires | in the cloud |\n|---|---|---|---|---|\n")
 	for _, a := range All() {
 		fmt.Fprintf(&b, "| `%s` | `%s` | `%s` | %s | %s |\n", a.Name, a.Stage, a.Namespace,
 			code(a.Requires), strings.Join(inTheCloud(a.Needs(f, sampleOptions(t, a))), ", "))
@@ -38,7 +38,7 @@ func TestReference(t *testing.T) {
 			fmt.Fprintf(&b, "| `%s` | `%s` | %s | `%s` |\n", k.Name, a.Name, k.Description, k.Example)
 		}
 	}
-	b.WriteString("\n## Helm values\n\nThose of a cluster with every addon; some come only with an option or with another addon.\n\n| ConfigMap | values |\n|---|---|\n")
+	b.WriteString("\n## Helm values\n\nA cluster with every addon has these values. Some depend on an option or on another addon.\n\n| ConfigMap | values |\n|---|---|\n")
 	for _, a := range All() {
 		if a.HasValues() {
 			options := sampleOptions(t, a)

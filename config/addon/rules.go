@@ -38,9 +38,7 @@ var kmsKeys = strict.Rule{
 	Pattern: regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`),
 }
 
-func number(n int) *int { return &n }
-
-// inZone tells whether a name is the zone's or below it.
+// inZone says whether a name is the zone's or below it.
 func inZone(name, zone string) bool {
 	name = strings.TrimPrefix(name, "*.")
 	return name == zone || strings.HasSuffix(name, "."+zone)

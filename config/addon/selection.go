@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"tombolo/config/strict"
 )
@@ -44,11 +45,20 @@ func (s Selection) Fields() []strict.Field {
 // Names of the addons that are turned on, sorted.
 func (s Selection) Names() []string { return slices.Sorted(maps.Keys(s)) }
 
-// SetDefaults fills in what the options leave out.
+// SetDefaults fills in what the options leave out, by the defaults of their rules.
 func (s Selection) SetDefaults() {
-	for _, options := range s {
-		if o, ok := options.(interface{ SetDefaults() }); ok {
-			o.SetDefaults()
+	for _, a := range s.Enabled() {
+		options := reflect.ValueOf(a.Options).Elem()
+		for name, rule := range a.rules {
+			field := options.FieldByName(strings.TrimPrefix(name, a.options.Name()+"."))
+			if rule.Default == nil || !field.IsZero() {
+				continue
+			}
+			if field.Kind() == reflect.Pointer {
+				field.Set(reflect.New(field.Type().Elem()))
+				field = field.Elem()
+			}
+			field.Set(reflect.ValueOf(rule.Default))
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"tombolo/internal/wording"
 )
 
-// decoder fills Go values from YAML nodes. It is stricter than yaml.v3's own:
-// it takes no unknown key, no key twice and no value of another type, goes on
-// after a problem, and notes where everything stands.
+// decoder fills Go values from YAML nodes. It is stricter than yaml.v3's own: it
+// refuses unknown and repeated keys and values of another type. It continues after
+// a problem, and records all positions.
 type decoder struct {
 	Format
 	doc     *Document
@@ -42,7 +42,7 @@ func (d *decoder) decode(key, n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	}
 }
 
-// plain refuses tags that ask for another type, and values that are not there.
+// plain refuses tags of another type, and missing values.
 func (d *decoder) plain(n *yaml.Node, p Path, want reflect.Type) bool {
 	if n.Style&yaml.TaggedStyle != 0 && n.Tag != "!!str" {
 		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("has the YAML tag %s", wording.Quote(n.Tag)),
@@ -52,7 +52,7 @@ func (d *decoder) plain(n *yaml.Node, p Path, want reflect.Type) bool {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" {
 		remedy := "give it one, or remove the key"
 		if d.optional(want) {
-			remedy = "write {} to take it as it is, or remove the key"
+			remedy = "write {} for its defaults, or remove the key"
 		}
 		d.doc.unreadable(positionOf(n), p, "has no value", remedy)
 		return false
@@ -60,8 +60,8 @@ func (d *decoder) plain(n *yaml.Node, p Path, want reflect.Type) bool {
 	return true
 }
 
-// optional tells a mapping that may be left empty but says something by being
-// there.
+// optional says whether a type is a mapping that may be empty: its key alone has
+// a meaning.
 func (d *decoder) optional(t reflect.Type) bool {
 	return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct &&
 		!slices.ContainsFunc(d.Fields(t.Elem()), func(f Field) bool { return f.Required })
@@ -208,7 +208,7 @@ func (d *decoder) mapping(n *yaml.Node, p Path, dst reflect.Value) {
 	dst.Set(out)
 }
 
-// catalogue reads a map as if it were a struct; what is not in the file is not in
+// catalogue reads a map like a struct. Keys that are not in the file are not in
 // the map.
 func (d *decoder) catalogue(n *yaml.Node, p Path, dst reflect.Value) {
 	read := map[string]reflect.Value{}

@@ -12,8 +12,8 @@ type Position struct{ Line, Column int }
 
 func positionOf(n *yaml.Node) Position { return Position{n.Line, n.Column} }
 
-// Document is a file while it is read: where each value stands, and what is
-// wrong so far.
+// Document is a file while it is read: the position of each value, and the
+// problems so far.
 type Document struct {
 	// File is its path, for problems.
 	File     string
@@ -35,8 +35,8 @@ func NewDocument(file string) *Document {
 	}
 }
 
-// mark notes where the value at p stands. A mapping or list is shown by its
-// key, which is where a reader looks for it.
+// mark records the position of the value at p. For a mapping or a list, this is
+// the position of its key.
 func (d *Document) mark(p Path, key, value *yaml.Node) {
 	at := positionOf(value)
 	if key != nil {
@@ -48,14 +48,13 @@ func (d *Document) mark(p Path, key, value *yaml.Node) {
 	d.values[p] = at
 }
 
-// Has says whether the file itself holds a value at p, as against a default.
+// Has says whether the file has a value at p. A default does not count.
 func (d *Document) Has(p Path) bool {
 	_, ok := d.values[p]
 	return ok
 }
 
-// Position of the value at p, or of the nearest thing around it that is in the
-// file.
+// Position of the value at p, or of the nearest parent that is in the file.
 func (d *Document) Position(p Path) Position {
 	for ; p != ""; p = p.parent() {
 		if at, ok := d.values[p]; ok {
@@ -65,8 +64,7 @@ func (d *Document) Position(p Path) Position {
 	return Position{1, 1}
 }
 
-// KeyPosition is the position of the key at p; of the value, where there is no
-// key.
+// KeyPosition is the position of the key at p, or of the value if there is no key.
 func (d *Document) KeyPosition(p Path) Position {
 	if at, ok := d.keys[p]; ok {
 		return at

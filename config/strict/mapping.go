@@ -15,8 +15,8 @@ const maxValues = 100_000
 // pair is a key of a mapping and its value.
 type pair struct{ key, value *yaml.Node }
 
-// resolve follows an alias to what it stands for. It returns nil, with the
-// problem reported, when that contains itself.
+// resolve follows an alias to its value. It returns nil, with the problem
+// reported, when the value contains itself.
 func (d *decoder) resolve(n *yaml.Node, p Path) *yaml.Node {
 	if n.Kind != yaml.AliasNode {
 		return n
@@ -64,8 +64,8 @@ func (d *decoder) pairs(n *yaml.Node, p Path) []pair {
 			continue
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!null" {
-			d.doc.ReportAt(positionOf(key), p, "a key must be text, but this one is "+describe(key),
-				"write the key as a plain word")
+			d.doc.ReportAt(positionOf(key), p, "a key must be a string, but this one is "+describe(key),
+				"write the key as a word")
 			continue
 		}
 		if first, ok := lines[key.Value]; ok {
@@ -127,5 +127,5 @@ func describe(n *yaml.Node) string {
 	case "!!timestamp":
 		return "the date " + n.Value
 	}
-	return "the text " + wording.Quote(n.Value)
+	return "the string " + wording.Quote(n.Value)
 }

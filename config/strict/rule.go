@@ -11,9 +11,9 @@ import (
 	"tombolo/internal/wording"
 )
 
-// Rule is what one value may be, whatever the rest of the file says. Decoding
-// holds values to it, and a JSON schema can show the same. On a list, it is the
-// rule of the items. The zero Rule allows everything of the type.
+// Rule is what one value may be, independent of the rest of the file. Decoding
+// checks values by it, and a JSON schema can show it. On a list, it is the rule of
+// the items. The zero Rule allows all values of the type.
 type Rule struct {
 	// What the value is, in words: "a DNS label"; Noun is one item of a list.
 	What, Noun string
@@ -32,10 +32,11 @@ type Rule struct {
 	Least, Most *int
 	// MinItems of a list.
 	MinItems int
-	// Secret says that the value may be a secret by mistake, and messages do not
-	// repeat it. Of a struct type, it says that the struct tells where a secret is.
+	// Secret says that the value may be a secret by mistake, so messages do not
+	// repeat it. On a struct type, it says that the struct has a secret's place.
 	Secret bool
-	// Default for a reference and a schema; decoding does not set it.
+	// Default for references and schemas, and for an addon's options. Decoding
+	// does not set it.
 	Default any
 }
 

@@ -20,11 +20,11 @@ func (d *decoder) text(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 		if n.Style&yaml.FlowStyle != 0 {
 			remedy = "put it in quotes, if the brackets belong to it"
 		}
-		d.wrong(n, p, "text", remedy)
+		d.wrong(n, p, "a string", remedy)
 		return
 	}
 	if n.ShortTag() != "!!str" {
-		d.wrong(n, p, "text", fmt.Sprintf("put it in quotes: %s%s", wording.Quote(n.Value), whyQuotes(n)))
+		d.wrong(n, p, "a string", fmt.Sprintf("put it in quotes: %s%s", wording.Quote(n.Value), whyQuotes(n)))
 		return
 	}
 	dst.SetString(n.Value)
@@ -36,8 +36,8 @@ func (d *decoder) text(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	}
 }
 
-// whyQuotes says what YAML makes of a value without quotes, when that is not
-// what was written.
+// whyQuotes says how YAML reads a value without quotes, if that differs from the
+// text.
 func whyQuotes(n *yaml.Node) string {
 	switch n.ShortTag() {
 	case "!!int":
@@ -138,7 +138,7 @@ func (d *decoder) number(n *yaml.Node, p Path) any {
 	}
 	var f float64
 	if err := n.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("%s is not a number that JSON has", wording.Quote(n.Value)),
+		d.doc.unreadable(positionOf(n), p, fmt.Sprintf("%s is not a number in JSON", wording.Quote(n.Value)),
 			"put it in quotes, or write a finite number")
 		return nil
 	}

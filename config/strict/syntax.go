@@ -18,8 +18,8 @@ import (
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // parse returns the root of the only document in content, or nil when there
-// is none, which it reports. A UTF-8 byte order mark, which some editors write,
-// is passed over.
+// is none, which it reports. It skips a UTF-8 byte order mark, which some editors
+// write.
 func (f Format) parse(doc *Document, content []byte) *yaml.Node {
 	content = bytes.TrimPrefix(content, byteOrderMark)
 	if !encoded(doc, content) {
@@ -62,7 +62,7 @@ func encoded(doc *Document, content []byte) bool {
 	for rest := content; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && size == 1 {
-			doc.ReportAt(Position{line, column}, "", "holds a byte that is not UTF-8", "save the file as UTF-8")
+			doc.ReportAt(Position{line, column}, "", "contains a byte that is not UTF-8", "save the file as UTF-8")
 			return false
 		}
 		column++
@@ -131,7 +131,7 @@ func explain(message, line string) (explained, remedy string) {
 		start, _ := utf8.DecodeRuneInString(afterKey(trimmed))
 		return fmt.Sprintf("a value cannot start with %s", wording.Quote(string(start))), "put the value in quotes"
 	case strings.Contains(message, "mapping values are not allowed"):
-		return "a value holds a colon and a space, or the indentation is off",
+		return "a value contains a colon and a space, or the indentation is wrong",
 			"put the value in quotes, or align the line with its neighbours"
 	case strings.Contains(message, "unknown anchor"):
 		return message, "define it with & before the alias"
@@ -142,7 +142,7 @@ func explain(message, line string) (explained, remedy string) {
 	case strings.Contains(message, "could not find expected ':'"):
 		return "a key has no colon", "write key: value"
 	case strings.Contains(message, "did not find expected"):
-		return "the line does not go on with what is above it", "align the line with its neighbours, and close quotes and brackets"
+		return "the line does not continue what is above it", "align the line with its neighbours, and close quotes and brackets"
 	}
 	return message, "correct the line"
 }

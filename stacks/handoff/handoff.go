@@ -31,7 +31,7 @@ type Handoff struct {
 	Cloud string
 	// ClusterName is the name of the cluster.
 	ClusterName pulumi.StringOutput `output:"clusterName"`
-	// ClusterID is what tells the cluster from all others: on AWS its ARN.
+	// ClusterID is the unique id of the cluster: on AWS its ARN.
 	ClusterID pulumi.StringOutput `output:"clusterId"`
 	// Owner is the identity of the cluster, which no other of the same name has.
 	Owner pulumi.StringOutput `output:"owner"`

@@ -24,19 +24,19 @@ func referencePage(t *testing.T) string {
 
 <!-- Written by `+"`go test ./stacks/handoff -run TestReference -update`"+`; do not edit. -->
 
-What core tells bootstrap: the outputs of the stack `+"`<name>-core`"+`, in version %d of the contract, which is the output
-`+"`%s`"+`. A bootstrap that meets another version refuses it. `+"`tombolo outputs <name>`"+` prints them. Outputs that core marks as
-secret stay so.
+The hand-off is the outputs of the stack `+"`<name>-core`"+`, which bootstrap reads. Its version is %d, which is the output
+`+"`%s`"+`; bootstrap refuses another version. `+"`tombolo outputs <name>`"+` prints the outputs. Outputs that core marks as secret
+stay secret.
 
 | output | value | meaning |
 |---|---|---|
-| `+"`%s`"+` | text | the provider of the cloud that the cluster is on |
+| `+"`%s`"+` | string | the provider of the cloud |
 `, SchemaVersion, versionKey, cloudKey)
 	table(t, &b, reflect.TypeFor[Handoff]())
 	typ := reflect.TypeFor[Handoff]()
 	for i := range typ.NumField() {
 		if cloud, ok := typ.Field(i).Tag.Lookup("cloud"); ok {
-			fmt.Fprintf(&b, "\nA cluster on `%s` has these besides:\n\n| output | value | meaning |\n|---|---|---|\n", cloud)
+			fmt.Fprintf(&b, "\nA cluster on `%s` also has these outputs:\n\n| output | value | meaning |\n|---|---|---|\n", cloud)
 			table(t, &b, typ.Field(i).Type)
 		}
 	}
@@ -53,7 +53,7 @@ func table(t *testing.T, b *strings.Builder, typ reflect.Type) {
 		if key == "" {
 			continue // no output of its own
 		}
-		value := map[reflect.Kind]string{reflect.Slice: "list of texts", reflect.Map: "map of texts", reflect.String: "text"}[plain(field.Type).Kind()]
+		value := map[reflect.Kind]string{reflect.Slice: "list of strings", reflect.Map: "map of strings", reflect.String: "string"}[plain(field.Type).Kind()]
 		if value == "" || meanings[field.Name] == "" {
 			t.Fatalf("%s has a type or a comment that the reference does not know", field.Name)
 		}
