@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/config"
 )
 
@@ -17,9 +20,7 @@ func TestBackend(t *testing.T) {
 	t.Setenv("PULUMI_CREDENTIALS_PATH", home)
 	write := func(file, text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	check := func(o Options, want string) {
 		t.Helper()
@@ -52,14 +53,10 @@ func TestLoggedInToADirectory(t *testing.T) {
 		filepath.Join(home, "credentials.json"): `{"current":"file://./some%20state?no_tmp_dir=true"}`,
 		filepath.Join(root, "Pulumi.yaml"):      "name: tombolo\n",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	d, err := New(Options{Root: root, PulumiHome: home, Command: newFakeCLI()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if dir, local := d.backend.Directory(); !local || dir != filepath.Join(root, "some state") {
 		t.Errorf("the backend is %q, a directory: %t", dir, local)
 	}
@@ -71,9 +68,7 @@ func TestLoggedInToADirectory(t *testing.T) {
 func TestBackendCannotBeFound(t *testing.T) {
 	t.Setenv("PULUMI_BACKEND_URL", "")
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: [\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: [\n"), 0o600))
 	if got, err := (Options{Root: root}).Backend(); err == nil || got != "" {
 		t.Errorf("got %q, %v, from a project that cannot be read", got, err)
 	}
@@ -91,9 +86,7 @@ func TestDiskAlmostFull(t *testing.T) {
 			t.Errorf("%s: %v", operation, err)
 		}
 	}
-	if len(b.cli.operations()) > 0 {
-		t.Errorf("the CLI was asked: %v", b.cli.operations())
-	}
+	assert.Check(t, is.Len(b.cli.operations(), 0), "the CLI was asked")
 	reports, err := b.Doctor(t.Context(), []*config.Cluster{demo()})
 	if err != nil || !strings.Contains(strings.Join(said(reports[0].Findings), "\n"), "fail state backend: the disk of the state backend "+b.stateDir+" has 5 MiB free") {
 		t.Errorf("the doctor finds %v, error %v", reports, err)

@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/fault"
@@ -37,9 +38,7 @@ func realBench(t *testing.T, program pulumi.RunFunc) (*Driver, *witness) {
 func inDirectory(t *testing.T) string {
 	t.Helper()
 	state := filepath.Join(t.TempDir(), "state")
-	if err := os.Mkdir(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(state, 0o700))
 	return "file://" + state
 }
 
@@ -53,9 +52,7 @@ func inBucket(t *testing.T) string {
 func realBenchIn(t *testing.T, backend string, program pulumi.RunFunc) (*Driver, *witness) {
 	t.Helper()
 	tools, err := filepath.Abs("../.tools/bin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	dir, seen := t.TempDir(), &witness{}
 	d, err := New(Options{
 		Root: dir, WorkDir: filepath.Join(dir, "work"), BackendURL: backend,
@@ -65,9 +62,7 @@ func realBenchIn(t *testing.T, backend string, program pulumi.RunFunc) (*Driver,
 			"AWS_ACCESS_KEY_ID": "lab", "AWS_SECRET_ACCESS_KEY": "lab", "AWS_SESSION_TOKEN": "", "AWS_EC2_METADATA_DISABLED": "true",
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	d.preflight = nothingMissing
 	inFakeCloud(d)
 	d.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return program, nil }
@@ -85,14 +80,11 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 	if infos, err := d.backend.Stacks(t.Context()); err != nil || len(infos) > 0 {
 		t.Fatalf("an empty backend lists %v, error %v", infos, err)
 	}
-	if _, err := d.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := d.Preview(t.Context(), demo(), PreviewOptions{})
+	assert.NilError(t, err)
 	for range 2 {
 		result, err := d.Up(t.Context(), demo(), UpOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		core, _ := result.Stack(stacks.Core)
 		if core.Outputs["plain"] != "shown" || core.Outputs["secret"] != "[secret]" {
 			t.Errorf("outputs are %v", core.Outputs)
@@ -103,9 +95,8 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 	if err != nil || outputs["secret"] != (Output{Value: "hidden", Secret: true}) {
 		t.Errorf("outputs are %v, error %v", outputs, err)
 	}
-	if _, err := d.Destroy(t.Context(), demo(), DestroyOptions{Remove: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = d.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
+	assert.NilError(t, err)
 	if infos, err := d.backend.Stacks(t.Context()); err != nil || len(infos) > 0 {
 		t.Errorf("after destroy the backend lists %v, error %v", infos, err)
 	}
@@ -117,7 +108,7 @@ func TestLifecycleWithTheRealCLI(t *testing.T) {
 func TestProgramErrorWithTheRealCLI(t *testing.T) {
 	d, _ := realBench(t, func(*pulumi.Context) error { return errors.New("wrong account; use the right one") })
 	_, err := d.Up(t.Context(), demo(), UpOptions{})
-	var precondition *fault.Precondition
+	var precondition *fault.Error
 	if !errors.As(err, &precondition) || err.Error() != "wrong account; use the right one" {
 		t.Errorf("error is %T: %v", err, err)
 	}
@@ -170,18 +161,15 @@ func TestRecoveryFromAKilledRealCLI(t *testing.T) {
 	}
 	t.Log(err)
 	c.hang = nil
-	if _, err := d.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = d.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	notes := strings.Join(seen.notes(), "\n")
 	for _, want := range []string{
 		"recovered: removed the lock of ",
 		"adopted aws:iam/role:Role made made",
 		"1 creation had not happened",
 	} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("notes lack %q:\n%s", want, notes)
-		}
+		assert.Check(t, is.Contains(notes, want))
 	}
 	result, err := d.Up(t.Context(), demo(), UpOptions{})
 	if err != nil || result.Stacks[0].Changes.Total() > 0 {
@@ -203,20 +191,16 @@ func TestLookUpWithTheRealCLI(t *testing.T) {
 		{Subnet: "subnet-1", Description: "EFS mount target for fs-1 (*)"},
 		{Subnet: "subnet-2", Description: "EFS mount target for fs-1 (*)"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := []recovery.Sighting{
 		{
-			ARN:  "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
-			Tags: map[string]string{"asked": "[map[key:tombolo:cluster values:[demo]]]"},
+			CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
+			Tags:    map[string]string{"asked": "[map[key:tombolo:cluster values:[demo]]]"},
 		},
 		{
-			ARN:      "arn:aws:ec2:eu-central-1:111122223333:network-interface/eni-1",
+			CloudID:  "arn:aws:ec2:eu-central-1:111122223333:network-interface/eni-1",
 			SubnetID: "subnet-1", Description: "EFS mount target for fs-1 (fsmt-1)",
 		},
 	}
-	if diff := cmp.Diff(want, found); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, found, want)
 }

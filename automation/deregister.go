@@ -14,8 +14,8 @@ import (
 )
 
 // deleteUnreachable has the Kubernetes provider drop from the state what is on a
-// cluster that it cannot reach, and not fail. Clusters that it can reach are
-// none of its business.
+// cluster that it cannot reach, instead of failing. It does not affect clusters
+// that it can reach.
 const deleteUnreachable = "PULUMI_K8S_DELETE_UNREACHABLE"
 
 // unregister has the cluster's hub forget it before bootstrap is destroyed. It
@@ -53,7 +53,7 @@ func (d *Driver) unregister(ctx context.Context, c *config.Cluster, o DestroyOpt
 }
 
 // hubOf is the name of the hub that the cluster is registered with, by the state
-// of its bootstrap: the file may name another one by now. "" without Argo CD.
+// of its bootstrap: the file may name another one meanwhile. "" without Argo CD.
 func hubOf(st *backend.State, c *config.Cluster) string {
 	if registration, ok := registrationOf(st, c.Name); ok {
 		return cmp.Or(hubIn(st, registration), c.Hub())
@@ -68,9 +68,9 @@ func (p probe) String() string {
 	return fmt.Sprintf("the Kubernetes API does not answer (%v)", p.silence)
 }
 
-// unreachable refuses to give up what may only be away for a moment.
+// unreachable refuses to give up a cluster that may only be away for a moment.
 func unreachable(c *config.Cluster, p probe) error {
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("destroy %s: %s", c.Name, p),
 		Remedy: fmt.Sprintf("nothing was changed: bring it back and run the command again; if it is gone for good, run "+
 			"`tombolo destroy %s --unreachable`, which gives up what is on the cluster", c.Name),
@@ -78,8 +78,7 @@ func unreachable(c *config.Cluster, p probe) error {
 	}
 }
 
-// closeHub deletes all Applications of a hub that nobody else is registered
-// with. Those of a hub that does not answer go with it.
+// closeHub deletes all Applications of a hub that has no spokes. Those of a hub that does not answer go with it.
 func (d *Driver) closeHub(ctx context.Context, c *config.Cluster, own probe) error {
 	if !own.answers() {
 		return nil
@@ -92,7 +91,7 @@ func (d *Driver) closeHub(ctx context.Context, c *config.Cluster, own probe) err
 	})
 }
 
-// leaveHub deregisters a spoke. A hub that is gone has nothing to forget.
+// leaveHub deregisters a spoke. A hub that is gone has no registration of it.
 func (d *Driver) leaveHub(ctx context.Context, c, hub *config.Cluster, own probe, env map[string]string) (map[string]string, error) {
 	at, err := d.probe(ctx, hub)
 	if err != nil {
@@ -103,7 +102,7 @@ func (d *Driver) leaveHub(ctx context.Context, c, hub *config.Cluster, own probe
 		return map[string]string{deleteUnreachable: "true"}, nil
 	}
 	if !at.answers() {
-		return nil, &fault.Precondition{
+		return nil, &fault.Error{
 			What: fmt.Sprintf("destroy %s: of its hub %s, %s", c.Name, hub.Name, at),
 			Remedy: fmt.Sprintf("nothing was changed: bring the hub back and run the command again; if the hub is gone for good, "+
 				"run `tombolo destroy %s --unreachable` before", hub.Name),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
@@ -18,35 +17,6 @@ import (
 	"tombolo/internal/wording"
 	"tombolo/stacks"
 )
-
-// DestroyOptions of a destroy.
-type DestroyOptions struct {
-	// Only this stack; both when empty. Core alone is refused while bootstrap
-	// has resources.
-	Only stacks.Kind
-	// Remove the empty stacks from the backend too, with their history.
-	Remove bool
-	// Refresh the state from the cloud first.
-	Refresh bool
-	// Unreachable goes on without a Kubernetes API that does not answer: what is
-	// on the cluster is given up with it. Without, a cluster that does not answer
-	// is left as it is.
-	Unreachable bool
-	// Confirmed says that the cluster's name was given for its destruction. A
-	// protected cluster is refused without.
-	Confirmed bool
-	// Leftovers says what becomes of cloud resources that controllers have left
-	// over, and of finalizers that nobody takes off. Default teardown.StopAtLeftovers.
-	Leftovers teardown.LeftoverPolicy
-	// KeepData leaves buckets, file systems and snapshots in the cloud, and
-	// reports each. A claim's volume goes with the claim; it is kept as well when
-	// its reclaim policy is Retain.
-	KeepData bool
-	// DrainTimeout is how long controllers may take to give back the cloud
-	// resources of one kind, and then the cloud to take them away. Default 10m
-	// each.
-	DrainTimeout time.Duration
-}
 
 // Destroy takes the cluster down: bootstrap, then core. When bootstrap could
 // not be destroyed, core is kept: what is left in the cluster would otherwise
@@ -137,27 +107,24 @@ func (d *Driver) sweep(c *config.Cluster, o DestroyOptions) teardown.Sweep {
 	}
 }
 
-// refuseProtected keeps a protected cluster alive as long as nobody names it.
+// refuseProtected refuses to destroy a protected cluster that is not confirmed.
 func refuseProtected(c *config.Cluster, o DestroyOptions) error {
 	if !c.Protect || o.Confirmed {
 		return nil
 	}
-	return &fault.Precondition{
+	return &fault.Error{
 		What:   fmt.Sprintf("destroy %s: it is protected by its cluster file", c.Name),
 		Remedy: fmt.Sprintf("nothing was changed: give --yes-destroy %s, or take protect out of the file", c.Name),
 	}
 }
 
-// keptCore says what a failed teardown of bootstrap left alone.
+// keptCore says that a failed teardown of bootstrap kept core.
 func keptCore(c *config.Cluster, err error) error {
 	if command := new(pulumicli.Error); !errors.As(err, &command) {
 		return err // nothing was started
 	}
-	return &DeploymentError{
-		Cluster:     c.Name,
-		Consequence: fmt.Sprintf("stack %s was kept", stacks.Name(c.Name, stacks.Core)),
-		Err:         err,
-	}
+	what := fmt.Sprintf("%v (stack %s was kept)", err, stacks.Name(c.Name, stacks.Core))
+	return &fault.Error{Class: fault.Deployment, What: what, Err: err}
 }
 
 // refuseWhileBootstrapped keeps core alive as long as bootstrap has resources.
@@ -174,7 +141,7 @@ func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster)
 	if n == 0 {
 		return nil
 	}
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("stack %s cannot be destroyed: stack %s still has %s",
 			stacks.Name(c.Name, stacks.Core), bootstrap, wording.Plural(n, "resource", "resources")),
 		Remedy: fmt.Sprintf("destroy both with `tombolo destroy %s`", c.Name),

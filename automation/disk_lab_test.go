@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation/pulumicli"
 	"tombolo/stacks"
 )
@@ -24,9 +26,7 @@ import (
 func (b *faultBench) limited(blocks int) (limit string) {
 	b.t.Helper()
 	real, err := pulumicli.LookPath("pulumi", b.opts.Env["PATH"])
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	assert.NilError(b.t, err)
 	dir := b.t.TempDir()
 	limit = filepath.Join(dir, "limit")
 	script := fmt.Sprintf("#!/bin/sh\n[ -e '%s' ] && ulimit -f %d\nexec '%s' \"$@\"\n", limit, blocks, real)
@@ -48,9 +48,7 @@ func TestFullDisk(t *testing.T) {
 	b := newFaultBench(t)
 	limit := b.limited(16) // of 512 bytes: enough for some of the resources
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	if err == nil || !strings.Contains(err.Error(), "file too large; free space on the disk") {
-		t.Errorf("error %v", err)
-	}
+	assert.ErrorContains(t, err, "file too large; free space on the disk")
 	b.restored()
 	b.onceThereIsSpace(limit)
 }
@@ -94,9 +92,7 @@ func (b *faultBench) killWhenTorn(file string, done <-chan struct{}) {
 		if errors.Join(err, unread) != nil || len(owners) == 0 || json.Valid(text) {
 			continue
 		}
-		if err := syscall.Kill(owners[0].PID, syscall.SIGKILL); err != nil {
-			b.t.Error(err)
-		}
+		assert.NilError(b.t, syscall.Kill(owners[0].PID, syscall.SIGKILL))
 		return
 	}
 }
@@ -112,12 +108,9 @@ func (b *faultBench) restored() {
 // twice, and that no copies of the state stay.
 func (b *faultBench) onceThereIsSpace(limit string) {
 	b.t.Helper()
-	if err := os.Remove(limit); err != nil {
-		b.t.Fatal(err)
-	}
-	if _, err := b.Up(b.t.Context(), demo(), UpOptions{}); err != nil {
-		b.t.Fatal(err)
-	}
+	assert.NilError(b.t, os.Remove(limit))
+	_, err := b.Up(b.t.Context(), demo(), UpOptions{})
+	assert.NilError(b.t, err)
 	b.converged()
 	dir, _ := b.backend.Directory()
 	if copies, err := filepath.Glob(filepath.Join(dir, ".pulumi", "stacks", stacks.Project, "demo-core.json.*[0-9]")); err != nil || len(copies) > 0 {

@@ -33,16 +33,16 @@ func (d *Driver) doctor() preflight.Doctor {
 	return preflight.Doctor{Machine: h, Backend: h, Surroundings: h, Accounts: &d.asked}
 }
 
-// readiness is a look at the account of a cluster that is to be made, which goes
-// on while the stack is opened and previewed.
+// readiness is a check of the account of a cluster that is to be made. It runs while
+// the stack is opened and previewed.
 type readiness struct {
 	cluster *config.Cluster
 	work    sync.WaitGroup
 	report  preflight.Report
 }
 
-// beforeMaking begins to look. A cluster that has a core was let in before: it is
-// not looked at again.
+// beforeMaking begins the check. A cluster that has a core passed it before, and is
+// not checked again.
 func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State) *readiness {
 	r := &readiness{cluster: c}
 	if k == stacks.Core && st.Resources() == 0 {
@@ -51,13 +51,13 @@ func (d *Driver) beforeMaking(ctx context.Context, c *config.Cluster, k stacks.K
 	return r
 }
 
-// wait for the end of the look, which is bounded. The error is that of an up.
+// wait until the check ends; its time is bounded. The error is that of an up.
 func (r *readiness) wait(ctx context.Context) error {
 	r.work.Wait()
 	if err := ctx.Err(); err != nil {
 		return pulumicli.Interrupted(pulumicli.Failed{Stack: stacks.Name(r.cluster.Name, stacks.Core), Operation: "up"}, err)
 	}
-	found := r.report.Failed()
+	found := r.report.Of(preflight.Fail)
 	if len(found) == 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (r *readiness) wait(ctx context.Context) error {
 	for i, f := range found {
 		reasons[i] = fmt.Sprintf("%s: %s (%s)", f.Check, f.Message, f.Remedy)
 	}
-	return &fault.Precondition{
+	return &fault.Error{
 		What:   fmt.Sprintf("up %s: %s", r.cluster.Name, strings.Join(reasons, "; ")),
 		Remedy: "nothing was started; `tombolo doctor " + r.cluster.Name + "` looks again",
 	}
@@ -83,7 +83,7 @@ func (h host) Has(program string) bool {
 
 func (h host) CLI(ctx context.Context) error {
 	_, err := h.driver.pulumi.Program(ctx)
-	return problem(err)
+	return err
 }
 
 func (h host) Plugins(ctx context.Context) (string, error) {
@@ -106,7 +106,7 @@ func (h host) ListStacks(ctx context.Context) error {
 func (h host) Dir() (string, bool) { return h.driver.backend.Directory() }
 
 func (h host) Scarce() string {
-	if scarce := new(fault.Precondition); errors.As(h.driver.backend.RequireSpace(), &scarce) {
+	if scarce := new(fault.Error); errors.As(h.driver.backend.RequireSpace(), &scarce) {
 		return scarce.What
 	}
 	return ""
@@ -143,13 +143,9 @@ func (h host) Repository(ctx context.Context, c *config.Cluster) error {
 	if err != nil {
 		return err
 	}
-	err = h.driver.reachGit(ctx, handover.Repository{
+	return h.driver.reachGit(ctx, handover.Repository{
 		URL: c.GitOps.URL, Branch: c.GitOps.Branch, Env: h.driver.opts.Env, Credentials: credentials,
 	})
-	if refused := new(handover.Error); errors.As(err, &refused) {
-		return &preflight.Problem{What: refused.What, Remedy: refused.Remedy}
-	}
-	return err
 }
 
 func (h host) Needs(ctx context.Context, c *config.Cluster) error {
@@ -158,13 +154,5 @@ func (h host) Needs(ctx context.Context, c *config.Cluster) error {
 
 func (h host) API(ctx context.Context, c *config.Cluster) (silence, err error) {
 	p, err := h.driver.probe(ctx, c)
-	return p.silence, problem(err)
-}
-
-// problem is the error as a finding tells it.
-func problem(err error) error {
-	if p := new(fault.Precondition); errors.As(err, &p) {
-		return &preflight.Problem{What: p.What, Remedy: p.Remedy}
-	}
-	return err
+	return p.silence, err
 }

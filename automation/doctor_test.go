@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
@@ -26,9 +28,7 @@ func ready(t *testing.T) *bench {
 	b := newBench(t)
 	bin := t.TempDir()
 	for _, name := range []string{"aws", "node", "git"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o755))
 	}
 	b.opts.Env["PATH"] = bin
 	b.opts.Env["PULUMI_DEBUG_PROVIDERS"] = "aws:1,eks:2,kubernetes:3"
@@ -54,9 +54,7 @@ func said(findings []preflight.Finding) []string {
 func TestDoctor(t *testing.T) {
 	b := ready(t)
 	reports, err := b.Doctor(t.Context(), []*config.Cluster{planned("one"), planned("two")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := []string{
 		"ok tools: pulumi, aws, node and git are there",
 		"ok plugins: aws, eks and kubernetes are there",
@@ -94,17 +92,13 @@ func TestReady(t *testing.T) {
 		return nil
 	}
 	reports, err := b.Ready(t.Context(), []*config.Cluster{planned("old"), planned("one"), planned("two")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	const addresses = "fail quota: 3 more Elastic IP addresses in eu-central-1, 9 with the other clusters: 0 of 5 are used"
 	want := map[string][]string{
 		"old": nil, "one": {addresses}, "two": {addresses, "fail distribution: gitops.auth.password: variable TOKEN is not set"},
 	}
 	for _, r := range reports {
-		if diff := cmp.Diff(want[r.Cluster], said(r.Findings)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", r.Cluster, diff)
-		}
+		assert.Assert(t, is.DeepEqual(said(r.Findings), want[r.Cluster]), r.Cluster)
 	}
 }
 
@@ -117,16 +111,14 @@ func TestDoctorFindsAll(t *testing.T) {
 	b.opts.Env["AWS_WEB_IDENTITY_TOKEN_FILE"] = ""
 	b.missing = errors.New("gitops.distribution: checksum differs")
 	b.reachGit = func(context.Context, handover.Repository) error {
-		return &handover.Error{What: "https://git.example/platform.git has no branch main", Remedy: "push one"}
+		return &fault.Error{What: "https://git.example/platform.git has no branch main", Remedy: "push one"}
 	}
 	b.cli.fail["stack ls "] = failure{stderr: "error: no such bucket"}
 	b.cli.fail["plugin ls"] = failure{stderr: "error: broken"}
 	b.lock(t, "one-core", backend.Owner{PID: 7, Host: "elsewhere", User: "ada"})
 	clear(b.cli.states)
 	reports, err := b.Doctor(t.Context(), []*config.Cluster{planned("one")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	got := strings.Join(said(reports[0].Findings), "\n")
 	for _, want := range []string{
 		"fail tools: aws is not in PATH", "fail tools: node is not in PATH", "fail tools: git is not in PATH",
@@ -135,9 +127,7 @@ func TestDoctorFindsAll(t *testing.T) {
 		"fail Git repository: https://git.example/platform.git has no branch main",
 		"fail distribution: gitops.distribution: checksum differs",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q was not found:\n%s", want, got)
-		}
+		assert.Check(t, is.Contains(got, want))
 	}
 	for _, f := range reports[0].Findings {
 		if f.Level != preflight.OK && f.Remedy == "" {
@@ -153,18 +143,12 @@ func TestDemandOfWhatExists(t *testing.T) {
 	d.Resources[2].Type = "aws:eks/cluster:Cluster"
 	b.cli.states["one-core"] = d
 	st, err := b.backend.State(t.Context(), "one-core")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := preflight.Demand{"VPCs": 1, "Elastic IP addresses": 3, "EKS clusters": 0}
-	if diff := cmp.Diff(want, b.cloud.Demand(planned("one"), coreOf(st))); diff != "" {
-		t.Errorf("demand (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cloud.Demand(planned("one"), coreOf(st)), want)
 	c := planned("one")
 	c.Network = config.Network{Existing: &config.ExistingNetwork{}}
-	if diff := cmp.Diff(preflight.Demand{"EKS clusters": 1}, b.cloud.Demand(c, coreOf(nil))); diff != "" {
-		t.Errorf("demand in an existing network (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cloud.Demand(c, coreOf(nil)), preflight.Demand{"EKS clusters": 1})
 }
 
 // An up that would fail in the account makes nothing; an account is asked once.
@@ -180,7 +164,7 @@ func TestUpLooksAtTheAccount(t *testing.T) {
 		"(delete what is not needed, or ask for more in the console of Service Quotas); nothing was started; `tombolo doctor one` looks again"
 	for range 2 {
 		_, err := b.Up(t.Context(), planned("one"), UpOptions{})
-		if precondition := new(fault.Precondition); !errors.As(err, &precondition) || err.Error() != want {
+		if precondition := new(fault.Error); !errors.As(err, &precondition) || err.Error() != want {
 			t.Errorf("error is %T %v", err, err)
 		}
 	}

@@ -3,13 +3,11 @@ package automation
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/backend"
-	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
@@ -39,7 +37,7 @@ func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions,
 		return unreachable(c, own)
 	}
 	k := teardown.Cluster{Cluster: own.cluster}
-	if c.GitOps.Engine != config.ArgoCD { // whose Applications are gone by here
+	if c.GitOps.Engine != config.ArgoCD { // its Applications were deleted before
 		if err := d.suspendFlux(ctx, c, k, st); err != nil {
 			return err
 		}
@@ -57,11 +55,6 @@ func (d *Driver) drainOptions(c *config.Cluster, o DestroyOptions) teardown.Opti
 		Waiting: func(what string) { d.opts.Observer.Waiting(c.Name, what) },
 		Note:    d.noter(stacks.Name(c.Name, stacks.Bootstrap)),
 	}
-}
-
-// noter tells the observer what people should know of a stack.
-func (d *Driver) noter(stack string) func(string) {
-	return func(message string) { d.opts.Observer.Note(stack, message) }
 }
 
 // suspendFlux keeps Flux from making things again. That is written down first,
@@ -104,7 +97,7 @@ func marked(raw apitype.UntypedDeployment) (apitype.UntypedDeployment, error) {
 	return backend.WithOutput(raw, func(outputs map[string]json.RawMessage) { outputs[drainingOutput] = json.RawMessage("true") })
 }
 
-// resume undoes what a destruction that was given up has suspended.
+// resume undoes what a destruction that was not ended has suspended.
 func (d *Driver) resume(ctx context.Context, c *config.Cluster, st *backend.State) error {
 	if !draining(st) {
 		return nil
@@ -130,9 +123,5 @@ func notDrained(ctx context.Context, c *config.Cluster, err error) error {
 		return fmt.Errorf("destroy %s: interrupted while controllers give back what they have in the cloud; "+
 			"run the same command again to go on from there, or tombolo up to keep the cluster: %w", c.Name, ctx.Err())
 	}
-	return &DeploymentError{
-		Cluster:     c.Name,
-		Consequence: fmt.Sprintf("stacks %s and %s were kept", stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
-		Err:         errors.New(fault.WithRemedy(fmt.Sprintf("destroy %s: %v", c.Name, err), teardown.RemedyFor(err))),
-	}
+	return bothKept(c, err.Error(), teardown.RemedyFor(err), err)
 }

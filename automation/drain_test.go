@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,9 +40,7 @@ func fluxSuspended(t *testing.T, client *fake.FakeDynamicClient) bool {
 	t.Helper()
 	resource, _ := meta.UnsafeGuessKindToResource(kustomizations)
 	o, err := client.Tracker().Get(resource, "flux-system", "platform")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	is, _, _ := unstructured.NestedBool(o.(*unstructured.Unstructured).Object, "spec", "suspend")
 	return is
 }
@@ -53,32 +52,27 @@ func TestDrainThatIsGivenUp(t *testing.T) {
 	k, client := withFlux(t)
 	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
-	var stopped *DeploymentError
+	var stopped *fault.Error
 	want := "destroy demo: load balancers were not given back within 20ms: Service shop/front is still there, or was made again; " +
 		"look at the logs of the controllers that hold them, resolve the cause, and run the same command again; " +
 		"--leftovers delete takes the finalizers off, and deletes in the cloud what is left over then (stacks demo-bootstrap and demo-core were kept)"
-	if !errors.As(err, &stopped) || err.Error() != want {
+	if !errors.As(err, &stopped) || stopped.Class != fault.Deployment || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}
-	if len(b.cli.operations()) > 0 {
-		t.Errorf("operations were started: %v", b.cli.operations())
-	}
+	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
 	if !fluxSuspended(t, client) {
 		t.Error("Flux is not suspended")
 	}
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	if fluxSuspended(t, client) {
 		t.Error("Flux is suspended after an up")
 	}
 	notes := []string{
-		"note demo-bootstrap: Flux makes nothing again: 1 object is suspended",
+		"note demo-bootstrap: Flux is stopped: 1 object is suspended",
 		"note demo-bootstrap: recovered: Flux goes on, 1 object is no longer suspended",
 	}
-	if diff := cmp.Diff(notes, b.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.notes(), notes)
 }
 
 func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
@@ -90,16 +84,13 @@ func TestDrainOfAClusterThatDoesNotAnswer(t *testing.T) {
 	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	b.probeTimeout = 10 * time.Millisecond
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
-	var refused *fault.Precondition
+	var refused *fault.Error
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "tombolo destroy demo --unreachable") {
 		t.Errorf("error is %T: %v", err, err)
 	}
-	if len(b.cli.operations()) > 0 {
-		t.Errorf("operations were started: %v", b.cli.operations())
-	}
-	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{Unreachable: true}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
+	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Unreachable: true})
+	assert.NilError(t, err)
 	if !slices.Contains(b.cli.operations(), "destroy demo-core") {
 		t.Errorf("operations: %v", b.cli.operations())
 	}

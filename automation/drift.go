@@ -17,7 +17,7 @@ import (
 // nothing: see drift.Compare.
 func (d *Driver) Drift(ctx context.Context, c *config.Cluster) (drift.Report, error) {
 	report, err := drift.Compare(ctx, c, d.cloud(c), host{d})
-	return report, classify(c, err)
+	return report, err
 }
 
 func (h host) State(ctx context.Context, stack string) (drift.State, error) {
@@ -59,7 +59,7 @@ func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, 
 	}
 	seen := make([]drift.Sighting, 0, len(found))
 	for _, f := range found {
-		seen = append(seen, drift.Sighting{ARN: f.ARN, Tags: f.Tags})
+		seen = append(seen, drift.Sighting{CloudID: f.CloudID, Tags: f.Tags})
 	}
 	return seen, err
 }

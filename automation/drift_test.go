@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/drift"
@@ -44,18 +45,16 @@ var untimed = cmpopts.IgnoreFields(drift.Report{}, "At", "Seconds")
 
 func TestDrift(t *testing.T) {
 	b := driftBench(t,
-		recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"},
-		recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
-		recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:instance/i-1", Tags: map[string]string{"eks:nodegroup-name": "x"}},
+		recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"},
+		recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
+		recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:instance/i-1", Tags: map[string]string{"eks:nodegroup-name": "x"}},
 	)
 	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{
 		refreshed(apitype.OpSame, "aws:ec2/vpc:Vpc", "v"), refreshed(apitype.OpDelete, "aws:ec2/subnet:Subnet", "a"),
 	}
 	b.cli.plan["refresh demo-bootstrap"] = []apitype.EngineEvent{refreshed(apitype.OpUpdate, "kubernetes:core/v1:ConfigMap", "c")}
 	got, err := b.Drift(t.Context(), demo())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := drift.Report{
 		Cluster: "demo",
 		Stacks:  []drift.Stack{{Stack: "demo-core", Resources: 2}, {Stack: "demo-bootstrap", Resources: 1}},
@@ -66,31 +65,25 @@ func TestDrift(t *testing.T) {
 				URN:        "urn:pulumi:s::tombolo::kubernetes:core/v1:ConfigMap::c",
 				Properties: []drift.Property{{Path: "size", Expected: 1.0, Actual: 2.0}},
 			},
-			{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", ARN: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
+			{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", CloudID: "arn:aws:ec2:eu-central-1:111122223333:security-group/sg-1"},
 		},
 		LeftOut: []drift.LeftOut{{Maker: "EKS node groups", Count: 1}},
 	}
-	if diff := cmp.Diff(want, got, untimed); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, got, want, untimed)
 	wantSeen := []string{
 		"started preview refresh demo-core", "finished demo-core map[missing:1 same:1] true",
 		"started preview refresh demo-bootstrap", "finished demo-bootstrap map[changed:1 same:0] true",
 	}
-	if diff := cmp.Diff(wantSeen, b.seen.lines); diff != "" {
-		t.Errorf("the observer was told (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.lines, wantSeen)
 }
 
 // A cluster without stacks has none afterwards, and what it left in the cloud
 // is still found.
 func TestDriftOfNothing(t *testing.T) {
-	b := driftBench(t, recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"})
+	b := driftBench(t, recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1"})
 	clear(b.cli.states)
 	got, err := b.Drift(t.Context(), demo())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := []drift.Stack{{Stack: "demo-core", Skipped: "it was not deployed"}, {Stack: "demo-bootstrap", Skipped: "it was not deployed"}}
 	if diff := cmp.Diff(want, got.Stacks); diff != "" || got.Count(drift.Unexpected) != 1 {
 		t.Errorf("found %v, stacks (-want +got):\n%s", got.Differences, diff)
@@ -105,9 +98,7 @@ func TestDriftWithoutTheCluster(t *testing.T) {
 	b := driftBench(t)
 	b.cli.plan["refresh demo-core"] = []apitype.EngineEvent{refreshed(apitype.OpDelete, "aws:eks/cluster:Cluster", "demo")}
 	got, err := b.Drift(t.Context(), demo())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if got.Count(drift.Missing) != 1 || got.Stacks[1].Skipped != "the cluster that it is on is gone" {
 		t.Errorf("found %v in %v", got.Differences, got.Stacks)
 	}
@@ -119,12 +110,12 @@ func TestDriftWithoutTheCluster(t *testing.T) {
 // One stack that fails does not keep the other from being compared; but what is
 // unexpected cannot be told.
 func TestDriftFails(t *testing.T) {
-	b := driftBench(t, recovery.Sighting{ARN: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-2"})
+	b := driftBench(t, recovery.Sighting{CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-2"})
 	b.cli.fail["refresh demo-core"] = failure{diagnostics: []apitype.DiagnosticEvent{{Severity: "error", Message: "ExpiredToken: it expired"}}}
 	b.cli.plan["refresh demo-bootstrap"] = []apitype.EngineEvent{refreshed(apitype.OpUpdate, "kubernetes:core/v1:ConfigMap", "c")}
 	got, err := b.Drift(t.Context(), demo())
 	const want = "preview refresh demo-core: ExpiredToken: it expired; renew the cloud credentials and run the same command again"
-	if deployment := new(DeploymentError); !errors.As(err, &deployment) || err.Error() != want || got.Error != want {
+	if deployment := new(pulumicli.Error); !errors.As(err, &deployment) || err.Error() != want || got.Error != want {
 		t.Errorf("error is %T %v, in the report %q", err, err, got.Error)
 	}
 	if got.Stacks[0].Skipped != want || len(got.Differences) != 1 || got.Differences[0].Class != drift.Changed {
@@ -139,9 +130,7 @@ func TestDriftLookupFails(t *testing.T) {
 	}
 	_, err := b.Drift(t.Context(), demo())
 	const want = "look for unexpected resources of demo: denied; allow tag:GetResources to the credentials in use, and run the same command again"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is %v", err)
-	}
+	assert.Error(t, err, want)
 }
 
 func TestDriftOfBusyStack(t *testing.T) {
@@ -153,9 +142,7 @@ func TestDriftOfBusyStack(t *testing.T) {
 	b.lock(t, "demo-bootstrap", owner)
 	b.cli.states["demo-bootstrap"] = deployed("demo-bootstrap")
 	got, err := b.Drift(t.Context(), demo())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for i, want := range []string{"1 operation on it was interrupted", "it is locked by " + owner.String()} {
 		if got.Stacks[i].Busy != want {
 			t.Errorf("%s: busy is %q, want %q", got.Stacks[i].Stack, got.Stacks[i].Busy, want)

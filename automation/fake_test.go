@@ -19,6 +19,7 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/handover"
@@ -349,9 +350,7 @@ func newBench(t *testing.T) *bench {
 		BackendURL: "file://" + b.stateDir,
 		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": ""},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	d.program = func(c *config.Cluster, k stacks.Kind, o stacks.Options) (pulumi.RunFunc, error) {
 		if o.Placeholders {
 			b.placeholders = append(b.placeholders, stacks.Name(c.Name, k))
@@ -371,7 +370,7 @@ func newBench(t *testing.T) *bench {
 
 // roomy is an account that has everything, and room for more.
 func roomy(_ context.Context, c *config.Cluster) preflight.Facts {
-	f := preflight.Facts{Account: c.Cloud.Account, ARN: "arn:aws:iam::" + c.Cloud.Account + ":user/ada", Region: c.Cloud.Region, Enabled: true}
+	f := preflight.Facts{Account: c.Cloud.Account, Identity: "arn:aws:iam::" + c.Cloud.Account + ":user/ada", Region: c.Cloud.Region, Enabled: true}
 	f.Quotas = map[preflight.Kind]preflight.Quota{}
 	for _, k := range []preflight.Kind{"VPCs", "Elastic IP addresses", "EKS clusters"} {
 		f.Quotas[k] = preflight.Quota{Limit: 5}

@@ -20,7 +20,10 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/automation/pulumicli"
 	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/internal/names"
@@ -57,14 +60,10 @@ func newFaultBench(t *testing.T) *faultBench {
 	t.Helper()
 	d, seen := realBench(t, network)
 	cloud, err := aws.Open(t.TempDir(), standin.Options{Clusters: noClusters{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(cloud.Close)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	server := grpc.NewServer()
 	pulumirpc.RegisterResourceProviderServer(server, cloud.Provider())
 	go func() { _ = server.Serve(listener) }()
@@ -106,9 +105,8 @@ func network(p *pulumi.Context) error {
 
 func (b *faultBench) fault(f standin.Fault) {
 	b.t.Helper()
-	if _, err := b.cloud.AddFault(f); err != nil {
-		b.t.Fatal(err)
-	}
+	_, err := b.cloud.AddFault(f)
+	assert.NilError(b.t, err)
 }
 
 // made are the ids in the account but those it was given, sorted.
@@ -127,9 +125,7 @@ func (b *faultBench) made() []string {
 func (b *faultBench) known() []string {
 	b.t.Helper()
 	st, err := b.backend.State(b.t.Context(), "demo-core")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	assert.NilError(b.t, err)
 	var ids []string
 	for _, r := range st.Deployment.Resources {
 		if strings.HasPrefix(string(r.Type), "aws:") {
@@ -199,17 +195,14 @@ func TestFaultsAreRetried(t *testing.T) {
 			for _, f := range test.faults {
 				b.fault(f)
 			}
-			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			assert.NilError(t, err)
 			if left := b.cloud.Faults(); len(left) > 0 {
 				t.Errorf("faults that did not happen: %v", left)
 			}
 			notes := strings.Join(b.seen.notes(), "\n")
 			for _, want := range test.notes {
-				if !strings.Contains(notes, want) {
-					t.Errorf("notes lack %q:\n%s", want, notes)
-				}
+				assert.Check(t, is.Contains(notes, want))
 			}
 			if test.notes == nil && notes != "" {
 				t.Errorf("notes:\n%s", notes)
@@ -235,7 +228,7 @@ func TestFaultsThatStay(t *testing.T) {
 			b := newFaultBench(t)
 			b.fault(test.fault)
 			_, err := b.Up(t.Context(), demo(), UpOptions{})
-			if deployment := new(DeploymentError); !errors.As(err, &deployment) || !strings.Contains(err.Error(), test.want) {
+			if deployment := new(pulumicli.Error); !errors.As(err, &deployment) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
 			}
 			tries := 0
@@ -247,9 +240,8 @@ func TestFaultsThatStay(t *testing.T) {
 			if tries != test.tries {
 				t.Errorf("tried %d times, want %d", tries, test.tries)
 			}
-			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err = b.Up(t.Context(), demo(), UpOptions{})
+			assert.NilError(t, err)
 			b.converged()
 		})
 	}
@@ -273,9 +265,8 @@ func TestDestroyAfterALostAnswer(t *testing.T) {
 // TestLostAnswerOfADeletion: the next destroy finds that it is done.
 func TestLostAnswerOfADeletion(t *testing.T) {
 	b := newFaultBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "delete", Type: "Vpc"})
 	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{}); err == nil || !strings.Contains(err.Error(), "deleting EC2 VPC") {
 		t.Fatalf("error %v", err)
@@ -323,22 +314,17 @@ func TestFaultsOfPreviews(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			b := newFaultBench(t)
 			b.program = func(*config.Cluster, stacks.Kind, stacks.Options) (pulumi.RunFunc, error) { return zones, nil }
-			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			assert.NilError(t, err)
 			b.fault(throttled)
-			if err := test.do(b); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, test.do(b))
 			if left := b.cloud.Faults(); len(left) > 0 {
 				t.Errorf("faults that did not happen: %v", left)
 			}
 			b.converged()
 			b.fault(standin.Fault{Kind: standin.FaultThrottled, Operation: "invoke", Type: throttled.Type, Count: 12})
-			_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-			if err == nil || !strings.Contains(err.Error(), "Rate exceeded") && !strings.Contains(err.Error(), "RequestLimitExceeded") {
-				t.Errorf("error %v", err)
-			}
+			_, err = b.Preview(t.Context(), demo(), PreviewOptions{})
+			assert.Assert(t, is.Regexp("Rate exceeded|RequestLimitExceeded", fmt.Sprint(err)))
 		})
 	}
 }
@@ -361,9 +347,8 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err == nil {
 		t.Error("an up went on with a resource that nobody has seen")
 	}
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "1 resource is no longer there: aws:iam/role:Role role") {
 		t.Errorf("notes:\n%s", notes)
 	}
@@ -382,9 +367,8 @@ func TestAnswerLostAndListedLate(t *testing.T) {
 		return asked.Cloud.Lookup(ctx, c, queries)
 	}
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Vpc"})
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	if notes := strings.Join(b.seen.notes(), "\n"); looks != 2 || !strings.Contains(notes, "got no answer; adopted aws:ec2/vpc:Vpc net vpc-") {
 		t.Errorf("looked %d times:\n%s", looks, notes)
 	}

@@ -4,38 +4,21 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
-	"tombolo/automation/plan"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
 	"tombolo/stacks"
 )
 
-// This file keeps an up from taking away what Applications hang on: the
+// This file keeps an up from taking away what Applications depend on: the
 // cluster's registration, and its general ConfigMap. Both are updated in place;
 // a plan that deletes or replaces one is refused while there are Applications.
-
-// kept names the object of a step by which it would be taken away; "" when the
-// step does no such thing, or it is no object that is kept.
-func kept(m apitype.StepEventMetadata) string {
-	takesAway := []apitype.OpType{
-		apitype.OpDelete, apitype.OpReplace, apitype.OpCreateReplacement, apitype.OpDeleteReplaced,
-	}
-	if m.Old == nil || !slices.Contains(takesAway, m.Op) || !plan.IsRegistration(m.Type, m.Old.ID) && !plan.IsInfraConfig(m.Type, m.Old.ID) {
-		return ""
-	}
-	kind := m.Type[strings.LastIndex(m.Type, ":")+1:]
-	return kind + " " + m.Old.ID
-}
 
 // refuseLoss refuses a plan that takes kept objects away, but where the hub has
 // no Applications of the cluster.
@@ -47,15 +30,15 @@ func (d *Driver) refuseLoss(ctx context.Context, c *config.Cluster, r StackResul
 	if err != nil || users == "" {
 		return err
 	}
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("up %s would delete or replace %s, and %s", c.Name, strings.Join(r.lost, " and "), users),
 		Remedy: fmt.Sprintf("its stack was left as it is: take back what changed in the cluster file, or run `tombolo destroy %s --only bootstrap` before, "+
 			"which removes the applications as they should be", c.Name),
 	}
 }
 
-// users says who hangs on the kept objects, by the hub that the state knows: the
-// file may name another one by now.
+// users says what depends on the kept objects, by the hub in the state: the file may
+// name another one meanwhile.
 func (d *Driver) users(ctx context.Context, c *config.Cluster) (string, error) {
 	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
 	if err != nil {

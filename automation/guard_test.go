@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/kube/kubetest"
 	"tombolo/config"
@@ -77,9 +77,7 @@ func TestAPlanThatTakesARegistrationAwayIsRefused(t *testing.T) {
 			wantPrecondition(t, err, "up spoke would delete or replace Secret argocd/cluster-spoke, and hub mgmt has 1 application for it; "+
 				"its stack was left as it is: take back what changed in the cluster file, or run `tombolo destroy spoke --only bootstrap` before, "+
 				"which removes the applications as they should be")
-			if diff := cmp.Diff(test.ops, f.cli.operations()); diff != "" {
-				t.Errorf("operations (-want +got):\n%s", diff)
-			}
+			assert.DeepEqual(t, f.cli.operations(), test.ops)
 		})
 	}
 }
@@ -94,17 +92,12 @@ func TestALossThatNobodyMissesIsNone(t *testing.T) {
 	}
 	silent(f.clusters["mgmt"])
 	_, err := f.Preview(t.Context(), argoCluster("spoke", "mgmt"), PreviewOptions{})
-	if err == nil || !strings.Contains(err.Error(), "hub mgmt cannot be asked for applications: the Kubernetes API does not answer (connection refused)") {
-		t.Errorf("a hub that cannot be asked: %v", err)
-	}
+	assert.ErrorContains(t, err, "hub mgmt cannot be asked for applications: the Kubernetes API does not answer (connection refused)")
 }
 
 func TestUpDoesNotPreviewWithoutNeed(t *testing.T) {
 	f := newFleet(t)
-	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"up spoke-core", "up spoke-bootstrap"}, f.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
+	assert.NilError(t, err)
+	assert.DeepEqual(t, f.cli.operations(), []string{"up spoke-core", "up spoke-bootstrap"})
 }

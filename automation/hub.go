@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,7 +35,7 @@ func (d *Driver) requireHub(ctx context.Context, c *config.Cluster) error {
 			return err
 		}
 		if st.Resources() == 0 {
-			return &fault.Precondition{
+			return &fault.Error{
 				What:   fmt.Sprintf("up %s: its hub %s is not there: stack %s was not deployed yet", c.Name, c.Hub(), stack),
 				Remedy: fmt.Sprintf("nothing was started: run `tombolo up %s %s`, which makes the hub first", c.Hub(), c.Name),
 			}
@@ -54,10 +53,6 @@ func (d *Driver) hasHub(ctx context.Context, c *config.Cluster) (bool, error) {
 	st, err := d.backend.State(ctx, stacks.Name(c.Hub(), stacks.Core))
 	return len(st.Outputs()) > 0, err
 }
-
-// probeTimeout is how long a Kubernetes API may take to answer before it counts
-// as unreachable: a control plane that restarts is back well before.
-const probeTimeout = 30 * time.Second
 
 // probe is what a look at a cluster's Kubernetes API found.
 type probe struct {
@@ -89,7 +84,7 @@ func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
 		return probe{}, fmt.Errorf("ask the Kubernetes API of %s: interrupted: %w", c.Name, ctx.Err())
 	}
 	if kube.Refused(p.silence) {
-		return probe{}, &fault.Precondition{
+		return probe{}, &fault.Error{
 			What:   fmt.Sprintf("the Kubernetes API of %s refuses this identity: %v", c.Name, p.silence),
 			Remedy: "use an identity that is among kubernetes.admins, and run the command again", Err: p.silence,
 		}
@@ -98,7 +93,7 @@ func (d *Driver) probe(ctx context.Context, c *config.Cluster) (probe, error) {
 }
 
 // restoreRegistration makes good what a destruction, or an up that turns addons off, has
-// begun and given up: the registration gets its labels back, and what has changed
+// begun and not ended: the registration gets its labels back, and what has changed
 // on the hub is read into the state, so that the up to come makes it again.
 func (d *Driver) restoreRegistration(ctx context.Context, c *config.Cluster, st *backend.State) error {
 	at, left, err := d.left(ctx, c, st)
@@ -115,7 +110,7 @@ func (d *Driver) restoreRegistration(ctx context.Context, c *config.Cluster, st 
 	if _, err := (argocd.Hub{Client: at.Client}).Return(ctx, c.Name); err != nil {
 		return err
 	}
-	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: the registration of %s with hub %s is made whole again", c.Name, c.Hub()))
+	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: the registration of %s with hub %s was restored", c.Name, c.Hub()))
 	return nil
 }
 
@@ -141,8 +136,8 @@ func (d *Driver) left(ctx context.Context, c *config.Cluster, st *backend.State)
 	return at, there == nil || there.Leaving() || lacks(there.Labels(), registration, c), nil
 }
 
-// hasLeft is left where it does not matter why the hub cannot be asked: up will
-// say so when it is to join it again.
+// hasLeft is left without the error: the up itself reports why the hub cannot be
+// asked.
 func (d *Driver) hasLeft(ctx context.Context, c *config.Cluster, st *backend.State) bool {
 	_, left, err := d.left(ctx, c, st)
 	return left || err != nil
@@ -180,7 +175,7 @@ func (d *Driver) refuseWithSpokes(ctx context.Context, c *config.Cluster, at kub
 		return nil
 	}
 	slices.Sort(spokes)
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("destroy %s: it is the hub of %s", c.Name, strings.Join(spokes, ", ")),
 		Remedy: fmt.Sprintf("nothing was changed: run `tombolo destroy %s %s`, which takes spokes down before their hub; "+
 			"of a cluster that is not Tombolo's, delete the Secret in namespace %s by which it is registered", c.Name, strings.Join(spokes, " "), argocd.Namespace),
@@ -188,8 +183,8 @@ func (d *Driver) refuseWithSpokes(ctx context.Context, c *config.Cluster, at kub
 }
 
 // deployedSpokes are the clusters with files beside the hub's that name it, and
-// have resources in bootstrap. A file that is wrong names nobody: whoever is
-// registered is known by that too.
+// have resources in bootstrap. A file that is wrong counts for none: clusters that
+// are registered are known by that too.
 func (d *Driver) deployedSpokes(ctx context.Context, hub *config.Cluster) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(hub.File), "*.yaml"))
 	if err != nil {
@@ -214,18 +209,14 @@ func (d *Driver) deployedSpokes(ctx context.Context, hub *config.Cluster) ([]str
 
 // notDeregistered puts the error of a deregistration into its class.
 func notDeregistered(ctx context.Context, c *config.Cluster, err error) error {
-	why := new(argocd.Error)
+	why := new(fault.Error)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("destroy %s: interrupted while its hub forgets it; run the same command again to go on from there: %w", c.Name, ctx.Err())
 	case !errors.As(err, &why):
 		return fmt.Errorf("destroy %s: deregister it at its hub: %w", c.Name, err)
-	case !why.Begun:
-		return &fault.Precondition{What: fmt.Sprintf("destroy %s: %s", c.Name, why.What), Remedy: why.Remedy, Err: why}
+	case why.Class == fault.Precondition:
+		return &fault.Error{What: fmt.Sprintf("destroy %s: %s", c.Name, why.What), Remedy: why.Remedy, Err: why}
 	}
-	return &DeploymentError{
-		Cluster:     c.Name,
-		Consequence: fmt.Sprintf("stacks %s and %s were kept", stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
-		Err:         fmt.Errorf("destroy %s: %w", c.Name, why),
-	}
+	return bothKept(c, why.What, why.Remedy, why)
 }

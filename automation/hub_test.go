@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"gotest.tools/v3/assert"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -94,9 +94,7 @@ func silent(k kube.Cluster) { kubetest.Fail(k, errors.New("connection refused"))
 func (f *fleet) applications(t *testing.T) string {
 	t.Helper()
 	all, err := (argocd.Hub{Client: f.clusters["mgmt"].Client}).Applications(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var names []string
 	for _, a := range all {
 		names = append(names, a.GetName())
@@ -106,7 +104,7 @@ func (f *fleet) applications(t *testing.T) string {
 
 func wantPrecondition(t *testing.T, err error, want string) {
 	t.Helper()
-	var precondition *fault.Precondition
+	var precondition *fault.Error
 	if !errors.As(err, &precondition) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}
@@ -131,15 +129,12 @@ func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
 			seen = f.applications(t)
 		}
 	}
-	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
+	assert.NilError(t, err)
 	if seen != "others" {
 		t.Errorf("when bootstrap was destroyed the hub had the applications %q", seen)
 	}
-	if diff := cmp.Diff([]string{"destroy spoke-bootstrap", "destroy spoke-core"}, f.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, f.cli.operations(), []string{"destroy spoke-bootstrap", "destroy spoke-core"})
 	if slices.Contains(f.cli.env, "PULUMI_K8S_DELETE_UNREACHABLE=true") {
 		t.Error("what is unreachable was given up, and nothing was")
 	}
@@ -164,27 +159,23 @@ func TestDestroyOfASilentSpoke(t *testing.T) {
 			env = f.cli.env
 		}
 	}
-	if _, err := f.Destroy(t.Context(), c, DestroyOptions{Unreachable: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = f.Destroy(t.Context(), c, DestroyOptions{Unreachable: true})
+	assert.NilError(t, err)
 	if f.applications(t) != "" || !slices.Contains(env, "PULUMI_K8S_DELETE_UNREACHABLE=true") {
 		t.Errorf("applications are %s; the environment is %v", f.applications(t), env)
 	}
 	want := []string{
 		"note spoke-bootstrap: the Kubernetes API does not answer (connection refused): what is on the cluster is given up with it",
-		"note spoke-bootstrap: Application argocd/theirs is let go: what it has made on spoke is not deleted",
+		"note spoke-bootstrap: Application argocd/theirs is released: what it has made on spoke is not deleted",
 	}
-	if diff := cmp.Diff(want, f.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, f.seen.notes(), want)
 }
 
 func TestDestroyOfASpokeWhoseHubIsGone(t *testing.T) {
 	f := newFleet(t)
 	delete(f.cli.states, "mgmt-core")
-	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
+	assert.NilError(t, err)
 	if notes := f.seen.notes(); len(notes) != 1 || notes[0] != "note spoke-bootstrap: hub mgmt is gone: there is nothing to deregister" {
 		t.Errorf("notes are %q", notes)
 	}
@@ -204,9 +195,7 @@ func TestDestroyOfAHubWithSpokesIsRefused(t *testing.T) {
 	wantPrecondition(t, err, "destroy mgmt: it is the hub of spoke; nothing was changed: run `tombolo destroy mgmt spoke`, which takes spokes down before their hub; "+
 		"of a cluster that is not Tombolo's, delete the Secret in namespace argocd by which it is registered")
 	secrets := f.clusters["mgmt"].Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd")
-	if err := secrets.Delete(t.Context(), "cluster-spoke", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, secrets.Delete(t.Context(), "cluster-spoke", metav1.DeleteOptions{}))
 	if _, err := f.Destroy(t.Context(), argoCluster("mgmt", ""), DestroyOptions{}); err != nil {
 		t.Errorf("without spokes: %v", err)
 	}
@@ -215,20 +204,16 @@ func TestDestroyOfAHubWithSpokesIsRefused(t *testing.T) {
 func TestDestroyOfASilentHub(t *testing.T) {
 	f := newFleet(t)
 	silent(f.clusters["mgmt"])
-	if _, err := f.Destroy(t.Context(), argoCluster("mgmt", ""), DestroyOptions{Unreachable: true}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"destroy mgmt-bootstrap", "destroy mgmt-core"}, f.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	_, err := f.Destroy(t.Context(), argoCluster("mgmt", ""), DestroyOptions{Unreachable: true})
+	assert.NilError(t, err)
+	assert.DeepEqual(t, f.cli.operations(), []string{"destroy mgmt-bootstrap", "destroy mgmt-core"})
 }
 
 // TestDestroyAsksTheHubOfTheState: the file may name another one by now.
 func TestDestroyAsksTheHubOfTheState(t *testing.T) {
 	f := newFleet(t, kubetest.Application("theirs"))
-	if _, err := f.Destroy(t.Context(), argoCluster("spoke", "other"), DestroyOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.Destroy(t.Context(), argoCluster("spoke", "other"), DestroyOptions{})
+	assert.NilError(t, err)
 	if left := f.applications(t); left != "" {
 		t.Errorf("the hub still has %s", left)
 	}
@@ -238,24 +223,17 @@ func TestUpTakesBackWhatADestroyBegan(t *testing.T) {
 	f := newFleet(t)
 	hub := argocd.Hub{Client: f.clusters["mgmt"].Client}
 	l := argocd.Leaving{Cluster: argocd.Cluster{Name: "spoke"}}
-	if err := hub.Deregister(t.Context(), l, argocd.Options{Poll: time.Millisecond}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, hub.Deregister(t.Context(), l, argocd.Options{Poll: time.Millisecond}))
+	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
+	assert.NilError(t, err)
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
-	if diff := cmp.Diff(want, f.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, f.cli.operations(), want)
 	r, err := hub.Registration(t.Context(), "spoke")
 	if err != nil || r.Leaving() || r.Labels()["tombolo/cluster"] != "spoke" {
 		t.Errorf("the registration has %v, %v", r.Labels(), err)
 	}
-	want = []string{"note spoke-bootstrap: recovered: the registration of spoke with hub mgmt is made whole again"}
-	if diff := cmp.Diff(want, f.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	want = []string{"note spoke-bootstrap: recovered: the registration of spoke with hub mgmt was restored"}
+	assert.DeepEqual(t, f.seen.notes(), want)
 }
 
 // TestUpMakesARegistrationWhole that an up had begun to turn an addon off in,
@@ -268,13 +246,10 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 			deployment.Resources[i].Inputs = map[string]any{"metadata": map[string]any{"labels": map[string]any{"wave": "0", "addon-reloader": "on"}}}
 		}
 	}
-	if _, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := f.Up(t.Context(), argoCluster("spoke", "mgmt"), UpOptions{Previewed: true})
+	assert.NilError(t, err)
 	want := []string{"up spoke-core", "refresh spoke-bootstrap", "up spoke-bootstrap"}
-	if diff := cmp.Diff(want, f.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, f.cli.operations(), want)
 	registration, _ := registrationOf(&backend.State{Deployment: deployment}, "spoke")
 	if c := argoCluster("spoke", "mgmt"); lacks(map[string]string{"wave": "0"}, registration, c) {
 		t.Error("a label that the file has no more is missed")
@@ -284,12 +259,9 @@ func TestUpMakesARegistrationWhole(t *testing.T) {
 func TestPreviewOfASpokeBeforeItsHub(t *testing.T) {
 	f := newFleet(t)
 	delete(f.cli.states, "mgmt-core")
-	if _, err := f.Preview(t.Context(), argoCluster("spoke", "mgmt"), PreviewOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"spoke-bootstrap"}, f.placeholders); diff != "" {
-		t.Errorf("placeholders (-want +got):\n%s", diff)
-	}
+	_, err := f.Preview(t.Context(), argoCluster("spoke", "mgmt"), PreviewOptions{})
+	assert.NilError(t, err)
+	assert.DeepEqual(t, f.placeholders, []string{"spoke-bootstrap"})
 }
 
 func TestProbeSaysWhoIsRefused(t *testing.T) {
@@ -298,9 +270,7 @@ func TestProbeSaysWhoIsRefused(t *testing.T) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "", errors.New("no"))
 	})
 	_, err := f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{Unreachable: true})
-	if err == nil || !strings.Contains(err.Error(), "the Kubernetes API of spoke refuses this identity: ") {
-		t.Errorf("error is %v", err)
-	}
+	assert.ErrorContains(t, err, "the Kubernetes API of spoke refuses this identity: ")
 }
 
 func TestDestroyInterruptedAtTheProbe(t *testing.T) {
@@ -317,9 +287,7 @@ func TestDestroyInterruptedAtTheProbe(t *testing.T) {
 func TestSiteOfASpoke(t *testing.T) {
 	f := newFleet(t)
 	s, err := f.site(t.Context(), argoCluster("spoke", "mgmt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if s.Own.Client != f.clusters["spoke"].Client || s.At.Client != f.clusters["mgmt"].Client {
 		t.Errorf("the site is %+v", s)
 	}

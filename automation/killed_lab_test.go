@@ -25,6 +25,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud"
 	"tombolo/automation/cloud/aws"
@@ -111,33 +112,23 @@ func newVictim(t *testing.T) *victim {
 	t.Helper()
 	t.Setenv("TOMBOLO_LAB_LATENCY", "0.005")
 	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	dir, err := os.MkdirTemp("", "tombolo-") //nolint:usetesting // the path of a socket in it must stay short
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	v := &victim{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo")}
 	for _, name := range []string{"platform", filepath.Join("lab", "charts")} {
-		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(root, name))); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(root, name))))
 	}
 	err = errors.Join(os.Symlink(filepath.Join(root, ".tools"), filepath.Join(dir, ".tools")),
 		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte("name: tombolo\nruntime: go\nstackConfigDir: clusters\n"), 0o600),
 		os.Mkdir(filepath.Join(dir, "clusters"), 0o700))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(strings.Join(v.story, "\n"))
 		}
 		v.run(context.WithoutCancel(t.Context()), t, "lab", "down")
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
+		assert.NilError(t, os.RemoveAll(dir))
 	})
 	v.run(t.Context(), t, "lab", "up")
 	decode(t, v.run(t.Context(), t, "lab", "env", "--output", "json"), &v.env)
@@ -175,13 +166,9 @@ func (v *victim) attempt(t *testing.T, operation, victim string, moment int, lat
 	cmd.Env = append(cmd.Env, pulumicli.Environ(v.env)...)
 	var said, failed bytes.Buffer
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	cmd.Stderr = &failed
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Start())
 	lines := bufio.NewScanner(io.TeeReader(out, &said))
 	for heard := 0; lines.Scan(); heard++ {
 		if victim == "" || heard < moment || killed {
@@ -236,13 +223,11 @@ type thing struct{ Type, ID string }
 // compare says that the stand-in has what the states have.
 func (v *victim) compare(t *testing.T, operation string) {
 	t.Helper()
-	d := v.driver(t, nobody{})
+	d := v.driver(t, noObserver{})
 	var known []thing
 	for _, k := range stacks.Kinds() {
 		st, err := d.backend.State(t.Context(), stacks.Name(demo().Name, k))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if n := st.Interrupted(); n > 0 {
 			t.Errorf("after %s, %d operations are pending in %s", operation, n, k)
 		}
@@ -270,9 +255,7 @@ func (v *victim) driver(t *testing.T, o Observer) *Driver {
 	d, err := New(Options{
 		Root: v.dir, WorkDir: filepath.Join(v.dir, ".lab", "work"), Env: v.env, Observer: o,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	d.preflight = nothingMissing
 	inRoomyCloud(d)
 	d.program = landscape
@@ -295,9 +278,7 @@ func TestDriverToBeKilled(t *testing.T) {
 	} else {
 		_, err = d.Destroy(t.Context(), demo(), DestroyOptions{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }
 
 // aloud says what happens, a line each.

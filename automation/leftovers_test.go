@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud"
 	"tombolo/automation/cloud/aws"
@@ -85,7 +85,7 @@ func (f *fakeCloud) Remove(_ context.Context, _ *config.Cluster, all []teardown.
 	for _, l := range all {
 		f.removed = append(f.removed, l.ID)
 		if !f.stays {
-			f.has = slices.DeleteFunc(f.has, func(arn string) bool { return arn == l.ARN })
+			f.has = slices.DeleteFunc(f.has, func(arn string) bool { return arn == l.CloudID })
 		}
 	}
 	return nil
@@ -94,9 +94,8 @@ func (f *fakeCloud) Remove(_ context.Context, _ *config.Cluster, all []teardown.
 func upped(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.calls = nil
 	return b
 }
@@ -114,14 +113,12 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 	}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: 20 * time.Millisecond})
 	left := new(teardown.LeftoversError)
-	want := "destroy demo: controllers have left over volume vol-9, security group sg-9; delete what nobody needs and run the same command again, " +
+	want := "destroy demo: controllers have left over volume vol-9, security group sg-9; delete what is not needed and run the same command again, " +
 		"or have it done with --leftovers delete; with --keep-data what holds data stays (stack demo-core was kept)"
 	if !errors.As(err, &left) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}
-	if diff := cmp.Diff([]string{"destroy demo-bootstrap"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap"})
 	if vpc := b.cloud.looks[0].Network; vpc != "vpc-1" {
 		t.Errorf("looked for the interfaces of VPC %q", vpc)
 	}
@@ -132,15 +129,9 @@ func TestLeftoversAreDeleted(t *testing.T) {
 	b.cloud.has = []string{arnOf + "security-group/sg-9", arnOf + "volume/vol-9"}
 	b.cloud.tags = map[string]map[string]string{arnOf + "volume/vol-9": {"CSIVolumeName": "pvc-9"}}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: 20 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"vol-9", "sg-9"}, b.cloud.removed); diff != "" {
-		t.Errorf("deleted (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"destroy demo-bootstrap", "destroy demo-core"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.cloud.removed, []string{"vol-9", "sg-9"})
+	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap", "destroy demo-core"})
 	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "note demo-core: deletes what is left over: volume vol-9, security group sg-9") {
 		t.Errorf("notes are\n%s", notes)
 	}
@@ -150,9 +141,8 @@ func TestWhatPassesIsWaitedFor(t *testing.T) {
 	b := upped(t)
 	gone := arnOf + "network-interface/eni-1"
 	b.cloud.has, b.cloud.passing = []string{gone}, map[string]int{gone: 1}
-	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{DrainTimeout: time.Second})
+	assert.NilError(t, err)
 	if !slices.Contains(b.seen.lines, "waiting demo: the cloud to take away network interface eni-1") {
 		t.Errorf("observer was told %q", b.seen.lines)
 	}
@@ -180,17 +170,14 @@ func TestTheLastSearchMustBeEmpty(t *testing.T) {
 	}
 	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
 	want := "destroy demo: after everything was destroyed, the cloud still has log group /aws/eks/demo/cluster; " +
-		"delete what nobody needs and run the same command again, or have it done with --leftovers delete"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
+		"delete what is not needed and run the same command again, or have it done with --leftovers delete"
+	assert.Error(t, err, want)
 	if _, there := b.cli.states["demo-core"]; !there {
 		t.Error("the stack is gone from the backend, and nothing would search again")
 	}
 	b.cli.during = nil
-	if _, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true, Leftovers: teardown.DeleteLeftovers}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true, Leftovers: teardown.DeleteLeftovers})
+	assert.NilError(t, err)
 	if len(b.cloud.has)+len(b.cli.states) > 0 {
 		t.Errorf("left: %v, stacks %v", b.cloud.has, b.cli.states)
 	}
@@ -215,29 +202,21 @@ func TestKeepData(t *testing.T) {
 		}
 	}
 	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true, Leftovers: teardown.DeleteLeftovers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"aws:s3/bucketV2:BucketV2", "aws:s3/bucketPolicy:BucketPolicy"}, retained); diff != "" {
-		t.Errorf("retained (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, retained, []string{"aws:s3/bucketV2:BucketV2", "aws:s3/bucketPolicy:BucketPolicy"})
 	kept, _ := result.Stack(stacks.Core)
 	want := []teardown.Kept{
 		{Type: "aws:s3/bucketV2:BucketV2", ID: "demo-loki", Name: "demo-loki-bucket"},
 		{Type: "aws:ebs/volume:Volume", ID: "vol-9", Name: "demo-pvc-9"},
 		{Type: "aws:ebs/snapshot:Snapshot", ID: "snap-1"},
 	}
-	if diff := cmp.Diff(want, kept.Kept); diff != "" {
-		t.Errorf("kept (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, kept.Kept, want)
 	notes := []string{
 		"note demo-core: keeps aws:s3/bucketV2:BucketV2 demo-loki (demo-loki-bucket)",
 		"note demo-core: keeps volume vol-9 (demo-pvc-9)",
 		"note demo-core: keeps snapshot snap-1",
 	}
-	if diff := cmp.Diff(notes, b.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.notes(), notes)
 	if len(b.cloud.removed) > 0 {
 		t.Errorf("deleted %v", b.cloud.removed)
 	}

@@ -7,22 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/pulumicli"
 	"tombolo/stacks"
 )
 
 func TestUpRunsCoreThenBootstrap(t *testing.T) {
 	b := newBench(t)
 	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"up demo-core", "up demo-bootstrap"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core", "up demo-bootstrap"})
 	core, ok := result.Stack(stacks.Core)
 	if !ok || core.Changes["create"] != 2 || core.Outputs["vpcId"] != "vpc-1" {
 		t.Errorf("core's result is %+v", core)
@@ -31,9 +29,7 @@ func TestUpRunsCoreThenBootstrap(t *testing.T) {
 		"started up demo-core", "finished demo-core map[create:2] true",
 		"started up demo-bootstrap", "finished demo-bootstrap map[create:2] true",
 	}
-	if diff := cmp.Diff(want, b.seen.lines); diff != "" {
-		t.Errorf("observer was told (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.lines, want)
 	if len(b.placeholders) > 0 {
 		t.Errorf("up used placeholders for %v", b.placeholders)
 	}
@@ -41,21 +37,17 @@ func TestUpRunsCoreThenBootstrap(t *testing.T) {
 
 func TestUpStartsNoNeedlessProcess(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.calls = nil
-	if _, err := b.Up(t.Context(), demo(), UpOptions{Previewed: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{Previewed: true})
+	assert.NilError(t, err)
 	want := []string{
 		"stack export demo-bootstrap", // which addons were turned on
 		"stack export demo-core", "up demo-core", "stack output demo-core",
 		"stack export demo-bootstrap", "up demo-bootstrap", "stack output demo-bootstrap",
 	}
-	if diff := cmp.Diff(want, b.cli.calls); diff != "" {
-		t.Errorf("calls of the CLI (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cli.calls, want)
 }
 
 func TestUpStopsAtFirstFailure(t *testing.T) {
@@ -69,7 +61,7 @@ func TestUpStopsAtFirstFailure(t *testing.T) {
 		{Severity: "error", Message: "update failed"},
 	}}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var deployment *DeploymentError
+	var deployment *pulumicli.Error
 	if !errors.As(err, &deployment) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
@@ -91,33 +83,23 @@ func TestUpReportsMissingPassphrase(t *testing.T) {
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	want := "open demo-core: could not create stack: passphrase must be set with PULUMI_CONFIG_PASSPHRASE; " +
 		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
+	assert.Error(t, err, want)
 }
 
 func TestPreviewUsesPlaceholdersOnlyWithoutCore(t *testing.T) {
 	b := newBench(t)
 	result, err := b.Preview(t.Context(), demo(), PreviewOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"demo-bootstrap"}, b.placeholders); diff != "" {
-		t.Errorf("placeholders (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.placeholders, []string{"demo-bootstrap"})
 	if r, _ := result.Stack(stacks.Bootstrap); !r.Placeholders {
 		t.Error("the result does not say that bootstrap ran on placeholders")
 	}
-	if diff := cmp.Diff([]string{"preview demo-core", "preview demo-bootstrap"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cli.operations(), []string{"preview demo-core", "preview demo-bootstrap"})
 	b.placeholders = nil
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
+	_, err = b.Preview(t.Context(), demo(), PreviewOptions{})
+	assert.NilError(t, err)
 	if len(b.placeholders) > 0 {
 		t.Errorf("placeholders for %v although core has outputs", b.placeholders)
 	}
@@ -125,17 +107,12 @@ func TestPreviewUsesPlaceholdersOnlyWithoutCore(t *testing.T) {
 
 func TestDestroyInReverse(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.calls = nil
 	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Remove: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"destroy demo-bootstrap", "destroy demo-core"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap", "destroy demo-core"})
 	if core, _ := result.Stack(stacks.Core); !core.Removed || core.Changes["delete"] != 2 {
 		t.Errorf("core's result is %+v", core)
 	}
@@ -154,32 +131,26 @@ func TestDestroyOfNothing(t *testing.T) {
 
 func TestDestroyKeepsCoreWhenBootstrapFails(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.calls = nil
 	b.cli.fail["destroy demo-bootstrap"] = failure{diagnostics: []apitype.DiagnosticEvent{
 		{Severity: "error", Message: "timed out waiting for finalizers"},
 	}}
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
+	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{})
 	want := "destroy demo-bootstrap: timed out waiting for finalizers; resolve the cause and run the same command again: " +
 		"what was done so far is kept (stack demo-core was kept)"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
-	if diff := cmp.Diff([]string{"destroy demo-bootstrap"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.Error(t, err, want)
+	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap"})
 }
 
 func TestDestroyOfCoreIsRefusedWhileBootstrapHasResources(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.calls = nil
-	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Only: stacks.Core})
-	var refused *fault.Precondition
+	_, err = b.Destroy(t.Context(), demo(), DestroyOptions{Only: stacks.Core})
+	var refused *fault.Error
 	if !errors.As(err, &refused) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
@@ -188,9 +159,7 @@ func TestDestroyOfCoreIsRefusedWhileBootstrapHasResources(t *testing.T) {
 	if err.Error() != want {
 		t.Errorf("error is\n%q, want\n%q", err, want)
 	}
-	if len(b.cli.operations()) > 0 {
-		t.Errorf("operations were started: %v", b.cli.operations())
-	}
+	assert.Check(t, is.Len(b.cli.operations(), 0), "operations were started")
 }
 
 func TestInterruptionWrapsContextCanceled(t *testing.T) {
@@ -212,12 +181,10 @@ func TestInterruptionWrapsContextCanceled(t *testing.T) {
 
 func TestMissingCLI(t *testing.T) {
 	d, err := New(Options{Root: t.TempDir(), WorkDir: t.TempDir(), Env: map[string]string{"PATH": t.TempDir()}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
-	var missing *fault.Precondition
+	var missing *fault.Error
 	if !errors.As(err, &missing) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
@@ -229,9 +196,7 @@ func TestMissingCLI(t *testing.T) {
 
 func TestMissingProject(t *testing.T) {
 	d, err := New(Options{Root: t.TempDir(), Command: newFakeCLI()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	d.preflight = nothingMissing
 	_, err = d.Up(t.Context(), demo(), UpOptions{})
 	if err == nil || !strings.HasSuffix(err.Error(), "has no Pulumi.yaml; run tombolo in the project's directory") {
@@ -243,9 +208,7 @@ func TestOutputsOfWhatWasNotDeployed(t *testing.T) {
 	b := newBench(t)
 	_, err := b.Outputs(t.Context(), demo())
 	want := "stack demo-core has no outputs: it was not deployed yet; run `tombolo up demo`"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
-	}
+	assert.Error(t, err, want)
 }
 
 func TestStackInfos(t *testing.T) {
@@ -254,9 +217,8 @@ func TestStackInfos(t *testing.T) {
 	if err != nil || len(infos) > 0 {
 		t.Fatalf("an empty backend lists %v, error %v", infos, err)
 	}
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	b.cli.states["other"] = apitype.DeploymentV3{}
 	if infos, err = b.backend.Stacks(t.Context()); err != nil {
 		t.Fatal(err)
@@ -270,48 +232,40 @@ func TestUpStartsNothingWhenSomethingIsMissing(t *testing.T) {
 	b := newBench(t)
 	b.missing = errors.Join(errors.New("the manifest is gone"), errors.New("the token is not set"))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
-	var missing *fault.Precondition
+	var missing *fault.Error
 	want := "up demo: the manifest is gone; the token is not set; nothing was started: make it available and run the command again"
 	if !errors.As(err, &missing) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("the CLI was called: %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "the CLI was called")
 }
 
 func TestDestroyOfAProtectedCluster(t *testing.T) {
 	b := newBench(t)
 	c := demo()
 	c.Protect = true
-	if _, err := b.Up(t.Context(), c, UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), c, UpOptions{})
+	assert.NilError(t, err)
 	core := b.cli.states["demo-core"]
 	core.Resources[2].Protect = true
 	b.cli.calls = nil
-	_, err := b.Destroy(t.Context(), c, DestroyOptions{})
-	var refused *fault.Precondition
+	_, err = b.Destroy(t.Context(), c, DestroyOptions{})
+	var refused *fault.Error
 	want := "destroy demo: it is protected by its cluster file; nothing was changed: give --yes-destroy demo, or take protect out of the file"
 	if !errors.As(err, &refused) || err.Error() != want {
 		t.Errorf("error is %T\n%v, want\n%s", err, err, want)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("the CLI was called: %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "the CLI was called")
 	protected := true
 	b.cli.during = func(op string) {
 		if op == "destroy demo-core" {
 			protected = b.cli.states["demo-core"].Resources[2].Protect
 		}
 	}
-	if _, err := b.Destroy(t.Context(), c, DestroyOptions{Confirmed: true}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = b.Destroy(t.Context(), c, DestroyOptions{Confirmed: true})
+	assert.NilError(t, err)
 	if protected {
 		t.Error("the resource was still protected when core was destroyed, and Pulumi would have refused")
 	}
-	if diff := cmp.Diff([]string{"note demo-core: the protection of 1 resource was taken off"}, b.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.notes(), []string{"note demo-core: the protection of 1 resource was taken off"})
 }

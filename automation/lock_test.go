@@ -1,80 +1,53 @@
 package automation
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/backend"
-	"tombolo/automation/process"
+	"tombolo/automation/backend/backendtest"
 	"tombolo/stacks"
 )
-
-// table is a process table for tests.
-type table map[int]process.Process
-
-func (t table) Process(pid int) (process.Process, bool) {
-	p, ok := t[pid]
-	return p, ok
-}
 
 // lock writes a lock as the CLI does.
 func (b *bench) lock(t *testing.T, stack string, o backend.Owner) string {
 	t.Helper()
-	file := filepath.Join(b.stateDir, ".pulumi", "locks", "organization", "tombolo", stack, "1.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	b.cli.states[stack] = apitype.DeploymentV3{}
-	return file
+	return backendtest.Lock(t, b.stateDir, stack, o)
 }
 
 func owner(t *testing.T, pid int) backend.Owner {
 	t.Helper()
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return backend.Owner{PID: pid, Host: host, User: "ada", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func TestStaleLockIsRemoved(t *testing.T) {
 	b := newBench(t)
-	b.backend.Processes = table{}
+	b.backend.Processes = backendtest.Table{}
 	file := b.lock(t, "demo-core", owner(t, 77))
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the lock is still there: %v", err)
 	}
 	want := []string{"up demo-core", "up demo-bootstrap"}
-	if diff := cmp.Diff(want, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cli.operations(), want)
 	note := "note demo-core: recovered: removed the lock of " + owner(t, 77).String() + ", which is gone"
-	if diff := cmp.Diff([]string{note}, b.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.notes(), []string{note})
 }
 
 func TestHeldLockStopsUp(t *testing.T) {
 	b := newBench(t)
-	b.backend.Processes = table{77: {Name: "pulumi", Parent: 70}}
+	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}
 	file := b.lock(t, "demo-core", owner(t, 77))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	var locked *backend.LockedError
@@ -96,24 +69,21 @@ func TestHeldLockStopsUp(t *testing.T) {
 func TestStaleLockThatTheBackendReports(t *testing.T) {
 	b := newBench(t)
 	b.backend.URL = "s3://state"
-	b.backend.Processes = table{}
+	b.backend.Processes = backendtest.Table{}
 	o := owner(t, 77)
 	text := "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or " +
 		"delete the lock file with `pulumi cancel`.\n  s3://state/1.json: created by ada@" + o.Host +
 		" (pid 77) at 2026-01-02T03:04:05Z"
 	b.cli.fail["up demo-core"] = failure{stderr: text, once: true}
 	b.cli.fail["stack rename demo-core"] = failure{stderr: text, once: true}
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"up demo-core", "cancel demo-core", "up demo-core", "up demo-bootstrap"}
-	if diff := cmp.Diff(want, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
-
-	b.backend.Processes = table{77: {Name: "pulumi", Parent: 70}}
-	b.cli.fail["up demo-core"] = failure{stderr: text, once: true}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
+	want := []string{"up demo-core", "cancel demo-core", "up demo-core", "up demo-bootstrap"}
+	assert.DeepEqual(t, b.cli.operations(), want)
+
+	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}
+	b.cli.fail["up demo-core"] = failure{stderr: text, once: true}
+	_, err = b.Up(t.Context(), demo(), UpOptions{})
 	var locked *backend.LockedError
 	if !errors.As(err, &locked) || locked.Owner.User != "ada" {
 		t.Errorf("error is %T: %v", err, err)
@@ -124,7 +94,7 @@ func TestStaleLockThatTheBackendReports(t *testing.T) {
 func TestStaleLockThatSomebodyElseTookOver(t *testing.T) {
 	b := newBench(t)
 	b.backend.URL = "s3://state"
-	b.backend.Processes = table{78: {Name: "pulumi", Parent: 70}}
+	b.backend.Processes = backendtest.Table{78: {Name: "pulumi", Parent: 70}}
 	host := owner(t, 77).Host
 	const text = "  s3://state/1.json: created by ada@%s (pid %d) at 2026-01-02T03:04:05Z"
 	b.cli.fail["up demo-core"] = failure{stderr: "error: the stack is currently locked by 1 lock(s).\n" + fmt.Sprintf(text, host, 77)}
@@ -134,9 +104,7 @@ func TestStaleLockThatSomebodyElseTookOver(t *testing.T) {
 	if !errors.As(err, &locked) {
 		t.Errorf("error is %T: %v", err, err)
 	}
-	if diff := cmp.Diff([]string{"up demo-core"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core"})
 }
 
 func TestLockOfPulumiCloud(t *testing.T) {
@@ -145,33 +113,25 @@ func TestLockOfPulumiCloud(t *testing.T) {
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	want := "stack demo-core is locked by another update; " +
 		"wait for it to end; if it is dead, run `tombolo unlock demo --stack core --owner-is-gone`"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
-	}
+	assert.Error(t, err, want)
 }
 
 // TestLocksOfACluster: those of both stacks, or of one.
 func TestLocksOfACluster(t *testing.T) {
 	b := newBench(t)
-	b.backend.Processes = table{}
+	b.backend.Processes = backendtest.Table{}
 	b.lock(t, "demo-core", owner(t, 77))
 	b.lock(t, "demo-bootstrap", owner(t, 78))
 	for only, want := range map[stacks.Kind][]string{
 		"": {"demo-core", "demo-bootstrap"}, stacks.Core: {"demo-core"}, stacks.Bootstrap: {"demo-bootstrap"},
 	} {
 		locks, err := b.Locks(t.Context(), demo(), only)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		var got []string
 		for _, l := range locks {
 			got = append(got, l.Stack)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("locks of %q (-want +got):\n%s", only, diff)
-		}
+		assert.Assert(t, is.DeepEqual(got, want), "locks of %q", only)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("needless processes: %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "needless processes")
 }

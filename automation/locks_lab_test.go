@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/backend"
 )
@@ -31,9 +32,7 @@ func twoDrivers(t *testing.T, at string) {
 		return nil
 	})
 	second, err := New(first.opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	second.preflight, second.program = nothingMissing, first.program
 	inRoomyCloud(second)
 	done := make(chan error, 1)
@@ -103,9 +102,8 @@ func TestStaleLockInABucket(t *testing.T) {
 		t.Fatalf("%v hold the lock of a CLI that was killed, error %v", held, err)
 	}
 	work = exporting
-	if _, err := d.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = d.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	if notes := strings.Join(seen.notes(), "\n"); !strings.Contains(notes, "recovered: removed the lock of ") {
 		t.Errorf("nobody says that a lock was removed: %s", notes)
 	}
@@ -129,9 +127,8 @@ func TestHurryWithTheRealCLI(t *testing.T) {
 		t.Errorf("the CLI had to be tidied up after: %s", notes)
 	}
 	c.hang = nil
-	if _, err := d.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	if notes := strings.Join(seen.notes(), "\n"); !strings.Contains(notes, "adopted aws:iam/role:Role made made") {
 		t.Errorf("the role was not adopted: %s", notes)
 	}

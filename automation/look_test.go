@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
@@ -19,9 +21,7 @@ func TestLook(t *testing.T) {
 	k := kubetest.New(t, kubetest.FluxKinds(), infra, repository)
 	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	found, err := b.Look(t.Context(), demo())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if found.Kubernetes == "" || len(found.Checks) == 0 || found.Cause == nil {
 		t.Errorf("found %+v", found)
 	}
@@ -35,7 +35,7 @@ func TestLook(t *testing.T) {
 func TestLookAtWhatWasNotDeployed(t *testing.T) {
 	b := newBench(t)
 	_, err := b.Look(t.Context(), demo())
-	var missing *fault.Precondition
+	var missing *fault.Error
 	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "stack demo-core has no outputs: it was not deployed yet") {
 		t.Errorf("got %v", err)
 	}
@@ -49,9 +49,7 @@ func TestLookAtASilentAPI(t *testing.T) {
 	kubetest.Fail(k, errors.New("dial tcp 127.0.0.1:6443: connect: connection refused"))
 	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
 	found, err := b.Look(t.Context(), demo())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if found.Cause == nil || !found.Cause.Unreachable() || !strings.Contains(found.Cause.Message, "connection refused") {
 		t.Errorf("the cause is %+v", found.Cause)
 	}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/plan"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/recovery"
 )
@@ -98,5 +101,28 @@ func (s *session) importState(ctx context.Context, edited apitype.UntypedDeploym
 	if ended := s.driver.backend.EndCopies(s.name); ended != nil {
 		return errors.Join(err, ended)
 	}
+	return err
+}
+
+// kept names the object of a step by which it would be taken away; "" when the
+// step does no such thing, or it is no object that is kept.
+func kept(m apitype.StepEventMetadata) string {
+	takesAway := []apitype.OpType{
+		apitype.OpDelete, apitype.OpReplace, apitype.OpCreateReplacement, apitype.OpDeleteReplaced,
+	}
+	if m.Old == nil || !slices.Contains(takesAway, m.Op) || !plan.IsRegistration(m.Type, m.Old.ID) && !plan.IsInfraConfig(m.Type, m.Old.ID) {
+		return ""
+	}
+	kind := m.Type[strings.LastIndex(m.Type, ":")+1:]
+	return kind + " " + m.Old.ID
+}
+
+// Refresh compares the resources with the cloud.
+func (s *session) Refresh(ctx context.Context, urns []string) error {
+	_, err := s.run(ctx, "refresh", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		_, err := s.stack.Refresh(ctx,
+			optrefresh.Target(urns), optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
+		return err
+	})
 	return err
 }

@@ -15,7 +15,7 @@ import (
 	"tombolo/stacks/handoff"
 )
 
-// Outputs returns what core hands off. It is a fault.Precondition when the
+// Outputs returns what core hands off. It is a fault.Error when the
 // cluster has no core yet.
 func (d *Driver) Outputs(ctx context.Context, c *config.Cluster) (handoff.Values, error) {
 	outputs, err := d.StackOutputs(ctx, c, stacks.Core)
@@ -28,7 +28,7 @@ func (d *Driver) Outputs(ctx context.Context, c *config.Cluster) (handoff.Values
 	}
 	values, err := handoff.FromOutputs(plain)
 	if err != nil {
-		return handoff.Values{}, &fault.Precondition{
+		return handoff.Values{}, &fault.Error{
 			What:   fmt.Sprintf("outputs of stack %s: %v", stacks.Name(c.Name, stacks.Core), err),
 			Remedy: fmt.Sprintf("run `tombolo up %s` with this version of tombolo", c.Name),
 			Err:    err,
@@ -53,7 +53,7 @@ func (d *Driver) StackOutputs(ctx context.Context, c *config.Cluster, k stacks.K
 		return nil, err
 	}
 	if len(st.Outputs()) == 0 {
-		return nil, &fault.Precondition{
+		return nil, &fault.Error{
 			What:   fmt.Sprintf("stack %s has no outputs: it was not deployed yet", stack),
 			Remedy: fmt.Sprintf("run `tombolo up %s`", c.Name),
 		}
@@ -142,7 +142,7 @@ func (d *Driver) List(ctx context.Context, dir string) ([]ClusterInfo, error) {
 // Deployed says whether core of the cluster has outputs.
 func (d *Driver) Deployed(ctx context.Context, c *config.Cluster) (bool, error) {
 	_, err := d.StackOutputs(ctx, c, stacks.Core)
-	var missing *fault.Precondition
+	var missing *fault.Error
 	if errors.As(err, &missing) {
 		return false, nil
 	}

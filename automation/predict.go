@@ -45,7 +45,7 @@ type prediction struct {
 func (f prediction) passes() bool { return f.err != nil && repeatable(f.result, f.err, false) }
 
 // predict previews both stacks at the same time. Where that cannot tell what an
-// up does, because an operation was interrupted or somebody works on a stack, it
+// up does, because an operation was interrupted or is under way, it
 // does nothing. When core is to change, nothing is known of bootstrap.
 func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions) (predictions, error) {
 	if o.Refresh || o.Previewed {
@@ -83,7 +83,7 @@ func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions) (p
 }
 
 // predictable says whether a preview of both stacks would tell what up does: they
-// are deployed, nothing is left of an interrupted operation, nobody is working on
+// are deployed, nothing is left of an interrupted operation, no operation works on
 // them or has begun to destroy them, and bootstrap is with its hub and stays there.
 func (d *Driver) predictable(ctx context.Context, c *config.Cluster) (bool, error) {
 	for _, k := range stacks.Kinds() {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
 )
 
 // started are the operations that the observer was told of since the last call,
@@ -38,9 +39,7 @@ func TestUnchangedWithTheRealCLI(t *testing.T) {
 	up := func(want ...string) {
 		t.Helper()
 		result, err := d.Up(t.Context(), demo(), UpOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if got := seen.started(); !slices.Equal(got, want) {
 			t.Errorf("it did %q, want %q", got, want)
 		}

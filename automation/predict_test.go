@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"gotest.tools/v3/assert"
 
+	"tombolo/automation/pulumicli"
 	"tombolo/stacks"
 )
 
@@ -45,12 +46,8 @@ func (b *bench) sorted() []string {
 func TestUpLeavesAlone(t *testing.T) {
 	b := unchangedBench(t)
 	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"preview demo-bootstrap", "preview demo-core"}, b.sorted()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.sorted(), []string{"preview demo-bootstrap", "preview demo-core"})
 	for _, r := range result.Stacks {
 		if r.Operation != "up" || r.Changes["same"] != 3 || r.Changes.Total() > 0 || r.Outputs["vpcId"] != "vpc-1" {
 			t.Errorf("the result is %+v", r)
@@ -77,9 +74,8 @@ func TestUpOfWhatOnlyThePlanShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := unchangedBench(t)
 			b.edit("demo-bootstrap", change)
-			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			assert.NilError(t, err)
 			if want := []string{"preview demo-bootstrap", "preview demo-core", "up demo-bootstrap"}; !slices.Equal(b.sorted(), want) {
 				t.Errorf("operations %q, want %q", b.sorted(), want)
 			}
@@ -87,8 +83,8 @@ func TestUpOfWhatOnlyThePlanShows(t *testing.T) {
 	}
 }
 
-// TestUpDoesNotForesee what a preview cannot tell about.
-func TestUpDoesNotForesee(t *testing.T) {
+// TestUpDoesNotPredict what a preview cannot show.
+func TestUpDoesNotPredict(t *testing.T) {
 	for name, change := range map[string]func(*apitype.DeploymentV3){
 		"an interrupted operation": func(s *apitype.DeploymentV3) {
 			s.PendingOperations = []apitype.OperationV2{{Resource: s.Resources[2], Type: apitype.OperationTypeUpdating}}
@@ -102,9 +98,8 @@ func TestUpDoesNotForesee(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := unchangedBench(t)
 			b.edit("demo-bootstrap", func(s *apitype.DeploymentV3, _ *apitype.ResourceV3) { change(s) })
-			if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := b.Up(t.Context(), demo(), UpOptions{})
+			assert.NilError(t, err)
 			ops := slices.DeleteFunc(b.cli.operations(), func(op string) bool { return strings.HasPrefix(op, "refresh ") })
 			if want := []string{"up demo-core", "up demo-bootstrap"}; !slices.Equal(ops, want) {
 				t.Errorf("operations %q, want %q", ops, want)
@@ -117,7 +112,7 @@ func TestUpOfAFailedPreview(t *testing.T) {
 	b := unchangedBench(t)
 	b.cli.fail["preview demo-bootstrap"] = failure{stderr: "error: no such host"}
 	result, err := b.Up(t.Context(), demo(), UpOptions{})
-	var deployment *DeploymentError
+	var deployment *pulumicli.Error
 	if !errors.As(err, &deployment) || !strings.HasPrefix(err.Error(), "preview demo-bootstrap: no such host") {
 		t.Errorf("error is %T: %v", err, err)
 	}

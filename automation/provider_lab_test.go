@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/structpb"
+	"gotest.tools/v3/assert"
 )
 
 // providerStub is the least of an AWS provider: roles, whose creation can hang.
@@ -33,9 +34,7 @@ func serveCloud(t *testing.T) (*providerStub, string) {
 	t.Helper()
 	c := &providerStub{roles: map[string]*pulumirpc.CreateRequest{}, hang: map[string]func(func()){}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	server := grpc.NewServer()
 	pulumirpc.RegisterResourceProviderServer(server, c)
 	go func() { _ = server.Serve(listener) }()

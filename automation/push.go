@@ -55,30 +55,30 @@ type PushResult struct {
 // repository that the cluster follows, so that the engine manages itself from
 // there. It needs no cluster, and may come before or after up. It never forces
 // a push, and makes no commit when nothing differs. Whatever stops it is a
-// fault.Precondition: nothing was changed.
+// fault.Error: nothing was changed.
 func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (PushResult, error) {
 	result := PushResult{Cluster: c.Name, Repository: c.GitOps.URL, Into: c.GitOps.Branch}
 	if c.GitOps.Engine == config.ArgoCD {
-		return result, &fault.Precondition{
+		return result, &fault.Error{
 			What:   fmt.Sprintf("push %s: Argo CD is not handed over to Git: bootstrap installs and upgrades it", c.Name),
 			Remedy: fmt.Sprintf("name the distribution in the file of %s, and run `tombolo up %s`", c.Hub(), c.Hub()),
 		}
 	}
 	files, err := bootstrap.GitFiles(ctx, c)
 	if err != nil {
-		return result, d.notPushed(ctx, c, fmt.Errorf("gitops.distribution: %w", err))
+		return result, notPushed(ctx, c, fmt.Errorf("gitops.distribution: %w", err))
 	}
 	repository := handover.Repository{URL: c.GitOps.URL, Branch: c.GitOps.Branch, Env: d.opts.Env}
 	if !o.OwnCredentials {
 		if repository.Credentials, err = d.gitCredentials(ctx, c); err != nil {
-			return result, d.notPushed(ctx, c, err)
+			return result, notPushed(ctx, c, err)
 		}
 	}
 	d.pushing.Lock()
 	defer d.pushing.Unlock()
 	outcome, err := handover.Push(ctx, repository, handoverChange(c, files, o.Branch))
 	if err != nil {
-		return result, d.notPushed(ctx, c, err)
+		return result, notPushed(ctx, c, err)
 	}
 	result.Branch, result.Commit = outcome.Branch, outcome.Commit
 	result.Changed, result.Proposed, result.Refusal = outcome.Changed, outcome.Proposed, outcome.Refusal
@@ -134,20 +134,14 @@ func (d *Driver) kept(ctx context.Context, c *config.Cluster, key string) (strin
 }
 
 // notPushed puts the error into its class.
-func (d *Driver) notPushed(ctx context.Context, c *config.Cluster, err error) error {
+func notPushed(ctx context.Context, c *config.Cluster, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("push %s: interrupted: %w", c.Name, ctx.Err())
 	}
-	if precondition := new(fault.Precondition); errors.As(err, &precondition) {
-		return precondition
+	why := fault.Error{What: err.Error()}
+	if refused := new(fault.Error); errors.As(err, &refused) {
+		why = *refused
 	}
-	remedy := ""
-	what := err.Error()
-	if refused := new(handover.Error); errors.As(err, &refused) {
-		what, remedy = refused.What, refused.Remedy
-	}
-	return &fault.Precondition{
-		What:   fmt.Sprintf("push %s: %s", c.Name, strings.ReplaceAll(what, "\n", "; ")),
-		Remedy: remedy, Err: err,
-	}
+	why.What, why.Err = fmt.Sprintf("push %s: %s", c.Name, strings.ReplaceAll(why.What, "\n", "; ")), err
+	return &why
 }

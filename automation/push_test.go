@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation/fault"
 	"tombolo/config"
 )
@@ -29,9 +32,7 @@ func following(t *testing.T) *config.Cluster {
 	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", "--bare", "--initial-branch=main", bare).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(fluxManifest), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(fluxManifest), 0o600))
 	c := demo()
 	c.File = filepath.Join(dir, "demo.yaml")
 	c.GitOps = config.GitOps{
@@ -53,9 +54,7 @@ func show(t *testing.T, c *config.Cluster, what string) string {
 func TestPush(t *testing.T) {
 	b, c := newBench(t), following(t)
 	r, err := b.Push(t.Context(), c, PushOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if !r.Changed || r.Proposed || r.Branch != "main" || r.Into != "main" || r.Repository != c.GitOps.URL || r.Commit == "" {
 		t.Errorf("result %+v", r)
 	}
@@ -72,9 +71,7 @@ func TestPush(t *testing.T) {
 	if again, err := b.Push(t.Context(), c, PushOptions{}); err != nil || again.Changed || again.Commit != r.Commit {
 		t.Errorf("a second push: %+v, %v", again, err)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("a push started %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "a push started")
 }
 
 func TestPushProposes(t *testing.T) {
@@ -82,9 +79,8 @@ func TestPushProposes(t *testing.T) {
 	if _, err := b.Push(t.Context(), c, PushOptions{Branch: "flux"}); err == nil || !strings.Contains(err.Error(), "push demo: "+c.GitOps.URL+" is empty, and a pull request needs a branch to go into; push a first commit to main") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := b.Push(t.Context(), c, PushOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Push(t.Context(), c, PushOptions{})
+	assert.NilError(t, err)
 	c.GitOps.Interval = "5m"
 	r, err := b.Push(t.Context(), c, PushOptions{Branch: "flux"})
 	if err != nil || !r.Changed || !r.Proposed || r.Branch != "flux" || r.Into != "main" {
@@ -103,7 +99,7 @@ func TestPushIsStopped(t *testing.T) {
 		c.GitOps.Auth = &config.Auth{Type: config.AuthBasic, Username: "git", Password: &config.SecretRef{Env: "HOME"}}
 		change(c)
 		_, err := newBench(t).Push(t.Context(), c, PushOptions{})
-		if precondition := new(fault.Precondition); !errors.As(err, &precondition) || !strings.Contains(err.Error(), want) {
+		if precondition := new(fault.Error); !errors.As(err, &precondition) || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %T %v, expected %q", err, err, want)
 		}
 	}

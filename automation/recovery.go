@@ -3,8 +3,6 @@ package automation
 import (
 	"context"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/pulumicli"
@@ -39,14 +37,4 @@ func (r recovering) Import(ctx context.Context, edited apitype.UntypedDeployment
 		return r.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: r.name, Operation: "recover", Err: err})
 	}
 	return nil
-}
-
-// Refresh compares the resources with the cloud.
-func (s *session) Refresh(ctx context.Context, urns []string) error {
-	_, err := s.run(ctx, "refresh", func(ctx context.Context, ch chan<- events.EngineEvent) error {
-		_, err := s.stack.Refresh(ctx,
-			optrefresh.Target(urns), optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
-		return err
-	})
-	return err
 }

@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/recovery"
 	"tombolo/config"
@@ -19,12 +20,8 @@ import (
 func interrupted(t *testing.T) (d apitype.DeploymentV3) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("recovery", "testdata", "interrupted.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, json.Unmarshal(raw, &d))
 	return d
 }
 
@@ -32,27 +29,21 @@ func TestUpRecoversInterruptedCreations(t *testing.T) {
 	b := newBench(t)
 	b.cli.states["demo-core"] = interrupted(t)
 	b.cloud.lookup = func(context.Context, *config.Cluster, []recovery.Query) ([]recovery.Sighting, error) {
-		return []recovery.Sighting{{ARN: arnOf + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}}}, nil
+		return []recovery.Sighting{{CloudID: arnOf + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}}}, nil
 	}
-	if _, err := b.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	want := []string{"refresh demo-core", "up demo-core", "up demo-bootstrap"}
-	if diff := cmp.Diff(want, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.cli.operations(), want)
 	notes := strings.Join(b.seen.notes(), "\n")
-	if !strings.Contains(notes, "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new") {
-		t.Errorf("notes are %s", notes)
-	}
+	assert.Check(t, is.Contains(notes, "recovered: 7 operations were interrupted; adopted aws:ec2/vpc:Vpc demo-vpc vpc-0new"))
 }
 
 func TestPreviewOnlyNotesInterruptedOperations(t *testing.T) {
 	b := newBench(t)
 	b.cli.states["demo-core"] = interrupted(t)
-	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
+	assert.NilError(t, err)
 	want := "note demo-core: 7 operations were interrupted: the next up finds out what became of that"
 	if notes := b.seen.notes(); len(notes) == 0 || notes[0] != want {
 		t.Errorf("notes are %q", notes)

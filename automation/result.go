@@ -1,11 +1,14 @@
 package automation
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/teardown"
+	"tombolo/config"
 	"tombolo/stacks"
 )
 
@@ -77,4 +80,37 @@ func (r Result) Stack(k stacks.Kind) (StackResult, bool) {
 		}
 	}
 	return StackResult{}, false
+}
+
+// run is an operation on a cluster under way.
+type run struct {
+	driver  *Driver
+	cluster *config.Cluster
+	start   time.Time
+	result  Result
+}
+
+func (d *Driver) begin(c *config.Cluster) *run {
+	return &run{driver: d, cluster: c, start: d.now(), result: Result{Cluster: c.Name}}
+}
+
+// add takes the result of a stack that was worked on.
+func (r *run) add(s StackResult) {
+	if s.Stack != "" {
+		r.result.Stacks = append(r.result.Stacks, s)
+	}
+}
+
+// end is the result of all, with the error.
+func (r *run) end(err error) (Result, error) {
+	r.result.Duration = r.driver.now().Sub(r.start)
+	return r.result, err
+}
+
+// bothKept is the error of a destruction that failed before bootstrap was destroyed.
+func bothKept(c *config.Cluster, why, remedy string, err error) error {
+	return &fault.Error{
+		Class: fault.Deployment, What: fmt.Sprintf("destroy %s: %s", c.Name, why), Err: err,
+		Remedy: fmt.Sprintf("%s (stacks %s and %s were kept)", remedy, stacks.Name(c.Name, stacks.Bootstrap), stacks.Name(c.Name, stacks.Core)),
+	}
 }

@@ -7,17 +7,11 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"time"
 
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/recovery"
 	"tombolo/internal/sleep"
 )
-
-// pauses before an up is tried again whose causes were all transient: enough
-// for a cloud that throttles, or an API server that restarts, and short enough
-// for people who wait.
-func pauses() []time.Duration { return []time.Duration{5 * time.Second, 20 * time.Second} }
 
 // transient are causes that go away by themselves: the cloud asks to slow down,
 // fails, does not answer, or does not find yet what it has just made.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
@@ -34,8 +35,8 @@ func TestRepeatable(t *testing.T) {
 		{"one of two", []string{throttled, "StatusCode: 403, RequestID: x, api error AccessDenied: no"}, failed, false, false},
 		{"nothing said", nil, failed, false, false},
 		{"interrupted", []string{throttled}, &pulumicli.Error{Operation: "up", Err: context.Canceled}, false, false},
-		{"the program got no answer", []string{"list namespaces: TLS handshake timeout"}, &fault.Precondition{What: "no"}, false, true},
-		{"not started", nil, &fault.Precondition{What: "no"}, false, false},
+		{"the program got no answer", []string{"list namespaces: TLS handshake timeout"}, &fault.Error{What: "no"}, false, true},
+		{"not started", nil, &fault.Error{What: "no"}, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := repeatable(StackResult{Operation: "up", causes: test.causes}, test.err, test.young); got != test.want {
@@ -56,9 +57,7 @@ func TestUpTriesAgain(t *testing.T) {
 		t.Errorf("result %+v, error %v", result, err)
 	}
 	want := []string{"note demo-core: aws:ec2/vpc:Vpc v: api error RequestLimitExceeded: Request limit exceeded.; trying again in 1ms, 1 of 2"}
-	if diff := cmp.Diff(want, b.seen.notes()); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.seen.notes(), want)
 }
 
 // TestRepeatableOperations: what only looks is tried again as well, and what takes
@@ -85,12 +84,8 @@ func TestUpGivesUp(t *testing.T) {
 	}}}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	want := "up demo-core: aws:ec2/vpc:Vpc v: api error RequestLimitExceeded: Request limit exceeded.; " + throttledRemedy
-	if err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
-	}
-	if diff := cmp.Diff([]string{"up demo-core", "up demo-core", "up demo-core"}, b.cli.operations()); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.Error(t, err, want)
+	assert.DeepEqual(t, b.cli.operations(), []string{"up demo-core", "up demo-core", "up demo-core"})
 }
 
 func TestChangesOfTwoTries(t *testing.T) {

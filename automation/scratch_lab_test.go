@@ -6,11 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/kube"
 	"tombolo/automation/teardown"
 )
 
@@ -28,19 +29,13 @@ func TestFindAndRemoveLeftovers(t *testing.T) {
 	}
 	known := func(l teardown.Leftover) bool { return l.ID == "vpc-1" }
 	found, err := aws.Cloud{Pulumi: d.pulumi}.Find(t.Context(), demo(), teardown.Search{Known: known})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	teardown.Sort(found)
 	want := "dynamodb resource arn:aws:dynamodb:eu-central-1:111122223333:table/locks, volume vol-1, security group sg-1"
-	if got := teardown.Names(found); got != want {
+	if got := kube.Names(found, 5); got != want {
 		t.Errorf("found %s, want %s", got, want)
 	}
 	found = slices.DeleteFunc(found, func(l teardown.Leftover) bool { return l.Type == "" })
-	if err := (aws.Cloud{Pulumi: d.pulumi}).Remove(t.Context(), demo(), found); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"vol-1", "sg-1"}, c.deleted); diff != "" {
-		t.Errorf("deleted (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, (aws.Cloud{Pulumi: d.pulumi}).Remove(t.Context(), demo(), found))
+	assert.DeepEqual(t, c.deleted, []string{"vol-1", "sg-1"})
 }

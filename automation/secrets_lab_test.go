@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/stacks"
 )
 
@@ -95,9 +97,8 @@ func TestSecretsByAKey(t *testing.T) {
 	if _, err := d.Preview(t.Context(), demo(), PreviewOptions{}); err != nil || k.times("Encrypt") > 0 {
 		t.Fatalf("a preview of what does not exist: error %v, the key was asked for %q", err, k.asked)
 	}
-	if _, err := d.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := d.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	if k.times("Encrypt") != len(stacks.Kinds()) {
 		t.Errorf("the key was asked for %q, want one data key for each stack", k.asked)
 	}
@@ -113,12 +114,10 @@ func TestSecretsByAKey(t *testing.T) {
 	if err != nil || result.Stacks[0].Changes.Total() > 0 {
 		t.Fatalf("on another machine an up changes %v, error %v", result.Stacks, err)
 	}
-	if _, err := other.Destroy(t.Context(), demo(), DestroyOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := other.Up(t.Context(), demo(), UpOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err = other.Destroy(t.Context(), demo(), DestroyOptions{})
+	assert.NilError(t, err)
+	_, err = other.Up(t.Context(), demo(), UpOptions{})
+	assert.NilError(t, err)
 	state, err := os.ReadFile(filepath.Join(strings.TrimPrefix(backend, "file://"), ".pulumi", "stacks", stacks.Project, "demo-core.json"))
 	if text := string(state); err != nil || strings.Contains(text, "hidden") || !strings.Contains(text, "awskms://"+keyID) || !strings.Contains(text, "ciphertext") {
 		t.Errorf("after an up on another machine the state is %s, error %v", state, err)
@@ -149,9 +148,7 @@ func TestWrongSecretsProvider(t *testing.T) {
 		d.pulumi.Secrets = given
 		_, err := d.Up(t.Context(), demo(), UpOptions{})
 		for _, part := range want {
-			if err == nil || !strings.Contains(err.Error(), part) {
-				t.Errorf("with %s the error is %v, want %q in it", given, err, part)
-			}
+			assert.ErrorContains(t, err, part)
 		}
 		if st, err := d.backend.State(t.Context(), "demo-core"); st != nil || err != nil {
 			t.Errorf("with %s there is a stack: %v, error %v", given, st, err)

@@ -65,3 +65,12 @@ func (s *session) watched(program pulumi.RunFunc) pulumi.RunFunc {
 		return s.programErr
 	}
 }
+
+// stackNames are the names of a cluster's stacks, in the order they are made.
+func stackNames(c *config.Cluster) []string {
+	names := make([]string, 0, 2)
+	for _, k := range stacks.Kinds() {
+		names = append(names, stacks.Name(c.Name, k))
+	}
+	return names
+}

@@ -55,7 +55,7 @@ func awaitNoReleases(ctx context.Context, s health.Site, off []string, timeout t
 	case len(left) == 0:
 		return fmt.Errorf("up %s: look for the releases of the addons %s: %w", c.Name, strings.Join(off, ", "), err)
 	}
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("up %s: the cluster file turns %s off, but after %s %s still has %s",
 			c.Name, strings.Join(off, ", "), timeout, engine, strings.Join(left, ", ")),
 		Remedy: "nothing was changed: take the addon out of the platform tree, push, and run the command again",

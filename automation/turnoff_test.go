@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -57,9 +58,8 @@ func TestUpRefusesBeforeItStartsWhenTheClusterCannotBeAsked(t *testing.T) {
 func TestPreviewNotesWhatIsTurnedOff(t *testing.T) {
 	b := newBench(t)
 	bootstrapped(b, "external-dns")
-	if _, err := b.Preview(t.Context(), demo(), PreviewOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := b.Preview(t.Context(), demo(), PreviewOptions{})
+	assert.NilError(t, err)
 	if said := strings.Join(b.seen.notes(), "\n"); !strings.Contains(said, "note demo: turns off external-dns: up waits until Flux has removed the releases") {
 		t.Errorf("observer was told %q", said)
 	}
@@ -70,18 +70,16 @@ const fed = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\n" +
 
 func TestAwaitNoReleases(t *testing.T) {
 	k := kubetest.New(t, kubetest.FluxKinds(), fed)
-	s := health.Site{Cluster: demo(), Own: k, At: k, Observer: nobody{}}
+	s := health.Site{Cluster: demo(), Own: k, At: k, Observer: noObserver{}}
 	off := []string{"external-dns"}
 	err := awaitNoReleases(t.Context(), s, off, time.Millisecond)
-	var precondition *fault.Precondition
+	var precondition *fault.Error
 	if !errors.As(err, &precondition) || !strings.Contains(err.Error(), "the cluster file turns external-dns off, but after 1ms Flux still has HelmRelease external-dns/dns") ||
 		!strings.Contains(precondition.Remedy, "nothing was changed: take the addon out of the platform tree") {
 		t.Errorf("a release that stays: %v", err)
 	}
 	releases := schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", Version: "v2", Resource: "helmreleases"}
-	if err := k.Client.Resource(releases).Namespace("external-dns").Delete(t.Context(), "dns", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, k.Client.Resource(releases).Namespace("external-dns").Delete(t.Context(), "dns", metav1.DeleteOptions{}))
 	if err := awaitNoReleases(t.Context(), s, off, time.Minute); err != nil {
 		t.Errorf("a release that is gone: %v", err)
 	}
@@ -98,15 +96,11 @@ func TestArgoCDLosesAnAddonBeforeWhatItNeeds(t *testing.T) {
 	secret := strings.Replace(kubetest.Registration("spoke", `, addon-external-dns: "on", addon-reloader: "on"`), "metadata: {",
 		`metadata: {annotations: {tombolo/values: '{"addons":{"external-dns":{"a":1},"reloader":{}},"cluster":{"region":"r"}}'}, `, 1)
 	hub := kubetest.ArgoCD(t, dns, kubetest.Application("spoke-reloader"), secret)
-	s := health.Site{Cluster: argoCluster("spoke", "mgmt"), At: hub, Observer: nobody{}}
+	s := health.Site{Cluster: argoCluster("spoke", "mgmt"), At: hub, Observer: noObserver{}}
 	h := argocd.Hub{Client: hub.Client}
-	if err := h.DropAddons(t.Context(), "spoke", []string{"external-dns"}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, h.DropAddons(t.Context(), "spoke", []string{"external-dns"}))
 	o, err := hub.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd").Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if l := o.GetLabels(); l["addon-external-dns"] != "" || l["addon-reloader"] != "on" {
 		t.Errorf("labels are %v", l)
 	}
@@ -114,9 +108,7 @@ func TestArgoCDLosesAnAddonBeforeWhatItNeeds(t *testing.T) {
 		t.Errorf("values are %s, want %s", got, want)
 	}
 	err = awaitNoReleases(t.Context(), s, []string{"external-dns"}, time.Millisecond)
-	if err == nil || !strings.Contains(err.Error(), "after 1ms Argo CD still has Application argocd/spoke-external-dns;") {
-		t.Errorf("an application that stays: %v", err)
-	}
+	assert.ErrorContains(t, err, "after 1ms Argo CD still has Application argocd/spoke-external-dns;")
 	if err := awaitNoReleases(t.Context(), s, []string{"karpenter"}, time.Millisecond); err != nil {
 		t.Errorf("one that is gone: %v", err)
 	}

@@ -2,10 +2,8 @@ package automation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/kube"
 	"tombolo/config"
@@ -64,12 +62,4 @@ func (d *Driver) reach(ctx context.Context, c *config.Cluster) (kube.Cluster, ha
 		return kube.Cluster{}, values, fmt.Errorf("connect to cluster %s: %w", c.Name, err)
 	}
 	return k, values, nil
-}
-
-func (d *Driver) connect(values handoff.Values) (kube.Cluster, error) {
-	k, err := kube.Connect(values, d.env)
-	if missing := new(handoff.MissingPluginError); errors.As(err, &missing) {
-		err = &fault.Precondition{What: missing.Error(), Err: missing}
-	}
-	return k, err
 }

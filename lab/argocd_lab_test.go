@@ -131,7 +131,7 @@ func awaitArgoCD(t *testing.T, d *daemon, want []string) {
 	await(t, fmt.Sprintf("Argo CD's processes are %q", want), func() bool { return slices.Equal(running(d), want) })
 }
 
-// TestArgoCD runs two clusters, one of which has the real Argo CD: it follows
+// TestArgoCD runs two clusters. One has the real Argo CD: it follows
 // the lab's Git and chart servers, brings both clusters to what they say, and
 // goes away. Then its manifest for high availability runs until the lab's end.
 func TestArgoCD(t *testing.T) {

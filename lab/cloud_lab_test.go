@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/lab/standin"
@@ -77,15 +79,11 @@ func TestCloudOfACluster(t *testing.T) {
 	client := d.cloud.Client(Region)
 	subnet := clusterInTheCloud(t, client)
 	nodes := []standin.Node{{Name: "ip-10-0-1-10", Zone: "eu-central-1b"}}
-	if err := d.clusters.SetNodes(t.Context(), "demo", "a", nodes); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, d.clusters.SetNodes(t.Context(), "demo", "a", nodes))
 	k := kubectlOf(t, d, "demo")
 	for _, kind := range []string{"nodepools", "nodeclaims"} {
 		definition, err := os.ReadFile(filepath.Join("charts", "karpenter-crd", "templates", kind+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		k.run(string(definition), "apply", "-f", "-")
 		k.run("", "wait", "--for=condition=Established", "crd/"+kind+".karpenter.sh", "--timeout=60s")
 	}
@@ -99,9 +97,7 @@ func TestCloudOfACluster(t *testing.T) {
 	if got := inTheCloud(d); got != made {
 		t.Errorf("the cloud has %s, want %s", got, made)
 	}
-	if err := client.Delete(t.Context(), "aws:ec2/subnet:Subnet", subnet); err == nil || !strings.Contains(err.Error(), "DependencyViolation") {
-		t.Errorf("a subnet was deleted: %v", err)
-	}
+	assert.Check(t, is.ErrorContains(client.Delete(t.Context(), "aws:ec2/subnet:Subnet", subnet), "DependencyViolation"))
 	k.run("", "delete", "pod/store", "pod/batch", "pvc/data", "service/web", "ingress/web", "nodepool/default", "--timeout=90s")
 	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 60*time.Second, true, func(context.Context) (bool, error) {
 		return inTheCloud(d) == "", nil
@@ -109,12 +105,8 @@ func TestCloudOfACluster(t *testing.T) {
 	if err != nil {
 		t.Errorf("the cloud still has %s", inTheCloud(d))
 	}
-	if err := client.Delete(t.Context(), "aws:eks/cluster:Cluster", "demo"); err != nil {
-		t.Error(err)
-	}
-	if err := client.Delete(t.Context(), "aws:ec2/subnet:Subnet", subnet); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, client.Delete(t.Context(), "aws:eks/cluster:Cluster", "demo"))
+	assert.Check(t, client.Delete(t.Context(), "aws:ec2/subnet:Subnet", subnet))
 }
 
 // clusterInTheCloud makes the cluster demo and its network, and returns one of
@@ -123,9 +115,7 @@ func clusterInTheCloud(t *testing.T, client *standin.Client) (subnet string) {
 	t.Helper()
 	make := func(token string, inputs map[string]any) standin.Resource {
 		made, err := client.Create(t.Context(), token, inputs)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return made
 	}
 	network := make("aws:ec2/vpc:Vpc", map[string]any{"cidrBlock": "10.0.0.0/16"}).ID

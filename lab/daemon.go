@@ -101,7 +101,7 @@ func Serve(ctx context.Context, root string, log io.Writer) error {
 	return nil
 }
 
-// close ends what runs below the daemon, once nobody can ask for more.
+// close ends what runs below the daemon, once it takes no more requests.
 func (d *daemon) close() {
 	d.clusters.agent.Close()
 	d.clusters.cloud.Close()
@@ -162,17 +162,14 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 }
 
 func (d *daemon) choosePorts(book *ports.Book) error {
-	for name, port := range map[string]*int{
-		"aws-provider": &d.ports.provider, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy,
-	} {
-		chosen, err := book.Get(name)
-		if err != nil {
-			return err
-		}
-		if err := process.PortFree(chosen); err != nil {
+	wanted := map[string]*int{"aws-provider": &d.ports.provider, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
+	if err := book.Fill(wanted); err != nil {
+		return err
+	}
+	for name, port := range wanted {
+		if err := process.PortFree(*port); err != nil {
 			return fmt.Errorf("listen for %s: %w", name, err)
 		}
-		*port = chosen
 	}
 	return nil
 }
@@ -190,7 +187,7 @@ func authority(dir string) (*pki.Authority, error) {
 	)
 }
 
-// authenticate tells who a token stands for in a cluster.
+// authenticate finds the user of a token in a cluster.
 func (d *daemon) authenticate(cluster, token string) (username string, groups []string, err error) {
 	return authenticator.Authenticate(d.cloud, cluster, token)
 }
@@ -250,7 +247,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 }
 
-// serveSTS serves AWS's Security Token Service to who comes through the tunnel.
+// serveSTS serves AWS's Security Token Service to clients of the tunnel.
 func (d *daemon) serveSTS(failed chan<- error) (*http.Server, error) {
 	trust, err := d.authority.TLS("sts")
 	if err != nil {

@@ -12,10 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/lab/process"
 	"tombolo/lab/standin"
+	"tombolo/tests/files"
 )
 
 // checkout makes a directory that looks like a checkout with built tools, and a
@@ -24,13 +26,9 @@ func checkout(t *testing.T, tree map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
 	source, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, dir := range []string{".tools", "lab"} {
-		if err := os.Symlink(filepath.Join(source, dir), filepath.Join(root, dir)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.Symlink(filepath.Join(source, dir), filepath.Join(root, dir)))
 	}
 	writeTree(t, filepath.Join(root, "platform", "flux"), tree)
 	return root
@@ -39,13 +37,7 @@ func checkout(t *testing.T, tree map[string]string) string {
 func writeTree(t *testing.T, dir string, tree map[string]string) {
 	t.Helper()
 	for name, content := range tree {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, filepath.Join(dir, name), content)
 	}
 }
 
@@ -55,16 +47,12 @@ func start(t *testing.T, root string) *daemon {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	d, err := newDaemon(Open(root), os.Stderr, cancel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- d.serve(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, <-ended)
 		d.close()
 		if left, err := process.Recorded(d.lab.paths().run()); err != nil || len(left) > 0 {
 			t.Errorf("processes left at the lab's end: %q, %v", left, err)
@@ -80,12 +68,8 @@ func start(t *testing.T, root string) *daemon {
 func startCluster(t *testing.T, d *daemon, name string) standin.ClusterInfo {
 	t.Helper()
 	info, err := d.clusters.Start(t.Context(), standin.ClusterSpec{Name: name, Version: "1.35", Region: Region, Issuer: "https://oidc.test/id/" + name})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.clusters.SetNodes(t.Context(), name, "a", []standin.Node{{Name: "ip-10-0-1-10"}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, d.clusters.SetNodes(t.Context(), name, "a", []standin.Node{{Name: "ip-10-0-1-10"}}))
 	return info
 }
 
@@ -93,9 +77,7 @@ func startCluster(t *testing.T, d *daemon, name string) standin.ClusterInfo {
 func gitToken(t *testing.T, d *daemon) string {
 	t.Helper()
 	token, err := secret(d.lab.paths().gitToken())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return token
 }
 

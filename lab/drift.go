@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-
-	"tombolo/lab/standin"
 )
 
-// Change changes properties of a resource in the cloud's stand-in, as somebody
-// does who works past Pulumi. A type is Pulumi's token or the end of one, such
+// Change changes properties of a resource in the cloud's stand-in, as a person
+// does with AWS's own tools. A type is Pulumi's token or the end of one, such
 // as Vpc; a resource is named by its id or its own name; a property by its
 // path, such as tags.Owner, and nil removes it. What the cloud would refuse is
 // refused.
@@ -17,8 +15,8 @@ func (l *Lab) Change(ctx context.Context, typ, name string, changes map[string]a
 	return l.drift(ctx, http.MethodPatch, driftRequest{typ, name, changes})
 }
 
-// Delete deletes a resource in the cloud's stand-in, as somebody does who works
-// past Pulumi. Type and name are as for Change.
+// Delete deletes a resource in the cloud's stand-in, as a person does with AWS's
+// own tools. Type and name are as for Change.
 func (l *Lab) Delete(ctx context.Context, typ, name string) (Item, error) {
 	return l.drift(ctx, http.MethodDelete, driftRequest{Type: typ, Name: name})
 }
@@ -38,14 +36,12 @@ type driftRequest struct {
 // serveDrift answers Change and Delete.
 func (d *daemon) serveDrift(mux *http.ServeMux) {
 	handle(mux, "PATCH /resource", func(ctx context.Context, r driftRequest) (Item, error) {
-		return one(d.cloud.Change(ctx, r.Type, r.Name, r.Changes))
+		return d.cloud.Change(ctx, r.Type, r.Name, r.Changes)
 	})
 	handle(mux, "DELETE /resource", func(ctx context.Context, r driftRequest) (Item, error) {
-		return one(d.cloud.Remove(ctx, r.Type, r.Name))
+		return d.cloud.Remove(ctx, r.Type, r.Name)
 	})
 }
-
-func one(found standin.Item, err error) (Item, error) { return items([]standin.Item{found})[0], err }
 
 // handle answers requests of one kind; what fails is the caller's to change.
 func handle[In, Out any](mux *http.ServeMux, pattern string, do func(context.Context, In) (Out, error)) {

@@ -27,12 +27,8 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	provider, err := book.Get("aws-provider")
-	if err != nil {
-		return nil, err
-	}
-	proxy, err := book.Get("proxy")
-	if err != nil {
+	var chosen servicePorts
+	if err := book.Fill(map[string]*int{"aws-provider": &chosen.provider, "proxy": &chosen.proxy}); err != nil {
 		return nil, err
 	}
 	token, err := secret(p.gitToken())
@@ -54,7 +50,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		"PULUMI_HOME":              p.pulumiHome(),
 		"PULUMI_BACKEND_URL":       l.Backend(),
 		"PULUMI_CONFIG_PASSPHRASE": passphrase,
-		"PULUMI_DEBUG_PROVIDERS":   "aws:" + strconv.Itoa(provider),
+		"PULUMI_DEBUG_PROVIDERS":   "aws:" + strconv.Itoa(chosen.provider),
 		"PULUMI_SKIP_UPDATE_CHECK": "true",
 		// What is missing here is not to be downloaded but to be built.
 		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
@@ -69,7 +65,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		// git finds the lab's host, and no other, behind the lab's proxy.
 		"GIT_CONFIG_COUNT":   "1",
 		"GIT_CONFIG_KEY_0":   "http.http://" + GitHost + "/.proxy",
-		"GIT_CONFIG_VALUE_0": "http://" + loopback(proxy),
+		"GIT_CONFIG_VALUE_0": "http://" + loopback(chosen.proxy),
 		"TOMBOLO_GIT_TOKEN":  token,
 		"TOMBOLO_LAB":        "1",
 	}, nil

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/lab/process"
 	"tombolo/lab/standin"
 )
@@ -28,9 +31,7 @@ func TestFaults(t *testing.T) {
 		t.Errorf("cleared %d, %v", n, err)
 	}
 	_, err = d.lab.AddFault(t.Context(), Fault{Kind: standin.FaultQuota, Operation: "read", Type: "Vpc"})
-	if err == nil || err.Error() != `add a fault: quota cannot happen to "read"; use create` {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.Error(err, `add a fault: quota cannot happen to "read"; use create`))
 }
 
 // TestCutAndRestart: a cluster that is cut off takes connections and answers
@@ -40,28 +41,20 @@ func TestCutAndRestart(t *testing.T) {
 	info := startCluster(t, d, "demo")
 	k := kubectlOf(t, d, "demo")
 	k.run("", "create", "namespace", "kept")
-	if err := d.lab.Cut(t.Context(), "demo"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, d.lab.Cut(t.Context(), "demo"))
 	if err := answers(t, info.Endpoint, time.Second); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a cluster that is cut off gives %v", err)
 	}
-	if err := d.lab.Restore(t.Context(), "demo"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, d.lab.Restore(t.Context(), "demo"))
 	k.await("kept", "get", "namespace", "kept", "-o", "jsonpath={.metadata.name}")
 	before := pidOf(d, "demo-kube-apiserver")
-	if err := d.lab.Restart(t.Context(), "demo"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, d.lab.Restart(t.Context(), "demo"))
 	if after := pidOf(d, "demo-kube-apiserver"); after == before || after == 0 {
 		t.Errorf("the API server was process %d and is %d", before, after)
 	}
 	k.await("kept", "get", "namespace", "kept", "-o", "jsonpath={.metadata.name}")
 	err := d.lab.Restart(t.Context(), "other")
-	if err == nil || err.Error() != "restart the API server of cluster other: there is no such cluster" {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.Error(err, "restart the API server of cluster other: there is no such cluster"))
 }
 
 func pidOf(d *daemon, name string) int {
@@ -80,9 +73,7 @@ func answers(t *testing.T, endpoint string, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/authenticator"
 )
@@ -33,9 +34,7 @@ func accountOf(t *testing.T, d *daemon) account {
 func (a account) wire(in map[string]any) *structpb.Struct {
 	a.t.Helper()
 	s, err := structpb.NewStruct(in)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	return s
 }
 
@@ -142,9 +141,7 @@ func TestArgoCDByRole(t *testing.T) {
 	})
 	hub, spoke := kubectlOf(t, d, "hub"), kubectlOf(t, d, "spoke")
 	token, _, err := authenticator.GetToken(d.cloud, "spoke")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	kubectl{t, d.lab.paths().tools(), os.DevNull}.await("arn:aws:iam::"+Account+":user/tombolo", "--server", made[1]["endpoint"].(string),
 		"--insecure-skip-tls-verify", "--token", token, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")
 	spoke.run(groupOfArgoCD, "apply", "-f", "-")

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tombolo/lab/standin"
 )
 
 // The account and region that the lab's stand-in answers for.
@@ -111,13 +113,7 @@ type Process struct {
 }
 
 // Item is a resource in the cloud's stand-in.
-type Item struct {
-	Type    string    `json:"type"`
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Region  string    `json:"region"`
-	Created time.Time `json:"created"`
-}
+type Item = standin.Item
 
 // Processes lists the names that have a log, whether they run or not.
 func (l *Lab) Processes() ([]string, error) {

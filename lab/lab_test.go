@@ -15,8 +15,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/process"
+	"tombolo/tests/files"
 )
 
 func TestLogFile(t *testing.T) {
@@ -26,14 +29,11 @@ func TestLogFile(t *testing.T) {
 	}
 	for _, name := range []string{"daemon.log", "demo-etcd.log", "demo-etcd.log.1"} {
 		file := filepath.Join(l.paths().logs(), name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, file, "")
 	}
 	names, err := l.Processes()
-	if diff := cmp.Diff([]string{"daemon", "demo-etcd"}, names); diff != "" || err != nil {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	assert.Check(t, err)
+	assert.Check(t, is.DeepEqual([]string{"daemon", "demo-etcd"}, names))
 	if file, err := l.LogFile("demo-etcd"); err != nil || filepath.Base(file) != "demo-etcd.log" {
 		t.Errorf("%s, %v", file, err)
 	}
@@ -48,9 +48,7 @@ func TestDownHasACloudOnDisk(t *testing.T) {
 	l := Open(t.TempDir())
 	file := filepath.Join(l.paths().cloud(), "resources", "ec2", "Vpc-1.json")
 	vpc := `{"type":"aws:ec2/vpc:Vpc","id":"vpc-1","region":"eu-central-1","outputs":{"tags":{"Name":"demo"}}}`
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(vpc), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, vpc)
 	s, err := l.Status(t.Context())
 	want := []Item{{Type: "aws:ec2/vpc:Vpc", ID: "vpc-1", Name: "demo", Region: "eu-central-1"}}
 	if diff := cmp.Diff(want, s.Inventory); diff != "" || err != nil || s.Running {
@@ -68,15 +66,11 @@ func TestDownIsNotRunning(t *testing.T) {
 	}
 	// A daemon that was killed: its pid is somebody else's by now.
 	stale := fmt.Sprintf(`{"pid":%d,"identity":"1","socket":"/nowhere"}`, os.Getpid())
-	if err := errors.Join(os.MkdirAll(l.paths().dir(), 0o755), os.WriteFile(l.paths().daemon(), []byte(stale), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, l.paths().daemon(), stale)
 	if _, err := l.Env(); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("env: %v", err)
 	}
-	if err := l.Down(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, l.Down(t.Context()))
 }
 
 func TestUpNamesMissingTools(t *testing.T) {
@@ -85,64 +79,42 @@ func TestUpNamesMissingTools(t *testing.T) {
 	err := l.Up(t.Context(), func(s Step) { steps = append(steps, string(s.State)+" "+s.Name) })
 	want := "check the lab's tools: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, source-controller, " +
 		"kustomize-controller, helm-controller missing in " + l.paths().tools() + "; run `make tools`"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v\nwant  %s", err, want)
-	}
-	if diff := cmp.Diff([]string{"doing check the lab's tools", "failed check the lab's tools"}, steps); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.Error(err, want))
+	assert.Check(t, is.DeepEqual([]string{"doing check the lab's tools", "failed check the lab's tools"}, steps))
 }
 
 func TestUpNamesMissingProviders(t *testing.T) {
 	l := Open(t.TempDir())
 	for _, tool := range requiredTools {
 		file := filepath.Join(l.paths().tools(), tool)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, file, "")
 	}
-	if err := os.MkdirAll(filepath.Join(l.paths().plugins(), "resource-eks-v2.8.1"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Join(l.paths().plugins(), "resource-eks-v2.8.1"), 0o755))
 	want := "resource-kubernetes missing in " + l.paths().plugins() + "; run `make tools`"
-	if err := l.checkTools(); err == nil || err.Error() != want {
-		t.Errorf("error %v\nwant  %s", err, want)
-	}
+	assert.Check(t, is.Error(l.checkTools(), want))
 }
 
 func TestCheckArgoCD(t *testing.T) {
 	l := Open(t.TempDir())
-	if err := os.MkdirAll(l.paths().tools(), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(l.paths().tools(), 0o755))
 	for _, tool := range argocdTools[:len(argocdTools)-2] {
-		if err := os.WriteFile(filepath.Join(l.paths().tools(), tool), nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(l.paths().tools(), tool), nil, 0o755))
 	}
 	want := "helm, kustomize missing in " + l.paths().tools() + "; run `make tools-argocd`"
-	if err := l.CheckArgoCD(); err == nil || err.Error() != want {
-		t.Errorf("error %v\nwant  %s", err, want)
-	}
+	assert.Check(t, is.Error(l.CheckArgoCD(), want))
 }
 
 // A daemon that was stopped still has its socket, and never answers.
 func TestStatusOfADaemonThatHangs(t *testing.T) {
 	l := Open(t.TempDir())
 	socket, err := socketPath("/" + strings.Repeat("long", 30))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer os.RemoveAll(filepath.Dir(socket))
 	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer listener.Close()
 	file := fmt.Sprintf(`{"pid":%d,"identity":%q,"socket":%q}`, os.Getpid(), process.Identity(os.Getpid()), socket)
-	if err := errors.Join(os.MkdirAll(l.paths().dir(), 0o755), os.WriteFile(l.paths().daemon(), []byte(file), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, l.paths().daemon(), file)
 	_, err = l.Status(t.Context())
 	if err == nil || !strings.HasPrefix(err.Error(), "get the lab's status: no answer in 5s: ") || !strings.Contains(err.Error(), "tombolo lab down") {
 		t.Errorf("error %v", err)
@@ -154,9 +126,7 @@ func TestInterruptedStartSaysSo(t *testing.T) {
 	cancel()
 	daemon := exec.Command("sleep", "60")
 	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := daemon.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, daemon.Start())
 	exited := make(chan error)
 	go func() { exited <- daemon.Wait() }()
 	err := Open(t.TempDir()).awaitDaemon(ctx, daemon, exited)
@@ -169,9 +139,7 @@ func TestInterruptedStartSaysSo(t *testing.T) {
 func TestShim(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "it's a checkout")
 	l := Open(root)
-	if err := l.writeShim(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, l.writeShim())
 	cmd := exec.CommandContext(t.Context(), filepath.Join(l.paths().bin(), "aws"), "eks", "get-token", "--cluster-name", "a b")
 	cmd.Dir = t.TempDir()
 	out, err := cmd.CombinedOutput()
@@ -180,20 +148,14 @@ func TestShim(t *testing.T) {
 	}
 	// Somebody who runs it is not disturbed, and an older one is replaced whole.
 	running, err := os.Open(cmd.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer running.Close()
-	if err := replace(cmd.Path, "another"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, replace(cmd.Path, "another"))
 	old, err := io.ReadAll(running)
 	if err != nil || !strings.HasPrefix(string(old), "#!/bin/sh\n") {
 		t.Errorf("what runs became %q, %v", old, err)
 	}
-	if err := l.writeShim(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, l.writeShim())
 	if left, err := filepath.Glob(cmd.Path + "*"); err != nil || len(left) != 1 {
 		t.Errorf("there is %v, %v", left, err)
 	}
@@ -203,29 +165,21 @@ func TestShim(t *testing.T) {
 func TestTheLabKeepsItsProgram(t *testing.T) {
 	l := Open(t.TempDir())
 	file, err := l.keepProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if again, err := l.keepProgram(); err != nil || again != file || !strings.HasPrefix(file, l.paths().dir()) {
 		t.Errorf("%s, %v; want %s, in the lab", again, err, file)
 	}
-	if err := l.writeShim(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, l.writeShim())
 	script, err := os.ReadFile(filepath.Join(l.paths().bin(), "aws"))
 	if self, _ := os.Executable(); err != nil || !strings.Contains(string(script), file) || strings.Contains(string(script), self) {
 		t.Errorf("the aws command is %s, %v; want it to run %s", script, err, file)
 	}
 	// A newer one takes its place, linked or copied.
 	from := filepath.Join(t.TempDir(), "newer")
-	if err := os.WriteFile(from, []byte("newer"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(from, []byte("newer"), 0o755))
 	for name, put := range map[string]func(from, to string) error{"linked": place, "copied": copyProgram} {
 		to := filepath.Join(t.TempDir(), "libexec")
-		if err := put(from, to); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, put(from, to))
 		info, err := os.Stat(to)
 		if got, _ := os.ReadFile(to); err != nil || string(got) != "newer" || info.Mode().Perm() != 0o755 {
 			t.Errorf("%s: %q, mode %v, error %v", name, got, info.Mode(), err)
@@ -238,9 +192,7 @@ func TestSocketPath(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	got, err := socketPath("/" + strings.Repeat("long", 30) + "/lab.sock")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer os.RemoveAll(filepath.Dir(got))
 	if len(got) > longestSocketPath || !strings.HasPrefix(filepath.Base(filepath.Dir(got)), socketDir) {
 		t.Errorf("socket at %s", got)

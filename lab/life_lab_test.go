@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/lab/process"
@@ -38,9 +39,7 @@ func TestLife(t *testing.T) {
 	status := func() Status {
 		t.Helper()
 		s, err := l.Status(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return s
 	}
 	if s := status(); s.Running {
@@ -60,9 +59,7 @@ func TestLife(t *testing.T) {
 	}
 
 	env, err := l.Env()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	shim := exec.CommandContext(t.Context(), "sh", "-c", "aws --version")
 	shim.Env = []string{"PATH=" + env["PATH"]}
 	out, err := shim.CombinedOutput()
@@ -70,9 +67,7 @@ func TestLife(t *testing.T) {
 		t.Errorf("the aws shim ran with %q (%v), want %q", out, err, want)
 	}
 
-	if err := syscall.Kill(first.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, syscall.Kill(first.PID, syscall.SIGKILL))
 	await(t, "the killed daemon is gone", func() bool { return process.Identity(first.PID) == "" })
 	if runtime.GOOS == "linux" { // elsewhere the next up ends them
 		await(t, "its processes died with it", func() bool {
@@ -89,9 +84,7 @@ func TestLife(t *testing.T) {
 		t.Errorf("endpoints moved from %s to %s", endpointsOf(first), endpointsOf(second))
 	}
 
-	if err := l.Down(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, l.Down(t.Context()))
 	if process.Identity(second.PID) != "" {
 		t.Errorf("daemon %d survived", second.PID)
 	}

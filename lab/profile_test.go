@@ -4,6 +4,9 @@ import (
 	"errors"
 	"os"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestProfile(t *testing.T) {
@@ -30,9 +33,7 @@ func TestProfile(t *testing.T) {
 func TestProfileIsKept(t *testing.T) {
 	l := Open(t.TempDir())
 	for range 2 {
-		if err := l.ChooseProfile(Light); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, l.ChooseProfile(Light))
 	}
 	t.Setenv(ProfileVariable, "full")
 	if p, err := l.Profile(); p != Light || err != nil {
@@ -43,12 +44,8 @@ func TestProfileIsKept(t *testing.T) {
 	if !errors.Is(err, ErrOtherProfile) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if err := l.ChooseProfile("tiny"); err == nil || err.Error() != `"tiny" is no profile of the lab; use one of full, light, light-engine` {
-		t.Errorf("an unknown one: %v", err)
-	}
-	if err := os.WriteFile(l.paths().profile(), []byte("huge\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.Check(t, is.Error(l.ChooseProfile("tiny"), `"tiny" is no profile of the lab; use one of full, light, light-engine`))
+	assert.NilError(t, os.WriteFile(l.paths().profile(), []byte("huge\n"), 0o600))
 	_, err = l.Profile()
 	if want := "read the lab's profile: \"huge\" is no profile of the lab; use one of full, light, light-engine; run `tombolo lab down`"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

@@ -8,7 +8,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 )
 
-// authenticate tells who a bearer token stands for in a cluster.
+// authenticate finds the user of a bearer token in a cluster.
 type authenticate func(cluster, token string) (username string, groups []string, err error)
 
 // reviewHandler answers the token reviews of API servers, each at

@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"tombolo/lab/aws"
-	"tombolo/lab/standin"
 )
 
 // Status says what the lab consists of now. A lab that is not running is no
@@ -42,13 +41,13 @@ func (d *daemon) status() Status {
 			{"aws provider", loopback(d.ports.provider)},
 		},
 		Processes: []Process{},
+		Inventory: d.cloud.Inventory(),
 	}
 	for _, p := range d.supervisor.List() {
 		s.Processes = append(s.Processes, Process{
 			Name: p.Name, PID: p.PID, State: string(p.State), Since: p.Since, Restarts: p.Restarts, Detail: p.Detail,
 		})
 	}
-	s.Inventory = items(d.cloud.Inventory())
 	return s
 }
 
@@ -58,13 +57,5 @@ func (l *Lab) stored() (Status, error) {
 	if err != nil {
 		return Status{}, fmt.Errorf("get the lab's status: the lab is not running, and what it left cannot be read: %w", err)
 	}
-	return Status{Endpoints: []Endpoint{}, Processes: []Process{}, Inventory: items(found)}, nil
-}
-
-func items(found []standin.Item) []Item {
-	list := make([]Item, 0, len(found))
-	for _, i := range found {
-		list = append(list, Item{Type: i.Type, ID: i.ID, Name: i.Name, Region: i.Region, Created: i.Created})
-	}
-	return list
+	return Status{Endpoints: []Endpoint{}, Processes: []Process{}, Inventory: found}, nil
 }

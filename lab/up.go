@@ -54,7 +54,7 @@ func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
 		}
 	}
 	var s Status
-	err = step(progress, "bring the lab's parts up", func() (string, error) {
+	err = step(progress, "start the lab's parts", func() (string, error) {
 		if err := errors.Join(l.writeShim(), l.linkPlugins(), l.ask(ctx, http.MethodGet, "/status", nil, nil)); err != nil {
 			return "", err
 		}

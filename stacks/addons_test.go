@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -16,9 +18,7 @@ func everyAddon(t *testing.T) *config.Cluster {
 	t.Helper()
 	t.Setenv("TOMBOLO_GIT_TOKEN", "hunter2")
 	c, err := config.Load("../clusters/full.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	c.GitOps.Distribution.Path = "../stacks/testdata/clusters/install.yaml"
 	return c
 }
@@ -38,12 +38,8 @@ func withZone(r *recorder.Recorder, name string) *recorder.Recorder {
 func TestCoreMakesWhatAddonsNeed(t *testing.T) {
 	c := everyAddon(t)
 	r := withZone(account(c.Cloud.Account), "lab.test")
-	if err := run(t, r, c, Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
+	assert.Check(t, is.Len(r.Problems(), 0))
 	for typ, want := range map[string]int{
 		"aws:sqs/queue:Queue": 1, "aws:cloudwatch/eventRule:EventRule": 5, "aws:acm/certificate:Certificate": 1,
 		"aws:s3/bucketV2:BucketV2": 1, "aws:efs/fileSystem:FileSystem": 1, "aws:efs/mountTarget:MountTarget": 2,
@@ -67,9 +63,7 @@ func TestCoreMakesWhatAddonsNeed(t *testing.T) {
 func TestCoreRefusesAZoneOfAnotherName(t *testing.T) {
 	c := everyAddon(t)
 	err := run(t, withZone(account(c.Cloud.Account), "example.org"), c, Core, Options{}, recorder.Preview)
-	if want := "hosted zone Z01234567LABTEST00000 is example.org, not lab.test"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, "hosted zone Z01234567LABTEST00000 is example.org, not lab.test"))
 }
 
 // TestAnAddonAddsTwoObjects keeps bootstrap small: a namespace and a ConfigMap
@@ -78,9 +72,7 @@ func TestAnAddonAddsTwoObjects(t *testing.T) {
 	c := everyAddon(t)
 	objects := func() []string {
 		r := &recorder.Recorder{}
-		if err := run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview))
 		var names []string
 		for _, res := range r.All() {
 			if strings.HasPrefix(res.Type, "kubernetes:core/v1:") {
@@ -91,9 +83,7 @@ func TestAnAddonAddsTwoObjects(t *testing.T) {
 	}
 	with, addons := objects(), len(c.Addons)
 	for _, want := range []string{"kubernetes:core/v1:ConfigMap full-addon-karpenter", "kubernetes:core/v1:Namespace full-external-dns"} {
-		if !slices.Contains(with, want) {
-			t.Errorf("no %s among\n%s", want, strings.Join(with, "\n"))
-		}
+		assert.Check(t, slices.Contains(with, want), "no %s among\n%s", want, strings.Join(with, "\n"))
 	}
 	c.Addons = nil
 	if without := objects(); len(with) <= len(without) || len(with) > len(without)+2*addons {

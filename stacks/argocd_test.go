@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -51,9 +53,7 @@ func deployed(t *testing.T) (*recorder.Recorder, Options) {
 		"argocdRoleArn": hubRole, "registrationRoleArn": spokeRole,
 	}
 	plugin := filepath.Join(t.TempDir(), "aws")
-	if err := os.WriteFile(plugin, []byte("#!/bin/sh\necho '"+credentialText+"'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(plugin, []byte("#!/bin/sh\necho '"+credentialText+"'\n"), 0o700))
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{
 		"pulumi:pulumi:StackReference": {"outputs": resource.NewProperty(resource.NewPropertyMapFromMap(outputs))},
 		kubeSecret: {"data": resource.NewProperty(resource.PropertyMap{
@@ -68,12 +68,8 @@ func bootstrapped(t *testing.T, name string) (*config.Cluster, *recorder.Recorde
 	t.Helper()
 	c := load(t, name)
 	r, o := deployed(t)
-	if err := run(t, r, c, Bootstrap, o); err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.NilError(t, run(t, r, c, Bootstrap, o))
+	assert.Check(t, is.Len(r.Problems(), 0))
 	return c, r
 }
 
@@ -85,21 +81,8 @@ func registrationOf(t *testing.T, r *recorder.Recorder, cluster string) (recorde
 		t.Fatalf("%s is not registered", cluster)
 	}
 	data, _ := secret.Value("data")
-	if !data.IsSecret() {
-		t.Fatal("the data is no Pulumi secret")
-	}
-	out := map[string]string{}
-	for key, value := range data.SecretValue().Element.ObjectValue() {
-		if value.IsSecret() {
-			value = value.SecretValue().Element
-		}
-		text, err := base64.StdEncoding.DecodeString(value.StringValue())
-		if err != nil {
-			t.Errorf("%s: %v", key, err)
-		}
-		out[string(key)] = string(text)
-	}
-	return secret, out
+	assert.Assert(t, data.IsSecret(), "the data is no Pulumi secret")
+	return secret, secret.SecretData(t)
 }
 
 // keys of a property that is a map.
@@ -119,9 +102,7 @@ func TestHub(t *testing.T) {
 	for key, want := range map[string]string{
 		"name": "mgmt", "server": "https://kubernetes.default.svc", "config": `{"tlsClientConfig":{"insecure":false}}`,
 	} {
-		if data[key] != want {
-			t.Errorf("%s is %q, expected %q", key, data[key], want)
-		}
+		assert.Check(t, data[key] == want, "%s is %q, expected %q", key, data[key], want)
 	}
 	// The Secret is made after its component and deleted before it.
 	component, _ := r.Named("tombolo:registration:Registration", "mgmt")
@@ -133,15 +114,11 @@ func TestHub(t *testing.T) {
 	}
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "mgmt-general")
 	infra.Expect(t, map[string]string{"metadata.namespace": "argocd", "data.gitops_path": "clusters/dev"})
-	if n := len(r.OfType("pulumi:providers:kubernetes")); n != 1 {
-		t.Errorf("%d Kubernetes providers: a hub has itself only", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType("pulumi:providers:kubernetes")), 1))
 	if names := namesOf(r, kubeNamespace); !slices.Equal(names, []string{"mgmt-argocd"}) {
 		t.Errorf("namespaces %v", names)
 	}
-	if c.GitOps.Auth == nil {
-		t.Fatal("the sample has no credentials to look for")
-	}
+	assert.Assert(t, c.GitOps.Auth != nil, "the sample has no credentials to look for")
 	sealed(t, r, "hunter2")
 }
 
@@ -192,9 +169,7 @@ func TestSpoke(t *testing.T) {
 	hub.Expect(t, map[string]string{"enableSecretMutable": "true", "enableServerSideApply": "true"})
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "spoke-general")
 	infra.Expect(t, map[string]string{"metadata.namespace": "tombolo"})
-	if n := len(r.OfType("tombolo:argocd:Engine")); n != 0 {
-		t.Error("a spoke has an engine of its own")
-	}
+	assert.Check(t, is.Equal(len(r.OfType("tombolo:argocd:Engine")), 0))
 }
 
 func TestSpokeValues(t *testing.T) {
@@ -204,9 +179,7 @@ func TestSpokeValues(t *testing.T) {
 		Cluster map[string]string         `json:"cluster"`
 		Addons  map[string]map[string]any `json:"addons"`
 	}
-	if err := json.Unmarshal([]byte(secret.String(`metadata.annotations["tombolo/values"]`)), &values); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(secret.String(`metadata.annotations["tombolo/values"]`)), &values))
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "spoke-general")
 	if got, want := slices.Sorted(maps.Keys(values.Cluster)), keysOf(infra, "data"); !slices.Equal(got, want) || values.Cluster["vpc_id"] != "vpc-1" {
 		t.Errorf("cluster has %v, expected the keys %v", values.Cluster, want)
@@ -224,9 +197,7 @@ func TestSpokeValues(t *testing.T) {
 func TestTokenIsSealed(t *testing.T) {
 	_, r := bootstrapped(t, "token")
 	_, data := registrationOf(t, r, "token")
-	if !strings.Contains(data["config"], `"bearerToken":"`+bearerToken+`"`) {
-		t.Errorf("config is %s", data["config"])
-	}
+	assert.Check(t, is.Contains(data["config"], `"bearerToken":"`+bearerToken+`"`))
 	sealed(t, r, bearerToken)
 	if _, ok := r.Named(kubeSecret, "token-token-2"); !ok {
 		t.Errorf("no token of the file's rotation among %v", namesOf(r, kubeSecret))
@@ -242,9 +213,7 @@ func sealed(t *testing.T, r *recorder.Recorder, secret string) {
 		switch {
 		case v.IsString():
 			for _, form := range forms {
-				if strings.Contains(v.StringValue(), form) {
-					t.Errorf("%s holds a secret in plain", where)
-				}
+				assert.Check(t, !strings.Contains(v.StringValue(), form), "%s holds a secret in plain", where)
 			}
 		case v.IsArray():
 			for _, e := range v.ArrayValue() {
@@ -296,16 +265,12 @@ func TestHubIsSmall(t *testing.T) {
 
 func TestRolesBetweenHubAndSpoke(t *testing.T) {
 	hub := account("111122223333")
-	if err := run(t, hub, load(t, "mgmt"), Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, hub, load(t, "mgmt"), Core, Options{}, recorder.Preview))
 	if _, ok := hub.Named("aws:iam/rolePolicy:RolePolicy", "mgmt-argocd-policy"); !ok {
 		t.Error("the hub's Argo CD may assume no role")
 	}
 	spoke := account("222233334444")
-	if err := run(t, spoke, load(t, "spoke"), Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, spoke, load(t, "spoke"), Core, Options{}, recorder.Preview))
 	role, _ := spoke.Named("aws:iam/role:Role", "spoke-hub-role")
 	if trust := role.String("assumeRolePolicy"); !strings.Contains(trust, `"Principal":{"AWS":"`+hubRole+`"}`) {
 		t.Errorf("the spoke trusts %s", trust)
@@ -313,9 +278,7 @@ func TestRolesBetweenHubAndSpoke(t *testing.T) {
 	entry, _ := spoke.Named("aws:eks/accessEntry:AccessEntry", "spoke-hub-access")
 	entry.Expect(t, map[string]string{"kubernetesGroups[0]": "tombolo:argocd"})
 	token := account("333344445555")
-	if err := run(t, token, load(t, "token"), Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, token, load(t, "token"), Core, Options{}, recorder.Preview))
 	if _, ok := token.Named("aws:iam/role:Role", "token-hub-role"); ok {
 		t.Error("a spoke with a service account has a role for the hub, too")
 	}

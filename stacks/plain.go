@@ -13,7 +13,7 @@ import (
 )
 
 // ClustersVariable names the environment variable with the directory of the
-// cluster files, for plain `pulumi up`. Default: clusters, beside Pulumi.yaml.
+// cluster files, for plain `pulumi up`. Default: clusters, in the directory of Pulumi.yaml.
 const ClustersVariable = "TOMBOLO_CLUSTERS"
 
 // Plain is the program for plain `pulumi up -s <cluster>-<kind>`: it finds the

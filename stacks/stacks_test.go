@@ -12,6 +12,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -24,9 +26,7 @@ const tokenVariable = "TOMBOLO_TEST_GIT_TOKEN"
 func load(t *testing.T, name string) *config.Cluster {
 	t.Helper()
 	c, err := config.Load(filepath.Join("testdata", "clusters", name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return c
 }
 
@@ -56,9 +56,7 @@ func account(id string) *recorder.Recorder {
 func run(t *testing.T, r *recorder.Recorder, c *config.Cluster, k Kind, o Options, opts ...pulumi.RunOption) error {
 	t.Helper()
 	program, err := Program(c, k, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return r.Run(Name(c.Name, k), program, opts...)
 }
 
@@ -72,9 +70,7 @@ func TestNameAndParse(t *testing.T) {
 	for _, bad := range []string{"demo", "-core", "demo-other", ""} {
 		_, _, err := Parse(bad)
 		want := fmt.Sprintf("stack %q is not named after a cluster and a kind: expected <cluster>-bootstrap or core", bad)
-		if err == nil || err.Error() != want {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.Error(err, want))
 	}
 	if _, err := Program(&config.Cluster{}, "other", Options{}); err == nil || err.Error() != `no program for the kind of stack "other": expected bootstrap or core` {
 		t.Errorf("error %v", err)
@@ -84,25 +80,17 @@ func TestNameAndParse(t *testing.T) {
 func TestReservedKeysAreThePublishedOnes(t *testing.T) {
 	c := load(t, "full")
 	for _, reserved := range names.InfraKeyNames() {
-		if !slices.Contains(c.RegistrationAnnotationKeys(), reserved) {
-			t.Errorf("%s is published, and free for a cluster's registration", reserved)
-		}
+		assert.Check(t, slices.Contains(c.RegistrationAnnotationKeys(), reserved), "%s is published, and free for a cluster's registration", reserved)
 	}
 }
 
 func TestCore(t *testing.T) {
 	c := load(t, "full")
 	r := account(c.Cloud.Account)
-	if err := run(t, r, c, Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
+	assert.Check(t, is.Len(r.Problems(), 0))
 	provider := r.OfType("pulumi:providers:aws")
-	if len(provider) != 1 {
-		t.Fatalf("%d AWS providers, expected 1", len(provider))
-	}
+	assert.Assert(t, len(provider) == 1, "%d AWS providers, expected 1", len(provider))
 	for path, want := range map[string]string{
 		"region": "eu-central-1", "profile": "platform", "allowedAccountIds[0]": "111122223333",
 		"defaultTags.tags.team": "platform", `defaultTags.tags["tombolo:cluster"]`: "full", `defaultTags.tags["tombolo:environment"]`: "dev",
@@ -119,20 +107,16 @@ func TestCore(t *testing.T) {
 	if _, ok := r.Named("aws:iam/role:Role", "full-service-external-dns-role"); !ok {
 		t.Error("no role for external-dns")
 	}
-	if n := len(r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation")); n != 1 {
-		t.Errorf("%d Pod Identity associations, expected 1", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation")), 1))
 }
 
 func TestCoreInAnExistingNetwork(t *testing.T) {
 	c := load(t, "adopted")
 	r := account(c.Cloud.Account)
-	if err := run(t, r, c, Core, Options{}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
 	for _, res := range r.All() {
 		if strings.HasPrefix(res.Type, "aws:vpc/") || strings.HasPrefix(res.Type, "aws:ec2/") && res.Type != "aws:ec2/launchTemplate:LaunchTemplate" {
-			t.Errorf("%s %s was made in somebody else's network", res.Type, res.Name)
+			t.Errorf("%s %s was made in another team's network", res.Type, res.Name)
 		}
 	}
 }
@@ -143,13 +127,9 @@ func TestCoreRefusesAnotherAccount(t *testing.T) {
 	err := run(t, r, c, Core, Options{})
 	want := "core of full: the AWS credentials are of account 999988887777, but the cluster file allows 111122223333 only; " +
 		"use credentials of 111122223333 or correct cloud.account"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, want))
 	for _, res := range r.All() {
-		if res.Type != "pulumi:providers:aws" && res.Type != owner.Type {
-			t.Errorf("%s %s was registered", res.Type, res.Name)
-		}
+		assert.Check(t, res.Type == "pulumi:providers:aws" || res.Type == owner.Type, "%s %s was registered", res.Type, res.Name)
 	}
 }
 
@@ -182,12 +162,8 @@ func TestBootstrapIsSmall(t *testing.T) {
 	t.Setenv(tokenVariable, "hunter2")
 	c := load(t, "full")
 	r := &recorder.Recorder{}
-	if err := run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.NilError(t, run(t, r, c, Bootstrap, Options{Placeholders: true}, recorder.Preview))
+	assert.Check(t, is.Len(r.Problems(), 0))
 	var objects []string
 	for _, res := range r.All() {
 		sync := strings.Contains(res.Type, "toolkit.fluxcd.io") || res.Name == "full-auth"
@@ -205,22 +181,16 @@ func TestBootstrapIsSmall(t *testing.T) {
 		"kubernetes:core/v1:Secret full-auth", "kubernetes:source.toolkit.fluxcd.io/v1:GitRepository full-repository",
 		"kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization full-kustomization",
 	} {
-		if !slices.Contains(objects, want) {
-			t.Errorf("no %s", want)
-		}
+		assert.Check(t, slices.Contains(objects, want), "no %s", want)
 	}
 }
 
 func TestBootstrapProvider(t *testing.T) {
 	c := load(t, "full")
 	r := &recorder.Recorder{}
-	if err := run(t, r, c, Bootstrap, Options{Placeholders: true, Env: map[string]string{tokenVariable: "hunter2"}}, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, run(t, r, c, Bootstrap, Options{Placeholders: true, Env: map[string]string{tokenVariable: "hunter2"}}, recorder.Preview))
 	provider := r.OfType("pulumi:providers:kubernetes")
-	if len(provider) != 1 {
-		t.Fatalf("%d Kubernetes providers, expected 1", len(provider))
-	}
+	assert.Assert(t, len(provider) == 1, "%d Kubernetes providers, expected 1", len(provider))
 	for _, option := range []string{"enableServerSideApply", "enableConfigMapMutable", "enableSecretMutable"} {
 		if got := provider[0].String(option); got != "true" {
 			t.Errorf("%s is %q", option, got)
@@ -236,12 +206,8 @@ func TestBootstrapProvider(t *testing.T) {
 func TestPlaceholdersAreNotApplied(t *testing.T) {
 	r := &recorder.Recorder{}
 	err := run(t, r, load(t, "full"), Bootstrap, Options{Placeholders: true})
-	if err == nil || !strings.Contains(err.Error(), "bootstrap of full: import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied") {
-		t.Errorf("error %v", err)
-	}
-	if len(r.All()) > 0 {
-		t.Error("something was registered")
-	}
+	assert.Check(t, is.ErrorContains(err, "bootstrap of full: import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied"))
+	assert.Check(t, len(r.All()) == 0, "something was registered")
 }
 
 func TestMissingSecret(t *testing.T) {
@@ -254,21 +220,15 @@ func TestMissingSecret(t *testing.T) {
 		c := load(t, "full")
 		c.GitOps.Auth.Password = &ref
 		err := run(t, &recorder.Recorder{}, c, Bootstrap, Options{Placeholders: true}, recorder.Preview)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
 
 func TestPlain(t *testing.T) {
 	t.Setenv(ClustersVariable, filepath.Join("testdata", "clusters"))
 	r := account("111122223333")
-	if err := r.Run("full-core", Plain, recorder.Preview); err != nil {
-		t.Fatal(err)
-	}
-	if len(r.OfType("aws:ec2/vpc:Vpc")) != 1 {
-		t.Error("the core program did not run")
-	}
+	assert.NilError(t, r.Run("full-core", Plain, recorder.Preview))
+	assert.Check(t, len(r.OfType("aws:ec2/vpc:Vpc")) == 1, "the core program did not run")
 	for stack, want := range map[string]string{
 		"absent-core": "stack absent-core: read cluster file testdata/clusters/absent.yaml",
 		"full":        `stack "full" is not named after a cluster and a kind`,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/config"
 	"tombolo/internal/names"
@@ -18,9 +19,7 @@ func TestContractKnowsWhatIsPublished(t *testing.T) {
 	keys := names.InfraKeyNames()
 	slices.Sort(keys)
 	c, err := config.Load("../config/testdata/good/minimal.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p := published.To(c, c)
 	if diff := cmp.Diff(keys, slices.Sorted(maps.Keys(p.Variables))); diff != "" {
 		t.Errorf("keys (-published +check)\n%s", diff)

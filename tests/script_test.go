@@ -4,18 +4,16 @@
 package tests
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"gotest.tools/v3/assert"
 
 	"tombolo/tests/scenario"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected output in the scenarios")
 
 func TestMain(m *testing.M) {
 	scenario.Main(m, os.Exit)
@@ -23,17 +21,8 @@ func TestMain(m *testing.M) {
 
 func TestScript(t *testing.T) {
 	cluster, err := os.ReadFile("../config/testdata/good/minimal.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup:               func(env *testscript.Env) error { return project(env, string(cluster)) },
-		Cmds:                scenario.Commands(),
-	})
+	assert.NilError(t, err)
+	scenario.Run(t, func(env *testscript.Env) error { return project(env, string(cluster)) }, nil)
 }
 
 // project makes a project in the scenario's directory: two clusters, demo and
@@ -41,8 +30,6 @@ func TestScript(t *testing.T) {
 func project(env *testscript.Env, cluster string) error {
 	path, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))
 	env.Setenv("PATH", path)
-	env.Setenv("LANG", "C.UTF-8")
-	env.Setenv("TZ", "UTC")
 	files := map[string]string{"Pulumi.yaml": "name: tombolo\nruntime: go\n"}
 	for _, name := range []string{"demo", "staging"} {
 		files["clusters/"+name+".yaml"] = strings.ReplaceAll(cluster, "minimal", name)

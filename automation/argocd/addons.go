@@ -12,7 +12,7 @@ import (
 
 // DropAddons takes addons from the cluster's registration: the labels by which
 // generators reach it for them, and their values, by which an app of apps knows
-// what is on. It is done in the name of whoever applied the registration.
+// what is on. It is done in the name of the field manager that applied the registration.
 func (h Hub) DropAddons(ctx context.Context, cluster string, addons []string) error {
 	return h.relabel(ctx, cluster, func(m *metadata) error {
 		for _, name := range addons {

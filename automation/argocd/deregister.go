@@ -1,6 +1,7 @@
 package argocd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,18 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-)
 
-// Leaving is a cluster that leaves a hub.
-type Leaving struct {
-	Cluster
-	// Hub says that the cluster is the hub itself: every Application that is
-	// left there is its own.
-	Hub bool
-	// LetGo leaves what the Applications have made where it is. Argo CD loses
-	// its access first, so that it can delete nothing.
-	LetGo bool
-}
+	"tombolo/automation/fault"
+	"tombolo/automation/kube"
+)
 
 // Options of a deregistration.
 type Options struct {
@@ -38,24 +31,13 @@ type Options struct {
 	Waiting, Note func(string)
 }
 
-// Error says why a cluster was not deregistered.
-type Error struct {
-	// What stood in the way, and what to do about it.
-	What, Remedy string
-	// Begun says that Applications are leaving already. What was done so far is
-	// kept, and doing it again goes on from there.
-	Begun bool
-}
-
-func (e *Error) Error() string { return e.What + "; " + e.Remedy }
-
 // Deregister has the hub forget the cluster's Applications: generators first,
-// so that nothing is made again, then what they made and what nobody makes
-// again. The registration stays, with which Argo CD deletes what is on the
+// so that nothing is made again, then what they made and what no generator
+// makes. The registration stays, with which Argo CD deletes what is on the
 // cluster: it can be deleted afterwards. Nothing of another cluster is touched.
 //
 // It can be run again whenever it was interrupted, and does nothing where there
-// is nothing left. Errors are *Error, or from the API and the context.
+// is nothing left. Errors are *fault.Error, or from the API and the context.
 func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 	o.setDefaults()
 	d := &deregistration{Hub: h, Leaving: l, options: o, told: map[string]bool{}}
@@ -66,7 +48,7 @@ func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 	start := time.Now()
 	err := wait.PollUntilContextTimeout(ctx, o.Poll, o.Timeout, true, func(ctx context.Context) (bool, error) {
 		done, err := d.step(ctx, time.Since(start) > o.Settle)
-		if held := new(Error); errors.As(err, &held) {
+		if held := new(fault.Error); errors.As(err, &held) {
 			return false, held
 		}
 		d.failed = err // the hub may be restarting: it is asked again
@@ -79,15 +61,8 @@ func (h Hub) Deregister(ctx context.Context, l Leaving, o Options) error {
 }
 
 func (o *Options) setDefaults() {
-	if o.Settle == 0 {
-		o.Settle = 2 * time.Minute
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 15 * time.Minute
-	}
-	if o.Poll == 0 {
-		o.Poll = time.Second
-	}
+	o.Settle, o.Timeout = cmp.Or(o.Settle, 2*time.Minute), cmp.Or(o.Timeout, 15*time.Minute)
+	o.Poll = cmp.Or(o.Poll, time.Second)
 	if o.Waiting == nil {
 		o.Waiting = func(string) {}
 	}
@@ -101,7 +76,7 @@ type deregistration struct {
 	Hub
 	Leaving
 	options Options
-	// told are the Applications that were let go and reported.
+	// told are the Applications that were released and reported.
 	told map[string]bool
 	// left are those that the last look found.
 	left []Application
@@ -130,7 +105,7 @@ func (d *deregistration) begin(ctx context.Context) error {
 		return err
 	}
 	if sets := v.insisting(d.Leaving, m.labels); len(sets) > 0 {
-		return &Error{
+		return &fault.Error{
 			What: fmt.Sprintf("%s would make Applications for %s again: its cluster generator reaches clusters that leave", strings.Join(sets, ", "), d.Name),
 			Remedy: fmt.Sprintf("nothing was changed: give the generator a selector in the platform tree, such as "+
 				"matchExpressions: [{key: %s, operator: DoesNotExist}], push, and run the command again", LeavingLabel),
@@ -144,18 +119,18 @@ func (d *deregistration) begin(ctx context.Context) error {
 	return d.relabel(ctx, d.Name, leave(d.LetGo))
 }
 
-// report tells of each Application that is let go, once.
+// report notes each Application that is released, once.
 func (d *deregistration) report(all []Application) {
 	for _, a := range all {
 		if !d.told[id(a)] {
 			d.told[id(a)] = true
-			d.options.Note(fmt.Sprintf("%s is let go: what it has made on %s is not deleted", a, d.Name))
+			d.options.Note(fmt.Sprintf("%s is released: what it has made on %s is not deleted", a, d.Name))
 		}
 	}
 }
 
 // cascadeAll has Applications be deleted together with what they have made. Of
-// one that is generated or declared, whoever does that has decided.
+// one that is generated or declared, the generator or parent has decided.
 func (d *deregistration) cascadeAll(ctx context.Context, v *view) error {
 	leaving := v.of(d.Leaving)
 	for _, a := range leaving {
@@ -170,8 +145,8 @@ func (d *deregistration) cascadeAll(ctx context.Context, v *view) error {
 }
 
 // step looks once, does what can be done, and says whether all is over: two
-// looks in a row that find nothing, for one may fall between a deletion and
-// whoever undoes it.
+// looks in a row that find nothing, for one may fall between a deletion and its
+// undoing.
 func (d *deregistration) step(ctx context.Context, settled bool) (bool, error) {
 	v, err := d.look(ctx)
 	if err != nil {
@@ -183,7 +158,7 @@ func (d *deregistration) step(ctx context.Context, settled bool) (bool, error) {
 		return d.clear > 1, nil
 	}
 	d.clear = 0
-	d.options.Waiting("Argo CD still has " + namesOf(d.left))
+	d.options.Waiting("Argo CD still has " + kube.Names(d.left, most))
 	if settled {
 		if err := d.held(v); err != nil {
 			return false, err
@@ -204,14 +179,14 @@ func (d *deregistration) held(v *view) error {
 	if len(held) == 0 {
 		return nil
 	}
-	return &Error{
+	return &fault.Error{
 		What:   fmt.Sprintf("%s leaves, and would be made again: %s", d.Name, strings.Join(held, ", ")),
 		Remedy: "take the cluster out of it in the platform tree, push, and run the command again",
-		Begun:  true,
+		Class:  fault.Deployment,
 	}
 }
 
-// advance lets go of what is being deleted where that is wanted, and deletes
+// advance releases what is being deleted where that is wanted, and deletes
 // what is free, as soon as the generators have dropped theirs.
 func (d *deregistration) advance(ctx context.Context, v *view, settled bool) error {
 	generated := false
@@ -244,7 +219,7 @@ func (d *deregistration) advance(ctx context.Context, v *view, settled bool) err
 	return nil
 }
 
-// letGo takes Argo CD's finalizers off an Application that is being deleted.
+// letGo removes Argo CD's finalizers from an Application that is being deleted.
 func (d *deregistration) letGo(ctx context.Context, a Application) error {
 	d.report([]Application{a})
 	if !a.deleting() || len(a.foreignFinalizers()) == len(a.GetFinalizers()) {
@@ -279,12 +254,12 @@ func (d *deregistration) finalize(ctx context.Context, a Application, finalizers
 // overdue says what is left when the time is over, and what Argo CD says about it.
 func (d *deregistration) overdue() error {
 	if d.failed != nil {
-		return &Error{
+		return &fault.Error{
 			What:   fmt.Sprintf("after %s it is not known which Applications of %s are left: %v", d.options.Timeout, d.Name, d.failed),
-			Remedy: "run the command again when the hub answers", Begun: true,
+			Remedy: "run the command again when the hub answers", Class: fault.Deployment,
 		}
 	}
-	what := fmt.Sprintf("after %s Argo CD still has %s", d.options.Timeout, namesOf(d.left))
+	what := fmt.Sprintf("after %s Argo CD still has %s", d.options.Timeout, kube.Names(d.left, most))
 	for _, a := range d.left {
 		if problem := a.problem(); problem != "" {
 			what += fmt.Sprintf("; it cannot delete %s: %s", a, problem)
@@ -292,27 +267,16 @@ func (d *deregistration) overdue() error {
 		}
 	}
 	if len(d.left) == 0 { // they left a moment ago
-		return &Error{What: what + "nothing that is known", Remedy: "run the command again to make sure", Begun: true}
+		return &fault.Error{What: what + "nothing that is known", Remedy: "run the command again to make sure", Class: fault.Deployment}
 	}
 	first := d.left[0]
-	return &Error{
+	return &fault.Error{
 		What: what,
 		Remedy: fmt.Sprintf("look at `kubectl -n %s describe application %s` on the hub, resolve the cause, and run the command again; "+
 			"where what it made may stay, set gitops.argocd.applications: keep", first.GetNamespace(), first.GetName()),
-		Begun: true,
+		Class: fault.Deployment,
 	}
 }
 
 // most is how many Applications are named; the others are counted.
 const most = 3
-
-func namesOf(all []Application) string {
-	var out []string
-	for i, a := range all {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), len(all)-most)
-		}
-		out = append(out, a.String())
-	}
-	return strings.Join(out, ", ")
-}

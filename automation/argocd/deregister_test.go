@@ -8,9 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gotest.tools/v3/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
+
+	"tombolo/automation/fault"
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 )
 
 const logging = `[{clusters: {selector: {matchLabels: {logging: "on"}}}}]`
@@ -38,9 +43,7 @@ func TestDeregisterRemovesTheClustersApplicationsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := fleet(t, application("by-hand", "", `server: "https://a.test/"`), application("other", "", "name: b"))
 		var notes []string
-		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
 		if got := w.left(); got != "other platform promtail-b" {
 			t.Errorf("left are %s", got)
 		}
@@ -70,9 +73,7 @@ func TestReturnUndoesADeregistration(t *testing.T) {
 			t.Errorf("nothing to undo: %v, %v", back, err)
 		}
 		for range 2 { // a second one must not forget the labels
-			if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
 		}
 		if back, err := w.Return(t.Context(), "a"); err != nil || !back {
 			t.Fatalf("undone: %v, %v", back, err)
@@ -96,9 +97,7 @@ func TestAppOfAppsGoesWithItsChildren(t *testing.T) {
 		w.work()
 		w.work()
 		var notes []string
-		if err := w.Deregister(t.Context(), spokeA(), quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), spokeA(), quick(&notes)))
 		if got := w.left(); got != "apps-b dns-b platform promtail-b" {
 			t.Errorf("left are %s", got)
 		}
@@ -115,16 +114,14 @@ func TestADeadClusterIsLetGo(t *testing.T) {
 			t.Errorf("not knowing that it is dead: %v", err)
 		}
 		l.LetGo = true
-		if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), l, quick(&notes)))
 		if got := w.left(); got != "platform promtail-b" {
 			t.Errorf("left are %s", got)
 		}
 		if len(notes) != 2 {
 			t.Errorf("each is reported once: %q", notes)
 		}
-		want := "Application argocd/by-hand is let go: what it has made on a is not deleted; Application argocd/promtail-a is let go: what it has made on a is not deleted"
+		want := "Application argocd/by-hand is released: what it has made on a is not deleted; Application argocd/promtail-a is released: what it has made on a is not deleted"
 		if got := strings.Join(notes, "; "); got != want {
 			t.Errorf("people read %q, want %q", got, want)
 		}
@@ -140,9 +137,7 @@ func TestKeptWorkloadsAreNeverDeleted(t *testing.T) {
 		l := spokeA()
 		l.LetGo = true
 		var notes []string
-		if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), l, quick(&notes)))
 		if w.left() != "platform promtail-b" || len(w.cascaded) > 0 {
 			t.Errorf("left are %s; deleted with what they made: %v", w.left(), w.cascaded)
 		}
@@ -159,9 +154,7 @@ func TestGeneratorsThatReachEveryClusterAreRefusedFirst(t *testing.T) {
 		err := w.Deregister(t.Context(), spokeA(), quick(&notes))
 		want := "ApplicationSet argocd/agents, ApplicationSet argocd/list would make Applications for a again: its cluster generator reaches clusters that leave; " +
 			"nothing was changed: give the generator a selector in the platform tree, such as matchExpressions: [{key: tombolo/leaving, operator: DoesNotExist}], push, and run the command again"
-		if err == nil || err.Error() != want {
-			t.Errorf("error is\n%v, want\n%s", err, want)
-		}
+		assert.Error(t, err, want)
 		if w.registration("a").Leaving() || !strings.Contains(w.left(), "promtail-a") {
 			t.Error("something was changed")
 		}
@@ -194,8 +187,8 @@ func TestWhatWouldBeMadeAgainIsHeld(t *testing.T) {
 				w.children = test.children
 				var notes []string
 				err := w.Deregister(t.Context(), spokeA(), quick(&notes))
-				var held *Error
-				if !errors.As(err, &held) || err.Error() != test.want || !held.Begun {
+				var held *fault.Error
+				if !errors.As(err, &held) || err.Error() != test.want || held.Class != fault.Deployment {
 					t.Errorf("error is\n%v, want\n%s", err, test.want)
 				}
 			})
@@ -210,9 +203,7 @@ func TestAHubLosesItsRootLast(t *testing.T) {
 			application("platform", "", "server: "+InCluster))
 		var notes []string
 		l := Leaving{Cluster: Cluster{Name: "mgmt", Server: InCluster}, Hub: true}
-		if err := w.Deregister(t.Context(), l, quick(&notes)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Deregister(t.Context(), l, quick(&notes)))
 		if got := strings.Join(w.cascaded, " "); got != "promtail-mgmt platform" || w.left() != "" {
 			t.Errorf("deleted in order %s; left are %q", got, w.left())
 		}
@@ -228,9 +219,7 @@ func TestDeregisterSaysWhyItTookTooLong(t *testing.T) {
 		err := w.Deregister(t.Context(), spokeA(), quick(&notes))
 		want := "after 500ms Argo CD still has Application argocd/stuck; it cannot delete Application argocd/stuck: project platform is gone; " +
 			"look at `kubectl -n argocd describe application stuck` on the hub, resolve the cause, and run the command again; where what it made may stay, set gitops.argocd.applications: keep"
-		if err == nil || err.Error() != want {
-			t.Errorf("error is\n%v, want\n%s", err, want)
-		}
+		assert.Error(t, err, want)
 	})
 }
 
@@ -275,10 +264,8 @@ func TestRelabelActsForWhoeverApplied(t *testing.T) {
 			applied = a.(clienttesting.PatchActionImpl)
 			return true, w.registration("a").secret, nil
 		})
-		if err := w.relabel(t.Context(), "a", leave(false)); err != nil {
-			t.Fatal(err)
-		}
-		o := object(t, string(applied.Patch))
+		assert.NilError(t, w.relabel(t.Context(), "a", leave(false)))
+		o := kubetest.Object(t, string(applied.Patch))
 		if applied.PatchOptions.FieldManager != "pulumi-1" || applied.PatchOptions.Force == nil || !*applied.PatchOptions.Force {
 			t.Errorf("applied with %+v", applied.PatchOptions)
 		}
@@ -289,7 +276,7 @@ func TestRelabelActsForWhoeverApplied(t *testing.T) {
 		if annotations["region"] != "here" || annotations["not-theirs"] != "" || !strings.Contains(annotations[labelsAnnotation], `"logging":"on"`) {
 			t.Errorf("annotations are %v", annotations)
 		}
-		if text(o, "data", "server") != encoded("https://a.test") || o.GetResourceVersion() != "7" {
+		if kube.Text(o, "data", "server") != encoded("https://a.test") || o.GetResourceVersion() != "7" {
 			t.Errorf("applied %s", applied.Patch)
 		}
 		if _, err := w.client.Tracker().Get(secrets, Namespace, SecretName("a"), metav1.GetOptions{}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,7 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"sigs.k8s.io/yaml"
+
+	"tombolo/automation/kube"
+	"tombolo/automation/kube/kubetest"
 )
 
 var (
@@ -47,7 +50,7 @@ func newWorld(t *testing.T, objects ...string) *world {
 	w := &world{t: t, children: map[string][]string{}}
 	parsed := make([]runtime.Object, len(objects))
 	for i, text := range objects {
-		parsed[i] = object(t, text)
+		parsed[i] = kubetest.Object(t, text)
 	}
 	w.client = fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
 		applications: "ApplicationList", sets: "ApplicationSetList", secrets: "SecretList",
@@ -65,19 +68,6 @@ func newWorld(t *testing.T, objects ...string) *world {
 	w.Hub = Hub{Client: w.client}
 	w.work()
 	return w
-}
-
-func object(t *testing.T, text string) *unstructured.Unstructured {
-	t.Helper()
-	o := &unstructured.Unstructured{}
-	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.UnmarshalJSON(raw); err != nil {
-		t.Fatal(err)
-	}
-	return o
 }
 
 // deleteLater marks an Application that has finalizers.
@@ -103,16 +93,12 @@ func (w *world) get(namespace, name string) *unstructured.Unstructured {
 }
 
 func (w *world) update(o *unstructured.Unstructured) {
-	if err := w.client.Tracker().Update(applications, o, o.GetNamespace()); err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, w.client.Tracker().Update(applications, o, o.GetNamespace()))
 }
 
 func (w *world) all(gvr schema.GroupVersionResource, kind string) []unstructured.Unstructured {
 	list, err := w.client.Tracker().List(gvr, schema.GroupVersionKind{Group: gvr.Group, Version: gvr.Version, Kind: kind}, "")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, err)
 	items := list.(*unstructured.UnstructuredList).Items
 	byName(items)
 	return items
@@ -171,26 +157,22 @@ func (w *world) create(name, metadata string) {
 		destination = "{server: \"" + InCluster + "\"}"
 	}
 	w.made++
-	o := object(w.t, fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Application\n"+
+	o := kubetest.Object(w.t, fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Application\n"+
 		"metadata: {namespace: argocd, name: %s, finalizers: [%s], %s}\nspec: {destination: %s}", name, resourcesFinalizer, metadata, destination))
 	o.SetUID(types.UID(fmt.Sprint(w.made)))
-	if err := w.client.Tracker().Create(applications, o, Namespace); err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, w.client.Tracker().Create(applications, o, Namespace))
 }
 
 func (w *world) remove(name string) {
 	if w.deleteLater(Namespace, name) {
 		return
 	}
-	if err := w.client.Tracker().Delete(applications, Namespace, name); err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, w.client.Tracker().Delete(applications, Namespace, name))
 }
 
 // finish deletes an Application for good, as far as its cluster lets it.
 func (w *world) finish(a Application) {
-	cluster := text(a.Unstructured, "spec", "destination", "name")
+	cluster := kube.Text(a.Unstructured, "spec", "destination", "name")
 	switch {
 	case len(a.GetFinalizers()) == 0:
 	case slices.Contains(w.dead, cluster) && w.known(cluster):
@@ -205,9 +187,7 @@ func (w *world) finish(a Application) {
 			}
 		}
 	}
-	if err := w.client.Tracker().Delete(applications, a.GetNamespace(), a.GetName()); err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, w.client.Tracker().Delete(applications, a.GetNamespace(), a.GetName()))
 }
 
 func (w *world) known(cluster string) bool {
@@ -228,9 +208,7 @@ func (w *world) left() string {
 func (w *world) registration(cluster string) Registration {
 	w.t.Helper()
 	o, err := w.client.Tracker().Get(secrets, Namespace, SecretName(cluster))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, err)
 	return Registration{o.(*unstructured.Unstructured)}
 }
 

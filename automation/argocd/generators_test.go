@@ -1,6 +1,10 @@
 package argocd
 
-import "testing"
+import (
+	"testing"
+
+	"tombolo/automation/kube/kubetest"
+)
 
 func TestReaches(t *testing.T) {
 	on := map[string]string{secretType: secretTypeCluster, "logging": "on"}
@@ -19,7 +23,7 @@ func TestReaches(t *testing.T) {
 		{"an operator that nobody knows", `[{clusters: {selector: {matchExpressions: [{key: x, operator: Like}]}}}]`, false, true},
 		{"none", `[]`, false, false},
 	} {
-		s := Set{object(t, set("s", test.generators, ""))}
+		s := Set{kubetest.Object(t, set("s", test.generators, ""))}
 		if got := s.Reaches(on); got != test.want {
 			t.Errorf("%s: reaches the cluster: %v", test.name, got)
 		}
@@ -40,7 +44,7 @@ func TestParent(t *testing.T) {
 		`, labels: {app.kubernetes.io/instance: root}`:                                                   "argocd/root",
 		"": "",
 	} {
-		if got := Parent(object(t, application("x", metadata, ""))); got != want {
+		if got := Parent(kubetest.Object(t, application("x", metadata, ""))); got != want {
 			t.Errorf("%s: declared by %q, want %q", metadata, got, want)
 		}
 	}
@@ -59,12 +63,12 @@ func TestIsOf(t *testing.T) {
 		{", labels: {tombolo/cluster: a}", "server: " + InCluster, true, true},
 		{"", `name: "", server: ""`, false, false},
 	} {
-		a := Application{object(t, application("x", test.metadata, test.destination))}
+		a := Application{kubetest.Object(t, application("x", test.metadata, test.destination))}
 		if a.IsOf(hub) != test.hub || a.IsOf(spoke) != test.spoke {
 			t.Errorf("%s %s: of the hub %v, of the spoke %v", test.metadata, test.destination, a.IsOf(hub), a.IsOf(spoke))
 		}
 	}
-	if (Application{object(t, application("x", "", "name: b"))}).IsOf(Cluster{Name: "a"}) {
+	if (Application{kubetest.Object(t, application("x", "", "name: b"))}).IsOf(Cluster{Name: "a"}) {
 		t.Error("a cluster without a server has every Application without one")
 	}
 }

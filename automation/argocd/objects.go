@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"tombolo/automation/kube"
 	"tombolo/internal/names"
 )
 
@@ -50,7 +52,7 @@ func (a Application) IsOf(c Cluster) bool {
 	if a.GetLabels()[names.ClusterLabel] == c.Name {
 		return true
 	}
-	name, server := text(a.Unstructured, "spec", "destination", "name"), text(a.Unstructured, "spec", "destination", "server")
+	name, server := kube.Text(a.Unstructured, "spec", "destination", "name"), kube.Text(a.Unstructured, "spec", "destination", "server")
 	return name != "" && name == c.Name ||
 		server != "" && strings.TrimSuffix(server, "/") == strings.TrimSuffix(c.Server, "/") ||
 		name == "in-cluster" && c.Server == InCluster
@@ -111,13 +113,8 @@ func (a Application) deleting() bool { return a.GetDeletionTimestamp() != nil }
 
 // problem is why Argo CD cannot delete the Application; "" when it does not say.
 func (a Application) problem() string {
-	conditions, _, _ := unstructured.NestedSlice(a.Object, "status", "conditions")
-	for _, item := range conditions {
-		c, _ := item.(map[string]any)
-		if c["type"] == "DeletionError" {
-			message, _ := c["message"].(string)
-			return message
-		}
+	if c := meta.FindStatusCondition(kube.Conditions(a.Unstructured), "DeletionError"); c != nil {
+		return c.Message
 	}
 	return ""
 }
@@ -130,7 +127,7 @@ func (s Set) String() string { return "ApplicationSet " + id(s.Unstructured) }
 
 // deletes says whether the set deletes Applications that it makes no more.
 func (s Set) deletes() bool {
-	policy := text(s.Unstructured, "spec", "syncPolicy", "applicationsSync")
+	policy := kube.Text(s.Unstructured, "spec", "syncPolicy", "applicationsSync")
 	return policy != "create-only" && policy != "create-update"
 }
 
@@ -169,7 +166,7 @@ func (r Registration) Labels() map[string]string { return r.secret.GetLabels() }
 func (r Registration) Server() string { return r.datum("server") }
 
 func (r Registration) datum(key string) string {
-	raw, err := base64.StdEncoding.DecodeString(text(r.secret, "data", key))
+	raw, err := base64.StdEncoding.DecodeString(kube.Text(r.secret, "data", key))
 	if err != nil {
 		return ""
 	}
@@ -180,8 +177,3 @@ func (r Registration) datum(key string) string {
 func (r Registration) Leaving() bool { return r.secret.GetLabels()[LeavingLabel] != "" }
 
 func id(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
-
-func text(o *unstructured.Unstructured, path ...string) string {
-	s, _, _ := unstructured.NestedString(o.Object, path...)
-	return s
-}

@@ -55,7 +55,7 @@ func comeBack(m *metadata) error {
 	return nil
 }
 
-// Return registers a cluster again whose destruction was begun and given up. It
+// Return registers a cluster again whose destruction was begun and not ended. It
 // says whether there was something to do.
 func (h Hub) Return(ctx context.Context, cluster string) (bool, error) {
 	r, err := h.Registration(ctx, cluster)
@@ -65,9 +65,9 @@ func (h Hub) Return(ctx context.Context, cluster string) (bool, error) {
 	return true, h.relabel(ctx, cluster, comeBack)
 }
 
-// relabel changes a registration in place, in the name of whoever applied it:
-// what is changed remains theirs, and what they apply next is what holds. A
-// registration that nobody applied is updated.
+// relabel changes a registration in place, in the name of the field manager that applied it:
+// it keeps the fields, and its next apply decides about them. A
+// registration without a field manager is updated.
 func (h Hub) relabel(ctx context.Context, cluster string, change func(*metadata) error) error {
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		r, err := h.Registration(ctx, cluster)
@@ -117,7 +117,7 @@ func (h Hub) reapply(ctx context.Context, o *unstructured.Unstructured, manager 
 }
 
 // applier is the field manager that applied what makes the Secret a
-// registration; "" when nobody did.
+// registration; "" without one.
 func applier(o *unstructured.Unstructured) string {
 	for _, entry := range o.GetManagedFields() {
 		if entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {

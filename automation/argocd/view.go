@@ -96,3 +96,14 @@ func (v *view) insisting(l Leaving, labels map[string]string) []string {
 	}
 	return out
 }
+
+// Leaving is a cluster that leaves a hub.
+type Leaving struct {
+	Cluster
+	// Hub says that the cluster is the hub itself: every Application that is
+	// left there is its own.
+	Hub bool
+	// LetGo leaves what the Applications have made where it is. Argo CD loses
+	// its access first, so that it can delete nothing.
+	LetGo bool
+}

@@ -12,10 +12,6 @@ import (
 	"tombolo/stacks"
 )
 
-// attributes is the suffix of the file beside each file of a local backend that
-// holds its type and its checksum.
-const attributes = ".attrs"
-
 // mendAttributes removes what a CLI left of a file's attributes that was killed
 // while it wrote them: unlike the file itself, a local backend does not replace
 // them in one step. With empty ones the CLI cannot read a state that is whole;

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 )
 
 // A CLI that is killed while it writes a file's attributes leaves them empty.
@@ -15,9 +15,7 @@ func TestUnfinishedAttributesAreRemoved(t *testing.T) {
 	b := newBench(t)
 	write := func(content string, path ...string) string {
 		file := filepath.Join(append([]string{b.dir, ".pulumi"}, path...)...)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(content), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(content), 0o600)))
 		return file
 	}
 	broken := []string{
@@ -29,9 +27,7 @@ func TestUnfinishedAttributesAreRemoved(t *testing.T) {
 		write("{}", "stacks", "tombolo", "demo-core.json"),
 		write("", "stacks", "tombolo", "other-core.json.attrs"),
 	}
-	if err := b.ReleaseLocks(t.Context(), "demo-core"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	for _, file := range broken {
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is still there: %v", file, err)
@@ -46,7 +42,5 @@ func TestUnfinishedAttributesAreRemoved(t *testing.T) {
 		"note demo-core: recovered: removed attributes of demo-core.json that were not written to their end",
 		"note demo-core: recovered: removed attributes of demo-core.json.bak that were not written to their end",
 	}
-	if diff := cmp.Diff(want, b.notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.notes, want)
 }

@@ -44,7 +44,7 @@ func (b *Backend) KeepCopies(getenv func(string) string, env map[string]string) 
 	}
 }
 
-// stateFile is a stack's state in a local backend; false elsewhere, and for a
+// stateFile is a stack's state in a local backend; false for another one, and for a
 // compressed one, which is left to the CLI.
 func (b *Backend) stateFile(stack string) (string, bool) {
 	dir, ok := b.Directory()
@@ -122,7 +122,7 @@ func (b *Backend) BeginCopies(stack string) error {
 		err = copyFile(file, first)
 	}
 	if err != nil {
-		return &fault.Precondition{
+		return &fault.Error{
 			What:   fmt.Sprintf("no copy can be made of the state of stack %s: %v", stack, err),
 			Remedy: "nothing was started: make the backend's directory writable, or free space on its disk", Err: err,
 		}
@@ -175,27 +175,4 @@ func removeCopies(copies []stateCopy) error {
 		}
 	}
 	return nil
-}
-
-// EndCopies puts a whole copy in the place of a state that the operation could
-// not write to its end, and removes the copies. Where the lock was not released
-// the operation may go on, and the next one does this.
-func (b *Backend) EndCopies(stack string) error {
-	file, ok := b.stateFile(stack)
-	if !ok {
-		return nil
-	}
-	if held, err := b.LockFiles(stack, "*.json"); err != nil || len(held) > 0 {
-		return err
-	}
-	err := b.restoreState(stack)
-	if err != nil || !b.OwnCopies {
-		return err
-	}
-	ended := time.Now()
-	copies, err := retained(file)
-	if err != nil {
-		return err
-	}
-	return removeCopies(slices.DeleteFunc(copies, func(c stateCopy) bool { return c.made.After(ended) }))
 }

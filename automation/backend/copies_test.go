@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // checkpoint is a state as the CLI writes it.
@@ -27,16 +29,10 @@ func (b *bench) layOut(t *testing.T, files ...string) {
 			content = checkpoint(content)
 		}
 		path := filepath.Join(b.dir, ".pulumi", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		assert.NilError(t, os.WriteFile(path, []byte(content), 0o600))
 		at = at.Add(time.Minute)
-		if err := os.Chtimes(path, at, at); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.Chtimes(path, at, at))
 	}
 }
 
@@ -126,14 +122,10 @@ func TestCopiesOfAState(t *testing.T) {
 	left := func() []stateCopy {
 		t.Helper()
 		copies, err := retained(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return copies
 	}
-	if err := b.BeginCopies("demo-core"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, b.BeginCopies("demo-core"))
 	if copies := left(); len(copies) != 1 || !sameContent(copies[0].path, file) {
 		t.Fatalf("copies %v", copies)
 	}
@@ -163,12 +155,8 @@ func TestCopiesOfOthers(t *testing.T) {
 	}
 	b.layOut(t, "stacks/tombolo/demo-core.json=now", fmt.Sprintf("stacks/tombolo/demo-core.json.%d=old", stamp(1)))
 	file, _ := b.stateFile("demo-core")
-	if err := b.BeginCopies("demo-core"); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.EndCopies("demo-core"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, b.BeginCopies("demo-core"))
+	assert.NilError(t, b.EndCopies("demo-core"))
 	if copies, err := retained(file); err != nil || len(copies) != 1 {
 		t.Errorf("copies %v, error %v", copies, err)
 	}
@@ -195,9 +183,7 @@ func TestDiskAlmostFull(t *testing.T) {
 func TestTornLock(t *testing.T) {
 	b := newBench(t)
 	b.layOut(t, "locks/organization/tombolo/demo-core/1.json=torn")
-	if err := b.ReleaseLocks(t.Context(), "demo-core"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	if left, err := b.LockFiles("demo-core", "*"); err != nil || len(left) > 0 {
 		t.Errorf("left %v, error %v", left, err)
 	}

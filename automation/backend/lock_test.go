@@ -2,12 +2,10 @@ package backend
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/automation/backend/backendtest"
 	"tombolo/automation/process"
 )
 
@@ -135,52 +136,29 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// lock writes a lock as the CLI does.
-func (b *bench) lock(t *testing.T, stack string, o Owner) string {
-	t.Helper()
-	file := filepath.Join(b.dir, ".pulumi", "locks", "organization", "tombolo", stack, "1.json")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 func owner(t *testing.T, pid int) Owner {
 	t.Helper()
 	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return Owner{PID: pid, Host: host, User: "ada", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func TestStaleLockIsRemoved(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{}
-	file := b.lock(t, "demo-core", owner(t, 77))
-	if err := b.ReleaseLocks(t.Context(), "demo-core"); err != nil {
-		t.Fatal(err)
-	}
+	file := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
+	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock is still there: %v", err)
 	}
 	note := "note demo-core: recovered: removed the lock of " + owner(t, 77).String() + ", which is gone"
-	if diff := cmp.Diff([]string{note}, b.notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.notes, []string{note})
 }
 
 func TestHeldLockIsRefused(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{processes: map[int]process.Process{77: {Name: "pulumi", Parent: 70}}}
-	file := b.lock(t, "demo-core", owner(t, 77))
+	file := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	var locked *LockedError
 	if !errors.As(err, &locked) {
@@ -200,10 +178,8 @@ func TestHeldLockIsRefused(t *testing.T) {
 func TestOrphanIsAwaited(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{processes: map[int]process.Process{77: {Name: "pulumi", Parent: 1}}, looks: 2}
-	b.lock(t, "demo-core", owner(t, 77))
-	if err := b.ReleaseLocks(t.Context(), "demo-core"); err != nil {
-		t.Fatal(err)
-	}
+	backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
+	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	want := "note demo-core: waiting up to 30s for pulumi process 77, whose driver is gone, to end"
 	if notes := b.notes; len(notes) != 2 || notes[0] != want {
 		t.Errorf("notes are %q", notes)
@@ -214,7 +190,7 @@ func TestOrphanThatStaysHoldsItsLock(t *testing.T) {
 	b := newBench(t)
 	b.LockWait = time.Millisecond
 	b.Processes = &table{processes: map[int]process.Process{77: {Name: "pulumi", Parent: 1}}}
-	b.lock(t, "demo-core", owner(t, 77))
+	backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	var locked *LockedError
 	if !errors.As(err, &locked) || locked.Owner.PID != 77 {
@@ -224,10 +200,8 @@ func TestOrphanThatStaysHoldsItsLock(t *testing.T) {
 
 func TestUnreadableLock(t *testing.T) {
 	b := newBench(t)
-	file := b.lock(t, "demo-core", owner(t, 77))
-	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
+	assert.NilError(t, os.WriteFile(file, []byte("{"), 0o600))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	if err == nil || !strings.HasSuffix(err.Error(), "make sure that no tombolo or pulumi runs, and delete the file") {
 		t.Errorf("error is %v", err)
@@ -237,17 +211,13 @@ func TestUnreadableLock(t *testing.T) {
 // A full disk leaves the file that the CLI writes before it is the lock.
 func TestUnfinishedLockIsRemoved(t *testing.T) {
 	b := newBench(t)
-	lock := b.lock(t, "demo-core", owner(t, 77))
+	lock := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
 	left, described, writing := lock+".18ea12d99b89f3a7.tmp", lock+".attrs", lock+".18ea12d99b89f3a8.tmp"
 	minuteAgo := time.Now().Add(-time.Minute)
 	err := errors.Join(os.Rename(lock, left), os.WriteFile(writing, nil, 0o600), os.WriteFile(described, []byte("{}"), 0o600),
 		os.Chtimes(left, minuteAgo, minuteAgo), os.Chtimes(described, minuteAgo, minuteAgo))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.ReleaseLocks(t.Context(), "demo-core"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	for _, file := range []string{left, described} {
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is still there: %v", file, err)
@@ -258,51 +228,37 @@ func TestUnfinishedLockIsRemoved(t *testing.T) {
 	}
 	note := "note demo-core: recovered: removed a lock that was not written to its end"
 	want := []string{note, note}
-	if diff := cmp.Diff(want, b.notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, b.notes, want)
 }
 
 func TestLocks(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{processes: map[int]process.Process{78: {Name: "pulumi", Parent: 70}}}
-	gone, alive := b.lock(t, "demo-core", owner(t, 77)), b.lock(t, "demo-bootstrap", owner(t, 78))
+	gone, alive := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77)), backendtest.Lock(t, b.dir, "demo-bootstrap", owner(t, 78))
 	locks, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	first, second := owner(t, 77), owner(t, 78)
 	want := []Lock{
 		{Stack: "demo-core", Owner: &first, State: OwnerGone, file: gone},
 		{Stack: "demo-bootstrap", Owner: &second, State: OwnerAlive, file: alive},
 	}
-	if diff := cmp.Diff(want, locks, cmp.AllowUnexported(Lock{})); diff != "" {
-		t.Fatalf("locks (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, locks, want, cmp.AllowUnexported(Lock{}))
 	if only, err := b.Locks(t.Context(), "demo-bootstrap"); err != nil || len(only) != 1 || only[0].Stack != "demo-bootstrap" {
 		t.Errorf("locks of bootstrap are %v, error %v", only, err)
 	}
-	if err := b.Unlock(t.Context(), locks[0], false); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, b.Unlock(t.Context(), locks[0], false))
 	err = b.Unlock(t.Context(), locks[1], false)
 	text := "stack demo-bootstrap is locked by " + second.String() + "; the process runs: wait for it, or end it with `kill -INT 78`; " +
 		"if it is not the owner, run `tombolo unlock demo --stack bootstrap --owner-is-gone`"
-	if err == nil || err.Error() != text {
-		t.Errorf("error is\n%v, want\n%s", err, text)
-	}
+	assert.Error(t, err, text)
 	if left, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap"); err != nil || len(left) != 1 || left[0].Stack != "demo-bootstrap" {
 		t.Errorf("locks are %v, error %v", left, err)
 	}
-	if err := b.Unlock(t.Context(), locks[1], true); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, b.Unlock(t.Context(), locks[1], true))
 	if left, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap"); err != nil || len(left) != 0 {
 		t.Errorf("locks are %v, error %v", left, err)
 	}
-	if len(b.cli.calls) > 0 {
-		t.Errorf("needless processes: %v", b.cli.calls)
-	}
+	assert.Check(t, is.Len(b.cli.calls, 0), "needless processes")
 }
 
 func TestLocksOfABucket(t *testing.T) {
@@ -317,15 +273,9 @@ func TestLocksOfABucket(t *testing.T) {
 	err = b.Unlock(t.Context(), locks[0], false)
 	want := "stack demo-bootstrap is locked by ada on far (process 77, since 2026-01-02T03:04:05Z); look on far whether process 77 runs; " +
 		"if it does not, run `tombolo unlock demo --stack bootstrap --owner-is-gone`"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
-	if err := b.Unlock(t.Context(), locks[0], true); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"cancel demo-bootstrap"}, b.cli.calls); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.Error(t, err, want)
+	assert.NilError(t, b.Unlock(t.Context(), locks[0], true))
+	assert.DeepEqual(t, b.cli.calls, []string{"cancel demo-bootstrap"})
 	b.cli.fail["stack rename demo-core"] = "error: AccessDenied: no"
 	if _, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap"); err == nil || !strings.HasPrefix(err.Error(), "look for locks of demo-core: error: AccessDenied: no") {
 		t.Errorf("error is %v", err)
@@ -349,15 +299,9 @@ func TestLocksOfPulumiCloud(t *testing.T) {
 	err = b.Unlock(t.Context(), locks[0], false)
 	want := "stack demo-core is locked by another update; the backend does not say whose it is: make sure that nobody works on the stack; " +
 		"then run `tombolo unlock demo --stack core --owner-is-gone`"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is\n%v, want\n%s", err, want)
-	}
-	if err := b.Unlock(t.Context(), locks[0], true); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"cancel demo-core"}, b.cli.calls); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	assert.Error(t, err, want)
+	assert.NilError(t, b.Unlock(t.Context(), locks[0], true))
+	assert.DeepEqual(t, b.cli.calls, []string{"cancel demo-core"})
 }
 
 // TestRemedyInTheLab: the command has to be one that works as it is.

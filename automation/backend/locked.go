@@ -46,3 +46,33 @@ func (o Owner) same(other Owner) bool {
 	return o.PID == other.PID && o.Host == other.Host && o.User == other.User &&
 		o.Since.Truncate(time.Second).Equal(other.Since.Truncate(time.Second))
 }
+
+// Lock is a lock on a stack.
+type Lock struct {
+	// Stack is the stack's name.
+	Stack string `json:"stack"`
+	// Owner of the lock; nil when the backend does not tell.
+	Owner *Owner `json:"owner,omitempty"`
+	// State of the owner.
+	State OwnerState `json:"state"`
+
+	// file is the lock itself in a local backend.
+	file string
+}
+
+// OwnerState says whether the owner of a lock can still release it.
+type OwnerState string
+
+const (
+	// OwnerGone says that the process has ended, or its id belongs to another one.
+	OwnerGone OwnerState = "gone"
+	// OwnerOrphan says that the Pulumi CLI runs, but the driver that started it is gone.
+	OwnerOrphan OwnerState = "orphan"
+	// OwnerAlive says that the Pulumi CLI runs.
+	OwnerAlive OwnerState = "alive"
+	// OwnerElsewhere says that the process is on another host, which cannot be
+	// asked from here.
+	OwnerElsewhere OwnerState = "elsewhere"
+	// OwnerUnknown says that the backend does not tell whose the lock is.
+	OwnerUnknown OwnerState = "unknown"
+)

@@ -6,16 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"tombolo/automation/fault"
-	"tombolo/stacks"
 )
 
 // lockFile is a lock in a local backend.
@@ -41,7 +38,7 @@ func readLocks(dir, stack string) ([]lockFile, error) {
 		}
 		var o Owner
 		if err := json.Unmarshal(raw, &o); err != nil {
-			return nil, &fault.Precondition{
+			return nil, &fault.Error{
 				What:   fmt.Sprintf("lock file %s of stack %s cannot be read: %v", file, stack, err),
 				Remedy: "make sure that no tombolo or pulumi runs, and delete the file",
 				Err:    err,
@@ -52,22 +49,8 @@ func readLocks(dir, stack string) ([]lockFile, error) {
 	return held, nil
 }
 
-// locksDir is where a local backend has the locks of a stack.
-func locksDir(dir, stack string) string {
-	return filepath.Join(dir, ".pulumi", "locks", "organization", stacks.Project, stack)
-}
-
-// inLocks finds files among the locks of a stack in a local backend.
-func inLocks(dir, stack, pattern string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(locksDir(dir, stack), pattern))
-	if err != nil {
-		return nil, fmt.Errorf("look for locks of stack %s: %w", stack, err)
-	}
-	return files, nil
-}
-
-// Owners reads who holds locks of a stack in a local backend; nobody
-// elsewhere.
+// Owners reads who holds locks of a stack in a local backend; none for another
+// backend.
 func (b *Backend) Owners(stack string) ([]Owner, error) {
 	dir, ok := b.Directory()
 	if !ok {
@@ -81,37 +64,14 @@ func (b *Backend) Owners(stack string) ([]Owner, error) {
 	return owners, err
 }
 
-// LockFiles finds files among the locks of a stack in a local backend; none
-// elsewhere.
+// LockFiles finds files among the locks of a stack in a local backend; none in
+// another one.
 func (b *Backend) LockFiles(stack, pattern string) ([]string, error) {
 	dir, ok := b.Directory()
 	if !ok {
 		return nil, nil
 	}
 	return inLocks(dir, stack, pattern)
-}
-
-// Directory of a local backend; false for another one.
-func (b *Backend) Directory() (string, bool) { return localDir(b.URL, b.WorkDir) }
-
-// localDir is the directory of a local backend, as the CLI reads its URL.
-func localDir(at, workDir string) (string, bool) {
-	dir, ok := strings.CutPrefix(at, "file://")
-	if !ok {
-		return "", false
-	}
-	dir, _, _ = strings.Cut(dir, "?")
-	if plain, err := url.PathUnescape(dir); err == nil {
-		dir = plain
-	}
-	if rest, ok := strings.CutPrefix(dir, "~"); ok {
-		home, err := os.UserHomeDir()
-		return filepath.Join(home, rest), err == nil
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(workDir, dir)
-	}
-	return dir, true
 }
 
 // lockFinder returns how the locks of a stack are found in the backend.

@@ -12,23 +12,6 @@ import (
 	"tombolo/stacks"
 )
 
-// OwnerState says whether the owner of a lock can still release it.
-type OwnerState string
-
-const (
-	// OwnerGone says that the process has ended, or its id belongs to another one.
-	OwnerGone OwnerState = "gone"
-	// OwnerOrphan says that the Pulumi CLI runs, but the driver that started it is gone.
-	OwnerOrphan OwnerState = "orphan"
-	// OwnerAlive says that the Pulumi CLI runs.
-	OwnerAlive OwnerState = "alive"
-	// OwnerElsewhere says that the process is on another host, where nobody
-	// here can look.
-	OwnerElsewhere OwnerState = "elsewhere"
-	// OwnerUnknown says that the backend does not tell whose the lock is.
-	OwnerUnknown OwnerState = "unknown"
-)
-
 // reuseSlack is how much later than the lock a process may seem to have started
 // and still count as its owner: the start of a process is known to the second,
 // and clocks are corrected.

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"time"
 )
 
 // ReleaseLocks removes the locks of a stack in a local backend whose owners
 // are gone, after a bounded wait for owners that are about to go. It returns
-// a LockedError when somebody still works on the stack. Backends elsewhere
-// report a lock when an operation meets it.
+// a LockedError when another operation works on the stack. Other backends report
+// a lock when an operation meets it.
 func (b *Backend) ReleaseLocks(ctx context.Context, stack string) error {
 	dir, ok := b.Directory()
 	if !ok {
@@ -39,9 +38,9 @@ func (b *Backend) ReleaseLocks(ctx context.Context, stack string) error {
 	return nil
 }
 
-// removeLock removes the very lock whose owner is gone. `pulumi cancel` would
-// remove whatever locks there are, also one that somebody took who found the
-// first one stale at the same time.
+// removeLock removes only the lock whose owner is gone. `pulumi cancel` would
+// remove all locks, also one that another process has taken after it found the
+// first one stale.
 func (b *Backend) removeLock(stack string, h lockFile) error {
 	removed, err := removeLockFile(stack, h.path)
 	if removed {
@@ -51,7 +50,7 @@ func (b *Backend) removeLock(stack string, h lockFile) error {
 }
 
 // removeLockFile removes a lock from a directory; false when its owner has ended
-// by itself meanwhile, or somebody else was here.
+// by itself meanwhile, or another process removed it.
 func removeLockFile(stack, path string) (removed bool, err error) {
 	if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -80,32 +79,8 @@ func (b *Backend) ReleaseStale(ctx context.Context, stack string, o Owner) error
 	return b.cancelLock(ctx, stack, o)
 }
 
-// unlockGrace bounds the look for a lock left behind by a cancelled operation.
-const unlockGrace = 30 * time.Second
-
-// UnlockAfterCancel makes sure that a cancelled operation left no lock. A CLI
-// that ended by itself has released it; one that was killed, or took the signal
-// before it was ready for it, has not, and in a local backend that is seen.
-func (b *Backend) UnlockAfterCancel(ctx context.Context, stack string, killed bool) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
-	defer cancel()
-	if _, local := b.Directory(); local || !killed {
-		return b.ReleaseLocks(ctx, stack)
-	}
-	locks, err := b.Locks(ctx, stack)
-	if err != nil {
-		return err
-	}
-	for _, l := range locks {
-		if l.State == OwnerGone {
-			err = errors.Join(err, b.Unlock(ctx, l, false))
-		}
-	}
-	return err
-}
-
 // cancelLock removes the locks of a stack in a backend that is no directory,
-// unless they are another owner's by now.
+// unless another owner has taken them meanwhile.
 func (b *Backend) cancelLock(ctx context.Context, stack string, o Owner) error {
 	owners, err := b.Holders(ctx, stack)
 	if err != nil {

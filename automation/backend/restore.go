@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"tombolo/automation/fault"
@@ -13,7 +14,7 @@ import (
 )
 
 // Mend puts the states of stacks in order that an earlier command left cut short,
-// unless somebody works on them.
+// unless an operation is working on them.
 func (b *Backend) Mend(ctx context.Context, names ...string) error {
 	for _, stack := range names {
 		file, ok := b.stateFile(stack)
@@ -31,7 +32,7 @@ func (b *Backend) Mend(ctx context.Context, names ...string) error {
 }
 
 // restoreState puts the newest whole copy in the place of a state that was not
-// written to its end. Nobody may be working on the stack.
+// written to its end. No operation may be working on the stack.
 func (b *Backend) restoreState(stack string) error {
 	file, ok := b.stateFile(stack)
 	if !ok || !isTorn(file) {
@@ -61,7 +62,7 @@ func (b *Backend) restoreState(stack string) error {
 		return nil
 	}
 	cluster, _, _ := stacks.Parse(stack)
-	return &fault.Precondition{
+	return &fault.Error{
 		What: fmt.Sprintf("the state of stack %s was not written to its end; its backup of %s was put back, and what pulumi has made since is not in it", stack, at),
 		Remedy: fmt.Sprintf("look for it with `tombolo drift %s`, import or delete what it finds, and run the same command again",
 			cluster),
@@ -77,9 +78,8 @@ type foundCopy struct {
 
 // findCopy finds the newest whole copy of a state; nil when there is none.
 //
-// Copies that the CLI was told to keep are complete. Whoever runs the CLI without
-// tombolo does not tell it to: then its backups are newer, and of those one may be
-// missing.
+// Copies that the CLI was told to keep are complete. A CLI that is run without
+// tombolo is not told to: then its backups are newer, and one of them may be missing.
 func findCopy(file, stack string) (*foundCopy, error) {
 	kept, err := retained(file)
 	if err != nil {
@@ -123,7 +123,7 @@ func (b *Backend) forgetTorn(stack, file string) error {
 		return err
 	}
 	if len(copies) > 0 {
-		return &fault.Precondition{
+		return &fault.Error{
 			What: fmt.Sprintf("the state of stack %s was not written to its end, and no whole copy of it is left in %s",
 				stack, filepath.Dir(file)),
 			Remedy: "put a copy of your own in the place of " + file,
@@ -153,4 +153,27 @@ func (b *Backend) traces(stack, file string) ([]string, error) {
 		out = append(out, found...)
 	}
 	return out, nil
+}
+
+// EndCopies puts a whole copy in the place of a state that the operation could
+// not write to its end, and removes the copies. Where the lock was not released
+// the operation may go on, and the next one does this.
+func (b *Backend) EndCopies(stack string) error {
+	file, ok := b.stateFile(stack)
+	if !ok {
+		return nil
+	}
+	if held, err := b.LockFiles(stack, "*.json"); err != nil || len(held) > 0 {
+		return err
+	}
+	err := b.restoreState(stack)
+	if err != nil || !b.OwnCopies {
+		return err
+	}
+	ended := time.Now()
+	copies, err := retained(file)
+	if err != nil {
+		return err
+	}
+	return removeCopies(slices.DeleteFunc(copies, func(c stateCopy) bool { return c.made.After(ended) }))
 }

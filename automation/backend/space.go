@@ -27,7 +27,7 @@ func (b *Backend) RequireSpace() error {
 	if err != nil || free >= leastSpace {
 		return nil
 	}
-	return &fault.Precondition{
+	return &fault.Error{
 		What:   fmt.Sprintf("the disk of the state backend %s has %d MiB free, and %d are needed", dir, free>>20, leastSpace>>20),
 		Remedy: "nothing was started: free space on it and run the same command again",
 	}

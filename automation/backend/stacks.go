@@ -33,7 +33,7 @@ func (b *Backend) Stacks(ctx context.Context) (map[string][]StackInfo, error) {
 	for _, s := range summaries {
 		cluster, kind, err := stacks.Parse(s.Name)
 		if err != nil {
-			continue // somebody else's stack in the same backend
+			continue // a stack of another project in the same backend
 		}
 		out[cluster] = append(out[cluster], stackInfo(s, kind))
 	}

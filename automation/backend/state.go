@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,21 +20,6 @@ const RootType = "pulumi:pulumi:Stack"
 type State struct {
 	Raw        apitype.UntypedDeployment
 	Deployment apitype.DeploymentV3
-}
-
-// State reads a stack's state; nil when the stack does not exist.
-func (b *Backend) State(ctx context.Context, stack string) (*State, error) {
-	if err := b.mendAttributes(stack); err != nil {
-		return nil, err
-	}
-	if st, known, err := b.localState(stack); known || err != nil {
-		return st, err
-	}
-	raw, found, err := b.CLI.Export(ctx, stack)
-	if err != nil || !found {
-		return nil, err
-	}
-	return ParseState(stack, raw)
 }
 
 // ParseState reads a state as the CLI exports it.
@@ -187,7 +171,7 @@ func (s *State) Object(kind string, is func(id string) bool) (apitype.ResourceV3
 	return apitype.ResourceV3{}, false
 }
 
-// Interrupted counts the operations of which it is not known what became of them.
+// Interrupted counts the operations whose outcome is not known.
 func (s *State) Interrupted() int {
 	if s == nil {
 		return 0

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +11,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gopkg.in/yaml.v3"
-
-	"tombolo/stacks"
 )
 
 // localLayout is the version of a local backend's layout that is read here,
@@ -46,19 +45,6 @@ func (b *Backend) localState(stack string) (*State, bool, error) {
 	return st, err == nil, err
 }
 
-// statePath is where a local backend has a stack's state.
-func statePath(dir, stack string) string {
-	return filepath.Join(dir, ".pulumi", "stacks", stacks.Project, stack+".json")
-}
-
-// removeFile removes a file of a local backend. One that is gone needs no removing.
-func removeFile(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 func knownLayout(file string) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -87,4 +73,19 @@ func deploymentOf(checkpoint []byte) (apitype.UntypedDeployment, bool) {
 		return apitype.UntypedDeployment{}, false
 	}
 	return apitype.UntypedDeployment{Version: checkpointVersion, Deployment: content.Latest}, true
+}
+
+// State reads a stack's state; nil when the stack does not exist.
+func (b *Backend) State(ctx context.Context, stack string) (*State, error) {
+	if err := b.mendAttributes(stack); err != nil {
+		return nil, err
+	}
+	if st, known, err := b.localState(stack); known || err != nil {
+		return st, err
+	}
+	raw, found, err := b.CLI.Export(ctx, stack)
+	if err != nil || !found {
+		return nil, err
+	}
+	return ParseState(stack, raw)
 }

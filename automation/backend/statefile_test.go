@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/stacks"
 )
 
@@ -13,14 +15,10 @@ import (
 func TestLocalState(t *testing.T) {
 	b := newBench(t)
 	dir := filepath.Join(b.dir, ".pulumi", "stacks", stacks.Project)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(dir, 0o700))
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(b.dir, ".pulumi", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(b.dir, ".pulumi", name), []byte(text), 0o600))
 	}
 	const stack = "stacks/" + stacks.Project + "/demo-core.json"
 	const checkpoint = `{"version": 3, "checkpoint": {"stack": "x", "latest": {"resources": [` +

@@ -31,7 +31,7 @@ func (b *Backend) removeUnfinished(dir, stack string) error {
 	if err != nil {
 		return err
 	}
-	// Who could not write it to its end has given up.
+	// A process that could not write it to its end has given up.
 	cut = slices.DeleteFunc(cut, func(file string) bool { return !isTorn(file) })
 	for _, file := range slices.Concat(temporary, described, cut) {
 		info, err := os.Stat(file)

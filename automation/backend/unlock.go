@@ -2,21 +2,10 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 )
-
-// Lock is a lock on a stack.
-type Lock struct {
-	// Stack is the stack's name.
-	Stack string `json:"stack"`
-	// Owner of the lock; nil when the backend does not tell.
-	Owner *Owner `json:"owner,omitempty"`
-	// State of the owner.
-	State OwnerState `json:"state"`
-
-	// file is the lock itself in a local backend.
-	file string
-}
 
 // Locks returns the locks on stacks. A backend that is neither a directory nor
 // Pulumi Cloud is asked by taking each lock for a moment.
@@ -37,8 +26,8 @@ func (b *Backend) Locks(ctx context.Context, names ...string) ([]Lock, error) {
 }
 
 // Unlock removes a lock that Locks returned. Unless its owner is gone that has
-// to be said: without ownerIsGone, somebody who may be at work keeps the lock,
-// and a LockedError names them.
+// to be said: without ownerIsGone, an owner that may still work keeps the lock,
+// and a LockedError names it.
 func (b *Backend) Unlock(ctx context.Context, l Lock, ownerIsGone bool) error {
 	if l.State != OwnerGone && !ownerIsGone {
 		return b.refusal(l)
@@ -69,4 +58,28 @@ func (b *Backend) refusal(l Lock) *LockedError {
 		e.Remedy = fmt.Sprintf("the backend does not say whose it is: make sure that nobody works on the stack; then %s", force)
 	}
 	return e
+}
+
+// unlockGrace bounds the look for a lock left behind by a cancelled operation.
+const unlockGrace = 30 * time.Second
+
+// UnlockAfterCancel makes sure that a cancelled operation has left no lock. A CLI
+// that ended by itself has released it; one that was killed, or took the signal
+// before it was ready for it, has not, and in a local backend that is seen.
+func (b *Backend) UnlockAfterCancel(ctx context.Context, stack string, killed bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
+	defer cancel()
+	if _, local := b.Directory(); local || !killed {
+		return b.ReleaseLocks(ctx, stack)
+	}
+	locks, err := b.Locks(ctx, stack)
+	if err != nil {
+		return err
+	}
+	for _, l := range locks {
+		if l.State == OwnerGone {
+			err = errors.Join(err, b.Unlock(ctx, l, false))
+		}
+	}
+	return err
 }

@@ -25,7 +25,7 @@ type Cloud interface {
 }
 
 // Of is the provider of a cluster's cloud. The CLI runs the programs that ask the
-// cloud; it may be nil where nobody asks.
+// cloud; it may be nil where the cloud is not asked.
 func Of(c *config.Cluster, cli *pulumicli.CLI) Cloud {
 	return map[config.Provider]Cloud{config.AWS: aws.Cloud{Pulumi: cli}}[c.Cloud.Provider]
 }

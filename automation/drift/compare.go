@@ -109,7 +109,7 @@ func (x *comparison) compare(ctx context.Context, k stacks.Kind) (st State, err 
 	return st, err
 }
 
-// busy says why what differs in a stack may be in the making; "" when it is
+// busy says why what differs in a stack may be temporary; "" when it is
 // not. An owner that cannot be judged is named all the same.
 func (x *comparison) busy(stack string, st State) (string, error) {
 	holders, err := x.Holders(stack)

@@ -3,10 +3,10 @@ package drift
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"gotest.tools/v3/assert"
 )
 
 const (
@@ -52,9 +52,7 @@ func TestReadChanged(t *testing.T) {
 			{Path: `tags["a.b"]`, Expected: "x"},
 		},
 	}}
-	if diff := cmp.Diff(want, r.Differences()); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, r.Differences(), want)
 }
 
 // A provider that tells only which properties differ has its word passed on.
@@ -62,9 +60,7 @@ func TestReadChangedWithoutDetails(t *testing.T) {
 	e := refreshed(apitype.OpUpdate, vpcType, custom(map[string]any{"a": 1.0}), custom(map[string]any{"a": 2.0}))
 	e.ResOutputsEvent.Metadata.Diffs = []string{"a"}
 	want := []Property{{Path: "a", Expected: 1.0, Actual: 2.0}}
-	if diff := cmp.Diff(want, read(e).Differences()[0].Properties); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, read(e).Differences()[0].Properties, want)
 }
 
 func TestReadMissing(t *testing.T) {
@@ -73,9 +69,7 @@ func TestReadMissing(t *testing.T) {
 		refreshed(apitype.OpSame, vpcType, custom(nil), custom(nil)),
 	)
 	want := []Difference{{Class: Missing, Stack: "demo-core", Type: vpcType, Name: "demo", URN: vpcURN, ID: "vpc-1"}}
-	if diff := cmp.Diff(want, r.Differences()); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, r.Differences(), want)
 	if r.Compared() != 2 {
 		t.Errorf("compared %d resources, want 2", r.Compared())
 	}
@@ -119,9 +113,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			test.want.Path = test.path
 			found := read(refreshed(apitype.OpUpdate, test.typ, custom(test.old), custom(test.now), test.path)).Differences()
-			if diff := cmp.Diff([]Property{test.want}, found[0].Properties); diff != "" {
-				t.Errorf("found (-want +got):\n%s", diff)
-			}
+			assert.DeepEqual(t, found[0].Properties, []Property{test.want})
 		})
 	}
 }

@@ -1,5 +1,4 @@
-// Package drift says what became different behind the back of a cluster's
-// stacks: it compares both with the cloud and the cluster, by the events of a
+// Package drift says what was changed outside of a cluster's stacks: it compares both with the cloud and the cluster, by the events of a
 // refresh that changes nothing, sorts what the cloud has and no state knows, and
 // keeps the last report of each cluster.
 package drift
@@ -33,15 +32,15 @@ type Difference struct {
 	// Stack that has the resource; empty for what no stack knows.
 	Stack string `json:"stack,omitempty"`
 	// Type is Pulumi's token, such as aws:ec2/vpc:Vpc; for what is unexpected
-	// the service and type of its ARN, such as ec2:vpc.
+	// the service and type in its CloudID, such as ec2:vpc.
 	Type string `json:"resource"`
-	// Name in the program; for what is unexpected the last part of its ARN.
+	// Name in the program; for what is unexpected the last part of its CloudID.
 	Name string `json:"name"`
 	// URN in the state, and ID in the cloud; both empty for what is unexpected.
 	URN string `json:"urn,omitempty"`
 	ID  string `json:"id,omitempty"`
-	// ARN of what is unexpected.
-	ARN string `json:"arn,omitempty"`
+	// CloudID of what is unexpected, such as its ARN.
+	CloudID string `json:"arn,omitempty"`
 	// Properties that differ, by path; only for what has changed.
 	Properties []Property `json:"properties,omitempty"`
 }
@@ -66,12 +65,12 @@ type Stack struct {
 	// Skipped says why it was not compared; empty when it was.
 	Skipped string `json:"skipped,omitempty"`
 	// Busy says who works on it, or that an operation on it was interrupted:
-	// what differs may then be in the making.
+	// what differs may then be temporary.
 	Busy string `json:"busy,omitempty"`
 }
 
-// LeftOut counts resources with the cluster's tag that no state has, and that
-// nobody has to wonder about, by who makes such.
+// LeftOut counts resources with the cluster's tag that no state has, and that a
+// controller or the cloud makes, by their maker.
 type LeftOut struct {
 	Maker string `json:"maker"`
 	Count int    `json:"count"`
@@ -118,7 +117,7 @@ func (r *Report) Add(found ...Difference) {
 		return cmp.Or(
 			cmp.Compare(slices.Index(order, a.Class), slices.Index(order, b.Class)),
 			cmp.Compare(b.Stack, a.Stack), // core before bootstrap
-			cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ARN, b.ARN),
+			cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(a.CloudID, b.CloudID),
 		)
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 )
 
 func TestStore(t *testing.T) {
@@ -20,17 +20,11 @@ func TestStore(t *testing.T) {
 		Differences: []Difference{{Class: Missing, Type: vpcType, Name: "demo"}}, Seconds: 1.5,
 	}
 	for _, r := range []Report{{Cluster: "demo", Error: "an older one"}, want} {
-		if err := s.Save(r); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, s.Save(r))
 	}
 	got, err := s.Load("demo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, *got); diff != "" {
-		t.Errorf("loaded (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, err)
+	assert.DeepEqual(t, *got, want)
 	files, err := os.ReadDir(s.Dir)
 	if err != nil || len(files) != 1 {
 		t.Errorf("the directory holds %v, %v", files, err)
@@ -39,9 +33,7 @@ func TestStore(t *testing.T) {
 
 func TestStoreBroken(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(s.Dir, "demo.json"), []byte(`{"cluster":`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(s.Dir, "demo.json"), []byte(`{"cluster":`), 0o600))
 	_, err := s.Load("demo")
 	if err == nil || !strings.HasPrefix(err.Error(), "read the last drift of cluster demo from "+s.Dir) ||
 		!strings.HasSuffix(err.Error(), "unexpected end of JSON input; delete the file, `tombolo drift` writes it again") {

@@ -12,14 +12,14 @@ type Cloud interface {
 	// ClusterType is the type of the managed cluster, without which nothing in
 	// bootstrap can be asked for.
 	ClusterType() string
-	// Maker is who makes resources with such tags besides the stacks; "" for
-	// nobody that is known.
+	// Maker is what makes resources with such tags besides the stacks; "" when
+	// it is not known.
 	Maker(tags map[string]string) string
-	// Name reads a resource's ARN.
+	// Name reads a resource's CloudID.
 	Name(arn string) Named
 }
 
-// Named is what the ARN of a resource says.
+// Named is what the CloudID of a resource says.
 type Named struct {
 	// Type of the resource, and its Name or id.
 	Type, Name string
@@ -29,14 +29,14 @@ type Named struct {
 
 // Sighting is a cloud resource that carries the cluster's ownership tag.
 type Sighting struct {
-	ARN  string
-	Tags map[string]string
+	CloudID string
+	Tags    map[string]string
 }
 
 // Known is what states have of the cloud.
 type Known struct{ ids, arns map[string]bool }
 
-// Know gathers the ids and ARNs of states' resources.
+// Know gathers all ids of states' resources.
 func Know(states ...[]apitype.ResourceV3) Known {
 	k := Known{ids: map[string]bool{}, arns: map[string]bool{}}
 	for _, resources := range states {
@@ -48,7 +48,7 @@ func Know(states ...[]apitype.ResourceV3) Known {
 					k.arns[arn] = true
 				}
 			}
-			// A tag may be on what somebody else owns: that is not unexpected.
+			// A tag may be on a resource of another owner: that is not unexpected.
 			if id, ok := r.Inputs["resourceId"].(string); ok {
 				k.ids[id] = true
 			}
@@ -68,8 +68,8 @@ func (k Known) has(arn string, named Named) bool {
 func Sort(cloud Cloud, seen []Sighting, known Known) (found []Difference, left []LeftOut) {
 	counts := map[string]int{}
 	for _, s := range seen {
-		named := cloud.Name(s.ARN)
-		if known.has(s.ARN, named) {
+		named := cloud.Name(s.CloudID)
+		if known.has(s.CloudID, named) {
 			continue
 		}
 		if maker := cloud.Maker(s.Tags); maker != "" {
@@ -77,7 +77,7 @@ func Sort(cloud Cloud, seen []Sighting, known Known) (found []Difference, left [
 			continue
 		}
 		found = append(found, Difference{
-			Class: Unexpected, ARN: s.ARN, Type: named.Type, Name: named.Name,
+			Class: Unexpected, CloudID: s.CloudID, Type: named.Type, Name: named.Name,
 		})
 	}
 	for _, maker := range slices.Sorted(maps.Keys(counts)) {

@@ -3,8 +3,8 @@ package drift_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/drift"
@@ -23,38 +23,34 @@ func TestSort(t *testing.T) {
 		{ID: "subnet-2,owner", Inputs: map[string]any{"resourceId": "subnet-2"}},
 	}, nil)
 	seen := []drift.Sighting{
-		{ARN: ec2 + "vpc/vpc-1"},
-		{ARN: ec2 + "subnet/subnet-2"},
-		{ARN: "arn:aws:elasticfilesystem:eu-central-1:111122223333:file-system/fs-1"},
-		{ARN: "arn:aws:eks:eu-central-1:111122223333:cluster/demo"},
-		{ARN: "arn:aws:eks:eu-central-1:111122223333:podidentityassociation/demo/a-1"},
-		{ARN: "arn:aws:acm:eu-central-1:111122223333:certificate/1"},
-		{ARN: ec2 + "security-group/sg-1"},
-		{ARN: ec2 + "instance/i-1", Tags: map[string]string{"karpenter.sh/nodepool": "default"}},
-		{ARN: ec2 + "instance/i-2", Tags: map[string]string{"eks:nodegroup-name": "system"}},
-		{ARN: ec2 + "volume/vol-1", Tags: map[string]string{"eks:nodegroup-name": "system"}},
+		{CloudID: ec2 + "vpc/vpc-1"},
+		{CloudID: ec2 + "subnet/subnet-2"},
+		{CloudID: "arn:aws:elasticfilesystem:eu-central-1:111122223333:file-system/fs-1"},
+		{CloudID: "arn:aws:eks:eu-central-1:111122223333:cluster/demo"},
+		{CloudID: "arn:aws:eks:eu-central-1:111122223333:podidentityassociation/demo/a-1"},
+		{CloudID: "arn:aws:acm:eu-central-1:111122223333:certificate/1"},
+		{CloudID: ec2 + "security-group/sg-1"},
+		{CloudID: ec2 + "instance/i-1", Tags: map[string]string{"karpenter.sh/nodepool": "default"}},
+		{CloudID: ec2 + "instance/i-2", Tags: map[string]string{"eks:nodegroup-name": "system"}},
+		{CloudID: ec2 + "volume/vol-1", Tags: map[string]string{"eks:nodegroup-name": "system"}},
 		// A log group with the name of something else is something else.
-		{ARN: "arn:aws:logs:eu-central-1:111122223333:log-group:demo"},
-		{ARN: "arn:aws:sqs:eu-central-1:111122223333:stray"},
+		{CloudID: "arn:aws:logs:eu-central-1:111122223333:log-group:demo"},
+		{CloudID: "arn:aws:sqs:eu-central-1:111122223333:stray"},
 	}
 	found, left := drift.Sort(aws.Cloud{}, seen, known)
 	wantFound := []drift.Difference{
-		{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", ARN: ec2 + "security-group/sg-1"},
-		{Class: drift.Unexpected, Type: "logs:log-group", Name: "demo", ARN: "arn:aws:logs:eu-central-1:111122223333:log-group:demo"},
-		{Class: drift.Unexpected, Type: "sqs", Name: "stray", ARN: "arn:aws:sqs:eu-central-1:111122223333:stray"},
+		{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", CloudID: ec2 + "security-group/sg-1"},
+		{Class: drift.Unexpected, Type: "logs:log-group", Name: "demo", CloudID: "arn:aws:logs:eu-central-1:111122223333:log-group:demo"},
+		{Class: drift.Unexpected, Type: "sqs", Name: "stray", CloudID: "arn:aws:sqs:eu-central-1:111122223333:stray"},
 	}
-	if diff := cmp.Diff(wantFound, found); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, found, wantFound)
 	wantLeft := []drift.LeftOut{{Maker: "EKS node groups", Count: 2}, {Maker: "Karpenter", Count: 1}}
-	if diff := cmp.Diff(wantLeft, left); diff != "" {
-		t.Errorf("left out (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, left, wantLeft)
 }
 
 func TestAddOrders(t *testing.T) {
 	var r drift.Report
-	r.Add(drift.Difference{Class: drift.Unexpected, ARN: "1"})
+	r.Add(drift.Difference{Class: drift.Unexpected, CloudID: "1"})
 	r.Add(
 		drift.Difference{Class: drift.Changed, Stack: "demo-bootstrap", Type: "a", Name: "2"},
 		drift.Difference{Class: drift.Changed, Stack: "demo-core", Type: "b", Name: "3"},
@@ -63,7 +59,7 @@ func TestAddOrders(t *testing.T) {
 	)
 	var order string
 	for _, d := range r.Differences {
-		order += d.Name + d.ARN
+		order += d.Name + d.CloudID
 	}
 	if order != "54321" {
 		t.Errorf("the order is %s, want 54321", order)

@@ -1,16 +1,12 @@
 package handover
 
 import (
-	"encoding/base64"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-
-	"tombolo/internal/names"
 )
 
 // access gives git the credentials: in its environment and in files that
@@ -44,10 +40,6 @@ func (g *git) access(c Credentials) ([][2]string, error) {
 	return nil, nil
 }
 
-func basic(c Credentials) string {
-	return base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + c.Password))
-}
-
 // withSettings adds settings to those that the environment has for git.
 func withSettings(env []string, settings [][2]string) []string {
 	const counter = "GIT_CONFIG_COUNT="
@@ -62,34 +54,4 @@ func withSettings(env []string, settings [][2]string) []string {
 		n++
 	}
 	return append(env, counter+strconv.Itoa(n))
-}
-
-// mask hides secrets in what git and servers write.
-type mask struct{ secrets []string }
-
-func newMask(c *Credentials) *mask {
-	m := &mask{}
-	if c == nil {
-		return m
-	}
-	if c.Password != "" {
-		m.secrets = append(m.secrets, basic(*c), c.Password, url.QueryEscape(c.Password), url.PathEscape(c.Password))
-	}
-	for line := range strings.Lines(c.PrivateKey) {
-		if line = strings.TrimSpace(line); len(line) > 16 && !strings.HasPrefix(line, "-----") {
-			m.secrets = append(m.secrets, line)
-		}
-	}
-	return m
-}
-
-// userinfo is what stands before the host of a URL: the user's own settings may
-// have put a token there.
-var userinfo = regexp.MustCompile(`([a-z+]+://)[^/@\s']+@`)
-
-func (m *mask) hide(text string) string {
-	for _, s := range m.secrets {
-		text = strings.ReplaceAll(text, s, names.Secret)
-	}
-	return userinfo.ReplaceAllString(text, "$1")
 }

@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // served is the repository over HTTP: who signs in may read, and push unless
@@ -18,9 +21,7 @@ import (
 func (b bench) served(user, token, reader string) string {
 	b.t.Helper()
 	git, err := exec.LookPath("git")
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	assert.NilError(b.t, err)
 	b.git(b.bare, "config", "http.receivepack", "true")
 	backend := &cgi.Handler{Path: git, Args: []string{"http-backend"}, Env: []string{
 		"GIT_PROJECT_ROOT=" + filepath.Dir(b.bare), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=" + user, "HOME=" + b.home, "PATH=" + os.Getenv("PATH"),
@@ -60,9 +61,7 @@ func TestBasicCredentials(t *testing.T) {
 	} {
 		r.Credentials = credentials
 		_, err := Push(t.Context(), r, c)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.ErrorContains(t, err, want)
 		if credentials == nil || err == nil {
 			continue
 		}
@@ -79,9 +78,7 @@ func TestArgumentsHoldNoSecret(t *testing.T) {
 	b := seeded(t)
 	bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
 	real, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	script := "#!/bin/sh\necho \"$@\" >>" + log + "\nexec " + real + " \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
@@ -90,9 +87,8 @@ func TestArgumentsHoldNoSecret(t *testing.T) {
 	r.URL = b.served("git", "t0ken", "")
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	r.Credentials = &Credentials{Username: "git", Password: "t0ken"}
-	if _, err := Push(t.Context(), r, change()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = Push(t.Context(), r, change())
+	assert.NilError(t, err)
 	seen, err := os.ReadFile(log)
 	if err != nil || !strings.Contains(string(seen), "push --porcelain") {
 		t.Fatalf("the calls were not seen: %s, %v", seen, err)
@@ -107,22 +103,17 @@ func TestArgumentsHoldNoSecret(t *testing.T) {
 func TestSSHCredentials(t *testing.T) {
 	dir := t.TempDir()
 	g := newGit(dir, Repository{URL: "ssh://git@git.example.com/platform.git"})
-	if err := os.Mkdir(filepath.Join(dir, "clone"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(filepath.Join(dir, "clone"), 0o700))
 	key := "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----"
-	if _, err := g.access(Credentials{PrivateKey: key, KnownHosts: "git.example.com ssh-ed25519 AAAA"}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := g.access(Credentials{PrivateKey: key, KnownHosts: "git.example.com ssh-ed25519 AAAA"})
+	assert.NilError(t, err)
 	info, err := os.Stat(filepath.Join(dir, "key"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the key file: %v, %v", info, err)
 	}
 	env := strings.Join(g.env, "\n")
 	for _, want := range []string{"-o IdentitiesOnly=yes", "-o StrictHostKeyChecking=yes", "-o BatchMode=yes", "-i '" + filepath.Join(dir, "key") + "'"} {
-		if !strings.Contains(env, want) {
-			t.Errorf("ssh runs without %s", want)
-		}
+		assert.Check(t, is.Contains(env, want))
 	}
 	if strings.Contains(env, "b3BlbnNzaC1rZXk") {
 		t.Error("the key is in the environment")

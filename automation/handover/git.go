@@ -5,19 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
-)
 
-const (
-	// commandTimeout bounds each call of git. A platform repository is fetched
-	// in seconds; who waits longer waits for a server that does not answer.
-	commandTimeout = 3 * time.Minute
-	// commandGrace is how long git gets to end after it was interrupted.
-	commandGrace = 5 * time.Second
+	"tombolo/automation/fault"
 )
 
 // The author of commits where the user's git has none.
@@ -25,22 +16,6 @@ const (
 	authorName  = "Tombolo"
 	authorEmail = "tombolo@localhost"
 )
-
-// git is a clone, and the environment to run git in.
-type git struct {
-	url  string
-	dir  string // for the clone, and for the keys beside it
-	tree string // the clone
-	env  []string
-	mask *mask
-}
-
-func newGit(dir string, r Repository) *git {
-	return &git{
-		url: r.URL, dir: dir, tree: filepath.Join(dir, "clone"),
-		env: environment(os.Environ(), r.Env), mask: newMask(r.Credentials),
-	}
-}
 
 // prepare makes an empty clone with access to the repository.
 func (g *git) prepare(ctx context.Context, c *Credentials) error {
@@ -143,57 +118,45 @@ func (g *git) push(ctx context.Context, commit, branch string) error {
 	return g.unpushed(err)
 }
 
-// run runs git in the clone and returns what it wrote, trimmed.
-func (g *git) run(ctx context.Context, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env = g.tree, g.env
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = commandGrace
-	var stdout, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	switch {
-	case err == nil:
-		return strings.TrimSpace(stdout.String()), nil
-	case errors.Is(err, exec.ErrNotFound):
-		return "", &Error{What: "git is not in PATH", Remedy: "install git", Err: err}
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return "", &Error{What: fmt.Sprintf("git %s did not end within %s", args[0], commandTimeout), Remedy: "check the network and the repository's server", Err: ctx.Err()}
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
-	}
-	return "", &commandError{command: args[0], says: g.mask.hide(stderr.String()), report: g.mask.hide(stdout.String())}
+// tip is the head of a branch; the zero value when there is none.
+type tip struct {
+	commit, tree string
+	// ahead says that the base is part of it.
+	ahead bool
 }
 
-// commandError is a call of git that failed.
-type commandError struct {
-	command string
-	says    string // what git wrote for people
-	report  string // what it wrote for programs
+// unpushed puts a failed push into its class.
+func (g *git) unpushed(err error) error {
+	failed := new(commandError)
+	if !errors.As(err, &failed) {
+		return err
+	}
+	all := failed.report + "\n" + failed.says
+	switch rejected := declined.FindString(all); {
+	case overtaken.MatchString(all):
+		return &race{says: lastLines(failed.says)}
+	case rejected != "" || protected.MatchString(all):
+		return &refusal{says: hookSays(failed.says, rejected)}
+	case denied.MatchString(all):
+		return &fault.Error{
+			What: fmt.Sprintf("push to %s: the credentials may not write: %s", g.url, lastLines(failed.says)),
+			Remedy: "give gitops.auth credentials that may write for the push, or keep them read-only and push with those of your own git: " +
+				"add --own-credentials",
+			Err: failed,
+		}
+	}
+	return &fault.Error{What: fmt.Sprintf("push to %s: %s", g.url, lastLines(failed.says)), Err: failed}
 }
 
-func (e *commandError) Error() string { return fmt.Sprintf("git %s: %s", e.command, lastLines(e.says)) }
-
-// environment is the process's own with more over it, without what would lead
-// git away from our clone, and without questions to a terminal.
-func environment(own []string, more map[string]string) []string {
-	elsewhere := []string{
-		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-		"GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_QUARANTINE_PATH",
+// unreachable says what to do when the repository cannot be read.
+func (g *git) unreachable(err error) error {
+	failed := new(commandError)
+	if !errors.As(err, &failed) {
+		return err
 	}
-	var env []string
-	for _, kv := range own {
-		name, _, _ := strings.Cut(kv, "=")
-		if _, over := more[name]; !over && !slices.Contains(elsewhere, name) {
-			env = append(env, kv)
-		}
+	remedy := "check gitops.url in the cluster file, and the network"
+	if denied.MatchString(failed.says) {
+		remedy = "check gitops.auth in the cluster file, or use the credentials of your own git: add --own-credentials"
 	}
-	for name, value := range more {
-		if !strings.HasPrefix(name, "PULUMI_") {
-			env = append(env, name+"="+value)
-		}
-	}
-	return append(env, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_LFS_SKIP_SMUDGE=1")
+	return &fault.Error{What: fmt.Sprintf("read %s: %s", g.url, lastLines(failed.says)), Remedy: remedy, Err: failed}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // bench is a bare repository, and a user who works on it.
@@ -22,9 +24,7 @@ func newBench(t *testing.T) bench {
 	t.Helper()
 	dir := t.TempDir()
 	b := bench{t: t, bare: filepath.Join(dir, "platform.git"), work: filepath.Join(dir, "work"), home: filepath.Join(dir, "home")}
-	if err := os.Mkdir(b.home, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(b.home, 0o755))
 	b.git(dir, "init", "-q", "--bare", "--initial-branch=main", b.bare)
 	b.git(dir, "init", "-q", "--initial-branch=main", b.work)
 	return b
@@ -69,12 +69,8 @@ func (b bench) commit(branch string, files map[string]string) string {
 	}
 	for name, content := range files {
 		path := filepath.Join(b.work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			b.t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			b.t.Fatal(err)
-		}
+		assert.NilError(b.t, os.MkdirAll(filepath.Dir(path), 0o755))
+		assert.NilError(b.t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	b.git(b.work, "add", ".")
 	b.git(b.work, "commit", "-q", "-m", "Somebody's work")
@@ -124,9 +120,7 @@ func change() Change {
 func (b bench) push(c Change) Outcome {
 	b.t.Helper()
 	outcome, err := Push(b.t.Context(), b.repository(), c)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	assert.NilError(b.t, err)
 	return outcome
 }
 
@@ -174,9 +168,8 @@ func TestPushIsOfTheUser(t *testing.T) {
 	r.Env["GIT_CONFIG_KEY_0"], r.Env["GIT_CONFIG_VALUE_0"] = "user.name", "Grace"
 	r.Env["GIT_CONFIG_KEY_1"], r.Env["GIT_CONFIG_VALUE_1"] = "user.email", "grace@example.com"
 	t.Setenv("GIT_DIR", filepath.Join(t.TempDir(), "absent")) // as in a hook of the user's own repository
-	if _, err := Push(t.Context(), r, change()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Push(t.Context(), r, change())
+	assert.NilError(t, err)
 	t.Setenv("GIT_DIR", b.bare)
 	if author := b.git(b.bare, "log", "-1", "--format=%an <%ae>", "main"); author != "Grace <grace@example.com>" {
 		t.Errorf("the commit is of %s", author)
@@ -314,19 +307,15 @@ func TestRace(t *testing.T) {
 	c.Files["more"] = []byte("more\n")
 	b.git(b.bare, "config", "user.name", "Ada")
 	b.git(b.bare, "config", "user.email", "ada@example.com")
-	b.refused(c, "push to "+b.bare+": somebody else was quicker, 3 times: ")
+	b.refused(c, "push to "+b.bare+": the branch changed meanwhile, 3 times: ")
 }
 
 // TestLinksAreNotFollowed: a tree cannot have files written elsewhere.
 func TestLinksAreNotFollowed(t *testing.T) {
 	b := newBench(t)
 	outside := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(b.work, "clusters", "demo"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(b.work, "clusters", "demo", "flux-system")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Join(b.work, "clusters", "demo"), 0o755))
+	assert.NilError(t, os.Symlink(outside, filepath.Join(b.work, "clusters", "demo", "flux-system")))
 	b.commit("main", nil)
 	b.refused(change(), "write clusters/demo/flux-system/gotk-sync.yaml: ")
 	if files, err := os.ReadDir(outside); err != nil || len(files) > 0 {
@@ -349,9 +338,7 @@ func TestNothingIsLeft(t *testing.T) {
 
 func TestReach(t *testing.T) {
 	b := seeded(t)
-	if err := Reach(t.Context(), b.repository()); err != nil {
-		t.Error(err)
-	}
+	assert.NilError(t, Reach(t.Context(), b.repository()))
 	r := b.repository()
 	r.Branch = "nowhere"
 	want := r.URL + " has no branch nowhere; push one, or correct gitops.branch in the cluster file"

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"tombolo/automation/fault"
 )
 
 // propose commits to the branch of the proposal: the content of the branch that
-// the cluster follows, and the change. An earlier proposal is gone on with.
+// the cluster follows, and the change. An earlier proposal is continued.
 func (p *pusher) propose(ctx context.Context) (Outcome, error) {
 	branch := p.change.Proposal
 	base, err := p.base(ctx)
@@ -16,7 +18,7 @@ func (p *pusher) propose(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if base.commit == "" {
-		return Outcome{}, &Error{
+		return Outcome{}, &fault.Error{
 			What:   fmt.Sprintf("%s is empty, and a pull request needs a branch to go into", p.repository.URL),
 			Remedy: fmt.Sprintf("push a first commit to %s", p.repository.Branch),
 		}
@@ -59,7 +61,7 @@ func (p *pusher) unproposed(err error) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	return &Error{
+	return &fault.Error{
 		What:   fmt.Sprintf("%s refuses a push to %s and to %s: %s", p.repository.URL, p.repository.Branch, p.change.Proposal, refused.says),
 		Remedy: "name a branch that you may push to with --branch, or ask for the right to push one",
 	}
@@ -84,14 +86,8 @@ func (p *pusher) earlier(ctx context.Context, base tip) (tip, error) {
 		return earlier, err
 	}
 	first, _, _ := strings.Cut(foreign, "\n")
-	return tip{}, &Error{
+	return tip{}, &fault.Error{
 		What:   fmt.Sprintf("branch %s of %s has commits that are not of `tombolo push %s`, such as %s", p.change.Proposal, p.repository.URL, p.change.Cluster, first),
 		Remedy: "merge or delete the branch, or name another with --branch",
 	}
 }
-
-// signed begins the line of a message that tells our commits.
-const signed = "Tombolo-Cluster: "
-
-// signature is that line for the cluster.
-func (p *pusher) signature() string { return signed + p.change.Cluster }

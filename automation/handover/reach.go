@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+
+	"tombolo/automation/fault"
 )
 
 // Reach says whether the repository can be read with its credentials, and has
@@ -24,7 +26,7 @@ func Reach(ctx context.Context, r Repository) error {
 		return err
 	}
 	if !slices.Contains(heads, r.Branch) {
-		return &Error{
+		return &fault.Error{
 			What: fmt.Sprintf("%s has no branch %s", r.URL, r.Branch), Remedy: "push one, or correct gitops.branch in the cluster file",
 		}
 	}

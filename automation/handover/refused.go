@@ -1,8 +1,6 @@
 package handover
 
 import (
-	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -12,57 +10,21 @@ type refusal struct{ says string }
 
 func (r *refusal) Error() string { return "the server refuses the push: " + r.says }
 
-// race is a push that somebody else got ahead of.
+// race is a push to a branch that has changed meanwhile.
 type race struct{ says string }
 
-func (r *race) Error() string { return "somebody else pushed at the same time: " + r.says }
+func (r *race) Error() string { return "the branch changed meanwhile: " + r.says }
 
 var (
 	// overtaken is how git and servers say that a branch has moved meanwhile.
 	overtaken = regexp.MustCompile(`(?i)\[rejected\]|fetch first|non-fast-forward|cannot lock ref|failed to update ref|failed to lock|incorrect old value|reference already exists|stale info`)
 	// declined is how git says that the server took the pack and not the branch.
 	declined = regexp.MustCompile(`\[remote rejected\].*`)
-	// protected is how hosts say it who do so before git can.
+	// protected is how hosts say it that do so before git can.
 	protected = regexp.MustCompile(`(?i)GH006|GH013|protected branch|TF40245\d|pre-receive hook declined`)
 	// denied is how hosts say that the credentials do not allow it.
 	denied = regexp.MustCompile(`(?i)authentication failed|could not read (username|password)|permission (to .*)?denied|access denied|returned error: 40[13]|read[- ]only|not allowed to (push|upload)|write access|insufficient permission|authorization failed`)
 )
-
-// unpushed puts a failed push into its class.
-func (g *git) unpushed(err error) error {
-	failed := new(commandError)
-	if !errors.As(err, &failed) {
-		return err
-	}
-	all := failed.report + "\n" + failed.says
-	switch rejected := declined.FindString(all); {
-	case overtaken.MatchString(all):
-		return &race{says: lastLines(failed.says)}
-	case rejected != "" || protected.MatchString(all):
-		return &refusal{says: hookSays(failed.says, rejected)}
-	case denied.MatchString(all):
-		return &Error{
-			What: fmt.Sprintf("push to %s: the credentials may not write: %s", g.url, lastLines(failed.says)),
-			Remedy: "give gitops.auth credentials that may write for the push, or keep them read-only and push with those of your own git: " +
-				"add --own-credentials",
-			Err: failed,
-		}
-	}
-	return &Error{What: fmt.Sprintf("push to %s: %s", g.url, lastLines(failed.says)), Err: failed}
-}
-
-// unreachable says what to do when the repository cannot be read.
-func (g *git) unreachable(err error) error {
-	failed := new(commandError)
-	if !errors.As(err, &failed) {
-		return err
-	}
-	remedy := "check gitops.url in the cluster file, and the network"
-	if denied.MatchString(failed.says) {
-		remedy = "check gitops.auth in the cluster file, or use the credentials of your own git: add --own-credentials"
-	}
-	return &Error{What: fmt.Sprintf("read %s: %s", g.url, lastLines(failed.says)), Remedy: remedy, Err: failed}
-}
 
 // hookSays is what the server's hooks wrote, else git's own line.
 func hookSays(stderr, rejected string) string {
@@ -78,21 +40,4 @@ func hookSays(stderr, rejected string) string {
 		return strings.TrimSpace(strings.TrimPrefix(rejected, "[remote rejected]"))
 	}
 	return strings.Join(lines[:min(len(lines), maxLines)], " ")
-}
-
-// maxLines of what git or a server says are shown.
-const maxLines = 4
-
-// lastLines are the last lines with something in them, on one.
-func lastLines(text string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "hint:") {
-			lines = append(lines, line)
-		}
-	}
-	if len(lines) == 0 {
-		return "it says no more"
-	}
-	return strings.Join(lines[max(0, len(lines)-maxLines):], "; ")
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // checkApplication judges an Application by its status: compared as it is
-// declared now, synced, healthy, and at the repository's revision.
-func (a argo) checkApplication(p *platform, o *unstructured.Unstructured) Check {
+// declared now, synced, healthy unless onlySync, and at the repository's revision.
+func checkApplication(p *platform, o *unstructured.Unstructured, onlySync bool) Check {
 	c := Check{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Revision: syncedTo(o)}
 	c.Since, _ = time.Parse(time.RFC3339, kube.Text(o, "status", "health", "lastTransitionTime"))
-	c.Message = a.obstacle(o)
+	c.Message = obstacle(o, onlySync)
 	if c.Message == "" {
 		c.Message = behindRoot(p, o)
 	}
@@ -28,7 +28,7 @@ func (a argo) checkApplication(p *platform, o *unstructured.Unstructured) Check 
 }
 
 // obstacle is why an Application is not as Git declares it; "" when it is.
-func (a argo) obstacle(o *unstructured.Unstructured) string {
+func obstacle(o *unstructured.Unstructured, onlySync bool) string {
 	sync, health := kube.Text(o, "status", "sync", "status"), kube.Text(o, "status", "health", "status")
 	switch problem, failed := errorCondition(o), failedOperation(o); {
 	case o.GetDeletionTimestamp() != nil:
@@ -47,16 +47,10 @@ func (a argo) obstacle(o *unstructured.Unstructured) string {
 		return sync + unsynced(o)
 	case kube.Text(o, "status", "operationState", "phase") == "Running":
 		return "is being synced: " + kube.Text(o, "status", "operationState", "message")
-	case health != "Healthy" && !a.onlySync(o):
+	case health != "Healthy" && !onlySync:
 		return strings.TrimSuffix(health+": "+ill(o), ": ")
 	}
 	return ""
-}
-
-// onlySync says that the health of the Application is no matter of the cluster:
-// that of the root is the health of all clusters.
-func (a argo) onlySync(o *unstructured.Unstructured) bool {
-	return a.cluster.IsSpoke() && refOf(o) == a.repository()
 }
 
 // refreshing says that Argo CD was asked to compare and has not yet.
@@ -66,12 +60,9 @@ func refreshing(o *unstructured.Unstructured) bool {
 
 // errorCondition is the first of the conditions that tell of an error.
 func errorCondition(o *unstructured.Unstructured) string {
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, item := range conditions {
-		m, _ := item.(map[string]any)
-		kind, _ := m["type"].(string)
-		if message, _ := m["message"].(string); strings.HasSuffix(kind, "Error") {
-			return kind + ": " + message
+	for _, c := range kube.Conditions(o) {
+		if strings.HasSuffix(c.Type, "Error") {
+			return c.Type + ": " + c.Message
 		}
 	}
 	return ""

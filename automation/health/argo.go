@@ -179,31 +179,32 @@ func (a argo) check(p *platform, o *unstructured.Unstructured) Check {
 	if o.GetKind() == "ApplicationSet" {
 		return a.checkSet(o)
 	}
-	return a.checkApplication(p, o)
+	// The health of the root is that of all clusters, and not of one spoke.
+	return checkApplication(p, o, a.cluster.IsSpoke() && refOf(o) == a.repository())
 }
 
 // checkSet judges an ApplicationSet by its conditions, and by the number of
 // Applications that it owes: its status does not say which clusters it has seen.
 func (a argo) checkSet(o *unstructured.Unstructured) Check {
 	c := Check{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()}
-	failed, reason := condition(o, "ErrorOccurred")
-	current, _ := condition(o, "ResourcesUpToDate")
-	c.Since = current.since
+	failed, has := condition(o, "ErrorOccurred")
+	current, judged := condition(o, "ResourcesUpToDate")
+	c.Since = current.LastTransitionTime.Time
 	reached := a.reached(argocd.Set{Unstructured: o})
 	switch {
 	case o.GetDeletionTimestamp() != nil:
 		c.Message = "is being deleted"
-	case !failed.found && !current.found:
+	case !has && !judged:
 		c.Message = "not reconciled yet: is Argo CD's ApplicationSet controller running?"
-	case failed.status == "True":
-		c.Message = strings.TrimSpace(reason + ": " + failed.message)
-	case current.status != "True":
-		c.Message = "is not up to date: " + current.message
+	case failed.Status == "True":
+		c.Message = strings.TrimSpace(failed.Reason + ": " + failed.Message)
+	case current.Status != "True":
+		c.Message = "is not up to date: " + current.Message
 	case a.made[refOf(o)] < reached:
 		c.Message = fmt.Sprintf("has made %s for %s that its generators reach",
 			wording.Plural(a.made[refOf(o)], "Application", "Applications"), wording.Plural(reached, "cluster", "clusters"))
 	default:
-		c.Ready, c.Message = true, current.message
+		c.Ready, c.Message = true, current.Message
 	}
 	return c
 }
@@ -220,4 +221,8 @@ func (a argo) reached(s argocd.Set) int {
 		}
 	}
 	return n
+}
+
+func (a argo) releases(ctx context.Context, k kube.Cluster, addons []string) ([]string, error) {
+	return (argocd.Hub{Client: k.Client}).OfAddons(ctx, a.cluster.Name, addons)
 }

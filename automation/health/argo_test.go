@@ -2,13 +2,12 @@ package health
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 
@@ -84,13 +83,7 @@ func spokeOn(t *testing.T, objects ...string) Site {
 func TestVerifyASpokeLooksAtItsHub(t *testing.T) {
 	s := spokeOn(t, rootApplication, promtailSet, promtailApp, other)
 	v, err := s.await(t.Context(), Options{Timeout: time.Second, Revision: "abc"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, c := range v.Checks {
-		got = append(got, fmt.Sprintf("%s %s/%s %t %s", c.Kind, c.Namespace, c.Name, c.Ready, c.Revision))
-	}
+	assert.NilError(t, err)
 	want := []string{
 		"ConfigMap tombolo/infra-config true ",
 		"ApplicationSet argocd/promtail true ",
@@ -98,9 +91,7 @@ func TestVerifyASpokeLooksAtItsHub(t *testing.T) {
 		"Application argocd/promtail-spoke true 1.0.0",
 		"Secret argocd/cluster-spoke true ",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("checks (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, checked(v), want)
 	s.Cluster = argoCluster("mgmt", "")
 	s.Own = kubetest.ArgoCD(t, strings.Replace(spokeInfra, "namespace: tombolo", "namespace: argocd", 1))
 	v, err = s.await(t.Context(), Options{Timeout: time.Millisecond})
@@ -199,9 +190,7 @@ func TestArgoCDIsAskedForTheClustersApplicationsAlone(t *testing.T) {
 		asked = append(asked, patch.Name)
 		return true, kubetest.Object(t, other), nil
 	})
-	if err := engineOf(s.Cluster).fetch(t.Context(), s.At, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, engineOf(s.Cluster).fetch(t.Context(), s.At, time.Now()))
 	if got := strings.Join(asked, " "); got != "platform promtail-spoke" {
 		t.Errorf("asked for %s", got)
 	}

@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"tombolo/automation/kube"
 )
 
 // Check is what verify found about one object.
@@ -62,29 +66,10 @@ func orNone(revision string) string {
 	return revision
 }
 
-// conditionState is one of an object's conditions.
-type conditionState struct {
-	found    bool
-	status   string
-	message  string
-	observed int64
-	since    time.Time
-}
-
-func condition(o *unstructured.Unstructured, kind string) (c conditionState, reason string) {
-	list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, item := range list {
-		m, ok := item.(map[string]any)
-		if !ok || m["type"] != kind {
-			continue
-		}
-		c.found = true
-		c.status, _ = m["status"].(string)
-		c.message, _ = m["message"].(string)
-		c.observed, _, _ = unstructured.NestedInt64(m, "observedGeneration")
-		since, _ := m["lastTransitionTime"].(string)
-		c.since, _ = time.Parse(time.RFC3339, since)
-		reason, _ = m["reason"].(string)
+// condition of an object; false when it has none of the kind.
+func condition(o *unstructured.Unstructured, kind string) (metav1.Condition, bool) {
+	if c := meta.FindStatusCondition(kube.Conditions(o), kind); c != nil {
+		return *c, true
 	}
-	return c, reason
+	return metav1.Condition{}, false
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,13 +31,9 @@ func patched(k kube.Cluster, answer error) *clienttesting.PatchActionImpl {
 func TestFetchOwnsTheAnnotationAlone(t *testing.T) {
 	k := fluxWithout(t, nil, repository)
 	patch := patched(k, nil)
-	if err := (flux{}).fetch(t.Context(), k, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, (flux{}).fetch(t.Context(), k, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
 	var got map[string]any
-	if err := json.Unmarshal(patch.Patch, &got); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(patch.Patch, &got))
 	meta := got["metadata"].(map[string]any)
 	if at := meta["annotations"].(map[string]any)[requestedAt]; at != "2026-01-02T03:04:05Z" || got["spec"] != nil {
 		t.Errorf("the patch is %s", patch.Patch)

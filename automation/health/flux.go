@@ -3,6 +3,7 @@ package health
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"tombolo/automation/kube"
+	"tombolo/config/addon"
+	"tombolo/internal/names"
 )
 
 // fluxNamespace is where bootstrap puts Flux and its sync objects.
@@ -69,19 +72,19 @@ func (flux) missing(p *platform) []Check {
 // check judges one object.
 func (f flux) check(p *platform, o *unstructured.Unstructured) Check {
 	c := Check{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName(), Revision: revision(o)}
-	ready, reason := condition(o, "Ready")
-	c.Message, c.Since = ready.message, ready.since
+	ready, found := condition(o, "Ready")
+	c.Message, c.Since = ready.Message, ready.LastTransitionTime.Time
 	switch {
 	case suspended(o):
 		c.Message = "is suspended: resume it"
 	case static(o):
 		c.Ready, c.Message = true, "needs no reconciliation"
-	case !ready.found:
+	case !found:
 		c.Message = "not reconciled yet: is its controller running?"
 	case behind(o, ready):
 		c.Message = "its latest change is not reconciled yet"
-	case ready.status != "True":
-		c.Message = strings.TrimSpace(reason + ": " + ready.message)
+	case ready.Status != "True":
+		c.Message = strings.TrimSpace(ready.Reason + ": " + ready.Message)
 	case asked(o):
 		c.Message = "was asked to reconcile now and has not yet"
 	default:
@@ -247,12 +250,12 @@ func asked(o *unstructured.Unstructured) bool {
 }
 
 // behind says that the status is about an older generation of the object.
-func behind(o *unstructured.Unstructured, ready conditionState) bool {
+func behind(o *unstructured.Unstructured, ready metav1.Condition) bool {
 	observed, ok, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	if ok && observed >= 0 && observed < o.GetGeneration() {
 		return true
 	}
-	return ready.observed > 0 && ready.observed < o.GetGeneration()
+	return ready.ObservedGeneration > 0 && ready.ObservedGeneration < o.GetGeneration()
 }
 
 func suspended(o *unstructured.Unstructured) bool {
@@ -263,4 +266,39 @@ func suspended(o *unstructured.Unstructured) bool {
 // static objects have no status: an OCI HelmRepository is only an address.
 func static(o *unstructured.Unstructured) bool {
 	return o.GetKind() == "HelmRepository" && kube.Text(o, "spec", "type") == "oci"
+}
+
+func (flux) releases(ctx context.Context, k kube.Cluster, addons []string) ([]string, error) {
+	return releasesOf(ctx, k, addons)
+}
+
+// releasesOf lists the HelmReleases of the addons: those that carry an addon's
+// label, and those that take its values.
+func releasesOf(ctx context.Context, k kube.Cluster, addons []string) ([]string, error) {
+	releases, err := k.List(ctx, []schema.GroupKind{{Group: helmGroup, Kind: "HelmRelease"}})
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for i := range releases {
+		if o := &releases[i]; slices.ContainsFunc(addons, func(name string) bool { return isReleaseOf(o, name) }) {
+			found = append(found, refOf(o).String())
+		}
+	}
+	return found, nil
+}
+
+func isReleaseOf(release *unstructured.Unstructured, name string) bool {
+	if release.GetLabels()[names.AddonLabel] == name {
+		return true
+	}
+	a := addon.Find(name)
+	if a == nil || a.Namespace != release.GetNamespace() {
+		return false
+	}
+	sources, _, err := unstructured.NestedSlice(release.Object, "spec", "valuesFrom")
+	return err == nil && slices.ContainsFunc(sources, func(s any) bool {
+		source, _ := s.(map[string]any)
+		return source["kind"] == "ConfigMap" && source["name"] == a.ValuesName()
+	})
 }

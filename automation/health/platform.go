@@ -1,6 +1,13 @@
 package health
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"tombolo/automation/kube"
+)
 
 // ref names an engine's object.
 type ref struct {
@@ -30,3 +37,31 @@ func newPlatform(e engine, objects []unstructured.Unstructured) *platform {
 	}
 	return p
 }
+
+// engine is what verify has to know of a GitOps engine.
+type engine interface {
+	// name for people.
+	name() string
+	// look finds the engine's objects for the cluster that is verified; k is the
+	// cluster that the engine is in.
+	look(ctx context.Context, k kube.Cluster) (*platform, error)
+	// fetch asks the engine to look at the platform's repository now.
+	fetch(ctx context.Context, k kube.Cluster, at time.Time) error
+	// repository is the object whose revision is the repository's.
+	repository() ref
+	// check judges one object.
+	check(p *platform, o *unstructured.Unstructured) Check
+	// missing are checks about what is not there.
+	missing(p *platform) []Check
+	// releases lists what the engine has for addons of the cluster.
+	releases(ctx context.Context, k kube.Cluster, addons []string) ([]string, error)
+	// needs lists what an object waits for.
+	needs(o *unstructured.Unstructured) []ref
+}
+
+// fetchManager owns the annotation by which an engine is asked to fetch, and
+// nothing else of the object.
+const fetchManager = "tombolo-verify"
+
+// platformName is the name of the Git repository that bootstrap sets up.
+const platformName = "platform"

@@ -3,19 +3,12 @@ package health
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"tombolo/automation/argocd"
-	"tombolo/automation/kube"
 	"tombolo/config"
-	"tombolo/config/addon"
-	"tombolo/internal/names"
 )
 
 // EngineName is the name of the cluster's engine for people.
@@ -36,43 +29,4 @@ func (s Site) AwaitNoReleases(ctx context.Context, addons []string, timeout time
 		return false, nil
 	})
 	return left, err
-}
-
-func (flux) releases(ctx context.Context, k kube.Cluster, addons []string) ([]string, error) {
-	return releasesOf(ctx, k, addons)
-}
-
-func (a argo) releases(ctx context.Context, k kube.Cluster, addons []string) ([]string, error) {
-	return (argocd.Hub{Client: k.Client}).OfAddons(ctx, a.cluster.Name, addons)
-}
-
-// releasesOf lists the HelmReleases of the addons: those that carry an addon's
-// label, and those that take its values.
-func releasesOf(ctx context.Context, k kube.Cluster, addons []string) ([]string, error) {
-	releases, err := k.List(ctx, []schema.GroupKind{{Group: helmGroup, Kind: "HelmRelease"}})
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for i := range releases {
-		if o := &releases[i]; slices.ContainsFunc(addons, func(name string) bool { return isReleaseOf(o, name) }) {
-			found = append(found, refOf(o).String())
-		}
-	}
-	return found, nil
-}
-
-func isReleaseOf(release *unstructured.Unstructured, name string) bool {
-	if release.GetLabels()[names.AddonLabel] == name {
-		return true
-	}
-	a := addon.Find(name)
-	if a == nil || a.Namespace != release.GetNamespace() {
-		return false
-	}
-	sources, _, err := unstructured.NestedSlice(release.Object, "spec", "valuesFrom")
-	return err == nil && slices.ContainsFunc(sources, func(s any) bool {
-		source, _ := s.(map[string]any)
-		return source["kind"] == "ConfigMap" && source["name"] == a.ValuesName()
-	})
 }

@@ -14,7 +14,7 @@ import (
 type Observer interface {
 	// Waiting says what is waited for now; "" when it is over.
 	Waiting(cluster, what string)
-	// Note says something that people should know.
+	// Note reports something that people should know.
 	Note(cluster, message string)
 }
 
@@ -31,16 +31,20 @@ type Site struct {
 	Observer Observer
 }
 
-// fetchManager owns the annotation by which an engine is asked to fetch, and
-// nothing else of the object.
-const fetchManager = "tombolo-verify"
-
 // Fetch asks the engine to look at the platform's repository now: what was
-// pushed a moment ago is what should be verified. Who may not ask gets a note,
-// and what the engine has fetched by itself.
+// pushed a moment ago is what should be verified. Without the permission to ask
+// there is a note, and what the engine has fetched by itself is verified.
 func (s Site) Fetch(ctx context.Context) {
 	e := engineOf(s.Cluster)
 	if err := e.fetch(ctx, s.At, time.Now()); err != nil && ctx.Err() == nil {
 		s.Observer.Note(s.Cluster.Name, fmt.Sprintf("verifying what %s fetched last, as it cannot be asked to fetch now: %v", e.name(), err))
 	}
+}
+
+// engineOf is the engine that a cluster's file names.
+func engineOf(c *config.Cluster) engine {
+	if c.GitOps.Engine == config.ArgoCD {
+		return argo{cluster: c}
+	}
+	return flux{}
 }

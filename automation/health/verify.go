@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"tombolo/internal/names"
-
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tombolo/internal/names"
 	"tombolo/internal/wording"
 )
 
@@ -37,9 +36,6 @@ type Verification struct {
 	// Waited is how long it took.
 	Waited time.Duration `json:"waited"`
 }
-
-// platformName is the name of the Git repository that bootstrap sets up.
-const platformName = "platform"
 
 // lookGrace is how long a look may go on after the wait has ended: a look that
 // is cut short finds the end of the wait in place of the cause.

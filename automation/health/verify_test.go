@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -103,16 +104,19 @@ func fluxOn(k kube.Cluster) Site {
 	return Site{Cluster: &config.Cluster{Name: "demo"}, Own: k, At: k, Values: core, Observer: &witness{}}
 }
 
+// checked is each check in a line.
+func checked(v Verification) []string {
+	var out []string
+	for _, c := range v.Checks {
+		out = append(out, fmt.Sprintf("%s %s/%s %t %s", c.Kind, c.Namespace, c.Name, c.Ready, c.Revision))
+	}
+	return out
+}
+
 func TestVerifyReady(t *testing.T) {
 	k := fluxWithout(t, []string{"Bucket", "OCIRepository"}, infra, repository, platformYAML, chart, charts, release)
 	v, err := fluxOn(k).await(t.Context(), Options{Timeout: 10 * time.Second, Revision: "abc"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, c := range v.Checks {
-		got = append(got, fmt.Sprintf("%s %s/%s %t %s", c.Kind, c.Namespace, c.Name, c.Ready, c.Revision))
-	}
+	assert.NilError(t, err)
 	want := []string{
 		"ConfigMap flux-system/infra-config true ",
 		"GitRepository flux-system/platform true main@sha1:abc",
@@ -121,9 +125,7 @@ func TestVerifyReady(t *testing.T) {
 		"Kustomization flux-system/platform true main@sha1:abc",
 		"HelmRelease reporter/reporter true 1.2.3",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("checks (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, checked(v), want)
 	if since := v.Checks[4].Since.Format(time.DateOnly); since != "2026-01-02" {
 		t.Errorf("ready since %s", since)
 	}
@@ -204,9 +206,7 @@ func TestVerifyNamesTheFirstCause(t *testing.T) {
 			if got := v.Cause.String(); got != tt.want {
 				t.Errorf("cause is\n%s, want\n%s", got, tt.want)
 			}
-			if !strings.Contains(err.Error(), "first cause: "+tt.want) {
-				t.Errorf("error is %v", err)
-			}
+			assert.Check(t, is.Contains(err.Error(), "first cause: "+tt.want))
 		})
 	}
 }
@@ -251,9 +251,7 @@ func TestVerifyWithoutAPI(t *testing.T) {
 	k := fluxWithout(t, nil, infra)
 	k.Discover = func() (meta.RESTMapper, error) { return nil, errors.New("connection refused") }
 	_, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), "first cause: Kubernetes API: ask the Kubernetes API for its kinds: connection refused") {
-		t.Errorf("error is %v", err)
-	}
+	assert.ErrorContains(t, err, "first cause: Kubernetes API: ask the Kubernetes API for its kinds: connection refused")
 }
 
 // watched tells of the context of each Get.
@@ -285,9 +283,7 @@ func TestVerifyFinishesItsLastLook(t *testing.T) {
 		spare = time.Until(deadline)
 	}}
 	_, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), "there is no Kustomization") {
-		t.Errorf("error is %v", err)
-	}
+	assert.ErrorContains(t, err, "there is no Kustomization")
 	if spare < lookGrace/2 {
 		t.Errorf("the look had %v", spare)
 	}

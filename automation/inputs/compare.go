@@ -12,12 +12,7 @@
 package inputs
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"maps"
-	"path/filepath"
-	"slices"
 
 	"tombolo/config"
 )
@@ -46,29 +41,8 @@ type Report struct {
 	Removed []string
 }
 
-// Error is a comparison that could not be made.
-type Error struct {
-	// What could not be done, and why.
-	What string
-	// Remedy is what to do about it.
-	Remedy string
-	// BadRef says that it is Options.Ref that is wrong.
-	BadRef bool
-	// Err is the cause, if any.
-	Err error
-}
-
-func (e *Error) Error() string {
-	if e.Remedy == "" {
-		return e.What
-	}
-	return e.What + "; " + e.Remedy
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
 // Since compares the inputs of clusters with what they were at o.Ref. The error
-// is an *Error where Git, or the program's source, cannot be read.
+// is a *fault.Error where Git, or the program's source, cannot be read.
 func Since(ctx context.Context, o Options, clusters []*config.Cluster) (Report, error) {
 	repo, err := openRepository(ctx, o.Root, o.Ref)
 	if err != nil {
@@ -98,17 +72,6 @@ func Since(ctx context.Context, o Options, clusters []*config.Cluster) (Report, 
 	return report, nil
 }
 
-// search looks for the inputs of clusters among what has changed.
-type search struct {
-	repo *repository
-	diff diff
-	// shared are the reasons that every cluster has.
-	shared []Reason
-	// tree is the platform tree's path in the repository; "" when trees are not
-	// compared.
-	tree string
-}
-
 // ofAll gathers what every cluster depends on.
 func (s *search) ofAll(ctx context.Context) ([]Reason, error) {
 	project, err := s.repo.path("Pulumi.yaml")
@@ -120,45 +83,19 @@ func (s *search) ofAll(ctx context.Context) ([]Reason, error) {
 	return append(reasons, program...), err
 }
 
-// abs is a path that a cluster file gives, relative to it.
-func abs(clusterFile, path string) string {
-	if filepath.IsAbs(path) {
-		return path
+// FileAt is the content of a file of the project at o.Ref, by its path below
+// o.Root, and whether it was there. The error is a *fault.Error where Git cannot be
+// read.
+func FileAt(ctx context.Context, o Options, file string) (content string, found bool, err error) {
+	repo, err := openRepository(ctx, o.Root, o.Ref)
+	if err != nil {
+		return "", false, err
 	}
-	return filepath.Join(filepath.Dir(clusterFile), path)
-}
-
-// removedClusters are the cluster files of the project that are gone.
-func (s *search) removedClusters() []string {
-	dir := s.repo.below(clustersDir)
-	var out []string
-	for _, path := range slices.Sorted(maps.Keys(s.diff)) {
-		if s.diff[path] == removed && isClusterFile(dir, path) {
-			out = append(out, s.repo.display(path))
-		}
+	file = repo.below(file)
+	listed, err := repo.listed(ctx, file)
+	if err != nil || !listed {
+		return "", false, err
 	}
-	return out
-}
-
-// files is a reason with those of the files that have changed; none if none has.
-func (s *search) files(input Input, paths ...string) []Reason {
-	var changes []Change
-	for _, p := range paths {
-		if how, ok := s.diff[p]; ok {
-			changes = append(changes, Change{Name: s.repo.display(p), How: string(how)})
-		}
-	}
-	return reason(input, changes)
-}
-
-func reason(input Input, changes []Change) []Reason {
-	if len(changes) == 0 {
-		return nil
-	}
-	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Name, b.Name) })
-	return []Reason{{Input: input, Changes: slices.Compact(changes)}}
-}
-
-func unreadable(what string, err error) error {
-	return &Error{What: fmt.Sprintf("--changed-since: %s: %v", what, err), Err: err}
+	content, err = repo.show(ctx, file)
+	return content, err == nil, err
 }

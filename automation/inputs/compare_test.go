@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 )
 
@@ -99,18 +101,14 @@ func newCheckout(t *testing.T) *checkout {
 // sample is a cluster file of the stacks' test data.
 func (c *checkout) sample(name string) string {
 	text, err := os.ReadFile("../../stacks/testdata/clusters/" + name + ".yaml")
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	assert.NilError(c.t, err)
 	return string(text)
 }
 
 func (c *checkout) write(name, text string) {
 	c.t.Helper()
 	file := filepath.Join(c.dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
-		c.t.Fatal(err)
-	}
+	assert.NilError(c.t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)))
 }
 
 func (c *checkout) replace(name, old, text string) {
@@ -124,9 +122,7 @@ func (c *checkout) replace(name, old, text string) {
 
 func (c *checkout) remove(name string) {
 	c.t.Helper()
-	if err := os.Remove(filepath.Join(c.dir, name)); err != nil {
-		c.t.Fatal(err)
-	}
+	assert.NilError(c.t, os.Remove(filepath.Join(c.dir, name)))
 }
 
 func (c *checkout) git(args ...string) {
@@ -154,9 +150,7 @@ func (c *checkout) since(ref, tree string, names ...string) (map[string][]string
 	var all []*config.Cluster
 	for _, name := range names {
 		cluster, err := config.Load(filepath.Join(c.dir, "clusters", name+".yaml"))
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		assert.NilError(c.t, err)
 		all = append(all, cluster)
 	}
 	report, err := Since(c.t.Context(), Options{Root: c.dir, Ref: ref, Tree: tree}, all)
@@ -275,15 +269,11 @@ func TestSince(t *testing.T) {
 				tree = filepath.Join(c.dir, tree)
 			}
 			got, _, err := c.since("base", tree)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if test.want == nil {
 				test.want = map[string][]string{}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("reasons (-want +got):\n%s", diff)
-			}
+			assert.DeepEqual(t, got, test.want)
 		})
 	}
 }
@@ -326,12 +316,8 @@ func TestWithoutGo(t *testing.T) {
 	c.replace("go.mod", "unused => ./modules/unused", "unused => ./modules/elsewhere")
 	bin := t.TempDir()
 	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(git, filepath.Join(bin, "git")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, os.Symlink(git, filepath.Join(bin, "git")))
 	t.Setenv("PATH", bin)
 	got, _, err := c.since("HEAD", "", "one")
 	want := map[string][]string{"one": {"modules: example.com/unused ./modules/unused -> ./modules/elsewhere"}}
@@ -346,15 +332,15 @@ func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
 		name, ref, tree, root string
 		want                  string
-		badRef                bool
+		class                 fault.Class
 	}{
 		{
-			name: "no such commit", ref: "nowhere", root: c.dir, badRef: true,
+			name: "no such commit", ref: "nowhere", root: c.dir, class: fault.Usage,
 			want: "--changed-since nowhere: the repository has no such commit; name a branch, a tag or a commit that is in this checkout; " +
 				"a shallow one is completed by `git fetch --unshallow`",
 		},
 		{
-			name: "an option", ref: "--all", root: c.dir, badRef: true,
+			name: "an option", ref: "--all", root: c.dir, class: fault.Usage,
 			want: "--changed-since --all: the repository has no such commit; name a branch, a tag or a commit that is in this checkout; " +
 				"a shallow one is completed by `git fetch --unshallow`",
 		},
@@ -371,8 +357,8 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Since(t.Context(), Options{Root: test.root, Ref: test.ref, Tree: test.tree}, nil)
-			refusal := new(Error)
-			if !errors.As(err, &refusal) || err.Error() != test.want || refusal.BadRef != test.badRef {
+			refusal := new(fault.Error)
+			if !errors.As(err, &refusal) || err.Error() != test.want || refusal.Class != test.class {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
@@ -392,7 +378,7 @@ func TestFileAt(t *testing.T) {
 		}
 	}
 	o.Ref = "nowhere"
-	if _, _, err := FileAt(t.Context(), o, "README.md"); !errors.As(err, new(*Error)) {
+	if _, _, err := FileAt(t.Context(), o, "README.md"); !errors.As(err, new(*fault.Error)) {
 		t.Errorf("error %v", err)
 	}
 }

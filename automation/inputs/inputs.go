@@ -2,11 +2,13 @@ package inputs
 
 import (
 	"errors"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"tombolo/automation/fault"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -46,7 +48,7 @@ func (s *search) clusterFile(input Input, file string) ([]Reason, error) {
 		return nil, unreadable("look for "+file, err)
 	}
 	inRepo, err := s.repo.path(absolute)
-	if outside := new(Error); errors.As(err, &outside) || err == nil && !s.repo.known[inRepo] {
+	if outside := new(fault.Error); errors.As(err, &outside) || err == nil && !s.repo.known[inRepo] {
 		return reason(input, []Change{{Name: file, How: "is not known to Git"}}), nil
 	}
 	if err != nil {
@@ -136,10 +138,14 @@ func (s *search) treeOf(c *config.Cluster, all []*config.Cluster) []Reason {
 	return s.files(Tree, files...)
 }
 
-// within returns a file's path below a directory.
-func within(dir, file string) (string, bool) {
-	if dir == "." {
-		return file, true
+// removedClusters are the cluster files of the project that are gone.
+func (s *search) removedClusters() []string {
+	dir := s.repo.below(clustersDir)
+	var out []string
+	for _, path := range slices.Sorted(maps.Keys(s.diff)) {
+		if s.diff[path] == removed && isClusterFile(dir, path) {
+			out = append(out, s.repo.display(path))
+		}
 	}
-	return strings.CutPrefix(file, dir+"/")
+	return out
 }

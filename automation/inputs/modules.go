@@ -166,3 +166,7 @@ func (l buildList) differing(then buildList) []Change {
 	}
 	return out
 }
+
+// programDir is the package that the stacks are built from, below the project's
+// directory; the driver runs the same programs.
+const programDir = "cmd/program"

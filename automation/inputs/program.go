@@ -13,10 +13,6 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// programDir is the package that the stacks are built from, below the project's
-// directory; the driver runs the same programs.
-const programDir = "cmd/program"
-
 // program gathers what has changed in the program's own packages and in the
 // modules it is built with. A project that has no source here, because it uses
 // a driver that was built elsewhere, has none.

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"tombolo/automation/fault"
 )
 
 // gitTimeout bounds each call of git: it reads the local repository only.
@@ -51,7 +53,7 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 	r := &repository{root: real, top: real, ref: ref}
 	top, err := r.git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
-		return nil, notCompared(err, &Error{
+		return nil, notCompared(err, &fault.Error{
 			What:   fmt.Sprintf("--changed-since %s: %s cannot be read as a Git repository: %v", ref, root, err),
 			Remedy: "run it in a checkout, or name the clusters",
 		})
@@ -59,18 +61,18 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 	r.top = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
 	commit, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
-		return nil, notCompared(err, &Error{
+		return nil, notCompared(err, &fault.Error{
 			What:   fmt.Sprintf("--changed-since %s: the repository has no such commit", ref),
 			Remedy: "name a branch, a tag or a commit that is in this checkout; a shallow one is completed by `git fetch --unshallow`",
-			BadRef: true,
+			Class:  fault.Usage,
 		})
 	}
 	r.commit = strings.TrimSpace(commit)
 	return r, nil
 }
 
-// notCompared is refusal, but where git did not come to say no.
-func notCompared(err error, refusal *Error) error {
+// notCompared is refusal where git itself refused, and else the error.
+func notCompared(err error, refusal *fault.Error) error {
 	if said := new(gitError); !errors.As(err, &said) {
 		return err
 	}
@@ -116,23 +118,6 @@ func (r *repository) diff(ctx context.Context) (diff, error) {
 	return out, nil
 }
 
-// FileAt is the content of a file of the project at o.Ref, by its path below
-// o.Root, and whether it was there. The error is an *Error where Git cannot be
-// read.
-func FileAt(ctx context.Context, o Options, file string) (content string, found bool, err error) {
-	repo, err := openRepository(ctx, o.Root, o.Ref)
-	if err != nil {
-		return "", false, err
-	}
-	file = repo.below(file)
-	listed, err := repo.listed(ctx, file)
-	if err != nil || !listed {
-		return "", false, err
-	}
-	content, err = repo.show(ctx, file)
-	return content, err == nil, err
-}
-
 // listed says whether the commit has the file.
 func (r *repository) listed(ctx context.Context, file string) (bool, error) {
 	out, err := r.git(ctx, "ls-tree", "--full-tree", "--name-only", "-z", r.commit, "--", file)
@@ -148,7 +133,7 @@ func (r *repository) show(ctx context.Context, file string) (string, error) {
 }
 
 // path is where a file is in the repository; file is absolute, or relative to
-// the project's directory. It is an *Error when the file is elsewhere.
+// the project's directory. It is a *fault.Error when the file is elsewhere.
 func (r *repository) path(file string) (string, error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(r.root, file)
@@ -161,7 +146,7 @@ func (r *repository) path(file string) (string, error) {
 	}
 	rel, err := filepath.Rel(r.top, filepath.Join(dir, filepath.Base(file)))
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", &Error{
+		return "", &fault.Error{
 			What:   fmt.Sprintf("--changed-since %s: %s is outside of the repository %s", r.ref, file, r.top),
 			Remedy: "compare in the repository that it is in, or name the clusters",
 		}
@@ -204,9 +189,9 @@ func (r *repository) git(ctx context.Context, args ...string) (string, error) {
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
 	case errors.Is(err, exec.ErrNotFound):
-		return "", &Error{What: "--changed-since needs git, which is not in PATH", Remedy: "install git", Err: err}
+		return "", &fault.Error{What: "--changed-since needs git, which is not in PATH", Remedy: "install git", Err: err}
 	case bounded.Err() != nil:
-		return "", &Error{What: fmt.Sprintf("git %s did not end within %s", args[0], gitTimeout), Err: bounded.Err()}
+		return "", &fault.Error{What: fmt.Sprintf("git %s did not end within %s", args[0], gitTimeout), Err: bounded.Err()}
 	}
 	return "", &gitError{command: args[0], says: strings.TrimSpace(stderr.String()), err: err}
 }
@@ -225,7 +210,7 @@ func (e *gitError) Error() string {
 func (e *gitError) Unwrap() error { return e.err }
 
 // environment is the process's own, without what a hook or a worktree's command
-// would lead git elsewhere with.
+// would point git to another repository.
 func environment(own []string) []string {
 	elsewhere := []string{
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
@@ -235,4 +220,8 @@ func environment(own []string) []string {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(elsewhere, name)
 	})
+}
+
+func unreadable(what string, err error) error {
+	return &fault.Error{What: fmt.Sprintf("--changed-since: %s: %v", what, err), Err: err}
 }

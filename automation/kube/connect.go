@@ -51,7 +51,7 @@ func restConfig(kubeconfig []byte, env map[string]string) (*rest.Config, error) 
 		return nil, err
 	}
 	cfg.Timeout = requestTimeout
-	// The polls are ours to pace; throttling in the client would only hide them.
+	// The callers pace their polls; throttling in the client would only hide them.
 	cfg.QPS, cfg.Burst = 50, 100
 	return cfg, nil
 }

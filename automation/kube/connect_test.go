@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestConnectUsesTheEnvironmentItIsGiven(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "get-token"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(bin, "get-token"), []byte("#!/bin/sh\n"), 0o755))
 	env := map[string]string{"PATH": bin, "AWS_PROFILE": "dev", "PULUMI_CONFIG_PASSPHRASE": "secret"}
 	kubeconfig := func(command string) []byte {
 		return []byte(`
@@ -28,9 +28,7 @@ users:
 `)
 	}
 	cfg, err := restConfig(kubeconfig("get-token"), env)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if !strings.HasSuffix(cfg.ExecProvider.Command, "/get-token") {
 		t.Errorf("command is %s", cfg.ExecProvider.Command)
 	}
@@ -40,7 +38,5 @@ users:
 	}
 	_, err = restConfig(kubeconfig("no-such-program"), env)
 	want := "no-such-program, which gets tokens for the cluster, is not in PATH; install no-such-program, or set PATH"
-	if err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
-	}
+	assert.Error(t, err, want)
 }

@@ -9,32 +9,6 @@ import (
 	"tombolo/internal/names"
 )
 
-// Danger is what makes a change dangerous.
-type Danger string
-
-// The dangers.
-const (
-	// ClusterDanger is the deletion or replacement of the managed cluster.
-	ClusterDanger Danger = "cluster"
-	// NetworkDanger is that of the VPC or a subnet.
-	NetworkDanger Danger = "network"
-	// NodeGroupDanger is that of a node group: its nodes are drained and go.
-	NodeGroupDanger Danger = "node-group"
-	// DataDanger is that of what holds data, or of what it is encrypted by.
-	DataDanger Danger = "data"
-	// RegistrationDanger is that of a cluster's registration with Argo CD, which
-	// takes away the applications of a cluster that is not registered.
-	RegistrationDanger Danger = "registration"
-	// InfraConfigDanger is that of the ConfigMap that the platform tree's
-	// variables come from.
-	InfraConfigDanger Danger = "infra-config"
-)
-
-// Dangers lists all of them, the worst first.
-func Dangers() []Danger {
-	return []Danger{ClusterDanger, NetworkDanger, DataDanger, NodeGroupDanger, RegistrationDanger, InfraConfigDanger}
-}
-
 // Objects of Kubernetes that are updated in place, by their types.
 const (
 	configMapType = "kubernetes:core/v1:ConfigMap"

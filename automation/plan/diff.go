@@ -133,9 +133,6 @@ func document(text string) (map[string]any, bool) {
 	return out, true
 }
 
-// arrow leads into a text.
-const arrow = " → "
-
 func join(path, key string, before, after any) string {
 	_, was := before.(string)
 	_, has := after.(string)
@@ -149,4 +146,11 @@ func join(path, key string, before, after any) string {
 		return fmt.Sprintf("%s[%q]", path, key)
 	}
 	return path + "." + key
+}
+
+// keysOf are the keys of two maps, sorted.
+func keysOf(a, b map[string]any) []string {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }

@@ -59,7 +59,7 @@ func withoutDigits(name, resource string) (string, bool) {
 	return strings.TrimSuffix(name, digits+suffix) + Random + suffix, true
 }
 
-// Settle puts a word in the place of digits that are others in the next preview
+// Settle puts a word in the place of digits that differ in the next preview
 // of the same change: those of names that providers make up, wherever the names
 // are told.
 func (c *Cluster) Settle() {
@@ -105,3 +105,5 @@ func replaced(v any, names *strings.Replacer) any {
 	}
 	return v
 }
+
+func nameOf(urn string) string { return urn[strings.LastIndex(urn, "::")+len("::"):] }

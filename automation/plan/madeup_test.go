@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 )
 
 // making is the event of a resource that would be made, or replaced where it was
@@ -64,9 +65,7 @@ func TestNamesThatAreMadeUp(t *testing.T) {
 		"settings metadata.name":      "settings-(random)",
 		"settings data.role":          "arn:aws:iam::1:role/reader-(random)",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	assert.DeepEqual(t, got, want)
 	if output := once.Stacks[0].Outputs; len(output) != 1 || output[0].After != "reader-(random)" {
 		t.Errorf("the outputs are %v", output)
 	}

@@ -9,6 +9,8 @@ package plan
 import (
 	"cmp"
 	"slices"
+
+	"tombolo/config"
 )
 
 // Set is what a change would do to all clusters.
@@ -155,15 +157,7 @@ func (s Stack) Counts() Counts {
 }
 
 // Counts of both stacks.
-func (c Cluster) Counts() Counts {
-	out := Counts{}
-	for _, s := range c.Stacks {
-		for op, n := range s.Counts() {
-			out[op] += n
-		}
-	}
-	return out
-}
+func (c Cluster) Counts() Counts { return sum(c.Stacks) }
 
 // Changes says whether an up would change anything.
 func (c Cluster) Changes() bool {
@@ -171,10 +165,12 @@ func (c Cluster) Changes() bool {
 }
 
 // Counts of all clusters.
-func (s Set) Counts() Counts {
+func (s Set) Counts() Counts { return sum(s.Clusters) }
+
+func sum[T interface{ Counts() Counts }](parts []T) Counts {
 	out := Counts{}
-	for _, c := range s.Clusters {
-		for op, n := range c.Counts() {
+	for _, part := range parts {
+		for op, n := range part.Counts() {
 			out[op] += n
 		}
 	}
@@ -206,4 +202,40 @@ func (s *Set) Sort() {
 	slices.SortFunc(s.Clusters, func(a, b Cluster) int { return cmp.Or(cmp.Compare(a.Wave, b.Wave), cmp.Compare(a.Name, b.Name)) })
 	slices.Sort(s.Unchanged)
 	slices.SortFunc(s.Removed, func(a, b Removed) int { return cmp.Compare(a.File, b.File) })
+}
+
+// Danger is what makes a change dangerous.
+type Danger string
+
+// The dangers.
+const (
+	// ClusterDanger is the deletion or replacement of the managed cluster.
+	ClusterDanger Danger = "cluster"
+	// NetworkDanger is that of the VPC or a subnet.
+	NetworkDanger Danger = "network"
+	// NodeGroupDanger is that of a node group: its nodes are drained and go.
+	NodeGroupDanger Danger = "node-group"
+	// DataDanger is that of what holds data, or of what it is encrypted by.
+	DataDanger Danger = "data"
+	// RegistrationDanger is that of a cluster's registration with Argo CD, which
+	// takes away the applications of a cluster that is not registered.
+	RegistrationDanger Danger = "registration"
+	// InfraConfigDanger is that of the ConfigMap that the platform tree's
+	// variables come from.
+	InfraConfigDanger Danger = "infra-config"
+)
+
+// Dangers lists all of them, the worst first.
+func Dangers() []Danger {
+	return []Danger{ClusterDanger, NetworkDanger, DataDanger, NodeGroupDanger, RegistrationDanger, InfraConfigDanger}
+}
+
+// Verdict is what a rule of the policy says of the change.
+type Verdict struct {
+	Rule, Reason string
+	Decision     config.Decision
+	// Met says that the change may go on: enough people have approved.
+	Met bool
+	// Matches name what the rule is about, as cluster: operation type name.
+	Matches []string
 }

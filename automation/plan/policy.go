@@ -12,16 +12,6 @@ import (
 	"tombolo/config"
 )
 
-// Verdict is what a rule of the policy says of the change.
-type Verdict struct {
-	Rule, Reason string
-	Decision     config.Decision
-	// Met says that the change may go on: enough people have approved.
-	Met bool
-	// Matches name what the rule is about, as cluster: operation type name.
-	Matches []string
-}
-
 // approvalsOf is how many people must approve what needs a second approval.
 const approvalsOf = 2
 

@@ -116,12 +116,3 @@ func entries(name string, before, after any) []Diff {
 	}
 	return out
 }
-
-func nameOf(urn string) string { return urn[strings.LastIndex(urn, "::")+len("::"):] }
-
-// keysOf are the keys of two maps, sorted.
-func keysOf(a, b map[string]any) []string {
-	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	slices.Sort(keys)
-	return slices.Compact(keys)
-}

@@ -34,8 +34,8 @@ type Plugin struct{ Name, Module string }
 
 // Facts are what an account says of itself and of one region.
 type Facts struct {
-	// Account and ARN of the caller.
-	Account, ARN string
+	// Account of the caller, and its Identity there.
+	Account, Identity string
 	// Region that was asked, and whether it is enabled for the account.
 	Region  string
 	Enabled bool
@@ -80,4 +80,12 @@ type Wanted struct {
 	// Demand of the cluster alone, and All of the clusters that are checked
 	// together in this account and region.
 	Demand, All Demand
+}
+
+// Core is what the state of a cluster's core has; nothing when there is none.
+type Core struct {
+	// Resources that it manages, counted by type.
+	Resources map[string]int
+	// HandsOff says that it has outputs.
+	HandsOff bool
 }

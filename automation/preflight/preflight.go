@@ -39,21 +39,13 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Count of the findings of a level.
-func (r Report) Count(l Level) int {
-	n := 0
-	for _, f := range r.Findings {
-		if f.Level == l {
-			n++
-		}
-	}
-	return n
+// Of are the findings of a level.
+func (r Report) Of(l Level) []Finding {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Level != l })
 }
 
-// Failed are the findings that would make an up fail.
-func (r Report) Failed() []Finding {
-	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Level != Fail })
-}
+// Count of the findings of a level.
+func (r Report) Count(l Level) int { return len(r.Of(l)) }
 
 // Good is a finding that is as it should be.
 func Good(check, format string, args ...any) Finding {

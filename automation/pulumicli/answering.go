@@ -61,8 +61,8 @@ func hasPrefix(args []string, words ...string) bool {
 	return len(args) >= len(words) && slices.Equal(args[:len(words)], words)
 }
 
-// sealed leaves secrets encrypted when the SDK exports a stack: nobody here
-// needs them, and they must not reach a temporary file on their way back.
+// sealed leaves secrets encrypted when the SDK exports a stack: they are not
+// needed here, and must not reach a temporary file on their way back.
 type sealed struct{ auto.PulumiCommand }
 
 // Run runs the CLI, without --show-secrets for an export.

@@ -107,7 +107,7 @@ func (c *children) end(cmd *exec.Cmd, exited <-chan error) error {
 	return <-exited
 }
 
-// abandon kills all of them, and lets no more be started.
+// abandon kills all of them, and prevents further starts.
 func (c *children) abandon() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,10 +116,3 @@ func (c *children) abandon() {
 		killTree(cmd.Process.Pid)
 	}
 }
-
-// Hurry ends the grace time of all processes whose context is cancelled, now or
-// later. It may be called more than once, and from any goroutine.
-func (p *CLI) Hurry() { p.children.hurry.Do(func() { close(p.children.hurried) }) }
-
-// Abandon kills all processes with what they started, and lets no more be started.
-func (p *CLI) Abandon() { p.children.abandon() }

@@ -66,3 +66,10 @@ func Home(told string) (string, error) {
 	user, err := os.UserHomeDir()
 	return filepath.Join(user, ".pulumi"), err
 }
+
+// Hurry ends the grace time of all processes whose context is cancelled, now or
+// later. It may be called more than once, and from any goroutine.
+func (p *CLI) Hurry() { p.children.hurry.Do(func() { close(p.children.hurried) }) }
+
+// Abandon kills all processes with their children, and prevents further starts.
+func (p *CLI) Abandon() { p.children.abandon() }

@@ -36,7 +36,7 @@ const maxReason = 1500
 
 // Failure turns a failed call into an error for people.
 func (p *CLI) Failure(ctx context.Context, f Failed) error {
-	if precondition := new(fault.Precondition); errors.As(f.Err, &precondition) {
+	if precondition := new(fault.Error); errors.As(f.Err, &precondition) {
 		return precondition
 	}
 	if cause := ctx.Err(); cause != nil {
@@ -49,7 +49,7 @@ func (p *CLI) Failure(ctx context.Context, f Failed) error {
 	// A program that gives up before anything was made found that something
 	// it needs is missing: the right account, core's outputs, a secret.
 	if f.Program != nil && (f.Record == nil || !f.Record.touched) {
-		return &fault.Precondition{What: f.Program.Error(), Err: f.Program}
+		return &fault.Error{What: f.Program.Error(), Err: f.Program}
 	}
 	reasons := f.reasons()
 	failure := &Error{
@@ -103,12 +103,12 @@ func (f Failed) reasons() []string {
 func Reason(raw string) string { return shortened(unlisted(raw)) }
 
 // Followed says that a reason is no cause: a component's provider reports that
-// the engine hung up on it, because something else had failed.
+// the engine closed its connection, because something else had failed.
 func Followed(reason string) bool {
 	return strings.Contains(reason, "grpc: the client connection is closing")
 }
 
-// errorList is how the engine and its providers head several errors, or one.
+// errorList is the heading that the engine and its providers give to their errors.
 var errorList = regexp.MustCompile(`(?:an unhandled error occurred: )?\d+ errors? occurred:\s*\* `)
 
 // deadProvider is how the engine reports a provider that ended at its start.
@@ -123,8 +123,8 @@ func unlisted(reason string) string {
 	return strings.ReplaceAll(errorList.ReplaceAllString(reason, ""), "\n\t* ", "; ")
 }
 
-// shortened leaves out the middle of a long reason: what failed is said at its
-// beginning, and why at its end, which often is that of a log.
+// shortened leaves out the middle of a long reason: what failed is at its beginning,
+// and why is at its end, which often is the end of a log.
 func shortened(reason string) string {
 	if len(reason) <= maxReason {
 		return reason

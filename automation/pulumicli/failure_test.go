@@ -30,7 +30,7 @@ func TestProgramThatGivesUpBeforeAnythingIsMade(t *testing.T) {
 	f := Failed{Stack: "demo-core", Operation: "up", Err: errors.New("exit status 255"), Record: rec, Program: guard}
 
 	err := p.Failure(t.Context(), f)
-	var precondition *fault.Precondition
+	var precondition *fault.Error
 	if !errors.As(err, &precondition) || !errors.Is(err, guard) || err.Error() != guard.Error() {
 		t.Errorf("error is %T: %v", err, err)
 	}

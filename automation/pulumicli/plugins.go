@@ -33,8 +33,8 @@ func requiredPlugins(info *debug.BuildInfo) map[string]string {
 
 // installPlugins installs what is missing of the providers, once: the
 // CLI would do so within each operation, and installations in parallel get in each
-// other's way. One that fails is the operation's to report, which may find the
-// provider elsewhere. The caller holds p.selecting.
+// other's way. A failure is reported by the operation, which may find the
+// provider in another place. The caller holds p.selecting.
 func (p *CLI) installPlugins(ctx context.Context) {
 	if p.pluginsDone || p.Command != nil || p.Getenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true" {
 		return
@@ -56,7 +56,7 @@ func (p *CLI) installPlugins(ctx context.Context) {
 	p.pluginsDone = true
 }
 
-// pluginDir is where the CLI keeps plugins; "" where nobody knows.
+// pluginDir is where the CLI keeps plugins; "" when it is not known.
 func (p *CLI) pluginDir() string {
 	home, err := Home(p.Home)
 	if err != nil {

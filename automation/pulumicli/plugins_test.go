@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestRequiredPlugins(t *testing.T) {
@@ -27,9 +29,7 @@ func TestRequiredPlugins(t *testing.T) {
 func TestMissingPlugins(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"resource-eks-v2.8.1", "resource-kubernetes-v4.24.0"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	required := map[string]string{"aws": "v6.83.2", "eks": "v2.8.1", "kubernetes": "v4.25.0"}
 	if got, want := missingPlugins(required, dir, ""), []string{"aws", "kubernetes"}; !slices.Equal(got, want) {

@@ -42,7 +42,7 @@ func (p *CLI) look(ctx context.Context) (auto.PulumiCommand, error) {
 	remedy := fmt.Sprintf("install Pulumi %s or newer, or build it with `make tools`", sdk.Version)
 	path, err := LookPath("pulumi", p.Getenv("PATH"))
 	if err != nil {
-		return nil, &fault.Precondition{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}
+		return nil, &fault.Error{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}
 	}
 	c := &binary{path: path, children: p.children}
 	stdout, stderr, _, err := c.Run(ctx, p.Root, nil, nil, nil, Environ(p.Env), "version")
@@ -51,16 +51,16 @@ func (p *CLI) look(ctx context.Context) (auto.PulumiCommand, error) {
 	}
 	if err != nil {
 		what := fmt.Sprintf("%s does not run: %s", path, FirstLine(stderr, err.Error()))
-		return nil, &fault.Precondition{What: what, Remedy: remedy, Err: err}
+		return nil, &fault.Error{What: what, Remedy: remedy, Err: err}
 	}
 	if c.version, err = semver.ParseTolerant(strings.TrimSpace(stdout)); err != nil {
 		what := fmt.Sprintf("%s reports version %q", path, strings.TrimSpace(stdout))
-		return nil, &fault.Precondition{What: what, Remedy: remedy, Err: err}
+		return nil, &fault.Error{What: what, Remedy: remedy, Err: err}
 	}
 	if c.version.Major != sdk.Version.Major || c.version.LT(sdk.Version) {
 		what := fmt.Sprintf("%s is version %s, and %s or newer of the same major version is needed",
 			path, c.version, sdk.Version)
-		return nil, &fault.Precondition{What: what, Remedy: remedy}
+		return nil, &fault.Error{What: what, Remedy: remedy}
 	}
 	return c, nil
 }

@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/automation/fault"
@@ -25,9 +26,7 @@ import (
 func script(t *testing.T, body string) *CLI {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "pulumi"), []byte("#!/bin/sh\n"+body), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "pulumi"), []byte("#!/bin/sh\n"+body), 0o755))
 	path := dir + string(os.PathListSeparator) + os.Getenv("PATH")
 	return New(Options{
 		Root: t.TempDir(), Grace: 5 * time.Second,
@@ -37,9 +36,7 @@ func script(t *testing.T, body string) *CLI {
 
 func TestCLIIsFoundInItsPath(t *testing.T) {
 	command, err := script(t, "echo v3.999.0").Program(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if got := command.Version().String(); got != "3.999.0" {
 		t.Errorf("version is %s", got)
 	}
@@ -55,7 +52,7 @@ func TestUnfitCLI(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := script(t, tt.body).Program(t.Context())
-			var precondition *fault.Precondition
+			var precondition *fault.Error
 			if !errors.As(err, &precondition) || !strings.HasSuffix(precondition.What, tt.want) {
 				t.Errorf("error is %T: %v", err, err)
 			}
@@ -72,9 +69,7 @@ sleep 60 & echo ready; wait $!
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v", err)
 	}
-	if !strings.Contains(stdout, "released") {
-		t.Errorf("the CLI could not finish; it wrote %q", stdout)
-	}
+	assert.Check(t, is.Contains(stdout, "released"))
 }
 
 // busy takes the first signal as a CLI does whose cloud calls take their time,
@@ -99,9 +94,7 @@ func TestHurryLeavesAloneWhatIsNotCancelled(t *testing.T) {
 	d := script(t, answersVersion+"echo ready; read line; echo $line")
 	d.Hurry()
 	command, err := d.Program(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	stdout, _, _, err := command.Run(t.Context(), t.TempDir(), strings.NewReader("went on\n"), nil, nil, nil, "up")
 	if err != nil || stdout != "ready\nwent on\n" {
 		t.Errorf("error is %v; the CLI wrote %q", err, stdout)
@@ -123,13 +116,9 @@ while :; do wait $!; done
 		t.Errorf("error is %v", err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "plugin"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	plugin, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	err = wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
 		_, runs := process.Host{}.Process(plugin)
 		return !runs, nil
@@ -138,9 +127,7 @@ while :; do wait $!; done
 		t.Errorf("the plugin, process %d, still runs", plugin)
 	}
 	command, err := d.Program(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if _, _, _, err := command.Run(t.Context(), t.TempDir(), nil, nil, nil, nil, "version"); !errors.Is(err, context.Canceled) {
 		t.Errorf("another CLI is started: %v", err)
 	}
@@ -153,9 +140,7 @@ const answersVersion = `if [ "$2" = version ]; then echo v3.250.0; exit; fi
 func runUntilReady(ctx context.Context, t *testing.T, d *CLI, then func()) (string, error) {
 	t.Helper()
 	command, err := d.Program(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	ready := writerFunc(func(p []byte) {
 		if bytes.Contains(p, []byte("ready")) {
 			then()
@@ -189,9 +174,7 @@ func TestCLIErrorsInAList(t *testing.T) {
 		"    1) write lock: no space left on device\n    2) Unknown\n    3) remove lock: no such file\n\n"
 	f := Failed{Err: errors.New(text)}
 	want := []string{"write lock: no space left on device; remove lock: no such file"}
-	if diff := cmp.Diff(want, f.reasons()); diff != "" {
-		t.Errorf("reasons (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, f.reasons(), want)
 	if got := remedyFor(want[0]); got != "free space on the disk, and run the same command again: it goes on where it stopped" {
 		t.Errorf("remedy %q", got)
 	}
@@ -224,9 +207,7 @@ func TestReasonsLeaveOutWhatFollows(t *testing.T) {
 		{[]string{hungUp}, []string{hungUp}},
 	} {
 		f := Failed{Record: &Recorder{Errors: test.errors}}
-		if diff := cmp.Diff(test.want, f.reasons()); diff != "" {
-			t.Errorf("reasons (-want +got):\n%s", diff)
-		}
+		assert.DeepEqual(t, f.reasons(), test.want)
 	}
 }
 

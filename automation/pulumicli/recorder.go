@@ -163,7 +163,7 @@ func (r *Recorder) Changes() map[string]int {
 	}
 	out := map[string]int{}
 	for op, n := range r.summary.ResourceChanges {
-		// What is only read, such as another stack's outputs, is nobody's to
+		// What is only read, such as another stack's outputs, is not ours to
 		// change.
 		if op != apitype.OpRead {
 			out[string(op)] = n

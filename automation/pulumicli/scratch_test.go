@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
 )
 
 // What is encrypted in a stack's settings is read as ever; without any, nobody
@@ -26,25 +26,17 @@ func TestAside(t *testing.T) {
 			p := New(Options{Root: t.TempDir(), WorkDir: t.TempDir(), Env: map[string]string{
 				"PULUMI_BACKEND_URL": "s3://theirs", "PULUMI_CONFIG_PASSPHRASE": "theirs",
 			}})
-			if err := p.prepareWorkDir(); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, p.prepareWorkDir())
 			file := filepath.Join(stackConfigDir, "Pulumi.demo-core.yaml")
 			if tt.settings != "" {
-				if err := os.WriteFile(filepath.Join(p.WorkDir, file), []byte(tt.settings), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, os.WriteFile(filepath.Join(p.WorkDir, file), []byte(tt.settings), 0o600))
 			}
 			dir := t.TempDir()
 			at, err := p.Aside(dir, "demo-core")
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			got := []string{at.dir, at.secrets, at.env["PULUMI_CONFIG_PASSPHRASE"], at.env["PULUMI_BACKEND_URL"], p.Env["PULUMI_BACKEND_URL"]}
 			want := []string{dir, tt.secrets, tt.passphrase, "file://" + filepath.Join(dir, "state"), "s3://theirs"}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("place (-want +got):\n%s", diff)
-			}
+			assert.DeepEqual(t, got, want)
 			copied, err := os.ReadFile(filepath.Join(dir, file))
 			if string(copied) != tt.settings || err != nil && tt.settings != "" {
 				t.Errorf("settings are %q, error %v, want %q", copied, err, tt.settings)
@@ -58,22 +50,12 @@ func TestAside(t *testing.T) {
 func TestProjectAsideHasNoMain(t *testing.T) {
 	from, to := filepath.Join(t.TempDir(), "Pulumi.yaml"), filepath.Join(t.TempDir(), "Pulumi.yaml")
 	project := "name: tombolo\nmain: ./cmd/program\nruntime:\n  name: go\nstackConfigDir: clusters\n"
-	if err := os.WriteFile(from, []byte(project), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := copyProject(from, to); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(from, []byte(project), 0o600))
+	assert.NilError(t, copyProject(from, to))
 	got, err := os.ReadFile(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var copied map[string]any
-	if err := yaml.Unmarshal(got, &copied); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, yaml.Unmarshal(got, &copied))
 	want := map[string]any{"name": "tombolo", "runtime": map[string]any{"name": "go"}, "stackConfigDir": "clusters"}
-	if diff := cmp.Diff(want, copied); diff != "" {
-		t.Errorf("project (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, copied, want)
 }

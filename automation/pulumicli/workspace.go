@@ -78,7 +78,7 @@ func (p *CLI) prepareWorkDir() error {
 	file := filepath.Join(p.WorkDir, "Pulumi.yaml")
 	if p.WorkDir == p.Root {
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			return &fault.Precondition{
+			return &fault.Error{
 				What:   fmt.Sprintf("%s has no Pulumi.yaml", p.Root),
 				Remedy: "run tombolo in the project's directory",
 				Err:    err,
@@ -124,8 +124,8 @@ func (p *CLI) Open(ctx context.Context, at Place, stack string, program pulumi.R
 	return opened, answers, nil
 }
 
-// inBackend makes the stack, or selects it. Who says that it does not exist may
-// have looked before somebody else made it.
+// inBackend makes the stack, or selects it. A caller that says that it does not
+// exist may have looked before another process made it.
 func inBackend(ctx context.Context, ws auto.Workspace, name string, exists bool, made func(stack string) error) (auto.Stack, error) {
 	if exists {
 		return auto.SelectStack(ctx, name, ws)

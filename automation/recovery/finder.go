@@ -41,8 +41,8 @@ type Query struct{ Subnet, Description string }
 // Sighting is a cloud resource as it was looked up: with its tags, or a network
 // interface with its description.
 type Sighting struct {
-	// ARN is the resource's id among all of the cloud's.
-	ARN string
+	// CloudID is the id of the resource in the whole cloud, such as an ARN.
+	CloudID string
 	// SubnetID and Description of a network interface.
 	SubnetID, Description string
 	// Tags of the resource.

@@ -27,7 +27,7 @@ type plan struct {
 	// blind are interrupted creations that nothing identifies: they start again,
 	// whether they happened or not.
 	blind []resource.URN
-	// known are the ids in the state, by type, which are nobody's candidates.
+	// known are the ids in the state, by type, which are no candidates.
 	known map[string]bool
 	// unanswered is how many of the operations failed without an answer, and
 	// were not interrupted.
@@ -47,7 +47,7 @@ type creation struct {
 	ambiguous []string
 }
 
-// newPlan sorts the pending operations of a state, of which so many failed without
+// newPlan sorts the pending operations of a state; so many of them failed without
 // an answer and were not interrupted.
 func newPlan(cloud Cloud, c *config.Cluster, st *backend.State, unanswered int) plan {
 	p := plan{known: map[string]bool{}, unanswered: unanswered}

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/pulumicli"
@@ -23,13 +24,9 @@ const demoURN = "urn:pulumi:demo-core::tombolo::"
 func interruptedState(t *testing.T) *backend.State {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/interrupted.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	st, err := backend.ParseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return st
 }
 
@@ -42,7 +39,7 @@ func (aCloud) Finder(token string) (Finder, bool) {
 	byName := Finder{ID: func(in Inputs, _ *config.Cluster) string { return in.String("name") }}
 	byTags := func(kind string) Finder {
 		return Finder{Match: func(s Sighting, in Inputs) (string, bool) {
-			_, id, ok := strings.Cut(s.ARN, ":"+kind+"/")
+			_, id, ok := strings.Cut(s.CloudID, ":"+kind+"/")
 			return id, ok && s.Tags["Name"] == in.Tags()["Name"]
 		}}
 	}
@@ -88,11 +85,11 @@ func TestKubernetesIDs(t *testing.T) {
 func inTheCloud() []Sighting {
 	ec2 := "arn:aws:ec2:eu-central-1:111122223333:"
 	return []Sighting{
-		{ARN: ec2 + "vpc/vpc-0old", Tags: map[string]string{"Name": "demo-vpc"}},
-		{ARN: ec2 + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}},
-		{ARN: ec2 + "vpc/vpc-0other", Tags: map[string]string{"Name": "other"}},
-		{ARN: ec2 + "elastic-ip/eipalloc-1", Tags: map[string]string{"Name": "demo-nat"}},
-		{ARN: ec2 + "elastic-ip/eipalloc-2", Tags: map[string]string{"Name": "demo-nat"}},
+		{CloudID: ec2 + "vpc/vpc-0old", Tags: map[string]string{"Name": "demo-vpc"}},
+		{CloudID: ec2 + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}},
+		{CloudID: ec2 + "vpc/vpc-0other", Tags: map[string]string{"Name": "other"}},
+		{CloudID: ec2 + "elastic-ip/eipalloc-1", Tags: map[string]string{"Name": "demo-nat"}},
+		{CloudID: ec2 + "elastic-ip/eipalloc-2", Tags: map[string]string{"Name": "demo-nat"}},
 	}
 }
 
@@ -106,15 +103,11 @@ func TestPlanRecovery(t *testing.T) {
 		demoURN + "aws:ec2/vpc:Vpc::demo-vpc":  "vpc-0new",
 		demoURN + "aws:iam/role:Role::cluster": "demo-cluster",
 	}
-	if diff := cmp.Diff(want, p.adoptions()); diff != "" {
-		t.Errorf("adoptions (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, p.adoptions(), want)
 	refresh := []string{
 		demoURN + "aws:ec2/vpc:Vpc::demo-vpc", demoURN + "aws:iam/role:Role::cluster", demoURN + "aws:iam/role:Role::nodes",
 	}
-	if diff := cmp.Diff(refresh, p.refresh()); diff != "" {
-		t.Errorf("refresh (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, p.refresh(), refresh)
 	if len(p.blind) != 2 {
 		t.Errorf("blind are %v, want the bucket of a type that nothing finds, and the role without its parent", p.blind)
 	}
@@ -162,28 +155,20 @@ func TestMountTargetsAreFoundByTheirInterfaces(t *testing.T) {
 		{SubnetID: "subnet-a", Description: "EFS mount target for fs-12 (fsmt-other)"},
 		{SubnetID: "subnet-b", Description: "ELB net/EFS"},
 	})
-	if diff := cmp.Diff(map[resource.URN]string{a: "fsmt-a"}, p.adoptions()); diff != "" {
-		t.Errorf("adoptions (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, p.adoptions(), map[resource.URN]string{a: "fsmt-a"})
 }
 
 func TestAdoptKeepsWhatItDoesNotKnow(t *testing.T) {
 	st := interruptedState(t)
 	urn := resource.URN(demoURN + "aws:ec2/vpc:Vpc::demo-vpc")
 	edited, err := adopt(st.Raw, map[resource.URN]string{urn: "vpc-0new"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	text := string(edited.Deployment)
 	for _, part := range []string{`12345678901234567890`, `"salt":"v1:salt"`, `"id":"vpc-0new"`} {
-		if !strings.Contains(text, part) {
-			t.Errorf("%s is missing in %s", part, text)
-		}
+		assert.Check(t, is.Contains(text, part))
 	}
 	after, err := backend.ParseState("demo-core", edited)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if len(after.Deployment.PendingOperations) > 0 || len(after.Deployment.Resources) != 5 {
 		t.Errorf("%d pending operations and %d resources, want 0 and 5",
 			len(after.Deployment.PendingOperations), len(after.Deployment.Resources))
@@ -198,13 +183,9 @@ func TestAdoptReplacement(t *testing.T) {
 	raw := json.RawMessage(`{"resources":[{"urn":"` + urn + `","id":"vpc-1","type":"aws:ec2/vpc:Vpc","custom":true}],
 		"pending_operations":[{"type":"creating","resource":{"urn":"` + urn + `","type":"aws:ec2/vpc:Vpc","custom":true}}]}`)
 	edited, err := adopt(apitype.UntypedDeployment{Deployment: raw}, map[resource.URN]string{urn: "vpc-2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	after, err := backend.ParseState("demo-core", edited)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	live, _ := after.Find(urn)
 	if live.ID != "vpc-2" || !after.Deployment.Resources[0].Delete {
 		t.Errorf("resources are %+v", after.Deployment.Resources)
@@ -248,14 +229,10 @@ func TestUnansweredCreations(t *testing.T) {
 		{URN: "urn:pulumi:s::tombolo::pulumi:pulumi:Stack::demo-core", Type: backend.RootType},
 		{URN: "urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v", Type: "aws:ec2/vpc:Vpc", Custom: true, ID: "v"},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	n := 0
 	st, err := backend.ParseState("demo-core", apitype.UntypedDeployment{Version: 3, Deployment: raw})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if st, n, err = withUnanswered(st, append(got, secret)); err != nil {
 		t.Fatal(err)
 	}
@@ -263,9 +240,7 @@ func TestUnansweredCreations(t *testing.T) {
 		t.Fatalf("pending are %+v", st.Deployment.PendingOperations)
 	}
 	r := st.Deployment.PendingOperations[0].Resource
-	if diff := cmp.Diff([]resource.URN{"urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v"}, r.Dependencies); diff != "" {
-		t.Errorf("dependencies (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, r.Dependencies, []resource.URN{"urn:pulumi:s::tombolo::aws:ec2/vpc:Vpc::v"})
 	again, err := backend.ParseState("demo-core", st.Raw)
 	if err != nil || len(again.Deployment.PendingOperations) != 1 || again.Deployment.PendingOperations[0].Resource.URN != r.URN {
 		t.Errorf("the raw state has %+v, %v", again.Deployment.PendingOperations, err)

@@ -131,29 +131,6 @@ func unsettled(s *backend.State, urns []string) string {
 	return ""
 }
 
-// verifyAdopted asks the cloud for what an earlier command has adopted without an
-// answer, and says what became of it.
-func (r Recoverer) verifyAdopted(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State, env map[string]string) error {
-	urns := st.Unverified()
-	s, err := r.open(ctx, c, k, env)
-	if err != nil {
-		return err
-	}
-	after, err := s.refreshSettled(ctx, urns)
-	if err != nil {
-		return err
-	}
-	if err := s.confirm(ctx, after); err != nil {
-		return err
-	}
-	var p plan
-	for _, u := range urns {
-		p.others = append(p.others, resource.URN(u))
-	}
-	r.Note(s.name, p.report(after))
-	return nil
-}
-
 // confirm takes the list of what is not verified out of the state.
 func (s *opened) confirm(ctx context.Context, st *backend.State) error {
 	if !st.ListsUnverified() {

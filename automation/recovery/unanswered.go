@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -14,12 +13,10 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/pulumicli"
-	"tombolo/config"
 	"tombolo/internal/names"
-	"tombolo/stacks"
 )
 
-// NoAnswer is how providers report a request of which nobody knows whether it
+// NoAnswer is how providers report a request when it is not known whether it
 // worked: no answer came, or the answer was an error of the server's own.
 var NoAnswer = regexp.MustCompile(`StatusCode: (0|5\d\d)\b|request send failed|timeout awaiting|i/o timeout|Client\.Timeout|` +
 	`TLS handshake timeout|connection reset by peer|client connection lost|\bEOF\b|code = Unavailable`)
@@ -36,36 +33,10 @@ func Unanswered(r *pulumicli.Recorder) []apitype.StepEventMetadata {
 	return out
 }
 
-// AdoptUnanswered finds out, after a failed up, whether creations without an
-// answer happened, and puts what exists into the state, so that the next up
-// does not make it twice. It goes the way of creations that an interruption
-// left pending. A failure is a note: the up has failed for a reason of its own.
-func (r Recoverer) AdoptUnanswered(ctx context.Context, c *config.Cluster, k stacks.Kind, creations []apitype.StepEventMetadata) {
-	if len(creations) == 0 || ctx.Err() != nil {
-		return
-	}
-	stack := stacks.Name(c.Name, k)
-	st, err := r.Backend.State(ctx, stack)
-	if err == nil && st != nil && len(st.Raw.Deployment) > 0 {
-		unanswered := 0
-		if st, unanswered, err = withUnanswered(st, creations); err == nil && unanswered > 0 {
-			err = r.settlePending(ctx, c, k, st, unanswered, nil)
-		}
-	}
-	if err != nil {
-		made := make([]string, len(creations))
-		for i, m := range creations {
-			made[i] = pulumicli.ResourceName(m.URN)
-		}
-		r.Note(stack, fmt.Sprintf("it is not known whether %s was made: %v; look for it before the next up, which would make another",
-			strings.Join(made, ", "), err))
-	}
-}
-
 // withUnanswered is the state with creations as an interruption would have left
 // them, and how many these are. They depend on all that is there: nothing in the
-// state can depend on them, so that whatever order a destruction takes is right, and the next up
-// writes down what they really depend on. Creations with secret inputs are left
+// state can depend on them, so that a destruction in any order is right, and the
+// next up writes down what they really depend on. Creations with secret inputs are left
 // out: the engine's events do not tell those.
 func withUnanswered(s *backend.State, creations []apitype.StepEventMetadata) (*backend.State, int, error) {
 	var existing []resource.URN

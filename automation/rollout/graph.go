@@ -106,3 +106,37 @@ func (s *Schedule) begin(jobs []Job, passed []int) {
 		}
 	}
 }
+
+// NewSchedule makes a schedule of jobs. It fails when two are for one cluster,
+// or when they wait for each other.
+func NewSchedule(jobs []Job, o ScheduleOptions) (*Schedule, error) {
+	s := &Schedule{failFast: o.FailFast, index: make(map[string]int, len(jobs))}
+	for _, j := range jobs {
+		if _, twice := s.index[j.Cluster]; twice {
+			return nil, fmt.Errorf("schedule: cluster %s has two jobs", j.Cluster)
+		}
+		s.index[j.Cluster] = len(s.nodes)
+		n := node{step: Step{Cluster: j.Cluster, Wave: j.Wave, Expected: j.Expected}}
+		if j.Done {
+			n.step.Expected = 0
+		}
+		s.add(n)
+	}
+	for i, j := range jobs {
+		for _, name := range j.After {
+			if before, ok := s.index[name]; ok && before != i {
+				s.edge(before, i)
+			}
+		}
+	}
+	if o.Waves {
+		s.addBarriers(jobs, o)
+	}
+	if err := s.measure(); err != nil {
+		return nil, err
+	}
+	s.ready.nodes = s.nodes
+	s.left = len(s.nodes)
+	s.begin(jobs, o.Passed)
+	return s, nil
+}

@@ -16,7 +16,7 @@ type Journals struct {
 	// Dir is the directory; Begin makes it.
 	Dir string
 	// Backend is the URL of the state that runs work on; each journal has it, and a
-	// run is resumed in no other. "" where nobody knows.
+	// run is resumed in no other. "" when it is not known.
 	Backend string
 	// Keep is how many journals stay. Default 50.
 	Keep int
@@ -125,27 +125,6 @@ func (d Journals) Begin(h Header) (*Journal, error) {
 	return j, nil
 }
 
-// Resume goes on with the journal of a run. It fails when that run still goes on.
-func (d Journals) Resume(r Record) (*Journal, error) {
-	file, err := os.OpenFile(d.path(r.ID), os.O_RDWR|os.O_APPEND, 0)
-	if err != nil {
-		return nil, fmt.Errorf("open the journal of the run to resume: %w", err)
-	}
-	j := &Journal{id: r.ID, file: file}
-	if err := lock(file); err != nil {
-		j.Close()
-		return nil, &ResumeError{
-			What:   fmt.Sprintf("the run of %s that began %s still goes on", r.Operation, r.Started.Format(time.RFC3339)),
-			Remedy: "wait for its end, or end it",
-		}
-	}
-	if err := errors.Join(endLine(file), j.write(line{Type: lineResumed, Time: time.Now()})); err != nil {
-		j.Close()
-		return nil, err
-	}
-	return j, nil
-}
-
 // Close ends the writing.
 func (j *Journal) Close() {
 	if j != nil {
@@ -195,27 +174,6 @@ func (j *Journal) write(l line) error {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("write the journal: %w", err)
-	}
-	return nil
-}
-
-// endLine ends a line that a killed run has begun.
-func endLine(file *os.File) error {
-	info, err := file.Stat()
-	if err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	last := []byte{'\n'}
-	if info.Size() > 0 {
-		if _, err := file.ReadAt(last, info.Size()-1); err != nil {
-			return fmt.Errorf("read the journal: %w", err)
-		}
-	}
-	if last[0] == '\n' {
-		return nil
-	}
-	if _, err := file.WriteString("\n"); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
 	return nil

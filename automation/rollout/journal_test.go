@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
+	"tombolo/automation/fault"
 	"tombolo/config"
 )
 
@@ -30,15 +33,11 @@ func recorded(t *testing.T, d Journals, operation string, minute int, names []st
 		jobs = append(jobs, job(name, i, 0))
 	}
 	j, err := d.Begin(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer j.Close()
 	attempt(t, j, operation, minute, jobs, nil, bad...)
 	records, err := d.Records(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return records[slices.IndexFunc(records, func(r Record) bool { return r.ID == j.ID() })]
 }
 
@@ -112,22 +111,14 @@ func TestResume(t *testing.T) {
 	d := Journals{Dir: t.TempDir()}
 	recorded(t, d, "up", 0, []string{"a", "bb", "c"}, "bb")
 	r, err := d.Unfinished("up", "destroy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	// The kill of the first attempt cut its last line short.
 	path := d.path(r.ID)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text[:len(text)-9], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, os.WriteFile(path, text[:len(text)-9], 0o644))
 	j, err := d.Resume(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var jobs []Job
 	for _, c := range r.Clusters {
 		jobs = append(jobs, Job{Cluster: c.Name, Wave: c.Wave, Done: r.Ends[c.Name].Outcome == Succeeded})
@@ -142,9 +133,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	text, err = os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if strings.Count(string(text), `"type":"started","time":"2026-03-01T12:00:00Z","cluster":"a"`) != 1 {
 		t.Errorf("a was started again:\n%s", text)
 	}
@@ -207,7 +196,7 @@ func TestUnfinished(t *testing.T) {
 			test.runs(d)
 			r, err := d.Unfinished("up", "destroy")
 			if test.err != "" {
-				var resume *ResumeError
+				var resume *fault.Error
 				if !errors.As(err, &resume) || err.Error() != test.err {
 					t.Errorf("got %v, want %s", err, test.err)
 				}
@@ -223,22 +212,16 @@ func TestUnfinished(t *testing.T) {
 func TestResumeOfARunThatGoesOn(t *testing.T) {
 	d := Journals{Dir: t.TempDir()}
 	j, err := d.Begin(Header{Operation: "up", Started: at(0), Clusters: []HeaderCluster{{Name: "a"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r, err := d.Unfinished("up", "destroy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := "the run of up that began 2026-03-01T12:00:00Z still goes on; wait for its end, or end it"
 	if _, err := d.Resume(r); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	j.Close()
 	again, err := d.Resume(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	again.Close()
 }
 
@@ -246,28 +229,20 @@ func TestChangedFiles(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, content string) string {
 		file := filepath.Join(root, name)
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
 		return file
 	}
 	spoke := cluster("spoke", 1, "hub", nil)
 	spoke.File = write("spoke.yaml", "one")
 	hub := write("hub.yaml", "two")
 	r := Record{Header: Header{Operation: "up", Started: at(0), Selection: Selection{All: true}}}
-	if err := r.SetClusters(root, []*config.Cluster{spoke}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, r.SetClusters(root, []*config.Cluster{spoke}))
 	if want := []HeaderCluster{{"spoke", 1, "spoke.yaml"}}; !slices.Equal(r.Clusters, want) || len(r.Files) != 2 || !strings.HasPrefix(r.Files["hub.yaml"], "sha256:") {
 		t.Errorf("got %+v of %v", r.Clusters, r.Files)
 	}
-	if err := r.Unchanged(root); err != nil {
-		t.Error(err)
-	}
+	assert.NilError(t, r.Unchanged(root))
 	write("spoke.yaml", "three")
-	if err := os.Remove(hub); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Remove(hub))
 	want := "the run of up that began 2026-03-01T12:00:00Z cannot be resumed: since then hub.yaml, spoke.yaml changed; " +
 		"run `tombolo up --all` anew, which changes nothing where nothing is to change"
 	if err := r.Unchanged(root); err == nil || err.Error() != want {
@@ -294,9 +269,7 @@ func TestStrangeJournals(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "cut": `{"type":"run","vers`, "newer": `{"type":"run","version":2,"id":"x","operation":"up"}` + "\n",
 	} {
-		if err := os.WriteFile(d.path(name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(d.path(name), []byte(text), 0o644))
 	}
 	if records, err := d.Records(0); err != nil || len(records) > 0 {
 		t.Errorf("got %+v, %v", records, err)
@@ -309,9 +282,7 @@ func TestStrangeJournals(t *testing.T) {
 func TestJournalThatCannotBeWritten(t *testing.T) {
 	d := Journals{Dir: t.TempDir()}
 	j, err := d.Begin(Header{Operation: "up", Started: at(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	j.Close()
 	r := Runner{Operation: "up", Journal: j, Work: func(context.Context, string) (Work, error) { return Work{}, nil }}
 	summary, err := r.Run(t.Context(), []Job{job("a", 0, 0)})
@@ -327,9 +298,7 @@ func TestExpected(t *testing.T) {
 	}
 	recorded(t, d, "up", 8, []string{"ninechars"})
 	expected, err := d.Expected("up")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for name, want := range map[string]time.Duration{"a": 1, "four": 4, "ninechars": 9, "sevenly": 4, "new": 4} {
 		if got := expected(name); got != want*time.Second {
 			t.Errorf("%s: got %s, want %ds", name, got, want)

@@ -25,7 +25,7 @@ const (
 	mostParallel = 32
 )
 
-// DefaultParallel is how many clusters are worked on at a time when nobody says:
+// DefaultParallel is how many clusters are worked on at a time by default:
 // four for each processor, as long as half of the memory that is free has 1 GiB
 // for each; at least one, and at most 32.
 func DefaultParallel() int {
@@ -42,7 +42,7 @@ func parallel(cores int, memory uint64) int {
 }
 
 // freeMemory is what Linux says that processes can take, in bytes, within the
-// limit of a container; 0 where nobody says.
+// limit of a container; 0 where it is not known.
 func freeMemory(read func(string) ([]byte, error)) uint64 {
 	free := meminfo(read)
 	limit, okLimit := number(read, "/sys/fs/cgroup/memory.max")

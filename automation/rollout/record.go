@@ -20,11 +20,11 @@ import (
 // Record is what a journal says of a run.
 type Record struct {
 	Header
-	// Ends by cluster; what the last attempt has come to.
+	// Ends by cluster: the outcome of the last attempt.
 	Ends map[string]RecordedEnd
 	// Passed are waves whose gate let the next one go.
 	Passed []int
-	// Outcome of the run; "" when it never came to an end.
+	// Outcome of the run; "" when it was cut short.
 	Outcome Outcome
 	// Cause of a run that did not succeed.
 	Cause string
@@ -34,7 +34,7 @@ type Record struct {
 
 // RecordedEnd is what became of a cluster in a run.
 type RecordedEnd struct {
-	// Outcome; "" for one that was begun and came to no end.
+	// Outcome; "" for one that was begun and cut short.
 	Outcome Outcome
 	// Phase, Changes and Cause are those of End.
 	Phase   string

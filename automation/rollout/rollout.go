@@ -25,7 +25,7 @@ type Job struct {
 	// After names the clusters whose jobs come first. A cluster without a job
 	// holds nothing up.
 	After []string
-	// Expected duration; 0 when nobody knows.
+	// Expected duration; 0 when it is not known.
 	Expected time.Duration
 	// Done says that an earlier run has finished the job: it is not started again.
 	Done bool

@@ -12,8 +12,8 @@ import (
 type Work struct {
 	// Phase is the last phase that was begun; "" when none was.
 	Phase string
-	// Changes counts what was changed, by what happened to it; nil when nobody
-	// has counted.
+	// Changes counts what was changed, by what happened to it; nil when
+	// they were not counted.
 	Changes map[string]int
 }
 
@@ -36,7 +36,7 @@ type Runner struct {
 	Passed []int
 	// GateExpected is how long a gate is expected to take.
 	GateExpected time.Duration
-	// Observer of the run. Default: nobody.
+	// Observer of the run. Default: none.
 	Observer Observer
 	// Journal that the run is written to. Default: none.
 	Journal *Journal
@@ -98,7 +98,7 @@ func (r *Runner) setDefaults() {
 		r.Now = time.Now
 	}
 	if r.Observer == nil {
-		r.Observer = nobody{}
+		r.Observer = noObserver{}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // transcript is an observer that writes down what it is told.
@@ -90,9 +92,7 @@ func TestRun(t *testing.T) {
 			r.Work = func(_ context.Context, name string) (Work, error) { return Work{Phase: "core"}, test.bad[name] }
 			r.Gate = Gate(func(context.Context, string) error { return test.bad["gate"] })
 			summary, err := r.Run(t.Context(), test.jobs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if !slices.Equal(said.lines, test.want) {
 				t.Errorf("got:\n%s\nwant:\n%s", strings.Join(said.lines, "\n"), strings.Join(test.want, "\n"))
 			}
@@ -155,9 +155,7 @@ func TestRunInterrupted(t *testing.T) {
 		return Work{}, fmt.Errorf("up %s: interrupted: %w", name, ctx.Err())
 	}}
 	summary, err := r.Run(ctx, []Job{job("a", 0, 0), job("b", 0, 0), job("c", 0, 0), job("d", 1, 0, "a")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var got []Outcome
 	for _, e := range summary.Clusters {
 		got = append(got, e.Outcome)

@@ -34,7 +34,7 @@ type Step struct {
 	Wave int
 	// Gate has the clusters of the wave whose health it asks for.
 	Gate []string
-	// Expected duration; 0 when nobody knows.
+	// Expected duration; 0 when it is not known.
 	Expected time.Duration
 }
 
@@ -97,40 +97,6 @@ const (
 	skipped
 )
 
-// NewSchedule makes a schedule of jobs. It fails when two are for one cluster,
-// or when they wait for each other.
-func NewSchedule(jobs []Job, o ScheduleOptions) (*Schedule, error) {
-	s := &Schedule{failFast: o.FailFast, index: make(map[string]int, len(jobs))}
-	for _, j := range jobs {
-		if _, twice := s.index[j.Cluster]; twice {
-			return nil, fmt.Errorf("schedule: cluster %s has two jobs", j.Cluster)
-		}
-		s.index[j.Cluster] = len(s.nodes)
-		n := node{step: Step{Cluster: j.Cluster, Wave: j.Wave, Expected: j.Expected}}
-		if j.Done {
-			n.step.Expected = 0
-		}
-		s.add(n)
-	}
-	for i, j := range jobs {
-		for _, name := range j.After {
-			if before, ok := s.index[name]; ok && before != i {
-				s.edge(before, i)
-			}
-		}
-	}
-	if o.Waves {
-		s.addBarriers(jobs, o)
-	}
-	if err := s.measure(); err != nil {
-		return nil, err
-	}
-	s.ready.nodes = s.nodes
-	s.left = len(s.nodes)
-	s.begin(jobs, o.Passed)
-	return s, nil
-}
-
 // settle marks what needs no start as succeeded. What an earlier run has
 // finished may come before what it did not: so it need not be waited for.
 func (s *Schedule) settle(i int) {
@@ -158,7 +124,7 @@ func (s *Schedule) push(i int) {
 	heap.Push(&s.ready, i)
 }
 
-// release lets go what waits for a step that has succeeded.
+// release queues the steps that waited only for one that has succeeded.
 func (s *Schedule) release(i int) {
 	for _, next := range s.nodes[i].next {
 		if n := &s.nodes[next]; n.waits > 0 {

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 func schedule(t *testing.T, o ScheduleOptions, jobs ...Job) *Schedule {
 	t.Helper()
 	s, err := NewSchedule(jobs, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return s
 }
 

@@ -64,8 +64,8 @@ func (s Selection) Check() error {
 }
 
 // Filter returns the clusters that the selector and the waves leave of those
-// given, in their order. Names are not looked at: who loads clusters by name
-// knows them.
+// given, in their order. Names are not looked at: the caller that loads clusters by
+// name knows them.
 func (s Selection) Filter(clusters []*config.Cluster) ([]*config.Cluster, error) {
 	selector, err := s.selector()
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/config"
 )
 
@@ -37,9 +39,7 @@ func TestFilter(t *testing.T) {
 		{Selection{Waves: []int{9}}, nil},
 	} {
 		got, err := test.selection.Filter(all)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		var names []string
 		for _, c := range got {
 			names = append(names, c.Name)
@@ -59,9 +59,7 @@ func TestSelectionCheck(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if err := (Selection{Names: []string{"a"}, Selector: "a=b"}).Check(); err != nil {
-		t.Error(err)
-	}
+	assert.NilError(t, (Selection{Names: []string{"a"}, Selector: "a=b"}).Check())
 }
 
 func TestSelectionString(t *testing.T) {

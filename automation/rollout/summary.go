@@ -89,3 +89,50 @@ func (s Summary) shortfall() string {
 
 // oneLine is a text whose line ends would break a table or a log.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// End is what became of one cluster.
+type End struct {
+	// Cluster is its name.
+	Cluster string
+	// Wave of the cluster.
+	Wave int
+	// Outcome of its work.
+	Outcome Outcome
+	// Earlier says that an earlier run has finished it.
+	Earlier bool
+	// Phase is the last phase that was begun, such as core, bootstrap or verify;
+	// "" when none was.
+	Phase string
+	// Changes counts what was changed, by what happened to it; nil when
+	// they were not counted.
+	Changes map[string]int
+	// Duration of the work.
+	Duration time.Duration
+	// Err is why it failed.
+	Err error
+	// By names what a skipped cluster waited for: a cluster, or a gate.
+	By string
+}
+
+// GateEnd is what a gate has found.
+type GateEnd struct {
+	// Wave that the gate comes after.
+	Wave int
+	// Duration of the check.
+	Duration time.Duration
+	// Err is why the next wave does not begin; nil when it does.
+	Err error
+}
+
+// Cause is why the cluster is not done, in one line; "" when it is.
+func (e End) Cause() string {
+	switch {
+	case e.Err != nil:
+		return oneLine(e.Err.Error())
+	case e.Outcome == Skipped:
+		return "not started: " + e.By + " did not succeed"
+	case e.Outcome == Unstarted:
+		return "not started: the run was stopped before"
+	}
+	return ""
+}

@@ -7,14 +7,15 @@ package teardown
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"tombolo/automation/kube"
@@ -23,7 +24,7 @@ import (
 // Cluster is a cluster that is emptied.
 type Cluster struct{ kube.Cluster }
 
-// object is an object of the cluster, and where it is.
+// object is an object of the cluster, with the client of its resource.
 type object struct {
 	*unstructured.Unstructured
 	resource dynamic.ResourceInterface
@@ -58,8 +59,8 @@ func (c Cluster) list(ctx context.Context, mapper meta.RESTMapper, kind schema.G
 	return out, nil
 }
 
-// delete deletes the very object that was seen, and what it owns in the
-// background. One that is gone, or is another one by now, is left for the next
+// delete deletes the object that was seen, and what it owns in the
+// background. One that is gone, or was replaced, is left for the next
 // look.
 func (o object) delete(ctx context.Context) error {
 	uid, background := o.GetUID(), metav1.DeletePropagationBackground
@@ -75,14 +76,18 @@ func (o object) delete(ctx context.Context) error {
 // most is how many objects are named; the others are counted.
 const most = 5
 
-// Names joins what is named, and counts the rest of a long list.
-func Names[T fmt.Stringer](all []T) string {
-	var out []string
-	for i, item := range all {
-		if i == most {
-			return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), len(all)-most)
-		}
-		out = append(out, item.String())
+// manager is the field manager of what a teardown sets on objects.
+const manager = "tombolo-teardown"
+
+// unfinalize removes the finalizers from the object that was seen.
+func (o object) unfinalize(ctx context.Context) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": o.GetUID(), "finalizers": nil}})
+	if err != nil {
+		return fmt.Errorf("take the finalizers off %s: %w", o, err)
 	}
-	return strings.Join(out, ", ")
+	_, err = o.resource.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("take the finalizers off %s: %w", o, err)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package teardown
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,38 +23,24 @@ type Options struct {
 	Timeout time.Duration
 	// Poll is the time between two looks. Default 1s.
 	Poll time.Duration
-	// TakeOff takes the finalizers off what is still there when the time is
-	// over, and says which. What they stood for may then be left in the cloud.
+	// TakeOff removes the finalizers from what is still there when the time is
+	// over, and says from which. Their resources may then be left in the cloud.
 	// Default: that is an error.
 	TakeOff bool
-	// Waiting is told what is waited for; Note, what people should know.
+	// Waiting is told what is waited for; Note, what people should know. Both are
+	// required.
 	Waiting, Note func(string)
-}
-
-func (o *Options) setDefaults() {
-	if o.Timeout == 0 {
-		o.Timeout = 10 * time.Minute
-	}
-	if o.Poll == 0 {
-		o.Poll = time.Second
-	}
-	if o.Waiting == nil {
-		o.Waiting = func(string) {}
-	}
-	if o.Note == nil {
-		o.Note = func(string) {}
-	}
 }
 
 // Drain deletes what controllers have made cloud resources for: Gateways,
 // Ingresses and Services with load balancers, claims with their volumes and
-// whatever uses them, Karpenter's node pools with their nodes. It waits until
-// the controllers have let go of each.
+// the pods that use them, Karpenter's node pools with their nodes. It waits until
+// the controllers have released each.
 //
 // It can be run again whenever it was interrupted, and does nothing where there
 // is nothing left. Errors are *HeldError, or from the API and the context.
 func (c Cluster) Drain(ctx context.Context, o Options) error {
-	o.setDefaults()
+	o.Timeout, o.Poll = cmp.Or(o.Timeout, 10*time.Minute), cmp.Or(o.Poll, time.Second)
 	defer o.Waiting("")
 	for _, s := range stages() {
 		d := &drain{Cluster: c, stage: s, options: o}
@@ -62,23 +49,6 @@ func (c Cluster) Drain(ctx context.Context, o Options) error {
 		}
 	}
 	return c.reportRetained(ctx, o)
-}
-
-// remaining is an object that a stage waits for.
-type remaining struct {
-	object
-	awaited bool
-}
-
-// String names the object, and who holds it.
-func (r remaining) String() string {
-	if finalizers := r.GetFinalizers(); r.deleting() && len(finalizers) > 0 {
-		return fmt.Sprintf("%s (held by %s)", r.object, strings.Join(finalizers, ", "))
-	}
-	if message := kube.Text(r.Unstructured, "status", "message"); r.awaited && message != "" {
-		return fmt.Sprintf("%s (%s)", r.object, message)
-	}
-	return r.object.String()
 }
 
 // drain is one stage under way.
@@ -124,7 +94,7 @@ func (d *drain) await(ctx context.Context, timeout time.Duration) error {
 
 // step looks once, deletes what is not being deleted yet, and says whether all
 // is over: two looks in a row that find nothing, for one may fall between a
-// deletion and whoever undoes it. Where there never was anything, one will do.
+// deletion and its undoing. Where there never was anything, one will do.
 func (d *drain) step(ctx context.Context) (bool, error) {
 	mapper, err := d.Mapper()
 	if err != nil {
@@ -138,7 +108,7 @@ func (d *drain) step(ctx context.Context) (bool, error) {
 		return !d.begun || d.clear > 1, nil
 	}
 	d.begun, d.clear = true, 0
-	d.options.Waiting(fmt.Sprintf("%s to be given back: %s", d.stage.name, Names(d.left)))
+	d.options.Waiting(fmt.Sprintf("%s to be given back: %s", d.stage.name, kube.Names(d.left, most)))
 	for _, r := range d.left {
 		if r.awaited || r.deleting() {
 			continue
@@ -176,6 +146,42 @@ func (c Cluster) reportRetained(ctx context.Context, o Options) error {
 	kept := slices.DeleteFunc(volumes, func(v object) bool { return !retained(v.Unstructured) })
 	for _, v := range kept {
 		o.Note(fmt.Sprintf("%s keeps its volume %s: its reclaim policy is Retain", v, kube.Text(v.Unstructured, "spec", "csi", "volumeHandle")))
+	}
+	return nil
+}
+
+// takeOffTimeout is how long objects without finalizers may take until they are deleted.
+const takeOffTimeout = time.Minute
+
+func heldBy(left []remaining) []Held {
+	out := make([]Held, 0, len(left))
+	for _, r := range left {
+		h := Held{Object: r.object.String(), Message: kube.Text(r.Unstructured, "status", "message")}
+		if r.deleting() {
+			h.Finalizers = r.GetFinalizers()
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// takeOff removes the finalizers from what is left, and deletes what its controller
+// should have deleted.
+func (d *drain) takeOff(ctx context.Context) error {
+	for _, r := range d.left {
+		if !r.deleting() {
+			if err := r.delete(ctx); err != nil {
+				return err
+			}
+		}
+		if len(r.GetFinalizers()) == 0 {
+			continue
+		}
+		if err := r.unfinalize(ctx); err != nil {
+			return err
+		}
+		d.options.Note(fmt.Sprintf("finalizer %s was removed from %s, because no controller did so within %s: its resource in the cloud may be left over",
+			strings.Join(r.GetFinalizers(), ", "), r.object, d.options.Timeout))
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 )
 
 const (
@@ -35,12 +35,8 @@ func controllersLive() []string {
 func TestDrain(t *testing.T) {
 	w := newWorld(t, front, back, site, pool, node)
 	w.alive = controllersLive()
-	if err := w.Drain(t.Context(), w.options()); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"Service shop/back"}, w.names()); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, w.Drain(t.Context(), w.options()))
+	assert.DeepEqual(t, w.names(), []string{"Service shop/back"})
 	if got := strings.Join(w.deleted, ", "); got != "Ingress shop/site, Service shop/front, NodePool default, NodeClaim default-1" {
 		t.Errorf("deleted in the order %s", got)
 	}
@@ -48,16 +44,12 @@ func TestDrain(t *testing.T) {
 		"load balancers to be given back: Ingress shop/site, Service shop/front", "nodes to be given back: NodePool default, NodeClaim default-1",
 		"",
 	}
-	if diff := cmp.Diff(want, w.waits); diff != "" {
-		t.Errorf("waited for (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, w.waits, want)
 }
 
 func TestDrainOfNothing(t *testing.T) {
 	w := newWorld(t, back)
-	if err := w.Drain(t.Context(), w.options()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.Drain(t.Context(), w.options()))
 	if len(w.deleted)+len(w.patched) > 0 || !slices.Equal(w.waits, []string{""}) {
 		t.Errorf("deleted %v, patched %v, waited for %v", w.deleted, w.patched, w.waits)
 	}
@@ -71,9 +63,7 @@ func TestDrainStopsWhoeverMakesClaimsAgain(t *testing.T) {
 	w.makes["Prometheus monitoring/main"] = []string{set}
 	w.makes["StatefulSet monitoring/main"] = []string{pod, claim}
 	w.provisioned["PersistentVolumeClaim monitoring/data-0"] = "PersistentVolume pvc-1"
-	if err := w.Drain(t.Context(), w.options()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.Drain(t.Context(), w.options()))
 	if left := w.names(); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -87,12 +77,8 @@ func TestDrainStopsWhoeverMakesClaimsAgain(t *testing.T) {
 
 func TestDrainTellsOfRetainedVolumes(t *testing.T) {
 	w := newWorld(t, strings.Replace(volume, "Delete", "Retain", 1))
-	if err := w.Drain(t.Context(), w.options()); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"PersistentVolume pvc-1 keeps its volume vol-1: its reclaim policy is Retain"}, w.notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.NilError(t, w.Drain(t.Context(), w.options()))
+	assert.DeepEqual(t, w.notes, []string{"PersistentVolume pvc-1 keeps its volume vol-1: its reclaim policy is Retain"})
 }
 
 func TestDrainNamesWhoHolds(t *testing.T) {
@@ -118,17 +104,13 @@ func TestDrainTakesFinalizersOff(t *testing.T) {
 		w.alive = []string{"karpenter.sh/termination"}
 		o := w.options()
 		o.Timeout, o.TakeOff = 20*time.Millisecond, true
-		if err := w.Drain(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.Drain(t.Context(), o))
 		if left := w.names(); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
-		want := "finalizer service.kubernetes.io/load-balancer-cleanup was taken off Service shop/front, as nobody did within 20ms: " +
-			"what it stood for may be left in the cloud"
-		if diff := cmp.Diff([]string{want}, w.notes); diff != "" {
-			t.Errorf("notes (-want +got):\n%s", diff)
-		}
+		want := "finalizer service.kubernetes.io/load-balancer-cleanup was removed from Service shop/front, because no controller did so within 20ms: " +
+			"its resource in the cloud may be left over"
+		assert.DeepEqual(t, w.notes, []string{want})
 	})
 }
 

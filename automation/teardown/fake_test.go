@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -68,9 +69,7 @@ func newWorld(t *testing.T, objects ...string) *world {
 	for gvk, scope := range worldKinds() {
 		mapper.Add(gvk, scope)
 		m, err := mapper.RESTMapping(gvk.GroupKind())
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		w.known[m.Resource], lists[m.Resource] = gvk, gvk.Kind+"List"
 	}
 	var parsed []runtime.Object
@@ -110,13 +109,9 @@ func (w *world) all() map[*unstructured.Unstructured]schema.GroupVersionResource
 	out := map[*unstructured.Unstructured]schema.GroupVersionResource{}
 	for gvr, gvk := range w.known {
 		list, err := w.client.Tracker().List(gvr, gvk, "")
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		assert.NilError(w.t, err)
 		items, err := meta.ExtractList(list)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		assert.NilError(w.t, err)
 		for _, item := range items {
 			out[item.(*unstructured.Unstructured).DeepCopy()] = gvr
 		}
@@ -202,9 +197,7 @@ func (w *world) deleteLater(a clienttesting.DeleteAction) {
 
 func (w *world) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, err)
 }
 
 // options for tests: looks in quick succession.

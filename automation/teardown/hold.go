@@ -10,18 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-
-	"tombolo/internal/wording"
 )
 
 const (
-	// manager owns what a teardown sets on Flux's objects.
-	manager = "tombolo-teardown"
 	// heldAnnotation is on what a teardown has suspended. It keeps the
 	// dependencies that the object had, as JSON.
 	heldAnnotation = "tombolo/held"
-	// nobody is a dependency that is never there.
-	nobody = "tombolo-teardown"
+	// neverThere is a dependency that does not exist.
+	neverThere = "tombolo-teardown"
 )
 
 // fluxKinds apply things to the cluster, those first that apply the others.
@@ -30,28 +26,8 @@ var fluxKinds = []schema.GroupKind{
 	{Group: "helm.toolkit.fluxcd.io", Kind: "HelmRelease"},
 }
 
-// Suspend keeps Flux from making things again: it holds what Flux has, and ends
-// what Flux waits for. note is told what people should know.
-func (c Cluster) Suspend(ctx context.Context, note func(string)) error {
-	n, err := c.Hold(ctx)
-	if err != nil {
-		return fmt.Errorf("suspend Flux: %w", err)
-	}
-	if n > 0 {
-		note(fmt.Sprintf("Flux makes nothing again: %s suspended", wording.Plural(n, "object is", "objects are")))
-	}
-	restarted, err := c.Interrupt(ctx)
-	if err != nil {
-		return fmt.Errorf("end what Flux waits for: %w", err)
-	}
-	if restarted {
-		note("kustomize-controller is restarted: it was waiting for what is suspended now")
-	}
-	return nil
-}
-
 // Hold suspends all Kustomizations and HelmReleases, so that Flux does not make
-// again what is deleted. What somebody else has suspended stays as it is. It
+// again what is deleted. What was suspended before stays as it is. It
 // returns how many are held.
 func (c Cluster) Hold(ctx context.Context) (int, error) {
 	held := 0
@@ -84,7 +60,7 @@ func (c Cluster) Release(ctx context.Context) error {
 			return nil
 		}
 		return o.patch(ctx, "release", map[string]any{
-			"suspend": nil, "dependsOn": []any{map[string]any{"name": nobody}},
+			"suspend": nil, "dependsOn": []any{map[string]any{"name": neverThere}},
 		}, nil)
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 )
 
 const (
@@ -34,19 +34,13 @@ func TestHoldReleaseResume(t *testing.T) {
 		"platform": `{"path":"./","suspend":true}`, "addons": `{"dependsOn":[{"name":"crds"}],"suspend":true}`,
 		"paused": `{"suspend":true}`, "chart": `{"interval":"1m","suspend":true}`,
 	}
-	if diff := cmp.Diff(held, w.specs()); diff != "" {
-		t.Errorf("held (-want +got):\n%s", diff)
-	}
-	if err := w.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.DeepEqual(t, w.specs(), held)
+	assert.NilError(t, w.Release(t.Context()))
 	released := map[string]string{
 		"platform": `{"dependsOn":[{"name":"tombolo-teardown"}],"path":"./"}`, "addons": `{"dependsOn":[{"name":"tombolo-teardown"}]}`,
 		"paused": `{"suspend":true}`, "chart": `{"dependsOn":[{"name":"tombolo-teardown"}],"interval":"1m"}`,
 	}
-	if diff := cmp.Diff(released, w.specs()); diff != "" {
-		t.Errorf("released (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, w.specs(), released)
 	// A teardown that begins again finds what the first has left.
 	if n, err := w.Hold(t.Context()); n != 3 || err != nil {
 		t.Fatalf("held %d again, error %v", n, err)
@@ -54,9 +48,7 @@ func TestHoldReleaseResume(t *testing.T) {
 	if n, err := w.Resume(t.Context()); n != 3 || err != nil {
 		t.Fatalf("resumed %d, error %v", n, err)
 	}
-	if diff := cmp.Diff(before, w.specs()); diff != "" {
-		t.Errorf("resumed (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, w.specs(), before)
 	for _, name := range w.names() {
 		if _, ok := w.get(name).GetAnnotations()[heldAnnotation]; ok {
 			t.Errorf("%s has the annotation still", name)
@@ -66,9 +58,8 @@ func TestHoldReleaseResume(t *testing.T) {
 
 func TestHoldAppliersBeforeWhatTheyApply(t *testing.T) {
 	w := newWorld(t, chart, root)
-	if _, err := w.Hold(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := w.Hold(t.Context())
+	assert.NilError(t, err)
 	names := make([]string, 0, len(w.patched))
 	for _, p := range w.patched {
 		name, _, _ := strings.Cut(p, " ")

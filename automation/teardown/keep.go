@@ -22,22 +22,9 @@ func (k Kept) String() string {
 	return fmt.Sprintf("%s %s (%s)", k.Type, k.ID, k.Name)
 }
 
-// Data says what a type of resources has to do with data that people keep.
-type Data int
-
-// What it has to do with it.
-const (
-	// NoData: nothing.
-	NoData Data = iota
-	// HoldsData: it is in the resource.
-	HoldsData
-	// GuardsData: the resource guards it, and goes with what holds it.
-	GuardsData
-)
-
 // Preparation changes what a state says about resources that are about to be
-// destroyed: none is protected any more, for by here the cluster's name was
-// given or its file protects it no longer; and what holds data is forgotten and
+// destroyed: none is protected any more, because the cluster's name was given, or its
+// file protects it no longer; and what holds data is forgotten and
 // not deleted where that is wanted.
 type Preparation struct {
 	// Cloud knows what holds data.

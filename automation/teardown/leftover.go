@@ -14,8 +14,8 @@ type Leftover struct {
 	ID string `json:"id"`
 	// Name in the cloud, where it has one beside its id.
 	Name string `json:"name,omitempty"`
-	// ARN of the resource.
-	ARN string `json:"arn,omitempty"`
+	// CloudID is the id of the resource in the whole cloud, such as its ARN.
+	CloudID string `json:"arn,omitempty"`
 
 	// Type is the provider's type token; empty when it is not known, and the
 	// resource can neither be looked at nor deleted by it.

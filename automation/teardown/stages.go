@@ -2,6 +2,8 @@ package teardown
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,7 +27,7 @@ type target struct {
 	kind schema.GroupKind
 	// concerns says whether an object has to go. Default: all do.
 	concerns func(*unstructured.Unstructured) bool
-	// awaited objects are deleted by whoever made them, and not by us.
+	// awaited objects are deleted by the controller that made them, and not by us.
 	awaited bool
 }
 
@@ -84,4 +86,21 @@ func (s stage) find(ctx context.Context, c Cluster, mapper meta.RESTMapper) ([]r
 		}
 	}
 	return out, nil
+}
+
+// remaining is an object that a stage waits for.
+type remaining struct {
+	object
+	awaited bool
+}
+
+// String names the object, and who holds it.
+func (r remaining) String() string {
+	if finalizers := r.GetFinalizers(); r.deleting() && len(finalizers) > 0 {
+		return fmt.Sprintf("%s (held by %s)", r.object, strings.Join(finalizers, ", "))
+	}
+	if message := kube.Text(r.Unstructured, "status", "message"); r.awaited && message != "" {
+		return fmt.Sprintf("%s (%s)", r.object, message)
+	}
+	return r.object.String()
 }

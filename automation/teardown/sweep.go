@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -25,8 +26,8 @@ const (
 	DeleteLeftovers LeftoverPolicy = "delete"
 )
 
-// LeftoversError says that cloud resources are left over which nobody takes
-// away.
+// LeftoversError says that cloud resources are left over that are not deleted by a
+// controller.
 type LeftoversError struct {
 	// Cluster is the cluster's name.
 	Cluster string
@@ -46,39 +47,15 @@ func (e *LeftoversError) Error() string {
 	if slices.ContainsFunc(e.Left, func(l Leftover) bool { return l.Data }) {
 		keep = "; with --keep-data what holds data stays"
 	}
-	return fmt.Sprintf("destroy %s: %s %s; delete what nobody needs and run the same command again, or have it done with --leftovers delete%s%s",
-		e.Cluster, what, Names(e.Left), keep, consequence)
-}
-
-// Cloud is what a teardown asks of a provider of clouds: what carries a cluster's
-// tags is found, and deleted.
-type Cloud interface {
-	// Data says what a type has to do with data that people keep.
-	Data(token string) Data
-	// Network is the id of the network that core has made; "" when it uses
-	// another's.
-	Network(core []apitype.ResourceV3) string
-	// Find lists what the search finds, but for what is known; what the provider
-	// can look at was looked at.
-	Find(ctx context.Context, c *config.Cluster, q Search) ([]Leftover, error)
-	// Remove deletes resources that were found.
-	Remove(ctx context.Context, c *config.Cluster, all []Leftover) error
-}
-
-// Search is what to look for besides tags, and what to leave out.
-type Search struct {
-	// Network that core has made; its load balancers' network interfaces are found
-	// by it. "" for none.
-	Network string
-	// Known resources are none's concern.
-	Known func(Leftover) bool
+	return fmt.Sprintf("destroy %s: %s %s; delete what is not needed and run the same command again, or have it done with --leftovers delete%s%s",
+		e.Cluster, what, kube.Names(e.Left, most), keep, consequence)
 }
 
 // Observer is told what a sweep does.
 type Observer interface {
 	// Waiting says what is waited for now; "" when it is over.
 	Waiting(cluster, what string)
-	// Note says something that people should know.
+	// Note reports something that people should know.
 	Note(stack, message string)
 }
 
@@ -144,7 +121,7 @@ func (s Sweep) clear(ctx context.Context, q Search) (finding, error) {
 	if err != nil || len(found.left) == 0 || s.Policy != DeleteLeftovers {
 		return found, err
 	}
-	s.Observer.Note(stacks.Name(s.Cluster.Name, stacks.Core), "deletes what is left over: "+Names(found.left))
+	s.Observer.Note(stacks.Name(s.Cluster.Name, stacks.Core), "deletes what is left over: "+kube.Names(found.left, most))
 	if err := s.Cloud.Remove(ctx, s.Cluster, found.left); err != nil {
 		return finding{}, err
 	}
@@ -168,7 +145,7 @@ func (s Sweep) await(ctx context.Context, q Search) (finding, error) {
 		if !slices.ContainsFunc(found.left, func(l Leftover) bool { return l.Passes }) {
 			return true, nil
 		}
-		s.Observer.Waiting(s.Cluster.Name, "the cloud to take away "+Names(found.left))
+		s.Observer.Waiting(s.Cluster.Name, "the cloud to take away "+kube.Names(found.left, most))
 		return false, nil
 	})
 	if err != nil && (!wait.Interrupted(err) || ctx.Err() != nil) {
@@ -194,6 +171,6 @@ func (s Sweep) sorted(all []Leftover) (f finding) {
 func manages(stack []apitype.ResourceV3, l Leftover) bool {
 	return slices.ContainsFunc(stack, func(r apitype.ResourceV3) bool {
 		arn, _ := r.Outputs["arn"].(string)
-		return !r.External && (arn != "" && arn == l.ARN || r.ID != "" && string(r.ID) == l.ID)
+		return !r.External && (arn != "" && arn == l.CloudID || r.ID != "" && string(r.ID) == l.ID)
 	})
 }

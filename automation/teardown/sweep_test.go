@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/cloud/aws"
+	"tombolo/automation/kube"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 )
@@ -36,7 +37,7 @@ func (c *cloud) Find(_ context.Context, _ *config.Cluster, q teardown.Search) ([
 
 func (c *cloud) Remove(_ context.Context, _ *config.Cluster, all []teardown.Leftover) error {
 	for _, l := range all {
-		c.has = slices.DeleteFunc(c.has, func(arn string) bool { return arn == l.ARN })
+		c.has = slices.DeleteFunc(c.has, func(arn string) bool { return arn == l.CloudID })
 	}
 	return nil
 }
@@ -60,7 +61,7 @@ func TestSweepLeavesWhatTheStacksManage(t *testing.T) {
 	bootstrap := []apitype.ResourceV3{{ID: "v", Outputs: map[string]any{"arn": ec2ARN + "volume/vol-1"}}, {ID: "sg-1", External: true}}
 	err := sweepOf(c, teardown.StopAtLeftovers).BeforeCore(t.Context(), core, bootstrap)
 	left := new(teardown.LeftoversError)
-	if !errors.As(err, &left) || teardown.Names(left.Left) != "security group sg-1" || !left.Core {
+	if !errors.As(err, &left) || kube.Names(left.Left, 5) != "security group sg-1" || !left.Core {
 		t.Errorf("error is %v", err)
 	}
 	if c.seen[0].Network != "vpc-1" {
@@ -82,12 +83,10 @@ func TestSweepDeletesWhatHoldsNoData(t *testing.T) {
 	s := sweepOf(c, teardown.DeleteLeftovers)
 	s.KeepData, s.Observer = true, seen
 	kept, err := s.AfterCore(t.Context())
-	if err != nil || teardown.Names(kept) != "bucket demo-loki" {
-		t.Errorf("kept %s, error %v", teardown.Names(kept), err)
+	if err != nil || kube.Names(kept, 5) != "bucket demo-loki" {
+		t.Errorf("kept %s, error %v", kube.Names(kept, 5), err)
 	}
-	if diff := cmp.Diff([]string{"demo-core: deletes what is left over: security group sg-1"}, seen.notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
+	assert.DeepEqual(t, seen.notes, []string{"demo-core: deletes what is left over: security group sg-1"})
 }
 
 func TestPreparation(t *testing.T) {
@@ -99,9 +98,7 @@ func TestPreparation(t *testing.T) {
 	p := &teardown.Preparation{Cloud: aws.Cloud{}, KeepData: true}
 	for before, want := range state {
 		var r map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(before), &r); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, json.Unmarshal([]byte(before), &r))
 		changed := p.Edit(r)
 		got, err := json.Marshal(r)
 		if err != nil || string(got) != want || changed != (before != want) {

@@ -3,9 +3,9 @@ package value
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"gotest.tools/v3/assert"
 )
 
 func secret(v any) map[string]any {
@@ -30,9 +30,7 @@ func TestShown(t *testing.T) {
 		{"an object", object, false, map[string]any{"a": []any{Masked, Unknown{}, 1.0}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, Shown(test.v, test.hidden)); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			assert.DeepEqual(t, Shown(test.v, test.hidden), test.want)
 		})
 	}
 }
@@ -54,9 +52,7 @@ func TestAt(t *testing.T) {
 		{"masked", Masked, true},
 	} {
 		path, err := resource.ParsePropertyPath(test.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if got, hidden := At(in, path); got != test.want || hidden != test.secret {
 			t.Errorf("at %s is %v, secret %t; want %v, %t", test.path, got, hidden, test.want, test.secret)
 		}
@@ -74,9 +70,7 @@ func TestHidesContent(t *testing.T) {
 		{"kubernetes:core/v1:ConfigMap", "data.token", false},
 	} {
 		path, err := resource.ParsePropertyPath(test.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if got := HidesContent(test.token, path); got != test.want {
 			t.Errorf("%s of %s is hidden: %t, want %t", test.path, test.token, got, test.want)
 		}

@@ -1,7 +1,6 @@
 package argocd
 
 import (
-	"encoding/base64"
 	"os"
 	"slices"
 	"strings"
@@ -9,8 +8,11 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/components/distribution"
+	"tombolo/components/distribution/enginetest"
 	"tombolo/components/recorder"
 )
 
@@ -34,38 +36,26 @@ func secret(text string) pulumi.StringOutput {
 func engineArgs(t *testing.T) *EngineArgs {
 	t.Helper()
 	manifest, err := os.ReadFile("testdata/install.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &EngineArgs{
-		Manifest: manifest, URL: "https://git.example.com/platform.git", Branch: "main", Path: "./clusters/dev/",
-		Interval: 90 * time.Second, RoleARN: pulumi.String(roleARN),
-		Auth: &Auth{Username: pulumi.String("git"), Password: secret("hunter2")},
+		EngineArgs: distribution.EngineArgs{
+			Manifest: manifest, Auth: &distribution.Auth{Username: pulumi.String("git"), Password: secret("hunter2")},
+			Repository: distribution.Repository{
+				URL: "https://git.example.com/platform.git", Branch: "main", Path: "./clusters/dev/", Interval: 90 * time.Second,
+			},
+		},
+		RoleARN: pulumi.String(roleARN),
 	}
 }
 
 func run(args *EngineArgs) (*recorder.Recorder, error) {
-	r := &recorder.Recorder{}
-	return r, r.Run("mgmt-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewEngine(ctx, "mgmt", args)
-		return err
-	})
+	return recorder.Make("mgmt-bootstrap", "mgmt", NewEngine, args)
 }
 
 func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
-	return r
-}
-
-func waitsFor(r recorder.Resource, part string) bool {
-	return slices.ContainsFunc(r.DependsOn, func(urn string) bool { return strings.Contains(urn, part) })
+	return r.Sound(t, err)
 }
 
 // TestControllersStartConfigured: what a controller reads when it starts is
@@ -73,21 +63,19 @@ func waitsFor(r recorder.Resource, part string) bool {
 func TestControllersStartConfigured(t *testing.T) {
 	r := built(t, engineArgs(t))
 	for _, patch := range slices.Concat(r.OfType(configMapPatch), r.OfType(accountPatch)) {
-		if !waitsFor(patch, "ConfigMap::") || !waitsFor(patch, "ServiceAccount::") {
+		if !patch.WaitsFor("ConfigMap::") || !patch.WaitsFor("ServiceAccount::") {
 			t.Errorf("%s does not wait for the objects that it changes: %v", patch.Name, patch.DependsOn)
 		}
 	}
 	for _, c := range slices.Concat(r.OfType(deployment), r.OfType(statefulSet)) {
-		if !waitsFor(c, "ConfigMapPatch::") || !waitsFor(c, "ServiceAccountPatch::") {
+		if !c.WaitsFor("ConfigMapPatch::") || !c.WaitsFor("ServiceAccountPatch::") {
 			t.Errorf("%s does not wait for its settings: %v", c.Name, c.DependsOn)
 		}
 		c.Expect(t, map[string]string{"metadata.namespace": "argocd", `metadata.annotations["pulumi.com/skipAwait"]`: "true"})
 	}
 	root := r.OfType(application)[0]
 	for _, before := range []string{deployment, statefulSet, crd, appProject, secretType} {
-		if !waitsFor(root, before) {
-			t.Errorf("the root Application does not wait for %s, and would be deleted after it", before)
-		}
+		assert.Check(t, root.WaitsFor(before), "the root Application does not wait for %s, and would be deleted after it", before)
 	}
 	for _, cluster := range []string{crd, "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"} {
 		if got := r.OfType(cluster)[0].String("metadata.namespace"); got != "" {
@@ -108,9 +96,7 @@ func TestSettings(t *testing.T) {
 	})
 	params, _ := r.Named(configMapPatch, "mgmt-argocd-cmd-params-cm")
 	params.Expect(t, map[string]string{`data["controller.diff.server.side"]`: "true"})
-	if n := len(r.OfType(configMapPatch)); n != 2 {
-		t.Errorf("%d ConfigMaps are patched; who may do what, and the hosts' keys, are not ours without need", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType(configMapPatch)), 2))
 	for i, patch := range r.OfType(accountPatch) {
 		patch.Expect(t, map[string]string{
 			"metadata.name": slices.Sorted(slices.Values(ServiceAccounts()))[i], `metadata.annotations["eks.amazonaws.com/role-arn"]`: roleARN,
@@ -118,9 +104,7 @@ func TestSettings(t *testing.T) {
 	}
 	args := engineArgs(t)
 	args.RoleARN = nil
-	if n := len(built(t, args).OfType(accountPatch)); n != 0 {
-		t.Errorf("%d service accounts have a role; there is none", n)
-	}
+	assert.Check(t, is.Equal(len(built(t, args).OfType(accountPatch)), 0))
 }
 
 func TestRoot(t *testing.T) {
@@ -136,55 +120,29 @@ func TestRoot(t *testing.T) {
 		"metadata.name": "platform", "spec.sourceRepos[0]": "*", "spec.destinations[0].server": "*",
 	})
 	for path, want := range map[string]string{"./": ".", "/a/b": "a/b", ".": ".", "clusters/dev": "clusters/dev"} {
-		if got := (&EngineArgs{Path: path}).treePath(); got != want {
+		if got := treePath(path); got != want {
 			t.Errorf("path %q becomes %q, expected %q", path, got, want)
 		}
 	}
 }
 
-func TestOwnership(t *testing.T) {
-	for _, handedOver := range []bool{false, true} {
-		args := engineArgs(t)
-		args.HandedOver = handedOver
-		for _, res := range built(t, args).All() {
-			if !res.Custom {
-				continue
-			}
-			ours := slices.Contains([]string{appProject, application, configMapPatch, accountPatch}, res.Type) || res.Name == "mgmt-auth"
-			if ignored := slices.Contains(res.IgnoreChanges, "*"); ignored != (handedOver && !ours) {
-				t.Errorf("handed over %t: %s %s: changes ignored: %t", handedOver, res.Type, res.Name, ignored)
-			}
-		}
+func tested(t *testing.T) enginetest.Engine {
+	args := engineArgs(t)
+	return enginetest.Engine{
+		Args: &args.EngineArgs,
+		New:  func(ctx *pulumi.Context) (*distribution.Engine, error) { return NewEngine(ctx, "mgmt", args) },
 	}
 }
 
-func TestKeepsWhatWasMade(t *testing.T) {
-	args := engineArgs(t)
-	var before []string
-	err := (&recorder.Recorder{}).Run("mgmt-bootstrap", func(ctx *pulumi.Context) error {
-		engine, err := NewEngine(ctx, "mgmt", args)
-		if err != nil {
-			return err
-		}
-		result, err := internals.UnsafeAwaitOutput(ctx.Context(), engine.Made)
-		before, _ = result.Value.([]string)
-		return err
+func TestOwnership(t *testing.T) {
+	tested(t).Ownership(t, func(res recorder.Resource) bool {
+		return slices.Contains([]string{appProject, application, configMapPatch, accountPatch}, res.Type) || res.Name == "mgmt-auth"
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "apps/v1 StatefulSet argocd/argocd-application-controller"; !slices.Contains(before, want) {
-		t.Fatalf("made are %v, without %s", before, want)
-	}
-	args.HandedOver, args.Made = true, before
-	args.Manifest = []byte(strings.ReplaceAll(string(args.Manifest), "name: argocd-server", "name: argocd-api"))
-	after := built(t, args)
-	if _, ok := after.Named(deployment, "mgmt-deployment-argocd-server"); !ok {
-		t.Error("an object that the manifest no longer has is not kept")
-	}
-	if _, ok := after.Named(deployment, "mgmt-deployment-argocd-api"); ok {
-		t.Error("an object that is new in the manifest is made")
-	}
+}
+
+func TestKeepsWhatWasMade(t *testing.T) {
+	tested(t).KeepsWhatWasMade(t, "apps/v1 StatefulSet argocd/argocd-application-controller",
+		"mgmt-deployment-argocd-server", "mgmt-deployment-argocd-api")
 }
 
 // repository is the data of the Secret with the Git credentials.
@@ -194,40 +152,20 @@ func repository(t *testing.T, r *recorder.Recorder) map[string]string {
 	if !ok {
 		t.Fatal("there is no Secret for the repository")
 	}
-	data, _ := found.Value("data")
-	if !data.ContainsSecrets() {
-		t.Error("the credentials are no Pulumi secret: state would show them")
-	}
-	if data.IsSecret() {
-		data = data.SecretValue().Element
-	}
-	out := map[string]string{}
-	for key, value := range data.ObjectValue() {
-		if value.IsSecret() {
-			value = value.SecretValue().Element
-		}
-		text, err := base64.StdEncoding.DecodeString(value.StringValue())
-		if err != nil {
-			t.Errorf("%s: %v", key, err)
-		}
-		out[string(key)] = string(text)
-	}
 	found.Expect(t, map[string]string{
 		"metadata.name": "platform-auth", `metadata.labels["argocd.argoproj.io/secret-type"]`: "repository", "stringData": "",
 	})
-	return out
+	return found.SecretData(t)
 }
 
 func TestCredentials(t *testing.T) {
 	args := engineArgs(t)
 	got := repository(t, built(t, args))
 	for key, want := range map[string]string{"type": "git", "url": args.URL, "username": "git", "password": "hunter2", "sshPrivateKey": ""} {
-		if got[key] != want {
-			t.Errorf("basic: %s is %q, expected %q", key, got[key], want)
-		}
+		assert.Check(t, got[key] == want, "basic: %s is %q, expected %q", key, got[key], want)
 	}
 	args.URL = "ssh://git@git.example.com/platform.git"
-	args.Auth = &Auth{PrivateKey: secret("PEM"), KnownHosts: "git.example.com ssh-ed25519 BBBB"}
+	args.Auth = &distribution.Auth{PrivateKey: secret("PEM"), KnownHosts: "git.example.com ssh-ed25519 BBBB"}
 	r := built(t, args)
 	if got := repository(t, r); got["sshPrivateKey"] != "PEM" || got["password"] != "" {
 		t.Errorf("ssh: data is %v", got)
@@ -250,7 +188,7 @@ func TestEngineRefuses(t *testing.T) {
 		"auth needs user name and password, or private key and known hosts":     func(a *EngineArgs) { a.Auth.Password = nil },
 		"the distribution has no Deployment; is it Argo CD's install manifest?": func(a *EngineArgs) { a.Manifest = nil },
 		"the distribution has no ConfigMap argocd-ssh-known-hosts-cm": func(a *EngineArgs) {
-			a.Auth = &Auth{PrivateKey: secret("PEM"), KnownHosts: "x"}
+			a.Auth = &distribution.Auth{PrivateKey: secret("PEM"), KnownHosts: "x"}
 			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "known-hosts", "x"))
 		},
 	} {

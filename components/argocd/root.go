@@ -17,30 +17,6 @@ const ResourcesFinalizer = "resources-finalizer.argocd.argoproj.io"
 // pauses: about twenty minutes in all.
 const syncRetries = 10
 
-// makeRoot makes what tells Argo CD what to follow.
-func makeRoot(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Resource, installed []pulumi.Resource) error {
-	before := installed
-	if args.Auth != nil {
-		secret, err := authSecret(ctx, name, args, parent)
-		if err != nil {
-			return err
-		}
-		before = append(before, secret)
-	}
-	for _, o := range []struct {
-		role   string
-		object distribution.Object
-	}{{"project", project()}, {"root", args.root()}} {
-		o.object.Annotate(distribution.PatchForce, "true")
-		made, err := distribution.Custom(ctx, name+"-"+o.role, o.object, pulumi.Parent(parent), pulumi.DependsOn(before))
-		if err != nil {
-			return err
-		}
-		before = append(before, made)
-	}
-	return nil
-}
-
 // project is the AppProject of the platform. It allows every source: charts are
 // in many repositories, and which of them are used is reviewed where they are
 // named, in Git. It allows every registered cluster and namespace, since the
@@ -67,7 +43,7 @@ func (a *EngineArgs) root() distribution.Object {
 		"metadata": map[string]any{"name": names.Platform, "namespace": names.ArgoCDNamespace, "finalizers": []any{ResourcesFinalizer}},
 		"spec": map[string]any{
 			"project":     names.Platform,
-			"source":      map[string]any{"repoURL": a.URL, "targetRevision": a.Branch, "path": a.treePath()},
+			"source":      map[string]any{"repoURL": a.URL, "targetRevision": a.Branch, "path": treePath(a.Path)},
 			"destination": map[string]any{"server": InCluster, "namespace": names.ArgoCDNamespace},
 			"syncPolicy": map[string]any{
 				"automated":   map[string]any{"prune": true, "selfHeal": true},
@@ -81,9 +57,12 @@ func (a *EngineArgs) root() distribution.Object {
 	}
 }
 
-// authSecret is a repository of Argo CD's, by the label.
-func authSecret(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Resource) (pulumi.Resource, error) {
-	return corev1.NewSecret(ctx, name+"-auth", &corev1.SecretArgs{
+// authSecret is a repository of Argo CD's, by the label; nil without credentials.
+func authSecret(args *EngineArgs) *corev1.SecretArgs {
+	if args.Auth == nil {
+		return nil
+	}
+	return &corev1.SecretArgs{
 		Metadata: metav1.ObjectMetaArgs{
 			Name: pulumi.String(names.PlatformAuth), Namespace: pulumi.String(names.ArgoCDNamespace),
 			Labels: pulumi.StringMap{SecretTypeLabel: pulumi.String("repository")},
@@ -94,5 +73,5 @@ func authSecret(ctx *pulumi.Context, name string, args *EngineArgs, parent pulum
 			"username": args.Auth.Username, "password": args.Auth.Password,
 			"sshPrivateKey": args.Auth.PrivateKey,
 		}),
-	}, pulumi.Parent(parent))
+	}
 }

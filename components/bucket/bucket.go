@@ -15,7 +15,7 @@ import (
 const bucketType = "tombolo:bucket:Bucket"
 
 // abortUploadDays is the age at which the parts of an upload that was never
-// completed are deleted, in days: nobody sees them, and they are paid for.
+// completed are deleted, in days: they are not listed, but they cost money.
 const abortUploadDays = 7
 
 // BucketArgs are the arguments of a Bucket.
@@ -94,7 +94,7 @@ func (b *builder) makeBucket() error {
 }
 
 // makePrivate closes the bucket against access lists and policies for the
-// public, whoever writes them.
+// public, from any author.
 func (b *builder) makePrivate() error {
 	block, err := s3.NewBucketPublicAccessBlock(b.ctx, b.name+"-private", &s3.BucketPublicAccessBlockArgs{
 		Bucket:                b.bucket.ID(),

@@ -7,6 +7,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -102,11 +104,8 @@ func TestBucketValidate(t *testing.T) {
 		"objects cannot expire after -1 days; 0 keeps them":                        {BucketName: "logs", ExpireDays: -1},
 	} {
 		r, err := run(args)
-		if err == nil || !strings.Contains(err.Error(), "bucket demo-logs: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
-		if len(r.All()) > 0 {
-			t.Errorf("%q: something was registered", want)
-		}
+		assert.Check(t, is.ErrorContains(err, "bucket demo-logs: "))
+		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
 	}
 }

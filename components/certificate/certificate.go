@@ -95,7 +95,7 @@ func validationRecord(ctx *pulumi.Context, name, zoneID string, option acm.Certi
 	}, parent, pulumi.RetainOnDelete(true))
 }
 
-// optionFor is how ACM wants a domain validated. How many domains there are
+// optionFor is how ACM validates a domain. How many domains there are
 // follows from the names; only what ACM answers for them is an output.
 func optionFor(certificate *acm.Certificate, domain string) acm.CertificateDomainValidationOptionOutput {
 	return certificate.DomainValidationOptions.ApplyT(func(options []acm.CertificateDomainValidationOption) (acm.CertificateDomainValidationOption, error) {

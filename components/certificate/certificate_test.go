@@ -7,6 +7,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -73,9 +75,7 @@ func TestCertificate(t *testing.T) {
 
 func TestRecords(t *testing.T) {
 	r := built(t, certificateArgs())
-	if n := len(r.OfType(recordType)); n != 2 {
-		t.Errorf("%d records, expected 2: the wildcard shares one", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType(recordType)), 2))
 	for _, domain := range []string{"example.com", "api.eu.example.com"} {
 		record, _ := r.Named(recordType, "demo-web-validation-"+domain)
 		record.Expect(t, map[string]string{
@@ -115,9 +115,7 @@ func TestNothingIsMadeInTheWrongZone(t *testing.T) {
 		"certificate demo-web: hosted zone Z1 (example.com) is private; give the id of the public zone of that name":                     account("example.com", true),
 	} {
 		err := run(r, certificateArgs())
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 		if slices.ContainsFunc(r.All(), func(res recorder.Resource) bool { return res.Custom }) {
 			t.Errorf("%q: something was made", want)
 		}
@@ -127,9 +125,7 @@ func TestNothingIsMadeInTheWrongZone(t *testing.T) {
 func TestACMNamesNoRecord(t *testing.T) {
 	err := run(account("example.com", false, "example.com"), certificateArgs())
 	const want = "ACM named no validation record for api.eu.example.com among 1"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, want))
 }
 
 func TestCertificateValidate(t *testing.T) {
@@ -146,11 +142,8 @@ func TestCertificateValidate(t *testing.T) {
 		change(args)
 		r := account("example.com", false)
 		err := run(r, args)
-		if err == nil || !strings.Contains(err.Error(), "certificate demo-web: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
-		if len(r.All()) > 0 {
-			t.Errorf("%q: something was registered", want)
-		}
+		assert.Check(t, is.ErrorContains(err, "certificate demo-web: "))
+		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/identity"
 	"tombolo/components/recorder"
@@ -113,7 +115,5 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if got, want := GitLabBranch("acme/clusters", "main"), "project_path:acme/clusters:ref_type:branch:ref:main"; got != want {
-		t.Errorf("subject %q, want %q", got, want)
-	}
+	assert.Check(t, is.Equal(GitLabBranch("acme/clusters", "main"), "project_path:acme/clusters:ref_type:branch:ref:main"))
 }

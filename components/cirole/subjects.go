@@ -35,7 +35,7 @@ func GitLabBranches(project string) string { return GitLabBranch(project, anyBra
 // anyBranch stands for every branch, at the end of a subject.
 const anyBranch = "*"
 
-// checkSubject refuses a subject that may be somebody else's: a wildcard stands for
+// checkSubject refuses a subject that may belong to others: a wildcard stands for
 // branches of one project alone.
 func checkSubject(subject string) error {
 	fixed, ends := strings.CutSuffix(subject, ":ref_type:branch:ref:"+anyBranch)

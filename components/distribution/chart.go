@@ -59,7 +59,7 @@ func (p Product) templateOnce(c *chart.Chart, d Source) ([]byte, error) {
 		return nil, err
 	}
 	if v := c.Metadata.KubeVersion; v != "" && !chartutil.IsCompatibleRange(v, capabilities.KubeVersion.Version) {
-		return nil, fmt.Errorf("it wants Kubernetes %s, and the cluster has %s", v, capabilities.KubeVersion.Version)
+		return nil, fmt.Errorf("it needs Kubernetes %s, but the cluster has %s", v, capabilities.KubeVersion.Version)
 	}
 	if err := chartutil.ProcessDependenciesWithMerge(c, d.Values); err != nil {
 		return nil, err

@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // chartFiles is a chart with what matters of a GitOps engine's: definitions,
@@ -37,23 +40,15 @@ func packed(t *testing.T, files map[string]string) Source {
 	zip := gzip.NewWriter(&out)
 	tape := tar.NewWriter(zip)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := tape.WriteHeader(&tar.Header{Name: "argo-cd/" + name, Mode: 0o600, Size: int64(len(files[name]))}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, tape.WriteHeader(&tar.Header{Name: "argo-cd/" + name, Mode: 0o600, Size: int64(len(files[name]))}))
 		if _, err := tape.Write([]byte(files[name])); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := tape.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := zip.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, tape.Close())
+	assert.NilError(t, zip.Close())
 	path := filepath.Join(t.TempDir(), "argo-cd.tgz")
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, out.Bytes(), 0o600))
 	sum := sha256.Sum256(out.Bytes())
 	return Source{Path: path, SHA256: hex.EncodeToString(sum[:]), KubernetesVersion: "1.35"}
 }
@@ -64,13 +59,9 @@ func TestLoadChart(t *testing.T) {
 	d := packed(t, chartFiles())
 	d.Values = map[string]any{"replicas": 3}
 	manifest, err := argocd().Load(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	objects, err := argocd().Parse(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var got []string
 	for _, o := range objects {
 		got = append(got, o.Identity())
@@ -85,9 +76,7 @@ func TestLoadChart(t *testing.T) {
 	}; !slices.Equal(got, want) {
 		t.Errorf("the chart became %q, want %q", got, want)
 	}
-	if !strings.Contains(string(manifest), "replicas: 3") {
-		t.Errorf("the value did not arrive:\n%s", manifest)
-	}
+	assert.Check(t, strings.Contains(string(manifest), "replicas: 3"), "the value did not arrive:\n%s", manifest)
 }
 
 func TestLoadChartRefuses(t *testing.T) {
@@ -101,7 +90,7 @@ func TestLoadChartRefuses(t *testing.T) {
 		},
 		"an old cluster": {
 			func(_ map[string]string, d *Source) { d.KubernetesVersion = "1.29" },
-			"it wants Kubernetes >=1.30, and the cluster has v1.29",
+			"it needs Kubernetes >=1.30, but the cluster has v1.29",
 		},
 		"a random value": {
 			func(files map[string]string, _ *Source) {
@@ -136,11 +125,7 @@ func TestLoadChartRefuses(t *testing.T) {
 
 func TestValuesWithoutChart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "install.yaml")
-	if err := os.WriteFile(path, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, []byte("hello"), 0o600))
 	_, err := argocd().Load(t.Context(), Source{Path: path, Values: map[string]any{"replicas": 3}})
-	if want := "the Argo CD distribution has Helm values but is no Helm chart"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got %v, want %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, "the Argo CD distribution has Helm values but is no Helm chart"))
 }

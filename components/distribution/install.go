@@ -7,8 +7,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// leftAlone has Pulumi keep an object and forget its content: whatever
-// changes, here or in the cluster, is neither a diff nor reverted.
+// leftAlone has Pulumi keep an object and ignore its content: a change, here or in
+// the cluster, is neither a diff nor reverted.
 func leftAlone() pulumi.ResourceOption { return pulumi.IgnoreChanges([]string{"*"}) }
 
 // Installation says how the objects of a distribution are registered.
@@ -16,7 +16,7 @@ type Installation struct {
 	// Product that the objects are of.
 	Product
 	// HandedOver leaves the objects as they are, whatever they hold by now.
-	// Otherwise they are made what the manifest says, whoever owns their fields.
+	// Otherwise the manifest is applied, even to fields with other owners.
 	HandedOver bool
 	// Configure makes what controllers read when they start, after the objects
 	// that it changes. Nil for nothing.
@@ -93,9 +93,9 @@ func (i Installed) Made() pulumi.StringArrayOutput {
 }
 
 // direct says to the Kubernetes provider how to treat an object. It takes the
-// fields that somebody else set by hand: who asks for a distribution gets all
+// fields that were set by hand: who asks for a distribution gets all
 // of it. And it does not look whether a controller is well: readiness belongs
-// to whoever verifies the cluster; here, a refresh that met an ill controller
+// to whoever verifies the cluster; here, a refresh that met a failing controller
 // would have the next up apply its first manifest again, over Flux's changes.
 func direct(o Object) {
 	o.Annotate(PatchForce, "true")
@@ -104,7 +104,7 @@ func direct(o Object) {
 	}
 }
 
-// PatchForce is an annotation, "true", that has the provider apply an object although somebody else owns
+// PatchForce is an annotation, "true", that has the provider apply an object although another manager owns
 // fields of it.
 const PatchForce = "pulumi.com/patchForce"
 

@@ -54,7 +54,7 @@ func (o Object) Identity() string {
 	return o.Text("apiVersion") + " " + o.Kind() + " " + name
 }
 
-// identified is an object of which nothing but its identity is known.
+// identified is an object with nothing but its identity.
 func identified(identity string) (Object, error) {
 	fields := strings.Fields(identity)
 	if len(fields) != 3 {

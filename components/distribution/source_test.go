@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // sumOfHello is sha256("hello").
@@ -34,9 +36,7 @@ func server(t *testing.T) string {
 func TestLoad(t *testing.T) {
 	url := server(t)
 	path := filepath.Join(t.TempDir(), "install.yaml")
-	if err := os.WriteFile(path, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, []byte("hello"), 0o600))
 	for _, d := range []Source{
 		{URL: url + "/install.yaml", SHA256: sumOfHello},
 		{URL: url + "/install.yaml", SHA256: strings.ToUpper(sumOfHello)},

@@ -54,7 +54,7 @@ func (b *builder) addon(a Addon, opts ...pulumi.ResourceOption) (*awseks.Addon, 
 		ClusterName: b.cluster.Name(),
 		AddonName:   pulumi.String(a.Name),
 		// On creation EKS may find its self-managed predecessor; later on,
-		// what somebody set by hand stays.
+		// what was set by hand stays.
 		ResolveConflictsOnCreate: pulumi.String("OVERWRITE"),
 		ResolveConflictsOnUpdate: pulumi.String("PRESERVE"),
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -76,9 +78,7 @@ func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
 		}
 		pulumi.All(c.Name, c.ARN, c.Version, c.Endpoint, c.CA, c.OIDCIssuer, c.SecurityGroupID).ApplyT(func(v []any) []any {
 			want := []any{"demo", "arn:aws:eks:eu-central-1:111122223333:cluster/demo", "1.35", "https://k8s.example", "Q0E=", "https://oidc.example/id/ABC", "sg-1"}
-			if !slices.Equal(v, want) {
-				t.Errorf("outputs are %v, expected %v", v, want)
-			}
+			assert.Check(t, slices.Equal(v, want), "outputs are %v, expected %v", v, want)
 			checked <- struct{}{}
 			return v
 		})
@@ -97,9 +97,7 @@ func built(t *testing.T, change func(*ClusterArgs)) *recorder.Recorder {
 		change(args)
 	}
 	r, err := run(t, args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return r
 }
 
@@ -108,9 +106,7 @@ func TestClusterHasParentsAndUniqueNames(t *testing.T) {
 	problems := slices.DeleteFunc(r.Problems(), func(p string) bool {
 		return strings.HasPrefix(p, "aws:eks/cluster:Cluster demo ") // the test's own
 	})
-	if len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, len(problems) == 0, "problems: %v", problems)
 }
 
 func TestControlPlane(t *testing.T) {
@@ -154,9 +150,7 @@ func TestKeyAndLogs(t *testing.T) {
 	r.OfType("aws:cloudwatch/logGroup:LogGroup")[0].Expect(t, map[string]string{"name": "/aws/eks/demo/cluster", "retentionInDays": "90"})
 
 	r = built(t, func(a *ClusterArgs) { a.KeyARN = "arn:aws:kms:eu-central-1:111122223333:key/1" })
-	if len(r.OfType("aws:kms/key:Key")) != 0 {
-		t.Error("a key was made beside the given one")
-	}
+	assert.Check(t, len(r.OfType("aws:kms/key:Key")) == 0, "a key was made beside the given one")
 	r.OfType(controlPlane)[0].Expect(t, map[string]string{"encryptionConfigKeyArn": "arn:aws:kms:eu-central-1:111122223333:key/1"})
 }
 
@@ -172,13 +166,9 @@ func TestNodes(t *testing.T) {
 		"capacityType": "ON_DEMAND", "scalingConfig.desiredSize": "2", "taints[0].effect": "NO_SCHEDULE", "labels.pool": "default",
 		"updateConfig.maxUnavailablePercentage": "33",
 	})
-	if !slices.Equal(group.IgnoreChanges, []string{"scalingConfig.desiredSize"}) {
-		t.Errorf("ignored changes are %v", group.IgnoreChanges)
-	}
+	assert.Check(t, slices.Equal(group.IgnoreChanges, []string{"scalingConfig.desiredSize"}), "ignored changes are %v", group.IgnoreChanges)
 	for _, before := range []string{"addon-vpc-cni", "addon-eks-pod-identity-agent", "AmazonEKSWorkerNodePolicy"} {
-		if !slices.ContainsFunc(group.DependsOn, func(urn string) bool { return strings.Contains(urn, before) }) {
-			t.Errorf("the node group does not wait for %s", before)
-		}
+		assert.Check(t, slices.ContainsFunc(group.DependsOn, func(urn string) bool { return strings.Contains(urn, before) }), "the node group does not wait for %s", before)
 	}
 }
 
@@ -196,13 +186,9 @@ func TestNodeGroupNameChangesWithReplacement(t *testing.T) {
 	g := clusterArgs().NodeGroups[0]
 	before := g.physicalName()
 	g.Max, g.Labels = 9, nil
-	if g.physicalName() != before {
-		t.Error("the name changes although EKS changes the group in place")
-	}
+	assert.Check(t, g.physicalName() == before, "the name changes although EKS changes the group in place")
 	g.Spot = true
-	if g.physicalName() == before {
-		t.Error("the name stays although EKS replaces the group")
-	}
+	assert.Check(t, g.physicalName() != before, "the name stays although EKS replaces the group")
 }
 
 func TestCNIPolicyIsWithTheServiceAccount(t *testing.T) {
@@ -231,9 +217,7 @@ func TestAddonsAndAccess(t *testing.T) {
 	r := built(t, nil)
 	coredns, _ := r.Named("aws:eks/addon:Addon", "demo-addon-coredns")
 	coredns.Expect(t, map[string]string{"addonVersion": "v1.12.3-eksbuild.1", "configurationValues": `{"replicaCount":2}`})
-	if !slices.ContainsFunc(coredns.DependsOn, func(urn string) bool { return strings.Contains(urn, "nodeGroup") }) {
-		t.Error("coredns does not wait for nodes")
-	}
+	assert.Check(t, slices.ContainsFunc(coredns.DependsOn, func(urn string) bool { return strings.Contains(urn, "nodeGroup") }), "coredns does not wait for nodes")
 	r.OfType("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")[0].Expect(t, map[string]string{
 		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", "accessScope.type": "cluster",
 		"principalArn": "arn:aws:iam::111122223333:role/ops",
@@ -256,9 +240,7 @@ func TestClusterValidate(t *testing.T) {
 		args := clusterArgs()
 		change(args)
 		_, err := run(t, args)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
 
@@ -283,9 +265,7 @@ func TestSecurityGroupOfAClusterToBeMade(t *testing.T) {
 		c.SecurityGroupID.ApplyT(func(id string) string { grouped <- id; return id })
 		return nil
 	}, recorder.Preview)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if len(named) != 1 || len(grouped) != 0 {
 		t.Errorf("the name is known %d times, the security group %d times, want once and never", len(named), len(grouped))
 	}

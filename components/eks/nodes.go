@@ -110,7 +110,7 @@ func (g NodeGroup) amiType() string {
 }
 
 // physicalName changes with all that EKS cannot change in place, so that the
-// replacement can exist beside the group it replaces.
+// replacement can exist together with the group it replaces.
 func (g NodeGroup) physicalName() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%t", strings.Join(g.InstanceTypes, ","), g.Spot))
 	return g.Name + "-" + hex.EncodeToString(sum[:4])

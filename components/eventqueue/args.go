@@ -32,7 +32,7 @@ type EventQueueArgs struct {
 	QueueName string
 	// Rules by which events get into the queue, at least one.
 	Rules []Rule
-	// RetentionSeconds is how long an event that nobody reads stays in the
+	// RetentionSeconds is how long an unread event stays in the
 	// queue, in seconds, 60 to 1209600. Default 300.
 	RetentionSeconds int
 }

@@ -20,7 +20,7 @@ type EventQueue struct {
 	pulumi.ResourceState
 
 	// Name, ARN and URL of the queue. They resolve when events arrive in it, so
-	// that whoever reads the queue misses none.
+	// that the reader of the queue misses none.
 	Name, ARN, URL pulumi.StringOutput
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -77,9 +79,7 @@ func TestOutputsWaitForTheWayIntoTheQueue(t *testing.T) {
 }
 
 func TestRuleName(t *testing.T) {
-	if got := ruleName("demo", "health"); got != "demo-health" {
-		t.Errorf("name %s", got)
-	}
+	assert.Check(t, is.Equal(ruleName("demo", "health"), "demo-health"))
 	queue := strings.Repeat("q", maxQueueName)
 	one, two := ruleName(queue, "health"), ruleName(queue, "spot")
 	if len(one) != maxRuleName || len(two) != maxRuleName || one == two {
@@ -100,11 +100,8 @@ func TestEventQueueValidate(t *testing.T) {
 		args := queueArgs()
 		change(args)
 		r, err := run(args)
-		if err == nil || !strings.Contains(err.Error(), "event queue demo-karpenter: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
-		if len(r.All()) > 0 {
-			t.Errorf("%q: something was registered", want)
-		}
+		assert.Check(t, is.ErrorContains(err, "event queue demo-karpenter: "))
+		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -68,9 +70,7 @@ func TestOnlyClientsGetInByNFS(t *testing.T) {
 		}
 	}
 	rules := r.OfType("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
-	if len(rules) != 1 {
-		t.Fatalf("%d rules, expected 1", len(rules))
-	}
+	assert.Assert(t, len(rules) == 1, "%d rules, expected 1", len(rules))
 	rules[0].Expect(t, map[string]string{
 		"securityGroupId": "demo-efs-files-id", "referencedSecurityGroupId": "sg-nodes", "cidrIpv4": "",
 		"ipProtocol": "tcp", "fromPort": "2049", "toPort": "2049",
@@ -102,11 +102,8 @@ func TestFileSystemValidate(t *testing.T) {
 		args := fileSystemArgs()
 		change(args)
 		r, err := run(args)
-		if err == nil || !strings.Contains(err.Error(), "file system demo-efs: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
-		if len(r.All()) > 0 {
-			t.Errorf("%q: something was registered", want)
-		}
+		assert.Check(t, is.ErrorContains(err, "file system demo-efs: "))
+		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
 	}
 }

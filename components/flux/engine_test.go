@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/components/distribution"
+	"tombolo/components/distribution/enginetest"
 	"tombolo/components/recorder"
 )
 
@@ -24,65 +27,46 @@ const (
 func engineArgs(t *testing.T) *EngineArgs {
 	t.Helper()
 	manifest, err := os.ReadFile("testdata/install.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &EngineArgs{
-		Manifest: manifest, StrictSubstitution: true, Follow: follow(),
-		Auth: &Auth{Username: pulumi.String("git"), Password: pulumi.ToSecret(pulumi.String("hunter2")).(pulumi.StringOutput)},
+		EngineArgs: distribution.EngineArgs{
+			Manifest: manifest, Repository: follow().Repository,
+			Auth: &distribution.Auth{Username: pulumi.String("git"), Password: pulumi.ToSecret(pulumi.String("hunter2")).(pulumi.StringOutput)},
+		},
+		StrictSubstitution: true, SubstituteFrom: follow().SubstituteFrom,
 	}
 }
 
 func follow() Follow {
 	return Follow{
-		URL: "https://git.example.com/platform.git", Branch: "main",
-		Path: "clusters/demo", Interval: time.Minute, SubstituteFrom: "infra-config",
+		Repository:     distribution.Repository{URL: "https://git.example.com/platform.git", Branch: "main", Path: "clusters/demo", Interval: time.Minute},
+		SubstituteFrom: "infra-config",
 	}
 }
 
 func run(args *EngineArgs) (*recorder.Recorder, error) {
-	r := &recorder.Recorder{}
-	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewEngine(ctx, "demo", args)
-		return err
-	})
+	return recorder.Make("demo-bootstrap", "demo", NewEngine, args)
 }
 
 func built(t *testing.T, args *EngineArgs) *recorder.Recorder {
 	t.Helper()
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
-	return r
-}
-
-func waitsFor(r recorder.Resource, part string) bool {
-	return slices.ContainsFunc(r.DependsOn, func(urn string) bool { return strings.Contains(urn, part) })
+	return r.Sound(t, err)
 }
 
 func TestInstallInStages(t *testing.T) {
 	r := built(t, engineArgs(t))
-	if n := len(r.OfType("kubernetes:core/v1:Namespace")); n != 0 {
-		t.Errorf("%d namespaces were made; flux-system is made before the engine", n)
-	}
+	assert.Check(t, is.Equal(len(r.OfType("kubernetes:core/v1:Namespace")), 0))
 	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
-	if !waitsFor(role, crd) {
-		t.Errorf("rights do not wait for definitions: %v", role.DependsOn)
-	}
+	assert.Check(t, role.WaitsFor(crd), "rights do not wait for definitions: %v", role.DependsOn)
 	for _, d := range r.OfType(deployment) {
-		if !waitsFor(d, "ClusterRole::") || !waitsFor(d, "ServiceAccount::") {
+		if !d.WaitsFor("ClusterRole::") || !d.WaitsFor("ServiceAccount::") {
 			t.Errorf("%s does not wait for its rights: %v", d.Name, d.DependsOn)
 		}
 	}
 	sync := r.OfType(kustomization)[0]
 	for _, before := range []string{deployment, crd, repository, secretType} {
-		if !waitsFor(sync, before) {
-			t.Errorf("the Kustomization does not wait for %s, and would be deleted after it", before)
-		}
+		assert.Check(t, sync.WaitsFor(before), "the Kustomization does not wait for %s, and would be deleted after it", before)
 	}
 	definition := r.OfType(crd)[0]
 	for _, absent := range []string{"status", "metadata.creationTimestamp"} {
@@ -92,59 +76,35 @@ func TestInstallInStages(t *testing.T) {
 	}
 }
 
+func tested(t *testing.T) enginetest.Engine {
+	args := engineArgs(t)
+	return enginetest.Engine{
+		Args: &args.EngineArgs,
+		New:  func(ctx *pulumi.Context) (*distribution.Engine, error) { return NewEngine(ctx, "demo", args) },
+	}
+}
+
 func TestOwnership(t *testing.T) {
-	for _, handedOver := range []bool{false, true} {
-		args := engineArgs(t)
-		args.HandedOver = handedOver
+	tested(t).Ownership(t, func(res recorder.Resource) bool {
+		return slices.Contains([]string{repository, kustomization, secretType}, res.Type)
+	})
+	args := engineArgs(t)
+	for _, args.HandedOver = range []bool{false, true} {
 		for _, res := range built(t, args).All() {
-			if !res.Custom {
-				continue
-			}
-			sync := slices.Contains([]string{repository, kustomization, secretType}, res.Type)
-			if ignored := slices.Contains(res.IgnoreChanges, "*"); ignored != (handedOver && !sync) {
-				t.Errorf("handed over %t: %s %s: changes ignored: %t", handedOver, res.Type, res.Name, ignored)
-			}
-			if forced := res.String(`metadata.annotations["pulumi.com/patchForce"]`); forced != "true" && res.Type != secretType {
-				t.Errorf("%s %s stops at fields that somebody else owns", res.Type, res.Name)
+			if forced := res.String(`metadata.annotations["pulumi.com/patchForce"]`); res.Custom && forced != "true" && res.Type != secretType {
+				t.Errorf("%s %s stops at fields with another owner", res.Type, res.Name)
 			}
 		}
 	}
 }
 
-// TestKeepsWhatWasMade: after the hand-over, another manifest neither makes nor
-// deletes an object.
 func TestKeepsWhatWasMade(t *testing.T) {
+	tested(t).KeepsWhatWasMade(t, "apps/v1 Deployment flux-system/source-controller",
+		"demo-deployment-source-controller", "demo-deployment-sources-controller")
 	args := engineArgs(t)
-	var before []string
-	r := &recorder.Recorder{}
-	err := r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		engine, err := NewEngine(ctx, "demo", args)
-		if err != nil {
-			return err
-		}
-		result, err := internals.UnsafeAwaitOutput(ctx.Context(), engine.Made)
-		before, _ = result.Value.([]string)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "apps/v1 Deployment flux-system/source-controller"; !slices.Contains(before, want) {
-		t.Fatalf("made are %v, without %s", before, want)
-	}
-	args.HandedOver, args.Made = true, before
-	args.Manifest = []byte(strings.ReplaceAll(string(args.Manifest), "source-controller", "sources-controller"))
-	after := built(t, args)
-	if _, ok := after.Named(deployment, "demo-deployment-source-controller"); !ok {
-		t.Error("an object that the manifest no longer has is not kept")
-	}
-	if _, ok := after.Named(deployment, "demo-deployment-sources-controller"); ok {
-		t.Error("an object that is new in the manifest is made")
-	}
-	args.Made = []string{"garbage"}
-	if _, err := run(args); err == nil || !strings.Contains(err.Error(), `"garbage" is not the identity of an object: expected apiVersion, kind and name`) {
-		t.Errorf("error %v", err)
-	}
+	args.HandedOver, args.Made = true, []string{"garbage"}
+	_, err := run(args)
+	assert.Check(t, is.ErrorContains(err, `"garbage" is not the identity of an object: expected apiVersion, kind and name`))
 }
 
 func TestControllersAreNotAwaited(t *testing.T) {
@@ -161,17 +121,11 @@ func TestStrictSubstitution(t *testing.T) {
 		d, _ := built(t, args).Named(deployment, "demo-deployment-kustomize-controller")
 		return d.String("spec.template.spec.containers[0].args[1]")
 	}
-	if got := flags(); got != "--feature-gates=StrictPostBuildSubstitutions=true" {
-		t.Errorf("the controller's second flag is %q", got)
-	}
+	assert.Check(t, is.Equal(flags(), "--feature-gates=StrictPostBuildSubstitutions=true"))
 	args.Manifest = []byte(strings.Replace(string(args.Manifest), "- --log-level=info", "- --log-level=info\n        - --feature-gates=Other=true", 1))
-	if got := flags(); got != "--feature-gates=Other=true,StrictPostBuildSubstitutions=true" {
-		t.Errorf("the controller's second flag is %q", got)
-	}
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,StrictPostBuildSubstitutions=true"))
 	args.StrictSubstitution = false
-	if got := flags(); got != "--feature-gates=Other=true" {
-		t.Errorf("without strict substitution the second flag is %q", got)
-	}
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true"))
 }
 
 func TestSyncObjects(t *testing.T) {
@@ -206,18 +160,12 @@ func TestCredentialsAreSecret(t *testing.T) {
 	if !data.IsSecret() {
 		password = data.ObjectValue()["password"]
 	}
-	if !password.IsSecret() {
-		t.Errorf("the password is no Pulumi secret: state would show it")
-	}
+	assert.Check(t, password.IsSecret(), "the password is no Pulumi secret: state would show it")
 	args := engineArgs(t)
 	args.Auth = nil
 	r := built(t, args)
-	if len(r.OfType(secretType)) != 0 {
-		t.Error("a Secret was made without credentials")
-	}
-	if got := r.OfType(repository)[0].String("spec.secretRef.name"); got != "" {
-		t.Errorf("the repository refers to the Secret %q, which does not exist", got)
-	}
+	assert.Check(t, len(r.OfType(secretType)) == 0, "a Secret was made without credentials")
+	assert.Check(t, is.Equal(r.OfType(repository)[0].String("spec.secretRef.name"), ""))
 }
 
 func TestEngineRefuses(t *testing.T) {

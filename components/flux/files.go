@@ -70,8 +70,8 @@ func Digest(manifest []byte, strict bool) string {
 // the sync objects are applied only where they are missing: bootstrap makes
 // them, and goes on to decide about them.
 func Files(args *FilesArgs) (map[string][]byte, error) {
-	if problems := args.problems(); len(problems) > 0 {
-		return nil, fmt.Errorf("files for Flux: %w", errors.Join(problems...))
+	if err := errors.Join(append(args.Problems(), args.substituteProblem())...); err != nil {
+		return nil, fmt.Errorf("files for Flux: %w", err)
 	}
 	components, err := args.components()
 	if err != nil {

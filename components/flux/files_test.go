@@ -8,26 +8,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 )
 
 func filesArgs(t *testing.T) *FilesArgs {
 	t.Helper()
 	manifest, err := os.ReadFile("testdata/install.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &FilesArgs{Manifest: manifest, StrictSubstitution: true, Follow: follow(), Private: true}
 }
 
 func files(t *testing.T, args *FilesArgs) map[string][]byte {
 	t.Helper()
 	got, err := Files(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return got
 }
 
@@ -47,9 +44,7 @@ func documents(t *testing.T, content []byte) []object {
 		if errors.Is(err, io.EOF) {
 			return out
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if o != nil {
 			out = append(out, o)
 		}
@@ -61,9 +56,7 @@ func documents(t *testing.T, content []byte) []object {
 func TestFilesAddOnlyDirections(t *testing.T) {
 	args := filesArgs(t)
 	want := documents(t, args.Manifest)
-	if err := makeStrict(want); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, makeStrict(want))
 	got := documents(t, files(t, args)[ComponentsFile])
 	for _, o := range got {
 		meta := o["metadata"].(map[string]any)
@@ -74,17 +67,13 @@ func TestFilesAddOnlyDirections(t *testing.T) {
 		}
 		delete(meta, "annotations")
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-manifest +file:\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 }
 
 func TestFilesHoldNoSecret(t *testing.T) {
 	for name, content := range files(t, filesArgs(t)) {
 		for _, o := range documents(t, content) {
-			if o.Kind() == "Secret" {
-				t.Errorf("%s holds %s", name, o.Identity())
-			}
+			assert.Check(t, o.Kind() != "Secret", "%s holds %s", name, o.Identity())
 		}
 	}
 	args := filesArgs(t)

@@ -12,28 +12,6 @@ import (
 // syncTimeout is how long Flux waits for the tree's objects to become ready.
 const syncTimeout = "10m"
 
-// sync makes the objects that tell Flux what to follow.
-func sync(ctx *pulumi.Context, name string, args *EngineArgs, parent pulumi.Resource, installed []pulumi.Resource) error {
-	before := installed
-	if args.Auth != nil {
-		secret, err := authSecret(ctx, name, args.Auth, parent)
-		if err != nil {
-			return err
-		}
-		before = append(before, secret)
-	}
-	for i, o := range args.syncObjects(args.Auth != nil) {
-		role := []string{"repository", "kustomization"}[i]
-		o.Annotate(distribution.PatchForce, "true")
-		made, err := distribution.Custom(ctx, name+"-"+role, o, pulumi.Parent(parent), pulumi.DependsOn(before))
-		if err != nil {
-			return err
-		}
-		before = append(before, made)
-	}
-	return nil
-}
-
 // syncObjects are the GitRepository and the Kustomization. Git may hold them
 // too; when it no longer does, Flux must not take away what it lives on.
 func (f Follow) syncObjects(private bool) []object {
@@ -69,13 +47,18 @@ func (f Follow) syncObjects(private bool) []object {
 	return objects
 }
 
-func authSecret(ctx *pulumi.Context, name string, auth *Auth, parent pulumi.Resource) (pulumi.Resource, error) {
-	return corev1.NewSecret(ctx, name+"-auth", &corev1.SecretArgs{
+// authSecret is the Secret with the credentials; nil without any.
+func authSecret(auth *distribution.Auth) *corev1.SecretArgs {
+	if auth == nil {
+		return nil
+	}
+	data := map[string]pulumi.StringInput{"username": auth.Username, "password": auth.Password, "identity": auth.PrivateKey}
+	if auth.KnownHosts != "" {
+		data["known_hosts"] = pulumi.String(auth.KnownHosts)
+	}
+	return &corev1.SecretArgs{
 		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(names.PlatformAuth), Namespace: pulumi.String(names.FluxNamespace)},
 		Type:     pulumi.String("Opaque"),
-		Data: distribution.SecretData(map[string]pulumi.StringInput{
-			"username": auth.Username, "password": auth.Password,
-			"identity": auth.PrivateKey, "known_hosts": auth.KnownHosts,
-		}),
-	}, pulumi.Parent(parent))
+		Data:     distribution.SecretData(data),
+	}
 }

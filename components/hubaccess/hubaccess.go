@@ -26,7 +26,7 @@ type HubAccessArgs struct {
 	// HubRoleARN is the role of the hub's Argo CD, which may assume the role.
 	// IAM refuses to trust a role that does not exist: make the hub first.
 	HubRoleARN string
-	// Group of Kubernetes that whoever has the role is a member of.
+	// Group of Kubernetes that users of the role are members of.
 	Group string
 
 	// ClusterName of the cluster to be let into.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -25,12 +27,8 @@ func TestHubAccess(t *testing.T) {
 		}
 		return recorder.Probe(ctx, pulumi.Map{"arn": access.RoleARN})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(r.Problems(), 0))
 	role := r.OfType("aws:iam/role:Role")[0]
 	recorder.Golden(t, "trust.json", role.String("assumeRolePolicy"))
 	role.Expect(t, map[string]string{"name": "demo-argocd-spoke"})
@@ -38,9 +36,7 @@ func TestHubAccess(t *testing.T) {
 		"clusterName": "demo", "type": "STANDARD", "kubernetesGroups[0]": "tombolo:argocd", "kubernetesGroups[1]": "",
 	})
 	for _, res := range r.All() {
-		if strings.Contains(res.Type, "olicy") {
-			t.Errorf("%s %s: the role needs no rights in the cloud, and the group has its own on the cluster", res.Type, res.Name)
-		}
+		assert.Check(t, !strings.Contains(res.Type, "olicy"), "%s %s: the role needs no rights in the cloud, and the group has its own on the cluster", res.Type, res.Name)
 	}
 	r.Probed().ExpectAfter(t, "arn", "demo-hub-access")
 }
@@ -53,12 +49,7 @@ func TestHubAccessValidate(t *testing.T) {
 	} {
 		a := args()
 		change(a)
-		err := (&recorder.Recorder{}).Run("demo-core", func(ctx *pulumi.Context) error {
-			_, err := NewHubAccess(ctx, "demo-hub", a)
-			return err
-		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		_, err := recorder.Make("demo-core", "demo-hub", NewHubAccess, a)
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }

@@ -62,7 +62,7 @@ type Role struct {
 	pulumi.ResourceState
 
 	// ARN of the role. It resolves when the policies are attached, so that
-	// whoever uses it does not start without its rights.
+	// a user of it does not start without its rights.
 	ARN pulumi.StringOutput
 }
 
@@ -119,7 +119,7 @@ func (a *RoleArgs) validate() error {
 			problems = append(problems, errors.New("pod-identity needs the cluster's name and ARN and the account"))
 		}
 	default:
-		problems = append(problems, fmt.Errorf("mode %q is none of irsa, pod-identity", a.Mode))
+		problems = append(problems, fmt.Errorf("mode %q is unknown; expected irsa or pod-identity", a.Mode))
 	}
 	return errors.Join(problems...)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -38,15 +40,11 @@ func run(t *testing.T, a *RoleArgs) *recorder.Recorder {
 		role.ARN.ApplyT(func(s string) string { arn <- s; return s })
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if got := <-arn; !strings.HasSuffix(got, "demo-dns-role") {
 		t.Errorf("ARN %s", got)
 	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	return r
 }
 
@@ -63,14 +61,10 @@ func TestTrustAndPolicy(t *testing.T) {
 
 func TestAssociationOnlyForPodIdentity(t *testing.T) {
 	const token = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
-	if n := len(run(t, args(IRSA)).OfType(token)); n != 0 {
-		t.Errorf("irsa made %d associations", n)
-	}
+	assert.Check(t, is.Equal(len(run(t, args(IRSA)).OfType(token)), 0))
 	r := run(t, args(PodIdentity))
 	associations := r.OfType(token)
-	if len(associations) != 1 {
-		t.Fatalf("pod-identity made %d associations, expected 1", len(associations))
-	}
+	assert.Assert(t, len(associations) == 1, "pod-identity made %d associations, expected 1", len(associations))
 	for path, want := range map[string]string{"clusterName": "demo", "namespace": "dns", "serviceAccount": "external-dns"} {
 		if got := associations[0].String(path); got != want {
 			t.Errorf("association's %s is %q, expected %q", path, got, want)
@@ -98,9 +92,7 @@ func TestSeveralServiceAccounts(t *testing.T) {
 
 func TestServiceTrust(t *testing.T) {
 	trust, err := serviceTrust("eks.amazonaws.com")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	recorder.Golden(t, "service-trust.json", trust)
 }
 
@@ -115,9 +107,7 @@ func TestDocument(t *testing.T) {
 			},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	recorder.Golden(t, "document.json", document)
 }
 
@@ -133,9 +123,7 @@ func TestLargestPolicyIsTaken(t *testing.T) {
 func sized(t *testing.T, a *RoleArgs, characters int) {
 	t.Helper()
 	document, err := Document(a.Statements)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	a.Statements[0].Resources[0] += strings.Repeat("x", characters-len(document))
 }
 
@@ -148,9 +136,7 @@ func TestARNWaitsForThePolicies(t *testing.T) {
 		}
 		return recorder.Probe(ctx, pulumi.Map{"arn": role.ARN})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r.Probed().ExpectAfter(t, "arn", "demo-dns-AmazonRoute53ReadOnlyAccess", "demo-dns-policy")
 }
 
@@ -158,7 +144,7 @@ func TestRoleValidate(t *testing.T) {
 	for want, change := range map[string]func(*RoleArgs){
 		"has 65 characters; IAM allows 1 to 64":                         func(a *RoleArgs) { a.RoleName = strings.Repeat("x", 65) },
 		"namespace and service account are required":                    func(a *RoleArgs) { a.ServiceAccount = "" },
-		`mode "kiam" is none of irsa, pod-identity`:                     func(a *RoleArgs) { a.Mode = "kiam" },
+		`mode "kiam" is unknown; expected irsa or pod-identity`:         func(a *RoleArgs) { a.Mode = "kiam" },
 		"irsa needs the OIDC provider's ARN and the issuer":             func(a *RoleArgs) { a.OIDCIssuer = nil },
 		"pod-identity needs the cluster's name and ARN and the account": func(a *RoleArgs) { a.Mode, a.ClusterARN = PodIdentity, nil },
 		"statement 1 needs actions and resources":                       func(a *RoleArgs) { a.Statements[0].Actions = nil },
@@ -179,13 +165,8 @@ func TestRoleValidate(t *testing.T) {
 	} {
 		a := args(IRSA)
 		change(a)
-		r := &recorder.Recorder{}
-		err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-			_, err := NewRole(ctx, "demo-dns", a)
-			return err
-		})
-		if err == nil || !strings.Contains(err.Error(), "identity demo-dns: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		_, err := recorder.Make("demo-core", "demo-dns", NewRole, a)
+		assert.Check(t, is.ErrorContains(err, "identity demo-dns: "))
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/components/recorder"
@@ -24,17 +26,12 @@ func facts() Facts {
 	return out
 }
 
-func run(t *testing.T, args *InfraConfigArgs) (*recorder.Recorder, error) {
-	t.Helper()
-	r := &recorder.Recorder{}
-	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewInfraConfig(ctx, "demo", args)
-		return err
-	})
+func run(args *InfraConfigArgs) (*recorder.Recorder, error) {
+	return recorder.Make("demo-bootstrap", "demo", NewInfraConfig, args)
 }
 
 func TestConfigMaps(t *testing.T) {
-	r, err := run(t, &InfraConfigArgs{
+	r, err := run(&InfraConfigArgs{
 		Namespace: "flux-system", Facts: facts(), Extra: map[string]string{"domain": "demo.example"},
 		Labels: map[string]string{"tier": "test"}, Annotations: map[string]string{"owner": "platform"},
 		Services: []Service{{
@@ -42,12 +39,8 @@ func TestConfigMaps(t *testing.T) {
 			Values: map[string]any{"serviceAccount": map[string]any{"labels": map[string]any{"x": "y"}}, "region": "over"},
 		}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(r.Problems(), 0))
 	general, _ := r.Named(token, "demo-general")
 	for path, want := range map[string]string{
 		"metadata.name": "infra-config", "metadata.namespace": "flux-system", "metadata.labels.tier": "test", "metadata.annotations.owner": "platform",
@@ -63,9 +56,7 @@ func TestConfigMaps(t *testing.T) {
 		}
 	}
 	service, _ := r.Named(token, "demo-external-dns")
-	if got := service.String("metadata.namespace") + "/" + service.String("metadata.name"); got != "dns/external-dns-values" {
-		t.Errorf("the service's ConfigMap is %s", got)
-	}
+	assert.Check(t, is.Equal(service.String("metadata.namespace")+"/"+service.String("metadata.name"), "dns/external-dns-values"))
 	want := `accountId: "111122223333"
 clusterName: demo
 region: over
@@ -78,9 +69,7 @@ serviceAccount:
   name: external-dns
 vpcId: vpc-1
 `
-	if got := service.String(`data["values.yaml"]`); got != want {
-		t.Errorf("values are\n%s\nexpected\n%s", got, want)
-	}
+	assert.Check(t, is.Equal(service.String(`data["values.yaml"]`), want))
 }
 
 func TestInfraConfigValidate(t *testing.T) {
@@ -97,7 +86,7 @@ func TestInfraConfigValidate(t *testing.T) {
 	} {
 		args := &InfraConfigArgs{Namespace: "flux-system", Facts: facts()}
 		change(args)
-		if _, err := run(t, args); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := run(args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
 	}

@@ -31,7 +31,7 @@ type NamespacesArgs struct {
 	Namespaces []Namespace
 	// Existing holds the namespaces that the cluster has already, each with
 	// the value of its names.ClusterLabel, "" for none. Server-side apply would adopt
-	// a namespace of somebody else without a word, and a later destroy would
+	// another owner's namespace silently, and a later destroy would
 	// delete it; with Existing it is refused. Nil checks nothing.
 	Existing pulumi.StringMapInput
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 	"tombolo/internal/names"
@@ -12,17 +14,12 @@ import (
 
 const token = "kubernetes:core/v1:Namespace"
 
-func run(t *testing.T, args *NamespacesArgs) (*recorder.Recorder, error) {
-	t.Helper()
-	r := &recorder.Recorder{}
-	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewNamespaces(ctx, "demo", args)
-		return err
-	})
+func run(args *NamespacesArgs) (*recorder.Recorder, error) {
+	return recorder.Make("demo-bootstrap", "demo", NewNamespaces, args)
 }
 
 func TestNamespaces(t *testing.T) {
-	r, err := run(t, &NamespacesArgs{
+	r, err := run(&NamespacesArgs{
 		Owner: "demo",
 		Namespaces: []Namespace{
 			{Name: "flux-system"},
@@ -30,12 +27,8 @@ func TestNamespaces(t *testing.T) {
 		},
 		Existing: pulumi.StringMap{"default": pulumi.String(""), "dns": pulumi.String("demo")},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(r.Problems(), 0))
 	dns, ok := r.Named(token, "demo-dns")
 	if !ok {
 		t.Fatal("no namespace demo-dns")
@@ -47,14 +40,12 @@ func TestNamespaces(t *testing.T) {
 			t.Errorf("%s is %q, expected %q", path, got, want)
 		}
 	}
-	if len(dns.IgnoreChanges) > 0 {
-		t.Errorf("ignored changes %v: labels of the cluster file would not arrive", dns.IgnoreChanges)
-	}
+	assert.Check(t, len(dns.IgnoreChanges) == 0, "ignored changes %v: labels of the cluster file would not arrive", dns.IgnoreChanges)
 }
 
 func TestForeignNamespaceIsRefused(t *testing.T) {
 	for _, owner := range []string{"", "other"} {
-		_, err := run(t, &NamespacesArgs{
+		_, err := run(&NamespacesArgs{
 			Owner: "demo", Namespaces: []Namespace{{Name: "dns"}},
 			Existing: pulumi.StringMap{"dns": pulumi.String(owner)},
 		})
@@ -75,7 +66,7 @@ func TestNamespacesValidate(t *testing.T) {
 			Owner: "demo", Namespaces: []Namespace{{Name: "dns", Labels: map[string]string{names.ClusterLabel: "x"}}},
 		},
 	} {
-		if _, err := run(t, args); err == nil || !strings.Contains(err.Error(), "namespaces demo: "+want) {
+		if _, err := run(args); err == nil || !strings.Contains(err.Error(), "namespaces demo: "+want) {
 			t.Errorf("error %v, expected %q", err, want)
 		}
 	}

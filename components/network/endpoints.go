@@ -1,6 +1,7 @@
 package network
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
@@ -11,14 +12,6 @@ import (
 // gatewayService tells the two services that AWS offers as gateway endpoints.
 func gatewayService(service string) bool { return service == "s3" || service == "dynamodb" }
 
-func (b *vpcBuilder) serviceName(service string) pulumi.StringInput {
-	return pulumi.String("com.amazonaws." + b.args.Region + "." + service)
-}
-
-func (b *vpcBuilder) endpointName(service string) string {
-	return "endpoint-" + strings.ReplaceAll(service, ".", "-")
-}
-
 func (b *vpcBuilder) makeGatewayEndpoints() error {
 	var tables pulumi.StringArray
 	for _, t := range b.privateTables {
@@ -28,55 +21,49 @@ func (b *vpcBuilder) makeGatewayEndpoints() error {
 		if !gatewayService(service) {
 			continue
 		}
-		e, err := ec2.NewVpcEndpoint(b.ctx, b.name+"-"+b.endpointName(service), &ec2.VpcEndpointArgs{
-			VpcId:           b.vpc.ID(),
-			ServiceName:     b.serviceName(service),
-			VpcEndpointType: pulumi.String("Gateway"),
-			RouteTableIds:   tables,
-			Tags:            b.tags(b.endpointName(service)),
-		}, b.parent)
-		if err != nil {
+		if err := b.endpoint(service, ec2.VpcEndpointArgs{VpcEndpointType: pulumi.String("Gateway"), RouteTableIds: tables}); err != nil {
 			return err
 		}
-		b.routing = append(b.routing, e)
 	}
 	return nil
 }
 
 func (b *vpcBuilder) makeInterfaceEndpoints() error {
-	var group *ec2.SecurityGroup
+	services := slices.DeleteFunc(slices.Clone(b.args.Endpoints), gatewayService)
+	if len(services) == 0 {
+		return nil
+	}
+	group, err := b.endpointGroup()
+	if err != nil {
+		return err
+	}
 	var subnets pulumi.StringArray
 	for _, s := range b.private {
 		subnets = append(subnets, s.ID().ToStringOutput())
 	}
-	for _, service := range b.args.Endpoints {
-		if gatewayService(service) {
-			continue
-		}
-		if group == nil {
-			var err error
-			if group, err = b.endpointGroup(); err != nil {
-				return err
-			}
-		}
-		e, err := ec2.NewVpcEndpoint(b.ctx, b.name+"-"+b.endpointName(service), &ec2.VpcEndpointArgs{
-			VpcId:             b.vpc.ID(),
-			ServiceName:       b.serviceName(service),
-			VpcEndpointType:   pulumi.String("Interface"),
-			PrivateDnsEnabled: pulumi.Bool(true),
-			SubnetIds:         subnets,
-			SecurityGroupIds:  pulumi.StringArray{group.ID().ToStringOutput()},
-			Tags:              b.tags(b.endpointName(service)),
-		}, b.parent)
-		if err != nil {
+	for _, service := range services {
+		if err := b.endpoint(service, ec2.VpcEndpointArgs{
+			VpcEndpointType: pulumi.String("Interface"), PrivateDnsEnabled: pulumi.Bool(true),
+			SubnetIds: subnets, SecurityGroupIds: pulumi.StringArray{group.ID().ToStringOutput()},
+		}); err != nil {
 			return err
 		}
-		b.routing = append(b.routing, e)
 	}
 	return nil
 }
 
-// endpointGroup lets the VPC, and nobody else, talk HTTPS to the endpoints.
+// endpoint makes the endpoint of a service, which routing waits for.
+func (b *vpcBuilder) endpoint(service string, args ec2.VpcEndpointArgs) error {
+	name := "endpoint-" + strings.ReplaceAll(service, ".", "-")
+	args.VpcId = b.vpc.ID()
+	args.ServiceName = pulumi.String("com.amazonaws." + b.args.Region + "." + service)
+	args.Tags = b.tags(name)
+	e, err := ec2.NewVpcEndpoint(b.ctx, b.name+"-"+name, &args, b.parent)
+	b.routing = append(b.routing, e)
+	return err
+}
+
+// endpointGroup allows HTTPS to the endpoints from the VPC only.
 func (b *vpcBuilder) endpointGroup() (*ec2.SecurityGroup, error) {
 	group, err := ec2.NewSecurityGroup(b.ctx, b.name+"-endpoints", &ec2.SecurityGroupArgs{
 		Name:        pulumi.String(b.name + "-endpoints"),

@@ -11,7 +11,7 @@ import (
 
 const existingType = "tombolo:network:Existing"
 
-// ExistingArgs name a network that somebody else owns.
+// ExistingArgs name a network that another team owns.
 type ExistingArgs struct {
 	// VPCID of the network.
 	VPCID string

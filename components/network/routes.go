@@ -39,7 +39,7 @@ func (b *vpcBuilder) makeNAT() error {
 		if err != nil {
 			return err
 		}
-		// AWS wants the internet gateway first, and cannot see that by itself.
+		// AWS needs the internet gateway first, and cannot see that by itself.
 		nat, err := ec2.NewNatGateway(b.ctx, b.name+"-"+name, &ec2.NatGatewayArgs{
 			AllocationId: address.ID(),
 			SubnetId:     b.public[i].ID(),

@@ -1,5 +1,5 @@
-// Package network makes the network a cluster lives in, or looks up one that
-// somebody else owns.
+// Package network makes the network of a cluster, or looks up an existing one that
+// another team owns.
 package network
 
 import (
@@ -51,7 +51,7 @@ type VPCArgs struct {
 	// ecr.api. s3 and dynamodb become gateway endpoints, which cost nothing;
 	// others become interface endpoints in the private subnets.
 	Endpoints []string
-	// PrivateSubnetTags are put on the private subnets beside their own, for
+	// PrivateSubnetTags are put on the private subnets in addition to their own, for
 	// addons that find subnets by a tag.
 	PrivateSubnetTags map[string]string
 	// Protect has Pulumi refuse to delete the VPC.
@@ -110,7 +110,7 @@ func (a *VPCArgs) validate() error {
 	switch a.NAT {
 	case NATNone, NATSingle, NATPerZone:
 	default:
-		problems = append(problems, fmt.Errorf("NAT %q is none of none, single, per-zone", a.NAT))
+		problems = append(problems, fmt.Errorf("NAT %q is unknown; expected none, single or per-zone", a.NAT))
 	}
 	return errors.Join(problems...)
 }

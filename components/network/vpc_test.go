@@ -8,6 +8,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -37,17 +39,13 @@ func build(t *testing.T, args *VPCArgs) (*recorder.Recorder, *Network, []string)
 		made.PrivateSubnetIDs.ApplyT(func(ids []string) []string { private <- ids; return ids })
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return r, made, <-private
 }
 
 func TestVPCResources(t *testing.T) {
 	r, _, private := build(t, threeZones())
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.Check(t, is.Len(r.Problems(), 0))
 	want := map[string]int{
 		"aws:ec2/vpc:Vpc": 1, "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": 1,
 		"aws:ec2/internetGateway:InternetGateway": 1, "aws:ec2/subnet:Subnet": 6,
@@ -61,9 +59,7 @@ func TestVPCResources(t *testing.T) {
 			t.Errorf("%d of %s, expected %d", got, token, n)
 		}
 	}
-	if got := strings.Join(private, " "); got != "demo-private-eu-central-1a-id demo-private-eu-central-1b-id demo-private-eu-central-1c-id" {
-		t.Errorf("private subnets %s", got)
-	}
+	assert.Check(t, is.Equal(strings.Join(private, " "), "demo-private-eu-central-1a-id demo-private-eu-central-1b-id demo-private-eu-central-1c-id"))
 }
 
 func TestProtect(t *testing.T) {
@@ -94,16 +90,12 @@ func TestVPCIsClosed(t *testing.T) {
 		}
 	}
 	for _, s := range r.OfType("aws:ec2/subnet:Subnet") {
-		if s.String("mapPublicIpOnLaunch") != "false" {
-			t.Errorf("subnet %s gives public addresses", s.Name)
-		}
+		assert.Check(t, s.String("mapPublicIpOnLaunch") == "false", "subnet %s gives public addresses", s.Name)
 		tag := "kubernetes.io/role/elb"
 		if strings.Contains(s.Name, "private") {
 			tag = "kubernetes.io/role/internal-elb"
 		}
-		if s.String(`tags["`+tag+`"]`) != "1" {
-			t.Errorf("subnet %s lacks the tag %s", s.Name, tag)
-		}
+		assert.Check(t, s.String(`tags["`+tag+`"]`) == "1", "subnet %s lacks the tag %s", s.Name, tag)
 	}
 }
 
@@ -140,12 +132,8 @@ func TestEndpoints(t *testing.T) {
 		}
 	}
 	e, _ := r.Named("aws:ec2/vpcEndpoint:VpcEndpoint", "demo-endpoint-ecr-api")
-	if got := e.String("serviceName"); got != "com.amazonaws.eu-central-1.ecr.api" {
-		t.Errorf("service name %s", got)
-	}
-	if e.String("privateDnsEnabled") != "true" {
-		t.Error("an interface endpoint without private DNS is not used")
-	}
+	assert.Check(t, is.Equal(e.String("serviceName"), "com.amazonaws.eu-central-1.ecr.api"))
+	assert.Check(t, is.Equal(e.String("privateDnsEnabled"), "true"))
 }
 
 func TestNAT(t *testing.T) {
@@ -164,9 +152,7 @@ func TestNAT(t *testing.T) {
 					got = append(got, id)
 				}
 			}
-			if strings.Join(got, " ") != strings.Join(want, " ") {
-				t.Errorf("routes to NAT gateways %v, expected %v", got, want)
-			}
+			assert.Check(t, strings.Join(got, " ") == strings.Join(want, " "), "routes to NAT gateways %v, expected %v", got, want)
 		})
 	}
 }
@@ -179,21 +165,13 @@ func TestVPCValidate(t *testing.T) {
 		"network demo: private subnet tag Name is the network's own; choose another key": func(a *VPCArgs) {
 			a.PrivateSubnetTags = map[string]string{"Name": "x"}
 		},
-		`network demo: NAT "sometimes" is none of none, single, per-zone`: func(a *VPCArgs) { a.NAT = "sometimes" },
+		`network demo: NAT "sometimes" is unknown; expected none, single or per-zone`: func(a *VPCArgs) { a.NAT = "sometimes" },
 	} {
 		args := threeZones()
 		change(args)
-		r := &recorder.Recorder{}
-		err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-			_, err := NewVPC(ctx, "demo", args)
-			return err
-		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
-		if len(r.All()) > 0 {
-			t.Errorf("%q: something was registered", want)
-		}
+		r, err := recorder.Make("demo-core", "demo", NewVPC, args)
+		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
 	}
 }
 
@@ -231,18 +209,14 @@ func TestExistingMakesNothing(t *testing.T) {
 		byZone = n.PrivateSubnetByZone
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := <-cidr; got != "10.1.0.0/16" {
-		t.Errorf("CIDR %s", got)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(<-cidr, "10.1.0.0/16"))
 	if want := (pulumi.StringMap{"a": pulumi.String("subnet-1"), "b": pulumi.String("subnet-2")}); !maps.Equal(byZone, want) {
 		t.Errorf("private subnets by zone are %v, expected %v", byZone, want)
 	}
 	for _, res := range r.All() {
 		if res.Custom {
-			t.Errorf("%s %s was registered in somebody else's network", res.Type, res.Name)
+			t.Errorf("%s %s was registered in another team's network", res.Type, res.Name)
 		}
 	}
 }
@@ -259,8 +233,6 @@ func TestExistingRefuses(t *testing.T) {
 			_, err := NewExisting(ctx, "demo", args)
 			return err
 		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -61,9 +63,7 @@ func TestPolicies(t *testing.T) {
 		for _, a := range built(t, args).OfType(attachmentType) {
 			got = append(got, a.String("policyArn"))
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("with a role for the CNI %t: policies %v, expected %s", cniHasRole, got, want)
-		}
+		assert.Check(t, strings.Join(got, " ") == want, "with a role for the CNI %t: policies %v, expected %s", cniHasRole, got, want)
 	}
 }
 
@@ -86,11 +86,8 @@ func TestNodeRoleValidate(t *testing.T) {
 		args := nodeRoleArgs()
 		change(args)
 		r, err := run(args)
-		if err == nil || !strings.Contains(err.Error(), "node role demo-karpenter: ") || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
-		if len(r.All()) > 0 {
-			t.Errorf("%q: something was registered", want)
-		}
+		assert.Check(t, is.ErrorContains(err, "node role demo-karpenter: "))
+		assert.Check(t, is.ErrorContains(err, want))
+		assert.Check(t, len(r.All()) == 0, "%q: something was registered", want)
 	}
 }

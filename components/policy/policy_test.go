@@ -1,6 +1,11 @@
 package policy
 
-import "testing"
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
 
 func TestRenderSortsConditionsAndLeavesOutWhatIsEmpty(t *testing.T) {
 	got, err := Render(
@@ -10,26 +15,18 @@ func TestRenderSortsConditionsAndLeavesOutWhatIsEmpty(t *testing.T) {
 			"StringEquals": {"c": {"y"}},
 		}},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	const want = `{"Version":"2012-10-17","Statement":[` +
 		`{"Effect":"Allow","Action":["s3:GetObject"],"Resource":["arn:aws:s3:::b/*"]},` +
 		`{"Sid":"Two","Effect":"Allow","Action":["s3:PutObject"],"Condition":{"StringEquals":{"c":["y"]},"StringLike":{"a":["x"],"b":["2","1"]}}}]}`
-	if got != want {
-		t.Errorf("document is\n%s\nexpected\n%s", got, want)
-	}
+	assert.Check(t, is.Equal(got, want))
 }
 
 func TestRequireTLS(t *testing.T) {
 	got, err := Render(RequireTLS("sqs", "arn:aws:sqs:eu-central-1:111122223333:q"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	const want = `{"Version":"2012-10-17","Statement":[{"Sid":"RequireTLS","Effect":"Deny","Principal":{"AWS":"*"},` +
 		`"Action":["sqs:*"],"Resource":["arn:aws:sqs:eu-central-1:111122223333:q"],` +
 		`"Condition":{"Bool":{"aws:SecureTransport":["false"]}}}]}`
-	if got != want {
-		t.Errorf("document is\n%s\nexpected\n%s", got, want)
-	}
+	assert.Check(t, is.Equal(got, want))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/kms"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
 )
@@ -22,9 +23,7 @@ func TestAfterKeepsTheValueAndWaits(t *testing.T) {
 		}
 		return recorder.Probe(ctx, pulumi.Map{"id": After(key.ID().ToStringOutput(), alias)})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r.Probed().Expect(t, map[string]string{"id": "key-id"})
 	r.Probed().ExpectAfter(t, "id", "key", "alias")
 }

@@ -1,12 +1,22 @@
 package recorder
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
+
+// Make runs a component's constructor as the program of a stack.
+func Make[A, C any](stack, name string, construct func(*pulumi.Context, string, A, ...pulumi.ResourceOption) (C, error), args A, opts ...pulumi.RunOption) (*Recorder, error) {
+	r := &Recorder{}
+	return r, r.Run(stack, func(ctx *pulumi.Context) error {
+		_, err := construct(ctx, name, args)
+		return err
+	}, opts...)
+}
 
 const probeType = "test:index:Probe"
 
@@ -55,4 +65,34 @@ func (r *Recorder) Sound(t testing.TB, err error) *Recorder {
 		t.Errorf("problems: %v", problems)
 	}
 	return r
+}
+
+// WaitsFor says whether the resource depends on one whose URN has the part.
+func (res Resource) WaitsFor(part string) bool {
+	return slices.ContainsFunc(res.DependsOn, func(urn string) bool { return strings.Contains(urn, part) })
+}
+
+// SecretData is the decoded data of a Kubernetes Secret, which must be a secret of
+// Pulumi's, too.
+func (res Resource) SecretData(t testing.TB) map[string]string {
+	t.Helper()
+	data, _ := res.Value("data")
+	if !data.ContainsSecrets() {
+		t.Errorf("the data of %s is no Pulumi secret: state would show it", res.Name)
+	}
+	if data.IsSecret() {
+		data = data.SecretValue().Element
+	}
+	out := map[string]string{}
+	for key, value := range data.ObjectValue() {
+		if value.IsSecret() {
+			value = value.SecretValue().Element
+		}
+		text, err := base64.StdEncoding.DecodeString(value.StringValue())
+		if err != nil {
+			t.Errorf("%s of %s: %v", key, res.Name, err)
+		}
+		out[string(key)] = string(text)
+	}
+	return out
 }

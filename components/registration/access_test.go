@@ -3,12 +3,13 @@ package registration
 import (
 	"encoding/base64"
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -31,12 +32,8 @@ func access(t *testing.T, args *AccessArgs) (r *recorder.Recorder, token any, hi
 		token, hidden = result.Value, result.Secret
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(r.Problems(), 0))
 	return r, token, hidden
 }
 
@@ -44,9 +41,7 @@ func TestRightsAreTheGroups(t *testing.T) {
 	r, token, _ := access(t, &AccessArgs{})
 	role := r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")[0]
 	rules, err := json.Marshal(role.Inputs["rules"].Mappable())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	recorder.Golden(t, "rules.json", string(rules))
 	r.OfType("kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding")[0].Expect(t, map[string]string{
 		"metadata.name": "tombolo:argocd", "roleRef.name": "tombolo:argocd",
@@ -81,12 +76,7 @@ func TestAccessRefuses(t *testing.T) {
 		"rotation -1 is negative":                         {Rotation: -1},
 		"a namespace for the service account is required": {Rotation: 1},
 	} {
-		err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-			_, err := NewAccess(ctx, "demo", args)
-			return err
-		})
-		if err == nil || !strings.Contains(err.Error(), "access demo: "+want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		_, err := recorder.Make("demo-bootstrap", "demo", NewAccess, args)
+		assert.Check(t, is.ErrorContains(err, "access demo: "+want))
 	}
 }

@@ -86,7 +86,7 @@ func (a *RegistrationArgs) labels() pulumi.StringMap {
 	return all
 }
 
-// annotations say to the Kubernetes provider to take back a field that somebody
+// annotations say to the Kubernetes provider to take back a field that another manager
 // set by hand: the cluster file decides what a cluster is chosen by.
 func (a *RegistrationArgs) annotations() pulumi.StringMap {
 	all := pulumi.StringMap{distribution.PatchForce: pulumi.String("true")}

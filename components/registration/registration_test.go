@@ -23,23 +23,13 @@ func registrationArgs() *RegistrationArgs {
 }
 
 func run(args *RegistrationArgs, opts ...pulumi.RunOption) (*recorder.Recorder, error) {
-	r := &recorder.Recorder{}
-	return r, r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
-		_, err := NewRegistration(ctx, "demo", args)
-		return err
-	}, opts...)
+	return recorder.Make("demo-bootstrap", "demo", NewRegistration, args, opts...)
 }
 
 func registered(t *testing.T, args *RegistrationArgs) recorder.Resource {
 	t.Helper()
 	r, err := run(args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("problems: %v", problems)
-	}
-	return r.OfType(secretType)[0]
+	return r.Sound(t, err).OfType(secretType)[0]
 }
 
 // field is a decoded value of the Secret, and whether Pulumi keeps it secret.

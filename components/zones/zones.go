@@ -11,7 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// Zone is a hosted zone as somebody believes it to be.
+// Zone is a hosted zone as the cluster file describes it.
 type Zone struct {
 	// ID of the zone, such as Z0123456789ABCDEFGHIJ.
 	ID string

@@ -2,11 +2,12 @@ package zones
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -51,8 +52,6 @@ func TestCheckNamesEveryWrongZone(t *testing.T) {
 		"look up hosted zone Z3 (example.net): ",
 		"NoSuchHostedZone",
 	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }

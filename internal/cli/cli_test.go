@@ -13,7 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"tombolo/automation"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation/backend"
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
@@ -46,23 +48,22 @@ func TestClassify(t *testing.T) {
 		{fault.NewUsage("a", "b"), 2},
 		{strict.Problems{{File: "f"}}, 3},
 		{fault.NewPrecondition("a", "b", nil), 4},
-		{&driverfault.Precondition{What: "a"}, 4},
+		{&driverfault.Error{What: "a"}, 4},
 		{fmt.Errorf("up: %w", lab.ErrNotRunning), 4},
 		{fmt.Errorf("status: %w", lab.ErrHangs), 4},
 		{command, 5},
-		{&automation.DeploymentError{Cluster: "demo", Err: command}, 5},
+		{&driverfault.Error{Class: driverfault.Usage, What: "a"}, 2},
+		{&driverfault.Error{Class: driverfault.Deployment, What: "a", Err: command}, 5},
 		{&health.Error{Cluster: "demo"}, 6},
 		{&fault.Error{Class: fault.Contract, Problem: "no"}, 8},
 		{&backend.LockedError{Stack: "demo-core"}, 7},
 		{context.Canceled, 130},
 		{&fault.Error{Class: fault.Declined, Problem: "no"}, 130},
-		{&automation.DeploymentError{Err: fmt.Errorf("up: %w", context.Canceled)}, 130},
+		{&driverfault.Error{Class: driverfault.Deployment, Err: fmt.Errorf("up: %w", context.Canceled)}, 130},
 		{&interruption{errors.New("killed")}, 130},
 	} {
 		for _, err := range []error{test.err, fmt.Errorf("wrapped: %w", test.err)} {
-			if got := classify(err).code; got != test.want {
-				t.Errorf("%T %v: got %d, want %d", err, err, got, test.want)
-			}
+			assert.Check(t, is.Equal(classify(err).code, test.want))
 		}
 	}
 }
@@ -114,9 +115,7 @@ func TestSupervise(t *testing.T) {
 				t.Errorf("got %d, want %d; it said %q", code, test.want, lines)
 			}
 			for i, says := range test.says {
-				if !strings.HasPrefix(lines[i], says) {
-					t.Errorf("line %d is %q, want %q", i+1, lines[i], says)
-				}
+				assert.Check(t, strings.HasPrefix(lines[i], says), "line %d is %q, want %q", i+1, lines[i], says)
 			}
 		})
 	}
@@ -129,9 +128,7 @@ func TestSecondSignal(t *testing.T) {
 	bin := t.TempDir()
 	started := filepath.Join(bin, "started")
 	write(t, filepath.Join(f.Dir, "Pulumi.yaml"), "name: tombolo\n")
-	if err := os.Mkdir(filepath.Join(f.Dir, "clusters"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(filepath.Join(f.Dir, "clusters"), 0o755))
 	write(t, filepath.Join(bin, "pulumi"),
 		"#!/bin/sh\ntrap '' INT; trap 'kill $!; exit 3' TERM\nsleep 600 & echo > "+started+"; wait $!\n")
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -153,26 +150,20 @@ func TestSecondSignal(t *testing.T) {
 func TestOneSignalEndsARead(t *testing.T) {
 	f, _, errOut := testFactory(t)
 	pipe := filepath.Join(f.Dir, "comment.md")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, syscall.Mkfifo(pipe, 0o600))
 	f.Lookup = func(name string) (string, bool) { return "x", name == "GITHUB_TOKEN" }
 	signals := make(chan os.Signal, 1)
 	signals <- syscall.SIGTERM
 	args := []string{"comment", "--file", pipe, "--host", "github", "--repository", "acme/platform", "--number", "7"}
 	code := supervise(f, signals, func(ctx context.Context) int { return run(ctx, f, args) })
-	if code != 130 {
-		t.Errorf("got %d: %s", code, errOut)
-	}
+	assert.Check(t, code == 130, "got %d: %s", code, errOut)
 }
 
 // TestClusterFileThatIsNoRegularFile: it is refused before it is read.
 func TestClusterFileThatIsNoRegularFile(t *testing.T) {
 	f, _, errOut := testFactory(t)
 	pipe, dir := filepath.Join(f.Dir, "pipe.yaml"), filepath.Join(f.Dir, "dir.yaml")
-	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(dir, 0o755)))
 	f.Streams.SetTerminal(80)
 	for _, file := range []string{pipe, dir, "/dev/zero"} {
 		errOut.Reset()
@@ -184,9 +175,7 @@ func TestClusterFileThatIsNoRegularFile(t *testing.T) {
 
 func write(t *testing.T, file, content string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte(content), 0o755))
 }
 
 func TestInterruptedCommand(t *testing.T) {
@@ -200,19 +189,13 @@ func TestInterruptedCommand(t *testing.T) {
 
 func TestErrorDocument(t *testing.T) {
 	f, out, errOut := testFactory(t)
-	if code := run(t.Context(), f, []string{"validate", "--output", "json"}); code != 4 {
-		t.Errorf("got %d, want 4", code)
-	}
+	assert.Check(t, is.Equal(run(t.Context(), f, []string{"validate", "--output", "json"}), 4))
 	var d failure
-	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(out.Bytes(), &d))
 	if d.Type != "error" || d.Class != "precondition" || d.ExitCode != 4 || !strings.Contains(d.Message, "no project found") {
 		t.Errorf("got %+v", d)
 	}
-	if !strings.HasPrefix(errOut.String(), "✗ no project found") {
-		t.Errorf("people read %q", errOut)
-	}
+	assert.Check(t, strings.HasPrefix(errOut.String(), "✗ no project found"), "people read %q", errOut)
 }
 
 func TestLabFromEnvironment(t *testing.T) {
@@ -244,8 +227,6 @@ func TestCounted(t *testing.T) {
 		"2 problems in a.yaml":  {{File: "a.yaml"}, {File: "a.yaml"}},
 		"2 problems in 2 files": {{File: "a.yaml"}, {File: "b.yaml"}},
 	} {
-		if got := counted(problems); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.Check(t, is.Equal(counted(problems), want))
 	}
 }

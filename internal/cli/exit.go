@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"tombolo/automation"
 	"tombolo/automation/backend"
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
@@ -40,7 +39,7 @@ func exitClasses() []exitClass {
 			code: 2, name: "usage",
 			meaning: "The command line is wrong; nothing was started",
 			remedy:  "See `tombolo <command> --help`",
-			matches: func(err error) bool { return isFault(err, fault.Usage) },
+			matches: func(err error) bool { return isFault(err, fault.Usage) || isDriverFault(err, driverfault.Usage) },
 		},
 		{
 			code: 3, name: "invalid",
@@ -103,7 +102,7 @@ func exitClasses() []exitClass {
 			meaning: "Something must be set up first: a tool, the lab, the account, core",
 			remedy:  "Do what the message says",
 			matches: func(err error) bool {
-				return isA[*driverfault.Precondition](err) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning) || errors.Is(err, lab.ErrHangs)
+				return isDriverFault(err, driverfault.Precondition) || isFault(err, fault.Precondition) || errors.Is(err, lab.ErrNotRunning) || errors.Is(err, lab.ErrHangs)
 			},
 		},
 		{
@@ -111,7 +110,7 @@ func exitClasses() []exitClass {
 			meaning: "A deployment failed after it had started",
 			remedy:  "Resolve the cause and run the command again; it continues where it stopped",
 			matches: func(err error) bool {
-				return isA[*automation.DeploymentError](err) || isA[*pulumicli.Error](err)
+				return isDriverFault(err, driverfault.Deployment) || isA[*pulumicli.Error](err)
 			},
 		},
 	}
@@ -138,6 +137,11 @@ func classify(err error) exitClass {
 
 func isFault(err error, class fault.Class) bool {
 	var f *fault.Error
+	return errors.As(err, &f) && f.Class == class
+}
+
+func isDriverFault(err error, class driverfault.Class) bool {
+	var f *driverfault.Error
 	return errors.As(err, &f) && f.Class == class
 }
 

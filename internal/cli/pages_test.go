@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"gotest.tools/v3/assert"
 
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
@@ -26,9 +27,7 @@ func pages(t *testing.T) map[string]string {
 	out := map[string]string{}
 	add := func(path string) {
 		text, err := os.ReadFile(filepath.Join(checkout, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		out[path] = string(text)
 	}
 	add("README.md")
@@ -39,9 +38,7 @@ func pages(t *testing.T) map[string]string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return out
 }
 
@@ -109,9 +106,7 @@ func TestPagesSayWhatWasNotRun(t *testing.T) {
 		}
 		found++
 		_, top, _ := strings.Cut(text, "\n\n")
-		if !strings.HasPrefix(top, "> Not run: ") {
-			t.Errorf("%s is about %q, and does not begin with what was not run (> Not run: …)", page, elsewhere.FindString(text))
-		}
+		assert.Check(t, strings.HasPrefix(top, "> Not run: "), "%s is about %q, and does not begin with what was not run (> Not run: …)", page, elsewhere.FindString(text))
 	}
 	if found < 5 {
 		t.Errorf("%d pages were found: the test sees nothing", found)
@@ -144,15 +139,11 @@ func TestCommandsInPipelines(t *testing.T) {
 	s, _, _, _ := streams.Test()
 	root := newRoot(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}, new(bool))
 	files, err := filepath.Glob(filepath.Join(checkout, ".github", "workflows", "*.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	seen := 0
 	for _, file := range append(files, filepath.Join(checkout, ".gitlab-ci.yml")) {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, m := range called.FindAllStringSubmatch(string(text), -1) {
 			seen++
 			line := beforeShell("tombolo " + m[1])

@@ -108,13 +108,7 @@ func completeClusters(f *factory.Factory, command string) cobra.CompletionFunc {
 		if command == "list" || (one && len(args) > 0) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		var names []string
-		for _, name := range f.CompleteClusters() {
-			if strings.HasPrefix(name, prefix) {
-				names = append(names, name)
-			}
-		}
-		return names, cobra.ShellCompDirectiveDefault
+		return f.CompleteClusters(prefix), cobra.ShellCompDirectiveDefault
 	}
 }
 

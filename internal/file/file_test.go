@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestReplace(t *testing.T) {
@@ -13,9 +15,7 @@ func TestReplace(t *testing.T) {
 		content string
 		mode    os.FileMode
 	}{{"first", 0o600}, {"second", 0o644}, {"", 0o755}} {
-		if err := Replace(path, []byte(tt.content), tt.mode); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, Replace(path, []byte(tt.content), tt.mode))
 		content, err := os.ReadFile(path)
 		if err != nil || string(content) != tt.content {
 			t.Errorf("the file holds %q, %v; expected %q", content, err, tt.content)
@@ -31,12 +31,8 @@ func TestReplace(t *testing.T) {
 func TestReplaceFails(t *testing.T) {
 	dir := t.TempDir()
 	taken := filepath.Join(dir, "taken")
-	if err := os.MkdirAll(filepath.Join(taken, "inside"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := Replace(taken, nil, 0o644); err == nil {
-		t.Error("it replaces a directory")
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Join(taken, "inside"), 0o755))
+	assert.Check(t, Replace(taken, nil, 0o644) != nil, "it replaces a directory")
 	alone(t, dir, "taken")
 	if err := Replace(filepath.Join(dir, "nowhere", "page.html"), nil, 0o644); !os.IsNotExist(err) {
 		t.Errorf("without the directory, it fails with %v", err)

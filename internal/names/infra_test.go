@@ -3,6 +3,9 @@ package names
 import (
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestInfraKeys(t *testing.T) {
@@ -14,9 +17,7 @@ func TestInfraKeys(t *testing.T) {
 		}
 		seen[k.Name], examples[k.Name] = true, k.Example
 	}
-	if want := "arn:aws:eks:eu-central-1:111122223333:cluster/demo"; examples["cluster_arn"] != want {
-		t.Errorf("cluster_arn is like %s; expected %s", examples["cluster_arn"], want)
-	}
+	assert.Check(t, is.Equal(examples["cluster_arn"], "arn:aws:eks:eu-central-1:111122223333:cluster/demo"))
 	for _, k := range InfraKeys(map[string]string{"cluster_name": "prod", "node_role_arn": "arn:other"}) {
 		if want := "arn:aws:eks:eu-central-1:111122223333:cluster/prod"; k.Name == "cluster_arn" && k.Example != want {
 			t.Errorf("cluster_arn of prod is like %s; expected %s", k.Example, want)

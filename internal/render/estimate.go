@@ -21,7 +21,7 @@ func (r *runState) remaining() (time.Duration, bool) {
 	return total, true
 }
 
-// usual is how long a cluster takes of which nothing is known: what others are
+// usual is how long a cluster without a record takes: what others are
 // expected to take, or have taken.
 func (r *runState) usual() (time.Duration, bool) {
 	var sum time.Duration

@@ -85,8 +85,8 @@ func (v *jsonView) note(stack, message string) {
 func (v *jsonView) tick()  {}
 func (v *jsonView) close() {}
 
-// write drops an error: when nobody reads standard output any more, the
-// operation goes on, as its stack matters more than the report of it.
+// write ignores an error: when standard output is closed, the operation continues,
+// as its stack matters more than the report of it.
 func (v *jsonView) write(e event) {
 	e.Time = v.now().UTC().Format(time.RFC3339Nano)
 	_ = v.enc.Encode(e)

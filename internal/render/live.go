@@ -129,7 +129,7 @@ func (v *liveView) draw() {
 }
 
 // rows are the lines of the block: those of the run that is on, or one for each
-// stack that is worked on.
+// stack in progress.
 func (v *liveView) rows() []row {
 	if v.model.run != nil {
 		return v.runRows(v.model.run)

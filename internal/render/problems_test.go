@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/lipgloss"
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 
 	"tombolo/config/strict"
@@ -41,12 +42,8 @@ func TestProblems(t *testing.T) {
 
 func TestProblemsShowNoControlCharacters(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "evil.yaml")
-	if err := os.WriteFile(file, []byte("name: \x1b[2Jgone\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte("name: \x1b[2Jgone\n"), 0o644))
 	var b bytes.Buffer
 	Problems(&b, strict.Problems{{File: file, Line: 1, Column: 7, Message: "bad"}}, ProblemOptions{Terminal: true})
-	if strings.Contains(b.String(), "\x1b") {
-		t.Errorf("a control character of the file reaches the terminal: %q", &b)
-	}
+	assert.Check(t, !strings.Contains(b.String(), "\x1b"), "a control character of the file reaches the terminal: %q", &b)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 )
 
@@ -33,9 +34,7 @@ func TestJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &document); err != nil {
 			t.Errorf("%q is not a document: %v", line, err)
 		}
-		if document["type"] == nil {
-			t.Errorf("%q has no type", line)
-		}
+		assert.Check(t, document["type"] != nil, "%q has no type", line)
 	}
 }
 
@@ -60,9 +59,7 @@ func TestRefreshStopsAtClose(t *testing.T) {
 	p.StackStarted("demo-core", "up")
 	p.Close()
 	p.Close()
-	if !strings.Contains(err.String(), "demo-core  up  0 done") {
-		t.Errorf("the view shows %q", &err)
-	}
+	assert.Check(t, strings.Contains(err.String(), "demo-core  up  0 done"), "the view shows %q", &err)
 }
 
 // planEvents is a preview of one resource of each kind of change.
@@ -111,9 +108,7 @@ func preview(t *testing.T) Plan {
 	p.StackFinished("demo-bootstrap", changes, nil)
 	p.Close()
 	plans := p.Plans()
-	if len(plans) != 1 {
-		t.Fatalf("got %d plans, want 1", len(plans))
-	}
+	assert.Assert(t, len(plans) == 1, "got %d plans, want 1", len(plans))
 	return plans[0]
 }
 
@@ -136,9 +131,7 @@ func TestPlan(t *testing.T) {
 			WritePlan(&b, plan, o)
 			golden.Assert(t, b.String(), name+".golden")
 			for _, secret := range []string{"not-marked-as-secret", "s3cr3t", "AAABAL"} {
-				if strings.Contains(b.String(), secret) {
-					t.Errorf("the plan shows the secret %q", secret)
-				}
+				assert.Check(t, !strings.Contains(b.String(), secret), "the plan shows the secret %q", secret)
 			}
 			for line := range strings.Lines(b.String()) {
 				if o.Width > 0 && len([]rune(strings.TrimSuffix(line, "\n"))) > o.Width {
@@ -158,9 +151,7 @@ func TestTable(t *testing.T) {
 	for name, width := range map[string]int{"table": 0, "table-60": 60} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := Table(&b, TableOptions{Width: width, Style: Style{Unicode: true}}, header, rows); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, Table(&b, TableOptions{Width: width, Style: Style{Unicode: true}}, header, rows))
 			golden.Assert(t, b.String(), name+".golden")
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 )
 
 // record is a line of a recording: what the observer was told, and when.
@@ -47,9 +48,7 @@ func (c *clock) now() time.Time { return c.at }
 func readRecords(t *testing.T, path string) []record {
 	t.Helper()
 	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer file.Close()
 	var records []record
 	lines := bufio.NewScanner(file)
@@ -60,9 +59,7 @@ func readRecords(t *testing.T, path string) []record {
 		}
 		records = append(records, r)
 	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, lines.Err())
 	return records
 }
 

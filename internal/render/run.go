@@ -9,9 +9,9 @@ import (
 type Run struct {
 	// Operation on each of the clusters, such as up.
 	Operation string
-	// Clusters in the order in which they are to be worked on.
+	// Clusters in the order in which they will be processed.
 	Clusters []RunCluster
-	// Parallel is how many clusters are worked on at once.
+	// Parallel is how many clusters are processed at a time.
 	Parallel int
 }
 
@@ -23,8 +23,7 @@ type RunCluster struct {
 	Wave int
 	// Hub of the cluster, or "" when it has none.
 	Hub string
-	// Expected is how long it takes, estimated from earlier runs; 0 when nobody
-	// knows.
+	// Expected is how long it takes, estimated from earlier runs; 0 without one.
 	Expected time.Duration
 }
 
@@ -39,9 +38,9 @@ const (
 	RunEarlier RunResult = "done before"
 	// RunFailed says that it has failed.
 	RunFailed RunResult = "failed"
-	// RunInterrupted says that it was broken off.
+	// RunInterrupted says that it was interrupted.
 	RunInterrupted RunResult = "interrupted"
-	// RunSkipped says that it was not begun.
+	// RunSkipped says that it was not started.
 	RunSkipped RunResult = "skipped"
 )
 
@@ -50,7 +49,7 @@ func RunResults() []RunResult {
 	return []RunResult{RunDone, RunEarlier, RunFailed, RunInterrupted, RunSkipped}
 }
 
-// ClusterEnd is what became of one cluster in a run.
+// ClusterEnd is the outcome for one cluster of a run.
 type ClusterEnd struct {
 	// Name of the cluster.
 	Name string
@@ -59,7 +58,7 @@ type ClusterEnd struct {
 	// Result of the operation.
 	Result RunResult
 	// Phase that the operation reached: core, bootstrap or verify; "" when it
-	// was not begun.
+	// was not started.
 	Phase string
 	// Changes counts the resources of both stacks by what happened to them, in
 	// the engine's words. It is nil when they are not counted.
@@ -70,13 +69,13 @@ type ClusterEnd struct {
 	Cause string
 }
 
-// GateEnd is what the check between two waves has found.
+// GateEnd is the result of the check between two waves.
 type GateEnd struct {
 	// Wave that was checked.
 	Wave int
 	// Duration of the check.
 	Duration time.Duration
-	// Cause is why the next wave does not begin, or "" when it does.
+	// Cause is why the next wave does not start, or "" when it does.
 	Cause string
 }
 
@@ -84,7 +83,7 @@ type GateEnd struct {
 type Summary struct {
 	// Operation on each of the clusters.
 	Operation string
-	// Clusters in the order in which they were to be worked on.
+	// Clusters in the order in which they were to be processed.
 	Clusters []ClusterEnd
 	// Duration of the run.
 	Duration time.Duration
@@ -119,7 +118,7 @@ func (p *Progress) ClusterStarted(name string) {
 	})
 }
 
-// ClusterFinished says that the run is over for a cluster, begun or not.
+// ClusterFinished says that the run is over for a cluster, started or not.
 func (p *Progress) ClusterFinished(end ClusterEnd) {
 	p.inRun(func(r *runState) {
 		if c := r.cluster(end.Name); c != nil {

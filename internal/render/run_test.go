@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 )
 
@@ -46,9 +48,7 @@ func TestRunInASCII(t *testing.T) {
 		t.Error("the view is coloured, and no colours are wanted")
 	}
 	for _, want := range []string{"o hub      core       #.........  59s", "+ tools    done       ##########  3m50s"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the view never shows %q", want)
-		}
+		assert.Check(t, is.Contains(b.String(), want))
 	}
 }
 
@@ -158,9 +158,7 @@ func TestInterlude(t *testing.T) {
 	p := New(Options{Err: s, Terminal: true})
 	p.StackStarted("demo-core", "up")
 	p.Interlude(func() { fmt.Fprintln(s, "a table") })
-	if want := "a table\no demo-core  up  0 done   0s\n"; s.String() != want {
-		t.Errorf("the screen shows %q, want %q", s, want)
-	}
+	assert.Check(t, is.Equal(s.String(), "a table\no demo-core  up  0 done   0s\n"))
 	p.Close()
 }
 
@@ -219,9 +217,7 @@ func TestWriteSummary(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := WriteSummary(&b, s, o); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, WriteSummary(&b, s, o))
 			golden.Assert(t, b.String(), name+".golden")
 		})
 	}

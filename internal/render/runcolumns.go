@@ -102,7 +102,7 @@ func (c columns) ended(r *runState, cluster *clusterState) string {
 	return c.line(cluster.Name, string(end.Result), bar, end.Duration, "", rest)
 }
 
-// working is the line of a cluster that is worked on.
+// working is the line of a cluster in progress.
 func (c columns) working(cluster *clusterState) string {
 	elapsed := c.now.Sub(cluster.started)
 	left := ""

@@ -69,7 +69,7 @@ func (v *liveView) runRows(r *runState) []row {
 	return rows[:min(len(rows), room)]
 }
 
-// collapsed shows the clusters that are not worked on: one line for each state
+// collapsed shows the clusters that are not in progress: one line for each state
 // that there is.
 func (v *liveView) collapsed(r *runState) []row {
 	groups := map[RunResult][]string{}

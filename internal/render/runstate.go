@@ -13,7 +13,7 @@ type runState struct {
 	started  time.Time
 	clusters []*clusterState
 	byName   map[string]*clusterState
-	// waves in the order in which they are worked on.
+	// waves in the order in which they are processed.
 	waves []int
 	gate  *gateState
 }
@@ -28,7 +28,7 @@ type gateState struct {
 // clusterState is what is known of one of a run's clusters.
 type clusterState struct {
 	RunCluster
-	// begun says that its operation has begun, end is how it ended.
+	// begun says that its operation has started, end is how it ended.
 	begun   bool
 	started time.Time
 	end     *ClusterEnd
@@ -86,7 +86,7 @@ func splitStack(stack string) (cluster, kind string) {
 	return stack, ""
 }
 
-// phase is what is worked on: the kind of stack, or verify.
+// phase is the step in progress: the kind of stack, or verify.
 func (c *clusterState) phase() string {
 	if c.op == nil {
 		return ""
@@ -98,7 +98,7 @@ func (c *clusterState) phase() string {
 	return kind
 }
 
-// running says whether something is done about the cluster now.
+// running says whether the operation on the cluster is in progress.
 func (c *clusterState) running() bool { return c.begun && c.end == nil }
 
 // verifying says whether the gate still waits for the cluster.
@@ -133,7 +133,7 @@ func (r *runState) good() int {
 	return ended[RunDone] + ended[RunEarlier]
 }
 
-// wave is the one that is worked on, and its place among all: the first with a
+// wave is the one in progress, and its place among all: the first with a
 // cluster that has not ended, or that a gate waits for.
 func (r *runState) wave() (wave, place int) {
 	for i, w := range r.waves {

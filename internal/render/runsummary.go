@@ -81,7 +81,7 @@ func (c ClusterEnd) row(style Style) []string {
 	}
 }
 
-// signed are changes in short: "+2 ~1 -3", or "none", or "-" when nobody has
+// signed are changes in short: "+2 ~1 -3", or "none", or "-" when it has not been
 // counted.
 func signed(changes map[string]int) string {
 	if changes == nil {

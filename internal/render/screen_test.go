@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/lipgloss"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 )
 
@@ -106,7 +108,5 @@ func TestLiveNarrowedTerminal(t *testing.T) {
 	v := &liveView{o: Options{Err: &b, Width: func() int { return width }}, model: newModel(nil)}
 	v.drawn = []int{70, 30}
 	width = 35
-	if got, want := v.clearing(), "\x1b[3A\r\x1b[J"; got != want {
-		t.Errorf("clearing two lines of 70 and 30 cells at 35: got %q, want %q", got, want)
-	}
+	assert.Check(t, is.Equal(v.clearing(), "\x1b[3A\r\x1b[J"))
 }

@@ -3,6 +3,8 @@ package render
 import (
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestTableTooWide shows that the widest column gives way, and the others stay
@@ -24,11 +26,7 @@ func TestTableTooWide(t *testing.T) {
 			"GitRepository   flux-system/p...   no...\n",
 	} {
 		var b strings.Builder
-		if err := Table(&b, TableOptions{Width: width}, []string{"KIND", "NAME", "READY", "REVISION"}, rows); err != nil {
-			t.Fatal(err)
-		}
-		if b.String() != want {
-			t.Errorf("in %d cells:\n%s", width, b.String())
-		}
+		assert.NilError(t, Table(&b, TableOptions{Width: width}, []string{"KIND", "NAME", "READY", "REVISION"}, rows))
+		assert.Check(t, b.String() == want, "in %d cells:\n%s", width, b.String())
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
 )
 
 func TestSaidBy(t *testing.T) {
@@ -51,9 +52,7 @@ func TestErrorsAreToldOnce(t *testing.T) {
 			p.StackStarted("demo-core", "up")
 			p.EngineEvent("demo-core", errorEvent("one", "1 error occurred:\n\t* no such queue\n"))
 			p.EngineEvent("demo-core", errorEvent("two", "no such bucket"))
-			if strings.Contains(out.String(), "no such") {
-				t.Errorf("an error is told before the end:\n%s", &out)
-			}
+			assert.Check(t, !strings.Contains(out.String(), "no such"), "an error is told before the end:\n%s", &out)
 			p.StackFinished("demo-core", nil, errors.New("up demo-core: aws:sqs/queue:Queue one: no such queue; make it"))
 			p.Close()
 			if got := out.String(); strings.Contains(got, "no such queue") || strings.Count(got, "two: no such bucket") != 1 {

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 const reason = "HelmRelease reporting/cluster-reporter: Progressing: Running 'install' action with timeout of 5m0s"
@@ -25,9 +28,7 @@ func TestWaitingInLines(t *testing.T) {
 	var out bytes.Buffer
 	waits(Options{Err: &out, Format: Plain, Style: Style{Unicode: true}})
 	want := "◎ demo: waiting for GitRepository flux-system/platform: not reconciled yet\n◎ demo: waiting for " + reason + "\n"
-	if out.String() != want {
-		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
-	}
+	assert.Check(t, is.Equal(out.String(), want))
 }
 
 func TestWaitingForMachines(t *testing.T) {
@@ -46,12 +47,8 @@ func TestWaitingOnATerminal(t *testing.T) {
 	waits(Options{
 		Err: writers{s, &drawn}, Terminal: true, Width: func() int { return s.width }, Style: Style{Unicode: true},
 	})
-	if want := "◎ demo  waiting 12s for HelmRelease reporting/cluster-repo…"; !strings.Contains(drawn.String(), want) {
-		t.Errorf("got %q, want %q in it", drawn.String(), want)
-	}
-	if len(s.lines) != 0 {
-		t.Errorf("lines stay: %q", s.lines)
-	}
+	assert.Check(t, is.Contains(drawn.String(), "◎ demo  waiting 12s for HelmRelease reporting/cluster-repo…"))
+	assert.Check(t, len(s.lines) == 0, "lines stay: %q", s.lines)
 }
 
 type writers struct {

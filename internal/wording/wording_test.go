@@ -1,15 +1,18 @@
 package wording
 
-import "testing"
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
 
 func TestCount(t *testing.T) {
 	for got, want := range map[string]string{
 		Count(0, "zone"): "0 zones", Count(1, "zone"): "1 zone", Count(2, "log type"): "2 log types",
 		Plural(1, "policy", "policies"): "1 policy", Plural(3, "object is", "objects are"): "3 objects are",
 	} {
-		if got != want {
-			t.Errorf("it is %q; expected %q", got, want)
-		}
+		assert.Check(t, is.Equal(got, want))
 	}
 }
 

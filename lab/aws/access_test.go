@@ -3,7 +3,8 @@ package aws
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
@@ -12,32 +13,30 @@ import (
 
 const viewPolicy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 
-func (w *world) karpenterNodes() standin.Props {
-	role := w.make(iam.RoleType, "karpenter-nodes", standin.Props{"assumeRolePolicy": nodeTrust})
-	return standin.Props{"clusterName": "demo", "principalArn": role.out["arn"], "type": "EC2_LINUX"}
+func (w *world) karpenterNodes() props {
+	role := w.make(iam.RoleType, "karpenter-nodes", props{"assumeRolePolicy": nodeTrust})
+	return props{"clusterName": "demo", "principalArn": role.out["arn"], "type": "EC2_LINUX"}
 }
 
 func TestNodeEntryRefusals(t *testing.T) {
 	refused(t, newWorld, []attempt{
-		{"groups", eks.AccessEntryType, func(w *world) standin.Props {
-			return standin.Merged(w.karpenterNodes(), standin.Props{"kubernetesGroups": []any{"nodes"}})
+		{"groups", eks.AccessEntryType, func(w *world) props {
+			return standin.Merged(w.karpenterNodes(), props{"kubernetesGroups": []any{"nodes"}})
 		}, "InvalidParameterException: The kubernetesGroups cannot be specified for access entries of type EC2_LINUX"},
-		{"user", eks.AccessEntryType, func(w *world) standin.Props {
-			return standin.Merged(w.karpenterNodes(), standin.Props{"userName": "node"})
+		{"user", eks.AccessEntryType, func(w *world) props {
+			return standin.Merged(w.karpenterNodes(), props{"userName": "node"})
 		}, "InvalidParameterException: The userName cannot be specified for access entries of type EC2_LINUX"},
-		{"type", eks.AccessEntryType, func(w *world) standin.Props {
-			return standin.Merged(w.karpenterNodes(), standin.Props{"type": "LINUX"})
-		}, "InvalidParameterException: The specified type is invalid: LINUX."},
-		{"no role", eks.AccessEntryType, func(w *world) standin.Props {
-			return standin.Merged(w.karpenterNodes(), standin.Props{"principalArn": "arn:aws:iam::111122223333:role/nobody"})
+		{"type", eks.AccessEntryType, func(w *world) props { return standin.Merged(w.karpenterNodes(), props{"type": "LINUX"}) }, "InvalidParameterException: The specified type is invalid: LINUX."},
+		{"no role", eks.AccessEntryType, func(w *world) props {
+			return standin.Merged(w.karpenterNodes(), props{"principalArn": "arn:aws:iam::111122223333:role/nobody"})
 		}, "InvalidParameterException: The specified principalArn is invalid: invalid principal."},
-		{"role of a node group", eks.AccessEntryType, func(w *world) standin.Props {
-			return standin.Merged(w.karpenterNodes(), standin.Props{"principalArn": w.nodeRole.out["arn"]})
+		{"role of a node group", eks.AccessEntryType, func(w *world) props {
+			return standin.Merged(w.karpenterNodes(), props{"principalArn": w.nodeRole.out["arn"]})
 		}, "ResourceInUseException: The specified access entry resource is already in use on this cluster."},
-		{"policy", eks.AccessPolicyType, func(w *world) standin.Props {
+		{"policy", eks.AccessPolicyType, func(w *world) props {
 			in := w.karpenterNodes()
 			w.make(eks.AccessEntryType, "nodes", in)
-			return standin.Props{
+			return props{
 				"clusterName": "demo", "principalArn": in["principalArn"], "policyArn": viewPolicy, "accessScope": map[string]any{"type": "cluster"},
 			}
 		}, "InvalidRequestException: Access policies cannot be associated with an access entry of type EC2_LINUX"},
@@ -47,13 +46,11 @@ func TestNodeEntryRefusals(t *testing.T) {
 func TestNodeEntry(t *testing.T) {
 	w := newWorld(t)
 	entry := w.make(eks.AccessEntryType, "nodes", w.karpenterNodes())
-	if diff := cmp.Diff([]string{"system:nodes"}, entry.out.List("kubernetesGroups")); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual([]string{"system:nodes"}, entry.out.List("kubernetesGroups")))
 	if user := entry.out.Str("userName"); user != "system:node:{{EC2PrivateDNSName}}" {
 		t.Errorf("the user is %s", user)
 	}
-	if err := w.update(entry, standin.Props{"tags": map[string]any{"a": "b"}}); err != nil || len(entry.out.List("kubernetesGroups")) != 1 {
+	if err := w.update(entry, props{"tags": map[string]any{"a": "b"}}); err != nil || len(entry.out.List("kubernetesGroups")) != 1 {
 		t.Errorf("an update gives %v, %v", err, entry.out)
 	}
 }

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/route53"
 	"tombolo/lab/standin"
 )
 
-func certificateFor(names ...string) standin.Props {
-	in := standin.Props{"domainName": names[0], "validationMethod": "DNS"}
+func certificateFor(names ...string) props {
+	in := props{"domainName": names[0], "validationMethod": "DNS"}
 	if len(names) > 1 {
 		in["subjectAlternativeNames"] = standin.Values(names[1:]...)
 	}
@@ -21,9 +22,9 @@ func certificateFor(names ...string) standin.Props {
 }
 
 // proof is the record that a certificate asks for.
-func proof(certificate *thing, i int) standin.Props {
+func proof(certificate *thing, i int) props {
 	option := certificate.out.Objects("domainValidationOptions")[i]
-	return standin.Props{
+	return props{
 		"zoneId": route53.LabZoneID, "ttl": 60, "allowOverwrite": true, "name": option["resourceRecordName"],
 		"type": option["resourceRecordType"], "records": []any{option["resourceRecordValue"]},
 	}
@@ -31,45 +32,28 @@ func proof(certificate *thing, i int) standin.Props {
 
 func TestCertificateRefusals(t *testing.T) {
 	refused(t, emptyWorld, []attempt{
+		{"no name", acm.CertificateType, props{"validationMethod": "DNS"}, "Invalid combination of arguments. one of [domainName privateKey] must be specified"},
+		{"period", acm.CertificateType, certificateFor("lab.test."), "invalid value for domainName (cannot end with a period)"},
+		{"method", acm.CertificateType, props{"domainName": "lab.test", "validationMethod": "TXT"}, "expected validationMethod to be one of"},
+		{"another method", acm.CertificateType, props{"domainName": "lab.test", "validationMethod": "EMAIL"}, "the AWS stand-in knows certificates that are validated by DNS only"},
+		{"no domain", acm.CertificateType, certificateFor("lab_test"), "api error ValidationException: 1 validation error detected: Value 'lab_test' at 'domainName' failed to satisfy constraint"},
+		{"wildcard in the middle", acm.CertificateType, certificateFor("a.*.lab.test"), "Value 'a.*.lab.test' at 'domainName' failed to satisfy constraint"},
 		{
-			"no name", acm.CertificateType, func(*world) standin.Props { return standin.Props{"validationMethod": "DNS"} },
-			"Invalid combination of arguments. one of [domainName privateKey] must be specified",
-		},
-		{
-			"period", acm.CertificateType, func(*world) standin.Props { return certificateFor("lab.test.") },
-			"invalid value for domainName (cannot end with a period)",
-		},
-		{
-			"method", acm.CertificateType, func(*world) standin.Props { return standin.Props{"domainName": "lab.test", "validationMethod": "TXT"} },
-			"expected validationMethod to be one of",
-		},
-		{
-			"another method", acm.CertificateType, func(*world) standin.Props {
-				return standin.Props{"domainName": "lab.test", "validationMethod": "EMAIL"}
-			},
-			"the AWS stand-in knows certificates that are validated by DNS only",
-		},
-		{
-			"no domain", acm.CertificateType, func(*world) standin.Props { return certificateFor("lab_test") },
-			"api error ValidationException: 1 validation error detected: Value 'lab_test' at 'domainName' failed to satisfy constraint",
-		},
-		{
-			"wildcard in the middle", acm.CertificateType, func(*world) standin.Props { return certificateFor("a.*.lab.test") },
-			"Value 'a.*.lab.test' at 'domainName' failed to satisfy constraint",
-		},
-		{
-			"name too long", acm.CertificateType, func(*world) standin.Props { return certificateFor(strings.Repeat("a", 60) + ".lab.test") },
+			"name too long", acm.CertificateType, certificateFor(strings.Repeat("a", 60) + ".lab.test"),
 			"InvalidDomainValidationOptionsException: The first domain name can be no longer than 64 characters.",
 		},
-		{"too many names", acm.CertificateType, func(*world) standin.Props {
-			return certificateFor("lab.test", "a.test", "b.test", "c.test", "d.test", "e.test", "f.test", "g.test", "h.test", "i.test", "j.test")
-		}, "LimitExceededException: Error: the number of domain names of a certificate is limited to 10"},
-		{"no certificate", acm.ValidationType, func(*world) standin.Props {
-			return standin.Props{"certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/x"}
-		}, "ResourceNotFoundException: Could not find certificate arn:aws:acm:eu-central-1:111122223333:certificate/x."},
-		{"record not named", acm.ValidationType, func(w *world) standin.Props {
+		{
+			"too many names", acm.CertificateType, certificateFor("lab.test", "a.test", "b.test", "c.test", "d.test", "e.test", "f.test", "g.test", "h.test", "i.test", "j.test"),
+			"LimitExceededException: Error: the number of domain names of a certificate is limited to 10",
+		},
+		{
+			"no certificate", acm.ValidationType,
+			props{"certificateArn": "arn:aws:acm:eu-central-1:111122223333:certificate/x"},
+			"ResourceNotFoundException: Could not find certificate arn:aws:acm:eu-central-1:111122223333:certificate/x.",
+		},
+		{"record not named", acm.ValidationType, func(w *world) props {
 			c := w.make(acm.CertificateType, "c", certificateFor("lab.test"))
-			return standin.Props{"certificateArn": c.id, "validationRecordFqdns": []any{"_x.lab.test"}}
+			return props{"certificateArn": c.id, "validationRecordFqdns": []any{"_x.lab.test"}}
 		}, "missing lab.test DNS validation record: _"},
 	})
 }
@@ -91,11 +75,9 @@ func TestCertificate(t *testing.T) {
 	if diff := cmp.Diff(options, again.out.Objects("domainValidationOptions")); diff != "" {
 		t.Errorf("the account is asked for another record: %s", diff)
 	}
-	if err := w.delete(again); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.delete(again))
 	record := w.add(route53.RecordType, "record", proof(certificate, 0))
-	w.add(acm.ValidationType, "validation", standin.Props{"certificateArn": certificate.id, "validationRecordFqdns": []any{record.out["fqdn"]}})
+	w.add(acm.ValidationType, "validation", props{"certificateArn": certificate.id, "validationRecordFqdns": []any{record.out["fqdn"]}})
 	if _, out := w.read(certificate); out.Str("status") != "ISSUED" || out.Str("notAfter") == "" {
 		t.Errorf("certificate is %v", out)
 	}
@@ -122,7 +104,7 @@ func TestValidationWaits(t *testing.T) {
 	certificate := a.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
 	validated := make(chan error, 1)
 	go func() {
-		_, err := a.try(acm.ValidationType, "validation", standin.Props{"certificateArn": certificate.id})
+		_, err := a.try(acm.ValidationType, "validation", props{"certificateArn": certificate.id})
 		validated <- err
 	}()
 	a.eventually("the validation is under way", func() bool { return len(a.cloud.Inventory()) == 2 })
@@ -133,9 +115,7 @@ func TestValidationWaits(t *testing.T) {
 	default:
 	}
 	a.make(route53.RecordType, "proof", proof(certificate, 0))
-	if err := <-validated; err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, <-validated)
 }
 
 // TestValidationGoesWithItsCertificate: it is nothing of its own.
@@ -143,36 +123,33 @@ func TestValidationGoesWithItsCertificate(t *testing.T) {
 	a := newAccount(t)
 	certificate := a.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
 	record := a.make(route53.RecordType, "proof", proof(certificate, 0))
-	a.make(acm.ValidationType, "validation", standin.Props{"certificateArn": certificate.id})
-	if err := a.delete(certificate); err != nil {
-		t.Fatal(err)
-	}
+	a.make(acm.ValidationType, "validation", props{"certificateArn": certificate.id})
+	assert.NilError(t, a.delete(certificate))
 	if items := a.cloud.Inventory(); len(items) != 1 || items[0].ID != record.id {
 		t.Errorf("left over: %v", items)
 	}
 }
 
-// TestValidationTimesOut where the record is missing, wrong, or where nobody
-// sees it.
+// TestValidationTimesOut where the record is missing, wrong, or not visible from
+// the internet.
 func TestValidationTimesOut(t *testing.T) {
-	for name, spoil := range map[string]func(w *world, in standin.Props){
-		"missing": func(_ *world, in standin.Props) { in["name"] = "www" },
-		"wrong":   func(_ *world, in standin.Props) { in["records"] = []any{"_x.acm-validations.aws."} },
-		"private": func(w *world, in standin.Props) {
-			in["zoneId"] = w.make(route53.ZoneType, "inside", standin.Props{"name": "lab.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}).id
+	for name, spoil := range map[string]func(w *world, in props){
+		"missing": func(_ *world, in props) { in["name"] = "www" },
+		"wrong":   func(_ *world, in props) { in["records"] = []any{"_x.acm-validations.aws."} },
+		"private": func(w *world, in props) {
+			in["zoneId"] = w.make(route53.ZoneType, "inside", props{"name": "lab.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}).id
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newNetwork(t)
-			w.cloud.Patience = 10 * time.Millisecond
+			w.cloud.LeastWait = 10 * time.Millisecond
 			certificate := w.make(acm.CertificateType, "certificate", certificateFor("lab.test"))
 			in := proof(certificate, 0)
 			spoil(w, in)
 			w.make(route53.RecordType, "record", in)
 			before := len(w.cloud.Inventory())
-			_, err := w.try(acm.ValidationType, "validation", standin.Props{"certificateArn": certificate.id})
-			refuses(t, err, "waiting for ACM Certificate ("+certificate.id+") to be issued: timeout while waiting for state to become 'ISSUED' (last state: 'PENDING_VALIDATION', timeout: 1h15m0s)")
+			w.denied(acm.ValidationType, props{"certificateArn": certificate.id}, "waiting for ACM Certificate ("+certificate.id+") to be issued: timeout while waiting for state to become 'ISSUED' (last state: 'PENDING_VALIDATION', timeout: 1h15m0s)")
 			if after := len(w.cloud.Inventory()); after != before {
 				t.Errorf("there were %d resources and are %d", before, after)
 			}

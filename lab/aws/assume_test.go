@@ -9,10 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	stssdk "github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/aws-sdk-go-v2/service/sts/types"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/sts"
-	"tombolo/lab/standin"
 )
 
 func TestAssumeRoleNeeds(t *testing.T) {
@@ -29,18 +29,18 @@ func TestAssumeRoleNeeds(t *testing.T) {
 		code, message string
 	}{
 		"trust": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust(f.nodeRole.out.Str("arn"), `"sts:AssumeRole"`)})
+			return f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.nodeRole.out.Str("arn"), `"sts:AssumeRole"`)})
 		}, code: "AccessDenied", message: assume + role},
 		"permission": {change: func(f *fleet) error { return f.delete(f.mayAssume) }, code: "AccessDenied", message: assume + role},
 		"permission for this role": {change: func(f *fleet) error {
-			return f.update(f.mayAssume, standin.Props{"policy": policyOf(strings.ReplaceAll(maySpokes, "*-argocd", "other-argocd"))})
+			return f.update(f.mayAssume, props{"policy": policyOf(strings.ReplaceAll(maySpokes, "*-argocd", "other-argocd"))})
 		}, code: "AccessDenied", message: assume + role},
 		"denial": {change: func(f *fleet) error {
-			_, err := f.try(iam.RolePolicyType, "no", standin.Props{"role": "demo-argocd", "name": "no", "policy": policyOf(`{"Effect":"Deny","Action":"sts:AssumeRole","Resource":"*"}`)})
+			_, err := f.try(iam.RolePolicyType, "no", props{"role": "demo-argocd", "name": "no", "policy": policyOf(`{"Effect":"Deny","Action":"sts:AssumeRole","Resource":"*"}`)})
 			return err
 		}, code: "AccessDenied", message: assume + role},
 		"external id": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, standin.Props{"assumeRolePolicy": strings.Replace(
+			return f.update(f.spokeRole, props{"assumeRolePolicy": strings.Replace(
 				roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`), `"Action"`, `"Condition":{"StringEquals":{"sts:ExternalId":"x"}},"Action"`, 1)})
 		}, ask: func(in *stssdk.AssumeRoleInput) { in.ExternalId = awssdk.String("y") }, code: "AccessDenied", message: assume + role},
 		"role": {
@@ -50,13 +50,13 @@ func TestAssumeRoleNeeds(t *testing.T) {
 			code: "AccessDenied", message: assume + "x-argocd-spoke",
 		},
 		"tags in the trust": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`)})
+			return f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`)})
 		}, ask: tags, code: "AccessDenied", message: tag},
 		"tags in the permission": {change: func(f *fleet) error {
-			return f.update(f.mayAssume, standin.Props{"policy": policyOf(strings.ReplaceAll(maySpokes, `,"sts:TagSession"`, ""))})
+			return f.update(f.mayAssume, props{"policy": policyOf(strings.ReplaceAll(maySpokes, `,"sts:TagSession"`, ""))})
 		}, ask: tags, code: "AccessDenied", message: tag},
 		"tags that go on": {change: func(f *fleet) error {
-			return f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`)})
+			return f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `"sts:AssumeRole"`)})
 		}, session: func(t *sts.Temporary) {
 			t.Tags, t.Transitive = map[string]string{"eks-cluster-name": "demo"}, []string{"eks-cluster-name"}
 		}, code: "AccessDenied", message: tag},
@@ -87,9 +87,7 @@ func TestAssumeRoleNeeds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
 			if test.change != nil {
-				if err := test.change(f); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, test.change(f))
 			}
 			in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 			if test.ask != nil {
@@ -106,9 +104,7 @@ func TestAssumeRole(t *testing.T) {
 	f := newFleet(t)
 	trust := strings.Replace(roleTrust("111122223333", `["sts:AssumeRole","sts:TagSession"]`), `"Action"`,
 		`"Condition":{"StringEquals":{"sts:ExternalId":"x","aws:RequestTag/team":"a","aws:PrincipalTag/eks-cluster-name":"demo"},"ArnLike":{"aws:PrincipalArn":"arn:aws:iam::*:role/demo-*"}},"Action"`, 1)
-	if err := f.update(f.spokeRole, standin.Props{"assumeRolePolicy": trust}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.update(f.spokeRole, props{"assumeRolePolicy": trust}))
 	hub := f.session(f.hubRole, func(t *sts.Temporary) {
 		t.Tags, t.Transitive = map[string]string{"eks-cluster-name": "demo"}, []string{"eks-cluster-name"}
 	})
@@ -116,9 +112,7 @@ func TestAssumeRole(t *testing.T) {
 		RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1"), ExternalId: awssdk.String("x"),
 		Tags: []types.Tag{{Key: awssdk.String("team"), Value: awssdk.String("a")}}, DurationSeconds: awssdk.Int32(3600),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	session, err := sts.SessionOf(f.cloud, *made.Credentials.SessionToken)
 	if err != nil || session.Tags["eks-cluster-name"] != "demo" || session.Tags["team"] != "a" || len(session.Transitive) != 1 {
 		t.Errorf("the session is %+v, %v", session, err)
@@ -139,9 +133,7 @@ func TestTrustIsInOneRole(t *testing.T) {
 		return err
 	}
 	trusted := f.spokeRole.in["assumeRolePolicy"]
-	if err := errors.Join(assume(), f.delete(f.mayAssume), f.delete(f.hubRole)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, errors.Join(assume(), f.delete(f.mayAssume), f.delete(f.hubRole)))
 	gone := f.hubRole.out.Str("uniqueId")
 	f.hubRole = f.make(iam.RoleType, "hub", f.hubRole.in)
 	f.make(iam.RolePolicyType, "hub", f.mayAssume.in)
@@ -149,10 +141,8 @@ func TestTrustIsInOneRole(t *testing.T) {
 	if in, _ := f.read(f.spokeRole); !strings.Contains(in.Str("assumeRolePolicy"), `{"AWS":"`+gone+`"}`) {
 		t.Errorf("the trust policy is %s", in.Str("assumeRolePolicy"))
 	}
-	refuses(t, f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust(gone, `"sts:AssumeRole"`)}), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"`+gone+`"`)
-	if err := errors.Join(f.update(f.spokeRole, standin.Props{"assumeRolePolicy": trusted}), assume()); err != nil {
-		t.Error(err)
-	}
+	refuses(t, f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust(gone, `"sts:AssumeRole"`)}), `MalformedPolicyDocument: Invalid principal in policy: "AWS":"`+gone+`"`)
+	assert.Check(t, errors.Join(f.update(f.spokeRole, props{"assumeRolePolicy": trusted}), assume()))
 }
 
 // TestManagedPermissions finds what a role may do in attached policies too.
@@ -160,25 +150,19 @@ func TestManagedPermissions(t *testing.T) {
 	f := newFleet(t)
 	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	hub := f.as(f.session(f.hubRole, nil))
-	if err := f.delete(f.mayAssume); err != nil {
-		t.Fatal(err)
-	}
-	policy := f.make(iam.PolicyType, "spokes", standin.Props{"policy": policyOf(maySpokes)})
-	attached := f.make(iam.AttachmentType, "spokes", standin.Props{"role": "demo-argocd", "policyArn": policy.id})
+	assert.NilError(t, f.delete(f.mayAssume))
+	policy := f.make(iam.PolicyType, "spokes", props{"policy": policyOf(maySpokes)})
+	attached := f.make(iam.AttachmentType, "spokes", props{"role": "demo-argocd", "policyArn": policy.id})
 	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
 		t.Errorf("by a policy of the account: %v", err)
 	}
-	if err := f.delete(attached); err != nil {
-		t.Fatal(err)
-	}
-	f.make(iam.AttachmentType, "admin", standin.Props{"role": "demo-argocd", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"})
+	assert.NilError(t, f.delete(attached))
+	f.make(iam.AttachmentType, "admin", props{"role": "demo-argocd", "policyArn": "arn:aws:iam::aws:policy/AdministratorAccess"})
 	if _, err := hub.AssumeRole(t.Context(), in); err != nil {
 		t.Errorf("by a policy of AWS's: %v", err)
 	}
-	boundary := f.make(iam.PolicyType, "boundary", standin.Props{"policy": readBuckets})
-	if err := f.update(f.hubRole, standin.Props{"permissionsBoundary": boundary.id}); err != nil {
-		t.Fatal(err)
-	}
+	boundary := f.make(iam.PolicyType, "boundary", props{"policy": readBuckets})
+	assert.NilError(t, f.update(f.hubRole, props{"permissionsBoundary": boundary.id}))
 	_, err := hub.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "is not authorized to perform: sts:AssumeRole")
 }
@@ -196,9 +180,7 @@ func TestUserMayAssume(t *testing.T) {
 	in := &stssdk.AssumeRoleInput{RoleArn: awssdk.String(f.spokeRole.out.Str("arn")), RoleSessionName: awssdk.String("x1")}
 	_, err = client.AssumeRole(t.Context(), in)
 	stsRefuses(t, err, "AccessDenied", "User: arn:aws:iam::111122223333:user/tombolo is not authorized to perform: sts:AssumeRole")
-	if err := f.update(f.spokeRole, standin.Props{"assumeRolePolicy": roleTrust("arn:aws:iam::111122223333:root", `"sts:AssumeRole"`)}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.update(f.spokeRole, props{"assumeRolePolicy": roleTrust("arn:aws:iam::111122223333:root", `"sts:AssumeRole"`)}))
 	if _, err := client.AssumeRole(t.Context(), in); err != nil {
 		t.Error(err)
 	}

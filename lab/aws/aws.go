@@ -27,7 +27,7 @@ import (
 	"tombolo/lab/standin"
 )
 
-// version of the provider that is stood in for: the one of the Go SDK in go.mod.
+// version of the provider that is simulated: the one of the Go SDK in go.mod.
 const version = "6.83.2"
 
 // Open loads the account that is kept in dir, or makes an empty one there. The

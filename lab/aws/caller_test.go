@@ -6,6 +6,7 @@ import (
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/sts"
@@ -14,21 +15,15 @@ import (
 
 func TestCallerRefusals(t *testing.T) {
 	f := newFleet(t)
-	gone := f.make(iam.RoleType, "gone", standin.Props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	gone := f.make(iam.RoleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
 	made, err := f.session(f.hubRole, nil).Retrieve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	other, err := f.session(f.spokeRole, nil).Retrieve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	static := credentials.NewStaticCredentialsProvider
 	anew := f.session(gone, nil)
-	if err := f.delete(gone); err != nil {
-		t.Fatal(err)
-	}
-	f.make(iam.RoleType, "gone", standin.Props{"name": "gone", "assumeRolePolicy": nodeTrust})
+	assert.NilError(t, f.delete(gone))
+	f.make(iam.RoleType, "gone", props{"name": "gone", "assumeRolePolicy": nodeTrust})
 	for name, test := range map[string]struct {
 		by            awssdk.CredentialsProvider
 		code, message string
@@ -66,9 +61,7 @@ func TestSessionsOutliveTheLab(t *testing.T) {
 	session := f.session(f.hubRole, nil)
 	f.open(standin.Options{})
 	made, err := session.Retrieve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if again, err := sts.SessionOf(f.cloud, made.SessionToken); err != nil || again.AccessKeyID != made.AccessKeyID || again.Role != "demo-argocd" {
 		t.Errorf("got %+v, %v", again, err)
 	}

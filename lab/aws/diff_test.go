@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/ec2"
@@ -19,7 +20,6 @@ import (
 	"tombolo/lab/aws/route53"
 	"tombolo/lab/aws/s3"
 	"tombolo/lab/aws/sqs"
-	"tombolo/lab/standin"
 )
 
 // changes are what a change of a property means for each type, as the AWS
@@ -138,12 +138,12 @@ func TestChanges(t *testing.T) {
 }
 
 // at is a value at a path, in objects.
-func at(path string, value any) standin.Props {
+func at(path string, value any) props {
 	first, rest, nested := strings.Cut(path, ".")
 	if !nested {
-		return standin.Props{first: value}
+		return props{first: value}
 	}
-	return standin.Props{first: map[string]any(at(rest, value))}
+	return props{first: map[string]any(at(rest, value))}
 }
 
 // TestEncryptionIsForGood: EKS turns encryption on for a cluster that exists,
@@ -151,24 +151,20 @@ func at(path string, value any) standin.Props {
 func TestEncryptionIsForGood(t *testing.T) {
 	w := newWorld(t)
 	encryption := w.cluster.in["encryptionConfig"]
-	plain := w.clusterArgs(standin.Props{"name": "plain"})
+	plain := w.clusterArgs(props{"name": "plain"})
 	delete(plain, "encryptionConfig")
 	cluster := w.make(eks.ClusterType, "plain", plain)
-	if d := w.diff(cluster, standin.Props{"encryptionConfig": encryption}); d.Changes != pulumirpc.DiffResponse_DIFF_SOME || len(d.Replaces) > 0 {
+	if d := w.diff(cluster, props{"encryptionConfig": encryption}); d.Changes != pulumirpc.DiffResponse_DIFF_SOME || len(d.Replaces) > 0 {
 		t.Errorf("turning it on: %v", d)
 	}
-	gone := w.make(kms.KeyType, "gone", standin.Props{})
-	if err := w.delete(gone); err != nil {
-		t.Fatal(err)
-	}
-	bad := standin.Props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.out["arn"]}, "resources": []any{"secrets"}}}
-	if err := w.update(cluster, bad); err == nil || !strings.Contains(err.Error(), "is pending deletion.") {
-		t.Errorf("turning it on with a key that goes gives %v", err)
-	}
-	if err := w.update(cluster, standin.Props{"encryptionConfig": encryption}); err != nil || cluster.out.Sub("encryptionConfig").Sub("provider").Str("keyArn") == "" {
+	gone := w.make(kms.KeyType, "gone", props{})
+	assert.NilError(t, w.delete(gone))
+	bad := props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": gone.out["arn"]}, "resources": []any{"secrets"}}}
+	refuses(t, w.update(cluster, bad), "is pending deletion.")
+	if err := w.update(cluster, props{"encryptionConfig": encryption}); err != nil || cluster.out.Sub("encryptionConfig").Sub("provider").Str("keyArn") == "" {
 		t.Errorf("turning it on gives %v, %v", err, cluster.out)
 	}
-	if d := w.diff(w.cluster, standin.Props{"encryptionConfig": nil}); !slices.Equal(d.Replaces, []string{"encryptionConfig"}) {
+	if d := w.diff(w.cluster, props{"encryptionConfig": nil}); !slices.Equal(d.Replaces, []string{"encryptionConfig"}) {
 		t.Errorf("turning it off: %v", d)
 	}
 }

@@ -3,8 +3,9 @@ package aws
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
@@ -20,9 +21,7 @@ func TestChange(t *testing.T) {
 		t.Fatalf("%+v, %v", item, err)
 	}
 	in, out := w.read(w.vpc)
-	if diff := cmp.Diff(map[string]any{"Name": "renamed", "kubernetes.io/role": "x"}, in["tags"]); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual(map[string]any{"Name": "renamed", "kubernetes.io/role": "x"}, in["tags"]))
 	if in.Has("enableDnsHostnames") || out.Sub("tagsAll").Str("Name") != "renamed" {
 		t.Errorf("inputs %v, outputs %v", in, out)
 	}

@@ -3,7 +3,8 @@ package aws
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/standin"
@@ -12,20 +13,17 @@ import (
 func TestVolumes(t *testing.T) {
 	w := emptyWorld(t)
 	tags := map[string]any{"kubernetes.io/cluster/demo": "owned"}
-	volume := w.add(ec2.VolumeType, "data", standin.Props{"availabilityZone": "eu-central-1a", "size": 8, "tags": tags})
-	found, err := w.invoke("aws:ebs/getEbsVolumes:getEbsVolumes", standin.Props{"tags": tags})
-	if diff := cmp.Diff(standin.Values(volume.id), found["ids"]); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	volume := w.add(ec2.VolumeType, "data", props{"availabilityZone": "eu-central-1a", "size": 8, "tags": tags})
+	found, err := w.invoke("aws:ebs/getEbsVolumes:getEbsVolumes", props{"tags": tags})
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(standin.Values(volume.id), found["ids"]))
 	one, err := w.invoke("aws:ebs/getVolume:getVolume", filtered(map[string]string{"volume-id": volume.id}))
 	if err != nil || one.Integer("size") != 8 || one.Str("volumeType") != "gp2" {
 		t.Errorf("%v, %v", one, err)
 	}
-	snapshot := w.make(ec2.SnapshotType, "data", standin.Props{"volumeId": volume.id})
-	if err := w.delete(volume); err != nil {
-		t.Fatal(err)
-	}
-	restored := w.make(ec2.VolumeType, "restored", standin.Props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.id})
+	snapshot := w.make(ec2.SnapshotType, "data", props{"volumeId": volume.id})
+	assert.NilError(t, w.delete(volume))
+	restored := w.make(ec2.VolumeType, "restored", props{"availabilityZone": "eu-central-1b", "snapshotId": snapshot.id})
 	if restored.out.Integer("size") != 8 {
 		t.Errorf("a volume of a snapshot of 8 GiB has %d", restored.out.Integer("size"))
 	}
@@ -33,14 +31,13 @@ func TestVolumes(t *testing.T) {
 
 func TestVolumeRefusals(t *testing.T) {
 	w := emptyWorld(t)
-	for want, in := range map[string]standin.Props{
+	for want, in := range map[string]props{
 		"api error InvalidZone.NotFound: The zone 'eu-central-1x' does not exist.":              {"availabilityZone": "eu-central-1x", "size": 8},
 		"MissingParameter: The request must contain the parameter size/snapshot":                {"availabilityZone": "eu-central-1a"},
 		"Volume of 70000GiB is outside of the allowed range":                                    {"availabilityZone": "eu-central-1a", "size": 70000},
 		"InvalidSnapshot.NotFound: The snapshot 'snap-1' does not exist.":                       {"availabilityZone": "eu-central-1a", "snapshotId": "snap-1"},
 		`expected type to be one of ["gp2" "gp3" "io1" "io2" "sc1" "st1" "standard"], got fast`: {"availabilityZone": "eu-central-1a", "size": 8, "type": "fast"},
 	} {
-		_, err := w.try(ec2.VolumeType, "data", in)
-		refuses(t, err, want)
+		w.denied(ec2.VolumeType, in, want)
 	}
 }

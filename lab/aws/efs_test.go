@@ -4,108 +4,91 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
 	"tombolo/lab/standin"
 )
 
-func (w *world) fileSystem(change standin.Props) *thing {
+func (w *world) fileSystem(change props) *thing {
 	w.t.Helper()
-	return w.make(efs.FileSystemType, "files", standin.Merged(standin.Props{"encrypted": true}, change))
+	return w.make(efs.FileSystemType, "files", standin.Merged(props{"encrypted": true}, change))
 }
 
 func TestFileSystemRefusals(t *testing.T) {
 	refused(t, newNetwork, []attempt{
+		{"mode", efs.FileSystemType, props{"performanceMode": "fast"}, `expected performanceMode to be one of ["generalPurpose" "maxIO"], got fast`},
+		{"key without encryption", efs.FileSystemType, props{"kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}, "encrypted must be set to true when kms_key_id is specified"},
 		{
-			"mode", efs.FileSystemType, func(*world) standin.Props { return standin.Props{"performanceMode": "fast"} },
-			`expected performanceMode to be one of ["generalPurpose" "maxIO"], got fast`,
+			"no key", efs.FileSystemType,
+			props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"},
+			"NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/1' does not exist",
 		},
-		{
-			"key without encryption", efs.FileSystemType, func(*world) standin.Props {
-				return standin.Props{"kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}
-			},
-			"encrypted must be set to true when kms_key_id is specified",
-		},
-		{"no key", efs.FileSystemType, func(*world) standin.Props {
-			return standin.Props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}
-		}, "NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/1' does not exist"},
-		{"token used", efs.FileSystemType, func(w *world) standin.Props {
-			w.fileSystem(standin.Props{"creationToken": "demo"})
-			return standin.Props{"creationToken": "demo"}
+		{"token used", efs.FileSystemType, func(w *world) props {
+			w.fileSystem(props{"creationToken": "demo"})
+			return props{"creationToken": "demo"}
 		}, "FileSystemAlreadyExists: File system 'fs-0"},
+		{"throughput", efs.FileSystemType, props{"throughputMode": "provisioned"}, "BadRequest: provisionedThroughputInMibps goes with the throughput mode provisioned, got provisioned"},
+		{"transition", efs.FileSystemType, props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}, `expected transitionToIa to be one of ["AFTER_1_DAY"`},
 		{
-			"throughput", efs.FileSystemType, func(*world) standin.Props { return standin.Props{"throughputMode": "provisioned"} },
-			"BadRequest: provisionedThroughputInMibps goes with the throughput mode provisioned, got provisioned",
+			"two transitions in one", efs.FileSystemType,
+			props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}},
+			"BadRequest: A lifecycle policy has exactly one transition",
 		},
-		{"transition", efs.FileSystemType, func(*world) standin.Props {
-			return standin.Props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_2_DAYS"}}}
-		}, `expected transitionToIa to be one of ["AFTER_1_DAY"`},
-		{"two transitions in one", efs.FileSystemType, func(*world) standin.Props {
-			return standin.Props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}}
-		}, "BadRequest: A lifecycle policy has exactly one transition"},
-		{
-			"no file system", efs.MountTargetType, func(w *world) standin.Props {
-				return standin.Props{"fileSystemId": "fs-1", "subnetId": w.subnetA.id}
-			},
-			"FileSystemNotFound: File system 'fs-1' does not exist.",
-		},
-		{"no subnet", efs.MountTargetType, func(w *world) standin.Props {
-			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": "subnet-1"}
-		}, "SubnetNotFound: The subnet ID 'subnet-1' does not exist"},
-		{"no group", efs.MountTargetType, func(w *world) standin.Props {
-			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{"sg-1"}}
+		{"no file system", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": "fs-1", "subnetId": w.subnetA.id} }, "FileSystemNotFound: File system 'fs-1' does not exist."},
+		{"no subnet", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": "subnet-1"} }, "SubnetNotFound: The subnet ID 'subnet-1' does not exist"},
+		{"no group", efs.MountTargetType, func(w *world) props {
+			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{"sg-1"}}
 		}, "SecurityGroupNotFound: The security group 'sg-1' does not exist"},
-		{"group of another network", efs.MountTargetType, func(w *world) standin.Props {
-			other := w.make(ec2.VPCType, "other", standin.Props{"cidrBlock": "10.9.0.0/16"})
-			group := w.make(ec2.SecurityGroupType, "other", standin.Props{"vpcId": other.id})
-			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{group.id}}
+		{"group of another network", efs.MountTargetType, func(w *world) props {
+			other := w.make(ec2.VPCType, "other", props{"cidrBlock": "10.9.0.0/16"})
+			group := w.make(ec2.SecurityGroupType, "other", props{"vpcId": other.id})
+			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{group.id}}
 		}, "is not in the VPC 'vpc-0"},
-		{"zone twice", efs.MountTargetType, func(w *world) standin.Props {
-			in := standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
+		{"zone twice", efs.MountTargetType, func(w *world) props {
+			in := props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
 			w.make(efs.MountTargetType, "first", in)
-			subnet := w.make(ec2.SubnetType, "more", standin.Props{"vpcId": w.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
-			return standin.Merged(in, standin.Props{"subnetId": subnet.id})
+			subnet := w.make(ec2.SubnetType, "more", props{"vpcId": w.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
+			return standin.Merged(in, props{"subnetId": subnet.id})
 		}, "MountTargetConflict: mount target already exists in this AZ"},
-		{"two networks", efs.MountTargetType, func(w *world) standin.Props {
-			in := standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
+		{"two networks", efs.MountTargetType, func(w *world) props {
+			in := props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id}
 			w.make(efs.MountTargetType, "first", in)
-			other := w.make(ec2.VPCType, "other", standin.Props{"cidrBlock": "10.9.0.0/16"})
-			subnet := w.make(ec2.SubnetType, "more", standin.Props{"vpcId": other.id, "cidrBlock": "10.9.0.0/24", "availabilityZone": "eu-central-1b"})
-			return standin.Merged(in, standin.Props{"subnetId": subnet.id})
+			other := w.make(ec2.VPCType, "other", props{"cidrBlock": "10.9.0.0/16"})
+			subnet := w.make(ec2.SubnetType, "more", props{"vpcId": other.id, "cidrBlock": "10.9.0.0/24", "availabilityZone": "eu-central-1b"})
+			return standin.Merged(in, props{"subnetId": subnet.id})
 		}, "MountTargetConflict: requested subnet for new mount target is not in the same VPC as existing mount targets"},
-		{"address", efs.MountTargetType, func(w *world) standin.Props {
-			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "ipAddress": "10.0.1.9"}
+		{"address", efs.MountTargetType, func(w *world) props {
+			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "ipAddress": "10.0.1.9"}
 		}, "BadRequest: Address 10.0.1.9 does not fall within the subnet's address range"},
-		{"zone of one-zone storage", efs.MountTargetType, func(w *world) standin.Props {
-			return standin.Props{"fileSystemId": w.fileSystem(standin.Props{"availabilityZoneName": "eu-central-1a"}).id, "subnetId": w.subnetB.id}
+		{"zone of one-zone storage", efs.MountTargetType, func(w *world) props {
+			return props{"fileSystemId": w.fileSystem(props{"availabilityZoneName": "eu-central-1a"}).id, "subnetId": w.subnetB.id}
 		}, "AvailabilityZonesMismatch: The file system is in the availability zone eu-central-1a only"},
-		{"backup of nothing", efs.BackupPolicyType, func(*world) standin.Props {
-			return standin.Props{"fileSystemId": "fs-1", "backupPolicy": map[string]any{"status": "ENABLED"}}
-		}, "FileSystemNotFound: File system 'fs-1' does not exist."},
-		{"backup status", efs.BackupPolicyType, func(w *world) standin.Props {
-			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "backupPolicy": map[string]any{"status": "ON"}}
+		{"backup of nothing", efs.BackupPolicyType, props{"fileSystemId": "fs-1", "backupPolicy": map[string]any{"status": "ENABLED"}}, "FileSystemNotFound: File system 'fs-1' does not exist."},
+		{"backup status", efs.BackupPolicyType, func(w *world) props {
+			return props{"fileSystemId": w.fileSystem(nil).id, "backupPolicy": map[string]any{"status": "ON"}}
 		}, `expected status to be one of ["DISABLED" "ENABLED"], got ON`},
-		{"policy", efs.FileSystemPolicyType, func(w *world) standin.Props {
-			return standin.Props{"fileSystemId": w.fileSystem(nil).id, "policy": policyOf(`{"Effect":"Allow","Action":"elasticfilesystem:ClientMount"}`)}
+		{"policy", efs.FileSystemPolicyType, func(w *world) props {
+			return props{"fileSystemId": w.fileSystem(nil).id, "policy": policyOf(`{"Effect":"Allow","Action":"elasticfilesystem:ClientMount"}`)}
 		}, "InvalidPolicyException: Missing required field Principal"},
 	})
 }
 
 func TestFileSystem(t *testing.T) {
 	w := newNetwork(t)
-	files := w.add(efs.FileSystemType, "files", standin.Props{"creationToken": "demo", "encrypted": true, "tags": map[string]any{"Name": "demo"}})
+	files := w.add(efs.FileSystemType, "files", props{"creationToken": "demo", "encrypted": true, "tags": map[string]any{"Name": "demo"}})
 	if files.out.Str("dnsName") != files.id+".efs.eu-central-1.amazonaws.com" || files.out.Str("name") != "demo" || files.out.Str("kmsKeyId") == "" {
 		t.Errorf("file system is %v", files.out)
 	}
-	w.add(efs.BackupPolicyType, "backup", standin.Props{"fileSystemId": files.id, "backupPolicy": map[string]any{"status": "ENABLED"}})
-	w.add(efs.FileSystemPolicyType, "policy", standin.Props{
+	w.add(efs.BackupPolicyType, "backup", props{"fileSystemId": files.id, "backupPolicy": map[string]any{"status": "ENABLED"}})
+	w.add(efs.FileSystemPolicyType, "policy", props{
 		"fileSystemId": files.id,
 		"policy":       policyOf(`{"Effect":"Deny","Principal":"*","Action":"*","Resource":"*","Condition":{"Bool":{"aws:SecureTransport":false}}}`),
 	})
 	for name, subnet := range map[string]*thing{"a": w.subnetA, "b": w.subnetB} {
-		target := w.add(efs.MountTargetType, name, standin.Props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
+		target := w.add(efs.MountTargetType, name, props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
 		if zone := "eu-central-1" + name; target.out.Str("availabilityZoneName") != zone || !strings.HasPrefix(target.out.Str("mountTargetDnsName"), zone+"."+files.id) {
 			t.Errorf("mount target is %v", target.out)
 		}
@@ -123,11 +106,9 @@ func TestFileSystem(t *testing.T) {
 // change in place.
 func TestMountTargetsGroups(t *testing.T) {
 	w := newNetwork(t)
-	target := w.make(efs.MountTargetType, "a", standin.Props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id})
-	if diff := cmp.Diff([]string{w.vpc.out.Str("defaultSecurityGroupId")}, target.out.List("securityGroups")); diff != "" {
-		t.Error(diff)
-	}
-	if err := w.update(target, standin.Props{"securityGroups": []any{w.group.id}}); err != nil || target.out.Str("networkInterfaceId") == "" {
+	target := w.make(efs.MountTargetType, "a", props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id})
+	assert.Check(t, is.DeepEqual([]string{w.vpc.out.Str("defaultSecurityGroupId")}, target.out.List("securityGroups")))
+	if err := w.update(target, props{"securityGroups": []any{w.group.id}}); err != nil || target.out.Str("networkInterfaceId") == "" {
 		t.Errorf("update gives %v, %v", err, target.out)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/elb"
@@ -21,18 +22,18 @@ type balanced struct {
 func newBalanced(t *testing.T) *balanced {
 	t.Helper()
 	b := &balanced{world: newNetwork(t)}
-	b.front = b.add(ec2.SecurityGroupType, "front", standin.Props{"vpcId": b.vpc.id})
+	b.front = b.add(ec2.SecurityGroupType, "front", props{"vpcId": b.vpc.id})
 	b.balancer = b.add(elb.LoadBalancerType, "web", b.balancerArgs(nil))
-	b.target = b.add(elb.TargetGroupType, "web", standin.Props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
-	b.listener = b.add(elb.ListenerType, "web", standin.Props{
+	b.target = b.add(elb.TargetGroupType, "web", props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
+	b.listener = b.add(elb.ListenerType, "web", props{
 		"loadBalancerArn": b.balancer.id, "port": 80, "protocol": "TCP",
 		"defaultActions": []any{map[string]any{"type": "forward", "targetGroupArn": b.target.id}},
 	})
 	return b
 }
 
-func (w *world) balancerArgs(change standin.Props) standin.Props {
-	args := standin.Props{
+func (w *world) balancerArgs(change props) props {
+	args := props{
 		"name": "web", "loadBalancerType": "network", "subnets": standin.Values(w.subnetA.id, w.subnetB.id),
 		"tags": map[string]any{"kubernetes.io/cluster/demo": "owned"},
 	}
@@ -61,9 +62,7 @@ func TestLoadBalancerHoldsItsNetwork(t *testing.T) {
 	if err != nil || len(found.List("ids")) != 2 {
 		t.Errorf("interfaces %v, %v", found["ids"], err)
 	}
-	if err := b.delete(b.balancer); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, b.delete(b.balancer))
 	if slices.ContainsFunc(b.cloud.Inventory(), func(i standin.Item) bool { return i.Type == elb.ListenerType }) {
 		t.Error("the listener is left without its load balancer")
 	}
@@ -72,11 +71,11 @@ func TestLoadBalancerHoldsItsNetwork(t *testing.T) {
 
 func TestLoadBalancerRefusals(t *testing.T) {
 	b := newBalanced(t)
-	elsewhere := b.make(ec2.VPCType, "other", standin.Props{"cidrBlock": "10.1.0.0/16"})
-	lonely := b.make(ec2.SubnetType, "lonely", standin.Props{"vpcId": elsewhere.id, "cidrBlock": "10.1.0.0/24", "availabilityZone": "eu-central-1c"})
-	foreign := b.make(ec2.SecurityGroupType, "foreign", standin.Props{"vpcId": elsewhere.id})
-	twin := b.make(ec2.SubnetType, "twin", standin.Props{"vpcId": b.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
-	for want, change := range map[string]standin.Props{
+	elsewhere := b.make(ec2.VPCType, "other", props{"cidrBlock": "10.1.0.0/16"})
+	lonely := b.make(ec2.SubnetType, "lonely", props{"vpcId": elsewhere.id, "cidrBlock": "10.1.0.0/24", "availabilityZone": "eu-central-1c"})
+	foreign := b.make(ec2.SecurityGroupType, "foreign", props{"vpcId": elsewhere.id})
+	twin := b.make(ec2.SubnetType, "twin", props{"vpcId": b.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1a"})
+	for want, change := range map[string]props{
 		"DuplicateLoadBalancerName: A load balancer with the same name 'web' exists":              {},
 		"SubnetNotFound: The subnet ID 'subnet-1' does not exist":                                 {"name": "x", "subnets": standin.Values("subnet-1")},
 		"InvalidSecurityGroup: The security group 'sg-1' does not exist":                          {"name": "x", "securityGroups": standin.Values("sg-1")},
@@ -90,17 +89,13 @@ func TestLoadBalancerRefusals(t *testing.T) {
 		"only alphanumeric characters and hyphens allowed":                                        {"name": "x_y"},
 		`expected loadBalancerType to be one of ["application" "network" "gateway"], got classic`: {"name": "x", "loadBalancerType": "classic"},
 	} {
-		_, err := b.try(elb.LoadBalancerType, "other", b.balancerArgs(change))
-		refuses(t, err, want)
+		b.denied(elb.LoadBalancerType, b.balancerArgs(change), want)
 	}
-	kept := b.make(elb.LoadBalancerType, "kept", b.balancerArgs(standin.Props{"name": "kept", "enableDeletionProtection": true}))
+	kept := b.make(elb.LoadBalancerType, "kept", b.balancerArgs(props{"name": "kept", "enableDeletionProtection": true}))
 	refuses(t, b.delete(kept), "cannot be deleted because deletion protection is enabled")
-	_, err := b.try(elb.TargetGroupType, "again", standin.Props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id})
-	refuses(t, err, "DuplicateTargetGroupName: A target group with the same name 'web' exists")
-	_, err = b.try(elb.TargetGroupType, "vague", standin.Props{"name": "vague", "vpcId": b.vpc.id, "protocol": "TCP"})
-	refuses(t, err, "port")
-	_, err = b.try(elb.ListenerType, "again", b.listener.in)
-	refuses(t, err, "DuplicateListener: A listener already exists on this port")
+	b.denied(elb.TargetGroupType, props{"name": "web", "port": 80, "protocol": "TCP", "vpcId": b.vpc.id}, "DuplicateTargetGroupName: A target group with the same name 'web' exists")
+	b.denied(elb.TargetGroupType, props{"name": "vague", "vpcId": b.vpc.id, "protocol": "TCP"}, "port")
+	b.denied(elb.ListenerType, b.listener.in, "DuplicateListener: A listener already exists on this port")
 }
 
 // TestLoadBalancingLookups finds what a teardown looks for.
@@ -108,13 +103,13 @@ func TestLoadBalancingLookups(t *testing.T) {
 	b := newBalanced(t)
 	ours := map[string]any{"kubernetes.io/cluster/demo": "owned"}
 	for token, tc := range map[string]struct {
-		args standin.Props
+		args props
 		key  string
 		want any
 	}{
-		"aws:lb/getLbs:getLbs":                        {standin.Props{"tags": ours}, "arns", standin.Values(b.balancer.id)},
-		"aws:lb/getLoadBalancer:getLoadBalancer":      {standin.Props{"tags": ours}, "name", "web"},
-		"aws:lb/getTargetGroup:getTargetGroup":        {standin.Props{"arn": b.target.id}, "name", "web"},
+		"aws:lb/getLbs:getLbs":                        {props{"tags": ours}, "arns", standin.Values(b.balancer.id)},
+		"aws:lb/getLoadBalancer:getLoadBalancer":      {props{"tags": ours}, "name", "web"},
+		"aws:lb/getTargetGroup:getTargetGroup":        {props{"arn": b.target.id}, "name", "web"},
 		"aws:ec2/getSecurityGroups:getSecurityGroups": {filtered(map[string]string{"group-name": b.front.out.Str("name")}), "ids", standin.Values(b.front.id)},
 	} {
 		found, err := b.invoke(token, tc.args)
@@ -124,7 +119,7 @@ func TestLoadBalancingLookups(t *testing.T) {
 			t.Errorf("%s: %s", token, diff)
 		}
 	}
-	found, err := b.invoke("aws:lb/getLbs:getLbs", standin.Props{"tags": map[string]any{"kubernetes.io/cluster/other": "owned"}})
+	found, err := b.invoke("aws:lb/getLbs:getLbs", props{"tags": map[string]any{"kubernetes.io/cluster/other": "owned"}})
 	if err != nil || len(found.List("arns")) != 0 {
 		t.Errorf("of another cluster: %v, %v", found["arns"], err)
 	}

@@ -5,96 +5,63 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/lab/aws/events"
 	"tombolo/lab/aws/sqs"
-	"tombolo/lab/standin"
 )
 
 const interruptions = `{"source":["aws.ec2"],"detail-type":["EC2 Spot Instance Interruption Warning"]}`
 
-func rulePattern(pattern string) func(*world) standin.Props {
-	return func(*world) standin.Props { return standin.Props{"eventPattern": pattern} }
-}
-
 func TestEventRefusals(t *testing.T) {
 	refused(t, emptyWorld, []attempt{
+		{"rule of nothing", events.EventRuleType, props{}, "one of [eventPattern scheduleExpression] must be specified"},
+		{"rule name", events.EventRuleType, props{"name": "a b", "eventPattern": interruptions}, "invalid value for name (only alphanumeric characters, and ._- are allowed, up to 64): a b"},
+		{"no JSON", events.EventRuleType, props{"eventPattern": "{"}, `eventPattern: "eventPattern" contains an invalid JSON`},
+		{"pattern too long", events.EventRuleType, props{"eventPattern": `{"source":["` + strings.Repeat("x", 4096) + `"]}`}, `"eventPattern" cannot be longer than 4096 characters`},
+		{"pattern of a list", events.EventRuleType, props{"eventPattern": `["aws.ec2"]`}, "InvalidEventPatternException: Event pattern is not valid. Reason: Filter is not an object"},
 		{
-			"rule of nothing", events.EventRuleType, func(*world) standin.Props { return standin.Props{} },
-			"one of [eventPattern scheduleExpression] must be specified",
-		},
-		{"rule name", events.EventRuleType, func(*world) standin.Props {
-			return standin.Props{"name": "a b", "eventPattern": interruptions}
-		}, "invalid value for name (only alphanumeric characters, and ._- are allowed, up to 64): a b"},
-		{
-			"no JSON", events.EventRuleType, rulePattern("{"),
-			`eventPattern: "eventPattern" contains an invalid JSON`,
-		},
-		{
-			"pattern too long", events.EventRuleType, rulePattern(`{"source":["` + strings.Repeat("x", 4096) + `"]}`),
-			`"eventPattern" cannot be longer than 4096 characters`,
-		},
-		{
-			"pattern of a list", events.EventRuleType, rulePattern(`["aws.ec2"]`),
-			"InvalidEventPatternException: Event pattern is not valid. Reason: Filter is not an object",
-		},
-		{
-			"leaf that is no list", events.EventRuleType, rulePattern(`{"source":"aws.ec2"}`),
+			"leaf that is no list", events.EventRuleType,
+			props{"eventPattern": `{"source":"aws.ec2"}`},
 			`InvalidEventPatternException: Event pattern is not valid. Reason: "source" must be an object or an array`,
 		},
-		{
-			"nested leaf that is no list", events.EventRuleType, rulePattern(`{"detail":{"state":"running"}}`),
-			`Reason: "state" must be an object or an array`,
-		},
-		{
-			"empty leaf", events.EventRuleType, rulePattern(`{"source":[]}`),
-			"Reason: Empty arrays are not allowed",
-		},
-		{
-			"list in a list", events.EventRuleType, rulePattern(`{"source":[["aws.ec2"]]}`),
-			"Reason: Match value must be String, number, true, false, or null",
-		},
-		{
-			"unknown match", events.EventRuleType, rulePattern(`{"source":[{"starts-with":"aws"}]}`),
-			"Reason: Unrecognized match type starts-with",
-		},
-		{
-			"schedule", events.EventRuleType, func(*world) standin.Props { return standin.Props{"scheduleExpression": "rate(1 minutes)"} },
-			"api error ValidationException: Parameter ScheduleExpression is not valid.",
-		},
-		{"no bus", events.EventRuleType, func(*world) standin.Props {
-			return standin.Props{"eventPattern": interruptions, "eventBusName": "orders"}
-		}, "ResourceNotFoundException: Event bus orders does not exist."},
-		{"no rule", events.EventTargetType, func(w *world) standin.Props {
-			q := w.make(sqs.QueueType, "q", standin.Props{})
-			return standin.Props{"rule": "none", "arn": q.out["arn"]}
+		{"nested leaf that is no list", events.EventRuleType, props{"eventPattern": `{"detail":{"state":"running"}}`}, `Reason: "state" must be an object or an array`},
+		{"empty leaf", events.EventRuleType, props{"eventPattern": `{"source":[]}`}, "Reason: Empty arrays are not allowed"},
+		{"list in a list", events.EventRuleType, props{"eventPattern": `{"source":[["aws.ec2"]]}`}, "Reason: Match value must be String, number, true, false, or null"},
+		{"unknown match", events.EventRuleType, props{"eventPattern": `{"source":[{"starts-with":"aws"}]}`}, "Reason: Unrecognized match type starts-with"},
+		{"schedule", events.EventRuleType, props{"scheduleExpression": "rate(1 minutes)"}, "api error ValidationException: Parameter ScheduleExpression is not valid."},
+		{"no bus", events.EventRuleType, props{"eventPattern": interruptions, "eventBusName": "orders"}, "ResourceNotFoundException: Event bus orders does not exist."},
+		{"no rule", events.EventTargetType, func(w *world) props {
+			q := w.make(sqs.QueueType, "q", props{})
+			return props{"rule": "none", "arn": q.out["arn"]}
 		}, "ResourceNotFoundException: Rule none does not exist on EventBus default."},
-		{"no ARN", events.EventTargetType, func(w *world) standin.Props {
-			q := w.make(sqs.QueueType, "q", standin.Props{})
-			return standin.Props{"rule": "r", "arn": q.out["url"]}
+		{"no ARN", events.EventTargetType, func(w *world) props {
+			q := w.make(sqs.QueueType, "q", props{})
+			return props{"rule": "r", "arn": q.out["url"]}
 		}, "is an invalid ARN: arn: invalid prefix"},
-		{"no queue", events.EventTargetType, func(w *world) standin.Props {
-			w.make(events.EventRuleType, "r", standin.Props{"name": "r", "eventPattern": interruptions})
-			return standin.Props{"rule": "r", "arn": "arn:aws:sqs:eu-central-1:111122223333:none"}
+		{"no queue", events.EventTargetType, func(w *world) props {
+			w.make(events.EventRuleType, "r", props{"name": "r", "eventPattern": interruptions})
+			return props{"rule": "r", "arn": "arn:aws:sqs:eu-central-1:111122223333:none"}
 		}, "api error ValidationException: Parameter arn:aws:sqs:eu-central-1:111122223333:none is not valid."},
-		{"sixth target", events.EventTargetType, func(w *world) standin.Props {
-			q := w.make(sqs.QueueType, "q", standin.Props{})
-			w.make(events.EventRuleType, "r", standin.Props{"name": "r", "eventPattern": interruptions})
+		{"sixth target", events.EventTargetType, func(w *world) props {
+			q := w.make(sqs.QueueType, "q", props{})
+			w.make(events.EventRuleType, "r", props{"name": "r", "eventPattern": interruptions})
 			for i := range 5 {
-				w.make(events.EventTargetType, fmt.Sprint("t", i), standin.Props{"rule": "r", "arn": q.out["arn"]})
+				w.make(events.EventTargetType, fmt.Sprint("t", i), props{"rule": "r", "arn": q.out["arn"]})
 			}
-			return standin.Props{"rule": "r", "arn": q.out["arn"]}
+			return props{"rule": "r", "arn": q.out["arn"]}
 		}, "LimitExceededException: The requested resource exceeds the maximum number allowed."},
 	})
 }
 
 func TestEvents(t *testing.T) {
 	w := emptyWorld(t)
-	q := w.add(sqs.QueueType, "queue", standin.Props{"name": "demo"})
-	rule := w.add(events.EventRuleType, "rule", standin.Props{"name": "spot", "eventPattern": interruptions})
+	q := w.add(sqs.QueueType, "queue", props{"name": "demo"})
+	rule := w.add(events.EventRuleType, "rule", props{"name": "spot", "eventPattern": interruptions})
 	if rule.id != "spot" || rule.out.Str("arn") != "arn:aws:events:eu-central-1:111122223333:rule/spot" || rule.out.Str("state") != "ENABLED" {
 		t.Errorf("rule is %s, %v", rule.id, rule.out)
 	}
-	target := w.add(events.EventTargetType, "target", standin.Props{"rule": rule.id, "targetId": "queue", "arn": q.out["arn"]})
+	target := w.add(events.EventTargetType, "target", props{"rule": rule.id, "targetId": "queue", "arn": q.out["arn"]})
 	if target.id != "spot-queue" {
 		t.Errorf("target is %s", target.id)
 	}
@@ -114,19 +81,17 @@ func TestPatterns(t *testing.T) {
 		`{"source":[{"prefix":"aws."},{"anything-but":["aws.s3"]}],"detail":{"n":[{"numeric":[">",0,"<=",5]}],"x":[{"exists":false}]}}`,
 		`{"$or":[{"source":["a"]},{"detail-type":["b"]}]}`,
 	} {
-		a.make(events.EventRuleType, fmt.Sprint("r", i), standin.Props{"eventPattern": pattern})
+		a.make(events.EventRuleType, fmt.Sprint("r", i), props{"eventPattern": pattern})
 	}
-	a.make(events.EventRuleType, "rate", standin.Props{"scheduleExpression": "rate(5 minutes)"})
-	a.make(events.EventRuleType, "cron", standin.Props{"scheduleExpression": "cron(0 20 * * ? *)", "state": "DISABLED"})
+	a.make(events.EventRuleType, "rate", props{"scheduleExpression": "rate(5 minutes)"})
+	a.make(events.EventRuleType, "cron", props{"scheduleExpression": "cron(0 20 * * ? *)", "state": "DISABLED"})
 }
 
 // TestQueueGoesBeforeItsTarget: EventBridge does not hold queues.
 func TestQueueGoesBeforeItsTarget(t *testing.T) {
 	w := emptyWorld(t)
-	q := w.make(sqs.QueueType, "queue", standin.Props{})
-	rule := w.make(events.EventRuleType, "rule", standin.Props{"eventPattern": interruptions})
-	w.make(events.EventTargetType, "target", standin.Props{"rule": rule.id, "arn": q.out["arn"]})
-	if err := w.delete(q); err != nil {
-		t.Error(err)
-	}
+	q := w.make(sqs.QueueType, "queue", props{})
+	rule := w.make(events.EventRuleType, "rule", props{"eventPattern": interruptions})
+	w.make(events.EventTargetType, "target", props{"rule": rule.id, "arn": q.out["arn"]})
+	assert.Check(t, w.delete(q))
 }

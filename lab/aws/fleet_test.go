@@ -17,11 +17,11 @@ import (
 	stssdk "github.com/aws/aws-sdk-go-v2/service/sts"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/golang-jwt/jwt/v5"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/sts"
-	"tombolo/lab/standin"
 )
 
 const (
@@ -41,21 +41,19 @@ type fleet struct {
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{world: newWorld(t)}
-	f.make(eks.ClusterType, "spoke", f.clusterArgs(standin.Props{"name": "spoke", "encryptionConfig": nil}))
+	f.make(eks.ClusterType, "spoke", f.clusterArgs(props{"name": "spoke", "encryptionConfig": nil}))
 	f.issuer = eks.Issuer(eks.ClusterNamed(f.cloud, "demo"))
-	f.provider = f.make(iam.OIDCProviderType, "oidc", standin.Props{"url": f.issuer, "clientIdLists": []any{"sts.amazonaws.com"}})
-	f.hubRole = f.make(iam.RoleType, "hub", standin.Props{"name": "demo-argocd", "assumeRolePolicy": f.accountTrust(controllerAccount)})
-	f.mayAssume = f.make(iam.RolePolicyType, "hub", standin.Props{"role": "demo-argocd", "name": "spokes", "policy": policyOf(maySpokes)})
-	f.spokeRole = f.make(iam.RoleType, "spoke", standin.Props{"name": "spoke-argocd-spoke", "assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `["sts:AssumeRole","sts:TagSession"]`)})
-	f.entry = f.make(eks.AccessEntryType, "spoke", standin.Props{
+	f.provider = f.make(iam.OIDCProviderType, "oidc", props{"url": f.issuer, "clientIdLists": []any{"sts.amazonaws.com"}})
+	f.hubRole = f.make(iam.RoleType, "hub", props{"name": "demo-argocd", "assumeRolePolicy": f.accountTrust(controllerAccount)})
+	f.mayAssume = f.make(iam.RolePolicyType, "hub", props{"role": "demo-argocd", "name": "spokes", "policy": policyOf(maySpokes)})
+	f.spokeRole = f.make(iam.RoleType, "spoke", props{"name": "spoke-argocd-spoke", "assumeRolePolicy": roleTrust(f.hubRole.out.Str("arn"), `["sts:AssumeRole","sts:TagSession"]`)})
+	f.entry = f.make(eks.AccessEntryType, "spoke", props{
 		"clusterName": "spoke", "principalArn": f.spokeRole.out["arn"], "kubernetesGroups": []any{"tombolo:argocd"},
 	})
 	server := httptest.NewServer(sts.Handler(f.cloud))
 	t.Cleanup(server.Close)
 	address, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	f.client = &http.Client{Transport: toServer{address.Host}}
 	return f
 }
@@ -93,9 +91,7 @@ func (f *fleet) accountToken(change func(*jwt.RegisteredClaims)) string {
 		change(&claims)
 	}
 	token, err := jwt.NewWithClaims(jwt.SigningMethodES256, claims).SignedString(f.fake.key)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NilError(f.t, err)
 	return token
 }
 
@@ -103,9 +99,7 @@ func (f *fleet) accountToken(change func(*jwt.RegisteredClaims)) string {
 func (f *fleet) pod(token string) awssdk.Config {
 	f.t.Helper()
 	file := filepath.Join(f.t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NilError(f.t, os.WriteFile(file, []byte(token), 0o600))
 	nothing := filepath.Join(f.t.TempDir(), "none")
 	for key, value := range map[string]string{
 		"AWS_WEB_IDENTITY_TOKEN_FILE": file, "AWS_ROLE_ARN": f.hubRole.out.Str("arn"), "AWS_ROLE_SESSION_NAME": "controller", "AWS_REGION": fleetRegion,
@@ -115,9 +109,7 @@ func (f *fleet) pod(token string) awssdk.Config {
 		f.t.Setenv(key, value)
 	}
 	c, err := config.LoadDefaultConfig(f.t.Context(), config.WithHTTPClient(f.client), config.WithRetryer(func() awssdk.Retryer { return awssdk.NopRetryer{} }))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	assert.NilError(f.t, err)
 	return c
 }
 

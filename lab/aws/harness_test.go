@@ -17,6 +17,7 @@ import (
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/protobuf/types/known/structpb"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
@@ -25,6 +26,8 @@ import (
 	"tombolo/lab/aws/logs"
 	"tombolo/lab/standin"
 )
+
+type props = standin.Props
 
 // fakeClusters remembers which control planes run and which nodes they have.
 type fakeClusters struct {
@@ -41,9 +44,7 @@ type fakeClusters struct {
 func newFake(t *testing.T) *fakeClusters {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return &fakeClusters{running: map[string]standin.ClusterSpec{}, nodes: map[string][]standin.Node{}, key: key}
 }
 
@@ -96,7 +97,7 @@ func newAccount(t *testing.T) *bench {
 	t.Helper()
 	a := &bench{t: t, fake: newFake(t), dir: t.TempDir()}
 	a.open(standin.Options{})
-	a.configure(standin.Props{"region": "eu-central-1"})
+	a.configure(props{"region": "eu-central-1"})
 	return a
 }
 
@@ -104,35 +105,29 @@ func (a *bench) open(o standin.Options) {
 	a.t.Helper()
 	o.Clusters = a.fake
 	cloud, err := Open(a.dir, o)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	a.cloud, a.server = cloud, cloud.Provider()
 	a.t.Cleanup(cloud.Close)
 }
 
-func (a *bench) configure(config standin.Props) {
+func (a *bench) configure(config props) {
 	a.t.Helper()
 	if _, err := a.server.Configure(a.t.Context(), &pulumirpc.ConfigureRequest{Args: a.wire(config)}); err != nil {
 		a.t.Fatal(err)
 	}
 }
 
-func (a *bench) wire(p standin.Props) *structpb.Struct {
+func (a *bench) wire(p props) *structpb.Struct {
 	a.t.Helper()
 	s, err := standin.Marshal(standin.Normal(map[string]any(p.Clone())).(map[string]any), "test")
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	return s
 }
 
-func (a *bench) plain(s *structpb.Struct) standin.Props {
+func (a *bench) plain(s *structpb.Struct) props {
 	a.t.Helper()
 	p, err := standin.Unmarshal(s, "test")
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	return p
 }
 
@@ -141,10 +136,10 @@ func urnOf(token, name string) string { return "urn:pulumi:demo::tombolo::" + to
 // thing is a resource that was made.
 type thing struct {
 	token, name, id string
-	in, out         standin.Props
+	in, out         props
 }
 
-func (a *bench) check(token, name string, olds, in standin.Props) (standin.Props, string) {
+func (a *bench) check(token, name string, olds, in props) (props, string) {
 	a.t.Helper()
 	res, err := a.server.Check(a.t.Context(), &pulumirpc.CheckRequest{
 		Urn: urnOf(token, name), Olds: a.wire(olds), News: a.wire(in), RandomSeed: []byte(name),
@@ -159,7 +154,7 @@ func (a *bench) check(token, name string, olds, in standin.Props) (standin.Props
 	return a.plain(res.Inputs), strings.Join(reasons, "\n")
 }
 
-func (a *bench) try(token, name string, in standin.Props) (*thing, error) {
+func (a *bench) try(token, name string, in props) (*thing, error) {
 	a.t.Helper()
 	inputs, failures := a.check(token, name, nil, in)
 	if failures != "" {
@@ -178,7 +173,7 @@ func (a *bench) try(token, name string, in standin.Props) (*thing, error) {
 	return made, nil
 }
 
-func (a *bench) make(token, name string, in standin.Props) *thing {
+func (a *bench) make(token, name string, in props) *thing {
 	a.t.Helper()
 	made, err := a.try(token, name, in)
 	if err != nil {
@@ -192,7 +187,7 @@ func (a *bench) delete(x *thing) error {
 	return err
 }
 
-func (a *bench) diff(x *thing, change standin.Props) *pulumirpc.DiffResponse {
+func (a *bench) diff(x *thing, change props) *pulumirpc.DiffResponse {
 	a.t.Helper()
 	in := x.in.Clone()
 	maps.Copy(in, change)
@@ -203,13 +198,11 @@ func (a *bench) diff(x *thing, change standin.Props) *pulumirpc.DiffResponse {
 	res, err := a.server.Diff(a.t.Context(), &pulumirpc.DiffRequest{
 		Urn: urnOf(x.token, x.name), Id: x.id, Olds: a.wire(x.out), OldInputs: a.wire(x.in), News: a.wire(news),
 	})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	return res
 }
 
-func (a *bench) update(x *thing, change standin.Props) error {
+func (a *bench) update(x *thing, change props) error {
 	a.t.Helper()
 	in := x.in.Clone()
 	maps.Copy(in, change)
@@ -222,7 +215,7 @@ func (a *bench) update(x *thing, change standin.Props) error {
 	return err
 }
 
-func (a *bench) invoke(token string, args standin.Props) (standin.Props, error) {
+func (a *bench) invoke(token string, args props) (props, error) {
 	a.t.Helper()
 	res, err := a.server.Invoke(a.t.Context(), &pulumirpc.InvokeRequest{Tok: token, Args: a.wire(args)})
 	if err != nil {
@@ -232,6 +225,16 @@ func (a *bench) invoke(token string, args standin.Props) (standin.Props, error) 
 		return nil, errors.New(res.Failures[0].Reason)
 	}
 	return a.plain(res.Return), nil
+}
+
+// tagged are the resources with a tag, as the tagging API finds them.
+func (a *bench) tagged(key, value string) []standin.Props {
+	a.t.Helper()
+	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{
+		"tagFilters": []any{map[string]any{"key": key, "values": []any{value}}},
+	})
+	assert.NilError(a.t, err)
+	return found.Objects("resourceTagMappingLists")
 }
 
 // eventually waits for a condition, at most ten seconds.
@@ -267,7 +270,7 @@ type world struct {
 	key, cluster, nodes           *thing
 }
 
-func (w *world) add(token, name string, in standin.Props) *thing {
+func (w *world) add(token, name string, in props) *thing {
 	w.t.Helper()
 	x := w.make(token, name, in)
 	w.made = append(w.made, x)
@@ -281,7 +284,7 @@ func emptyWorld(t *testing.T) *world {
 }
 
 // read looks a resource up, as a refresh does.
-func (a *bench) read(x *thing) (in, out standin.Props) {
+func (a *bench) read(x *thing) (in, out props) {
 	a.t.Helper()
 	res, err := a.server.Read(a.t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(x.token, x.name), Id: x.id})
 	if err != nil || res.Id == "" {
@@ -311,41 +314,55 @@ func refuses(t *testing.T, err error, want string) {
 	}
 }
 
+// denied asserts that AWS refuses to make a resource.
+func (a *bench) denied(token string, in props, want string) {
+	a.t.Helper()
+	_, err := a.try(token, "x", in)
+	refuses(a.t, err, want)
+}
+
+// unanswered asserts that a function fails.
+func (a *bench) unanswered(token string, args props, want string) {
+	a.t.Helper()
+	_, err := a.invoke(token, args)
+	refuses(a.t, err, want)
+}
+
 func newNetwork(t *testing.T) *world {
 	t.Helper()
 	w := &world{bench: newAccount(t)}
-	w.vpc = w.add(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16", "enableDnsHostnames": true, "tags": map[string]any{"Name": "net"}})
-	w.add(ec2.DefaultGroupType, "default", standin.Props{"vpcId": w.vpc.id})
+	w.vpc = w.add(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "enableDnsHostnames": true, "tags": map[string]any{"Name": "net"}})
+	w.add(ec2.DefaultGroupType, "default", props{"vpcId": w.vpc.id})
 	for i, x := range []**thing{&w.subnetA, &w.subnetB} {
 		zone := string(rune('a' + i))
-		*x = w.add(ec2.SubnetType, "subnet-"+zone, standin.Props{"vpcId": w.vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i), "availabilityZone": "eu-central-1" + zone})
+		*x = w.add(ec2.SubnetType, "subnet-"+zone, props{"vpcId": w.vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i), "availabilityZone": "eu-central-1" + zone})
 	}
-	w.gateway = w.add(ec2.GatewayType, "igw", standin.Props{"vpcId": w.vpc.id})
-	w.address = w.add(ec2.EIPType, "eip", standin.Props{"domain": "vpc"})
-	w.nat = w.add(ec2.NatType, "nat", standin.Props{"allocationId": w.address.id, "subnetId": w.subnetA.id})
-	w.table = w.add(ec2.RouteTableType, "table", standin.Props{"vpcId": w.vpc.id})
-	w.add(ec2.RouteType, "route", standin.Props{"routeTableId": w.table.id, "destinationCidrBlock": "0.0.0.0/0", "natGatewayId": w.nat.id})
-	w.link = w.add(ec2.TableLinkType, "link", standin.Props{"routeTableId": w.table.id, "subnetId": w.subnetB.id})
-	w.group = w.add(ec2.SecurityGroupType, "group", standin.Props{"vpcId": w.vpc.id})
+	w.gateway = w.add(ec2.GatewayType, "igw", props{"vpcId": w.vpc.id})
+	w.address = w.add(ec2.EIPType, "eip", props{"domain": "vpc"})
+	w.nat = w.add(ec2.NatType, "nat", props{"allocationId": w.address.id, "subnetId": w.subnetA.id})
+	w.table = w.add(ec2.RouteTableType, "table", props{"vpcId": w.vpc.id})
+	w.add(ec2.RouteType, "route", props{"routeTableId": w.table.id, "destinationCidrBlock": "0.0.0.0/0", "natGatewayId": w.nat.id})
+	w.link = w.add(ec2.TableLinkType, "link", props{"routeTableId": w.table.id, "subnetId": w.subnetB.id})
+	w.group = w.add(ec2.SecurityGroupType, "group", props{"vpcId": w.vpc.id})
 	return w
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := newNetwork(t)
-	w.clusterRole = w.add(iam.RoleType, "cluster-role", standin.Props{"assumeRolePolicy": clusterTrust})
-	w.add(iam.AttachmentType, "cluster-policy", standin.Props{"role": w.clusterRole.id, "policyArn": "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"})
-	w.nodeRole = w.add(iam.RoleType, "node-role", standin.Props{"assumeRolePolicy": nodeTrust})
-	w.policy = w.add(iam.AttachmentType, "node-policy", standin.Props{"role": w.nodeRole.id, "policyArn": "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"})
-	w.key = w.add(kms.KeyType, "key", standin.Props{"description": "secrets"})
-	w.add(logs.LogGroupType, "logs", standin.Props{"name": "/aws/eks/demo/cluster", "retentionInDays": 90})
-	w.cluster = w.add(eks.ClusterType, "cluster", w.clusterArgs(standin.Props{"name": "demo"}))
+	w.clusterRole = w.add(iam.RoleType, "cluster-role", props{"assumeRolePolicy": clusterTrust})
+	w.add(iam.AttachmentType, "cluster-policy", props{"role": w.clusterRole.id, "policyArn": "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"})
+	w.nodeRole = w.add(iam.RoleType, "node-role", props{"assumeRolePolicy": nodeTrust})
+	w.policy = w.add(iam.AttachmentType, "node-policy", props{"role": w.nodeRole.id, "policyArn": "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"})
+	w.key = w.add(kms.KeyType, "key", props{"description": "secrets"})
+	w.add(logs.LogGroupType, "logs", props{"name": "/aws/eks/demo/cluster", "retentionInDays": 90})
+	w.cluster = w.add(eks.ClusterType, "cluster", w.clusterArgs(props{"name": "demo"}))
 	w.nodes = w.add(eks.NodeGroupType, "nodes", w.nodeArgs(nil))
 	return w
 }
 
-func (w *world) clusterArgs(change standin.Props) standin.Props {
-	in := standin.Props{
+func (w *world) clusterArgs(change props) props {
+	in := props{
 		"roleArn": w.clusterRole.out["arn"], "version": "1.34", "enabledClusterLogTypes": []any{"api"},
 		"vpcConfig":        map[string]any{"subnetIds": []any{w.subnetA.id, w.subnetB.id}, "securityGroupIds": []any{w.group.id}},
 		"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": w.key.out["arn"]}, "resources": []any{"secrets"}},
@@ -354,8 +371,8 @@ func (w *world) clusterArgs(change standin.Props) standin.Props {
 	return standin.Merged(in, change)
 }
 
-func (w *world) nodeArgs(change standin.Props) standin.Props {
-	in := standin.Props{
+func (w *world) nodeArgs(change props) props {
+	in := props{
 		"clusterName": "demo", "nodeRoleArn": w.nodeRole.out["arn"], "subnetIds": []any{w.subnetA.id, w.subnetB.id},
 		"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 2, "maxSize": 3}, "instanceTypes": []any{"m7i.large"},
 		"labels": map[string]any{"workload": "system"}, "taints": []any{map[string]any{"key": "dedicated", "value": "x", "effect": "NO_SCHEDULE"}},

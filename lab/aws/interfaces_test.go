@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
@@ -16,12 +17,12 @@ const (
 )
 
 // filtered asks with filters of one value each.
-func filtered(filters map[string]string) standin.Props {
+func filtered(filters map[string]string) props {
 	list := []any{}
 	for name, value := range filters {
 		list = append(list, map[string]any{"name": name, "values": []any{value}})
 	}
-	return standin.Props{"filters": list}
+	return props{"filters": list}
 }
 
 // mounted is a network with a mount target in each of its subnets.
@@ -30,13 +31,13 @@ func mounted(t *testing.T) (w *world, files, a, b *thing) {
 	w = newNetwork(t)
 	files = w.fileSystem(nil)
 	target := func(name string, subnet *thing) *thing {
-		return w.make(efs.MountTargetType, name, standin.Props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
+		return w.make(efs.MountTargetType, name, props{"fileSystemId": files.id, "subnetId": subnet.id, "securityGroups": []any{w.group.id}})
 	}
 	return w, files, target("a", w.subnetA), target("b", w.subnetB)
 }
 
-// TestInterfacesOfMountTargets: the description names the mount target, which
-// is how one is found that nobody noted.
+// TestInterfacesOfMountTargets: the description names the mount target, by
+// which one is found that is in no state.
 func TestInterfacesOfMountTargets(t *testing.T) {
 	w, files, a, b := mounted(t)
 	inA, inB := a.out.Str("networkInterfaceId"), b.out.Str("networkInterfaceId")
@@ -67,11 +68,9 @@ func TestInterfacesOfMountTargets(t *testing.T) {
 func TestInterfaceOfAMountTarget(t *testing.T) {
 	w, files, a, _ := mounted(t)
 	id, address := a.out.Str("networkInterfaceId"), a.out.Str("ipAddress")
-	found, err := w.invoke(oneInterface, standin.Props{"id": id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := standin.Props{
+	found, err := w.invoke(oneInterface, props{"id": id})
+	assert.NilError(t, err)
+	want := props{
 		"id":               id,
 		"arn":              "arn:aws:ec2:eu-central-1:111122223333:network-interface/" + id,
 		"availabilityZone": "eu-central-1a",
@@ -94,26 +93,21 @@ func TestInterfaceOfAMountTarget(t *testing.T) {
 // with the target.
 func TestInterfaceFollowsItsTarget(t *testing.T) {
 	w, _, a, _ := mounted(t)
-	group := w.make(ec2.SecurityGroupType, "other", standin.Props{"vpcId": w.vpc.id})
-	if err := w.update(a, standin.Props{"securityGroups": []any{group.id}}); err != nil {
-		t.Fatal(err)
-	}
-	asked := standin.Props{"id": a.out.Str("networkInterfaceId")}
+	group := w.make(ec2.SecurityGroupType, "other", props{"vpcId": w.vpc.id})
+	assert.NilError(t, w.update(a, props{"securityGroups": []any{group.id}}))
+	asked := props{"id": a.out.Str("networkInterfaceId")}
 	found, err := w.invoke(oneInterface, asked)
 	if err != nil || !cmp.Equal(found.List("securityGroups"), []string{group.id}) {
 		t.Errorf("groups are %v, error %v", found["securityGroups"], err)
 	}
-	if err := w.delete(a); err != nil {
-		t.Fatal(err)
-	}
-	_, err = w.invoke(oneInterface, asked)
-	refuses(t, err, "no matching EC2 Network Interface found")
+	assert.NilError(t, w.delete(a))
+	w.unanswered(oneInterface, asked, "no matching EC2 Network Interface found")
 }
 
 func TestInterfaceRefusals(t *testing.T) {
 	w, _, _, _ := mounted(t)
 	for token, tc := range map[string]struct {
-		args standin.Props
+		args props
 		want string
 	}{
 		oneInterface: {
@@ -125,8 +119,7 @@ func TestInterfaceRefusals(t *testing.T) {
 			"the AWS stand-in does not filter network interfaces by attachment.instance-id",
 		},
 	} {
-		_, err := w.invoke(token, tc.args)
-		refuses(t, err, tc.want)
+		w.unanswered(token, tc.args, tc.want)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	clientauthentication "k8s.io/client-go/pkg/apis/clientauthentication/v1beta1"
 
 	"tombolo/lab/aws/authenticator"
@@ -26,16 +27,10 @@ func TestArgoCDsProgram(t *testing.T) {
 	f := newFleet(t)
 	dir := t.TempDir()
 	authority, err := pki.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := authority.Issue("sts", pki.Subject{DNSNames: sts.Hosts()}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, authority.Issue("sts", pki.Subject{DNSNames: sts.Hosts()}))
 	trust, err := authority.TLS("sts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	tunnel := proxy.NewTunnel(sts.Hosts()...)
 	sts := &http.Server{Handler: sts.Handler(f.cloud), TLSConfig: trust}
 	go sts.ServeTLS(tunnel, "", "")
@@ -43,9 +38,7 @@ func TestArgoCDsProgram(t *testing.T) {
 	front := httptest.NewServer(proxy.Handler(nil, tunnel))
 	t.Cleanup(front.Close)
 	file := filepath.Join(dir, "token")
-	if err := os.WriteFile(file, []byte(f.accountToken(nil)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte(f.accountToken(nil)), 0o600))
 	cmd := exec.CommandContext(t.Context(), filepath.Join("..", "..", ".tools", "bin", "argocd-k8s-auth"),
 		"aws", "--cluster-name", "spoke", "--role-arn", f.spokeRole.out.Str("arn"))
 	cmd.Env = []string{
@@ -54,13 +47,9 @@ func TestArgoCDsProgram(t *testing.T) {
 	}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var credential clientauthentication.ExecCredential
-	if err := json.Unmarshal(out, &credential); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(out, &credential))
 	user, groups, err := authenticator.Authenticate(f.cloud, "spoke", credential.Status.Token)
 	if err != nil || !strings.HasPrefix(user, "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke/") || len(groups) != 1 || groups[0] != "tombolo:argocd" {
 		t.Errorf("got %s %v %v", user, groups, err)

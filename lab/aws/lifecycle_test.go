@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/aws/ec2"
@@ -54,10 +55,8 @@ func TestLifecycle(t *testing.T) {
 func TestNodesFollowTheSize(t *testing.T) {
 	w := newWorld(t)
 	before := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]
-	err := w.update(w.nodes, standin.Props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	err := w.update(w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}})
+	assert.NilError(t, err)
 	after := w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]
 	if len(after) != 3 || after[0].Name != before[0].Name {
 		t.Errorf("nodes were %v and are %v", before, after)
@@ -68,18 +67,12 @@ func TestReopen(t *testing.T) {
 	w := newWorld(t)
 	before := w.cloud.Inventory()
 	token, _, err := authenticator.GetToken(w.cloud, "demo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	w.fake.running, w.fake.nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
 	w.open(standin.Options{})
-	w.configure(standin.Props{"region": "eu-central-1"})
-	if diff := cmp.Diff(before, w.cloud.Inventory()); diff != "" {
-		t.Error(diff)
-	}
-	if err := w.cloud.Resume(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.configure(props{"region": "eu-central-1"})
+	assert.Check(t, is.DeepEqual(before, w.cloud.Inventory()))
+	assert.NilError(t, w.cloud.Resume(t.Context()))
 	if len(w.fake.running) != 1 || len(w.fake.nodes["demo/"+w.nodes.in.Str("nodeGroupName")]) != 2 {
 		t.Errorf("after resume: %v %v", w.fake.running, w.fake.nodes)
 	}
@@ -87,12 +80,8 @@ func TestReopen(t *testing.T) {
 		t.Errorf("the old token gives %v, %v", groups, err)
 	}
 	res, err := w.server.Read(t.Context(), &pulumirpc.ReadRequest{Urn: urnOf(ec2.VPCType, "vpc"), Id: w.vpc.id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(w.vpc.out, w.plain(res.Properties)); diff != "" {
-		t.Error(diff)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(w.vpc.out, w.plain(res.Properties)))
 }
 
 func TestResumeAsksAFailedClusterForNothing(t *testing.T) {
@@ -111,9 +100,9 @@ func TestResumeAsksAFailedClusterForNothing(t *testing.T) {
 
 func TestReadByImportForm(t *testing.T) {
 	w := newWorld(t)
-	role := w.make(iam.RoleType, "pod", standin.Props{"assumeRolePolicy": podTrust})
-	pod := w.make(eks.PodIdentityType, "pod", standin.Props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.out["arn"]})
-	w.make(ec2.GroupRuleType, "rule", standin.Props{
+	role := w.make(iam.RoleType, "pod", props{"assumeRolePolicy": podTrust})
+	pod := w.make(eks.PodIdentityType, "pod", props{"clusterName": "demo", "namespace": "a", "serviceAccount": "b", "roleArn": role.out["arn"]})
+	w.make(ec2.GroupRuleType, "rule", props{
 		"securityGroupId": w.group.id, "type": "ingress", "protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "self": true,
 	})
 	for token, id := range map[string]string{
@@ -139,7 +128,7 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 	w := newWorld(t)
 	w.fake.block = make(chan struct{})
 	made := make(chan error)
-	in := w.clusterArgs(standin.Props{"name": "second"})
+	in := w.clusterArgs(props{"name": "second"})
 	go func() {
 		_, err := w.try(eks.ClusterType, "second", in)
 		made <- err
@@ -150,9 +139,7 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 	if _, err := w.server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-made; err == nil || !strings.Contains(err.Error(), "stopped waiting for aws:eks/cluster:Cluster second, which goes on: the operation was cancelled") {
-		t.Errorf("the caller got %v", err)
-	}
+	refuses(t, <-made, "stopped waiting for aws:eks/cluster:Cluster second, which goes on: the operation was cancelled")
 	close(w.fake.block)
 	w.cloud.Work.Wait()
 	if r := eks.ClusterNamed(w.cloud, "second"); r == nil || r.Status != standin.StatusActive || r.Outputs.Str("endpoint") == "" {
@@ -163,10 +150,8 @@ func TestVanishedCallerLeavesTheResource(t *testing.T) {
 func TestFailedStartCanBeTriedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.fake.fail = errors.New("etcd: port 2379 is taken")
-	in := w.clusterArgs(standin.Props{"name": "second"})
-	if _, err := w.try(eks.ClusterType, "second", in); err == nil || !strings.Contains(err.Error(), "waiting for EKS Cluster (second): etcd: port 2379 is taken") {
-		t.Errorf("got %v", err)
-	}
+	in := w.clusterArgs(props{"name": "second"})
+	w.denied(eks.ClusterType, in, "waiting for EKS Cluster (second): etcd: port 2379 is taken")
 	w.fake.fail = nil
 	w.make(eks.ClusterType, "second", in)
 }
@@ -174,27 +159,25 @@ func TestFailedStartCanBeTriedAgain(t *testing.T) {
 func TestLatencyEndsWithTheCaller(t *testing.T) {
 	a := newAccount(t)
 	a.open(standin.Options{LatencyScale: 1000})
-	a.configure(standin.Props{})
+	a.configure(props{})
 	done := make(chan error)
-	go func() { _, err := a.try(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
+	go func() { _, err := a.try(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"}); done <- err }()
 	a.eventually("the VPC is recorded", func() bool { return len(a.cloud.Inventory()) == 1 })
 	if _, err := a.server.Cancel(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "the operation was cancelled") {
-		t.Errorf("got %v", err)
-	}
+	refuses(t, <-done, "the operation was cancelled")
 }
 
 // TestRepeatedCreate of what is busy does not wait: it has the account locked,
 // for which the other operation may wait.
 func TestRepeatedCreate(t *testing.T) {
 	a := newAccount(t)
-	queue := a.make(sqs.QueueType, "queue", standin.Props{"name": "q"})
+	queue := a.make(sqs.QueueType, "queue", props{"name": "q"})
 	unlock := a.cloud.LockResource(sqs.QueueType, "eu-central-1", queue.id)
 	made := make(chan error, 1)
 	go func() {
-		_, err := a.try(sqs.QueueType, "again", standin.Props{"name": "q"})
+		_, err := a.try(sqs.QueueType, "again", props{"name": "q"})
 		made <- err
 	}()
 	select {
@@ -206,19 +189,17 @@ func TestRepeatedCreate(t *testing.T) {
 		t.Error("the second creation waits for the first one's lock")
 	}
 	unlock()
-	if err := a.delete(queue); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, a.delete(queue))
 }
 
 func TestConcurrentCreates(t *testing.T) {
 	a := newAccount(t)
-	vpc := a.make(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16"})
+	vpc := a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
 	var wg sync.WaitGroup
 	errs := make(chan error, 40)
 	for i := range 40 {
 		wg.Go(func() { // twenty blocks, each asked for twice
-			_, err := a.try(ec2.SubnetType, fmt.Sprint("s", i), standin.Props{"vpcId": vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i%20)})
+			_, err := a.try(ec2.SubnetType, fmt.Sprint("s", i), props{"vpcId": vpc.id, "cidrBlock": fmt.Sprintf("10.0.%d.0/24", i%20)})
 			errs <- err
 		})
 	}
@@ -237,16 +218,9 @@ func TestConcurrentCreates(t *testing.T) {
 
 func TestUnwritableStateMakesNothing(t *testing.T) {
 	a := newAccount(t)
-	if err := os.RemoveAll(a.dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(a.dir, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := a.try(ec2.EIPType, "eip", standin.Props{"domain": "vpc"})
-	if err == nil || !strings.Contains(err.Error(), "record aws:ec2/eip:Eip eipalloc-0") {
-		t.Errorf("got %v", err)
-	}
+	assert.NilError(t, os.RemoveAll(a.dir))
+	assert.NilError(t, os.WriteFile(a.dir, nil, 0o600))
+	a.denied(ec2.EIPType, props{"domain": "vpc"}, "record aws:ec2/eip:Eip eipalloc-0")
 	if items := a.cloud.Inventory(); len(items) != 0 {
 		t.Errorf("made %v", items)
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/standin"
@@ -16,17 +18,15 @@ const image = "ami-0123456789abcdef0"
 func TestInstanceHoldsItsNetwork(t *testing.T) {
 	w := newNetwork(t)
 	tags := map[string]any{"karpenter.sh/nodepool": "default"}
-	instance := w.add(ec2.InstanceType, "node", standin.Props{
+	instance := w.add(ec2.InstanceType, "node", props{
 		"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "vpcSecurityGroupIds": standin.Values(w.group.id), "tags": tags,
 	})
-	found, err := w.invoke("aws:ec2/getInstances:getInstances", standin.Props{"instanceTags": tags})
-	if diff := cmp.Diff(standin.Values(instance.id), found["ids"]); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	found, err := w.invoke("aws:ec2/getInstances:getInstances", props{"instanceTags": tags})
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(standin.Values(instance.id), found["ids"]))
 	interfaces, err := w.invoke(manyInterfaces, filtered(map[string]string{"group-id": w.group.id}))
-	if diff := cmp.Diff(standin.Values(instance.out.Str("primaryNetworkInterfaceId")), interfaces["ids"]); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual(standin.Values(instance.out.Str("primaryNetworkInterfaceId")), interfaces["ids"]))
 	refuses(t, w.delete(w.group), "DependencyViolation: resource "+w.group.id+" has a dependent object")
 	refuses(t, w.delete(w.subnetA), "DependencyViolation: The subnet '"+w.subnetA.id+"' has dependencies")
 	w.takeDown()
@@ -34,23 +34,22 @@ func TestInstanceHoldsItsNetwork(t *testing.T) {
 
 func TestInstanceRefusals(t *testing.T) {
 	w := newNetwork(t)
-	for want, change := range map[string]standin.Props{
+	for want, change := range map[string]props{
 		"InvalidAMIID.Malformed":                                            {"ami": "x"},
 		"Invalid value 'm7i.tiny' for InstanceType":                         {"instanceType": "m7i.tiny"},
 		"InvalidSubnetID.NotFound: The subnet ID 'subnet-1' does not exist": {"subnetId": "subnet-1"},
 		"InvalidGroup.NotFound: The security group 'sg-1' does not exist":   {"vpcSecurityGroupIds": standin.Values("sg-1")},
 	} {
-		_, err := w.try(ec2.InstanceType, "node", standin.Merged(standin.Props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id}, change))
-		refuses(t, err, want)
+		w.denied(ec2.InstanceType, standin.Merged(props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id}, change), want)
 	}
-	kept := w.make(ec2.InstanceType, "kept", standin.Props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "disableApiTermination": true})
+	kept := w.make(ec2.InstanceType, "kept", props{"ami": image, "instanceType": "m7i.large", "subnetId": w.subnetA.id, "disableApiTermination": true})
 	refuses(t, w.delete(kept), "may not be terminated")
 }
 
 // TestInterfaceOfOnesOwn is what a plugin for networks leaves behind.
 func TestInterfaceOfOnesOwn(t *testing.T) {
 	w := newNetwork(t)
-	left := w.add(ec2.InterfaceType, "left", standin.Props{
+	left := w.add(ec2.InterfaceType, "left", props{
 		"subnetId": w.subnetA.id, "securityGroups": standin.Values(w.group.id), "description": "aws-K8S-i-1",
 		"tags": map[string]any{"cluster.k8s.amazonaws.com/name": "demo"},
 	})
@@ -71,24 +70,13 @@ func TestInterfaceOfOnesOwn(t *testing.T) {
 func TestClusterGroupThatIsInUse(t *testing.T) {
 	w := newWorld(t)
 	id := w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")
-	left := w.make(ec2.InterfaceType, "left", standin.Props{"subnetId": w.subnetA.id, "securityGroups": standin.Values(id)})
+	left := w.make(ec2.InterfaceType, "left", props{"subnetId": w.subnetA.id, "securityGroups": standin.Values(id)})
 	for _, x := range []*thing{w.nodes, w.cluster} {
-		if err := w.delete(x); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.delete(x))
 	}
-	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", standin.Props{
-		"tagFilters": []any{map[string]any{"key": "kubernetes.io/cluster/demo", "values": standin.Values("owned")}},
-	})
-	if err != nil || len(found.Objects("resourceTagMappingLists")) != 1 {
-		t.Errorf("tagged: %v, %v", found["resourceTagMappingLists"], err)
-	}
-	if err := w.delete(left); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.delete(&thing{token: ec2.SecurityGroupType, name: "left", id: id}); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, is.Len(w.tagged("kubernetes.io/cluster/demo", "owned"), 1))
+	assert.NilError(t, w.delete(left))
+	assert.Check(t, w.delete(&thing{token: ec2.SecurityGroupType, name: "left", id: id}))
 	for _, i := range w.cloud.Inventory() {
 		if i.ID == id {
 			t.Errorf("%+v is left", i)

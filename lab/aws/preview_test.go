@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/standin"
@@ -12,22 +13,18 @@ import (
 
 // previewedCluster is the vpcConfig of a cluster to be made, and all outputs of
 // the world's cluster after an update that has other inputs.
-func (w *world) previewedCluster(change standin.Props) (created, updated standin.Props) {
+func (w *world) previewedCluster(change props) (created, updated props) {
 	w.t.Helper()
 	in := standin.Merged(w.cluster.in, change)
 	made, err := w.server.Create(w.t.Context(), &pulumirpc.CreateRequest{
 		Urn: urnOf(eks.ClusterType, "another"), Properties: w.wire(in), Preview: true,
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, err)
 	changed, err := w.server.Update(w.t.Context(), &pulumirpc.UpdateRequest{
 		Urn: urnOf(eks.ClusterType, "cluster"), Id: w.cluster.id, Preview: true,
 		Olds: w.wire(w.cluster.out), OldInputs: w.wire(w.cluster.in), News: w.wire(in),
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	assert.NilError(w.t, err)
 	return w.plain(made.Properties).Sub("vpcConfig"), w.plain(changed.Properties)
 }
 
@@ -39,7 +36,7 @@ func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 	if had.Str("clusterSecurityGroupId") == "" || had.Str("vpcId") == "" {
 		t.Fatalf("AWS has decided nothing: %v", had)
 	}
-	created, updated := w.previewedCluster(standin.Props{"version": "1.35"})
+	created, updated := w.previewedCluster(props{"version": "1.35"})
 	for _, key := range []string{"clusterSecurityGroupId", "vpcId"} {
 		if created[key] != (standin.Unknown{}) {
 			t.Errorf("%s of a cluster to be made is %v, want unknown", key, created[key])
@@ -58,7 +55,7 @@ func TestPreviewOfWhatAWSDecidesWithinAnObject(t *testing.T) {
 func TestPreviewOfAnObjectThatChanges(t *testing.T) {
 	w := newWorld(t)
 	had := w.cluster.out.Sub("vpcConfig")
-	_, updated := w.previewedCluster(standin.Props{"vpcConfig": map[string]any{
+	_, updated := w.previewedCluster(props{"vpcConfig": map[string]any{
 		"subnetIds": []any{w.subnetA.id, w.subnetB.id}, "endpointPrivateAccess": true,
 	}})
 	now := updated.Sub("vpcConfig")

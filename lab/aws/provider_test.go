@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
@@ -19,25 +21,23 @@ import (
 
 func TestUnknownType(t *testing.T) {
 	a := newAccount(t)
-	_, failures := a.check("aws:rds/instance:Instance", "x", nil, standin.Props{})
+	_, failures := a.check("aws:rds/instance:Instance", "x", nil, props{})
 	if !strings.Contains(failures, "the AWS stand-in does not know the resource type aws:rds/instance:Instance") {
 		t.Error(failures)
 	}
-	if _, err := a.invoke("aws:s3/getBucket:getBucket", nil); err == nil || !strings.Contains(err.Error(), "the AWS stand-in does not know the function aws:s3/getBucket:getBucket") {
-		t.Error(err)
-	}
+	a.unanswered("aws:s3/getBucket:getBucket", nil, "the AWS stand-in does not know the function aws:s3/getBucket:getBucket")
 }
 
 func TestConfigurationIsRefused(t *testing.T) {
 	a := newAccount(t)
 	for _, tc := range []struct {
-		config standin.Props
+		config props
 		want   string
 	}{
-		{standin.Props{"region": "eu-central-9"}, "invalid AWS Region: eu-central-9"},
-		{standin.Props{"allowedAccountIds": `["444455556666"]`}, "AWS account ID not allowed: 111122223333 (allowedAccountIds: 444455556666)"},
-		{standin.Props{"allowedAccountIds": []any{"444455556666"}}, "AWS account ID not allowed: 111122223333"},
-		{standin.Props{"regions": "x"}, `Invalid or unknown key; did you mean "region"?`},
+		{props{"region": "eu-central-9"}, "invalid AWS Region: eu-central-9"},
+		{props{"allowedAccountIds": `["444455556666"]`}, "AWS account ID not allowed: 111122223333 (allowedAccountIds: 444455556666)"},
+		{props{"allowedAccountIds": []any{"444455556666"}}, "AWS account ID not allowed: 111122223333"},
+		{props{"regions": "x"}, `Invalid or unknown key; did you mean "region"?`},
 	} {
 		res, err := a.server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.wire(tc.config)})
 		if err != nil || len(res.Failures) != 1 || !strings.Contains(res.Failures[0].Reason, tc.want) {
@@ -51,20 +51,12 @@ func TestConfigurationIsRefused(t *testing.T) {
 
 func TestDefaultTags(t *testing.T) {
 	a := newAccount(t)
-	a.configure(standin.Props{"defaultTags": `{"tags":{"tombolo:cluster":"demo","team":"a"}}`, "allowedAccountIds": `["111122223333"]`})
-	vpc := a.make(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"team": "b"}})
-	want := standin.Props{"tombolo:cluster": "demo", "team": "b"}
-	if diff := cmp.Diff(want, vpc.out.Sub("tagsAll")); diff != "" {
-		t.Error(diff)
-	}
-	a.make(iam.RoleType, "role", standin.Props{"assumeRolePolicy": nodeTrust})
-	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", standin.Props{
-		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := found.Objects("resourceTagMappingLists")
+	a.configure(props{"defaultTags": `{"tags":{"tombolo:cluster":"demo","team":"a"}}`, "allowedAccountIds": `["111122223333"]`})
+	vpc := a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"team": "b"}})
+	want := props{"tombolo:cluster": "demo", "team": "b"}
+	assert.Check(t, is.DeepEqual(want, vpc.out.Sub("tagsAll")))
+	a.make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
+	list := a.tagged("tombolo:cluster", "demo")
 	if len(list) != 1 || list[0].Str("resourceArn") != vpc.out.Str("arn") || list[0].Sub("tags").Str("team") != "b" {
 		t.Errorf("found %v", list)
 	}
@@ -75,59 +67,59 @@ func TestDefaultTags(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	a := newAccount(t)
-	in, _ := a.check(iam.RoleType, "web", nil, standin.Props{"assumeRolePolicy": nodeTrust})
+	in, _ := a.check(iam.RoleType, "web", nil, props{"assumeRolePolicy": nodeTrust})
 	name := in.Str("name")
 	if !regexp.MustCompile(`-[0-9a-f]{7}$`).MatchString(name) || !strings.HasPrefix(name, "web-") {
 		t.Errorf("made up the name %s", name)
 	}
-	if again, _ := a.check(iam.RoleType, "web", in, standin.Props{"assumeRolePolicy": nodeTrust}); again.Str("name") != name {
+	if again, _ := a.check(iam.RoleType, "web", in, props{"assumeRolePolicy": nodeTrust}); again.Str("name") != name {
 		t.Errorf("the name was %s and is %s", name, again.Str("name"))
 	}
-	if alias, _ := a.check(kms.AliasType, "web", nil, standin.Props{"targetKeyId": "x"}); !strings.HasPrefix(alias.Str("name"), "alias/web-") {
+	if alias, _ := a.check(kms.AliasType, "web", nil, props{"targetKeyId": "x"}); !strings.HasPrefix(alias.Str("name"), "alias/web-") {
 		t.Errorf("made up the alias %s", alias.Str("name"))
 	}
 }
 
 func TestReplacements(t *testing.T) {
 	w := newWorld(t)
-	template := w.make(ec2.LaunchTemplateType, "lt", standin.Props{"name": "nodes", "instanceType": "m7i.large", "updateDefaultVersion": true})
+	template := w.make(ec2.LaunchTemplateType, "lt", props{"name": "nodes", "instanceType": "m7i.large", "updateDefaultVersion": true})
 	for _, tc := range []struct {
 		what     *thing
-		change   standin.Props
+		change   props
 		replaces []string
 		first    bool // the old one goes first
 	}{
-		{w.vpc, standin.Props{"cidrBlock": "10.1.0.0/16"}, []string{"cidrBlock"}, false},
-		{w.vpc, standin.Props{"enableDnsHostnames": false}, nil, false},
-		{w.subnetA, standin.Props{"availabilityZone": "eu-central-1c"}, []string{"availabilityZone"}, false},
-		{w.subnetA, standin.Props{"mapPublicIpOnLaunch": true}, nil, false},
-		{w.nat, standin.Props{"subnetId": w.subnetB.id}, []string{"subnetId"}, false},
-		{w.nodeRole, standin.Props{"name": "other"}, []string{"name"}, false},
-		{w.nodeRole, standin.Props{"description": "other"}, nil, false},
-		{w.cluster, standin.Props{"version": "1.35"}, nil, false},
-		{w.cluster, standin.Props{"roleArn": "other"}, []string{"roleArn"}, true},
-		{w.cluster, standin.Props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), standin.Props{"endpointPrivateAccess": true})}, nil, false},
-		{w.nodes, standin.Props{"instanceTypes": []any{"m7i.xlarge"}}, []string{"instanceTypes"}, false},
-		{w.nodes, standin.Props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}}, nil, false},
-		{template, standin.Props{"instanceType": "m7i.xlarge"}, nil, false},
+		{w.vpc, props{"cidrBlock": "10.1.0.0/16"}, []string{"cidrBlock"}, false},
+		{w.vpc, props{"enableDnsHostnames": false}, nil, false},
+		{w.subnetA, props{"availabilityZone": "eu-central-1c"}, []string{"availabilityZone"}, false},
+		{w.subnetA, props{"mapPublicIpOnLaunch": true}, nil, false},
+		{w.nat, props{"subnetId": w.subnetB.id}, []string{"subnetId"}, false},
+		{w.nodeRole, props{"name": "other"}, []string{"name"}, false},
+		{w.nodeRole, props{"description": "other"}, nil, false},
+		{w.cluster, props{"version": "1.35"}, nil, false},
+		{w.cluster, props{"roleArn": "other"}, []string{"roleArn"}, true},
+		{w.cluster, props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), props{"endpointPrivateAccess": true})}, nil, false},
+		{w.nodes, props{"instanceTypes": []any{"m7i.xlarge"}}, []string{"instanceTypes"}, false},
+		{w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}}, nil, false},
+		{template, props{"instanceType": "m7i.xlarge"}, nil, false},
 	} {
 		d := w.diff(tc.what, tc.change)
 		if d.Changes != pulumirpc.DiffResponse_DIFF_SOME || !slices.Equal(d.Replaces, tc.replaces) || d.DeleteBeforeReplace != tc.first {
 			t.Errorf("%s with %v: %v", tc.what.name, tc.change, d)
 		}
 	}
-	if d := w.diff(w.cluster, standin.Props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), standin.Props{"endpointPrivateAccess": true})}); !slices.Equal(slices.Collect(maps.Keys(d.DetailedDiff)), []string{"vpcConfig.endpointPrivateAccess"}) {
+	if d := w.diff(w.cluster, props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), props{"endpointPrivateAccess": true})}); !slices.Equal(slices.Collect(maps.Keys(d.DetailedDiff)), []string{"vpcConfig.endpointPrivateAccess"}) {
 		t.Errorf("detailed diff is %v", d.DetailedDiff)
 	}
-	if err := w.update(template, standin.Props{"instanceType": "m7i.xlarge"}); err != nil || template.out.Integer("latestVersion") != 2 || template.out.Integer("defaultVersion") != 2 {
+	if err := w.update(template, props{"instanceType": "m7i.xlarge"}); err != nil || template.out.Integer("latestVersion") != 2 || template.out.Integer("defaultVersion") != 2 {
 		t.Errorf("after an update the template is %v, %v", template.out, err)
 	}
 }
 
 func TestTagsMakeNoVersion(t *testing.T) {
 	a := newAccount(t)
-	template := a.make(ec2.LaunchTemplateType, "lt", standin.Props{"instanceType": "m7i.large"})
-	in := standin.Merged(template.in, standin.Props{"tags": map[string]any{"a": "b"}})
+	template := a.make(ec2.LaunchTemplateType, "lt", props{"instanceType": "m7i.large"})
+	in := standin.Merged(template.in, props{"tags": map[string]any{"a": "b"}})
 	res, err := a.server.Update(t.Context(), &pulumirpc.UpdateRequest{
 		Urn: urnOf(ec2.LaunchTemplateType, "lt"), Id: template.id,
 		Olds: a.wire(template.out), OldInputs: a.wire(template.in), News: a.wire(in), Preview: true,
@@ -143,10 +135,10 @@ func TestTagsMakeNoVersion(t *testing.T) {
 func TestSameDocumentIsNoChange(t *testing.T) {
 	w := newWorld(t)
 	other := `{"Statement":[{"Action":["sts:AssumeRole"],"Principal":{"Service":["ec2.amazonaws.com"]},"Effect":"Allow"}],"Version":"2012-10-17"}`
-	if d := w.diff(w.nodeRole, standin.Props{"assumeRolePolicy": other}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+	if d := w.diff(w.nodeRole, props{"assumeRolePolicy": other}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("got %v", d)
 	}
-	reversed := standin.Props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), standin.Props{"subnetIds": []any{w.subnetB.id, w.subnetA.id}})}
+	reversed := props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), props{"subnetIds": []any{w.subnetB.id, w.subnetA.id}})}
 	if d := w.diff(w.cluster, reversed); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("got %v", d)
 	}
@@ -154,14 +146,12 @@ func TestSameDocumentIsNoChange(t *testing.T) {
 
 func TestPreview(t *testing.T) {
 	a := newAccount(t)
-	in, failures := a.check(ec2.SubnetType, "s", nil, standin.Props{"vpcId": standin.Unknown{}, "cidrBlock": "10.0.0.0/24"})
+	in, failures := a.check(ec2.SubnetType, "s", nil, props{"vpcId": standin.Unknown{}, "cidrBlock": "10.0.0.0/24"})
 	if failures != "" {
 		t.Fatal(failures)
 	}
 	res, err := a.server.Create(t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(ec2.SubnetType, "s"), Properties: a.wire(in), Preview: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	out := a.plain(res.Properties)
 	if out["arn"] != (standin.Unknown{}) || out["vpcId"] != (standin.Unknown{}) || out.Str("cidrBlock") != "10.0.0.0/24" || res.Id != "" {
 		t.Errorf("preview is %v", out)
@@ -173,38 +163,36 @@ func TestPreview(t *testing.T) {
 
 func TestRegionsAreApart(t *testing.T) {
 	a := newAccount(t)
-	vpc := a.make(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16"})
-	a.configure(standin.Props{"region": "us-east-1"})
-	if _, err := a.try(ec2.SubnetType, "s", standin.Props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"}); err == nil || !strings.Contains(err.Error(), "InvalidVpcID.NotFound") {
-		t.Errorf("got %v", err)
-	}
+	vpc := a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16"})
+	a.configure(props{"region": "us-east-1"})
+	a.denied(ec2.SubnetType, props{"vpcId": vpc.id, "cidrBlock": "10.0.0.0/24"}, "InvalidVpcID.NotFound")
 }
 
 func TestFunctions(t *testing.T) {
 	w := newWorld(t)
 	for _, tc := range []struct {
 		token string
-		args  standin.Props
+		args  props
 		key   string
 		want  any
 	}{
 		{"aws:index/getCallerIdentity:getCallerIdentity", nil, "arn", "arn:aws:iam::111122223333:user/tombolo"},
 		{"aws:index/getPartition:getPartition", nil, "reverseDnsPrefix", "com.amazonaws"},
 		{"aws:index/getRegion:getRegion", nil, "name", "eu-central-1"},
-		{"aws:index/getAvailabilityZones:getAvailabilityZones", standin.Props{"state": "available"}, "zoneIds", standin.Values("euc1-az1", "euc1-az2", "euc1-az3")},
-		{"aws:ec2/getVpc:getVpc", standin.Props{"id": w.vpc.id}, "cidrBlock", "10.0.0.0/16"},
-		{"aws:ec2/getVpc:getVpc", standin.Props{"tags": map[string]any{"Name": "net"}}, "id", w.vpc.id},
-		{"aws:ec2/getSubnet:getSubnet", standin.Props{"id": w.subnetB.id}, "availabilityZone", "eu-central-1b"},
-		{"aws:ec2/getSubnets:getSubnets", standin.Props{"filters": []any{map[string]any{"name": "vpc-id", "values": []any{w.vpc.id}}}}, "ids", standin.Values(w.subnetA.id, w.subnetB.id)},
-		{"aws:ec2/getInstanceType:getInstanceType", standin.Props{"instanceType": "m7g.xlarge"}, "supportedArchitectures", standin.Values("arm64")},
-		{"aws:eks/getCluster:getCluster", standin.Props{"name": "demo"}, "version", "1.34"},
-		{"aws:eks/getAddonVersion:getAddonVersion", standin.Props{"addonName": "kube-proxy", "kubernetesVersion": "1.34"}, "version", "v1.34.0-eksbuild.2"},
+		{"aws:index/getAvailabilityZones:getAvailabilityZones", props{"state": "available"}, "zoneIds", standin.Values("euc1-az1", "euc1-az2", "euc1-az3")},
+		{"aws:ec2/getVpc:getVpc", props{"id": w.vpc.id}, "cidrBlock", "10.0.0.0/16"},
+		{"aws:ec2/getVpc:getVpc", props{"tags": map[string]any{"Name": "net"}}, "id", w.vpc.id},
+		{"aws:ec2/getSubnet:getSubnet", props{"id": w.subnetB.id}, "availabilityZone", "eu-central-1b"},
+		{"aws:ec2/getSubnets:getSubnets", props{"filters": []any{map[string]any{"name": "vpc-id", "values": []any{w.vpc.id}}}}, "ids", standin.Values(w.subnetA.id, w.subnetB.id)},
+		{"aws:ec2/getInstanceType:getInstanceType", props{"instanceType": "m7g.xlarge"}, "supportedArchitectures", standin.Values("arm64")},
+		{"aws:eks/getCluster:getCluster", props{"name": "demo"}, "version", "1.34"},
+		{"aws:eks/getAddonVersion:getAddonVersion", props{"addonName": "kube-proxy", "kubernetesVersion": "1.34"}, "version", "v1.34.0-eksbuild.2"},
 		{
 			"aws:iam/getPolicyDocument:getPolicyDocument",
-			standin.Props{"statements": []any{map[string]any{"actions": []any{"s3:GetObject"}, "resources": []any{"*"}}}},
+			props{"statements": []any{map[string]any{"actions": []any{"s3:GetObject"}, "resources": []any{"*"}}}},
 			"minifiedJson", `{"Statement":[{"Action":"s3:GetObject","Effect":"Allow","Resource":"*"}],"Version":"2012-10-17"}`,
 		},
-		{"aws:ssm/getParameter:getParameter", standin.Props{"name": "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/release_version"}, "value", "1.34.0-20260101"},
+		{"aws:ssm/getParameter:getParameter", props{"name": "/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/release_version"}, "value", "1.34.0-20260101"},
 	} {
 		got, err := w.invoke(tc.token, tc.args)
 		if err != nil {
@@ -214,16 +202,14 @@ func TestFunctions(t *testing.T) {
 		}
 	}
 	for token, tc := range map[string]struct {
-		args standin.Props
+		args props
 		want string
 	}{
-		"aws:ec2/getVpc:getVpc":         {standin.Props{"id": "vpc-1"}, "no matching EC2 VPC found"},
-		"aws:ec2/getSubnet:getSubnet":   {standin.Props{"vpcId": w.vpc.id}, "multiple EC2 Subnets matched"},
-		"aws:eks/getCluster:getCluster": {standin.Props{}, "Missing required argument"},
+		"aws:ec2/getVpc:getVpc":         {props{"id": "vpc-1"}, "no matching EC2 VPC found"},
+		"aws:ec2/getSubnet:getSubnet":   {props{"vpcId": w.vpc.id}, "multiple EC2 Subnets matched"},
+		"aws:eks/getCluster:getCluster": {props{}, "Missing required argument"},
 	} {
-		if _, err := w.invoke(token, tc.args); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: %v", token, err)
-		}
+		w.unanswered(token, tc.args, tc.want)
 	}
 }
 

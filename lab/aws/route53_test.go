@@ -6,100 +6,62 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/route53"
 	"tombolo/lab/standin"
 )
 
 // recordIn is a record of an address in the account's own zone, changed.
-func recordIn(change standin.Props) standin.Props {
-	return standin.Merged(standin.Props{"zoneId": route53.LabZoneID, "name": "www", "type": "A", "ttl": 60, "records": []any{"192.0.2.1"}}, change)
-}
-
-func inLabZone(change standin.Props) func(*world) standin.Props {
-	return func(*world) standin.Props { return recordIn(change) }
+func recordIn(change props) props {
+	return standin.Merged(props{"zoneId": route53.LabZoneID, "name": "www", "type": "A", "ttl": 60, "records": []any{"192.0.2.1"}}, change)
 }
 
 func TestDNSRefusals(t *testing.T) {
 	alias := []any{map[string]any{"name": "x.example.com", "zoneId": route53.LabZoneID, "evaluateTargetHealth": false}}
-	both := recordIn(standin.Props{"aliases": alias})
+	both := recordIn(props{"aliases": alias})
 	noTTL := recordIn(nil)
 	delete(noTTL, "ttl")
 	refused(t, newNetwork, []attempt{
-		{
-			"zone name", route53.ZoneType, func(*world) standin.Props { return standin.Props{"name": "a..b"} },
-			"InvalidDomainName: a..b is not a valid domain name",
-		},
-		{"private zone nowhere", route53.ZoneType, func(*world) standin.Props {
-			return standin.Props{"name": "a.test", "vpcs": []any{map[string]any{"vpcId": "vpc-1"}}}
-		}, "InvalidVPCId: The VPC: vpc-1"},
-		{"private zone twice", route53.ZoneType, func(w *world) standin.Props {
-			in := standin.Props{"name": "a.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}
+		{"zone name", route53.ZoneType, props{"name": "a..b"}, "InvalidDomainName: a..b is not a valid domain name"},
+		{"private zone nowhere", route53.ZoneType, props{"name": "a.test", "vpcs": []any{map[string]any{"vpcId": "vpc-1"}}}, "InvalidVPCId: The VPC: vpc-1"},
+		{"private zone twice", route53.ZoneType, func(w *world) props {
+			in := props{"name": "a.test", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}}
 			w.make(route53.ZoneType, "first", in)
 			return in
 		}, "ConflictingDomainExists: The VPC vpc-0"},
+		{"no zone", route53.RecordType, recordIn(props{"zoneId": "Z0NONE"}), "StatusCode: 404"},
+		{"no zone code", route53.RecordType, recordIn(props{"zoneId": "Z0NONE"}), "NoSuchHostedZone: No hosted zone found with ID: Z0NONE"},
+		{"record and alias", route53.RecordType, both, "Invalid combination of arguments. one of [aliases records] must be specified"},
+		{"no TTL", route53.RecordType, noTTL, "ttl: all of `records,ttl` must be specified"},
+		{"TTL", route53.RecordType, recordIn(props{"ttl": -1}), "expected ttl to be in the range (0 - 2147483647), got -1"},
+		{"type", route53.RecordType, recordIn(props{"type": "ALIAS"}), `expected type to be one of ["A" "AAAA"`},
 		{
-			"no zone", route53.RecordType, inLabZone(standin.Props{"zoneId": "Z0NONE"}),
-			"StatusCode: 404",
-		},
-		{
-			"no zone code", route53.RecordType, inLabZone(standin.Props{"zoneId": "Z0NONE"}),
-			"NoSuchHostedZone: No hosted zone found with ID: Z0NONE",
-		},
-		{
-			"record and alias", route53.RecordType, func(*world) standin.Props { return both },
-			"Invalid combination of arguments. one of [aliases records] must be specified",
-		},
-		{
-			"no TTL", route53.RecordType, func(*world) standin.Props { return noTTL },
-			"ttl: all of `records,ttl` must be specified",
-		},
-		{
-			"TTL", route53.RecordType, inLabZone(standin.Props{"ttl": -1}),
-			"expected ttl to be in the range (0 - 2147483647), got -1",
-		},
-		{
-			"type", route53.RecordType, inLabZone(standin.Props{"type": "ALIAS"}),
-			`expected type to be one of ["A" "AAAA"`,
-		},
-		{
-			"policy without identifier", route53.RecordType, inLabZone(standin.Props{"weightedRoutingPolicies": []any{map[string]any{"weight": 1}}}),
+			"policy without identifier", route53.RecordType, recordIn(props{"weightedRoutingPolicies": []any{map[string]any{"weight": 1}}}),
 			"all of `weightedRoutingPolicies,setIdentifier` must be specified",
 		},
 		{
-			"address", route53.RecordType, inLabZone(standin.Props{"records": []any{"192.0.2.256"}}),
+			"address", route53.RecordType, recordIn(props{"records": []any{"192.0.2.256"}}),
 			"InvalidChangeBatch: [Invalid Resource Record: 'FATAL problem: ARRDATAIllegalIPv4Address (Value is not a valid IPv4 address) encountered with '192.0.2.256'']",
 		},
+		{"address of the other kind", route53.RecordType, recordIn(props{"type": "AAAA"}), "AAAARRDATAIllegalIPv6Address (Value is not a valid IPv6 address) encountered with '192.0.2.1'"},
+		{"text too long", route53.RecordType, recordIn(props{"type": "TXT", "records": []any{strings.Repeat("x", 256)}}), "CharacterStringTooLong (Value is too long)"},
+		{"name outside of the zone", route53.RecordType, recordIn(props{"name": "mylab.test"}), "InvalidChangeBatch: [RRSet with DNS name mylab.test. is not permitted in zone lab.test.]"},
 		{
-			"address of the other kind", route53.RecordType, inLabZone(standin.Props{"type": "AAAA"}),
-			"AAAARRDATAIllegalIPv6Address (Value is not a valid IPv6 address) encountered with '192.0.2.1'",
-		},
-		{
-			"text too long", route53.RecordType, inLabZone(standin.Props{"type": "TXT", "records": []any{strings.Repeat("x", 256)}}),
-			"CharacterStringTooLong (Value is too long)",
-		},
-		{
-			"name outside of the zone", route53.RecordType, inLabZone(standin.Props{"name": "mylab.test"}),
-			"InvalidChangeBatch: [RRSet with DNS name mylab.test. is not permitted in zone lab.test.]",
-		},
-		{
-			"alias name at the apex", route53.RecordType, inLabZone(standin.Props{"name": "lab.test", "type": "CNAME", "records": []any{"a.test"}}),
+			"alias name at the apex", route53.RecordType, recordIn(props{"name": "lab.test", "type": "CNAME", "records": []any{"a.test"}}),
 			"[RRSet of type CNAME with DNS name lab.test. is not permitted at apex in zone lab.test.]",
 		},
-		{
-			"two canonical names", route53.RecordType, inLabZone(standin.Props{"type": "CNAME", "records": []any{"a.test", "b.test"}}),
-			"[RRSet of type CNAME with DNS name www.lab.test. has more than one value]",
-		},
-		{"canonical name beside an address", route53.RecordType, func(w *world) standin.Props {
+		{"two canonical names", route53.RecordType, recordIn(props{"type": "CNAME", "records": []any{"a.test", "b.test"}}), "[RRSet of type CNAME with DNS name www.lab.test. has more than one value]"},
+		{"canonical name beside an address", route53.RecordType, func(w *world) props {
 			w.make(route53.RecordType, "first", recordIn(nil))
-			return recordIn(standin.Props{"name": "www.lab.test.", "type": "CNAME", "records": []any{"a.test"}})
+			return recordIn(props{"name": "www.lab.test.", "type": "CNAME", "records": []any{"a.test"}})
 		}, "[RRSet of type CNAME with DNS name www.lab.test. is not permitted as it conflicts with other records with the same DNS name in zone lab.test.]"},
-		{"record twice", route53.RecordType, func(w *world) standin.Props {
+		{"record twice", route53.RecordType, func(w *world) props {
 			w.make(route53.RecordType, "first", recordIn(nil))
-			return recordIn(standin.Props{"name": "WWW.lab.test", "records": []any{"192.0.2.2"}})
+			return recordIn(props{"name": "WWW.lab.test", "records": []any{"192.0.2.2"}})
 		}, "[Tried to create resource record set [name='www.lab.test.', type='A'] but it already exists]"},
 		{
-			"what a zone begins with", route53.RecordType, inLabZone(standin.Props{"name": "", "type": "NS", "records": []any{"a.test"}}),
+			"what a zone begins with", route53.RecordType, recordIn(props{"name": "", "type": "NS", "records": []any{"a.test"}}),
 			"[Tried to create resource record set [name='lab.test.', type='NS'] but it already exists]",
 		},
 	})
@@ -107,11 +69,11 @@ func TestDNSRefusals(t *testing.T) {
 
 func TestZone(t *testing.T) {
 	w := emptyWorld(t)
-	zone := w.add(route53.ZoneType, "zone", standin.Props{"name": "Example.com.", "tags": map[string]any{"tombolo:cluster": "demo"}})
+	zone := w.add(route53.ZoneType, "zone", props{"name": "Example.com.", "tags": map[string]any{"tombolo:cluster": "demo"}})
 	if servers := zone.out.List("nameServers"); len(servers) != 4 || zone.out.Str("name") != "example.com" || zone.out.Str("zoneId") != zone.id {
 		t.Errorf("zone is %s, %v", zone.id, zone.out)
 	}
-	www := w.add(route53.RecordType, "www", recordIn(standin.Props{"zoneId": zone.id, "name": "WWW."}))
+	www := w.add(route53.RecordType, "www", recordIn(props{"zoneId": zone.id, "name": "WWW."}))
 	if www.id != zone.id+"_www_A" || www.out.Str("fqdn") != "www.example.com" {
 		t.Errorf("record is %s, %v", www.id, www.out)
 	}
@@ -119,7 +81,7 @@ func TestZone(t *testing.T) {
 		t.Errorf("the import form finds %v", in)
 	}
 	refuses(t, w.delete(zone), "HostedZoneNotEmpty: The specified hosted zone contains non-required resource record sets and so cannot be deleted.")
-	if err := w.update(www, standin.Props{"ttl": 300.0}); err != nil || www.out.Integer("ttl") != 300 || www.out.Str("fqdn") != "www.example.com" {
+	if err := w.update(www, props{"ttl": 300.0}); err != nil || www.out.Integer("ttl") != 300 || www.out.Str("fqdn") != "www.example.com" {
 		t.Errorf("update gives %v, %v", err, www.out)
 	}
 	w.takeDown()
@@ -128,13 +90,11 @@ func TestZone(t *testing.T) {
 // TestTagsOfZones: Route 53 is in every region, its tags are in one.
 func TestTagsOfZones(t *testing.T) {
 	a := newAccount(t)
-	zone := a.make(route53.ZoneType, "zone", standin.Props{"name": "example.com", "tags": map[string]any{"a": "b"}})
+	zone := a.make(route53.ZoneType, "zone", props{"name": "example.com", "tags": map[string]any{"a": "b"}})
 	for region, want := range map[string][]string{"eu-central-1": nil, "us-east-1": {zone.out.Str("arn")}} {
-		a.configure(standin.Props{"region": region})
-		found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", standin.Props{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a.configure(props{"region": region})
+		found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", props{})
+		assert.NilError(t, err)
 		if diff := cmp.Diff(want, found.At("resourceTagMappingLists", "resourceArn")); diff != "" {
 			t.Errorf("in %s: %s", region, diff)
 		}
@@ -143,8 +103,8 @@ func TestTagsOfZones(t *testing.T) {
 
 func TestForcedZone(t *testing.T) {
 	a := newAccount(t)
-	zone := a.make(route53.ZoneType, "zone", standin.Props{"name": "example.com", "forceDestroy": true})
-	a.make(route53.RecordType, "www", recordIn(standin.Props{"zoneId": zone.id}))
+	zone := a.make(route53.ZoneType, "zone", props{"name": "example.com", "forceDestroy": true})
+	a.make(route53.RecordType, "www", recordIn(props{"zoneId": zone.id}))
 	if err := a.delete(zone); err != nil || len(a.cloud.Inventory()) != 0 {
 		t.Errorf("left over after %v: %v", err, a.cloud.Inventory())
 	}
@@ -153,7 +113,7 @@ func TestForcedZone(t *testing.T) {
 func TestOverwrittenRecord(t *testing.T) {
 	a := newAccount(t)
 	a.make(route53.RecordType, "first", recordIn(nil))
-	second := a.make(route53.RecordType, "second", recordIn(standin.Props{"name": "www.lab.test", "records": []any{"192.0.2.2"}, "allowOverwrite": true}))
+	second := a.make(route53.RecordType, "second", recordIn(props{"name": "www.lab.test", "records": []any{"192.0.2.2"}, "allowOverwrite": true}))
 	items := a.cloud.Inventory()
 	if len(items) != 1 || items[0].ID != second.id {
 		t.Errorf("the account has %v", items)
@@ -163,7 +123,7 @@ func TestOverwrittenRecord(t *testing.T) {
 func TestWeightedRecords(t *testing.T) {
 	a := newAccount(t)
 	for _, set := range []string{"blue", "green"} {
-		in := recordIn(standin.Props{"setIdentifier": set, "weightedRoutingPolicies": []any{map[string]any{"weight": 1}}})
+		in := recordIn(props{"setIdentifier": set, "weightedRoutingPolicies": []any{map[string]any{"weight": 1}}})
 		if made := a.make(route53.RecordType, set, in); made.id != route53.LabZoneID+"_www_A_"+set {
 			t.Errorf("record is %s", made.id)
 		}
@@ -177,20 +137,16 @@ func TestOwnZone(t *testing.T) {
 	if items := a.cloud.Inventory(); len(items) != 0 {
 		t.Errorf("a new account has %v", items)
 	}
-	found, err := a.invoke("aws:route53/getZone:getZone", standin.Props{"name": route53.LabZoneName})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found, err := a.invoke("aws:route53/getZone:getZone", props{"name": route53.LabZoneName})
+	assert.NilError(t, err)
 	if found.Str("zoneId") != route53.LabZoneID || found.Integer("resourceRecordSetCount") != 2 || found.Boolean("privateZone") {
 		t.Errorf("found %v", found)
 	}
 	a.make(route53.RecordType, "www", recordIn(nil))
 	a.open(standin.Options{})
-	a.configure(standin.Props{"region": "us-east-1"})
-	again, err := a.invoke("aws:route53/getZone:getZone", standin.Props{"zoneId": route53.LabZoneID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a.configure(props{"region": "us-east-1"})
+	again, err := a.invoke("aws:route53/getZone:getZone", props{"zoneId": route53.LabZoneID})
+	assert.NilError(t, err)
 	if !slices.Equal(found.List("nameServers"), again.List("nameServers")) || again.Integer("resourceRecordSetCount") != 3 {
 		t.Errorf("was %v, is %v", found, again)
 	}
@@ -198,30 +154,29 @@ func TestOwnZone(t *testing.T) {
 
 func TestGetZone(t *testing.T) {
 	w := newNetwork(t)
-	public := w.make(route53.ZoneType, "public", standin.Props{"name": "example.com", "tags": map[string]any{"side": "out"}})
-	private := w.make(route53.ZoneType, "private", standin.Props{"name": "example.com", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}})
+	public := w.make(route53.ZoneType, "public", props{"name": "example.com", "tags": map[string]any{"side": "out"}})
+	private := w.make(route53.ZoneType, "private", props{"name": "example.com", "vpcs": []any{map[string]any{"vpcId": w.vpc.id}}})
 	for _, tc := range []struct {
-		args standin.Props
+		args props
 		want string
 	}{
-		{standin.Props{"name": "example.com."}, public.id},
-		{standin.Props{"name": "example.com", "privateZone": true}, private.id},
-		{standin.Props{"vpcId": w.vpc.id, "name": "example.com"}, private.id},
-		{standin.Props{"zoneId": private.id}, private.id},
-		{standin.Props{"tags": map[string]any{"side": "out"}}, public.id},
+		{props{"name": "example.com."}, public.id},
+		{props{"name": "example.com", "privateZone": true}, private.id},
+		{props{"vpcId": w.vpc.id, "name": "example.com"}, private.id},
+		{props{"zoneId": private.id}, private.id},
+		{props{"tags": map[string]any{"side": "out"}}, public.id},
 	} {
 		if got, err := w.invoke("aws:route53/getZone:getZone", tc.args); err != nil || got.Str("id") != tc.want {
 			t.Errorf("%v finds %v, %v", tc.args, got, err)
 		}
 	}
-	w.make(route53.ZoneType, "second", standin.Props{"name": "example.com"})
-	for want, args := range map[string]standin.Props{
+	w.make(route53.ZoneType, "second", props{"name": "example.com"})
+	for want, args := range map[string]props{
 		"no matching Route 53 Hosted Zone found":         {"name": "none.test"},
 		"multiple Route 53 Hosted Zones matched":         {"name": "example.com"},
 		"one of `name,tags,zone_id` must be specified":   {},
 		`Invalid or unknown key; did you mean "zoneId"?`: {"zoneID": route53.LabZoneID},
 	} {
-		_, err := w.invoke("aws:route53/getZone:getZone", args)
-		refuses(t, err, want)
+		w.unanswered("aws:route53/getZone:getZone", args, want)
 	}
 }

@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/s3"
 	"tombolo/lab/standin"
 )
 
-func withBucket(setting standin.Props) func(*world) standin.Props {
-	return func(w *world) standin.Props {
-		w.make(s3.BucketType, "bucket", standin.Props{"bucket": "logs-demo"})
-		return standin.Merged(standin.Props{"bucket": "logs-demo"}, setting)
+func withBucket(setting props) func(*world) props {
+	return func(w *world) props {
+		w.make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
+		return standin.Merged(props{"bucket": "logs-demo"}, setting)
 	}
 }
 
@@ -23,50 +24,35 @@ func openPolicy(condition string) string {
 	return policyOf(`{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"arn:aws:s3:::logs-demo/*"` + condition + `}`)
 }
 
-func rulesOf(rules ...map[string]any) standin.Props {
-	return standin.Props{"rules": standin.Values(rules...)}
+func rulesOf(rules ...map[string]any) props {
+	return props{"rules": standin.Values(rules...)}
 }
 
 func TestBucketRefusals(t *testing.T) {
 	attempts := []attempt{
 		{"name taken", s3.BucketType, withBucket(nil), "operation error S3: CreateBucket, https response error StatusCode: 409"},
 		{
-			"name taken in another region", s3.BucketType, func(w *world) standin.Props {
-				w.make(s3.BucketType, "bucket", standin.Props{"bucket": "logs-demo"})
-				w.configure(standin.Props{"region": "us-east-1"})
-				return standin.Props{"bucket": "logs-demo"}
+			"name taken in another region", s3.BucketType, func(w *world) props {
+				w.make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
+				w.configure(props{"region": "us-east-1"})
+				return props{"bucket": "logs-demo"}
 			},
 			" BucketAlreadyOwnedByYou: Your previous request to create the named bucket succeeded and you already own it.",
 		},
+		{"no bucket", s3.BucketAccessType, props{"bucket": "none"}, "api error NoSuchBucket: The specified bucket does not exist"},
 		{
-			"no bucket", s3.BucketAccessType, func(*world) standin.Props { return standin.Props{"bucket": "none"} },
-			"api error NoSuchBucket: The specified bucket does not exist",
-		},
-		{
-			"another owner", s3.BucketVersioningType, withBucket(standin.Props{"expectedBucketOwner": "444455556666", "versioningConfiguration": map[string]any{"status": "Enabled"}}),
+			"another owner", s3.BucketVersioningType, withBucket(props{"expectedBucketOwner": "444455556666", "versioningConfiguration": map[string]any{"status": "Enabled"}}),
 			"api error AccessDenied: Access Denied",
 		},
-		{
-			"ownership", s3.BucketOwnershipType, withBucket(standin.Props{"rule": map[string]any{"objectOwnership": "Everybody"}}),
-			"expected objectOwnership to be one of",
-		},
-		{
-			"versioning", s3.BucketVersioningType, withBucket(standin.Props{"versioningConfiguration": map[string]any{"status": "On"}}),
-			`expected status to be one of ["Disabled" "Enabled" "Suspended"], got On`,
-		},
-		{
-			"encryption", s3.BucketEncryptionType, withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES128"}})),
-			"expected sseAlgorithm to be one of",
-		},
+		{"ownership", s3.BucketOwnershipType, withBucket(props{"rule": map[string]any{"objectOwnership": "Everybody"}}), "expected objectOwnership to be one of"},
+		{"versioning", s3.BucketVersioningType, withBucket(props{"versioningConfiguration": map[string]any{"status": "On"}}), `expected status to be one of ["Disabled" "Enabled" "Suspended"], got On`},
+		{"encryption", s3.BucketEncryptionType, withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES128"}})), "expected sseAlgorithm to be one of"},
 		{
 			"key of no use", s3.BucketEncryptionType,
 			withBucket(rulesOf(map[string]any{"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES256", "kmsMasterKeyId": "x"}})),
 			"api error InvalidArgument: a KMSMasterKeyID is not applicable if the default sse algorithm is not aws:kms or aws:kms:dsse",
 		},
-		{
-			"rule of nothing", s3.BucketLifecycleType, withBucket(rulesOf(map[string]any{"id": "a", "status": "Enabled"})),
-			"api error InvalidRequest: At least one action needs to be specified in a rule",
-		},
+		{"rule of nothing", s3.BucketLifecycleType, withBucket(rulesOf(map[string]any{"id": "a", "status": "Enabled"})), "api error InvalidRequest: At least one action needs to be specified in a rule"},
 		{
 			"rule twice", s3.BucketLifecycleType, withBucket(rulesOf(
 				map[string]any{"id": "a", "status": "Enabled", "expiration": map[string]any{"days": 1}},
@@ -92,22 +78,22 @@ func TestBucketRefusals(t *testing.T) {
 			"'Days' in the Expiration action for filter '(prefix=)' must be greater than 'Days' in the Transition action",
 		},
 		{
-			"policy for another bucket", s3.BucketPolicyType, withBucket(standin.Props{"policy": strings.ReplaceAll(openPolicy(""), "logs-demo", "logs-demo2")}),
+			"policy for another bucket", s3.BucketPolicyType, withBucket(props{"policy": strings.ReplaceAll(openPolicy(""), "logs-demo", "logs-demo2")}),
 			"api error MalformedPolicy: Policy has invalid resource",
 		},
 		{
 			"unknown principal", s3.BucketPolicyType,
-			withBucket(standin.Props{"policy": strings.ReplaceAll(openPolicy(""), `"*"`, `{"AWS":"arn:aws:iam::111122223333:role/nobody"}`)}),
+			withBucket(props{"policy": strings.ReplaceAll(openPolicy(""), `"*"`, `{"AWS":"arn:aws:iam::111122223333:role/nobody"}`)}),
 			"api error MalformedPolicy: Invalid principal in policy",
 		},
 		{
-			"public policy", s3.BucketPolicyType, withBucket(standin.Props{"policy": openPolicy("")}),
+			"public policy", s3.BucketPolicyType, withBucket(props{"policy": openPolicy("")}),
 			`api error AccessDenied: User: arn:aws:iam::111122223333:user/tombolo is not authorized to perform: s3:PutBucketPolicy on resource: "arn:aws:s3:::logs-demo" ` +
 				"because public policies are blocked by the BlockPublicPolicy block public access setting.",
 		},
-		{"public policy, blocked by a setting", s3.BucketPolicyType, func(w *world) standin.Props {
-			in := withBucket(standin.Props{"policy": strings.ReplaceAll(openPolicy(""), `"*"`, `{"AWS":["*"]}`)})(w)
-			w.make(s3.BucketAccessType, "block", standin.Props{"bucket": "logs-demo", "blockPublicPolicy": true})
+		{"public policy, blocked by a setting", s3.BucketPolicyType, func(w *world) props {
+			in := withBucket(props{"policy": strings.ReplaceAll(openPolicy(""), `"*"`, `{"AWS":["*"]}`)})(w)
+			w.make(s3.BucketAccessType, "block", props{"bucket": "logs-demo", "blockPublicPolicy": true})
 			return in
 		}, "because public policies are blocked by the BlockPublicPolicy"},
 	}
@@ -117,7 +103,7 @@ func TestBucketRefusals(t *testing.T) {
 		"192.0.2.1": "must not be formatted as an IP address", "xn--a": "must not begin with xn--", "a-s3alias": "must not end with -s3alias",
 	} {
 		attempts = append(attempts, attempt{
-			"name " + name, s3.BucketType, func(*world) standin.Props { return standin.Props{"bucket": name} },
+			"name " + name, s3.BucketType, func(*world) props { return props{"bucket": name} },
 			fmt.Sprintf("bucket: validating S3 Bucket (%s) name: %s. Examine values", name, reason),
 		})
 	}
@@ -126,31 +112,29 @@ func TestBucketRefusals(t *testing.T) {
 
 func TestBucket(t *testing.T) {
 	w := emptyWorld(t)
-	bucket := w.add(s3.BucketType, "bucket", standin.Props{"bucket": "logs-demo", "tags": map[string]any{"tombolo:cluster": "demo"}})
+	bucket := w.add(s3.BucketType, "bucket", props{"bucket": "logs-demo", "tags": map[string]any{"tombolo:cluster": "demo"}})
 	if bucket.id != "logs-demo" || bucket.out.Str("arn") != "arn:aws:s3:::logs-demo" || bucket.out.Str("region") != "eu-central-1" ||
 		bucket.out.Str("bucketRegionalDomainName") != "logs-demo.s3.eu-central-1.amazonaws.com" {
 		t.Errorf("bucket is %s, %v", bucket.id, bucket.out)
 	}
-	access := w.add(s3.BucketAccessType, "access", standin.Props{
+	access := w.add(s3.BucketAccessType, "access", props{
 		"bucket": bucket.id, "blockPublicAcls": true, "blockPublicPolicy": true, "ignorePublicAcls": true, "restrictPublicBuckets": true,
 	})
-	w.add(s3.BucketOwnershipType, "ownership", standin.Props{"bucket": bucket.id, "rule": map[string]any{"objectOwnership": "BucketOwnerEnforced"}})
-	w.add(s3.BucketEncryptionType, "encryption", standin.Merged(standin.Props{"bucket": bucket.id}, rulesOf(map[string]any{
+	w.add(s3.BucketOwnershipType, "ownership", props{"bucket": bucket.id, "rule": map[string]any{"objectOwnership": "BucketOwnerEnforced"}})
+	w.add(s3.BucketEncryptionType, "encryption", standin.Merged(props{"bucket": bucket.id}, rulesOf(map[string]any{
 		"applyServerSideEncryptionByDefault": map[string]any{"sseAlgorithm": "AES256"},
 	})))
-	w.add(s3.BucketLifecycleType, "lifecycle", standin.Merged(standin.Props{"bucket": bucket.id}, rulesOf(map[string]any{
+	w.add(s3.BucketLifecycleType, "lifecycle", standin.Merged(props{"bucket": bucket.id}, rulesOf(map[string]any{
 		"id": "old", "status": "Enabled", "filter": map[string]any{"prefix": ""}, "expiration": map[string]any{"days": 30},
 		"abortIncompleteMultipartUpload": map[string]any{"daysAfterInitiation": 1},
 	})))
-	versioning := w.add(s3.BucketVersioningType, "versioning", standin.Props{"bucket": bucket.id, "versioningConfiguration": map[string]any{"status": "Enabled"}})
-	refuses(t, w.update(versioning, standin.Props{"versioningConfiguration": map[string]any{"status": "Disabled"}}),
+	versioning := w.add(s3.BucketVersioningType, "versioning", props{"bucket": bucket.id, "versioningConfiguration": map[string]any{"status": "Enabled"}})
+	refuses(t, w.update(versioning, props{"versioningConfiguration": map[string]any{"status": "Disabled"}}),
 		"versioning_configuration.status cannot be updated from 'Enabled' to 'Disabled'")
-	policy := w.add(s3.BucketPolicyType, "policy", standin.Props{"bucket": bucket.id, "policy": openPolicy(`,"Condition":{"StringEquals":{"aws:SourceVpce":"vpce-1"}}`)})
-	refuses(t, w.update(policy, standin.Props{"policy": openPolicy("")}), "because public policies are blocked by the BlockPublicPolicy")
-	if err := w.update(access, standin.Props{"blockPublicPolicy": false}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.update(policy, standin.Props{"policy": openPolicy("")}); err != nil {
+	policy := w.add(s3.BucketPolicyType, "policy", props{"bucket": bucket.id, "policy": openPolicy(`,"Condition":{"StringEquals":{"aws:SourceVpce":"vpce-1"}}`)})
+	refuses(t, w.update(policy, props{"policy": openPolicy("")}), "because public policies are blocked by the BlockPublicPolicy")
+	assert.NilError(t, w.update(access, props{"blockPublicPolicy": false}))
+	if err := w.update(policy, props{"policy": openPolicy("")}); err != nil {
 		t.Errorf("a public policy where it is allowed: %v", err)
 	}
 	w.takeDown()
@@ -159,9 +143,9 @@ func TestBucket(t *testing.T) {
 // TestBucketGoesWithItsSettings, and a new name makes a new bucket.
 func TestBucketGoesWithItsSettings(t *testing.T) {
 	w := emptyWorld(t)
-	bucket := w.make(s3.BucketType, "bucket", standin.Props{"bucket": "logs-demo"})
-	w.make(s3.BucketAccessType, "access", standin.Props{"bucket": bucket.id})
-	if d := w.diff(bucket, standin.Props{"bucket": "logs-other"}); len(d.Replaces) != 1 || d.Changes != pulumirpc.DiffResponse_DIFF_SOME {
+	bucket := w.make(s3.BucketType, "bucket", props{"bucket": "logs-demo"})
+	w.make(s3.BucketAccessType, "access", props{"bucket": bucket.id})
+	if d := w.diff(bucket, props{"bucket": "logs-other"}); len(d.Replaces) != 1 || d.Changes != pulumirpc.DiffResponse_DIFF_SOME {
 		t.Errorf("another name: %v", d)
 	}
 	if err := w.delete(bucket); err != nil || len(w.cloud.Inventory()) != 0 {
@@ -171,7 +155,7 @@ func TestBucketGoesWithItsSettings(t *testing.T) {
 
 func TestBucketNames(t *testing.T) {
 	a := newAccount(t)
-	in, failures := a.check(s3.BucketType, "Logs", nil, standin.Props{})
+	in, failures := a.check(s3.BucketType, "Logs", nil, props{})
 	if failures != "" || !strings.HasPrefix(in.Str("bucket"), "logs-") {
 		t.Errorf("made up the name %s, %s", in.Str("bucket"), failures)
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/sqs"
-	"tombolo/lab/standin"
 )
 
 const queueURL = "https://sqs.eu-central-1.amazonaws.com/111122223333/"
@@ -23,109 +23,81 @@ func letEventsIn(queue string) string {
 
 func TestQueueRefusals(t *testing.T) {
 	refused(t, emptyWorld, []attempt{
+		{"name", sqs.QueueType, props{"name": "a.b"}, "name: invalid queue name: a.b"},
+		{"name of a FIFO queue", sqs.QueueType, props{"name": "a", "fifoQueue": true}, "name: invalid queue name: a"},
+		{"name too long", sqs.QueueType, props{"name": strings.Repeat("x", 81)}, "name: invalid queue name: xxx"},
+		{"deduplication without FIFO", sqs.QueueType, props{"contentBasedDeduplication": true}, "content-based deduplication can only be set for FIFO queue"},
+		{"retention too short", sqs.QueueType, props{"messageRetentionSeconds": 59}, "expected messageRetentionSeconds to be in the range (60 - 1209600), got 59"},
+		{"retention too long", sqs.QueueType, props{"messageRetentionSeconds": 1209601}, "expected messageRetentionSeconds to be in the range (60 - 1209600), got 1209601"},
+		{"visibility", sqs.QueueType, props{"visibilityTimeoutSeconds": 43201}, "expected visibilityTimeoutSeconds to be in the range (0 - 43200), got 43201"},
 		{
-			"name", sqs.QueueType, func(*world) standin.Props { return standin.Props{"name": "a.b"} },
-			"name: invalid queue name: a.b",
+			"two encryptions", sqs.QueueType,
+			props{"kmsMasterKeyId": "alias/aws/sqs", "sqsManagedSseEnabled": true},
+			`kmsMasterKeyId: Conflicting configuration arguments. "kmsMasterKeyId": conflicts with sqsManagedSseEnabled`,
 		},
-		{
-			"name of a FIFO queue", sqs.QueueType, func(*world) standin.Props { return standin.Props{"name": "a", "fifoQueue": true} },
-			"name: invalid queue name: a",
-		},
-		{
-			"name too long", sqs.QueueType, func(*world) standin.Props { return standin.Props{"name": strings.Repeat("x", 81)} },
-			"name: invalid queue name: xxx",
-		},
-		{
-			"deduplication without FIFO", sqs.QueueType, func(*world) standin.Props { return standin.Props{"contentBasedDeduplication": true} },
-			"content-based deduplication can only be set for FIFO queue",
-		},
-		{
-			"retention too short", sqs.QueueType, func(*world) standin.Props { return standin.Props{"messageRetentionSeconds": 59} },
-			"expected messageRetentionSeconds to be in the range (60 - 1209600), got 59",
-		},
-		{
-			"retention too long", sqs.QueueType, func(*world) standin.Props { return standin.Props{"messageRetentionSeconds": 1209601} },
-			"expected messageRetentionSeconds to be in the range (60 - 1209600), got 1209601",
-		},
-		{
-			"visibility", sqs.QueueType, func(*world) standin.Props { return standin.Props{"visibilityTimeoutSeconds": 43201} },
-			"expected visibilityTimeoutSeconds to be in the range (0 - 43200), got 43201",
-		},
-		{"two encryptions", sqs.QueueType, func(*world) standin.Props {
-			return standin.Props{"kmsMasterKeyId": "alias/aws/sqs", "sqsManagedSseEnabled": true}
-		}, `kmsMasterKeyId: Conflicting configuration arguments. "kmsMasterKeyId": conflicts with sqsManagedSseEnabled`},
-		{"name taken", sqs.QueueType, func(w *world) standin.Props {
-			w.make(sqs.QueueType, "first", standin.Props{"name": "q"})
-			return standin.Props{"name": "q", "visibilityTimeoutSeconds": 60}
+		{"name taken", sqs.QueueType, func(w *world) props {
+			w.make(sqs.QueueType, "first", props{"name": "q"})
+			return props{"name": "q", "visibilityTimeoutSeconds": 60}
 		}, "QueueAlreadyExists: A queue already exists with the same name and a different value for attribute VisibilityTimeoutSeconds"},
-		{"other tags", sqs.QueueType, func(w *world) standin.Props {
-			w.make(sqs.QueueType, "first", standin.Props{"name": "q"})
-			return standin.Props{"name": "q", "tags": map[string]any{"a": "b"}}
+		{"other tags", sqs.QueueType, func(w *world) props {
+			w.make(sqs.QueueType, "first", props{"name": "q"})
+			return props{"name": "q", "tags": map[string]any{"a": "b"}}
 		}, "QueueAlreadyExists: A queue already exists with the same name and different tags"},
-		{"no dead letter queue", sqs.QueueType, func(*world) standin.Props {
-			return standin.Props{"redrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:111122223333:none","maxReceiveCount":3}`}
-		}, "for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist."},
-		{"receive count", sqs.QueueType, func(w *world) standin.Props {
-			dead := w.make(sqs.QueueType, "dead", standin.Props{"name": "dead"})
-			return standin.Props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":1001}`, dead.out.Str("arn"))}
-		}, "Reason: Invalid value for maxReceiveCount: 1001, valid values are from 1 to 1000 both inclusive."},
-		{"dead letter queue of the other kind", sqs.QueueType, func(w *world) standin.Props {
-			dead := w.make(sqs.QueueType, "dead", standin.Props{"name": "dead.fifo", "fifoQueue": true})
-			return standin.Props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"3"}`, dead.out.Str("arn"))}
-		}, "Reason: Dead-letter queue must be same type of queue as the source."},
 		{
-			"no queue", sqs.QueuePolicyType, func(*world) standin.Props {
-				return standin.Props{"queueUrl": queueURL + "none", "policy": letEventsIn("*")}
-			},
-			"AWS.SimpleQueueService.NonExistentQueue: The specified queue does not exist.",
+			"no dead letter queue", sqs.QueueType,
+			props{"redrivePolicy": `{"deadLetterTargetArn":"arn:aws:sqs:eu-central-1:111122223333:none","maxReceiveCount":3}`},
+			"for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist.",
 		},
-		{"policy without principal", sqs.QueuePolicyType, func(w *world) standin.Props {
-			q := w.make(sqs.QueueType, "q", standin.Props{})
-			return standin.Props{"queueUrl": q.id, "policy": policyOf(`{"Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}`)}
+		{"receive count", sqs.QueueType, func(w *world) props {
+			dead := w.make(sqs.QueueType, "dead", props{"name": "dead"})
+			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":1001}`, dead.out.Str("arn"))}
+		}, "Reason: Invalid value for maxReceiveCount: 1001, valid values are from 1 to 1000 both inclusive."},
+		{"dead letter queue of the other kind", sqs.QueueType, func(w *world) props {
+			dead := w.make(sqs.QueueType, "dead", props{"name": "dead.fifo", "fifoQueue": true})
+			return props{"redrivePolicy": fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":"3"}`, dead.out.Str("arn"))}
+		}, "Reason: Dead-letter queue must be same type of queue as the source."},
+		{"no queue", sqs.QueuePolicyType, props{"queueUrl": queueURL + "none", "policy": letEventsIn("*")}, "AWS.SimpleQueueService.NonExistentQueue: The specified queue does not exist."},
+		{"policy without principal", sqs.QueuePolicyType, func(w *world) props {
+			q := w.make(sqs.QueueType, "q", props{})
+			return props{"queueUrl": q.id, "policy": policyOf(`{"Effect":"Allow","Action":"sqs:SendMessage","Resource":"*"}`)}
 		}, "InvalidAttributeValue: Invalid value for the parameter Policy."},
-		{"policy for an unknown service", sqs.QueuePolicyType, func(w *world) standin.Props {
-			q := w.make(sqs.QueueType, "q", standin.Props{})
-			return standin.Props{"queueUrl": q.id, "policy": strings.ReplaceAll(letEventsIn("*"), "events.a", "event.a")}
+		{"policy for an unknown service", sqs.QueuePolicyType, func(w *world) props {
+			q := w.make(sqs.QueueType, "q", props{})
+			return props{"queueUrl": q.id, "policy": strings.ReplaceAll(letEventsIn("*"), "events.a", "event.a")}
 		}, "InvalidAttributeValue: Invalid value for the parameter Policy."},
 	})
 }
 
 func TestQueue(t *testing.T) {
 	w := emptyWorld(t)
-	in := standin.Props{"name": "demo-karpenter", "messageRetentionSeconds": 300, "sqsManagedSseEnabled": true, "tags": map[string]any{"tombolo:cluster": "demo"}}
+	in := props{"name": "demo-karpenter", "messageRetentionSeconds": 300, "sqsManagedSseEnabled": true, "tags": map[string]any{"tombolo:cluster": "demo"}}
 	q := w.add(sqs.QueueType, "queue", in)
 	arn := "arn:aws:sqs:eu-central-1:111122223333:demo-karpenter"
 	if q.id != queueURL+"demo-karpenter" || q.out.Str("url") != q.id || q.out.Str("arn") != arn {
 		t.Errorf("queue is %s, %v", q.id, q.out)
 	}
-	policy := w.add(sqs.QueuePolicyType, "policy", standin.Props{"queueUrl": q.id, "policy": letEventsIn(arn)})
-	if d := w.diff(policy, standin.Props{"policy": strings.ReplaceAll(letEventsIn(arn), `"sqs:SendMessage"`, `["sqs:SendMessage"]`)}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
+	policy := w.add(sqs.QueuePolicyType, "policy", props{"queueUrl": q.id, "policy": letEventsIn(arn)})
+	if d := w.diff(policy, props{"policy": strings.ReplaceAll(letEventsIn(arn), `"sqs:SendMessage"`, `["sqs:SendMessage"]`)}); d.Changes != pulumirpc.DiffResponse_DIFF_NONE {
 		t.Errorf("the same policy, written differently: %v", d)
 	}
 	if again := w.make(sqs.QueueType, "again", in); again.id != q.id {
 		t.Errorf("the same queue again is %s", again.id)
 	}
-	if err := w.update(q, standin.Props{"messageRetentionSeconds": 600.0}); err != nil || q.out.Integer("messageRetentionSeconds") != 600 || q.out.Str("arn") != arn {
+	if err := w.update(q, props{"messageRetentionSeconds": 600.0}); err != nil || q.out.Integer("messageRetentionSeconds") != 600 || q.out.Str("arn") != arn {
 		t.Errorf("update gives %v, %v", err, q.out)
 	}
-	if err := w.update(q, standin.Props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"}); err != nil || q.out.Boolean("sqsManagedSseEnabled") {
+	if err := w.update(q, props{"sqsManagedSseEnabled": nil, "kmsMasterKeyId": "alias/aws/sqs"}); err != nil || q.out.Boolean("sqsManagedSseEnabled") {
 		t.Errorf("with a key of one's own: %v, %v", err, q.out)
 	}
-	found, err := w.invoke("aws:resourcegroupstaggingapi/getResources:getResources", standin.Props{
-		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{arn}, found.At("resourceTagMappingLists", "resourceArn")); diff != "" {
-		t.Error(diff)
-	}
+	found := w.tagged("tombolo:cluster", "demo")
+	assert.Assert(t, is.Len(found, 1))
+	assert.Check(t, is.Equal(found[0].Str("resourceArn"), arn))
 	w.takeDown()
 }
 
 func TestQueueNames(t *testing.T) {
 	a := newAccount(t)
-	in, failures := a.check(sqs.QueueType, "jobs", nil, standin.Props{"fifoQueue": true})
+	in, failures := a.check(sqs.QueueType, "jobs", nil, props{"fifoQueue": true})
 	if failures != "" || !strings.HasSuffix(in.Str("name"), ".fifo") || !regexp.MustCompile(`-[0-9a-f]{7}\.fifo$`).MatchString(in.Str("name")) {
 		t.Errorf("made up the name %s, %s", in.Str("name"), failures)
 	}
@@ -134,8 +106,8 @@ func TestQueueNames(t *testing.T) {
 // TestQueueGoesWithItsPolicy: a policy is a part of its queue.
 func TestQueueGoesWithItsPolicy(t *testing.T) {
 	w := emptyWorld(t)
-	q := w.make(sqs.QueueType, "q", standin.Props{})
-	w.make(sqs.QueuePolicyType, "p", standin.Props{"queueUrl": q.id, "policy": letEventsIn(q.out.Str("arn"))})
+	q := w.make(sqs.QueueType, "q", props{})
+	w.make(sqs.QueuePolicyType, "p", props{"queueUrl": q.id, "policy": letEventsIn(q.out.Str("arn"))})
 	if err := w.delete(q); err != nil || len(w.cloud.Inventory()) != 0 {
 		t.Errorf("left over after %v: %v", err, w.cloud.Inventory())
 	}

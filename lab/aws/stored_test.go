@@ -1,32 +1,28 @@
 package aws
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/iam"
-	"tombolo/lab/standin"
+	"tombolo/tests/files"
 )
 
 func TestStored(t *testing.T) {
 	a := newAccount(t)
-	a.make(ec2.VPCType, "vpc", standin.Props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "demo"}})
-	a.make(iam.RoleType, "role", standin.Props{"assumeRolePolicy": nodeTrust})
+	a.make(ec2.VPCType, "vpc", props{"cidrBlock": "10.0.0.0/16", "tags": map[string]any{"Name": "demo"}})
+	a.make(iam.RoleType, "role", props{"assumeRolePolicy": nodeTrust})
 	// A write that a crash has cut short, which Open removes.
 	cut := filepath.Join(a.dir, "resources", "ec2", ".new-1")
-	if err := os.WriteFile(cut, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(cut, []byte("{"), 0o600))
 	stored, err := Stored(a.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if diff := cmp.Diff(a.cloud.Inventory(), stored); diff != "" || len(stored) != 2 {
 		t.Errorf("stored are %d resources (-exist +stored):\n%s", len(stored), diff)
 	}
@@ -41,9 +37,7 @@ func TestStoredWithoutState(t *testing.T) {
 		t.Errorf("stored are %v, %v", stored, err)
 	}
 	damaged := filepath.Join(dir, "resources", "ec2", "Vpc-1.json")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(damaged), 0o755), os.WriteFile(damaged, []byte("{"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, damaged, "{")
 	want := "read the state of the AWS stand-in: " + damaged + " is damaged: "
 	if _, err := Stored(dir); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v, want %s…", err, want)

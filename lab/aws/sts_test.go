@@ -11,6 +11,7 @@ import (
 
 	stssdk "github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/aws/sts"
@@ -31,24 +32,18 @@ func TestArgoCDReachesSpoke(t *testing.T) {
 	f := newFleet(t)
 	pod := f.pod(f.accountToken(nil))
 	hub, err := stssdk.NewFromConfig(pod).GetCallerIdentity(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if *hub.Arn != "arn:aws:sts::111122223333:assumed-role/demo-argocd/controller" || *hub.UserId != f.hubRole.out.Str("uniqueId")+":controller" || *hub.Account != "111122223333" {
 		t.Errorf("the pod is %s %s %s", *hub.Arn, *hub.UserId, *hub.Account)
 	}
 	spoke := f.assume(pod)
 	made, err := spoke.Retrieve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if left := time.Until(made.Expires); left > 15*time.Minute || left < 14*time.Minute {
 		t.Errorf("the SDK asks for 15 minutes, and has %v", left)
 	}
 	presigned, err := f.presign(spoke, map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	user, groups, err := authenticator.Authenticate(f.cloud, "spoke", tokenOf(presigned))
 	session, _, _ := strings.Cut(user, "/aws-go-sdk-")
 	if err != nil || session != "arn:aws:sts::111122223333:assumed-role/spoke-argocd-spoke" || len(groups) != 1 || groups[0] != "tombolo:argocd" {
@@ -77,9 +72,7 @@ func TestSTSRequests(t *testing.T) {
 		{"http://sts.amazonaws.com/?Action=AssumeRoleWithWebIdentity&RoleSessionName=abc&RoleArn=arn:aws:iam::111122223333:role/x" + version, "Value null at &#39;webIdentityToken&#39;", 400},
 	} {
 		resp, err := f.client.Get(test.url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || resp.StatusCode != test.status || !strings.Contains(string(body), test.want) ||
@@ -88,9 +81,7 @@ func TestSTSRequests(t *testing.T) {
 		}
 	}
 	resp, err := f.client.Post("http://sts.amazonaws.com/", "application/x-www-form-urlencoded", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != 400 || resp.Header.Get("X-Amzn-Requestid") == "" {
 		t.Errorf("an empty request gives %s %v", resp.Status, resp.Header)

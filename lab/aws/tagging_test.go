@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/lab/aws/acm"
 	"tombolo/lab/aws/ec2"
@@ -20,45 +22,31 @@ import (
 
 const discovery = "karpenter.sh/discovery"
 
-func tagOf(x *thing, value string) standin.Props {
-	return standin.Props{"resourceId": x.id, "key": discovery, "value": value}
+func tagOf(x *thing, value string) props {
+	return props{"resourceId": x.id, "key": discovery, "value": value}
 }
 
 func TestTagRefusals(t *testing.T) {
 	refused(t, newNetwork, []attempt{
-		{
-			"nothing", ec2.TagType, func(*world) standin.Props {
-				return standin.Props{"resourceId": "subnet-1", "key": discovery, "value": "demo"}
-			},
-			"creating EC2 Tag: operation error EC2: CreateTags",
-		},
-		{
-			"nothing code", ec2.TagType, func(*world) standin.Props {
-				return standin.Props{"resourceId": "subnet-1", "key": discovery, "value": "demo"}
-			},
-			"api error InvalidID: The ID 'subnet-1' is not valid",
-		},
-		{"what is not EC2's", ec2.TagType, func(w *world) standin.Props {
-			return tagOf(w.make(efs.FileSystemType, "files", standin.Props{}), "demo")
-		}, "api error InvalidID: The ID 'fs-0"},
-		{"another region", ec2.TagType, func(w *world) standin.Props {
-			w.configure(standin.Props{"region": "us-east-1"})
+		{"nothing", ec2.TagType, props{"resourceId": "subnet-1", "key": discovery, "value": "demo"}, "creating EC2 Tag: operation error EC2: CreateTags"},
+		{"nothing code", ec2.TagType, props{"resourceId": "subnet-1", "key": discovery, "value": "demo"}, "api error InvalidID: The ID 'subnet-1' is not valid"},
+		{"what is not EC2's", ec2.TagType, func(w *world) props { return tagOf(w.make(efs.FileSystemType, "files", props{}), "demo") }, "api error InvalidID: The ID 'fs-0"},
+		{"another region", ec2.TagType, func(w *world) props {
+			w.configure(props{"region": "us-east-1"})
 			return tagOf(w.subnetA, "demo")
 		}, "api error InvalidID: The ID 'subnet-0"},
-		{"reserved key", ec2.TagType, func(w *world) standin.Props {
-			return standin.Merged(tagOf(w.subnetA, "demo"), standin.Props{"key": "aws:x"})
-		}, "Tag keys starting with 'aws:' are reserved for internal use"},
-		{"fifty-first", ec2.TagType, func(w *world) standin.Props {
+		{"reserved key", ec2.TagType, func(w *world) props { return standin.Merged(tagOf(w.subnetA, "demo"), props{"key": "aws:x"}) }, "Tag keys starting with 'aws:' are reserved for internal use"},
+		{"fifty-first", ec2.TagType, func(w *world) props {
 			tags := map[string]any{}
 			for i := range 50 {
 				tags[strings.Repeat("k", i+1)] = "v"
 			}
-			return tagOf(w.make(ec2.SecurityGroupType, "full", standin.Props{"vpcId": w.vpc.id, "tags": tags}), "demo")
+			return tagOf(w.make(ec2.SecurityGroupType, "full", props{"vpcId": w.vpc.id, "tags": tags}), "demo")
 		}, "api error TagLimitExceeded: The maximum number of Tags for a resource has been reached."},
 	})
 }
 
-func (w *world) tags(x *thing) standin.Props {
+func (w *world) tags(x *thing) props {
 	w.t.Helper()
 	_, out := w.read(x)
 	if diff := cmp.Diff(out.Sub("tags"), out.Sub("tagsAll")); diff != "" {
@@ -73,14 +61,10 @@ func TestTag(t *testing.T) {
 	if tag.id != w.subnetA.id+","+discovery || w.tags(w.subnetA).Str(discovery) != "demo" {
 		t.Errorf("%s gives %v", tag.id, w.tags(w.subnetA))
 	}
-	found, err := w.invoke("aws:ec2/getSubnets:getSubnets", standin.Props{"tags": map[string]any{discovery: "demo"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{w.subnetA.id}, found.List("ids")); diff != "" {
-		t.Error(diff)
-	}
-	if err := w.update(tag, standin.Props{"value": "other"}); err != nil || w.tags(w.subnetA).Str(discovery) != "other" {
+	found, err := w.invoke("aws:ec2/getSubnets:getSubnets", props{"tags": map[string]any{discovery: "demo"}})
+	assert.NilError(t, err)
+	assert.Check(t, is.DeepEqual([]string{w.subnetA.id}, found.List("ids")))
+	if err := w.update(tag, props{"value": "other"}); err != nil || w.tags(w.subnetA).Str(discovery) != "other" {
 		t.Errorf("after an update, %v, the tags are %v", err, w.tags(w.subnetA))
 	}
 	if err := w.delete(tag); err != nil || w.tags(w.subnetA).Has(discovery) {
@@ -88,15 +72,13 @@ func TestTag(t *testing.T) {
 	}
 }
 
-// TestTagOfTheClustersGroup: nobody's program owns the group that EKS makes.
+// TestTagOfTheClustersGroup: no program owns the group that EKS makes.
 func TestTagOfTheClustersGroup(t *testing.T) {
 	w := newWorld(t)
 	group := &thing{token: ec2.SecurityGroupType, name: "eks", id: w.cluster.out.Sub("vpcConfig").Str("clusterSecurityGroupId")}
 	tag := w.make(ec2.TagType, "tag", tagOf(group, "demo"))
-	want := standin.Props{discovery: "demo", "kubernetes.io/cluster/demo": "owned"}
-	if diff := cmp.Diff(want, w.tags(group)); diff != "" {
-		t.Error(diff)
-	}
+	want := props{discovery: "demo", "kubernetes.io/cluster/demo": "owned"}
+	assert.Check(t, is.DeepEqual(want, w.tags(group)))
 	if err := w.delete(tag); err != nil || w.tags(group).Has(discovery) {
 		t.Errorf("after a deletion, %v, the tags are %v", err, w.tags(group))
 	}
@@ -111,10 +93,8 @@ func TestTagOfAnOwnedResource(t *testing.T) {
 		t.Errorf("without a refresh: %v", d)
 	}
 	own := map[string]any{"Name": "net", "team": "a"}
-	if err := w.update(w.vpc, standin.Props{"tags": own}); err != nil {
-		t.Fatal(err)
-	}
-	want := standin.Props{"Name": "net", "team": "a", discovery: "demo"}
+	assert.NilError(t, w.update(w.vpc, props{"tags": own}))
+	want := props{"Name": "net", "team": "a", discovery: "demo"}
 	if diff := cmp.Diff(want, w.tags(w.vpc)); diff != "" {
 		t.Errorf("an update without a refresh: %s", diff)
 	}
@@ -135,26 +115,21 @@ func TestSearchByTag(t *testing.T) {
 	a := newAccount(t)
 	tags := map[string]any{"tombolo:cluster": "demo"}
 	var want []string
-	for token, in := range map[string]standin.Props{
+	for token, in := range map[string]props{
 		sqs.QueueType:        {},
 		events.EventRuleType: {"eventPattern": interruptions},
 		acm.CertificateType:  certificateFor("lab.test"),
 		efs.FileSystemType:   {},
 		s3.BucketType:        {},
 	} {
-		want = append(want, a.make(token, "tagged", standin.Merged(in, standin.Props{"tags": tags})).out.Str("arn"))
+		want = append(want, a.make(token, "tagged", standin.Merged(in, props{"tags": tags})).out.Str("arn"))
 		a.make(token, "other", in)
 	}
-	found, err := a.invoke("aws:resourcegroupstaggingapi/getResources:getResources", standin.Props{
-		"tagFilters": []any{map[string]any{"key": "tombolo:cluster", "values": []any{"demo"}}},
-	})
-	if err != nil {
-		t.Fatal(err)
+	var got []string
+	for _, r := range a.tagged("tombolo:cluster", "demo") {
+		got = append(got, r.Str("resourceArn"))
 	}
-	got := found.At("resourceTagMappingLists", "resourceArn")
 	slices.Sort(want)
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual(want, got))
 }

@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/sts"
-	"tombolo/lab/standin"
 )
 
 func TestTokens(t *testing.T) {
@@ -40,9 +41,7 @@ func TestTokenRefusals(t *testing.T) {
 	spoke := f.session(f.spokeRole, nil)
 	presigned := func(headers map[string]string) string {
 		u, err := f.presign(spoke, headers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return u
 	}
 	good := presigned(map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "0"})
@@ -51,9 +50,7 @@ func TestTokenRefusals(t *testing.T) {
 	}
 	tampered := good[:len(good)-1] + map[bool]string{true: "1", false: "0"}[strings.HasSuffix(good, "0")]
 	stranger, err := f.presign(f.session(f.hubRole, nil), map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	const mismatch = "the token's request to STS is refused: SignatureDoesNotMatch: The request signature we calculated"
 	for name, test := range map[string]struct{ cluster, token, want string }{
 		"cluster":       {"demo", tokenOf(good), mismatch},
@@ -95,12 +92,8 @@ func TestTokensFollowTheAccount(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
 			presigned, err := f.presign(f.session(f.spokeRole, nil), map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := test.without(f); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
+			assert.NilError(t, test.without(f))
 			_, _, err = authenticator.Authenticate(f.cloud, "spoke", tokenOf(presigned))
 			refuses(t, err, test.want)
 		})
@@ -111,9 +104,7 @@ func TestTokensFollowTheAccount(t *testing.T) {
 // next role with its name.
 func TestEntryIsOfOneRole(t *testing.T) {
 	f := newFleet(t)
-	if err := f.delete(f.spokeRole); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.delete(f.spokeRole))
 	f.spokeRole = f.make(iam.RoleType, "spoke", f.spokeRole.in)
 	authenticate := func() error {
 		presigned, err := f.presign(f.session(f.spokeRole, nil), map[string]string{authenticator.ClusterHeader: "spoke", "X-Amz-Expires": "60"})
@@ -124,13 +115,9 @@ func TestEntryIsOfOneRole(t *testing.T) {
 		return err
 	}
 	refuses(t, authenticate(), "the access entry is of another arn:aws:iam::111122223333:role/spoke-argocd-spoke, which was deleted; delete the entry and make it again")
-	if err := f.delete(f.entry); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.delete(f.entry))
 	f.make(eks.AccessEntryType, "spoke", f.entry.in)
-	if err := authenticate(); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, authenticate())
 }
 
 // TestArgoCDsToken is the URL that argocd-k8s-auth makes: with AWS SDK for Go
@@ -139,9 +126,7 @@ func TestArgoCDsToken(t *testing.T) {
 	u, err := url.Parse("https://sts.eu-central-1.amazonaws.com/?Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Algorithm=AWS4-HMAC-SHA256" +
 		"&X-Amz-Credential=ASIAEXAMPLE0000000000%2F20261121%2Feu-central-1%2Fsts%2Faws4_request&X-Amz-Date=20261121T163554Z&X-Amz-Expires=0" +
 		"&X-Amz-Security-Token=a%2Ftoken%2Bof%3Dbase64&X-Amz-SignedHeaders=host%3Bx-k8s-aws-id&X-Amz-Signature=894a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	request, err := authenticator.TokenRequest("demo", tokenOf(u.String()))
 	if err != nil || request.Host != u.Host || request.Header.Get("x-k8s-aws-id") != "demo" {
 		t.Errorf("got %+v, %v", request, err)
@@ -150,24 +135,20 @@ func TestArgoCDsToken(t *testing.T) {
 
 func TestEntriesGiveGroups(t *testing.T) {
 	f := newFleet(t)
-	role := f.make(iam.RoleType, "reader", standin.Props{"name": "reader", "path": "/team/", "assumeRolePolicy": nodeTrust})
+	role := f.make(iam.RoleType, "reader", props{"name": "reader", "path": "/team/", "assumeRolePolicy": nodeTrust})
 	arn := role.out.Str("arn")
-	entry := f.make(eks.AccessEntryType, "reader", standin.Props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
-	f.make(eks.AccessPolicyType, "reader", standin.Props{
+	entry := f.make(eks.AccessEntryType, "reader", props{"clusterName": "demo", "principalArn": arn, "kubernetesGroups": []any{"readers"}})
+	f.make(eks.AccessPolicyType, "reader", props{
 		"clusterName": "demo", "principalArn": arn,
 		"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"web"}},
 	})
 	presigned, err := f.presign(f.session(role, func(t *sts.Temporary) { t.Session = "ann@example.com" }), map[string]string{authenticator.ClusterHeader: "demo", "X-Amz-Expires": "60"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	user, groups, err := authenticator.Authenticate(f.cloud, "demo", tokenOf(presigned))
 	if err != nil || user != "arn:aws:sts::111122223333:assumed-role/reader/ann-example.com" || !slices.Equal(groups, []string{"eks:access-policy:AmazonEKSViewPolicy:web", "readers"}) {
 		t.Errorf("got %s %v %v", user, groups, err)
 	}
-	if err := f.update(entry, standin.Props{"userName": "{{AccountID}}:{{SessionNameRaw}}"}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, f.update(entry, props{"userName": "{{AccountID}}:{{SessionNameRaw}}"}))
 	if user, _, err := authenticator.Authenticate(f.cloud, "demo", tokenOf(presigned)); err != nil || user != "111122223333:ann@example.com" {
 		t.Errorf("got %s, %v", user, err)
 	}

@@ -10,27 +10,20 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/golang-jwt/jwt/v5"
-
-	"tombolo/lab/standin"
+	"gotest.tools/v3/assert"
 )
 
 func TestWebIdentityRefusals(t *testing.T) {
 	f := newFleet(t)
 	foreign, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	late := time.Now().Add(-time.Minute)
 	forged, err := jwt.NewWithClaims(jwt.SigningMethodES256, jwt.RegisteredClaims{
 		Issuer: f.issuer, Subject: controllerAccount, Audience: jwt.ClaimStrings{"sts.amazonaws.com"}, ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour)),
 	}).SignedString(foreign)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	unsigned, err := jwt.NewWithClaims(jwt.SigningMethodNone, jwt.RegisteredClaims{Issuer: f.issuer}).SignedString(jwt.UnsafeAllowNoneSignatureType)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for name, test := range map[string]struct{ token, code, message string }{
 		"other account": {
 			f.accountToken(func(c *jwt.RegisteredClaims) { c.Subject = "system:serviceaccount:argocd:default" }),
@@ -71,20 +64,18 @@ func TestWebIdentityNeeds(t *testing.T) {
 		code, message string
 	}{
 		"trust": {func(_ *testing.T, f *fleet) error {
-			return f.update(f.hubRole, standin.Props{"assumeRolePolicy": clusterTrust})
+			return f.update(f.hubRole, props{"assumeRolePolicy": clusterTrust})
 		}, "AccessDenied", denied},
 		"role":     {func(_ *testing.T, f *fleet) error { return errors.Join(f.delete(f.mayAssume), f.delete(f.hubRole)) }, "AccessDenied", denied},
 		"provider": {func(_ *testing.T, f *fleet) error { return f.delete(f.provider) }, "InvalidIdentityToken", "No OpenIDConnect provider found in your account for https://"},
 		"audience": {func(_ *testing.T, f *fleet) error {
-			return f.update(f.provider, standin.Props{"clientIdLists": []any{"another"}})
+			return f.update(f.provider, props{"clientIdLists": []any{"another"}})
 		}, "InvalidIdentityToken", "Incorrect token audience"},
 		"cluster": {func(t *testing.T, f *fleet) error { return f.fake.Stop(t.Context(), "demo") }, "InvalidIdentityToken", "Couldn't retrieve verification key from your identity provider"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
-			if err := test.without(t, f); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, test.without(t, f))
 			_, err := sts.NewFromConfig(f.pod(f.accountToken(nil))).GetCallerIdentity(t.Context(), nil)
 			stsRefuses(t, err, test.code, test.message)
 		})

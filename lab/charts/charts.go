@@ -2,7 +2,7 @@
 // directories of a folder, the same bytes for the same content, and serves
 // them with an index.
 //
-// Most charts stand in for one of somebody else's. Such a folder holds
+// Most charts stand in for an upstream one. Such a folder holds
 // Chart.yaml with the version that the platform tree pins, values.yaml, and a
 // values.schema.json that knows the upstream chart's values which this project
 // sets, and no other; what it renders is in the folder shared.

@@ -16,6 +16,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"sigs.k8s.io/yaml"
 )
 
@@ -48,9 +50,7 @@ func TestPackagingIsDeterministic(t *testing.T) {
 
 func TestArchive(t *testing.T) {
 	list, err := Load(chart(time.Now()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if names, want := names(t, list[0]), []string{"demo/Chart.yaml", "demo/templates/note.yaml", "demo/values.yaml"}; !slices.Equal(names, want) {
 		t.Errorf("files %v, want %v", names, want)
 	}
@@ -60,18 +60,14 @@ func TestArchive(t *testing.T) {
 func names(t *testing.T, c Chart) []string {
 	t.Helper()
 	zip, err := gzip.NewReader(bytes.NewReader(c.Archive))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var names []string
 	for in := tar.NewReader(zip); ; {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
 			return names
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		names = append(names, h.Name)
 	}
 }
@@ -96,9 +92,7 @@ func TestSharedTemplates(t *testing.T) {
 
 func TestPackageNeedsNameAndVersion(t *testing.T) {
 	_, err := Load(fstest.MapFS{"x/Chart.yaml": {Data: []byte("name: x\n")}})
-	if err == nil || err.Error() != "x: read Chart.yaml: it needs name and version" {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.Error(err, "x: read Chart.yaml: it needs name and version"))
 }
 
 // TestHandler serves the lab's own charts: every entry of the index can be
@@ -140,9 +134,7 @@ func TestHandler(t *testing.T) {
 // error, on every level.
 func TestSchemas(t *testing.T) {
 	files, err := filepath.Glob("*/Chart.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, file := range files {
 		name := filepath.Dir(file)
 		data, err := os.ReadFile(filepath.Join(name, "values.schema.json"))

@@ -8,10 +8,11 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
 )
 
-// catalogueValues is what the catalogue gives for its sample options.
-const catalogueValues = "../../config/addon/testdata/values"
+// catalogue is what the catalogue gives for its sample options.
+const catalogue = "../../config/addon/testdata/golden"
 
 // TestReleases holds the stand-in charts to the platform tree: each release of
 // an addon finds its chart in its version, and the chart takes the values that
@@ -35,15 +36,14 @@ func TestReleases(t *testing.T) {
 			values := map[string]any{}
 			read(t, filepath.Join(spec.Chart, "values.yaml"), &values)
 			for _, from := range r.Spec.ValuesFrom {
-				var published map[string]any
-				read(t, filepath.Join(catalogueValues, strings.TrimSuffix(from.Name, "-values")+".yaml"), &published)
-				values = merged(values, published)
+				var published struct{ Values map[string]any }
+				read(t, filepath.Join(catalogue, strings.TrimSuffix(from.Name, "-values")+".yaml"), &published)
+				assert.Assert(t, len(published.Values) > 0, from.Name)
+				values = merged(values, published.Values)
 			}
 			values = merged(values, r.Spec.Values)
 			schema, err := jsonschema.Compile(filepath.Join(spec.Chart, "values.schema.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if err := schema.Validate(values); err != nil {
 				t.Errorf("%s: %#v", r.file, err)
 			}
@@ -54,9 +54,7 @@ func TestReleases(t *testing.T) {
 func read(t *testing.T, file string, into any) {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if err := yaml.Unmarshal(data, into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}

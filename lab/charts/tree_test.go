@@ -12,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
 
 	"tombolo/config"
 	"tombolo/config/addon"
@@ -66,9 +67,7 @@ func objects(t *testing.T, kind string) []object {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return found
 }
 
@@ -91,9 +90,7 @@ func TestTreesCharts(t *testing.T) {
 		}
 	}
 	standIns, err := Load(os.DirFS("."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, c := range standIns {
 		if !used[c.File()] {
 			t.Errorf("no release of the tree is of %s", c.File())
@@ -101,8 +98,8 @@ func TestTreesCharts(t *testing.T) {
 	}
 }
 
-// TestTreesRepositories holds addons to addresses on the internet that nobody
-// on the way can change.
+// TestTreesRepositories: addons come from addresses on the internet whose
+// content cannot be changed on the way.
 func TestTreesRepositories(t *testing.T) {
 	for _, r := range objects(t, "HelmRepository") {
 		if !strings.HasPrefix(r.file, "addons/") {
@@ -129,9 +126,7 @@ func TestLabsValues(t *testing.T) {
 	}
 	for _, name := range []string{"demo", "full"} {
 		c, err := config.Load("../../clusters/" + name + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, a := range c.Addons.Enabled() {
 			if !a.HasValues() {
 				continue
@@ -142,9 +137,7 @@ func TestLabsValues(t *testing.T) {
 				continue
 			}
 			schema, err := jsonschema.Compile(r.Spec.Chart.Spec.Chart + "/values.schema.json")
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			given := merged(plain(t, a.Values(c.AddonFacts(), a.Options, made())), r.Spec.Values)
 			if err := schema.Validate(given); err != nil {
 				t.Errorf("%s in cluster %s: %#v", r.file, name, err)
@@ -172,12 +165,8 @@ func made() addon.Outputs {
 func plain(t *testing.T, values map[string]any) map[string]any {
 	t.Helper()
 	text, err := yaml.Marshal(values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var out map[string]any
-	if err := yaml.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, yaml.Unmarshal(text, &out))
 	return out
 }

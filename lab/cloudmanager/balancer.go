@@ -189,15 +189,23 @@ func (w *watch) ensureListener(ctx context.Context, b balancer, net network, fro
 	return err
 }
 
+// deleteInCloud deletes a resource, and logs it.
+func (w *watch) deleteInCloud(ctx context.Context, token, id string) error {
+	if err := w.cloud.Delete(ctx, token, id); err != nil {
+		return err
+	}
+	w.log.Info("deleted in the cloud", "id", id)
+	return nil
+}
+
 // dismantle takes away everything that has the tags of a load balancer: what
 // uses something before what is used.
 func (w *watch) dismantle(ctx context.Context, tags map[string]string) error {
 	for _, token := range []string{loadBalancerType, targetGroupType} {
 		for _, r := range w.cloud.Find(token, tags) {
-			if err := w.cloud.Delete(ctx, token, r.ID); err != nil {
+			if err := w.deleteInCloud(ctx, token, r.ID); err != nil {
 				return err
 			}
-			w.log.Info("deleted in the cloud", "id", r.ID)
 		}
 	}
 	for _, group := range w.cloud.Find(securityGroupType, tags) {

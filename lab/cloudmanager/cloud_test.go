@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
@@ -45,9 +46,7 @@ type account struct {
 func newAccount(t *testing.T) *account {
 	t.Helper()
 	cloud, err := aws.Open(t.TempDir(), standin.Options{Clusters: noPlanes{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Cleanup(cloud.Close)
 	a := &account{t: t, cloud: cloud, client: cloud.Client("eu-central-1")}
 	a.vpc = a.make(vpcType, map[string]any{"cidrBlock": "10.0.0.0/16"})
@@ -75,9 +74,7 @@ func newAccount(t *testing.T) *account {
 func (a *account) make(token string, inputs map[string]any) string {
 	a.t.Helper()
 	made, err := a.client.Create(a.t.Context(), token, inputs)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	assert.NilError(a.t, err)
 	return made.ID
 }
 

@@ -3,10 +3,8 @@ package cloudmanager
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -14,17 +12,13 @@ import (
 // takes it away with the Ingress.
 func (w *watch) reconcileIngress(ctx context.Context, i *networkingv1.Ingress) error {
 	b := w.ingressBalancer(i)
-	if i.DeletionTimestamp != nil || !isALB(i) {
-		return w.releaseIngress(ctx, i, b)
-	}
 	ingresses := w.client.NetworkingV1().Ingresses(i.Namespace)
-	if !slices.Contains(i.Finalizers, ingressFinalizer) {
-		i.Finalizers = append(i.Finalizers, ingressFinalizer)
-		updated, err := ingresses.Update(ctx, i, metav1.UpdateOptions{})
-		if err != nil {
-			return fmt.Errorf("set the finalizer: %w", err)
-		}
-		i = updated
+	if i.DeletionTimestamp != nil || !isALB(i) {
+		return release(ctx, ingresses, i, ingressFinalizer, func() error { return w.dismantle(ctx, b.tags) })
+	}
+	i, err := hold(ctx, ingresses, i, ingressFinalizer)
+	if err != nil {
+		return err
 	}
 	host, err := w.ensure(ctx, b)
 	if err != nil {
@@ -38,22 +32,6 @@ func (w *watch) reconcileIngress(ctx context.Context, i *networkingv1.Ingress) e
 		return fmt.Errorf("tell the host: %w", err)
 	}
 	return nil
-}
-
-// releaseIngress lets an Ingress go once its load balancer is gone.
-func (w *watch) releaseIngress(ctx context.Context, i *networkingv1.Ingress, b balancer) error {
-	if !slices.Contains(i.Finalizers, ingressFinalizer) {
-		return nil
-	}
-	if err := w.dismantle(ctx, b.tags); err != nil {
-		return err
-	}
-	i.Finalizers = slices.DeleteFunc(i.Finalizers, func(f string) bool { return f == ingressFinalizer })
-	_, err := w.client.NetworkingV1().Ingresses(i.Namespace).Update(ctx, i, metav1.UpdateOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
 }
 
 func isALB(i *networkingv1.Ingress) bool {

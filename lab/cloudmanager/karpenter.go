@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"tombolo/lab/reconcile"
 	"tombolo/lab/standin"
 )
 
@@ -41,7 +42,7 @@ func (w *watch) reconcilePod(ctx context.Context, pod *corev1.Pod) error {
 	}
 	pool, err := w.objects.Resource(nodePools).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil // nobody makes nodes of that name
+		return nil // there is no pool of that name
 	}
 	if err != nil {
 		return fmt.Errorf("look up the node pool %s: %w", name, err)
@@ -96,14 +97,12 @@ func (w *watch) reconcileNodeClaim(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("look up the node claim: %w", err)
 	}
+	claims := untyped{w.objects.Resource(nodeClaims)}
 	if claim.GetDeletionTimestamp() != nil {
-		return w.releaseNodeClaim(ctx, claim)
+		return release(ctx, claims, claim, terminationFinalizer, func() error { return w.terminate(ctx, claim.GetName()) })
 	}
-	if !slices.Contains(claim.GetFinalizers(), terminationFinalizer) {
-		claim.SetFinalizers(append(claim.GetFinalizers(), terminationFinalizer))
-		if claim, err = w.objects.Resource(nodeClaims).Update(ctx, claim, metav1.UpdateOptions{}); err != nil {
-			return fmt.Errorf("set the finalizer: %w", err)
-		}
+	if claim, err = hold(ctx, claims, claim, terminationFinalizer); err != nil {
+		return err
 	}
 	instance, err := w.ensureInstance(ctx, claim)
 	if err != nil {
@@ -179,25 +178,16 @@ func (w *watch) tellNode(ctx context.Context, claim *unstructured.Unstructured, 
 	return nil
 }
 
-// releaseNodeClaim lets a claim go once its node and its instance are gone.
-func (w *watch) releaseNodeClaim(ctx context.Context, claim *unstructured.Unstructured) error {
-	if !slices.Contains(claim.GetFinalizers(), terminationFinalizer) {
-		return nil
-	}
-	for _, instance := range w.cloud.Find(instanceType, map[string]string{claimTag: claim.GetName(), w.ownership(): "owned"}) {
+// terminate deletes the node and the instance of a NodeClaim.
+func (w *watch) terminate(ctx context.Context, claim string) error {
+	for _, instance := range w.cloud.Find(instanceType, map[string]string{claimTag: claim, w.ownership(): "owned"}) {
 		err := w.client.CoreV1().Nodes().Delete(ctx, instance.Text("privateDns"), metav1.DeleteOptions{})
-		if err != nil && !apierrors.IsNotFound(err) {
+		if reconcile.IgnoreGone(err) != nil {
 			return fmt.Errorf("delete the node: %w", err)
 		}
-		if err := w.cloud.Delete(ctx, instanceType, instance.ID); err != nil {
+		if err := w.deleteInCloud(ctx, instanceType, instance.ID); err != nil {
 			return err
 		}
-		w.log.Info("deleted in the cloud", "id", instance.ID)
 	}
-	claim.SetFinalizers(slices.DeleteFunc(claim.GetFinalizers(), func(f string) bool { return f == terminationFinalizer }))
-	_, err := w.objects.Resource(nodeClaims).Update(ctx, claim, metav1.UpdateOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return nil
 }

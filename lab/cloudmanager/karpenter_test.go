@@ -3,6 +3,7 @@ package cloudmanager
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,9 +32,7 @@ func TestPodHasANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := w.reconcilePod(t.Context(), pending("default")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.reconcilePod(t.Context(), pending("default")))
 	}
 	claims, err := w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(claims.Items) != 1 || claims.Items[0].GetOwnerReferences()[0].Name != "default" {
@@ -41,9 +40,7 @@ func TestPodHasANode(t *testing.T) {
 	}
 	name := claims.Items[0].GetName()
 	for range 2 {
-		if err := w.reconcileNodeClaim(t.Context(), name); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, w.reconcileNodeClaim(t.Context(), name))
 	}
 	instances := a.client.Find(instanceType, map[string]string{
 		"karpenter.sh/nodepool": "default", "kubernetes.io/cluster/demo": "owned", "karpenter.k8s.aws/ec2nodeclass": "default",
@@ -52,18 +49,16 @@ func TestPodHasANode(t *testing.T) {
 		t.Fatalf("instances %+v", instances)
 	}
 	claim, err := w.objects.Resource(nodeClaims).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	node, _, _ := unstructured.NestedString(claim.Object, "status", "nodeName")
 	if made, err := w.client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{}); err != nil || made.Labels[poolLabel] != "default" {
 		t.Errorf("node %q: %+v, %v", node, made, err)
 	}
 	now := metav1.Now()
 	claim.SetDeletionTimestamp(&now)
-	if err := w.releaseNodeClaim(t.Context(), claim); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.objects.Resource(nodeClaims).Update(t.Context(), claim, metav1.UpdateOptions{})
+	assert.NilError(t, err)
+	assert.NilError(t, w.reconcileNodeClaim(t.Context(), name))
 	if left := a.kinds(); left != "" {
 		t.Errorf("the cloud still has %s", left)
 	}
@@ -72,16 +67,14 @@ func TestPodHasANode(t *testing.T) {
 	}
 }
 
-// TestPodOfNobody: a pod that waits for something else, and one of a pool that
-// there is not, get no node.
-func TestPodOfNobody(t *testing.T) {
+// TestPodWithoutPool: a pod that waits for something else, and one of a pool
+// that does not exist, get no node.
+func TestPodWithoutPool(t *testing.T) {
 	a := newAccount(t)
 	w := a.watching()
 	waiting := pending("")
 	for _, pod := range []*corev1.Pod{waiting, pending("default")} {
-		if err := w.reconcilePod(t.Context(), pod); err != nil {
-			t.Error(err)
-		}
+		assert.Check(t, w.reconcilePod(t.Context(), pod))
 	}
 	if claims, err := w.objects.Resource(nodeClaims).List(t.Context(), metav1.ListOptions{}); err != nil || len(claims.Items) != 0 {
 		t.Errorf("claims %+v, %v", claims, err)

@@ -1,15 +1,14 @@
 // Package cloudmanager makes in the cloud what the objects of a cluster ask
 // for, and takes it away with them. It plays, for the lab, the controllers that
 // do so on AWS: the cloud controller manager, the AWS Load Balancer Controller,
-// the driver of EBS volumes, and Karpenter. What they make is tagged as theirs, and keeps subnets, security
-// groups and the VPC from being deleted.
+// the driver of EBS volumes, and Karpenter. What they make is tagged as theirs,
+// and keeps subnets, security groups and the VPC from being deleted.
 package cloudmanager
 
 import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +18,6 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -47,56 +45,39 @@ type Options struct {
 
 // Manager works for clusters, each on its own.
 type Manager struct {
-	o Options
-
-	mu      sync.Mutex
-	watches map[string]*watch // by cluster
+	o       Options
+	watches reconcile.Clusters[*watch]
 }
 
 // New returns a manager that works for no cluster yet.
-func New(o Options) *Manager { return &Manager{o: o, watches: map[string]*watch{}} }
+func New(o Options) *Manager { return &Manager{o: o} }
 
 // Watch works for a cluster until Forget. region is the cluster's in AWS;
 // kubeconfig is an admin's. A cluster that is watched already stays so.
 func (m *Manager) Watch(cluster, region, kubeconfig string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.watches[cluster] != nil {
-		return nil
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
-	}
-	c, err := newClients(config)
-	if err != nil {
-		return fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
-	}
-	w := newWatch(cluster, m.o.Cloud(region), c, m.o.Log.With("cluster", cluster))
-	m.watches[cluster] = w
-	w.loop.Start()
-	return nil
+	_, _, err := m.watches.Open(cluster, func() (*watch, error) {
+		c, err := newClients(kubeconfig)
+		if err != nil {
+			return nil, fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
+		}
+		w := newWatch(cluster, m.o.Cloud(region), c, m.o.Log.With("cluster", cluster))
+		w.loop.Start()
+		return w, nil
+	})
+	return err
 }
 
 // Forget stops working for a cluster. What was made for it stays in the cloud,
 // as it does in AWS when a control plane goes.
 func (m *Manager) Forget(cluster string) {
-	m.mu.Lock()
-	w := m.watches[cluster]
-	delete(m.watches, cluster)
-	m.mu.Unlock()
-	if w != nil {
+	if w, found := m.watches.Take(cluster); found {
 		w.loop.End()
 	}
 }
 
 // Close stops working for every cluster.
 func (m *Manager) Close() {
-	m.mu.Lock()
-	watches := m.watches
-	m.watches = map[string]*watch{}
-	m.mu.Unlock()
-	for _, w := range watches {
+	for _, w := range m.watches.TakeAll() {
 		w.loop.End()
 	}
 }
@@ -132,7 +113,11 @@ type clients struct {
 	metadata metadata.Interface
 }
 
-func newClients(config *rest.Config) (c clients, err error) {
+func newClients(kubeconfig string) (c clients, err error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return c, err
+	}
 	config.QPS, config.Burst = 50, 100
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
 		return c, err

@@ -5,19 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The finalizers by which what was made in the cloud goes before its object.
 const (
-	cleanupFinalizer   = "service.kubernetes.io/load-balancer-cleanup"
-	serviceFinalizer   = "service.k8s.aws/resources"
-	ingressFinalizer   = "ingress.k8s.aws/resources"
 	controllerClass    = "service.k8s.aws/nlb"
 	schemeAnnotation   = "service.beta.kubernetes.io/aws-load-balancer-scheme"
 	internalAnnotation = "service.beta.kubernetes.io/aws-load-balancer-internal"
@@ -34,17 +28,13 @@ func (w *watch) reconcileService(ctx context.Context, s *corev1.Service) error {
 	if !ours {
 		return nil
 	}
-	if s.DeletionTimestamp != nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer {
-		return w.releaseService(ctx, s, finalizer, b)
-	}
 	services := w.client.CoreV1().Services(s.Namespace)
-	if !slices.Contains(s.Finalizers, finalizer) {
-		s.Finalizers = append(s.Finalizers, finalizer)
-		updated, err := services.Update(ctx, s, metav1.UpdateOptions{})
-		if err != nil {
-			return fmt.Errorf("set the finalizer: %w", err)
-		}
-		s = updated
+	if s.DeletionTimestamp != nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer {
+		return release(ctx, services, s, finalizer, func() error { return w.dismantle(ctx, b.tags) })
+	}
+	s, err := hold(ctx, services, s, finalizer)
+	if err != nil {
+		return err
 	}
 	host, err := w.ensure(ctx, b)
 	if err != nil {
@@ -60,24 +50,8 @@ func (w *watch) reconcileService(ctx context.Context, s *corev1.Service) error {
 	return nil
 }
 
-// releaseService lets a Service go once its load balancer is gone.
-func (w *watch) releaseService(ctx context.Context, s *corev1.Service, finalizer string, b balancer) error {
-	if !slices.Contains(s.Finalizers, finalizer) {
-		return nil
-	}
-	if err := w.dismantle(ctx, b.tags); err != nil {
-		return err
-	}
-	s.Finalizers = slices.DeleteFunc(s.Finalizers, func(f string) bool { return f == finalizer })
-	_, err := w.client.CoreV1().Services(s.Namespace).Update(ctx, s, metav1.UpdateOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
-}
-
 // serviceBalancer is the load balancer that a Service asks for; false for a
-// class that nobody here serves.
+// class without a controller in the lab.
 func (w *watch) serviceBalancer(s *corev1.Service) (finalizer string, b balancer, ours bool) {
 	owner := s.Namespace + "/" + s.Name
 	b = balancer{kind: "network"}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,12 +54,8 @@ func TestServiceHasALoadBalancer(t *testing.T) {
 			services := w.client.CoreV1().Services("apps")
 			for range 2 { // once more changes nothing
 				s, err := services.Get(t.Context(), "web", metav1.GetOptions{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := w.reconcileService(t.Context(), s); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, err)
+				assert.NilError(t, w.reconcileService(t.Context(), s))
 			}
 			const made = "SecurityGroup Listener Listener LoadBalancer TargetGroup TargetGroup SecurityGroupIngressRule"
 			if got := a.kinds(); got != made {
@@ -74,14 +72,10 @@ func TestServiceHasALoadBalancer(t *testing.T) {
 				t.Errorf("finalizers %v, want %s", s.Finalizers, tc.finalizer)
 			}
 			err = a.client.Delete(t.Context(), subnetType, a.subnets[0].(string))
-			if err == nil || !strings.Contains(err.Error(), "DependencyViolation") {
-				t.Errorf("a subnet was deleted: %v", err)
-			}
+			assert.Check(t, is.ErrorContains(err, "DependencyViolation"))
 			now := metav1.Now()
 			s.DeletionTimestamp = &now
-			if err := w.reconcileService(t.Context(), s); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, w.reconcileService(t.Context(), s))
 			if left := a.kinds(); left != "" {
 				t.Errorf("the cloud still has %s", left)
 			}
@@ -96,17 +90,11 @@ func TestServiceHasALoadBalancer(t *testing.T) {
 func TestServiceOfAnotherType(t *testing.T) {
 	a := newAccount(t)
 	w := a.watching(web(nil))
-	if err := w.reconcileService(t.Context(), web(nil)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.reconcileService(t.Context(), web(nil)))
 	s, err := w.client.CoreV1().Services("apps").Get(t.Context(), "web", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	s.Spec.Type = corev1.ServiceTypeClusterIP
-	if err := w.reconcileService(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.reconcileService(t.Context(), s))
 	if left := a.kinds(); left != "" {
 		t.Errorf("the cloud still has %s", left)
 	}
@@ -134,9 +122,7 @@ func TestIngressHasALoadBalancer(t *testing.T) {
 		Spec:       networkingv1.IngressSpec{IngressClassName: &class},
 	}
 	w := a.watching(i)
-	if err := w.reconcileIngress(t.Context(), i.DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.reconcileIngress(t.Context(), i.DeepCopy()))
 	tags := map[string]string{"elbv2.k8s.aws/cluster": "demo", "ingress.k8s.aws/stack": "apps/web", "ingress.k8s.aws/resource": "LoadBalancer"}
 	if found := a.client.Find(loadBalancerType, tags); len(found) != 1 || found[0].Text("loadBalancerType") != "application" {
 		t.Errorf("load balancers %v", found)
@@ -147,9 +133,7 @@ func TestIngressHasALoadBalancer(t *testing.T) {
 	}
 	now := metav1.Now()
 	made.DeletionTimestamp = &now
-	if err := w.reconcileIngress(t.Context(), made); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.reconcileIngress(t.Context(), made))
 	if left := a.kinds(); left != "" {
 		t.Errorf("the cloud still has %s", left)
 	}

@@ -152,16 +152,10 @@ func (w *watch) reconcileVolume(ctx context.Context, v *corev1.PersistentVolume)
 	if v.Status.Phase == corev1.VolumeBound {
 		return nil // its claim goes first
 	}
-	if deletes {
-		if err := w.cloud.Delete(ctx, volumeType, v.Spec.CSI.VolumeHandle); err != nil {
-			return err
+	return release(ctx, volumes, v, volumeFinalizer, func() error {
+		if !deletes {
+			return nil
 		}
-		w.log.Info("deleted in the cloud", "id", v.Spec.CSI.VolumeHandle)
-	}
-	v.Finalizers = slices.DeleteFunc(v.Finalizers, func(f string) bool { return f == volumeFinalizer })
-	_, err := volumes.Update(ctx, v, metav1.UpdateOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+		return w.deleteInCloud(ctx, volumeType, v.Spec.CSI.VolumeHandle)
+	})
 }

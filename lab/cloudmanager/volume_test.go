@@ -3,6 +3,7 @@ package cloudmanager
 import (
 	"testing"
 
+	"gotest.tools/v3/assert"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -41,9 +42,7 @@ func TestClaimHasAVolume(t *testing.T) {
 			a := newAccount(t)
 			w := a.watching(gp3(policy), data(), nodeB)
 			for range 2 {
-				if err := w.reconcileClaim(t.Context(), data()); err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, w.reconcileClaim(t.Context(), data()))
 			}
 			disks := a.client.Find(volumeType, map[string]string{"kubernetes.io/cluster/demo": "owned", "kubernetes.io/created-for/pvc/name": "data"})
 			if len(disks) != 1 || disks[0].Text("availabilityZone") != "eu-central-1b" || disks[0].Properties["size"] != 2.0 {
@@ -59,9 +58,7 @@ func TestClaimHasAVolume(t *testing.T) {
 				t.Errorf("of a claim that is there: %v, the cloud has %q", err, a.kinds())
 			}
 			v.Status.Phase = corev1.VolumeReleased
-			if err := w.reconcileVolume(t.Context(), v); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, w.reconcileVolume(t.Context(), v))
 			if got := a.kinds(); got != left {
 				t.Errorf("the cloud has %q, want %q", got, left)
 			}
@@ -73,18 +70,12 @@ func TestClaimHasAVolume(t *testing.T) {
 func TestReleasedVolumeIsDeleted(t *testing.T) {
 	a := newAccount(t)
 	w := a.watching(gp3(corev1.PersistentVolumeReclaimDelete), data(), nodeB)
-	if err := w.reconcileClaim(t.Context(), data()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.reconcileClaim(t.Context(), data()))
 	volumes := w.client.CoreV1().PersistentVolumes()
 	v, err := volumes.Get(t.Context(), "pvc-11112222", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	v.Status.Phase = corev1.VolumeReleased
-	if err := w.reconcileVolume(t.Context(), v); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.reconcileVolume(t.Context(), v))
 	if list, err := volumes.List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) != 0 {
 		t.Errorf("%d objects are left, %v", len(list.Items), err)
 	}

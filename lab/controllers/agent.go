@@ -50,46 +50,43 @@ type Options struct {
 
 // Agent watches the workloads of clusters.
 type Agent struct {
-	o Options
-
-	mu      sync.Mutex
-	watches map[string]*watch // by cluster
+	o       Options
+	watches reconcile.Clusters[*watch]
 }
 
 // New returns an agent that watches nothing yet.
-func New(o Options) *Agent { return &Agent{o: o, watches: map[string]*watch{}} }
+func New(o Options) *Agent { return &Agent{o: o} }
 
 // Watch runs what the workloads of a cluster ask for, until Forget. Where a
 // cluster is watched already, controllers that were given up are tried again.
 // region is the cluster's in AWS; kubeconfig is an admin's.
 func (a *Agent) Watch(cluster, region, kubeconfig string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if w := a.watches[cluster]; w != nil {
+	w, started, err := a.watches.Open(cluster, func() (*watch, error) {
+		config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+		if err != nil {
+			return nil, err
+		}
+		client, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		w := newWatch(a.o, cluster, region, config, client)
+		w.loop.Start()
+		return w, nil
+	})
+	if err != nil {
+		return fmt.Errorf("watch the workloads of %s: %w", cluster, err)
+	}
+	if !started {
 		w.loop.AddAll()
-		return nil
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return fmt.Errorf("watch the workloads of %s: %w", cluster, err)
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("watch the workloads of %s: %w", cluster, err)
-	}
-	w := newWatch(a.o, cluster, region, config, client)
-	a.watches[cluster] = w
-	w.loop.Start()
 	return nil
 }
 
 // Forget ends a cluster's controllers and removes their data.
 func (a *Agent) Forget(cluster string) {
-	a.mu.Lock()
-	w := a.watches[cluster]
-	delete(a.watches, cluster)
-	a.mu.Unlock()
-	if w == nil {
+	w, found := a.watches.Take(cluster)
+	if !found {
 		return
 	}
 	w.end()
@@ -101,11 +98,7 @@ func (a *Agent) Forget(cluster string) {
 // Close stops watching. The processes are left to the supervisor's end, and
 // their data to the next start.
 func (a *Agent) Close() {
-	a.mu.Lock()
-	watches := a.watches
-	a.watches = map[string]*watch{}
-	a.mu.Unlock()
-	for _, w := range watches {
+	for _, w := range a.watches.TakeAll() {
 		w.end()
 	}
 }

@@ -20,8 +20,8 @@ import (
 
 // argocd is the family of Argo CD's workloads. Their pods are told apart by
 // the command they run, and each becomes one process, whatever its number of
-// replicas. Not among them are dex and the notifications controller: nobody
-// signs in to the lab or is told by mail, and their pods are Ready by kwok
+// replicas. Not among them are dex and the notifications controller: the lab
+// has no sign-in and sends no mail, and their pods are Ready by kwok
 // alone.
 type argocd struct{}
 
@@ -97,15 +97,11 @@ type argocdPorts struct{ main, metrics, webhook, redis, repo int }
 
 func (o Options) argocdPorts(p plan) (n argocdPorts, err error) {
 	shared := p.cluster + "-" + p.namespace + "-"
-	for name, port := range map[string]*int{
+	err = o.Ports.Fill(map[string]*int{
 		p.process + "-main": &n.main, p.process + "-metrics": &n.metrics, p.process + "-webhook": &n.webhook,
 		shared + argocdRedis: &n.redis, shared + repoServer: &n.repo,
-	} {
-		if *port, err = o.Ports.Get(name); err != nil {
-			return n, err
-		}
-	}
-	return n, nil
+	})
+	return n, err
 }
 
 func (argocd) spec(o Options, p plan, dir string, env []string) (process.Spec, error) {

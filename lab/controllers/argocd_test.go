@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,14 +99,10 @@ func TestArgoCDPlan(t *testing.T) {
 func newOptions(t *testing.T, tools ...string) Options {
 	t.Helper()
 	book, err := ports.Open(filepath.Join(t.TempDir(), "ports.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	o := Options{Tools: t.TempDir(), Bin: "/lab/bin", Sockets: "/lab", Home: "/lab/home", Proxy: "http://127.0.0.1:1", Ports: book}
 	for _, tool := range tools {
-		if err := os.WriteFile(filepath.Join(o.Tools, tool), nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(o.Tools, tool), nil, 0o755))
 	}
 	return o
 }
@@ -115,9 +113,7 @@ func TestArgoCDSpec(t *testing.T) {
 		t.Helper()
 		p := plan{family: argocd{}, cluster: "hub", process: "hub-" + tool, tool: tool, namespace: "argocd", args: args}
 		s, err := argocd{}.spec(o, p, "/lab/controllers/hub-"+tool, env)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		return s.Args, s.Env
 	}
 	redisArgs, _ := specOf(argocdRedis, []string{"--save", ""}, nil)
@@ -148,7 +144,5 @@ func TestArgoCDSpecWithoutTools(t *testing.T) {
 	o := newOptions(t)
 	_, err := argocd{}.spec(o, plan{process: "hub-argocd-server", tool: argocdServer}, "/lab", nil)
 	want := "argocd-server is missing (" + filepath.Join(o.Tools, "argocd-server") + "); run `make tools-argocd`"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v\nwant  %s", err, want)
-	}
+	assert.Check(t, is.Error(err, want))
 }

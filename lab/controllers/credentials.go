@@ -3,16 +3,15 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"tombolo/internal/file"
+	"tombolo/lab/kubeconfig"
 )
 
 const (
@@ -39,19 +38,8 @@ func (w *watch) writeCredentials(ctx context.Context, p plan, dir string, tokens
 	if err != nil {
 		return time.Time{}, err
 	}
-	config := api.NewConfig()
-	config.Clusters["lab"] = &api.Cluster{Server: w.config.Host, CertificateAuthorityData: w.config.CAData}
-	config.AuthInfos["lab"] = &api.AuthInfo{TokenFile: apiToken(dir).path}
-	config.Contexts["lab"] = &api.Context{Cluster: "lab", AuthInfo: "lab", Namespace: p.namespace}
-	config.CurrentContext = "lab"
-	data, err := clientcmd.Write(*config)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("encode a kubeconfig: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "kubeconfig"), data, 0o600); err != nil {
-		return time.Time{}, fmt.Errorf("write a kubeconfig: %w", err)
-	}
-	return expires, nil
+	user := &api.AuthInfo{TokenFile: apiToken(dir).path}
+	return expires, kubeconfig.Write(filepath.Join(dir, "kubeconfig"), w.config.Host, w.config.CAData, user, p.namespace)
 }
 
 // writeTokens writes tokens that live equally long.

@@ -3,7 +3,8 @@ package controllers
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
@@ -32,15 +33,12 @@ func TestEnvironment(t *testing.T) {
 		redisPassword(),
 	})
 	want := []string{"LITERAL=1", "NAMESPACE=argocd", "LEVEL=debug", "REDIS_PASSWORD=secret"}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	assert.Check(t, err)
+	assert.Check(t, is.DeepEqual(want, got))
 }
 
 func TestEnvironmentWithoutItsSource(t *testing.T) {
 	_, err := environment(t.Context(), fake.NewClientset(), "argocd", []corev1.EnvVar{redisPassword()})
 	const want = "resolve REDIS_PASSWORD of the environment: there is no key auth in argocd-redis yet"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v\nwant  %s", err, want)
-	}
+	assert.Check(t, is.Error(err, want))
 }

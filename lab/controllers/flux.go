@@ -52,13 +52,9 @@ func holdsPath(e corev1.EnvVar) bool { return path.IsAbs(e.Value) }
 type listeners struct{ metrics, health, source int }
 
 func chooseListeners(book *ports.Book, p plan) (l listeners, err error) {
-	if l.metrics, err = book.Get(p.process + "-metrics"); err != nil {
-		return l, err
-	}
-	if l.health, err = book.Get(p.process + "-health"); err != nil {
-		return l, err
-	}
-	l.source, err = book.Get(p.cluster + "-sources")
+	err = book.Fill(map[string]*int{
+		p.process + "-metrics": &l.metrics, p.process + "-health": &l.health, p.cluster + "-sources": &l.source,
+	})
 	return l, err
 }
 

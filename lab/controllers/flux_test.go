@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,9 +109,7 @@ func TestFluxAdapt(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, adapt(test.args, test.tool, "/lab/data", l)); diff != "" {
-				t.Error(diff)
-			}
+			assert.Check(t, is.DeepEqual(test.want, adapt(test.args, test.tool, "/lab/data", l)))
 		})
 	}
 }

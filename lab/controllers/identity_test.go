@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,9 +36,7 @@ func TestIdentityEnv(t *testing.T) {
 		t.Errorf("without a role: %q %v %v", env, tokens, err)
 	}
 	env, tokens, err := identity("role")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if diff := cmp.Diff([]string{
 		"AWS_STS_REGIONAL_ENDPOINTS=regional", "AWS_DEFAULT_REGION=eu-west-1", "AWS_REGION=eu-west-1",
 		"AWS_ROLE_ARN=" + hubRole, "AWS_WEB_IDENTITY_TOKEN_FILE=/lab/x/aws-token",
@@ -45,9 +45,7 @@ func TestIdentityEnv(t *testing.T) {
 	}, env); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]tokenFile{{"/lab/x/aws-token", "sts.amazonaws.com"}}, tokens, cmp.AllowUnexported(tokenFile{})); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual([]tokenFile{{"/lab/x/aws-token", "sts.amazonaws.com"}}, tokens, cmp.AllowUnexported(tokenFile{})))
 	if _, tokens, err = identity("audience"); err != nil || tokens[0].audience != "elsewhere" {
 		t.Errorf("with an audience: %v, %v", tokens, err)
 	}
@@ -72,7 +70,5 @@ func TestTokenAudience(t *testing.T) {
 	if _, err := w.writeCredentials(t.Context(), plan{namespace: "argocd", serviceAccount: "x"}, dir, tokens); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([][]string{{"sts.amazonaws.com"}, nil}, audiences); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual([][]string{{"sts.amazonaws.com"}, nil}, audiences))
 }

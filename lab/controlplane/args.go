@@ -63,32 +63,29 @@ func (c *cluster) apiServerArgs() []string {
 }
 
 func (c *cluster) controllerManagerArgs() []string {
-	args := []string{
-		"--kubeconfig=" + c.file("kube-controller-manager.kubeconfig"),
-		"--authentication-kubeconfig=" + c.file("kube-controller-manager.kubeconfig"),
-		"--authorization-kubeconfig=" + c.file("kube-controller-manager.kubeconfig"),
-		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(c.ports.controllers),
-		"--tls-cert-file=" + c.ca.CertFile(servingCert), "--tls-private-key-file=" + c.ca.KeyFile(servingCert),
-		"--client-ca-file=" + c.ca.CertFile("ca"), "--root-ca-file=" + c.ca.CertFile("ca"),
-		"--service-account-private-key-file=" + c.ca.KeyFile(serviceAccountKey),
+	return append(c.componentArgs(controllersCert, c.ports.controllers),
+		"--root-ca-file="+c.ca.CertFile("ca"),
+		"--service-account-private-key-file="+c.ca.KeyFile(serviceAccountKey),
 		"--use-service-account-credentials=true",
-		"--cluster-name=" + c.spec.Name,
+		"--cluster-name="+c.spec.Name,
 		// What has nothing to do here: no cloud, no volumes to attach, no
-		// node networks, nobody who asks for certificates.
-		"--controllers=*,-node-ipam-controller,-node-route-controller,-service-lb-controller,-cloud-node-lifecycle-controller," +
+		// node networks, no requests for certificates.
+		"--controllers=*,-node-ipam-controller,-node-route-controller,-service-lb-controller,-cloud-node-lifecycle-controller,"+
 			"-persistentvolume-attach-detach-controller,-persistentvolume-expander-controller,-certificatesigningrequest-signing-controller",
-		"--leader-elect=false", "--profiling=false",
-		"--kube-api-qps=200", "--kube-api-burst=400",
-	}
-	return append(args, c.emulation()...)
+	)
 }
 
 func (c *cluster) schedulerArgs() []string {
+	return c.componentArgs(schedulerCert, c.ports.scheduler)
+}
+
+// componentArgs are the arguments that the controller manager and the scheduler
+// share.
+func (c *cluster) componentArgs(name string, port int) []string {
+	kubeconfig := c.file(name + ".kubeconfig")
 	args := []string{
-		"--kubeconfig=" + c.file("kube-scheduler.kubeconfig"),
-		"--authentication-kubeconfig=" + c.file("kube-scheduler.kubeconfig"),
-		"--authorization-kubeconfig=" + c.file("kube-scheduler.kubeconfig"),
-		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(c.ports.scheduler),
+		"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
+		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
 		"--tls-cert-file=" + c.ca.CertFile(servingCert), "--tls-private-key-file=" + c.ca.KeyFile(servingCert),
 		"--client-ca-file=" + c.ca.CertFile("ca"),
 		"--leader-elect=false", "--profiling=false",

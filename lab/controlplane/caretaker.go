@@ -31,7 +31,7 @@ type caretaker struct {
 // caretakerWorkers is how many objects of a cluster are looked after at the same time.
 const caretakerWorkers = 4
 
-// startCaretaker looks after a cluster until end.
+// startCaretaker looks after a cluster until its loop ends.
 func startCaretaker(kubeconfig string, log *slog.Logger) (*caretaker, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -73,9 +73,6 @@ func newCaretaker(config *rest.Config, log *slog.Logger) (*caretaker, error) {
 	})
 	return c, nil
 }
-
-// end returns when nothing is being done any more.
-func (c *caretaker) end() { c.loop.End() }
 
 // do looks after one object, as the cache has it: an older one is refused by
 // the API, and comes again.

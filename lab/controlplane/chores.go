@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+
+	"tombolo/lab/reconcile"
 )
 
 // errNotEmpty says that something of a namespace is still being deleted, such
@@ -54,10 +56,7 @@ func (c *caretaker) releaseNamespace(ctx context.Context, space *corev1.Namespac
 		left.Finalizers = slices.DeleteFunc(left.Finalizers, func(f string) bool { return f == metav1.FinalizerDeleteDependents })
 		_, err = namespaces.Update(ctx, left, metav1.UpdateOptions{})
 	}
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return reconcile.IgnoreGone(err)
 }
 
 // deletableKinds are the kinds of objects in namespaces that can be listed and
@@ -151,7 +150,7 @@ func (c *caretaker) readyStatefulSet(ctx context.Context, s *appsv1.StatefulSet)
 	return err
 }
 
-// readyQuota is a quota of which nothing is used yet: nothing runs.
+// readyQuota says that nothing of a quota is used, since nothing runs.
 func (c *caretaker) readyQuota(ctx context.Context, q *corev1.ResourceQuota) error {
 	if reflect.DeepEqual(q.Status.Hard, q.Spec.Hard) {
 		return nil

@@ -36,21 +36,15 @@ type clusterPorts struct {
 }
 
 func (c *cluster) choosePorts(book *ports.Book) error {
-	wanted := map[string]*int{"kube-apiserver": &c.ports.api}
+	name := c.spec.Name + "-"
+	wanted := map[string]*int{name + "kube-apiserver": &c.ports.api}
 	if c.shared == nil {
 		maps.Copy(wanted, map[string]*int{
-			"etcd": &c.ports.etcd.client, "etcd-peer": &c.ports.etcd.peer,
-			"kube-controller-manager": &c.ports.controllers, "kube-scheduler": &c.ports.scheduler, "kwok": &c.ports.kwok,
+			name + "etcd": &c.ports.etcd.client, name + "etcd-peer": &c.ports.etcd.peer,
+			name + "kube-controller-manager": &c.ports.controllers, name + "kube-scheduler": &c.ports.scheduler, name + "kwok": &c.ports.kwok,
 		})
 	}
-	for name, port := range wanted {
-		chosen, err := book.Get(c.spec.Name + "-" + name)
-		if err != nil {
-			return err
-		}
-		*port = chosen
-	}
-	return nil
+	return book.Fill(wanted)
 }
 
 func (c *cluster) endpoint() string { return local("https", c.ports.api) }
@@ -160,7 +154,7 @@ func (c *cluster) process(tool string, args []string, listens ...int) process.Sp
 		},
 		Ports:   listens,
 		Restart: true,
-		// etcd has what matters; nobody waits for open watches to drain.
+		// etcd has what matters: open watches need not drain.
 		StopGrace: 3 * time.Second,
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -22,9 +23,7 @@ func prepared(t *testing.T, version string) *cluster {
 	t.Helper()
 	dir := t.TempDir()
 	book, err := ports.Open(filepath.Join(dir, "ports.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	m := New(Options{
 		Dir: dir, Tools: "/tools", Home: dir, Ports: book, Supervisor: process.NewSupervisor(dir, dir),
 		TokenReviewURL: func(cluster string) string { return "https://127.0.0.1:1/" + cluster },
@@ -33,9 +32,7 @@ func prepared(t *testing.T, version string) *cluster {
 		Name: "demo", ID: "arn:aws:eks:eu-central-1:111122223333:cluster/demo",
 		Version: version, Region: "eu-central-1", ServiceCIDR: "10.100.0.0/16", Issuer: "https://oidc.test/id/1",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return c
 }
 
@@ -91,24 +88,18 @@ func TestNothingListensOnTheNetwork(t *testing.T) {
 func TestLightArgs(t *testing.T) {
 	dir := t.TempDir()
 	book, err := ports.Open(filepath.Join(dir, "ports.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	m := New(Options{
 		Dir: dir, Tools: "/tools", Home: dir, Ports: book, Light: true,
 		TokenReviewURL: func(string) string { return "https://127.0.0.1:1" },
 	})
-	if err := m.shared.prepare(book); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, m.shared.prepare(book))
 	if args := m.shared.args(); !slices.Contains(args, "--client-cert-auth=true") || slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "0.0.0.0") }) {
 		t.Errorf("etcd is open: %v", args)
 	}
 	for _, name := range []string{"demo", "demo-2"} {
 		c, err := m.prepare(standin.ClusterSpec{Name: name, Version: "1.35", Issuer: "https://oidc.test/id/1"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		args := c.apiServerArgs()
 		for _, want := range []string{
 			"--etcd-prefix=/clusters/" + name, "--etcd-servers=" + m.shared.endpoint(), "--etcd-cafile=" + m.shared.ca.CertFile("ca"),
@@ -124,9 +115,7 @@ func TestLightArgs(t *testing.T) {
 func TestAdminKubeconfig(t *testing.T) {
 	c := prepared(t, "1.35")
 	config, err := clientcmd.BuildConfigFromFlags("", c.file("admin.kubeconfig"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if config.Host != c.endpoint() || len(config.CertData) == 0 || string(config.CAData) != string(c.ca.PEM()) {
 		t.Errorf("host %s, %d bytes of certificate", config.Host, len(config.CertData))
 	}
@@ -155,15 +144,11 @@ func TestNode(t *testing.T) {
 		"node.kubernetes.io/instance-type": "m7g.large", "topology.kubernetes.io/zone": "eu-central-1a",
 		"pool": "a", groupLabel: "a",
 	}
-	if diff := cmp.Diff(labels, got.Labels); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual(labels, got.Labels))
 	spec := corev1.NodeSpec{ProviderID: "aws:///eu-central-1a/i-1", Taints: []corev1.Taint{
 		{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}, {Key: "x", Effect: corev1.TaintEffectNoExecute},
 	}}
-	if diff := cmp.Diff(spec, got.Spec); diff != "" {
-		t.Error(diff)
-	}
+	assert.Check(t, is.DeepEqual(spec, got.Spec))
 }
 
 func TestSetNodesOnAClusterThatIsGone(t *testing.T) {
@@ -182,13 +167,9 @@ func TestTokenKey(t *testing.T) {
 	c := prepared(t, "1.35")
 	m := New(Options{Dir: filepath.Dir(c.dir)})
 	got, err := m.TokenKey("demo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	data, err := os.ReadFile(c.ca.KeyFile(serviceAccountKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	block, _ := pem.Decode(data)
 	private, err := x509.ParseECPrivateKey(block.Bytes)
 	if err != nil || !private.PublicKey.Equal(got) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -36,20 +37,14 @@ func TestCluster(t *testing.T) {
 	spec := standin.ClusterSpec{Name: "demo", Version: "1.34", Region: "eu-central-1", ServiceCIDR: "172.20.0.0/16", Issuer: "https://oidc.test/id/1"}
 	began := time.Now()
 	info, err := m.Start(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	t.Logf("ready after %v at %s", time.Since(began).Round(10*time.Millisecond), info.Endpoint)
 	client, err := m.client("demo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 
 	t.Run("version", func(t *testing.T) {
 		v, err := client.Discovery().ServerVersion()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if v.EmulationMajor+"."+v.EmulationMinor != "1.34" {
 			t.Errorf("emulates %s.%s, want 1.34", v.EmulationMajor, v.EmulationMinor)
 		}
@@ -72,18 +67,14 @@ func TestCluster(t *testing.T) {
 		s.Close()
 		again, _ := manager(t, dir, reviewer)
 		back, err := again.Start(t.Context(), spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if back.Endpoint != info.Endpoint {
 			t.Errorf("endpoint %s after the restart, was %s", back.Endpoint, info.Endpoint)
 		}
 		if _, err := client.CoreV1().Nodes().Get(t.Context(), "ip-10-0-1-10", metav1.GetOptions{}); err != nil {
 			t.Errorf("the node is lost: %v", err)
 		}
-		if err := again.Stop(t.Context(), "demo"); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, again.Stop(t.Context(), "demo"))
 		if _, err := os.Stat(filepath.Join(dir, "clusters", "demo")); !os.IsNotExist(err) {
 			t.Errorf("data is left after the stop: %v", err)
 		}
@@ -102,15 +93,11 @@ func manager(t *testing.T, dir string, reviewer *httptest.Server) (*Manager, *pr
 func managerOf(t *testing.T, dir string, set func(*Options)) (*Manager, *process.Supervisor) {
 	t.Helper()
 	tools, err := filepath.Abs("../../.tools/bin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	s := process.NewSupervisor(filepath.Join(dir, "logs"), filepath.Join(dir, "run"))
 	t.Cleanup(s.Close)
 	book, err := ports.Open(filepath.Join(dir, "ports.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	o := Options{Dir: filepath.Join(dir, "clusters"), Tools: tools, Home: dir, Supervisor: s, Ports: book}
 	set(&o)
 	return New(o), s
@@ -142,9 +129,7 @@ func testNodes(t *testing.T, m *Manager, client kubernetes.Interface) {
 		{Name: "ip-10-0-1-10", InstanceType: "m7i.large", Zone: "eu-central-1a", ProviderID: "aws:///eu-central-1a/i-1", Labels: map[string]string{"pool": "a"}},
 		{Name: "ip-10-0-1-11", InstanceType: "m7i.large", Zone: "eu-central-1b", ProviderID: "aws:///eu-central-1b/i-2", Taints: []standin.Taint{{Key: "gpu", Effect: "NO_SCHEDULE"}}},
 	}
-	if err := m.SetNodes(t.Context(), "demo", "a", nodes); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, m.SetNodes(t.Context(), "demo", "a", nodes))
 	eventually(t, "the node is ready", func(ctx context.Context) (bool, error) {
 		n, err := client.CoreV1().Nodes().Get(ctx, "ip-10-0-1-10", metav1.GetOptions{})
 		if err != nil {
@@ -157,9 +142,7 @@ func testNodes(t *testing.T, m *Manager, client kubernetes.Interface) {
 		}
 		return false, nil
 	})
-	if err := m.SetNodes(t.Context(), "demo", "a", nodes[:1]); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, m.SetNodes(t.Context(), "demo", "a", nodes[:1]))
 	eventually(t, "the surplus node is gone", func(ctx context.Context) (bool, error) {
 		_, err := client.CoreV1().Nodes().Get(ctx, "ip-10-0-1-11", metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
@@ -196,9 +179,7 @@ func testDeployment(t *testing.T, client kubernetes.Interface) {
 func testToken(t *testing.T, info standin.ClusterInfo) {
 	for token, want := range map[string]bool{"right": true, "wrong": false} {
 		client, err := kubernetes.NewForConfig(&rest.Config{Host: info.Endpoint, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAData: info.CA}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		_, err = client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
 		if (err == nil) != want || err != nil && !apierrors.IsUnauthorized(err) {
 			t.Errorf("token %q: %v", token, err)
@@ -207,9 +188,7 @@ func testToken(t *testing.T, info standin.ClusterInfo) {
 }
 
 func testNamespace(t *testing.T, client kubernetes.Interface) {
-	if err := client.CoreV1().Namespaces().Delete(t.Context(), "apps", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, client.CoreV1().Namespaces().Delete(t.Context(), "apps", metav1.DeleteOptions{}))
 	eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
 		_, err := client.CoreV1().Namespaces().Get(ctx, "apps", metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil

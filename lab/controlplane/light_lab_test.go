@@ -4,19 +4,18 @@ package controlplane
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"tombolo/lab/process"
 	"tombolo/lab/standin"
 )
 
@@ -39,15 +38,12 @@ func TestLightClusters(t *testing.T) {
 			t.Fatal(err)
 		}
 		client, err := m.client(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		clients[name] = client
 	}
 	var names []string
 	for _, p := range s.List() {
 		names = append(names, p.Name)
-		t.Logf("%s: %s", p.Name, resident(t, p))
 	}
 	if got, want := strings.Join(names, " "), "etcd one-kube-apiserver one-two-kube-apiserver"; got != want {
 		t.Errorf("runs %s, want %s", got, want)
@@ -61,9 +57,7 @@ func TestLightClusters(t *testing.T) {
 	})
 	t.Run("deletions", func(t *testing.T) { lightDeletions(t, clients["one"]) })
 	t.Run("end", func(t *testing.T) {
-		if err := m.Stop(t.Context(), "one"); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, m.Stop(t.Context(), "one"))
 		if _, err := os.Stat(filepath.Join(dir, "clusters", "one")); !os.IsNotExist(err) {
 			t.Errorf("data is left after the stop: %v", err)
 		}
@@ -74,34 +68,15 @@ func TestLightClusters(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := m.client("one")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if _, err := again.CoreV1().Nodes().Get(t.Context(), "ip-10-0-1-10", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 			t.Errorf("a new cluster has the node of one of that name: %v", err)
 		}
 	})
 }
 
-// resident is the memory of a process, as the system tells it.
-func resident(t *testing.T, p process.Status) string {
-	t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
-	if err != nil {
-		return err.Error()
-	}
-	for line := range strings.Lines(string(data)) {
-		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			return strings.TrimSpace(size)
-		}
-	}
-	return "unknown"
-}
-
 func lightNode(t *testing.T, m *Manager, client kubernetes.Interface) {
-	if err := m.SetNodes(t.Context(), "one", "a", []standin.Node{{Name: "ip-10-0-1-10"}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, m.SetNodes(t.Context(), "one", "a", []standin.Node{{Name: "ip-10-0-1-10"}}))
 	eventually(t, "the node is ready", func(ctx context.Context) (bool, error) {
 		n, err := client.CoreV1().Nodes().Get(ctx, "ip-10-0-1-10", metav1.GetOptions{})
 		return err == nil && len(n.Status.Conditions) > 0 && n.Status.Conditions[0].Status == corev1.ConditionTrue, err
@@ -122,15 +97,11 @@ func lightDeployment(t *testing.T, client kubernetes.Interface) {
 	_, err := client.AppsV1().Deployments("apps").Create(t.Context(), &appsv1.Deployment{
 		ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector, Template: template},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	_, err = client.AppsV1().StatefulSets("apps").Create(t.Context(), &appsv1.StatefulSet{
 		ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Replicas: &replicas, Selector: selector, Template: template},
 	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	eventually(t, "the workloads are ready", func(ctx context.Context) (bool, error) {
 		d, err := client.AppsV1().Deployments("apps").Get(ctx, "web", metav1.GetOptions{})
 		if err != nil {
@@ -149,9 +120,7 @@ func lightDeployment(t *testing.T, client kubernetes.Interface) {
 // namespace goes when it is empty.
 func lightDeletions(t *testing.T, client kubernetes.Interface) {
 	foreground := metav1.DeletePropagationForeground
-	if err := client.AppsV1().Deployments("apps").Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: &foreground}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, client.AppsV1().Deployments("apps").Delete(t.Context(), "web", metav1.DeleteOptions{PropagationPolicy: &foreground}))
 	if _, err := client.AppsV1().Deployments("apps").Get(t.Context(), "web", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("the deployment waits for somebody: %v", err)
 	}
@@ -163,9 +132,7 @@ func lightDeletions(t *testing.T, client kubernetes.Interface) {
 	if _, err := client.CoreV1().ConfigMaps("apps").Create(t.Context(), kept, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.CoreV1().Namespaces().Delete(t.Context(), "apps", metav1.DeleteOptions{PropagationPolicy: &foreground}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, client.CoreV1().Namespaces().Delete(t.Context(), "apps", metav1.DeleteOptions{PropagationPolicy: &foreground}))
 	eventually(t, "the workload in the namespace is gone", func(ctx context.Context) (bool, error) {
 		_, err := client.AppsV1().StatefulSets("apps").Get(ctx, "web", metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
@@ -174,9 +141,7 @@ func lightDeletions(t *testing.T, client kubernetes.Interface) {
 		t.Errorf("the namespace went before its last object: %v", err)
 	}
 	left, err := client.CoreV1().ConfigMaps("apps").Get(t.Context(), "kept", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	left.Finalizers = nil
 	if _, err := client.CoreV1().ConfigMaps("apps").Update(t.Context(), left, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)

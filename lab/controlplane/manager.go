@@ -17,6 +17,7 @@ import (
 
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
+	"tombolo/lab/reconcile"
 	"tombolo/lab/standin"
 )
 
@@ -58,7 +59,7 @@ type Manager struct {
 	specs map[string]standin.ClusterSpec // what the running clusters were started as
 
 	shared     *sharedEtcd // nil unless Light
-	caretakers map[string]*caretaker
+	caretakers reconcile.Clusters[*caretaker]
 }
 
 // The manager is what the AWS stand-in needs behind its EKS.
@@ -69,7 +70,7 @@ func New(o Options) *Manager {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	m := &Manager{o: o, locks: map[string]*sync.Mutex{}, specs: map[string]standin.ClusterSpec{}, caretakers: map[string]*caretaker{}}
+	m := &Manager{o: o, locks: map[string]*sync.Mutex{}, specs: map[string]standin.ClusterSpec{}}
 	if o.Light {
 		// No cluster has a name that begins with a dot.
 		m.shared = &sharedEtcd{dir: filepath.Join(o.Dir, ".etcd"), tools: o.Tools, home: o.Home}
@@ -80,12 +81,8 @@ func New(o Options) *Manager {
 // Close ends what the manager does in the background. The processes are left
 // to the supervisor's end.
 func (m *Manager) Close() {
-	m.mu.Lock()
-	caretakers := m.caretakers
-	m.caretakers = map[string]*caretaker{}
-	m.mu.Unlock()
-	for _, c := range caretakers {
-		c.end()
+	for _, c := range m.caretakers.TakeAll() {
+		c.loop.End()
 	}
 }
 
@@ -135,28 +132,10 @@ func (m *Manager) takeCare(cluster string) error {
 	if m.shared == nil {
 		return nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.caretakers[cluster] != nil {
-		return nil
-	}
-	c, err := startCaretaker(m.AdminKubeconfig(cluster), m.o.Log.With("cluster", cluster))
-	if err != nil {
-		return err
-	}
-	m.caretakers[cluster] = c
-	return nil
-}
-
-// dismiss ends the caretaker of a cluster that goes.
-func (m *Manager) dismiss(cluster string) {
-	m.mu.Lock()
-	c := m.caretakers[cluster]
-	delete(m.caretakers, cluster)
-	m.mu.Unlock()
-	if c != nil {
-		c.end()
-	}
+	_, _, err := m.caretakers.Open(cluster, func() (*caretaker, error) {
+		return startCaretaker(m.AdminKubeconfig(cluster), m.o.Log.With("cluster", cluster))
+	})
+	return err
 }
 
 // Stop ends a control plane and removes its data. One that does not exist is
@@ -166,7 +145,9 @@ func (m *Manager) Stop(ctx context.Context, name string) error {
 	if !validName.MatchString(name) {
 		return fmt.Errorf("stop the control plane of %q: no cluster has such a name", name)
 	}
-	m.dismiss(name)
+	if c, found := m.caretakers.Take(name); found {
+		c.loop.End()
+	}
 	m.o.Supervisor.Stop(processNames(name)...)
 	if err := m.erase(ctx, name); err != nil {
 		return fmt.Errorf("remove the data of cluster %s: %w", name, err)

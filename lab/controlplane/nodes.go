@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"tombolo/lab/reconcile"
 	"tombolo/lab/standin"
 )
 
@@ -63,7 +64,7 @@ func (m *Manager) setNodes(ctx context.Context, cluster, group string, nodes []s
 		}
 	}
 	for name := range surplus {
-		if err := client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		if err := client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); reconcile.IgnoreGone(err) != nil {
 			return fmt.Errorf("delete node %s: %w", name, err)
 		}
 	}

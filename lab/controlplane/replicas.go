@@ -62,8 +62,5 @@ func (c *caretaker) tidy(ctx context.Context, gone reconcile.Object) error {
 		return err
 	}
 	err = c.client.AppsV1().ReplicaSets(namespace).Delete(ctx, replicaSetName(name), metav1.DeleteOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return reconcile.IgnoreGone(err)
 }

@@ -61,12 +61,8 @@ func (e *sharedEtcd) prepare(book *ports.Book) error {
 	if e.ca != nil {
 		return nil
 	}
-	for name, port := range map[string]*int{"etcd": &e.ports.client, "etcd-peer": &e.ports.peer} {
-		chosen, err := book.Get(name)
-		if err != nil {
-			return err
-		}
-		*port = chosen
+	if err := book.Fill(map[string]*int{"etcd": &e.ports.client, "etcd-peer": &e.ports.peer}); err != nil {
+		return err
 	}
 	ca, err := pki.Open(filepath.Join(e.dir, "pki"), "lab etcd")
 	if err != nil {

@@ -7,6 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/tests/files"
 )
 
 func repository(t *testing.T) *Repository {
@@ -15,29 +20,17 @@ func repository(t *testing.T) *Repository {
 	return Open(filepath.Join(dir, "git", "platform.git"), filepath.Join(dir, "home"))
 }
 
-func write(t *testing.T, file, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func seed(t *testing.T, r *Repository, tree string) Seeding {
 	t.Helper()
 	s, err := r.Seed(t.Context(), tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return s
 }
 
 func TestSeedFollowsTheTree(t *testing.T) {
 	r, tree := repository(t), t.TempDir()
-	write(t, filepath.Join(tree, "apps", "a.yaml"), "a: 1\n")
-	write(t, filepath.Join(tree, ".gitignore"), "*.yaml\n") // of the user's; the tree is taken whole
+	files.Write(t, filepath.Join(tree, "apps", "a.yaml"), "a: 1\n")
+	files.Write(t, filepath.Join(tree, ".gitignore"), "*.yaml\n") // of the user's; the tree is taken whole
 	first := seed(t, r, tree)
 	if !first.Changed || first.Commit == "" {
 		t.Errorf("first seed: %+v", first)
@@ -45,10 +38,8 @@ func TestSeedFollowsTheTree(t *testing.T) {
 	if again := seed(t, r, tree); again.Changed || again.Commit != first.Commit {
 		t.Errorf("a second seed made %+v, was at %s", again, first.Commit)
 	}
-	if err := os.Remove(filepath.Join(tree, "apps", "a.yaml")); err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(tree, "apps", "b.yaml"), "b: 1\n")
+	assert.NilError(t, os.Remove(filepath.Join(tree, "apps", "a.yaml")))
+	files.Write(t, filepath.Join(tree, "apps", "b.yaml"), "b: 1\n")
 	second := seed(t, r, tree)
 	files, err := r.git(t.Context(), nil, "--git-dir="+r.dir, "ls-tree", "-r", "--name-only", Branch)
 	if err != nil || files != ".gitignore\napps/b.yaml" || !second.Changed {
@@ -61,16 +52,14 @@ func TestSeedFollowsTheTree(t *testing.T) {
 
 func TestSeedNeedsATree(t *testing.T) {
 	_, err := repository(t).Seed(t.Context(), "/nowhere/flux")
-	if err == nil || err.Error() != "seed the lab's Git repository from /nowhere/flux: stat /nowhere/flux: no such file or directory" {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.Error(err, "seed the lab's Git repository from /nowhere/flux: stat /nowhere/flux: no such file or directory"))
 }
 
 // TestHTTP clones and pushes as a user does, and sees that the next seed keeps
 // what was pushed.
 func TestHTTP(t *testing.T) {
 	r, tree := repository(t), t.TempDir()
-	write(t, filepath.Join(tree, "a.yaml"), "a: 1\n")
+	files.Write(t, filepath.Join(tree, "a.yaml"), "a: 1\n")
 	seed(t, r, tree)
 	token := "secret"
 	s := httptest.NewServer(r.Handler("lab", func() (string, error) { return token, nil }))
@@ -93,7 +82,7 @@ func TestHTTP(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(clone, "a.yaml")); err != nil || string(data) != "a: 1\n" {
 		t.Errorf("cloned %q, %v", data, err)
 	}
-	write(t, filepath.Join(clone, "mine.yaml"), strings.Repeat("mine: 1\n", 10))
+	files.Write(t, filepath.Join(clone, "mine.yaml"), strings.Repeat("mine: 1\n", 10))
 	must("-C", clone, "add", "mine.yaml")
 	must("-C", clone, "commit", "-q", "-m", "mine")
 	must("-C", clone, "-c", "http.postBuffer=1", "push", "-q", "origin", Branch) // chunked
@@ -102,7 +91,7 @@ func TestHTTP(t *testing.T) {
 		t.Errorf("an unchanged tree after a push: %+v", s)
 	}
 	pushed := r.resolve(t.Context(), Branch)
-	write(t, filepath.Join(tree, "a.yaml"), "a: 2\n")
+	files.Write(t, filepath.Join(tree, "a.yaml"), "a: 2\n")
 	left := seed(t, r, tree)
 	if left.Changed || left.Commit != pushed || !strings.Contains(left.Note, "has commits of its own") {
 		t.Errorf("a changed tree after a push: %+v", left)

@@ -31,7 +31,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// Subject is who a certificate is for.
+// Subject is the user or the server of a certificate.
 type Subject struct {
 	// CommonName is the user name, for a Kubernetes client.
 	CommonName string

@@ -8,22 +8,17 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 )
 
 func TestIssue(t *testing.T) {
 	dir := t.TempDir()
 	a, err := Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	subject := Subject{CommonName: "lab", Organizations: []string{"system:masters"}, DNSNames: []string{"localhost"}, IPs: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	if err := a.Issue("admin", subject); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, a.Issue("admin", subject))
 	config, err := a.TLS("admin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	leaf := config.Certificates[0].Leaf
 	for _, use := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
 		options := x509.VerifyOptions{Roots: a.Pool(), DNSName: "localhost", KeyUsages: []x509.ExtKeyUsage{use}}
@@ -31,9 +26,7 @@ func TestIssue(t *testing.T) {
 			t.Errorf("usage %v: %v", use, err)
 		}
 	}
-	if err := leaf.VerifyHostname("127.0.0.1"); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, leaf.VerifyHostname("127.0.0.1"))
 	if diff := cmp.Diff([]string{"system:masters"}, leaf.Subject.Organization); diff != "" || leaf.Subject.CommonName != "lab" {
 		t.Errorf("subject %v", leaf.Subject)
 	}
@@ -51,21 +44,13 @@ func TestFilesAreKept(t *testing.T) {
 	dir := t.TempDir()
 	read := func() (all []string) {
 		a, err := Open(dir, "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Issue("serving", Subject{CommonName: "x"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.IssueKey("service-account"); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
+		assert.NilError(t, a.Issue("serving", Subject{CommonName: "x"}))
+		assert.NilError(t, a.IssueKey("service-account"))
 		for _, name := range []string{"ca", "serving", "service-account"} {
 			for _, file := range []string{a.CertFile(name), a.KeyFile(name)} {
 				data, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NilError(t, err)
 				all = append(all, string(data))
 			}
 		}

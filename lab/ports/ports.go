@@ -58,6 +58,16 @@ func (b *Book) Get(name string) (int, error) {
 	return port, b.save()
 }
 
+// Fill sets each port to that of its name.
+func (b *Book) Fill(ports map[string]*int) (err error) {
+	for name, port := range ports {
+		if *port, err = b.Get(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // choose finds a port that is free and that no other name of the book has.
 func (b *Book) choose() (int, error) {
 	taken := map[int]bool{}

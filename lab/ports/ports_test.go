@@ -3,31 +3,27 @@ package ports
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestBook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lab", "ports.json")
 	b, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	seen := map[int]string{}
 	for _, name := range []string{"a", "b", "c"} {
 		port, err := b.Get(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if other := seen[port]; other != "" || port < first || port >= last {
 			t.Errorf("port %d of %s is %s's too, or out of range", port, name, other)
 		}
 		seen[port] = name
 	}
 	again, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for port, name := range seen {
 		if got, err := again.Get(name); err != nil || got != port {
 			t.Errorf("%s has port %d after opening again (%v), was %d", name, got, err, port)
@@ -37,11 +33,7 @@ func TestBook(t *testing.T) {
 
 func TestOpenFailsOnADamagedBook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ports.json")
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, []byte("{"), 0o600))
 	_, err := Open(path)
-	if err == nil || !strings.Contains(err.Error(), "run `tombolo lab down`, then `tombolo lab up`") {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.ErrorContains(err, "run `tombolo lab down`, then `tombolo lab up`"))
 }

@@ -1,52 +1,38 @@
 package process
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
 // Identity tells a process from a later one with the same pid: it is the time
-// the kernel started it. A process that is gone, or dead and not yet reaped,
-// has none.
+// when the kernel started it. A process that has ended has none, also while its
+// parent has not waited for it yet.
 func Identity(pid int) string {
-	f := statFields(fmt.Sprintf("/proc/%d/stat", pid))
-	if len(f) <= startField || f[stateField] == "Z" || f[stateField] == "X" {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
 		return ""
 	}
-	return f[startField]
+	stat, err := p.Stat()
+	if err != nil || stat.State == "Z" || stat.State == "X" {
+		return ""
+	}
+	return strconv.FormatUint(stat.Starttime, 10)
 }
 
-// stopped says whether all threads of a process have stopped: a signal reaches
-// one after the other.
+// stopped reports whether all threads of a process have stopped: a signal
+// reaches one after the other.
 func stopped(pid int) bool {
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	threads, err := procfs.AllThreads(pid)
 	if err != nil || len(threads) == 0 {
 		return false
 	}
-	for _, file := range threads {
-		if f := statFields(file); len(f) > stateField && !strings.Contains("TtZX", f[stateField]) {
+	for _, thread := range threads {
+		if stat, err := thread.Stat(); err == nil && !strings.Contains("TtZX", stat.State) {
 			return false
 		}
 	}
 	return true
-}
-
-// Fields 3 and 22 of proc_pid_stat(5), as statFields counts them.
-const stateField, startField = 0, 19
-
-// statFields are the fields of a process or a thread from the third on; none when
-// it is gone.
-func statFields(file string) []string {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	// The second field is the name in parentheses and may hold spaces.
-	_, rest, ok := strings.Cut(string(data), ") ")
-	for ok && strings.Contains(rest, ") ") {
-		_, rest, ok = strings.Cut(rest, ") ")
-	}
-	return strings.Fields(rest)
 }

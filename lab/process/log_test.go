@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func TestLogExcerpt(t *testing.T) {
@@ -24,9 +26,7 @@ func TestLogExcerpt(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "etcd.log")
-			if err := os.WriteFile(file, []byte(test.log), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, os.WriteFile(file, []byte(test.log), 0o600))
 			if got, want := logExcerpt(file), strings.ReplaceAll(test.want, "LOG", file); got != want {
 				t.Errorf("got  %q\nwant %q", got, want)
 			}

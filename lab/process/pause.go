@@ -13,7 +13,7 @@ const (
 )
 
 // Pause stops a process without ending it: it keeps its connections, and
-// answers nobody from when Pause returns. Resume lets it go on.
+// answers no request once Pause has returned. Resume lets it continue.
 func (s *Supervisor) Pause(name string) error {
 	pid, err := s.signal(name, syscall.SIGSTOP)
 	if err != nil {

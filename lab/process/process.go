@@ -60,11 +60,10 @@ func (s Spec) LogFile() string { return filepath.Join(s.LogDir, s.Name+".log") }
 
 // Process is a running child process.
 type Process struct {
-	spec    Spec
-	cmd     *exec.Cmd
-	started time.Time
-	done    chan struct{}
-	exit    error // why it ended; set before done is closed
+	spec Spec
+	cmd  *exec.Cmd
+	done chan struct{}
+	exit error // why it ended; set before done is closed
 }
 
 // Start starts a process and waits until it is healthy. It fails, leaving
@@ -134,7 +133,7 @@ func (p *Process) run(log *os.File, started chan<- error) {
 		started <- err
 		return
 	}
-	p.cmd, p.started = cmd, time.Now()
+	p.cmd = cmd
 	if p.spec.PIDFile != "" {
 		if err := writePIDFile(p.spec.PIDFile, p.spec.Name, cmd.Process.Pid); err != nil {
 			signalGroup(cmd.Process.Pid, syscall.SIGKILL)
@@ -206,9 +205,6 @@ func pollHealth(ctx context.Context, check func(context.Context) error, healthy 
 
 // PID of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
-
-// Started is when the process was started.
-func (p *Process) Started() time.Time { return p.started }
 
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestMain lets the test binary play the child processes.
@@ -42,9 +44,7 @@ func play(role string) (code int) {
 func spec(t *testing.T, role string) Spec {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	s := Spec{Name: role, Path: self, Env: []string{"PROCESS_TEST_ROLE=" + role}, LogDir: t.TempDir()}
 	s.Healthy = func(context.Context) error {
 		if !strings.Contains(Tail(s.LogFile(), 5), "ready") {
@@ -59,9 +59,7 @@ func TestStart(t *testing.T) {
 	s := spec(t, "healthy")
 	s.PIDFile = filepath.Join(t.TempDir(), "run", "healthy.json")
 	p, err := Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if p.Err() != nil || Identity(p.PID()) == "" {
 		t.Errorf("a running process has error %v and identity %q", p.Err(), Identity(p.PID()))
 	}
@@ -123,9 +121,7 @@ func TestStartFails(t *testing.T) {
 
 func TestStartFailsOnTakenPort(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer l.Close()
 	s := spec(t, "healthy")
 	s.Ports = []int{l.Addr().(*net.TCPAddr).Port}
@@ -149,9 +145,7 @@ func TestStopKillsTheStubborn(t *testing.T) {
 	s := spec(t, "stubborn")
 	s.StopGrace = 100 * time.Millisecond
 	p, err := Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p.Stop()
 	if got, want := p.Err().Error(), "killed by signal 9 (killed)"; got != want {
 		t.Errorf("ended by %q, want %q", got, want)
@@ -163,9 +157,7 @@ func TestLogOfTheRunBeforeIsKept(t *testing.T) {
 	s.Healthy = nil
 	for range 2 {
 		p, err := Start(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		<-p.Done()
 	}
 	for _, file := range []string{s.LogFile(), s.LogFile() + ".1"} {
@@ -179,20 +171,14 @@ func TestReap(t *testing.T) {
 	dir := t.TempDir()
 	s := spec(t, "healthy")
 	p, err := Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer p.Stop()
-	if err := writePIDFile(filepath.Join(dir, "left.json"), "left", p.PID()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, writePIDFile(filepath.Join(dir, "left.json"), "left", p.PID()))
 	// This very process has the pid of the second record, but was started at
 	// another time.
 	other := fmt.Sprintf(`{"name":"other","pid":%d,"identity":"1"}`, os.Getpid())
 	for name, content := range map[string]string{"other.json": other, "cut.json": `{"na`} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	ended, err := Reap(dir)
 	if err != nil || len(ended) != 1 || ended[0] != "left" {

@@ -257,8 +257,8 @@ func (k *keeper) once(ctx context.Context) (healthy bool, _ error) {
 	}
 }
 
-// report tells the one who called Supervisor.Start; later outcomes have nobody
-// to be told to, and show in the status.
+// report gives the outcome to the caller of Supervisor.Start; later outcomes
+// appear only in the status.
 func (k *keeper) report(err error) {
 	select {
 	case k.first <- err:

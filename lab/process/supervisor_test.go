@@ -6,6 +6,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func supervisor(t *testing.T) *Supervisor {
@@ -39,16 +42,12 @@ func TestSupervisorRestartsWhatDies(t *testing.T) {
 	s := supervisor(t)
 	p := spec(t, "healthy")
 	p.Healthy, p.Restart = nil, true
-	if err := s.Start(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Start(t.Context(), p))
 	before := awaitStatus(t, s, "running", func(st Status) bool { return st.State == Running })
 	if err := s.Start(t.Context(), p); err != nil || s.List()[0].PID != before.PID {
 		t.Errorf("a second start replaced the process (%v)", err)
 	}
-	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, syscall.Kill(before.PID, syscall.SIGKILL))
 	after := awaitStatus(t, s, "running again", func(st Status) bool { return st.State == Running && st.PID != before.PID })
 	if after.Restarts != 1 || !strings.HasPrefix(after.Detail, "killed by signal 9 (killed)") {
 		t.Errorf("status after the restart: %+v", after)
@@ -64,16 +63,10 @@ func TestStartCutsThePauseShort(t *testing.T) {
 	s.firstPause = time.Hour
 	p := spec(t, "healthy")
 	p.Healthy, p.Restart = nil, true
-	if err := s.Start(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(s.List()[0].PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Start(t.Context(), p))
+	assert.NilError(t, syscall.Kill(s.List()[0].PID, syscall.SIGKILL))
 	awaitStatus(t, s, "restarting", func(st Status) bool { return st.State == Restarting })
-	if err := s.Start(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Start(t.Context(), p))
 	if st := s.List()[0]; st.State != Running || st.Restarts != 1 {
 		t.Errorf("status %+v", st)
 	}
@@ -83,9 +76,7 @@ func TestSupervisorGivesUp(t *testing.T) {
 	s := supervisor(t)
 	p := spec(t, "exit")
 	p.Healthy, p.Restart = nil, true
-	if err := s.Start(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, s.Start(t.Context(), p))
 	st := awaitStatus(t, s, "failed", func(st Status) bool { return st.State == Failed })
 	if want := "given up after 9 failures in a row: exited with code 3"; !strings.HasPrefix(st.Detail, want) {
 		t.Errorf("detail %q, want it to begin with %q", st.Detail, want)
@@ -109,29 +100,19 @@ func TestSupervisorReportsAFirstStartThatFails(t *testing.T) {
 func TestClosedSupervisorStartsNothing(t *testing.T) {
 	s := supervisor(t)
 	s.Close()
-	if err := s.Start(t.Context(), spec(t, "healthy")); err == nil || err.Error() != "start healthy: the lab is shutting down" {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.Error(s.Start(t.Context(), spec(t, "healthy")), "start healthy: the lab is shutting down"))
 }
 
 func TestPause(t *testing.T) {
 	s := supervisor(t)
 	p := spec(t, "healthy")
 	p.Healthy = nil
-	if err := s.Start(t.Context(), p); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.Pause("healthy"), s.Resume("healthy"), s.Pause("healthy")); err != nil {
-		t.Error(err)
-	}
+	assert.NilError(t, s.Start(t.Context(), p))
+	assert.Check(t, errors.Join(s.Pause("healthy"), s.Resume("healthy"), s.Pause("healthy")))
 	if pid := s.List()[0].PID; !stopped(pid) {
 		t.Errorf("process %d runs", pid)
 	}
-	if err := s.Pause("unknown"); err == nil || err.Error() != "send stopped (signal) to unknown: there is no such process" {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.Error(s.Pause("unknown"), "send stopped (signal) to unknown: there is no such process"))
 	s.Stop("healthy") // ends what is paused, too
-	if err := s.Resume("healthy"); err == nil || err.Error() != "send continued to healthy: there is no such process" {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.Error(s.Resume("healthy"), "send continued to healthy: there is no such process"))
 }

@@ -54,5 +54,5 @@ func refuse(w http.ResponseWriter, method, host, known string, served bool) {
 	defer conn.Close()
 	fmt.Fprintf(buf, "HTTP/1.1 502 Bad Gateway: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n",
 		reason, len(reason)+1, reason)
-	_ = buf.Flush() // the other side has gone: nobody is left to tell
+	_ = buf.Flush() // an error has no receiver: the client is gone
 }

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 func lab(t *testing.T) (*httptest.Server, *http.Client) {
@@ -20,9 +22,7 @@ func lab(t *testing.T) (*httptest.Server, *http.Client) {
 	s := httptest.NewServer(Handler(map[string]http.Handler{"git.lab.test": says("git"), "charts.lab.test": says("charts")}, nil))
 	t.Cleanup(s.Close)
 	address, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return s, &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(address)}}
 }
 
@@ -61,15 +61,11 @@ func TestTunnelsAreRefused(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer conn.Close()
 	fmt.Fprint(conn, "CONNECT elsewhere.test:443 HTTP/1.1\r\nHost: elsewhere.test:443\r\n\r\n")
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer resp.Body.Close()
 	if body, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusBadGateway || !strings.HasPrefix(string(body), "the lab has no host elsewhere.test") {
 		t.Errorf("%s %q", resp.Status, body)

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Tunnel is where clients of the proxy arrive who ask for a connection to one of
-// its hosts, as https needs it: a listener for the server that plays the hosts.
+// Tunnel takes the clients of the proxy that ask for a connection to one of its
+// hosts, as https needs it: a listener for the server that plays the hosts.
 type Tunnel struct {
 	hosts  []string
 	opened chan net.Conn
@@ -68,7 +68,7 @@ func (t *Tunnel) open(w http.ResponseWriter) {
 	}
 }
 
-// tunnelled is a connection of which the proxy may have read a part already.
+// tunnelled is a connection whose beginning the proxy may have read already.
 type tunnelled struct {
 	net.Conn
 	reader io.Reader

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/lab/pki"
 )
 
@@ -19,16 +21,10 @@ import (
 func tunnelTo(t *testing.T, host string) (*Tunnel, *http.Client) {
 	t.Helper()
 	authority, err := pki.Open(t.TempDir(), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := authority.Issue("host", pki.Subject{CommonName: host, DNSNames: []string{host}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, authority.Issue("host", pki.Subject{CommonName: host, DNSNames: []string{host}}))
 	trust, err := authority.TLS("host")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	tunnel := NewTunnel(host)
 	server := &http.Server{TLSConfig: trust, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, r.Host, " ", r.URL.Path)
@@ -38,9 +34,7 @@ func tunnelTo(t *testing.T, host string) (*Tunnel, *http.Client) {
 	s := httptest.NewServer(Handler(nil, tunnel))
 	t.Cleanup(s.Close)
 	address, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return tunnel, &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(address), TLSClientConfig: &tls.Config{RootCAs: authority.Pool()}}}
 }
 
@@ -48,9 +42,7 @@ func TestTunnel(t *testing.T) {
 	tunnel, client := tunnelTo(t, "sts.test")
 	for range 2 {
 		resp, err := client.Get("https://STS.test/x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || string(body) != "STS.test /x" {
@@ -61,9 +53,7 @@ func TestTunnel(t *testing.T) {
 	if _, err := client.Get("https://other.test"); err == nil || !strings.Contains(err.Error(), "the lab has no host other.test") {
 		t.Errorf("another host gives %v", err)
 	}
-	if err := errors.Join(tunnel.Close(), tunnel.Close()); err != nil {
-		t.Error(err)
-	}
+	assert.Check(t, errors.Join(tunnel.Close(), tunnel.Close()))
 	if _, err := tunnel.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("a closed tunnel accepts with %v", err)
 	}

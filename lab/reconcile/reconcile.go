@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -149,4 +150,13 @@ func (l *Loop) do(ctx context.Context, o Object) error {
 		object = nil
 	}
 	return l.o.Do(ctx, o, object)
+}
+
+// IgnoreGone is an error of a call to the API unless it says that the object is
+// gone.
+func IgnoreGone(err error) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }

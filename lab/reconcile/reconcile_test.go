@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
@@ -49,9 +50,7 @@ func TestLoop(t *testing.T) {
 	if object := <-seen; object == nil {
 		t.Error("what is asked for is gone")
 	}
-	if err := client.CoreV1().Namespaces().Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, client.CoreV1().Namespaces().Delete(t.Context(), "a", metav1.DeleteOptions{}))
 	if object := <-seen; object != nil {
 		t.Errorf("what is gone is %v", object)
 	}

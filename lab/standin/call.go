@@ -44,6 +44,17 @@ func (c *Call) Others() func(func(*Record) bool) {
 	}
 }
 
+// Other is another resource of the call's type and region that has an output, or
+// nil.
+func (c *Call) Other(output, value string) *Record {
+	for r := range c.Others() {
+		if r.Outputs.Str(output) == value {
+			return r
+		}
+	}
+	return nil
+}
+
 // checkReferences refuses references to what does not exist.
 func (c *Call) checkReferences() error {
 	for _, ref := range c.Type.References {
@@ -56,7 +67,7 @@ func (c *Call) checkReferences() error {
 	return nil
 }
 
-// dependants finds who refers to the call's resource: the ones that go with
+// dependants finds what refers to the call's resource: the ones that go with
 // it, or an error for the first one that keeps it from being deleted.
 func (c *Call) dependants() ([]*Record, error) {
 	var cascade []*Record

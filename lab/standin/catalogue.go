@@ -10,7 +10,7 @@ import (
 type Catalogue struct {
 	// Cloud is the cloud's name in messages, such as AWS.
 	Cloud string
-	// Version of the Pulumi provider that is stood in for.
+	// Version of the Pulumi provider that is simulated.
 	Version string
 	// Types and Functions by their tokens, such as aws:ec2/vpc:Vpc.
 	Types     map[string]*Type
@@ -50,7 +50,7 @@ type Resumption struct {
 type Configuration struct {
 	// Settings is the struct of the SDK that has them.
 	Settings reflect.Type
-	// Replaces are the settings of which a change replaces every resource.
+	// Replaces are the settings whose change replaces every resource.
 	Replaces []string
 	// Check finds wrong values of known settings.
 	Check func(c *Cloud, config Props) []Problem
@@ -83,6 +83,15 @@ type Refusal struct {
 func (r Refusal) About(value string) Refusal {
 	r.Message = strings.ReplaceAll(r.Message, "%s", value)
 	return r
+}
+
+// check finds what is wrong with the inputs of a type that are complete.
+func (k *Catalogue) check(typ *Type, in Props) []Problem {
+	problems := append(typ.schema.check(in), k.CheckTags(in)...)
+	if len(problems) == 0 && typ.Validate != nil {
+		problems = typ.Validate(in)
+	}
+	return problems
 }
 
 // prepare derives the schemas of all types and functions.

@@ -3,7 +3,6 @@ package standin
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // Client calls the account's API in one region, as the controllers of a cluster
@@ -41,11 +40,7 @@ func (c *Client) Create(ctx context.Context, token string, inputs map[string]any
 	for key, value := range typ.Defaults {
 		Props(in).SetDefault(key, cloneValue(value))
 	}
-	problems := append(typ.schema.check(in), c.cloud.catalogue.CheckTags(in)...)
-	if len(problems) == 0 && typ.Validate != nil {
-		problems = typ.Validate(in)
-	}
-	if len(problems) > 0 {
+	if problems := c.cloud.catalogue.check(typ, in); len(problems) > 0 {
 		return Resource{}, fmt.Errorf("creating %s: %s: %s", typ.Noun, problems[0].Path, problems[0].Reason)
 	}
 	r, err := c.cloud.create(ctx, c.session, typ, in)
@@ -66,8 +61,7 @@ func (c *Client) Find(token string, tags map[string]string) []Resource {
 	defer c.cloud.Lock()()
 	var found []Resource
 	for r := range c.cloud.Each(token, c.session.Region) {
-		have := r.Outputs.Strs("tags")
-		if !slices.ContainsFunc(SortedKeys(tags), func(key string) bool { return have[key] != tags[key] }) {
+		if r.HasTags(tags) {
 			found = append(found, r.resource())
 		}
 	}

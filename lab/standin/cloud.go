@@ -29,9 +29,9 @@ type Options struct {
 	// LatencyScale is the share of the cloud's typical durations that operations
 	// take: 1 is as slow as the cloud, 0 (the default) does not wait at all.
 	LatencyScale float64
-	// Patience is the least time that something is waited for which is to
-	// happen in the account, however small LatencyScale is. Default 5s.
-	Patience time.Duration
+	// LeastWait is the least time that an operation waits for another change of
+	// the account, however small LatencyScale is. Default 5s.
+	LeastWait time.Duration
 	// Now is the account's clock. Default time.Now.
 	Now func() time.Time
 }
@@ -71,7 +71,7 @@ func Open(dir string, k *Catalogue, o Options) (*Cloud, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.Patience = cmp.Or(o.Patience, 5*time.Second)
+	o.LeastWait = cmp.Or(o.LeastWait, 5*time.Second)
 	s, err := openStore(filepath.Join(dir, "resources"))
 	if err != nil {
 		return nil, err

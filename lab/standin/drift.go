@@ -11,8 +11,8 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Change changes properties of a resource as somebody does who works past
-// Pulumi. A resource is named by its id or its own name, a property by its
+// Change changes properties of a resource as a person does with the
+// cloud's own tools. A resource is named by its id or its own name, a property by its
 // path, such as tags.Owner; the value nil removes a property. What the cloud
 // would refuse is refused.
 func (c *Cloud) Change(ctx context.Context, token, name string, changes map[string]any) (Item, error) {
@@ -34,11 +34,7 @@ func (c *Cloud) change(ctx context.Context, token, name string, changes map[stri
 			return Item{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	problems := append(typ.schema.check(in), c.catalogue.CheckTags(in)...)
-	if len(problems) == 0 && typ.Validate != nil {
-		problems = typ.Validate(in)
-	}
-	if len(problems) > 0 {
+	if problems := c.catalogue.check(typ, in); len(problems) > 0 {
 		return Item{}, fmt.Errorf("%s: %s", problems[0].Path, problems[0].Reason)
 	}
 	if diff := typ.diff(r.Outputs, r.Inputs, in, nil); len(diff.Replaces) > 0 {
@@ -51,8 +47,8 @@ func (c *Cloud) change(ctx context.Context, token, name string, changes map[stri
 	return changed.item(c.catalogue.Names), nil
 }
 
-// Remove deletes a resource, named by its id or its own name, as somebody does
-// who works past Pulumi. What the cloud would refuse is refused.
+// Remove deletes a resource, named by its id or its own name, as a person does
+// with the cloud's own tools. What the cloud would refuse is refused.
 func (c *Cloud) Remove(ctx context.Context, token, name string) (Item, error) {
 	typ, r, err := c.named(token, name)
 	if err == nil {

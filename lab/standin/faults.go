@@ -200,7 +200,7 @@ func (c *Cloud) hinder(ctx context.Context, r Request) error {
 		case !found:
 			return nil
 		case f.Kind == FaultSlow:
-			if err := c.linger(ctx, f.Delay); err != nil {
+			if err := c.wait(ctx, f.Delay); err != nil {
 				return err
 			}
 			continue
@@ -220,20 +220,6 @@ func (c *Cloud) overQuota(r Request) error {
 		why = typ.LimitExceeded
 	}
 	return c.catalogue.Answers.Refused(r, why)
-}
-
-// linger is the wait of a slow request.
-func (c *Cloud) linger(ctx context.Context, delay time.Duration) error {
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-c.closing:
-		return ErrClosing
-	}
 }
 
 // unread is the error of a creation that worked, but whose resource is not

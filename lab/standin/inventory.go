@@ -16,7 +16,7 @@ type Item struct {
 	// ID of the resource, as Pulumi has it.
 	ID string `json:"id"`
 	// Name is the resource's own name, or its Name tag, or empty.
-	Name string `json:"name,omitempty"`
+	Name string `json:"name"`
 	// Region of the resource; "global" where it belongs to none.
 	Region string `json:"region"`
 	// Created is when the resource was made.
@@ -32,7 +32,7 @@ func (c *Cloud) Inventory() []Item {
 }
 
 func (s *store) inventory(names []string) []Item {
-	var items []Item
+	items := []Item{}
 	for _, r := range s.all() {
 		if r.Implied || r.Gone() {
 			continue

@@ -40,7 +40,7 @@ func (c *Cloud) create(ctx context.Context, s *session, typ *Type, in Props) (*R
 // beginCreate decides whether the cloud would make the resource, and records it. The
 // resource is locked when it returns: updates and deletions wait. What a cloud lets
 // be created over and over, such as a policy, may be busy: then the last one
-// wins, and nobody waits with the account locked.
+// wins, and no request waits with the account locked.
 func (c *Cloud) beginCreate(s *session, typ *Type, in Props) (*Record, func(), error) {
 	defer c.Lock()()
 	r := &Record{Type: typ.token, Region: s.Region, Created: c.Now(), Inputs: in, Outputs: in.Clone()}
@@ -249,8 +249,8 @@ func (c *Cloud) lookup(typ *Type, region, id string) *Record {
 	return nil
 }
 
-// await runs an operation until it is done or nobody waits for it any more; it
-// is not stopped then.
+// await waits for an operation until it is done or ctx ends, which does not stop
+// the operation.
 func (c *Cloud) await(ctx context.Context, r *Record, run func(context.Context) (*Record, error)) (*Record, error) {
 	type result struct {
 		record *Record
@@ -274,15 +274,22 @@ var ErrClosing = errors.New("the stand-in is closing")
 
 // delay waits for a share of the cloud's typical duration.
 func (c *Cloud) delay(typical time.Duration) error {
-	wait := time.Duration(float64(typical) * c.LatencyScale)
-	if wait <= 0 {
+	share := time.Duration(float64(typical) * c.LatencyScale)
+	if share <= 0 {
 		return nil
 	}
-	timer := time.NewTimer(wait)
+	return c.wait(context.Background(), share)
+}
+
+// wait waits until the time is over, ctx ends or the stand-in closes.
+func (c *Cloud) wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	case <-c.closing:
 		return ErrClosing
 	}

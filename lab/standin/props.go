@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -200,6 +201,15 @@ func Unmarshal(s *structpb.Struct, label string) (Props, error) {
 		out[string(k)] = plain(v)
 	}
 	return out, nil
+}
+
+// reader reads several properties, and keeps the first error.
+type reader struct{ err error }
+
+func (r *reader) read(s *structpb.Struct, label string) Props {
+	out, err := Unmarshal(s, label)
+	r.err = cmp.Or(r.err, err)
+	return out
 }
 
 func plain(v resource.PropertyValue) any {

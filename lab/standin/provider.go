@@ -55,13 +55,10 @@ func (p *provider) Check(ctx context.Context, req *pulumirpc.CheckRequest) (*pul
 	if err != nil {
 		return nil, err
 	}
-	news, err := Unmarshal(req.News, "the new inputs")
-	if err != nil {
-		return nil, err
-	}
-	olds, err := Unmarshal(req.Olds, "the old inputs")
-	if err != nil {
-		return nil, err
+	var r reader
+	news, olds := r.read(req.News, "the new inputs"), r.read(req.Olds, "the old inputs")
+	if r.err != nil {
+		return nil, r.err
 	}
 	name := urn.URN(req.Urn).Name()
 	problems := typ.schema.check(news)
@@ -123,15 +120,10 @@ func (p *provider) Diff(ctx context.Context, req *pulumirpc.DiffRequest) (*pulum
 	if err != nil {
 		return nil, err
 	}
-	var olds, oldInputs, news Props
-	if olds, err = Unmarshal(req.Olds, "the old outputs"); err != nil {
-		return nil, err
-	}
-	if oldInputs, err = Unmarshal(req.OldInputs, "the old inputs"); err != nil {
-		return nil, err
-	}
-	if news, err = Unmarshal(req.News, "the new inputs"); err != nil {
-		return nil, err
+	var r reader
+	olds, oldInputs, news := r.read(req.Olds, "the old outputs"), r.read(req.OldInputs, "the old inputs"), r.read(req.News, "the new inputs")
+	if r.err != nil {
+		return nil, r.err
 	}
 	return typ.diff(olds, oldInputs, news, req.IgnoreChanges), nil
 }
@@ -197,19 +189,16 @@ func (p *provider) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*p
 	if err != nil {
 		return nil, err
 	}
-	in, err := Unmarshal(req.News, "the inputs")
-	if err != nil {
-		return nil, err
+	var read reader
+	in, known := read.read(req.News, "the inputs"), read.read(req.OldInputs, "the old inputs")
+	if read.err != nil {
+		return nil, read.err
 	}
 	if req.Preview {
-		return typ.previewUpdate(req, in)
+		return typ.previewUpdate(req, in, known)
 	}
 	if HasUnknown(in) {
 		return nil, fmt.Errorf("updating %s (%s): an input is still unknown", typ.Noun, req.Id)
-	}
-	known, err := Unmarshal(req.OldInputs, "the old inputs")
-	if err != nil {
-		return nil, err
 	}
 	ctx, cancel := s.scope(ctx)
 	defer cancel()
@@ -223,12 +212,8 @@ func (p *provider) Update(ctx context.Context, req *pulumirpc.UpdateRequest) (*p
 	return &pulumirpc.UpdateResponse{Properties: out}, err
 }
 
-func (t *Type) previewUpdate(req *pulumirpc.UpdateRequest, in Props) (*pulumirpc.UpdateResponse, error) {
+func (t *Type) previewUpdate(req *pulumirpc.UpdateRequest, in, oldInputs Props) (*pulumirpc.UpdateResponse, error) {
 	out, err := Unmarshal(req.Olds, "the old outputs")
-	if err != nil {
-		return nil, err
-	}
-	oldInputs, err := Unmarshal(req.OldInputs, "the old inputs")
 	if err != nil {
 		return nil, err
 	}
@@ -358,9 +343,9 @@ func (p *provider) target(ctx context.Context, name string) (*session, *Type, er
 	return s, typ, nil
 }
 
-// Wire turns an error into what the protocol has for it. A resource that is
-// being made while nobody waits for it, or that was made and not found, is
-// handed over all the same, so that it is not lost.
+// Wire turns an error into what the protocol has for it. A resource whose
+// creation goes on after the caller has left, or that was made and not found, is
+// returned all the same, so that it is not lost.
 func Wire(err error) error {
 	left := leftBy(err)
 	if left == nil || left.Inputs == nil {

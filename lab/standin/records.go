@@ -24,7 +24,7 @@ func (c *Cloud) Forget(r *Record) error {
 	return nil
 }
 
-// announce wakes who waits for a change.
+// announce wakes all that wait for a change.
 func (c *Cloud) announce() {
 	close(c.changed)
 	c.changed = make(chan struct{})

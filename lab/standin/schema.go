@@ -12,7 +12,7 @@ import (
 )
 
 // schema is what a type or function of the provider accepts and returns. It
-// comes from the Go SDK by reflection: nobody keeps a list of properties here.
+// comes from the Go SDK by reflection, so that no list of properties is kept.
 type schema struct {
 	inputs   *shape
 	outputs  *shape

@@ -36,7 +36,7 @@ type Record struct {
 	Nodes []Node `json:"nodes,omitempty"`
 }
 
-// Gone resources are remembered by the cloud, but nobody sees or uses them.
+// Gone resources are kept by the cloud, but no request finds them.
 func (r *Record) Gone() bool { return r.Status == StatusPendingDeletion }
 
 // Key tells a record from all others of the account.

@@ -7,6 +7,17 @@ func (t *Type) Taggable() bool {
 	return t.HasInput("tags") && t.HasOutput(t.allTags)
 }
 
+// HasTags reports whether a resource has all of the tags.
+func (r *Record) HasTags(tags map[string]string) bool {
+	have := r.Outputs.Strs("tags")
+	for key, value := range tags {
+		if have[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
 // mergeTags puts the provider's default tags under a resource's own, as the
 // provider does in Check.
 func (s *session) mergeTags(t *Type, in Props) {

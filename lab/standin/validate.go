@@ -2,6 +2,7 @@ package standin
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 )
 
@@ -26,6 +27,16 @@ func InRange(in Props, key string, low, high int) []Problem {
 		return nil
 	}
 	return []Problem{{key, fmt.Sprintf("expected %s to be in the range (%d - %d), got %d", key, low, high, int(value))}}
+}
+
+// Matching refuses a text that is given and does not match; the reason ends with
+// the text.
+func Matching(in Props, key string, shape *regexp.Regexp, reason string) []Problem {
+	value := in.Str(key)
+	if value == "" || shape.MatchString(value) {
+		return nil
+	}
+	return []Problem{{key, reason + value}}
 }
 
 // OneOf refuses a text that is given and is none of the values.

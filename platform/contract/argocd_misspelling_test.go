@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
+
 	"tombolo/platform/contract/tree/treetest"
 )
 
@@ -72,10 +75,8 @@ func TestMisspellingsForArgoCD(t *testing.T) {
 				strings.Join(some, "\n  - ../../addons/") + "\n  - ../../apps\ncomponents:\n  - ../base\n")}
 			seed(t, tree, m.file, m.old, m.new)
 			found := check(t, tree, clusters)
-			if found == "" {
-				t.Error("nothing is found")
-			}
-			golden(t, "argocd-"+strings.ReplaceAll(m.name, " ", "-"), found)
+			assert.Check(t, found != "", "nothing is found")
+			golden.Assert(t, found, "golden/argocd-"+strings.ReplaceAll(m.name, " ", "-")+".golden")
 		})
 	}
 }

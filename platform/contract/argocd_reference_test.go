@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/internal/names"
@@ -35,9 +38,7 @@ func fleetOfAll(t *testing.T, overlay string) []published.Set {
 func fleetOf(t *testing.T, overlay string, addons ...string) []published.Set {
 	t.Helper()
 	full, err := config.Load("../../clusters/full.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	maps.DeleteFunc(full.Addons, func(name string, _ any) bool { return !slices.Contains(addons, name) })
 	hub := *full
 	hub.Name = path.Base(overlay)
@@ -57,9 +58,7 @@ func TestReferenceTreeOfArgoCD(t *testing.T) {
 	for _, overlay := range []string{"clusters/mgmt", "clusters/prod"} {
 		t.Run(path.Base(overlay), func(t *testing.T) {
 			found, err := Check(Tree{FS: os.DirFS("../argocd"), Name: "platform/argocd"}, fleetOfAll(t, overlay))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			for _, f := range found {
 				t.Error(f)
 			}
@@ -71,9 +70,7 @@ func TestReferenceTreeOfArgoCD(t *testing.T) {
 // the hub. A misspelt label is found there too.
 func TestHubWithoutAddons(t *testing.T) {
 	hub, err := config.Load("../../clusters/full.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	hub.Addons = nil
 	hub.GitOps = config.GitOps{Engine: config.ArgoCD, URL: "http://git.lab.test/platform.git", Branch: "main", Path: "clusters/bare"}
 	dir := t.TempDir()
@@ -81,17 +78,11 @@ func TestHubWithoutAddons(t *testing.T) {
 		t.Fatal(err)
 	}
 	clusters := []published.Set{published.To(hub, hub)}
-	if found := check(t, os.DirFS(dir), clusters); found != "" {
-		t.Errorf("found\n%s", found)
-	}
+	assert.Check(t, is.Equal(check(t, os.DirFS(dir), clusters), ""))
 	file := path.Join(dir, appsSet)
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte("shape: "), []byte("shap: ")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, os.WriteFile(file, bytes.ReplaceAll(text, []byte("shape: "), []byte("shap: ")), 0o644))
 	want := `selects clusters by the label "shap", which none of this hub has: it reaches none (cluster full); did you mean "shape"?`
 	if found := check(t, os.DirFS(dir), clusters); !strings.Contains(found, want) {
 		t.Errorf("found\n%swant %s", found, want)

@@ -1,22 +1,19 @@
 package contract
 
 import (
-	"flag"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
 
 	"tombolo/config"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // twoClusters are the clusters of the tree in testdata.
 func twoClusters(t *testing.T) []published.Set {
@@ -47,9 +44,7 @@ func goodTree(t *testing.T) fstest.MapFS {
 func check(t *testing.T, tree fs.FS, clusters []published.Set) string {
 	t.Helper()
 	found, err := Check(Tree{FS: tree, Name: "tree"}, clusters)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var b strings.Builder
 	for _, f := range found {
 		b.WriteString(f.String() + "\n")
@@ -57,27 +52,6 @@ func check(t *testing.T, tree fs.FS, clusters []published.Set) string {
 	return b.String()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "golden", name+".golden")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("(-golden +got)\n%s", diff)
-	}
-}
-
 func TestGoodTree(t *testing.T) {
-	golden(t, "good", check(t, goodTree(t), twoClusters(t)))
+	golden.Assert(t, check(t, goodTree(t), twoClusters(t)), "golden/good.golden")
 }

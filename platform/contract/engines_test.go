@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"helm.sh/helm/v3/pkg/chartutil"
 	sigsyaml "sigs.k8s.io/yaml"
 
@@ -40,16 +42,12 @@ func fluxReleases(t *testing.T, variables substitution.Variables) (releases map[
 	sources := map[string]string{}
 	for _, text := range addonObjects(t, os.DirFS("../flux")) {
 		m, err := manifest.Decode[manifest.Object](text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		switch m.Kind {
 		case "Kustomization":
 		case "HelmRepository":
 			r, err := manifest.Decode[struct{ Spec struct{ URL string } }](text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			repositories[m.Metadata.Name] = strings.TrimPrefix(r.Spec.URL, "oci://")
 		case "HelmRelease":
 			r, err := manifest.Decode[struct {
@@ -66,9 +64,7 @@ func fluxReleases(t *testing.T, variables substitution.Variables) (releases map[
 					Values     map[string]any
 				}
 			}](text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			spec := r.Spec.Chart.Spec
 			sources[m.Metadata.Name] = spec.SourceRef.Name
 			releases[m.Metadata.Name] = chartRelease{
@@ -77,9 +73,7 @@ func fluxReleases(t *testing.T, variables substitution.Variables) (releases map[
 			}
 		default:
 			out, err := variables.Evaluate(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			addOwn(t, objects, out)
 		}
 	}
@@ -94,9 +88,7 @@ func fluxReleases(t *testing.T, variables substitution.Variables) (releases map[
 func addOwn(t *testing.T, objects map[string]map[string]any, text string) {
 	t.Helper()
 	object, err := manifest.Decode[map[string]any](text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	metadata := object["metadata"].(map[string]any)
 	if annotations, ok := metadata["annotations"].(map[string]any); ok {
 		for key := range annotations {
@@ -125,9 +117,7 @@ func addonObjects(t *testing.T, tree fs.FS) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return out
 }
 
@@ -145,9 +135,7 @@ func argocdRelease(t *testing.T, app argocd.Application) chartRelease {
 		if err != nil {
 			continue // of an environment that has none
 		}
-		if err := sigsyaml.Unmarshal(text, &out.Values); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, sigsyaml.Unmarshal(text, &out.Values))
 	}
 	return out
 }
@@ -194,9 +182,7 @@ func TestBothEnginesMakeTheSame(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("cluster %s (-Flux +Argo CD):\n%s", p.Cluster, diff)
-		}
+		assert.Check(t, is.DeepEqual(got, want))
 	}
 }
 
@@ -204,25 +190,15 @@ func TestBothEnginesMakeTheSame(t *testing.T) {
 // Application alone.
 func rendered(t *testing.T, app argocd.Application, from argocd.Source) []string {
 	t.Helper()
-	if len(from.Helm.ValueFiles) > 0 {
-		t.Fatalf("%s has values in files", app.Metadata.Name)
-	}
+	assert.Assert(t, len(from.Helm.ValueFiles) == 0, "%s has values in files", app.Metadata.Name)
 	c, _, err := helm.Load(treetest.Index(t, os.DirFS("../argocd")), from.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	values, err := helm.Overlay(nil, from.Helm.Values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	values = chartutil.CoalesceTables(from.Helm.ValuesObject, values)
-	if err := helm.Set(values, from.Helm.Parameters); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, helm.Set(values, from.Helm.Parameters))
 	texts, err := helm.Render(c, app.Metadata.Name, app.Spec.Destination.Namespace, values, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return texts
 }
 
@@ -230,9 +206,7 @@ func rendered(t *testing.T, app argocd.Application, from argocd.Source) []string
 // infrastructure, Argo CD the other way round.
 func TestOrderOfValuesDoesNotMatter(t *testing.T) {
 	full, err := config.Load("../../clusters/full.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, a := range full.Addons.Enabled() {
 		text, err := os.ReadFile(path.Join("../argocd/addons", a.Name, "values.yaml"))
 		if !a.HasValues() || err != nil {
@@ -240,17 +214,11 @@ func TestOrderOfValuesDoesNotMatter(t *testing.T) {
 		}
 		both := func(overGit bool) map[string]any {
 			git, err := manifest.Decode[map[string]any](string(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			encoded, err := sigsyaml.Marshal(a.Values(full.AddonFacts(), a.Options, addon.Outputs{}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			published, err := manifest.Decode[map[string]any](string(encoded))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if overGit {
 				return chartutil.CoalesceTables(published, git)
 			}
@@ -282,14 +250,10 @@ func TestWaves(t *testing.T) {
 	for name, want := range map[string]int{
 		"external-dns": -2, "external-secrets": -2, "ingress-nginx": -1, "kube-prometheus-stack": 0, "aws-efs-csi-driver": 0,
 	} {
-		if waves[name] != want {
-			t.Errorf("%s is in wave %d, want %d", name, waves[name], want)
-		}
+		assert.Check(t, waves[name] == want, "%s is in wave %d, want %d", name, waves[name], want)
 	}
 	for name, wave := range definitions {
-		if wave != -5 {
-			t.Errorf("definitions of %s are in wave %d, want -5", name, wave)
-		}
+		assert.Check(t, wave == -5, "definitions of %s are in wave %d, want -5", name, wave)
 	}
 	last := -5
 	for _, stage := range addon.Stages() {

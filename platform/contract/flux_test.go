@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
 )
@@ -156,16 +159,12 @@ tree/start/kustomization.yaml:1:13: note: https://example.com/all.yaml is not fo
 					got.WriteString(line)
 				}
 			}
-			if got.String() != test.want {
-				t.Errorf("found\n%swant\n%s", got.String(), test.want)
-			}
+			assert.Check(t, is.Equal(got.String(), test.want))
 		})
 	}
 }
 
 func TestWrongStart(t *testing.T) {
 	got := check(t, treetest.FS(map[string]string{"starts/a.yaml": usesDomain}), one())
-	if want := `: error: gitops.path "start" is not a directory of the platform tree (cluster one); did you mean "starts"?` + "\n"; got != want {
-		t.Errorf("found %q, want %q", got, want)
-	}
+	assert.Check(t, is.Equal(got, `: error: gitops.path "start" is not a directory of the platform tree (cluster one); did you mean "starts"?`+"\n"))
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
 )
 
 // misspellings are seeded into the good tree, one at a time. The golden files
@@ -76,10 +79,8 @@ func TestMisspellings(t *testing.T) {
 					found.WriteString(line)
 				}
 			}
-			if found.Len() == 0 {
-				t.Errorf("nothing is found")
-			}
-			golden(t, strings.ReplaceAll(m.name, " ", "-"), found.String())
+			assert.Check(t, found.Len() != 0, "nothing is found")
+			golden.Assert(t, found.String(), "golden/"+strings.ReplaceAll(m.name, " ", "-")+".golden")
 		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/config"
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/published"
@@ -17,9 +19,7 @@ import (
 // could turn on as many.
 func TestReferenceTree(t *testing.T) {
 	samples, err := config.LoadDir("../../clusters")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	root := os.DirFS("../flux")
 	fullest := slices.MaxFunc(samples, func(a, b *config.Cluster) int { return len(a.Addons) - len(b.Addons) })
 	var all []published.Set
@@ -39,9 +39,7 @@ func TestReferenceTree(t *testing.T) {
 	for _, p := range all {
 		t.Run(p.Cluster, func(t *testing.T) {
 			found, err := Check(Tree{FS: root, Name: "platform/flux"}, []published.Set{p})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			for _, f := range found {
 				if f.Severity == finding.Error || (f.Severity == finding.Warning && followed[p.Path]) {
 					t.Error(f)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
 	"tombolo/platform"
@@ -47,14 +49,10 @@ func TestTreeOfAHubHasWhatItsClustersTurnOn(t *testing.T) {
 		"clusters/base/app-of-apps.yaml", "clusters/base/kustomization.yaml", "clusters/base/sync.yaml",
 		"clusters/mgmt/kustomization.yaml",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 	const list = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n" +
 		"  - ../../addons/metrics-server\n  - ../../addons/reloader\n  - ../../apps\ncomponents:\n  - ../base\n"
-	if diff := cmp.Diff(list, read(t, dir, "clusters/mgmt/kustomization.yaml")); diff != "" {
-		t.Errorf("the list (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.Equal(cmp.Diff(list, read(t, dir, "clusters/mgmt/kustomization.yaml")), ""))
 }
 
 func TestTurningOffInAFleet(t *testing.T) {
@@ -68,9 +66,7 @@ func TestTurningOffInAFleet(t *testing.T) {
 		"app-of-apps/addons/reloader.yaml":  Unused,
 		"addons/metrics-server/values.yaml": Same,
 	} {
-		if changes[file] != want {
-			t.Errorf("%s was %s, want %s", file, changes[file], want)
-		}
+		assert.Check(t, changes[file] == want, "%s was %s, want %s", file, changes[file], want)
 	}
 	if text := read(t, dir, "clusters/mgmt/kustomization.yaml"); strings.Contains(text, "reloader") || !strings.Contains(text, "- ../base\n") {
 		t.Errorf("after turning off:\n%s", text)
@@ -95,17 +91,13 @@ func TestTreeThatCannotBe(t *testing.T) {
 // what would be written for a hub with every addon.
 func TestReferenceOfArgoCDHasEveryAddon(t *testing.T) {
 	full, err := config.Load("../../clusters/full.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, name := range []string{"mgmt", "prod"} {
 		dir := t.TempDir()
 		writeArgoCD(t, dir, follower(name, name, full.Addons.Names()...))
 		file := path.Join("clusters", name, listFile)
 		text, err := fs.ReadFile(platform.ArgoCD(), file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		want := strings.ReplaceAll(string(text), "  - ../lab\n", "")
 		if diff := cmp.Diff(want, read(t, dir, file)); diff != "" {
 			t.Errorf("%s (-in the reference tree +written):\n%s", file, diff)
@@ -123,14 +115,10 @@ func TestArgoCDFoldersOfAddonsAreLabelled(t *testing.T) {
 	for _, list := range lists {
 		label := "tombolo/addon: " + path.Base(path.Dir(list)) + "\n"
 		sets, err := fs.Glob(platform.ArgoCD(), path.Join(path.Dir(list), "*.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, file := range sets {
 			text, err := fs.ReadFile(platform.ArgoCD(), file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if base := path.Base(file); (base == listFile || base == "applicationset.yaml") && !strings.Contains(string(text), label) {
 				t.Errorf("%s does not label with the addon", file)
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -23,9 +25,7 @@ import (
 // what would be written for its cluster file, and the file to the catalogue.
 func TestReferenceHasEveryAddon(t *testing.T) {
 	full, err := config.Load("../../clusters/full.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, a := range addon.All() {
 		if _, on := full.Addons[a.Name]; !on {
 			t.Errorf("clusters/full.yaml does not turn %s on", a.Name)
@@ -38,9 +38,7 @@ func TestReferenceHasEveryAddon(t *testing.T) {
 	for _, stage := range stages() {
 		file := path.Join(full.GitOps.Path, stage, listFile)
 		want, err := fs.ReadFile(platform.Flux(), file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if diff := cmp.Diff(string(want), read(t, dir, file)); diff != "" {
 			t.Errorf("%s (-in the reference tree +written):\n%s", file, diff)
 		}
@@ -60,12 +58,8 @@ func TestFoldersOfAddonsAreLabelled(t *testing.T) {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(string(text), "tombolo/addon: "+name+"\n") {
-				t.Errorf("%s does not label its objects with the addon", file)
-			}
+			assert.NilError(t, err)
+			assert.Check(t, strings.Contains(string(text), "tombolo/addon: "+name+"\n"), "%s does not label its objects with the addon", file)
 		}
 	}
 }
@@ -74,16 +68,12 @@ func TestFoldersOfAddonsAreLabelled(t *testing.T) {
 // handed over: the root that Git holds then is not patched.
 func TestLabPatchesStagesAlone(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, platform.Flux()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.CopyFS(dir, platform.Flux()))
 	for _, cluster := range []string{"demo", "full"} {
 		root := filepath.Join(dir, "clusters", cluster)
 		addRoot(t, root)
 		built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), root)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		patched := map[string]bool{}
 		for _, r := range built.Resources() {
 			_, err := r.GetFieldValue("spec.patches")
@@ -93,9 +83,7 @@ func TestLabPatchesStagesAlone(t *testing.T) {
 		for _, stage := range stages() {
 			want[stage] = true
 		}
-		if diff := cmp.Diff(want, patched); diff != "" {
-			t.Errorf("%s (-want +patched):\n%s", cluster, diff)
-		}
+		assert.Check(t, is.DeepEqual(patched, want))
 	}
 }
 
@@ -104,13 +92,9 @@ func addRoot(t *testing.T, root string) {
 	t.Helper()
 	list := filepath.Join(root, listFile)
 	text, err := os.ReadFile(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	edited, err := kustomization.Edit(text, []string{"root.yaml"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for file, content := range map[string]string{
 		list: string(edited),
 		filepath.Join(root, "root.yaml"): `apiVersion: kustomize.toolkit.fluxcd.io/v1
@@ -119,8 +103,6 @@ metadata: {name: platform, namespace: flux-system}
 spec: {prune: true}
 `,
 	} {
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
 	}
 }

@@ -92,7 +92,7 @@ type writer struct {
 }
 
 // copyAll copies what all clusters share: the base, the addons that are on, the
-// apps, and what is beside them.
+// apps, and the other files in their directories.
 func (w *writer) copyAll(clusters []*config.Cluster) error {
 	roots := slices.Clone(w.shared)
 	for _, a := range addon.All() {

@@ -9,7 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
 	"tombolo/config/addon"
@@ -52,9 +53,7 @@ func write(t *testing.T, dir string, overwrite bool, clusters ...*config.Cluster
 func writeFrom(t *testing.T, reference fs.FS, dir string, overwrite bool, clusters ...*config.Cluster) map[string]Change {
 	t.Helper()
 	done, err := Write(dir, reference, clusters, overwrite)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	changes := map[string]Change{}
 	for _, f := range done {
 		changes[f.Path] = f.Change
@@ -65,9 +64,7 @@ func writeFrom(t *testing.T, reference fs.FS, dir string, overwrite bool, cluste
 func read(t *testing.T, dir, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(text)
 }
 
@@ -76,9 +73,7 @@ func TestTreeHasWhatTheClusterTurnsOn(t *testing.T) {
 	changes := write(t, dir, false, cluster("clusters/dev", "karpenter"))
 	var got []string
 	for file, change := range changes {
-		if change != Written {
-			t.Errorf("%s was %s", file, change)
-		}
+		assert.Check(t, change == Written, "%s was %s", file, change)
 		got = append(got, file)
 	}
 	slices.Sort(got)
@@ -92,9 +87,7 @@ func TestTreeHasWhatTheClusterTurnsOn(t *testing.T) {
 		"clusters/dev/crds/kustomization.yaml", "clusters/dev/karpenter/kustomization.yaml",
 		"clusters/dev/kustomization.yaml", "clusters/dev/load-balancer-controller/kustomization.yaml",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 	for file, want := range map[string]string{
 		"clusters/dev/kustomization.yaml":           "resources:\n  - ../base\n",
 		"clusters/dev/crds/kustomization.yaml":      "resources:\n  - ../../../addons/karpenter/crds\n",
@@ -113,9 +106,7 @@ func TestWriteAgainChangesNothing(t *testing.T) {
 	c := cluster("clusters/dev", "karpenter", "external-dns")
 	write(t, dir, false, c)
 	for file, change := range write(t, dir, false, c) {
-		if change != Same {
-			t.Errorf("%s was %s", file, change)
-		}
+		assert.Check(t, change == Same, "%s was %s", file, change)
 	}
 }
 
@@ -124,9 +115,7 @@ func TestTurningOffAndOnEditsTheLists(t *testing.T) {
 	write(t, dir, false, cluster("clusters/dev", "karpenter", "external-dns"))
 	const list = "clusters/dev/addons/kustomization.yaml"
 	own := read(t, dir, list) + "  # ours\n  - ../../../ours\n"
-	if err := os.WriteFile(filepath.Join(dir, list), []byte(own), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, list), []byte(own), 0o644))
 	changes := write(t, dir, false, cluster("clusters/dev", "karpenter"))
 	if changes[list] != Updated || changes["addons/external-dns"] != Unused {
 		t.Errorf("changes: %v", changes)
@@ -145,9 +134,7 @@ func TestFilesOfTheUserAreKept(t *testing.T) {
 	c := cluster("clusters/dev", "karpenter")
 	write(t, dir, false, c)
 	const file = "addons/karpenter/release.yaml"
-	if err := os.WriteFile(filepath.Join(dir, file), []byte("mine\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, file), []byte("mine\n"), 0o644))
 	if changes := write(t, dir, false, c); changes[file] != Kept || read(t, dir, file) != "mine\n" {
 		t.Errorf("%s was %s", file, changes[file])
 	}
@@ -179,12 +166,8 @@ func TestBadListIsRefused(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "clusters/dev/kustomization.yaml")
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		assert.NilError(t, os.WriteFile(file, []byte(content), 0o644))
 		_, err := Write(dir, reference(), []*config.Cluster{cluster("clusters/dev")}, false)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, expected %q", content, err, want)

@@ -3,11 +3,11 @@ package bootstrap
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/argocd"
+	"tombolo/components/distribution"
 	"tombolo/components/registration"
 	"tombolo/config"
 	"tombolo/stacks/handoff"
@@ -21,50 +21,18 @@ func (p *program) joinArgoCD() error {
 	return p.joinHub()
 }
 
-// makeHub installs Argo CD, unless Git has taken it over, records what was
-// applied, and registers the cluster with itself. The registration goes before
-// the engine does: while Argo CD still lives to act on it.
+// makeHub installs Argo CD, and registers the cluster with itself. The registration
+// is deleted before the engine: while Argo CD still lives to act on it.
 func (p *program) makeHub() error {
-	args, err := p.argocdArgs()
+	engine, err := p.makeEngine(argocd.Product(), argocdEngine(), func(args distribution.EngineArgs) (*distribution.Engine, error) {
+		return argocd.NewEngine(p.ctx, p.c.Name, &argocd.EngineArgs{EngineArgs: args, RoleARN: partOf(p.c).engineRole(p.h)}, p.own.provider, p.prepared)
+	})
 	if err != nil {
 		return err
 	}
-	own, err := p.custody(argocdEngine(), args.Manifest)
-	if err != nil {
-		return err
-	}
-	args.HandedOver, args.Made = own.handedOver, own.made
-	engine, err := argocd.NewEngine(p.ctx, p.c.Name, args, p.own.provider, p.prepared)
-	if err != nil {
-		return err
-	}
-	p.ctx.Export(distributionKey, distributionRecord{Digest: own.digest}.output(engine.Made))
 	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(pulumi.String(argocd.InCluster), nil),
 		p.own.provider, pulumi.DependsOn([]pulumi.Resource{engine}))
 	return err
-}
-
-func (p *program) argocdArgs() (*argocd.EngineArgs, error) {
-	g := p.c.GitOps
-	manifest, err := argocd.Product().Load(p.ctx.Context(), source(p.c))
-	if err != nil {
-		return nil, err
-	}
-	interval, err := time.ParseDuration(g.Interval)
-	if err != nil {
-		return nil, fmt.Errorf("gitops.interval: %w", err)
-	}
-	args := &argocd.EngineArgs{
-		Manifest: manifest, URL: g.URL, Branch: g.Branch, Path: g.Path, Interval: interval, RoleARN: partOf(p.c).engineRole(p.h),
-	}
-	auth, err := p.secrets().auth(g.Auth)
-	if err != nil || auth == nil {
-		return args, err
-	}
-	args.Auth = &argocd.Auth{
-		Username: auth.username, Password: auth.password, PrivateKey: auth.privateKey, KnownHosts: auth.knownHosts,
-	}
-	return args, nil
 }
 
 // joinHub gives the hub's Argo CD its rights on this cluster, and registers the

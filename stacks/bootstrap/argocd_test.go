@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/infraconfig"
 	"tombolo/components/recorder"
@@ -37,9 +38,7 @@ func TestRegistrationBeforeTheCluster(t *testing.T) {
 		if got, want := slices.Sorted(maps.Keys(args.Annotations)), c.RegistrationAnnotationKeys(); !slices.Equal(got, want) {
 			t.Errorf("annotations %v, expected %v", got, want)
 		}
-		if !maps.Equal(args.Labels, c.RegistrationLabels()) {
-			t.Errorf("labels %v", args.Labels)
-		}
+		assert.Check(t, maps.Equal(args.Labels, c.RegistrationLabels()), "labels %v", args.Labels)
 		return nil
 	}, recorder.Preview)
 	if err != nil {

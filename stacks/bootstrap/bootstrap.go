@@ -59,7 +59,7 @@ func (p *program) run() error {
 		config.Flux: p.makeFlux, config.ArgoCD: p.joinArgoCD,
 	}[p.c.GitOps.Engine]
 	if !ok {
-		return fmt.Errorf("GitOps engine %q is none of flux, argocd", p.c.GitOps.Engine)
+		return fmt.Errorf("GitOps engine %q is unknown; expected flux or argocd", p.c.GitOps.Engine)
 	}
 	var err error
 	if !p.o.Placeholders && !p.c.IsSpoke() {
@@ -87,7 +87,7 @@ type connection struct {
 
 // connect makes a Kubernetes provider. Its identity is the cluster's own: a
 // kubeconfig that changes replaces nothing. ConfigMaps and Secrets are updated
-// in place, so that nobody ever finds one missing.
+// in place, so that no reader ever finds one missing.
 func connect(ctx *pulumi.Context, name string, h handoff.Handoff, profile string) (connection, error) {
 	kubeconfig := pulumi.All(h.ClusterName, h.Region, h.ClusterEndpoint, h.ClusterCA).ApplyT(func(v []any) (string, error) {
 		text, err := handoff.Kubeconfig(h.Cloud, v[0].(string), v[1].(string), v[2].(string), v[3].(string), profile)

@@ -42,7 +42,7 @@ func GitCredentials(c *config.Cluster, env map[string]string, kept func(key stri
 		out.KnownHosts = auth.KnownHosts
 		out.PrivateKey, err = plain("gitops.auth.privateKey", auth.PrivateKey)
 	default:
-		err = fmt.Errorf("gitops.auth.type: %q is none of basic, ssh", auth.Type)
+		err = fmt.Errorf("gitops.auth.type: %q is unknown; expected basic or ssh", auth.Type)
 	}
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func TestGitCredentials(t *testing.T) {
 		"pulumi":      {auth: &config.Auth{Type: config.AuthSSH, KnownHosts: "host key", PrivateKey: &config.SecretRef{Config: "gitToken"}}, want: Credentials{PrivateKey: "from pulumi", KnownHosts: "host key"}},
 		"no such key": {auth: &config.Auth{Type: config.AuthBasic, Password: &config.SecretRef{Config: "other"}}, err: "gitops.auth.password: no such key"},
 		"no secret":   {auth: &config.Auth{Type: config.AuthSSH}, err: "gitops.auth.privateKey is required"},
-		"no type":     {auth: &config.Auth{}, err: `gitops.auth.type: "" is none of basic, ssh`},
+		"no type":     {auth: &config.Auth{}, err: `gitops.auth.type: "" is unknown; expected basic or ssh`},
 	} {
 		got, err := GitCredentials(&config.Cluster{GitOps: config.GitOps{Auth: test.auth}}, env, kept)
 		switch {

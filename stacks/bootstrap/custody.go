@@ -121,9 +121,9 @@ func argocdEngine() engine {
 }
 
 // custody decides by the distribution that the cluster file names:
-//   - it is the one of the last run: what became of it since is not our matter;
+//   - it is the one of the last run: later changes of it are not our concern;
 //   - it is another, and Git has the engine: Git decides, and we say so;
-//   - it is another, and nobody else has the engine: it is applied.
+//   - it is another, and the engine was not handed over: it is applied.
 func (p *program) custody(e engine, manifest []byte) (custody, error) {
 	wanted, last := e.digest(manifest), p.last
 	if last.Digest == wanted {

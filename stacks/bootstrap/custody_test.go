@@ -11,6 +11,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/distribution"
 	"tombolo/components/flux"
@@ -154,9 +156,7 @@ func TestLastDistribution(t *testing.T) {
 		outputs = resource.NewProperty(resource.NewPropertyMapFromMap(map[string]any{distributionKey: record}))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{"pulumi:pulumi:StackReference": {"outputs": outputs}}}
 	err = r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		got, err := lastDistribution(ctx)
@@ -165,29 +165,21 @@ func TestLastDistribution(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.OfType("pulumi:pulumi:StackReference")[0].Name; got != "organization/tombolo/demo-bootstrap" {
-		t.Errorf("reference to %s", got)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(r.OfType("pulumi:pulumi:StackReference")[0].Name, "organization/tombolo/demo-bootstrap"))
 }
 
 func TestGitFiles(t *testing.T) {
 	dir := t.TempDir()
 	full := strings.Replace(strings.Replace(manifest, "source-controller", "kustomize-controller", 1),
 		`"flux-system"}}`, `"flux-system"}, "spec": {"template": {"spec": {"containers": [{"name": "manager"}]}}}}`, 1)
-	if err := os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(full), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "install.yaml"), []byte(full), 0o600))
 	c := &config.Cluster{Name: "demo", File: filepath.Join(dir, "demo.yaml"), GitOps: config.GitOps{
 		Engine: config.Flux, URL: "https://git.example.com/platform.git", Branch: "main", Path: "clusters/demo", Interval: "1m",
 		Distribution: config.Distribution{Path: "install.yaml"}, Auth: &config.Auth{Type: config.AuthBasic},
 	}}
 	files, err := GitFiles(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if text := string(files[flux.SyncFile]); !strings.Contains(text, "secretRef") || !strings.Contains(text, c.GitOps.URL) {
 		t.Errorf("%s is\n%s", flux.SyncFile, text)
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 const list = `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": [
@@ -29,9 +31,7 @@ func TestListNamespaces(t *testing.T) {
 		}
 	})
 	got, err := listNamespaces(t.Context(), text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if want := map[string]string{"default": "", "dns": "demo"}; !maps.Equal(got, want) {
 		t.Errorf("namespaces %v, expected %v", got, want)
 	}

@@ -3,10 +3,8 @@ package bootstrap
 import (
 	"context"
 	"fmt"
-	"time"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-
+	"tombolo/components/distribution"
 	"tombolo/components/flux"
 	"tombolo/config"
 	"tombolo/internal/names"
@@ -15,56 +13,14 @@ import (
 // strictSubstitution: a variable without a value is an error everywhere.
 const strictSubstitution = true
 
-// makeFlux installs Flux, unless Git has taken it over, and records what was
-// applied.
+// makeFlux installs Flux.
 func (p *program) makeFlux() error {
-	args, err := p.fluxArgs()
-	if err != nil {
-		return err
-	}
-	own, err := p.custody(fluxEngine(p.c), args.Manifest)
-	if err != nil {
-		return err
-	}
-	args.HandedOver, args.Made = own.handedOver, own.made
-	engine, err := flux.NewEngine(p.ctx, p.c.Name, args, p.own.provider, p.prepared)
-	if err != nil {
-		return err
-	}
-	p.ctx.Export(distributionKey, distributionRecord{Digest: own.digest}.output(engine.Made))
-	return nil
-}
-
-func (p *program) fluxArgs() (*flux.EngineArgs, error) {
-	manifest, err := flux.Product().Load(p.ctx.Context(), source(p.c))
-	if err != nil {
-		return nil, err
-	}
-	follow, err := follow(p.c)
-	if err != nil {
-		return nil, err
-	}
-	args := &flux.EngineArgs{Manifest: manifest, StrictSubstitution: strictSubstitution, Follow: follow}
-	auth, err := p.secrets().auth(p.c.GitOps.Auth)
-	if err != nil || auth == nil {
-		return args, err
-	}
-	args.Auth = &flux.Auth{Username: auth.username, Password: auth.password, PrivateKey: auth.privateKey}
-	if auth.knownHosts != "" {
-		args.Auth.KnownHosts = pulumi.String(auth.knownHosts)
-	}
-	return args, nil
-}
-
-func follow(c *config.Cluster) (flux.Follow, error) {
-	interval, err := time.ParseDuration(c.GitOps.Interval)
-	if err != nil {
-		return flux.Follow{}, fmt.Errorf("gitops.interval: %w", err)
-	}
-	return flux.Follow{
-		URL: c.GitOps.URL, Branch: c.GitOps.Branch, Path: c.GitOps.Path,
-		Interval: interval, SubstituteFrom: names.InfraConfig,
-	}, nil
+	_, err := p.makeEngine(flux.Product(), fluxEngine(p.c), func(args distribution.EngineArgs) (*distribution.Engine, error) {
+		return flux.NewEngine(p.ctx, p.c.Name, &flux.EngineArgs{
+			EngineArgs: args, StrictSubstitution: strictSubstitution, SubstituteFrom: names.InfraConfig,
+		}, p.own.provider, p.prepared)
+	})
+	return err
 }
 
 // GitFiles are the files by which Flux manages itself from the cluster's
@@ -77,11 +33,12 @@ func GitFiles(ctx context.Context, c *config.Cluster) (map[string][]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	follow, err := follow(c)
+	repository, err := repository(c)
 	if err != nil {
 		return nil, err
 	}
 	return flux.Files(&flux.FilesArgs{
-		Manifest: manifest, StrictSubstitution: strictSubstitution, Follow: follow, Private: c.GitOps.Auth != nil,
+		Manifest: manifest, StrictSubstitution: strictSubstitution, Private: c.GitOps.Auth != nil,
+		Follow: flux.Follow{Repository: repository, SubstituteFrom: names.InfraConfig},
 	})
 }

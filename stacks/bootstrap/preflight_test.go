@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/config"
 )
 
 func TestPreflight(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "install.yaml"), []byte("kind: Namespace\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "install.yaml"), []byte("kind: Namespace\n"), 0o600))
 	cluster := func(d config.Distribution, password config.SecretRef) *config.Cluster {
 		return &config.Cluster{Name: "demo", File: filepath.Join(dir, "demo.yaml"), GitOps: config.GitOps{
 			Distribution: d, Auth: &config.Auth{Type: config.AuthBasic, Password: &password},
@@ -39,9 +40,7 @@ func TestPreflight(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, part := range test.want {
-				if err == nil || !strings.Contains(err.Error(), part) {
-					t.Errorf("got %v, want %q in it", err, part)
-				}
+				assert.Check(t, is.ErrorContains(err, part))
 			}
 		})
 	}

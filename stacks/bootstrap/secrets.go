@@ -49,7 +49,7 @@ func (s secrets) auth(a *config.Auth) (*gitAuth, error) {
 		}
 		return &gitAuth{privateKey: key, knownHosts: a.KnownHosts}, nil
 	default:
-		return nil, fmt.Errorf("gitops.auth.type: %q is none of basic, ssh", a.Type)
+		return nil, fmt.Errorf("gitops.auth.type: %q is unknown; expected basic or ssh", a.Type)
 	}
 }
 

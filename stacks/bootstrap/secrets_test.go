@@ -7,6 +7,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -16,9 +17,7 @@ func TestSecretsAreSecret(t *testing.T) {
 	dir := t.TempDir()
 	const pem = "-----BEGIN KEY-----\nx\n-----END KEY-----\n"
 	for name, content := range map[string]string{"token": "hunter2\n", "key": pem} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	for want, ref := range map[string]config.SecretRef{
 		"from-env":    {Env: "TOKEN"},

@@ -1,10 +1,11 @@
 package core
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -14,7 +15,5 @@ func TestUnknownCloud(t *testing.T) {
 	err := new(recorder.Recorder).Run("demo-core", func(ctx *pulumi.Context) error {
 		return Run(ctx, &config.Cluster{Name: "demo", Cloud: config.Cloud{Provider: "acme"}}, nil, "")
 	})
-	if want := `core of demo: cloud provider "acme" is not known; use aws`; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, want %s", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, `core of demo: cloud provider "acme" is not known; use aws`))
 }

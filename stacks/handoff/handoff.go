@@ -1,5 +1,5 @@
 // Package handoff is the contract between the core and the bootstrap stack: the
-// outputs that core exports and bootstrap imports, and nobody else reads by
+// outputs that core exports and bootstrap imports, and which only they read by
 // name.
 package handoff
 
@@ -53,7 +53,7 @@ type Handoff struct {
 	AWS AWS `cloud:"aws"`
 
 	// entries are those of maps, by output, where each is known or not on its
-	// own: as an output, a map of which one entry is unknown is unknown.
+	// own: as an output, a map with one unknown entry is unknown.
 	entries map[string]pulumi.StringMap
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -63,9 +65,7 @@ func TestFieldsHaveKeysAndTypes(t *testing.T) {
 func sameFields(t *testing.T, handoff, values reflect.Type, keys map[string]bool) {
 	t.Helper()
 	exported := slices.DeleteFunc(reflect.VisibleFields(handoff), func(f reflect.StructField) bool { return !f.IsExported() })
-	if len(exported) != values.NumField() {
-		t.Fatalf("%s has %d fields, %s %d", handoff, len(exported), values, values.NumField())
-	}
+	assert.Assert(t, len(exported) == values.NumField(), "%s has %d fields, %s %d", handoff, len(exported), values, values.NumField())
 	for i, f := range exported {
 		v := values.Field(i)
 		if _, part := f.Tag.Lookup("cloud"); part && v.Tag == f.Tag {
@@ -107,9 +107,7 @@ func TestRoundTrip(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		err = core(exported).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 			got, err := Import(ctx, "demo-core", "aws", false)
 			if err != nil {
@@ -128,9 +126,7 @@ func TestRoundTrip(t *testing.T) {
 			})
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 	}
 }
 
@@ -178,9 +174,7 @@ func TestPlaceholdersAreTypedUnknowns(t *testing.T) {
 		})
 		return nil
 	}, recorder.Preview)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }
 
 func TestPlaceholdersCannotBeApplied(t *testing.T) {
@@ -191,12 +185,8 @@ func TestPlaceholdersCannotBeApplied(t *testing.T) {
 	})
 	want := "import hand-off: placeholders stand for outputs that core does not have yet, and cannot be applied: " +
 		"deploy core first, then run without placeholders"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
-	if len(r.All()) > 0 {
-		t.Error("something was registered")
-	}
+	assert.Check(t, is.ErrorContains(err, want))
+	assert.Check(t, len(r.All()) == 0, "something was registered")
 }
 
 func TestImportVersions(t *testing.T) {
@@ -215,9 +205,7 @@ func TestImportVersions(t *testing.T) {
 			_, err := Import(ctx, "demo-core", "aws", false)
 			return err
 		})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, expected %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
 
@@ -228,9 +216,7 @@ func TestImportOfAnotherCloud(t *testing.T) {
 		return err
 	})
 	want := "stack demo-core is of a cluster on azure, and the cluster file says aws: correct cloud.provider"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, want))
 }
 
 // noStack answers like an engine that knows no such stack.
@@ -246,12 +232,8 @@ func TestImportWithoutCore(t *testing.T) {
 		_, err = Import(ctx, "demo-core", "aws", false)
 		return err
 	}, pulumi.WithMocks("tombolo", "demo-bootstrap", &noStack{}))
-	if failed == nil {
-		t.Error("the run did not fail")
-	}
-	if want := "deploy core first: pulumi up -s demo-core"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, failed != nil, "the run did not fail")
+	assert.Check(t, is.ErrorContains(err, "deploy core first: pulumi up -s demo-core"))
 }
 
 func TestImportAsksForTheFullName(t *testing.T) {
@@ -265,28 +247,18 @@ func TestImportAsksForTheFullName(t *testing.T) {
 		_, err := Import(ctx, "demo-core", "aws", false)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.OfType(reference)[0].Name; got != "organization/tombolo/demo-core" {
-		t.Errorf("reference to %s", got)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(r.OfType(reference)[0].Name, "organization/tombolo/demo-core"))
 }
 
 func TestFromOutputs(t *testing.T) {
 	_, outputs := sample(false)
 	text, err := json.Marshal(outputs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var decoded map[string]any
-	if err := json.Unmarshal(text, &decoded); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal(text, &decoded))
 	values, err := FromOutputs(decoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	eachOf(reflect.ValueOf(&values).Elem(), "aws", func(key string, field reflect.Value) {
 		if field.IsZero() {
 			t.Errorf("%s was not read", key)
@@ -307,9 +279,7 @@ func TestFromOutputs(t *testing.T) {
 func TestKubeconfigHoldsNoCredentials(t *testing.T) {
 	v := Values{Cloud: "aws", ClusterName: "demo", Region: "eu-central-1", ClusterEndpoint: "https://k8s.example", ClusterCA: "Q0E="}
 	got, err := v.Kubeconfig()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := `apiVersion: v1
 clusters:
 - cluster:
@@ -340,9 +310,7 @@ users:
       command: aws
       interactiveMode: Never
 `
-	if string(got) != want {
-		t.Errorf("kubeconfig is\n%s\nexpected\n%s", got, want)
-	}
+	assert.Check(t, string(got) == want, "kubeconfig is\n%s\nexpected\n%s", got, want)
 	if _, err := (Values{}).Kubeconfig(); err == nil || !strings.Contains(err.Error(), "name, region, endpoint and certificate authority are required") {
 		t.Errorf("error %v for no values", err)
 	}

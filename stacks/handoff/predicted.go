@@ -72,7 +72,7 @@ func predicted(key string, value any, field reflect.Type) (pulumi.Output, error)
 	return convert(pulumi.ToOutput(pulumi.Any(decoded)), field, func(v any) (any, error) { return v, nil }), nil
 }
 
-// entriesOf are the entries of a map, of which each is known or not.
+// entriesOf are the entries of a map; each may be known or unknown.
 func entriesOf(entries map[string]any) pulumi.StringMap {
 	out := pulumi.StringMap{}
 	for key, value := range entries {

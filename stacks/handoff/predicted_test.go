@@ -9,6 +9,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/components/recorder"
 )
@@ -53,9 +55,7 @@ func TestPredict(t *testing.T) {
 		}
 		return nil
 	}, recorder.Preview)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 }
 
 func TestPredictedCannotBeApplied(t *testing.T) {
@@ -68,9 +68,7 @@ func TestPredictedCannotBeApplied(t *testing.T) {
 		return err
 	})
 	want := "import hand-off: what a preview of core predicts cannot be applied: deploy core first, then run on its outputs"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, want))
 }
 
 func TestPredictOfAnotherType(t *testing.T) {
@@ -80,9 +78,7 @@ func TestPredictOfAnotherType(t *testing.T) {
 		return err
 	}, recorder.Preview)
 	want := "import what a preview of core predicts: output vpcId of stack core is float64, expected string"
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("error %v, expected %q", err, want)
-	}
+	assert.Check(t, is.ErrorContains(err, want))
 }
 
 // TestPredictedByAnEarlierVersion: a preview goes on with what is predicted; without

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 )
 
@@ -66,9 +67,7 @@ func table(t *testing.T, b *strings.Builder, typ reflect.Type) {
 func fieldComments(t *testing.T, typ string) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "handoff.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	out := map[string]string{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
@@ -32,34 +33,26 @@ users:
 
 func TestPluginRunsInTheEnvironment(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "aws"), []byte("#!/bin/sh\n"), 0o755))
 	t.Setenv("PATH", "/nowhere")
 	path := "/nowhere::" + dir
 	cfg, err := RESTConfig(withPlugin("aws"), map[string]string{
 		"PATH": path, "AWS_REGION": "eu-central-1", "AWS_PROFILE": "other", "PULUMI_CONFIG_PASSPHRASE": "secret",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	plugin := cfg.ExecProvider
 	if plugin.Command != filepath.Join(dir, "aws") || plugin.InteractiveMode != api.NeverExecInteractiveMode {
 		t.Errorf("command %s, interactive %s", plugin.Command, plugin.InteractiveMode)
 	}
 	want := []api.ExecEnvVar{{Name: "AWS_PROFILE", Value: "platform"}, {Name: "AWS_REGION", Value: "eu-central-1"}, {Name: "PATH", Value: path}}
-	if diff := cmp.Diff(want, plugin.Env); diff != "" {
-		t.Errorf("environment (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(plugin.Env, want))
 }
 
 // TestPluginOfThisProcess: without a PATH of its own, an environment has the
 // process's.
 func TestPluginOfThisProcess(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "aws"), []byte("#!/bin/sh\n"), 0o755))
 	t.Setenv("PATH", dir)
 	if cfg, err := RESTConfig(withPlugin("aws"), nil); err != nil || cfg.ExecProvider.Command != filepath.Join(dir, "aws") {
 		t.Errorf("config %v, %v", cfg, err)

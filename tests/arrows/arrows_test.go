@@ -6,11 +6,14 @@ package arrows
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+
+	"tombolo/tests/files"
 )
 
 // pulumiAWS is the SDK of a cloud.
@@ -159,7 +162,7 @@ func TestTestsInTheLab(t *testing.T) {
 }
 
 // lint runs depguard, as the project configures it, on a module of two empty
-// packages of which one imports the other.
+// packages. One imports the other.
 func lint(t *testing.T, from, to string) (string, error) {
 	t.Helper()
 	return lintFile(t, filepath.Join(from, "it.go"), to)
@@ -169,32 +172,20 @@ func lint(t *testing.T, from, to string) (string, error) {
 func lintFile(t *testing.T, from, to string) (string, error) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	dir := t.TempDir()
 	module, imported := "module tombolo\n\ngo 1.26\n", "tombolo/"+to
 	if strings.Contains(to, ".") { // another module
 		module += fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => ./%s\n", to, to, to)
-		write(t, filepath.Join(dir, to, "go.mod"), "module "+to+"\n")
+		files.Write(t, filepath.Join(dir, to, "go.mod"), "module "+to+"\n")
 		imported = to
 	}
-	write(t, filepath.Join(dir, "go.mod"), module)
-	write(t, filepath.Join(dir, to, "it.go"), "package it\n")
-	write(t, filepath.Join(dir, from), fmt.Sprintf("package it\n\nimport _ %q\n", imported))
+	files.Write(t, filepath.Join(dir, "go.mod"), module)
+	files.Write(t, filepath.Join(dir, to, "it.go"), "package it\n")
+	files.Write(t, filepath.Join(dir, from), fmt.Sprintf("package it\n\nimport _ %q\n", imported))
 	cmd := exec.CommandContext(t.Context(), filepath.Join(root, ".tools", "bin", "golangci-lint"),
 		"run", "--config", filepath.Join(root, ".golangci.yml"), "--enable-only", "depguard", "--allow-parallel-runners", "./...")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	return string(out), err
-}
-
-func write(t *testing.T, file, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

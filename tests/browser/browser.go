@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // openTimeout is the longest that a page may take: the browser starts anew for
@@ -41,9 +43,7 @@ func find(t *testing.T) string {
 func Open(t *testing.T, page string, width int) (dom, complaints string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(path, []byte(page), 0o644))
 	ctx, cancel := context.WithTimeout(t.Context(), openTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, find(t), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",

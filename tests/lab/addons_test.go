@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/config/addon"
 )
 
@@ -19,42 +21,31 @@ import (
 // an addon that is turned off. Its parts build on each other.
 func TestAddons(t *testing.T) {
 	p := newProject(t)
-	for _, s := range []struct {
-		name string
-		run  func(*testing.T, project)
-	}{
-		{"up", func(t *testing.T, p project) { p.up(t, full) }},
-		{"verify", func(t *testing.T, p project) { p.must(t, "verify", full, "--timeout", "10m") }},
-		{"every addon's release is there", everyRelease},
-		{"each stage waited for the one before", stagesInOrder},
-		{"what the cloud made reached the charts", cloudReachesCharts},
-		{"a second up changes nothing", func(t *testing.T, p project) { unchanged(t, p, full) }},
-		{"an addon's needs outlive its release", turnOff},
-		{"what is left is green and settled", func(t *testing.T, p project) {
+	inOrder(t, p, []step[project]{
+		{"up", func(p project, t *testing.T) { p.up(t, full) }},
+		{"verify", func(p project, t *testing.T) { p.must(t, "verify", full, "--timeout", "10m") }},
+		{"every addon's release is there", project.everyRelease},
+		{"each stage waited for the one before", project.stagesInOrder},
+		{"what the cloud made reached the charts", project.cloudReachesCharts},
+		{"a second up changes nothing", func(p project, t *testing.T) { p.unchanged(t, full) }},
+		{"an addon's needs outlive its release", project.turnOff},
+		{"what is left is green and settled", func(p project, t *testing.T) {
 			p.must(t, "verify", full)
-			unchanged(t, p, full)
+			p.unchanged(t, full)
 		}},
-		{"destroy leaves an empty cloud", func(t *testing.T, p project) {
+		{"destroy leaves an empty cloud", func(p project, t *testing.T) {
 			p.must(t, "destroy", full, "--yes")
-			onlyTheZone(t, p)
+			p.onlyTheZone(t)
 		}},
-	} {
-		if !t.Run(s.name, func(t *testing.T) { s.run(t, p) }) {
-			t.Fatal("what follows needs this")
-		}
-	}
+	})
 }
 
 // full is the sample cluster with every addon on.
 const full = "full"
 
-func unchanged(t *testing.T, p project, cluster string) {
+func (p project) unchanged(t *testing.T, cluster string) {
 	t.Helper()
-	for _, s := range p.up(t, cluster).Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
-	}
+	p.up(t, cluster).unchanged(t)
 }
 
 // object is what a test reads of a Kubernetes object.
@@ -94,7 +85,7 @@ func (p project) releases(t *testing.T) map[string][]object {
 	return byStage
 }
 
-func everyRelease(t *testing.T, p project) {
+func (p project) everyRelease(t *testing.T) {
 	released := map[string]bool{}
 	for stage, all := range p.releases(t) {
 		for _, r := range all {
@@ -115,7 +106,7 @@ func everyRelease(t *testing.T, p project) {
 
 // stagesInOrder compares when the last release of a stage became ready with
 // when the first of the next was made.
-func stagesInOrder(t *testing.T, p project) {
+func (p project) stagesInOrder(t *testing.T) {
 	byStage := p.releases(t)
 	stages := []string{"crds", "karpenter", "load-balancer-controller", "addons"}
 	for i := 1; i < len(stages); i++ {
@@ -140,7 +131,7 @@ func (p project) received(t *testing.T, namespace, release string) string {
 	return p.kubectl(t, full, "-n", namespace, "get", "configmap", release+"-received", "-o", `jsonpath={.data.values\.yaml}`)
 }
 
-func cloudReachesCharts(t *testing.T, p project) {
+func (p project) cloudReachesCharts(t *testing.T) {
 	made := map[string]string{}
 	for _, i := range p.inventory(t) {
 		made[i.Type+" "+i.Name] = i.ID
@@ -164,16 +155,11 @@ func cloudReachesCharts(t *testing.T, p project) {
 
 // turnOff takes external-dns out of the cluster file first and out of the tree
 // afterwards: in between, up waits and takes nothing away.
-func turnOff(t *testing.T, p project) {
+func (p project) turnOff(t *testing.T) {
 	const file, list = "clusters/full.yaml", "platform/flux/clusters/full/addons/kustomization.yaml"
 	p.write(t, file, without(t, p.read(t, file), "  external-dns:"))
-	cmd := p.command(t.Context(), "up", full, "--yes")
-	var out transcript
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	awaitOutput(t, cmd, &out, "Flux still has HelmRelease external-dns/external-dns")
+	cmd, out := p.start(t, "up", full, "--yes")
+	awaitOutput(t, cmd, out, "Flux still has HelmRelease external-dns/external-dns")
 	if got := p.dnsRole(t); got == "" {
 		t.Error("the role is gone while the release is there")
 	}
@@ -194,8 +180,8 @@ func turnOff(t *testing.T, p project) {
 
 func (p project) dnsRole(t *testing.T) string {
 	t.Helper()
-	for _, i := range p.inventory(t) {
-		if i.Type == "aws:iam/role:Role" && i.Name == "full-external-dns" {
+	for _, i := range p.made(t, "aws:iam/role:Role") {
+		if i.Name == "full-external-dns" {
 			return i.ID
 		}
 	}
@@ -205,7 +191,7 @@ func (p project) dnsRole(t *testing.T) string {
 // awaitOutput waits until a running command has said something.
 func awaitOutput(t *testing.T, cmd *exec.Cmd, out fmt.Stringer, want string) {
 	t.Helper()
-	eventually(t, 2*time.Minute, func() string {
+	eventually(t, 5*time.Minute, func() string {
 		if strings.Contains(out.String(), want) {
 			return ""
 		}
@@ -239,7 +225,7 @@ func without(t *testing.T, text, line string) string {
 // onlyTheZone finds records by which certificates are validated, and nothing
 // else: they stay, for another certificate of the name renews by them too
 // (components/certificate).
-func onlyTheZone(t *testing.T, p project) {
+func (p project) onlyTheZone(t *testing.T) {
 	t.Helper()
 	for _, i := range p.inventory(t) {
 		if i.Type != "aws:route53/record:Record" {
@@ -249,7 +235,7 @@ func onlyTheZone(t *testing.T, p project) {
 }
 
 // TestWrittenTree has a cluster follow a tree that init platform wrote for it,
-// with one addon: stages that have nothing hold nobody up.
+// with one addon: empty stages do not delay the others.
 func TestWrittenTree(t *testing.T) {
 	p := newProject(t)
 	text := p.read(t, "clusters/full.yaml")
@@ -261,17 +247,12 @@ func TestWrittenTree(t *testing.T) {
 	p.write(t, "clusters/full.yaml", before+"\naddons:\n  metrics-server: {}\n\ngitops:"+after)
 	lab := filepath.Join("platform", "flux", "clusters", "lab")
 	component := p.read(t, filepath.Join(lab, "kustomization.yaml"))
-	if err := os.RemoveAll(filepath.Join(p.dir, "platform", "flux")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.RemoveAll(filepath.Join(p.dir, "platform", "flux")))
 
 	p.must(t, "init", "platform", "platform/flux", full)
 	p.must(t, "check", "platform/flux", full)
 
 	// The charts come from the lab, as in the reference tree's overlays for it.
-	if err := os.MkdirAll(filepath.Join(p.dir, lab), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	p.write(t, filepath.Join(lab, "kustomization.yaml"), component)
 	const overlay = "platform/flux/clusters/full/kustomization.yaml"
 	p.write(t, overlay, p.read(t, overlay)+"components:\n  - ../lab\n")

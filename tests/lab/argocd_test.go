@@ -18,16 +18,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestArgoCD is the way of a hub and its two spokes, from an empty lab to an
 // empty lab. Its parts build on each other.
 func TestArgoCD(t *testing.T) {
 	f := newFleet(t)
-	for _, s := range []struct {
-		name string
-		run  func(*fleet, *testing.T)
-	}{
+	inOrder(t, f, []step[*fleet]{
 		{"a spoke alone is refused", (*fleet).aloneIsRefused},
 		{"one command, the hub first", (*fleet).up},
 		{"verify", (*fleet).verify},
@@ -44,11 +43,7 @@ func TestArgoCD(t *testing.T) {
 		{"everything goes and comes back as it was", (*fleet).rebuilt},
 		{"a dead spoke leaves", (*fleet).deadSpokeLeaves},
 		{"destroy leaves an empty cloud", (*fleet).nothingIsLeft},
-	} {
-		if !t.Run(s.name, func(t *testing.T) { s.run(f, t) }) {
-			t.Fatal("what follows needs this")
-		}
-	}
+	})
 }
 
 const (
@@ -65,9 +60,7 @@ func newFleet(t *testing.T) *fleet {
 	f := &fleet{newProject(t)}
 	for _, name := range []string{hub, spokeA, spokeB} {
 		file, err := os.ReadFile(filepath.Join("testdata", "argocd", name+".yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		f.write(t, clusterFile(name), string(file))
 	}
 	return f
@@ -75,22 +68,12 @@ func newFleet(t *testing.T) *fleet {
 
 func clusterFile(name string) string { return filepath.Join("clusters", name+".yaml") }
 
-// edit replaces a text of a cluster file that is there once.
-func (f *fleet) edit(t *testing.T, cluster, old, new string) {
-	t.Helper()
-	text := f.read(t, clusterFile(cluster))
-	if strings.Count(text, old) != 1 {
-		t.Fatalf("%s holds %q %d times", clusterFile(cluster), old, strings.Count(text, old))
-	}
-	f.write(t, clusterFile(cluster), strings.Replace(text, old, new, 1))
-}
-
 func (f *fleet) aloneIsRefused(t *testing.T) {
 	o := f.run(t, "up", spokeA, "--yes")
 	if o.code != 4 || !strings.Contains(o.stderr, "run `tombolo up mgmt spoke-a`, which makes the hub first") {
 		t.Errorf("exit code %d\n%s", o.code, o.stderr)
 	}
-	nothingExists(t, f.project)
+	f.nothingExists(t)
 }
 
 // upAll brings all three up by one command, and returns them in the order in
@@ -230,14 +213,14 @@ func (f *fleet) promtailByLabel(t *testing.T) {
 
 func (f *fleet) labelFlips(t *testing.T) {
 	const off, on = "\naddons:\n", "\nlabels:\n  logging: \"on\"\n\naddons:\n"
-	f.edit(t, spokeB, off, on)
+	f.edit(t, clusterFile(spokeB), off, on)
 	f.must(t, "up", spokeB, "--yes")
 	f.must(t, "verify", spokeB)
 	if got := f.promtails(t); got != "spoke-a spoke-b " {
 		t.Errorf("with the label Promtail is on %q", got)
 	}
 	f.kubectl(t, spokeB, "-n", "monitoring", "get", "configmap", "promtail-received")
-	f.edit(t, spokeB, on, off)
+	f.edit(t, clusterFile(spokeB), on, off)
 	f.must(t, "up", spokeB, "--yes")
 	eventually(t, time.Minute, func() string {
 		if got := f.promtails(t); got != "spoke-a " {
@@ -262,8 +245,7 @@ type witness struct {
 func (f *fleet) watch(t *testing.T) *witness {
 	t.Helper()
 	kubeconfig := strings.TrimSpace(f.must(t, "kubeconfig", hub, "--file", filepath.Join(f.dir, ".lab", "watch.kubeconfig")))
-	env := map[string]string{}
-	decode(t, f.must(t, "lab", "env", "--output", "json"), &env)
+	env := f.labEnv(t)
 	w := &witness{done: make(chan struct{})}
 	w.cmd = exec.CommandContext(t.Context(), filepath.Join(f.dir, ".tools", "bin", "kubectl"), "--kubeconfig", kubeconfig,
 		"-n", "argocd", "get", "applications", "--watch", "--output-watch-events", "-o", "json")
@@ -272,12 +254,8 @@ func (f *fleet) watch(t *testing.T) *witness {
 		w.cmd.Env = append(w.cmd.Env, k+"="+v)
 	}
 	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, w.cmd.Start())
 	go w.read(json.NewDecoder(bufio.NewReader(out)))
 	there := len(f.applications(t, ""))
 	eventually(t, 30*time.Second, func() string {
@@ -343,7 +321,7 @@ func (f *fleet) registration(t *testing.T, cluster string) onHub {
 func (f *fleet) annotationInPlace(t *testing.T) {
 	before, applications := f.registration(t, spokeA), f.applications(t, "")
 	w := f.watch(t)
-	f.edit(t, spokeA, "\naddons:\n", "\nannotations:\n  example.com/team: payments\n\naddons:\n")
+	f.edit(t, clusterFile(spokeA), "\naddons:\n", "\nannotations:\n  example.com/team: payments\n\naddons:\n")
 	f.must(t, "up", spokeA, "--yes", "--verify")
 	events := w.end(t)
 	after := f.registration(t, spokeA)
@@ -403,10 +381,10 @@ func (f *fleet) tokenRotates(t *testing.T) {
 	before, applications := f.registration(t, spokeB), f.applications(t, "")
 	const role = "\n  hub: mgmt\n"
 	const account = role + "  argocd:\n    credentials: service-account\n"
-	f.edit(t, spokeB, role, account)
+	f.edit(t, clusterFile(spokeB), role, account)
 	f.must(t, "up", spokeB, "--yes")
 	first := f.credentials(t, spokeB)
-	f.edit(t, spokeB, account, account+"    rotation: 2\n")
+	f.edit(t, clusterFile(spokeB), account, account+"    rotation: 2\n")
 	f.must(t, "up", spokeB, "--yes", "--verify")
 	second := f.credentials(t, spokeB)
 	if first.BearerToken == "" || first.AWSAuthConfig != nil || second.BearerToken == "" || first.BearerToken == second.BearerToken {
@@ -425,7 +403,7 @@ func (f *fleet) tokenRotates(t *testing.T) {
 
 func (f *fleet) settled(t *testing.T) {
 	for _, cluster := range []string{hub, spokeA, spokeB} {
-		unchanged(t, f.project, cluster)
+		f.unchanged(t, cluster)
 	}
 }
 
@@ -457,9 +435,7 @@ func (f *fleet) noToken(t *testing.T) {
 	}
 	for _, file := range logs {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if found := token.Find(content); found != nil {
 			t.Errorf("%s holds %q", filepath.Base(file), found)
 		}
@@ -518,34 +494,25 @@ func (f *fleet) spokeComesBack(t *testing.T) {
 func (f *fleet) rebuilt(t *testing.T) {
 	before := f.applications(t, "")
 	f.must(t, "destroy", hub, spokeA, spokeB, "--yes")
-	onlyTheZone(t, f.project)
+	f.onlyTheZone(t)
 	f.upAll(t)
 	f.must(t, "verify", hub, spokeA, spokeB)
 	sameSpecs(t, before, f.applications(t, ""))
 }
 
-// deadSpokeLeaves stops the API of a spoke: connections to it are taken, and
-// nobody answers.
+// deadSpokeLeaves stops the API of a spoke: connections to it are accepted,
+// and get no answer.
 func (f *fleet) deadSpokeLeaves(t *testing.T) {
-	var status struct {
-		Processes []struct {
-			Name string
-			PID  int
-		}
-	}
-	decode(t, f.must(t, "lab", "status", "--output", "json"), &status)
-	stopped := 0
-	for _, p := range status.Processes {
+	running, stopped := processes(t, f.project), 0
+	for _, p := range running {
 		if p.Name == spokeB+"-kube-apiserver" {
 			stopped = p.PID
 		}
 	}
 	if stopped == 0 {
-		t.Fatalf("there is no API server of %s among %v", spokeB, status.Processes)
+		t.Fatalf("there is no API server of %s among %v", spokeB, running)
 	}
-	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, syscall.Kill(stopped, syscall.SIGSTOP))
 	o := f.run(t, "destroy", spokeB, "--yes")
 	if o.code != 4 || !strings.Contains(o.stderr, "--unreachable") {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
@@ -555,7 +522,7 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Minute {
 		t.Errorf("it took %s", took)
 	}
-	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-b-metrics-server is let go"} {
+	for _, want := range []string{"what is on the cluster is given up with it", "Application argocd/spoke-b-metrics-server is released"} {
 		if !strings.Contains(o.stderr, want) {
 			t.Errorf("it does not say %q:\n%s", want, o.stderr)
 		}
@@ -565,7 +532,7 @@ func (f *fleet) deadSpokeLeaves(t *testing.T) {
 
 func (f *fleet) nothingIsLeft(t *testing.T) {
 	f.must(t, "destroy", spokeA, hub, "--yes")
-	onlyTheZone(t, f.project)
+	f.onlyTheZone(t)
 	if locks := f.locks(t); len(locks) != 0 {
 		t.Errorf("locks stay: %v", locks)
 	}

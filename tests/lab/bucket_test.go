@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/tests/bucket"
 )
 
@@ -25,16 +27,8 @@ func TestStateInABucket(t *testing.T) {
 	up := func() result {
 		return lastResult(t, p.must(t, "up", "demo", "--yes", "--output", "json", "--backend", b.URL()))
 	}
-	for _, s := range up().Stacks {
-		if s.Changes["create"] == 0 {
-			t.Errorf("%s created nothing: %v", s.Stack, s.Changes)
-		}
-	}
-	for _, s := range up().Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
-	}
+	up().created(t)
+	up().unchanged(t)
 	plain := newPlain(t, p)
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		plain.sh(t, "PULUMI_BACKEND_URL='"+b.URL()+"' pulumi preview --stack "+stack+" --non-interactive --expect-no-changes")
@@ -43,7 +37,7 @@ func TestStateInABucket(t *testing.T) {
 	secretsAreSecret(t, p, b)
 	t.Run("moves", func(t *testing.T) { movesByTheRunbook(t, plain, b) })
 	p.must(t, "destroy", "demo", "--yes", "--remove", "--backend", b.URL())
-	nothingExists(t, p)
+	p.nothingExists(t)
 	for key := range b.Objects(t) {
 		if state := strings.Contains(key, "/stacks/") && strings.HasSuffix(key, ".json"); state || strings.Contains(key, "/locks/") {
 			t.Errorf("the bucket still has %s", key)
@@ -56,16 +50,8 @@ func TestStateInABucket(t *testing.T) {
 func readOnly(t *testing.T, p project, b *bucket.Bucket) {
 	b.SetReadOnly(true)
 	defer b.SetReadOnly(false)
-	for _, s := range lastResult(t, p.must(t, "preview", "demo", "--output", "json", "--backend", b.URL())).Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s would change: %v", s.Stack, s.Changes)
-		}
-	}
-	for _, s := range lastResult(t, p.must(t, "preview", "second", "--output", "json", "--backend", b.URL())).Stacks {
-		if s.Changes["create"] == 0 {
-			t.Errorf("%s would create nothing: %v", s.Stack, s.Changes)
-		}
-	}
+	lastResult(t, p.must(t, "preview", "demo", "--output", "json", "--backend", b.URL())).unchanged(t)
+	lastResult(t, p.must(t, "preview", "second", "--output", "json", "--backend", b.URL())).created(t)
 	p.must(t, "drift", "demo", "--backend", b.URL())
 	if refused := b.Refused(); len(refused) > 0 {
 		t.Errorf("what only looks asked for %q", refused)
@@ -79,8 +65,7 @@ func readOnly(t *testing.T, p project, b *bucket.Bucket) {
 // secretsAreSecret: the state has the credentials of the repository, encrypted.
 func secretsAreSecret(t *testing.T, p project, b *bucket.Bucket) {
 	t.Helper()
-	env := map[string]string{}
-	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	env := p.labEnv(t)
 	encrypted := 0
 	for key, content := range b.Objects(t) {
 		for _, name := range []string{"TOMBOLO_GIT_TOKEN", "PULUMI_CONFIG_PASSPHRASE"} {
@@ -98,17 +83,12 @@ func secretsAreSecret(t *testing.T, p project, b *bucket.Bucket) {
 // movesByTheRunbook moves the state into the lab's directory, as the runbook says,
 // and finds nothing to change.
 func movesByTheRunbook(t *testing.T, p plain, b *bucket.Bucket) {
-	env := map[string]string{}
-	decode(t, p.project.must(t, "lab", "env", "--output", "json"), &env)
+	env := p.labEnv(t)
 	core := strings.NewReplacer("<name>", "demo", "<old>", "'"+b.URL()+"'", "<new>", "'"+env["PULUMI_BACKEND_URL"]+"'").
 		Replace(runbook(t, "Move state"))
 	p.sh(t, core)
 	p.sh(t, strings.ReplaceAll(strings.ReplaceAll(core, "demo-core", "demo-bootstrap"), "core.json", "bootstrap.json"))
-	for _, s := range lastResult(t, p.project.must(t, "preview", "demo", "--output", "json")).Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s would change in its new place: %v", s.Stack, s.Changes)
-		}
-	}
+	lastResult(t, p.project.must(t, "preview", "demo", "--output", "json")).unchanged(t)
 	var exported struct {
 		Deployment struct{ Resources []json.RawMessage }
 	}
@@ -122,9 +102,7 @@ func movesByTheRunbook(t *testing.T, p plain, b *bucket.Bucket) {
 func runbook(t *testing.T, heading string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/guide/runbooks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	_, rest, found := strings.Cut(string(text), "\n## "+heading+"\n")
 	_, rest, fenced := strings.Cut(rest, "\n```\n")
 	block, _, closed := strings.Cut(rest, "```")

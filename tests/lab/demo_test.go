@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	"sigs.k8s.io/yaml"
 )
 
@@ -20,39 +21,29 @@ import (
 // Its parts build on each other.
 func TestDemo(t *testing.T) {
 	p := newProject(t)
-	steps := []struct {
-		name string
-		run  func(*testing.T, project)
-	}{
-		{"go run starts the lab, and leaves nothing of its cache in it", goRunStartsTheLab},
-		{"preview before core exists lists both stacks", previewOnEmptyLab},
-		{"preview leaves nothing", nothingExists},
-		{"up", upFromNothing},
-		{"verify", verifyIsGreen},
-		{"values reach what Git declares", valuesReachGit},
-		{"state holds no secret", stateHoldsNoSecret},
-		{"a second up changes nothing", secondUp},
-		{"verify waits for what was just pushed", editArrives},
-		{"what verify asked of Flux is no change to up", secondUp},
-		{"plain pulumi sees the same stacks", plainPulumi},
-		{"core is kept while bootstrap has resources", coreIsKept},
-		{"destroy leaves an empty cloud", destroyLeavesNothing},
-		{"lab down leaves no process", labDownLeavesNothing},
-	}
-	for _, s := range steps {
-		if !t.Run(s.name, func(t *testing.T) { s.run(t, p) }) {
-			t.Fatal("what follows needs this")
-		}
-	}
+	inOrder(t, p, []step[project]{
+		{"go run starts the lab, and leaves nothing of its cache in it", project.goRunStartsTheLab},
+		{"preview before core exists lists both stacks", project.previewOnEmptyLab},
+		{"preview leaves nothing", project.nothingExists},
+		{"up", project.upFromNothing},
+		{"verify", project.verifyIsGreen},
+		{"values reach what Git declares", project.valuesReachGit},
+		{"state holds no secret", project.stateHoldsNoSecret},
+		{"a second up changes nothing", project.secondUp},
+		{"verify waits for what was just pushed", project.editArrives},
+		{"what verify asked of Flux is no change to up", project.secondUp},
+		{"plain pulumi sees the same stacks", project.plainPulumi},
+		{"core is kept while bootstrap has resources", project.coreIsKept},
+		{"destroy leaves an empty cloud", project.destroyLeavesNothing},
+		{"lab down leaves no process", project.labDownLeavesNothing},
+	})
 }
 
 // goRunStartsTheLab runs the driver from source, as the README has it. What it leaves
 // running must not be in Go's build cache, which anybody may empty.
-func goRunStartsTheLab(t *testing.T, p project) {
+func (p project) goRunStartsTheLab(t *testing.T) {
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	goRun := func(args ...string) outcome {
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/tombolo", "--root", p.dir}, args...)...)
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")
@@ -78,7 +69,7 @@ func goRunStartsTheLab(t *testing.T, p project) {
 	}
 }
 
-func previewOnEmptyLab(t *testing.T, p project) {
+func (p project) previewOnEmptyLab(t *testing.T) {
 	o := p.run(t, "preview", "demo", "--details")
 	if o.code != 0 {
 		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
@@ -90,22 +81,17 @@ func previewOnEmptyLab(t *testing.T, p project) {
 	}
 }
 
-func nothingExists(t *testing.T, p project) {
+func (p project) nothingExists(t *testing.T) {
 	if items := p.inventory(t); len(items) != 0 {
 		t.Errorf("the stand-in holds %v", items)
 	}
 }
 
-func upFromNothing(t *testing.T, p project) {
-	r := p.up(t, "demo")
-	for _, s := range r.Stacks {
-		if s.Changes["create"] == 0 {
-			t.Errorf("%s created nothing: %v", s.Stack, s.Changes)
-		}
-	}
+func (p project) upFromNothing(t *testing.T) {
+	p.up(t, "demo").created(t)
 }
 
-func verifyIsGreen(t *testing.T, p project) {
+func (p project) verifyIsGreen(t *testing.T) {
 	out := p.must(t, "verify", "demo")
 	for _, want := range []string{
 		"platform", "crds", "karpenter", "load-balancer-controller", "addons", "apps",
@@ -120,16 +106,12 @@ func verifyIsGreen(t *testing.T, p project) {
 
 // valuesReachGit follows the VPC's id from the cloud to a manifest and to a
 // chart in Git.
-func valuesReachGit(t *testing.T, p project) {
-	var vpc string
-	for _, item := range p.inventory(t) {
-		if item.Type == "aws:ec2/vpc:Vpc" {
-			vpc = item.ID
-		}
+func (p project) valuesReachGit(t *testing.T) {
+	vpcs := p.made(t, "aws:ec2/vpc:Vpc")
+	if len(vpcs) != 1 {
+		t.Fatalf("the stand-in has the VPCs %v, want one", vpcs)
 	}
-	if vpc == "" {
-		t.Fatal("the stand-in holds no VPC")
-	}
+	vpc := vpcs[0].ID
 	for what, args := range map[string][]string{
 		"the general ConfigMap":           {"-n", "flux-system", "get", "configmap", "infra-config", "-o", "jsonpath={.data.vpc_id}"},
 		"the object that Flux reconciled": {"-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.vpcId}"},
@@ -151,9 +133,8 @@ func valuesReachGit(t *testing.T, p project) {
 
 var credential = regexp.MustCompile(`k8s-aws-v1\.|-----BEGIN [A-Z ]*PRIVATE KEY|client-key-data|client-certificate-data`)
 
-func stateHoldsNoSecret(t *testing.T, p project) {
-	env := map[string]string{}
-	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+func (p project) stateHoldsNoSecret(t *testing.T) {
+	env := p.labEnv(t)
 	token := env["TOMBOLO_GIT_TOKEN"]
 	if len(token) < 16 {
 		t.Fatalf("the lab's Git token is %q: too short to search for", token)
@@ -180,17 +161,11 @@ func stateHoldsNoSecret(t *testing.T, p project) {
 	}
 }
 
-func secondUp(t *testing.T, p project) {
-	for _, s := range p.up(t, "demo").Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
-	}
-}
+func (p project) secondUp(t *testing.T) { p.unchanged(t, "demo") }
 
 // editArrives changes the tree, and verifies at once: long before Flux would
 // have looked at the repository by itself.
-func editArrives(t *testing.T, p project) {
+func (p project) editArrives(t *testing.T) {
 	const file = "platform/flux/apps/hello/settings.yaml"
 	p.write(t, file, p.read(t, file)+"  edited: in ${region}\n")
 	p.must(t, "lab", "up")
@@ -202,11 +177,9 @@ func editArrives(t *testing.T, p project) {
 
 // plainPulumi runs the plain program on the driver's state: it must see what
 // the driver sees.
-func plainPulumi(t *testing.T, p project) {
+func (p project) plainPulumi(t *testing.T) {
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p.env = append(p.env, "TOMBOLO_CLUSTERS="+filepath.Join(p.dir, "clusters"))
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
 		o := p.tool(t, "pulumi", "preview", "--stack", stack, "--cwd", root, "--non-interactive", "--expect-no-changes",
@@ -217,7 +190,7 @@ func plainPulumi(t *testing.T, p project) {
 	}
 }
 
-func coreIsKept(t *testing.T, p project) {
+func (p project) coreIsKept(t *testing.T) {
 	before := len(p.inventory(t))
 	o := p.run(t, "destroy", "demo", "--only", "core", "--yes")
 	if o.code != 4 {
@@ -231,15 +204,15 @@ func coreIsKept(t *testing.T, p project) {
 	}
 }
 
-func destroyLeavesNothing(t *testing.T, p project) {
+func (p project) destroyLeavesNothing(t *testing.T) {
 	p.must(t, "destroy", "demo", "--yes")
-	nothingExists(t, p)
+	p.nothingExists(t)
 	if locks := p.locks(t); len(locks) != 0 {
 		t.Errorf("locks stay: %v", locks)
 	}
 }
 
-func labDownLeavesNothing(t *testing.T, p project) {
+func (p project) labDownLeavesNothing(t *testing.T) {
 	p.must(t, "lab", "down")
 	if _, err := os.Stat(filepath.Join(p.dir, ".lab")); !os.IsNotExist(err) {
 		t.Errorf(".lab stays: %v", err)
@@ -254,8 +227,7 @@ func (p project) workdir() string { return filepath.Join(p.dir, ".lab", "work") 
 // TestUpRefusesABadFile shows that nothing starts, not even the lab.
 func TestUpRefusesABadFile(t *testing.T) {
 	p := newProject(t)
-	text := p.read(t, "clusters/demo.yaml")
-	p.write(t, "clusters/demo.yaml", strings.Replace(text, "nat: single", "nat: doubel", 1))
+	p.edit(t, "clusters/demo.yaml", "nat: single", "nat: doubel")
 	o := p.run(t, "up", "demo", "--yes")
 	if o.code != 3 || !strings.Contains(o.stderr, "clusters/demo.yaml:") {
 		t.Errorf("exit code %d, want 3\n%s", o.code, o.stderr)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestExistingNetwork is the way of a second cluster, guest, in the network of
@@ -20,10 +22,7 @@ func TestExistingNetwork(t *testing.T) {
 	p.up(t, "demo")
 	g := guest{project: p, text: p.guestFile(t), before: p.records(t)}
 	p.write(t, guestFile, g.text)
-	for _, s := range []struct {
-		name string
-		run  func(guest, *testing.T)
-	}{
+	inOrder(t, g, []step[guest]{
 		{"credentials of another account are refused", guest.anotherAccount},
 		{"up", guest.up},
 		{"the API server has the file's version", guest.version},
@@ -31,15 +30,11 @@ func TestExistingNetwork(t *testing.T) {
 		{"the service has a Pod Identity", guest.podIdentity},
 		{"values reach what Git declares", guest.valuesReachGit},
 		{"the network is left as it was", guest.networkIsKept},
-		{"a second up changes nothing", guest.secondUp},
+		{"a second up changes nothing", func(g guest, t *testing.T) { g.unchanged(t, "guest") }},
 		{"changes of the file are made in place", guest.changesInPlace},
 		{"destroy leaves the other cluster", guest.destroyed},
-		{"destroy of the last leaves an empty cloud", func(g guest, t *testing.T) { destroyLeavesNothing(t, g.project) }},
-	} {
-		if !t.Run(s.name, func(t *testing.T) { s.run(g, t) }) {
-			t.Fatal("what follows needs this")
-		}
-	}
+		{"destroy of the last leaves an empty cloud", func(g guest, t *testing.T) { g.destroyLeavesNothing(t) }},
+	})
 }
 
 const guestFile = "clusters/guest.yaml"
@@ -68,9 +63,7 @@ func (p project) guestFile(t *testing.T) string {
 		t.Fatalf("the outputs of demo name no network: %+v", o)
 	}
 	template, err := os.ReadFile("testdata/guest.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	_, gitops, found := strings.Cut(p.read(t, "clusters/demo.yaml"), "\ngitops:")
 	if !found {
 		t.Fatal("clusters/demo.yaml has no gitops")
@@ -93,16 +86,14 @@ func (p project) records(t *testing.T) map[string]string {
 	found := map[string]string{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		found[filepath.Base(file)] = string(content)
 	}
 	return found
 }
 
 func (g guest) anotherAccount(t *testing.T) {
-	g.edit(t, `account: "111122223333"`, `account: "444455556666"`)
+	g.edit(t, guestFile, `account: "111122223333"`, `account: "444455556666"`)
 	defer g.write(t, guestFile, g.text)
 	for command, refusal := range map[string][]string{
 		// What up finds out before, and what the program's provider says by itself.
@@ -129,11 +120,7 @@ func (g guest) anotherAccount(t *testing.T) {
 }
 
 func (g guest) up(t *testing.T) {
-	for _, s := range g.project.up(t, "guest").Stacks {
-		if s.Changes["create"] == 0 {
-			t.Errorf("%s created nothing: %v", s.Stack, s.Changes)
-		}
-	}
+	g.project.up(t, "guest").created(t)
 	g.must(t, "verify", "guest")
 }
 
@@ -182,7 +169,7 @@ func (g guest) nodes(t *testing.T) {
 }
 
 func (g guest) podIdentity(t *testing.T) {
-	if !slices.ContainsFunc(g.inventory(t), func(i item) bool { return i.Type == "aws:eks/podIdentityAssociation:PodIdentityAssociation" }) {
+	if len(g.made(t, "aws:eks/podIdentityAssociation:PodIdentityAssociation")) == 0 {
 		t.Error("the stand-in holds no Pod Identity association")
 	}
 	account := g.kubectl(t, "guest", "-n", "reporting", "get", "serviceaccount", "cluster-reporter", "-o", "json")
@@ -213,22 +200,11 @@ func (g guest) demoIsKept(t *testing.T) {
 	}
 }
 
-func (g guest) secondUp(t *testing.T) { g.unchanged(t, "guest") }
-
-func (g guest) unchanged(t *testing.T, cluster string) {
-	t.Helper()
-	for _, s := range g.project.up(t, cluster).Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
-	}
-}
-
 // changesInPlace adds a value and a namespace and lets a group grow.
 func (g guest) changesInPlace(t *testing.T) {
-	g.edit(t, "{min: 1, max: 3}", "{min: 1, max: 5}",
-		"  - name: reporting\n", "  - name: reporting\n  - name: extra\n",
-		"\nvalues:\n", "\nvalues:\n  color: blue\n")
+	g.edit(t, guestFile, "{min: 1, max: 3}", "{min: 1, max: 5}")
+	g.edit(t, guestFile, "  - name: reporting\n", "  - name: reporting\n  - name: extra\n")
+	g.edit(t, guestFile, "\nvalues:\n", "\nvalues:\n  color: blue\n")
 	want := []map[string]int{{"update": 1}, {"create": 1, "update": 1}}
 	for i, s := range g.project.up(t, "guest").Stacks {
 		delete(s.Changes, "same")
@@ -251,16 +227,4 @@ func (g guest) destroyed(t *testing.T) {
 	}
 	g.demoIsKept(t)
 	g.must(t, "verify", "demo")
-}
-
-// edit writes the guest's file with each old text replaced by the new one that
-// follows it.
-func (g guest) edit(t *testing.T, oldnew ...string) {
-	t.Helper()
-	for old := range slices.Chunk(oldnew, 2) {
-		if !strings.Contains(g.text, old[0]) {
-			t.Fatalf("the guest's file holds no %q", old[0])
-		}
-	}
-	g.write(t, guestFile, strings.NewReplacer(oldnew...).Replace(g.text))
 }

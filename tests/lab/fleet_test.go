@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // fleetToken is the variable that one of the clusters wants and the first run
@@ -43,9 +45,9 @@ type gateEnd struct {
 	Wave                int
 }
 
-// TestFleet brings up eight clusters of three waves, of which one fails: its
+// TestFleet brings up eight clusters of three waves. One of them fails: its
 // neighbours finish, the next wave waits, the summary tells, and --resume
-// completes it. Between the waves are gates, of which one stays shut until Git
+// completes it. Between the waves are gates: one stays shut until Git
 // has what its cluster is for.
 func TestFleet(t *testing.T) {
 	p := newProject(t)
@@ -57,10 +59,9 @@ func TestFleet(t *testing.T) {
 		if o.code != 4 || !strings.Contains(o.stderr, fleetToken) || !strings.Contains(o.stderr, "an up would fail: sick; nothing was started") {
 			t.Errorf("exit code %d\n%s", o.code, o.stderr)
 		}
-		nothingExists(t, p)
+		p.nothingExists(t)
 	})
-	env := map[string]string{}
-	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	env := p.labEnv(t)
 	p.env = append(p.env, fleetToken+"="+env["TOMBOLO_GIT_TOKEN"])
 	p.must(t, "lab", "fault", "add", "quota", "create", "aws:sqs/queue:Queue")
 	fleetFails(t, p, waves)
@@ -83,7 +84,7 @@ func TestFleet(t *testing.T) {
 	gateOpens(t, p, waves)
 
 	p.must(t, "destroy", "--all", "--yes")
-	nothingExists(t, p)
+	p.nothingExists(t)
 }
 
 // fleetFails: the canaries' gate opens, a cluster of the next wave fails.
@@ -178,9 +179,6 @@ func gates(t *testing.T, stdout string) []gateEnd {
 func writeTree(t *testing.T, p project, name string) {
 	t.Helper()
 	dir := filepath.Join("platform", "flux", "clusters", name)
-	if err := os.MkdirAll(filepath.Join(p.dir, dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	p.write(t, filepath.Join(dir, "greeting.yaml"),
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: default}\ndata: {vpc: \"${vpc_id}\"}\n")
 }
@@ -190,18 +188,12 @@ func writeTree(t *testing.T, p project, name string) {
 func writeFleet(t *testing.T, p project) map[string]int {
 	t.Helper()
 	old, err := filepath.Glob(filepath.Join(p.dir, "clusters", "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, file := range old {
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.Remove(file))
 	}
 	template, err := os.ReadFile(filepath.Join("testdata", "fleet.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	waves := map[string]int{
 		"canary-a": 0, "canary-b": 0, sick: 1, "well-a": 1, "well-b": 1, "last-a": 2, "last-b": 2, "last-c": 2,
 	}
@@ -255,10 +247,8 @@ func wantResults(t *testing.T, s summary, want func(name string, wave int) strin
 func (p project) vpcs(t *testing.T) []string {
 	t.Helper()
 	var names []string
-	for _, i := range p.inventory(t) {
-		if i.Type == "aws:ec2/vpc:Vpc" {
-			names = append(names, i.Name)
-		}
+	for _, i := range p.made(t, "aws:ec2/vpc:Vpc") {
+		names = append(names, i.Name)
 	}
 	return names
 }

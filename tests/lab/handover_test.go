@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestHandover is the way of Flux itself: installed by bootstrap, replaced by
@@ -17,28 +19,21 @@ import (
 // cluster file goes on to say what Flux follows. Its parts build on each other.
 func TestHandover(t *testing.T) {
 	h := newHandover(t)
-	for _, s := range []struct {
-		name string
-		run  func(*handover, *testing.T)
-	}{
+	inOrder(t, h, []step[*handover]{
 		{"up", (*handover).up},
 		{"what somebody changed is left alone", (*handover).somebodyElse},
 		{"another distribution is applied", (*handover).anotherDistribution},
 		{"push hands Flux over", (*handover).push},
 		{"a second push changes nothing", (*handover).pushAgain},
 		{"an upgrade through Git is not reverted", (*handover).upgradeThroughGit},
-		{"plain pulumi sees nothing to do", func(h *handover, t *testing.T) { plainPulumi(t, h.project) }},
+		{"plain pulumi sees nothing to do", func(h *handover, t *testing.T) { h.plainPulumi(t) }},
 		{"another distribution is left to Git", (*handover).leftToGit},
 		{"and arrives by push", (*handover).arrivesByPush},
 		{"another branch is followed", (*handover).anotherBranch},
 		{"another repository is followed", (*handover).anotherRepository},
 		{"a rotated token is used", (*handover).rotatedToken},
-		{"destroy leaves an empty cloud", func(h *handover, t *testing.T) { destroyLeavesNothing(t, h.project) }},
-	} {
-		if !t.Run(s.name, func(t *testing.T) { s.run(h, t) }) {
-			t.Fatal("what follows needs this")
-		}
-	}
+		{"destroy leaves an empty cloud", func(h *handover, t *testing.T) { h.destroyLeavesNothing(t) }},
+	})
 }
 
 const demoFile = "clusters/demo.yaml"
@@ -54,14 +49,9 @@ func newHandover(t *testing.T) *handover {
 	t.Helper()
 	p := newProject(t)
 	file, err := os.ReadFile("testdata/handover.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p.write(t, demoFile, string(file))
 	tree := filepath.Join("platform", "flux", "clusters", "handover")
-	if err := os.MkdirAll(filepath.Join(p.dir, tree), 0o755); err != nil {
-		t.Fatal(err)
-	}
 	p.write(t, filepath.Join(tree, "kustomization.yaml"), "# What the cluster has.\nresources:\n  - settings.yaml # one ConfigMap\n")
 	p.write(t, filepath.Join(tree, "settings.yaml"), settings("start"))
 	return &handover{project: p, repository: filepath.Join(p.dir, ".lab", "git", "platform.git"), branch: "main"}
@@ -114,11 +104,7 @@ func (h *handover) unchanged(t *testing.T, flags ...string) string {
 	if o.code != 0 {
 		t.Fatalf("exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	}
-	for _, s := range lastResult(t, o.stdout).Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
-	}
+	lastResult(t, o.stdout).unchanged(t)
 	return o.stdout + o.stderr
 }
 
@@ -137,18 +123,9 @@ func (h *handover) distribution(t *testing.T, level string) {
 	h.write(t, "install.yaml", strings.ReplaceAll(h.read(t, ".tools/share/flux-install.yaml"), "--log-level=info", "--log-level="+level))
 }
 
-func (h *handover) edit(t *testing.T, old, new string) {
-	t.Helper()
-	text := h.read(t, demoFile)
-	if !strings.Contains(text, old) {
-		t.Fatalf("%s holds no %q", demoFile, old)
-	}
-	h.write(t, demoFile, strings.Replace(text, old, new, 1))
-}
-
 func (h *handover) anotherDistribution(t *testing.T) {
 	h.distribution(t, "debug")
-	h.edit(t, "../.tools/share/flux-install.yaml", "../install.yaml")
+	h.edit(t, demoFile, "../.tools/share/flux-install.yaml", "../install.yaml")
 	s := h.project.up(t, "demo").Stacks[1]
 	if s.Changes["update"] == 0 || s.Changed != s.Changes["update"] {
 		t.Errorf("%s changed %v, want updates alone", s.Stack, s.Changes)
@@ -192,19 +169,15 @@ func (h *handover) pushAgain(t *testing.T) {
 	}
 }
 
-// commit changes a file in Git, as somebody does who reviews and merges.
+// commit changes a file in Git, as a reviewed merge does.
 func (h *handover) commit(t *testing.T, file string, change func(string) string) string {
 	t.Helper()
 	clone := t.TempDir()
 	h.git(t, "clone", "-q", "--branch", h.branch, h.repository, clone)
 	path := filepath.Join(clone, file)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(change(string(text))), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, os.WriteFile(path, []byte(change(string(text))), 0o644))
 	h.git(t, "-C", clone, "commit", "-q", "-a", "-m", "Change "+file)
 	h.git(t, "-C", clone, "push", "-q", "origin", h.branch)
 	return h.git(t, "-C", clone, "rev-parse", "HEAD")
@@ -269,7 +242,7 @@ func (h *handover) follows(t *testing.T, state string, updates int) {
 func (h *handover) anotherBranch(t *testing.T) {
 	h.branch = "next"
 	h.git(t, "-C", h.repository, "branch", "next", "main")
-	h.edit(t, "branch: main", "branch: next")
+	h.edit(t, demoFile, "branch: main", "branch: next")
 	h.follows(t, "branched", 1)
 }
 
@@ -277,7 +250,7 @@ func (h *handover) anotherRepository(t *testing.T) {
 	moved := filepath.Join(filepath.Dir(h.repository), "moved.git")
 	h.git(t, "clone", "-q", "--bare", h.repository, moved)
 	h.repository = moved
-	h.edit(t, "platform.git", "moved.git")
+	h.edit(t, demoFile, "platform.git", "moved.git")
 	h.follows(t, "moved", 2) // the component carries the URL too
 }
 
@@ -286,7 +259,7 @@ func (h *handover) rotatedToken(t *testing.T) {
 	old := strings.TrimSpace(h.read(t, ".lab/git-token"))
 	h.write(t, ".lab/git-token", token+"\n")
 	h.write(t, "token", token+"\n")
-	h.edit(t, "env: TOMBOLO_GIT_TOKEN", "file: ../token")
+	h.edit(t, demoFile, "env: TOMBOLO_GIT_TOKEN", "file: ../token")
 	h.commit(t, settingsFile, func(string) string { return settings("locked") })
 	eventually(t, time.Minute, func() string {
 		ready := h.kubectl(t, "demo", "-n", "flux-system", "get", "gitrepository", "platform", "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestKilledInTheMiddle kills the driver, alone and together with the Pulumi
@@ -26,17 +28,10 @@ func TestKilledInTheMiddle(t *testing.T) {
 		{"aws:ec2/natGateway:NatGateway", killDriver},
 		{"aws:eks/cluster:Cluster", killAll},
 	} {
-		cmd := p.command(t.Context(), "up", "demo", "--yes")
-		var out transcript
-		cmd.Stdout, cmd.Stderr = &out, &out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		cmd, out := p.start(t, "up", "demo", "--yes")
 		eventually(t, 3*time.Minute, func() string {
-			for _, item := range p.inventory(t) {
-				if item.Type == c.moment {
-					return ""
-				}
+			if len(p.made(t, c.moment)) > 0 {
+				return ""
 			}
 			return fmt.Sprintf("the stand-in has no %s\n%s", c.moment, out.String())
 		})
@@ -50,20 +45,16 @@ func TestKilledInTheMiddle(t *testing.T) {
 	if !strings.Contains(o.stderr, "recovered") {
 		t.Errorf("it does not say what it recovered:\n%s", o.stderr)
 	}
-	count := map[string]int{}
-	for _, item := range p.inventory(t) {
-		count[item.Type]++
-	}
 	for what, want := range map[string]int{
 		"aws:ec2/vpc:Vpc": 1, "aws:ec2/subnet:Subnet": 4, "aws:eks/cluster:Cluster": 1,
 		"aws:kms/key:Key": 1, "aws:ec2/natGateway:NatGateway": 1,
 	} {
-		if count[what] != want {
-			t.Errorf("the stand-in has %d of %s, want %d", count[what], what, want)
+		if got := len(p.made(t, what)); got != want {
+			t.Errorf("the stand-in has %d of %s, want %d", got, what, want)
 		}
 	}
 	p.must(t, "destroy", "demo", "--yes")
-	nothingExists(t, p)
+	p.nothingExists(t)
 }
 
 // TestKilledWhileMountTargetsAreMade: mount targets have no tags by which they
@@ -73,19 +64,9 @@ func TestKilledInTheMiddle(t *testing.T) {
 func TestKilledWhileMountTargetsAreMade(t *testing.T) {
 	p := newProject(t)
 	p.env = append(p.env, "TOMBOLO_LAB_LATENCY=0.03") // a mount target takes two and a half seconds
-	const file, others = "clusters/demo.yaml", "\naddons:\n"
-	before, after, found := strings.Cut(p.read(t, file), others)
-	if !found {
-		t.Fatalf("%s has no addons", file)
-	}
-	p.write(t, file, before+others+"  aws-efs-csi-driver: {}\n"+after)
+	p.edit(t, "clusters/demo.yaml", "\naddons:\n", "\naddons:\n  aws-efs-csi-driver: {}\n")
 	p.must(t, "lab", "up")
-	cmd := p.command(t.Context(), "up", "demo", "--yes")
-	var out transcript
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, out := p.start(t, "up", "demo", "--yes")
 	var made []string
 	eventually(t, 3*time.Minute, func() string {
 		if made = p.idsOf(t, "aws:efs/mountTarget:MountTarget"); len(made) == 2 {
@@ -113,10 +94,8 @@ func TestKilledWhileMountTargetsAreMade(t *testing.T) {
 func (p project) idsOf(t *testing.T, token string) []string {
 	t.Helper()
 	var ids []string
-	for _, i := range p.inventory(t) {
-		if i.Type == token {
-			ids = append(ids, i.ID)
-		}
+	for _, i := range p.made(t, token) {
+		ids = append(ids, i.ID)
 	}
 	slices.Sort(ids)
 	return ids
@@ -127,21 +106,14 @@ func (p project) idsOf(t *testing.T, token string) []string {
 func TestInterrupted(t *testing.T) {
 	p := newProject(t)
 	p.must(t, "lab", "up")
-	cmd := p.command(t.Context(), "up", "demo", "--yes")
-	var out transcript
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, out := p.start(t, "up", "demo", "--yes")
 	eventually(t, 3*time.Minute, func() string {
 		if len(p.inventory(t)) > 0 {
 			return ""
 		}
 		return "nothing was made\n" + out.String()
 	})
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
 		t.Errorf("exit code %d, want 130\n%s", code, out.String())
@@ -151,7 +123,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	p.up(t, "demo")
 	p.must(t, "destroy", "demo", "--yes")
-	nothingExists(t, p)
+	p.nothingExists(t)
 }
 
 // TestLabDaemonKilled kills the lab with SIGKILL: `lab up` brings it back, with
@@ -167,9 +139,5 @@ func TestLabDaemonKilled(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
 	p.must(t, "verify", "demo")
-	for _, s := range p.up(t, "demo").Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed after the lab came back: %v", s.Stack, s.Changes)
-		}
-	}
+	p.unchanged(t, "demo")
 }

@@ -3,14 +3,12 @@
 package lab
 
 import (
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 )
 
-// TestLightProfile makes and destroys two clusters of which nothing runs but
-// their API servers.
+// TestLightProfile makes and destroys two clusters that consist of their API
+// servers alone.
 func TestLightProfile(t *testing.T) {
 	p := newProject(t)
 	another(t, p, "demo", "second", "10.21.0.0/16")
@@ -21,7 +19,7 @@ func TestLightProfile(t *testing.T) {
 	var names []string
 	for _, process := range processes(t, p) {
 		names = append(names, process.Name)
-		t.Logf("%s has %s", process.Name, resident(t, process.PID))
+		t.Logf("%s has %d MiB", process.Name, resident(t, process.PID))
 	}
 	if got, want := strings.Join(names, " "), "demo-kube-apiserver etcd second-kube-apiserver"; got != want {
 		t.Errorf("runs %s, want %s", got, want)
@@ -30,16 +28,12 @@ func TestLightProfile(t *testing.T) {
 	if o.code != 4 || !strings.Contains(o.stderr, "the lab's is light") {
 		t.Errorf("another profile: exit code %d\n%s", o.code, o.stderr)
 	}
-	for _, s := range p.up(t, "demo").Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
-	}
-	t.Run("deletion order of the operator's objects", func(t *testing.T) { deletionOrder(t, p) })
+	p.up(t, "demo").unchanged(t)
+	t.Run("deletion order of the operator's objects", func(t *testing.T) { p.deletionOrder(t) })
 	for _, name := range []string{"demo", "second"} {
 		p.must(t, "destroy", name, "--yes")
 	}
-	nothingExists(t, p)
+	p.nothingExists(t)
 }
 
 // TestLightEngineProfile runs the engine too: verify is green.
@@ -49,10 +43,10 @@ func TestLightEngineProfile(t *testing.T) {
 	p.up(t, "demo")
 	p.must(t, "verify", "demo")
 	for _, process := range processes(t, p) {
-		t.Logf("%s has %s", process.Name, resident(t, process.PID))
+		t.Logf("%s has %d MiB", process.Name, resident(t, process.PID))
 	}
 	p.must(t, "destroy", "demo", "--yes")
-	nothingExists(t, p)
+	p.nothingExists(t)
 }
 
 // another writes the cluster file of a cluster like one that there is, in a
@@ -80,19 +74,4 @@ func processes(t *testing.T, p project) []running {
 	var status struct{ Processes []running }
 	decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
 	return status.Processes
-}
-
-// resident is the memory of a process, as the system tells it.
-func resident(t *testing.T, pid int) string {
-	t.Helper()
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return err.Error()
-	}
-	for line := range strings.Lines(string(data)) {
-		if size, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			return strings.TrimSpace(size)
-		}
-	}
-	return "unknown"
 }

@@ -3,11 +3,12 @@
 package lab
 
 import (
-	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // TestNetworkCutDuringUp cuts the cluster off while bootstrap makes its objects.
@@ -18,12 +19,7 @@ func TestNetworkCutDuringUp(t *testing.T) {
 	p.must(t, "lab", "up", "--profile", "light")
 	cmd, out := p.amidBootstrap(t)
 	p.must(t, "lab", "cluster", "cut", "demo")
-	eventually(t, 4*time.Minute, func() string {
-		if strings.Contains(out.String(), "trying again in 5s, 1 of 2") {
-			return ""
-		}
-		return "the up has not been tried again:\n" + out.String()
-	})
+	awaitOutput(t, cmd, out, "trying again in 5s, 1 of 2")
 	p.must(t, "lab", "cluster", "restore", "demo")
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the up did not come to its end: %v\n%s", err, out.String())
@@ -69,17 +65,8 @@ func TestRestartDuringUp(t *testing.T) {
 // objects.
 func (p project) amidBootstrap(t *testing.T) (*exec.Cmd, *transcript) {
 	t.Helper()
-	cmd, out := p.command(t.Context(), "up", "demo", "--yes"), &transcript{}
-	cmd.Stdout, cmd.Stderr = out, out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, 5*time.Minute, func() string {
-		if strings.Contains(out.String(), "created kubernetes:core/v1:Namespace") {
-			return ""
-		}
-		return "bootstrap has made nothing:\n" + out.String()
-	})
+	cmd, out := p.start(t, "up", "demo", "--yes")
+	awaitOutput(t, cmd, out, "created kubernetes:core/v1:Namespace")
 	return cmd, out
 }
 
@@ -87,22 +74,14 @@ func (p project) amidBootstrap(t *testing.T) (*exec.Cmd, *transcript) {
 // are there, and that nothing stays after a destroy.
 func (p project) settled(t *testing.T) {
 	t.Helper()
-	for _, s := range p.up(t, "demo").Stacks {
-		if s.Changed != 0 {
-			t.Errorf("%s changed: %v", s.Stack, s.Changes)
-		}
-	}
+	p.unchanged(t, "demo")
 	o := p.run(t, "drift", "demo")
 	if o.code != 0 {
 		t.Errorf("the state and the world differ: exit code %d\n%s\n%s", o.code, o.stdout, o.stderr)
 	}
-	count := map[string]int{}
-	for _, item := range p.inventory(t) {
-		count[item.Type]++
-	}
-	if got := fmt.Sprint(count["aws:ec2/vpc:Vpc"], count["aws:eks/cluster:Cluster"]); got != "1 1" {
-		t.Errorf("VPCs and clusters: %s, want 1 1", got)
+	for _, token := range []string{"aws:ec2/vpc:Vpc", "aws:eks/cluster:Cluster"} {
+		assert.Check(t, is.Len(p.made(t, token), 1))
 	}
 	p.must(t, "destroy", "demo", "--yes")
-	nothingExists(t, p)
+	p.nothingExists(t)
 }

@@ -31,7 +31,7 @@ spec:
 
 // deletionOrder applies what `tombolo export operator` writes to a real API
 // server: core is kept until bootstrap is gone.
-func deletionOrder(t *testing.T, p project) {
+func (p project) deletionOrder(t *testing.T) {
 	p.write(t, "definition.yaml", stackDefinition)
 	p.write(t, "objects.yaml", p.must(t, "export", "operator", "demo", "--image", "registry.example/tombolo:1.4.0", "--image-dir", "/project"))
 	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "definition.yaml"))

@@ -3,29 +3,26 @@
 package lab
 
 import (
-	"os"
-	"path/filepath"
-	"strconv"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/prometheus/procfs"
+	"gotest.tools/v3/assert"
 )
 
 // processesIn lists the running processes whose command line names a
 // directory, as "pid command".
 func processesIn(t *testing.T, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all, err := procfs.AllProcs()
+	assert.NilError(t, err)
 	var found []string
-	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err != nil || !strings.Contains(string(content), dir) {
-			continue // ended meanwhile, or another's
+	for _, p := range all {
+		words, err := p.CmdLine()
+		if line := strings.Join(words, " "); err == nil && strings.Contains(line, dir) {
+			found = append(found, fmt.Sprint(p.PID, " ", line))
 		}
-		pid := filepath.Base(filepath.Dir(file))
-		found = append(found, pid+" "+strings.ReplaceAll(string(content), "\x00", " "))
 	}
 	return found
 }
@@ -33,25 +30,24 @@ func processesIn(t *testing.T, dir string) []string {
 // pulumiIn lists the Pulumi CLIs whose working directory is below dir.
 func pulumiIn(t *testing.T, dir string) []int {
 	t.Helper()
-	links, err := filepath.Glob("/proc/[0-9]*/cwd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all, err := procfs.AllProcs()
+	assert.NilError(t, err)
 	var found []int
-	for _, link := range links {
-		cwd, err := os.Readlink(link)
-		if err != nil || !strings.HasPrefix(cwd, dir) {
-			continue
+	for _, p := range all {
+		cwd, err := p.Cwd()
+		if name, _ := p.Comm(); err == nil && strings.HasPrefix(cwd, dir) && name == "pulumi" {
+			found = append(found, p.PID)
 		}
-		name, err := os.ReadFile(filepath.Join(filepath.Dir(link), "comm"))
-		if err != nil || strings.TrimSpace(string(name)) != "pulumi" {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		found = append(found, pid)
 	}
 	return found
+}
+
+// resident is the memory of a process, in MiB.
+func resident(t *testing.T, pid int) int {
+	t.Helper()
+	p, err := procfs.NewProc(pid)
+	assert.NilError(t, err)
+	stat, err := p.Stat()
+	assert.NilError(t, err)
+	return stat.ResidentMemory() >> 20
 }

@@ -16,6 +16,8 @@ import (
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"tombolo/tests/scenario"
 )
 
 // requestCommands are commands of scenarios about a pull request:
@@ -24,8 +26,8 @@ import (
 //	settle <file> <settled>     copies a file, with numbers for random ids
 //	comments [<file>...]        the pull request has these comments, in this order
 //	approve <name>              somebody approves the pull request
-func requestCommands() map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){
+func requestCommands() map[string]scenario.Command {
+	return map[string]scenario.Command{
 		"edit": edit, "settle": settle, "comments": comments, "approve": approve,
 	}
 }

@@ -4,22 +4,19 @@ package lab
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"gotest.tools/v3/assert"
 
 	"tombolo/lab"
 	"tombolo/tests/scenario"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected output in the scenarios")
 
 // downTimeout is how long a lab may take to end after its scenario.
 const downTimeout = time.Minute
@@ -30,23 +27,8 @@ func TestMain(m *testing.M) { scenario.Main(m, os.Exit) }
 // TestScript runs the scenarios, each in a project with a lab of its own.
 func TestScript(t *testing.T) {
 	checkout, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup:               func(env *testscript.Env) error { return scenarioProject(env, checkout) },
-		Cmds:                commands(),
-	})
-}
-
-func commands() map[string]func(*testscript.TestScript, bool, []string) {
-	all := scenario.Commands()
-	maps.Copy(all, requestCommands())
-	return all
+	assert.NilError(t, err)
+	scenario.Run(t, func(env *testscript.Env) error { return scenarioProject(env, checkout) }, requestCommands())
 }
 
 // scenarioProject makes a checkout in the scenario's directory, with the real one's
@@ -56,8 +38,6 @@ func scenarioProject(env *testscript.Env, checkout string) error {
 		return fmt.Errorf("making a checkout for the scenario: %w", err)
 	}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
-	env.Setenv("LANG", "C.UTF-8")
-	env.Setenv("TZ", "UTC")
 	env.Setenv("TOMBOLO_LAB", "1")
 	env.Defer(func() { endLab(env) })
 	openRequest(env)

@@ -20,6 +20,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
+
+	"tombolo/tests/files"
 )
 
 // project is a copy of the checkout's data (cluster files, platform tree,
@@ -37,25 +41,19 @@ func newProject(t *testing.T) project {
 	t.Helper()
 	t.Parallel()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if _, err := os.Stat(filepath.Join(root, ".tools", "bin", "controlplane")); err != nil {
 		t.Fatalf("the lab's tools are missing: %v; run `make setup`", err)
 	}
 	dir, err := os.MkdirTemp("", "tombolo-") //nolint:usetesting // the path of a socket in it must stay short
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	p := project{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo")}
-	if err := checkoutInto(dir, root); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, checkoutInto(dir, root))
 	t.Cleanup(func() { p.remove(t) })
 	return p
 }
 
-// remove ends the lab. The logs of a failed test are kept for who looks into it.
+// remove ends the lab. The logs of a failed test are kept.
 func (p project) remove(t *testing.T) {
 	if t.Failed() {
 		kept := p.dir + "-logs"
@@ -77,18 +75,24 @@ func (p project) remove(t *testing.T) {
 
 func (p project) write(t *testing.T, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(p.dir, name), []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, filepath.Join(p.dir, name), content)
 }
 
 func (p project) read(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(p.dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return string(content)
+}
+
+// edit replaces a text that is in a file once.
+func (p project) edit(t *testing.T, file, old, new string) {
+	t.Helper()
+	text := p.read(t, file)
+	if n := strings.Count(text, old); n != 1 {
+		t.Fatalf("%s holds %q %d times", file, old, n)
+	}
+	p.write(t, file, strings.Replace(text, old, new, 1))
 }
 
 // outcome is how a command ended.
@@ -102,6 +106,15 @@ func (p project) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Dir = p.dir
 	cmd.Env = slices.Concat(os.Environ(), []string{"TOMBOLO_LAB=1", "NO_COLOR=1"}, p.env)
 	return cmd
+}
+
+// start starts tombolo, and returns what it says until it ends.
+func (p project) start(t *testing.T, args ...string) (*exec.Cmd, *transcript) {
+	t.Helper()
+	cmd, out := p.command(t.Context(), args...), &transcript{}
+	cmd.Stdout, cmd.Stderr = out, out
+	assert.NilError(t, cmd.Start())
+	return cmd, out
 }
 
 // run runs tombolo and takes any exit code.
@@ -132,12 +145,19 @@ func (p project) must(t *testing.T, args ...string) string {
 	return o.stdout
 }
 
+// labEnv is the lab's environment.
+func (p project) labEnv(t *testing.T) map[string]string {
+	t.Helper()
+	env := map[string]string{}
+	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	return env
+}
+
 // tool runs a tool in the lab's environment, as `eval "$(tombolo lab env)"`
 // gives it to a shell.
 func (p project) tool(t *testing.T, name string, args ...string) outcome {
 	t.Helper()
-	env := map[string]string{}
-	decode(t, p.must(t, "lab", "env", "--output", "json"), &env)
+	env := p.labEnv(t)
 	path := name
 	if !strings.Contains(name, "/") {
 		path = filepath.Join(p.dir, ".tools", "bin", name)
@@ -176,6 +196,26 @@ type result struct {
 	}
 }
 
+// unchanged asserts that nothing was changed, or would be.
+func (r result) unchanged(t *testing.T) {
+	t.Helper()
+	for _, s := range r.Stacks {
+		if s.Changed != 0 {
+			t.Errorf("%s changed: %v", s.Stack, s.Changes)
+		}
+	}
+}
+
+// created asserts that both stacks made something, or would.
+func (r result) created(t *testing.T) {
+	t.Helper()
+	for _, s := range r.Stacks {
+		if s.Changes["create"] == 0 {
+			t.Errorf("%s created nothing: %v", s.Stack, s.Changes)
+		}
+	}
+}
+
 func (p project) up(t *testing.T, cluster string) result {
 	t.Helper()
 	return lastResult(t, p.must(t, "up", cluster, "--yes", "--output", "json"))
@@ -192,6 +232,21 @@ func lastResult(t *testing.T, stdout string) result {
 	return r
 }
 
+// step is a part of a test that builds on the parts before it.
+type step[P any] struct {
+	name string
+	run  func(P, *testing.T)
+}
+
+func inOrder[P any](t *testing.T, p P, steps []step[P]) {
+	t.Helper()
+	for _, s := range steps {
+		if !t.Run(s.name, func(t *testing.T) { s.run(p, t) }) {
+			t.Fatal("what follows needs this")
+		}
+	}
+}
+
 // item is something in the AWS stand-in.
 type item struct{ Type, ID, Name string }
 
@@ -201,6 +256,12 @@ func (p project) inventory(t *testing.T) []item {
 	var status struct{ Inventory []item }
 	decode(t, p.must(t, "lab", "status", "--output", "json"), &status)
 	return status.Inventory
+}
+
+// made are the items of a type.
+func (p project) made(t *testing.T, token string) []item {
+	t.Helper()
+	return slices.DeleteFunc(p.inventory(t), func(i item) bool { return i.Type != token })
 }
 
 func decode(t *testing.T, text string, into any) {
@@ -265,9 +326,7 @@ func (t *transcript) String() string {
 // killDriver ends the driver so that it can do nothing more.
 func killDriver(t *testing.T, cmd *exec.Cmd, _ project) {
 	t.Helper()
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 }
 

@@ -9,16 +9,16 @@ import (
 )
 
 // TestTeardown takes a cluster down that has a load balancer: once while its
-// controllers live, and once when nobody is left who would give it back.
+// controllers run, and once when no controller is left to delete it.
 func TestTeardown(t *testing.T) {
 	p := newProject(t)
-	p.write(t, "clusters/demo.yaml", strings.Replace(p.read(t, "clusters/demo.yaml"), "environment: ", "protect: true\nenvironment: ", 1))
+	p.edit(t, "clusters/demo.yaml", "\nenvironment: ", "\nprotect: true\nenvironment: ")
 	p.must(t, "lab", "up", "--profile", "light")
 	p.upWithBalancer(t)
 	p.refusesTheProtected(t)
 
 	p.must(t, "destroy", "demo", "--yes-destroy", "demo")
-	nothingExists(t, p)
+	p.nothingExists(t)
 
 	p.upWithBalancer(t)
 	p.must(t, "lab", "cluster", "cut", "demo")
@@ -30,7 +30,7 @@ func TestTeardown(t *testing.T) {
 		}
 	}
 	p.must(t, append(given, "--leftovers", "delete")...)
-	nothingExists(t, p)
+	p.nothingExists(t)
 }
 
 // upWithBalancer makes the cluster, and a Service with a load balancer on it.

@@ -4,10 +4,13 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"gotest.tools/v3/golden"
 
 	"tombolo/internal/cli"
 )
@@ -18,11 +21,29 @@ func Main(m testscript.TestingM, exit func(code int)) {
 	testscript.Main(m, map[string]func(){"tombolo": func() { exit(cli.Main()) }})
 }
 
-// Commands are the scenarios' own commands:
+// Command is a command of scenarios that is not tombolo.
+type Command = func(*testscript.TestScript, bool, []string)
+
+// Run runs the scenarios in testdata/script; with -update it rewrites the output
+// that they expect. setup prepares the directory of each. Beside the given
+// commands, scenarios have one of their own:
 //
 //	exits <code> <command>...   runs a command that must end with the exit code
-func Commands() map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
+func Run(t *testing.T, setup func(*testscript.Env) error, commands map[string]Command) {
+	all := map[string]Command{"exits": exits}
+	maps.Copy(all, commands)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       golden.FlagUpdate(),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds:                all,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("LANG", "C.UTF-8")
+			env.Setenv("TZ", "UTC")
+			return setup(env)
+		},
+	})
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -1,5 +1,5 @@
 // Package workflows checks the pipelines of GitHub and GitLab: that they are well
-// formed, and that no credentials come near code that nobody has looked at.
+// formed, and that code that is not reviewed gets no credentials.
 package workflows
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"github.com/rhysd/actionlint"
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
 )
 
 const github = "../../.github/workflows"
@@ -29,13 +30,9 @@ func files(t *testing.T) []string {
 // TestActionlint has actionlint look at every workflow.
 func TestActionlint(t *testing.T) {
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	problems, err := linter.LintFiles(files(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, p := range problems {
 		t.Error(p)
 	}
@@ -71,9 +68,7 @@ type step struct {
 func load(t *testing.T, file string) (workflow, string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var w workflow
 	if err := yaml.Unmarshal(text, &w); err != nil {
 		t.Fatalf("%s: %v", file, err)
@@ -114,7 +109,7 @@ func TestRules(t *testing.T) {
 }
 
 // TestApplyIsApproved: one job has the role that changes things, in the environment
-// of those who approve, after the plan that they decide by.
+// that needs an approval, after the plan that is approved.
 func TestApplyIsApproved(t *testing.T) {
 	for _, file := range files(t) {
 		w, _ := load(t, file)
@@ -158,16 +153,12 @@ func TestScriptsAreThin(t *testing.T) {
 // TestTargets: what pipelines make is in the Makefile.
 func TestTargets(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	targets := regexp.MustCompile(`(?m)^\s*(?:- )?(?:run: )?make (?:-C \S+ )?([a-z-]+)$`)
 	found := map[string]bool{}
 	for _, file := range append(files(t), "../../.gitlab-ci.yml", "../../.ci/run") {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		for _, m := range targets.FindAllStringSubmatch(string(text), -1) {
 			found[m[1]] = true
 			if !strings.Contains(string(makefile), "\n"+m[1]+":") {

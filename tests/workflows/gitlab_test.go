@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
 )
 
 // gitLabJob is what a job of ours may have: another key is an error.
@@ -43,13 +44,9 @@ type gitLabRule struct {
 func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gitLabRule) {
 	t.Helper()
 	text, err := os.ReadFile("../../.gitlab-ci.yml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var all map[string]yaml.Node
-	if err := yaml.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, yaml.Unmarshal(text, &all))
 	jobs = map[string]gitLabJob{}
 	var workflow struct {
 		Rules []gitLabRule `yaml:"rules"`
@@ -63,9 +60,7 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 			into = &workflow
 		}
 		again, err := yaml.Marshal(&node)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		decoder := yaml.NewDecoder(bytes.NewReader(again))
 		decoder.KnownFields(true)
 		if err := decoder.Decode(into); err != nil {

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // measured is everything that was measured. Parts are measured apart, and keep
@@ -87,33 +86,18 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 func thisMachine() (machine, error) {
 	m := machine{
 		Date: time.Now().UTC().Format(time.DateOnly), System: runtime.GOOS + "/" + runtime.GOARCH,
-		CPU: procValue("/proc/cpuinfo", "model name"), Cores: runtime.NumCPU(), Go: runtime.Version(),
+		Cores: runtime.NumCPU(), Go: runtime.Version(),
 	}
-	kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(procValue("/proc/meminfo", "MemTotal"), " kB"), 64)
+	proc, err := procfs.NewDefaultFS()
 	if err != nil {
-		return m, fmt.Errorf("read this machine's memory: %w", err)
+		return m, fmt.Errorf("read about this machine: %w", err)
 	}
-	m.MemoryGB = kilobytes / (1 << 20)
-	average, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return m, err
+	processors, errCPU := proc.CPUInfo()
+	memory, errMemory := proc.Meminfo()
+	load, errLoad := proc.LoadAvg()
+	if err := errors.Join(errCPU, errMemory, errLoad); err != nil {
+		return m, fmt.Errorf("read about this machine: %w", err)
 	}
-	first, _, _ := strings.Cut(string(average), " ")
-	m.Load, err = strconv.ParseFloat(first, 64)
-	return m, err
-}
-
-// procValue is the first value of a key in a file of /proc; "" without.
-func procValue(file, key string) string {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
-	for line := range bytes.Lines(text) {
-		name, value, ok := strings.Cut(string(line), ":")
-		if ok && strings.TrimSpace(name) == key {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
+	m.CPU, m.MemoryGB, m.Load = processors[0].ModelName, float64(*memory.MemTotalBytes)/(1<<30), load.Load1
+	return m, nil
 }

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // sampleEvery is the time between two looks at a command's memory.
@@ -57,14 +56,13 @@ func measure(ctx context.Context, cmd *exec.Cmd) (usage, error) {
 
 // memory is what a process and its descendants have, in MB.
 func memory(pid int) float64 {
-	var sum float64
+	var bytes uint64
 	for _, p := range family(pid) {
-		pss := procValue(filepath.Join("/proc", strconv.Itoa(p), "smaps_rollup"), "Pss")
-		if kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(pss, " kB"), 64); err == nil {
-			sum += kilobytes / 1024
+		if maps, err := p.ProcSMapsRollup(); err == nil { // else it has ended
+			bytes += maps.Pss
 		}
 	}
-	return sum
+	return float64(bytes) / (1 << 20)
 }
 
 // ticksPerSecond of the times in /proc, which is the same on every Linux.
@@ -75,48 +73,31 @@ const ticksPerSecond = 100
 func cpu(pid int) float64 {
 	var ticks float64
 	for _, p := range family(pid) {
-		fields := stat(p)
-		for _, f := range fields[min(len(fields), 11):min(len(fields), 15)] {
-			if n, err := strconv.ParseFloat(f, 64); err == nil {
-				ticks += n
-			}
+		if s, err := p.Stat(); err == nil {
+			ticks += float64(s.UTime+s.STime) + float64(s.CUTime+s.CSTime)
 		}
 	}
 	return ticks / ticksPerSecond
 }
 
 // family is a process and its descendants.
-func family(pid int) []int {
-	children := map[int][]int{}
-	dirs, err := filepath.Glob("/proc/[0-9]*")
+func family(pid int) []procfs.Proc {
+	all, err := procfs.AllProcs()
 	if err != nil {
 		return nil
 	}
-	for _, dir := range dirs {
-		child, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			continue
+	children := map[int][]procfs.Proc{}
+	var found []procfs.Proc
+	for _, p := range all {
+		if s, err := p.Stat(); err == nil {
+			children[s.PPID] = append(children[s.PPID], p)
 		}
-		if fields := stat(child); len(fields) > 1 {
-			if parent, err := strconv.Atoi(fields[1]); err == nil {
-				children[parent] = append(children[parent], child)
-			}
+		if p.PID == pid {
+			found = append(found, p)
 		}
 	}
-	all := []int{pid}
-	for i := 0; i < len(all); i++ {
-		all = append(all, children[all[i]]...)
+	for i := 0; i < len(found); i++ {
+		found = append(found, children[found[i].PID]...)
 	}
-	return all
-}
-
-// stat are the fields of /proc/<pid>/stat from the state on; none when the
-// process is gone.
-func stat(pid int) []string {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return nil
-	}
-	_, rest, _ := strings.Cut(string(text[bytes.LastIndexByte(text, ')'):]), " ")
-	return strings.Fields(rest)
+	return found
 }

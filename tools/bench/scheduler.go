@@ -20,7 +20,7 @@ const (
 	failureRate       = 0.01
 	deviation         = 0.1
 	simulatedSeed     = 1
-	mostWorkers       = 32 // the most that a run takes when nobody says
+	mostWorkers       = 32 // the most that a run takes by default
 )
 
 // scheduler is what the scheduler alone costs, in simulated time.

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
 )
 
 // TestSimulation: the fleet comes up by resumes, close to what the work allows.
 func TestSimulation(t *testing.T) {
 	recorded := []time.Duration{20 * time.Second, 25 * time.Second, 40 * time.Second}
 	s, err := measureScheduler(recorded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, r := range s.Runs {
 		if r.Failures == 0 || r.Attempts < 2 {
 			t.Errorf("%d at a time: %d failures in %d attempts", r.Parallel, r.Failures, r.Attempts)

@@ -13,6 +13,9 @@ import (
 	"testing"
 
 	"golang.org/x/mod/sumdb/dirhash"
+	"gotest.tools/v3/assert"
+
+	"tombolo/tests/files"
 )
 
 // TestEveryGroupFromAnEmptyModuleCache builds each group of Go tools as on a
@@ -34,14 +37,10 @@ func TestEveryGroupFromAnEmptyModuleCache(t *testing.T) {
 			}
 			src := world.module(t)
 			out, err := os.Open(os.DevNull)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			defer out.Close()
 			dir := t.TempDir()
-			if err := group.build(t.Context(), src, dir, dir, newProgress(out, group.name)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, group.build(t.Context(), src, dir, dir, newProgress(out, group.name)))
 			for name, want := range world.files {
 				got, err := os.ReadFile(filepath.Join(dir, name))
 				if err != nil {
@@ -60,7 +59,7 @@ func TestEveryGroupFromAnEmptyModuleCache(t *testing.T) {
 }
 
 func TestAModuleThatIsNotPinned(t *testing.T) {
-	src := world{modules: map[string]files{"example.com/tool": {"main.go": program}}}.module(t)
+	src := world{modules: map[string]tree{"example.com/tool": {"main.go": program}}}.module(t)
 	_, err := pinned(t.Context(), src, "example.com/other")
 	if err == nil || !strings.HasPrefix(err.Error(), "downloading the pinned example.com/other: ") {
 		t.Errorf("error %v", err)
@@ -97,17 +96,17 @@ func main() {
 }
 `
 
-// files are texts by the path in their module.
-type files map[string]string
+// tree is texts by the path in their module.
+type tree map[string]string
 
 // world is what a group is built from, and what comes out.
 type world struct {
 	// own are the files of the group's own module, beside go.mod.
-	own files
+	own tree
 	// modules are those it requires.
-	modules map[string]files
+	modules map[string]tree
 	// files that it must have made, with a text in each.
-	files files
+	files tree
 	// programs that it must have built.
 	programs []string
 }
@@ -121,34 +120,34 @@ func worlds() map[string]world {
 	)
 	return map[string]world{
 		"argocd": {
-			own: files{"cmd/argocd-redis/main.go": program},
-			modules: map[string]files{
+			own: tree{"cmd/argocd-redis/main.go": program},
+			modules: map[string]tree{
 				argocdModule: {
 					"cmd/main.go": program, "manifests/install.yaml": "kind: One", "manifests/ha/install.yaml": "kind: Many",
 				},
 				helmModule:      {"cmd/helm/main.go": program},
 				kustomizeModule: {"main.go": program},
 			},
-			files:    files{"share/argocd-install.yaml": "kind: One", "share/argocd-install-ha.yaml": "kind: Many"},
+			files:    tree{"share/argocd-install.yaml": "kind: One", "share/argocd-install-ha.yaml": "kind: Many"},
 			programs: []string{"bin/argocd-server", "bin/helm", "bin/kustomize", "bin/argocd-redis"},
 		},
 		"kubernetes": {
-			own: files{"cmd/controlplane/main.go": program, "cmd/fluxinstall/main.go": writer},
-			modules: map[string]files{
+			own: tree{"cmd/controlplane/main.go": program, "cmd/fluxinstall/main.go": writer},
+			modules: map[string]tree{
 				"k8s.io/kubernetes":        {"doc.go": "package kubernetes\n"},
 				flux + "source-controller": {"main.go": program}, flux + "kustomize-controller": {"main.go": program},
 				flux + "helm-controller": {"main.go": program},
 			},
-			files:    files{"share/flux-install.yaml": "written at build time"},
+			files:    tree{"share/flux-install.yaml": "written at build time"},
 			programs: []string{"bin/kube-apiserver", "bin/source-controller", "bin/helm-controller"},
 		},
 		"lint": {
-			modules:  map[string]files{"github.com/golangci/golangci-lint/v2": {"cmd/golangci-lint/main.go": program}},
+			modules:  map[string]tree{"github.com/golangci/golangci-lint/v2": {"cmd/golangci-lint/main.go": program}},
 			programs: []string{"bin/golangci-lint"},
 		},
 		"plugins": {
-			own: files{"cmd/pulumi-resource-kubernetes/main.go": program},
-			modules: map[string]files{
+			own: tree{"cmd/pulumi-resource-kubernetes/main.go": program},
+			modules: map[string]tree{
 				"sigs.k8s.io/kwok": {"cmd/kwok/main.go": program},
 				provider: {
 					"doc.go": "package provider\n",
@@ -156,15 +155,15 @@ func worlds() map[string]world {
 					"cmd/pulumi-resource-kubernetes/terraform-mapping.json": `{"mapped": true}`,
 				},
 			},
-			files: files{
+			files: tree{
 				"plugins/resource-kubernetes-v4.25.0/schema.json":            `"version":"4.25.0"`,
 				"plugins/resource-kubernetes-v4.25.0/terraform-mapping.json": `{"mapped": true}`,
 			},
 			programs: []string{"bin/kwok", "plugins/resource-kubernetes-v4.25.0/pulumi-resource-kubernetes"},
 		},
 		"pulumi": {
-			own: files{"cmd/pulumi-language-go/main.go": program},
-			modules: map[string]files{
+			own: tree{"cmd/pulumi-language-go/main.go": program},
+			modules: map[string]tree{
 				pulumi + "pkg/v3": {"cmd/pulumi/main.go": program},
 				pulumi + "sdk/v3": {"doc.go": "package sdk\n"},
 			},
@@ -194,16 +193,16 @@ func (w world) module(t *testing.T) string {
 		sum += serve(t, proxy, path, version, content)
 	}
 	for name, text := range w.own {
-		place(t, filepath.Join(src, name), text)
+		files.Write(t, filepath.Join(src, name), text)
 	}
-	place(t, filepath.Join(src, "go.mod"), mod)
-	place(t, filepath.Join(src, "go.sum"), sum)
+	files.Write(t, filepath.Join(src, "go.mod"), mod)
+	files.Write(t, filepath.Join(src, "go.sum"), sum)
 	return src
 }
 
 // serve puts a module into a directory as a module proxy serves it, and returns
 // its lines for go.sum.
-func serve(t *testing.T, proxy, path, version string, content files) string {
+func serve(t *testing.T, proxy, path, version string, content tree) string {
 	t.Helper()
 	const mod = "go.mod"
 	text := "module " + path + "\n\ngo 1.26\n"
@@ -212,43 +211,23 @@ func serve(t *testing.T, proxy, path, version string, content files) string {
 	w := zip.NewWriter(&archive)
 	for name, text := range content {
 		entry, err := w.Create(path + "@" + version + "/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		if _, err := entry.Write([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, w.Close())
 	info, err := json.Marshal(map[string]string{"Version": version})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	base := filepath.Join(proxy, path, "@v", version)
-	place(t, base+".info", string(info))
-	place(t, base+".mod", text)
-	place(t, base+".zip", archive.String())
+	files.Write(t, base+".info", string(info))
+	files.Write(t, base+".mod", text)
+	files.Write(t, base+".zip", archive.String())
 	all, err := dirhash.HashZip(base+".zip", dirhash.DefaultHash)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	own, err := dirhash.DefaultHash([]string{mod}, func(string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(text)), nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return path + " " + version + " " + all + "\n" + path + " " + version + "/go.mod " + own + "\n"
-}
-
-func place(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestReplaced(t *testing.T) {
@@ -25,9 +28,7 @@ func TestReplaced(t *testing.T) {
 func TestEnvironmentHasAnEmptyHome(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	env, err := environment(t.Context(), os.Environ(), home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	entries, err := os.ReadDir(home)
 	if err != nil || len(entries) > 0 || !slices.Contains(env, "HOME="+home) {
 		t.Errorf("home has %v, %v, in %q", entries, err, env)
@@ -47,9 +48,8 @@ func TestAFailedStepEndsTheRun(t *testing.T) {
 	}
 	var said bytes.Buffer
 	taken, err := all(t.Context(), commands, dir, os.Environ(), &said, io.Discard)
-	if err == nil || err.Error() != "two: exit status 3" || said.String() != "said\n" {
-		t.Errorf("error %v, and %q", err, said.String())
-	}
+	assert.Check(t, is.Error(err, "two: exit status 3"))
+	assert.Check(t, is.Equal(said.String(), "said\n"))
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || len(taken) != 2 || !taken[1].failed {
 		t.Errorf("%v exist, after %+v", left, taken)
 	}
@@ -68,9 +68,7 @@ func TestTable(t *testing.T) {
 // TestStepsAreTheREADME: what the README promises is what is run.
 func TestStepsAreTheREADME(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	_, after, found := strings.Cut(string(readme), "## Two commands\n")
 	_, after, open := strings.Cut(after, "```\n")
 	block, _, closed := strings.Cut(after, "```\n")

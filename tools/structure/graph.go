@@ -30,11 +30,14 @@ func (g *graph) arrows() int {
 	return n
 }
 
-// back is how many edges point against the best order of the files that is found:
+// edge goes from one file to another one.
+type edge struct{ from, to int }
+
+// back are the edges that point against the best order of the files that is found:
 // the files that are used least by the rest come first, and then each file moves to
 // where it has the fewest edges back, until none gains by moving. To find the very
-// best order takes exponential time; this is an upper bound of it.
-func (g *graph) back() int {
+// best order takes exponential time; there are at least as many edges here.
+func (g *graph) back() []edge {
 	order := g.greedy()
 	for improved := true; improved; {
 		improved = false
@@ -42,13 +45,15 @@ func (g *graph) back() int {
 			improved = g.move(order, i) || improved
 		}
 	}
-	n := 0
+	var out []edge
 	for i, later := range order {
 		for _, earlier := range order[:i] {
-			n += number(g.edges[later][earlier])
+			if g.edges[later][earlier] {
+				out = append(out, edge{from: later, to: earlier})
+			}
 		}
 	}
-	return n
+	return out
 }
 
 // greedy takes, again and again, the file with the most uses of the rest over the

@@ -4,9 +4,10 @@
 // back when it points against the order that has the fewest such arrows. A package
 // without arrows back can be read from top to bottom.
 //
-//	go run ./tools/structure [-least 1] [packages]
+//	go run ./tools/structure [-least 1] [-list] [packages]
 //
-// Test files are counted apart, and have no arrows.
+// With -list it also writes each arrow back, with the names that cause it. Test
+// files are counted apart, and have no arrows.
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -32,12 +34,14 @@ func main() {
 type room struct {
 	path                    string
 	files, lines, testLines int
-	arrows, back            int
+	arrows                  int
+	back                    []string
 }
 
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("structure", flag.ContinueOnError)
 	least := flags.Int("least", 1, "leave out packages with fewer files")
+	list := flags.Bool("list", false, "write each arrow back")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -62,8 +66,15 @@ func run(args []string, out io.Writer) error {
 		}
 		rooms = append(rooms, r)
 	}
-	slices.SortFunc(rooms, func(a, b room) int { return cmp.Or(-cmp.Compare(a.back, b.back), cmp.Compare(a.path, b.path)) })
+	slices.SortFunc(rooms, func(a, b room) int {
+		return cmp.Or(-cmp.Compare(len(a.back), len(b.back)), cmp.Compare(a.path, b.path))
+	})
 	table(out, rooms, *least)
+	for _, r := range rooms {
+		if *list && len(r.back) > 0 {
+			fmt.Fprintf(out, "\n%s\n  %s\n", r.path, strings.Join(r.back, "\n  "))
+		}
+	}
 	return nil
 }
 
@@ -71,12 +82,12 @@ func run(args []string, out io.Writer) error {
 func table(out io.Writer, rooms []room, least int) {
 	fmt.Fprint(out, "| package | files | lines | test lines | arrows | back |\n|---|---:|---:|---:|---:|---:|\n")
 	row := func(r room) {
-		fmt.Fprintf(out, "| %s | %d | %d | %d | %d | %d |\n", r.path, r.files, r.lines, r.testLines, r.arrows, r.back)
+		fmt.Fprintf(out, "| %s | %d | %d | %d | %d | %d |\n", r.path, r.files, r.lines, r.testLines, r.arrows, len(r.back))
 	}
 	all := room{path: "in all"}
 	for _, r := range rooms {
 		all.files, all.lines, all.testLines = all.files+r.files, all.lines+r.lines, all.testLines+r.testLines
-		all.arrows, all.back = all.arrows+r.arrows, all.back+r.back
+		all.arrows, all.back = all.arrows+r.arrows, append(all.back, r.back...)
 		if r.files >= least {
 			row(r)
 		}

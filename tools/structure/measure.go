@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -37,24 +40,28 @@ func measure(p *packages.Package) (room, error) {
 			r.testLines += n
 		}
 	}
-	g := newGraph(len(p.GoFiles))
+	g, names := newGraph(len(p.GoFiles)), map[edge][]string{}
 	for _, file := range p.Syntax {
 		from, ok := index[p.Fset.Position(file.Package).Filename]
 		if !ok {
 			continue
 		}
-		for to := range uses(p, file, index) {
+		for to, used := range uses(p, file, index) {
 			g.add(from, to)
+			names[edge{from, to}] = slices.Sorted(maps.Keys(used))
 		}
 	}
-	r.arrows, r.back = g.arrows(), g.back()
+	r.arrows = g.arrows()
+	for _, e := range g.back() {
+		r.back = append(r.back, fmt.Sprintf("%s → %s: %s", filepath.Base(p.GoFiles[e.from]), filepath.Base(p.GoFiles[e.to]), strings.Join(names[e], ", ")))
+	}
 	return r, nil
 }
 
-// uses are the other files whose definitions a file uses: functions, types,
-// methods, fields, variables and constants of the package.
-func uses(p *packages.Package, file *ast.File, index map[string]int) map[int]bool {
-	out := map[int]bool{}
+// uses are the names that a file uses of each other file: functions, types, methods,
+// fields, variables and constants of the package.
+func uses(p *packages.Package, file *ast.File, index map[string]int) map[int]map[string]bool {
+	out := map[int]map[string]bool{}
 	own := p.Fset.Position(file.Package).Filename
 	ast.Inspect(file, func(n ast.Node) bool {
 		ident, ok := n.(*ast.Ident)
@@ -67,7 +74,10 @@ func uses(p *packages.Package, file *ast.File, index map[string]int) map[int]boo
 		}
 		if name := p.Fset.Position(object.Pos()).Filename; name != own {
 			if to, ok := index[name]; ok {
-				out[to] = true
+				if out[to] == nil {
+					out[to] = map[string]bool{}
+				}
+				out[to][object.Name()] = true
 			}
 		}
 		return true

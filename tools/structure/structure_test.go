@@ -25,7 +25,7 @@ func TestBack(t *testing.T) {
 		for _, e := range tt.edges {
 			g.add(e[0], e[1])
 		}
-		if got := g.back(); got != tt.back || g.arrows() != len(tt.edges) {
+		if got := len(g.back()); got != tt.back || g.arrows() != len(tt.edges) {
 			t.Errorf("%s: %d of %d go back, want %d of %d", name, got, g.arrows(), tt.back, len(tt.edges))
 		}
 	}
@@ -34,38 +34,48 @@ func TestBack(t *testing.T) {
 // TestMeasure: functions, methods and fields count, what is local does not, and
 // neither do tests.
 func TestMeasure(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod":    "module tombolo\n\ngo 1.26\n",
+	got, err := structure(t, map[string]string{
 		"a.go":      "package room\n\ntype A struct{ n int }\n\nfunc (a A) Get() int { return help(a.n) }\n",
 		"b.go":      "package room\n\nfunc help(n int) int { m := n; return m }\n",
 		"c.go":      "package room\n\nfunc Use(a A) int { return a.Get() + a.n }\n",
 		"a_test.go": "package room\n\nvar _ = help\n",
-	} {
+	})
+	if want := "| tombolo | 3 | 11 | 3 | 2 | 0 |\n"; err != nil || !strings.Contains(got, want) {
+		t.Errorf("got\n%s\n%v, want\n%s", got, err, want)
+	}
+}
+
+// TestList: of a circle, the arrow that is alone against two others is written.
+func TestList(t *testing.T) {
+	got, err := structure(t, map[string]string{
+		"a.go": "package room\n\nfunc a(n int) int { return b(n) + c(n) }\n\ntype deep struct{ n int }\n",
+		"b.go": "package room\n\nfunc b(n int) int { return c(n) }\n",
+		"c.go": "package room\n\nfunc c(n int) int { return a(deep{n}.n) }\n",
+	}, "-list")
+	if want := "| in all | 3 | 11 | 0 | 4 | 1 |\n\ntombolo\n  c.go → a.go: a, deep, n\n"; err != nil || !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s\n%v, want it to end\n%s", got, err, want)
+	}
+}
+
+func TestWhatDoesNotCompile(t *testing.T) {
+	_, err := structure(t, map[string]string{"a.go": "package room\n\nvar a = b\n"})
+	if err == nil || err.Error() != "loading packages: some do not compile" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// structure is what the command writes of a module of one package.
+func structure(t *testing.T, files map[string]string, args ...string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	files["go.mod"] = "module tombolo\n\ngo 1.26\n"
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	t.Chdir(dir)
 	var out bytes.Buffer
-	if err := run(nil, &out); err != nil {
-		t.Fatal(err)
-	}
-	const want = "| tombolo | 3 | 11 | 3 | 2 | 0 |\n"
-	if !strings.Contains(out.String(), want) {
-		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
-	}
-}
-
-func TestWhatDoesNotCompile(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module tombolo\n\ngo 1.26\n", "a.go": "package room\n\nvar a = b\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Chdir(dir)
-	if err := run(nil, new(bytes.Buffer)); err == nil || err.Error() != "loading packages: some do not compile" {
-		t.Errorf("error %v", err)
-	}
+	err := run(args, &out)
+	return out.String(), err
 }

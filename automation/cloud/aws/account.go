@@ -20,15 +20,6 @@ const (
 	quotaCheck    = "quota"
 )
 
-// What a cluster needs from an account's quotas.
-const (
-	vpcs      preflight.Kind = "VPCs"
-	addresses preflight.Kind = "Elastic IP addresses"
-	clusters  preflight.Kind = "EKS clusters"
-)
-
-func quotaKinds() []preflight.Kind { return []preflight.Kind{vpcs, addresses, clusters} }
-
 // Programs that are started for a cluster on AWS.
 func (Cloud) Programs() []preflight.Program {
 	return []preflight.Program{
@@ -83,13 +74,13 @@ func (a Cloud) Facts(ctx context.Context, c *config.Cluster) preflight.Facts {
 func (Cloud) Judge(f preflight.Facts, w preflight.Wanted) []preflight.Finding {
 	if f.Err != "" {
 		return []preflight.Finding{preflight.Bad(identityCheck, preflight.Fail, "set credentials that work without a question, for instance by AWS_PROFILE",
-			"AWS does not know who asks: %s", f.Err)}
+			"AWS does not accept the credentials: %s", f.Err)}
 	}
 	if f.Account != w.Account {
 		return []preflight.Finding{preflight.Bad(identityCheck, preflight.Fail, "use credentials of account "+w.Account+", or correct cloud.account",
-			"the credentials are of account %s (%s), and the cluster is for %s", f.Account, f.ARN, w.Account)}
+			"the credentials are of account %s (%s), and the cluster is for %s", f.Account, f.Identity, w.Account)}
 	}
-	out := []preflight.Finding{preflight.Good(identityCheck, "%s", f.ARN)}
+	out := []preflight.Finding{preflight.Good(identityCheck, "%s", f.Identity)}
 	switch {
 	case f.RegionErr != "":
 		out = append(out, preflight.Bad(regionCheck, preflight.Warn, "allow ec2:DescribeRegions to the credentials in use",

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/preflight"
 )
@@ -62,12 +62,8 @@ func home(t *testing.T) string {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		path := filepath.Join(dir, ".aws", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	write("config", awsConfig)
 	write("credentials", "[temporary]\naws_access_key_id = ASIA\naws_session_token = x\n")
@@ -113,7 +109,7 @@ func TestCredentials(t *testing.T) {
 		{"a short sign-on", "short", nil, preflight.Warn, "the sign-on of profile short, for only another 20m0s"},
 		{"a sign-on that is over", "over", nil, preflight.Fail, "the sign-on of profile over ended at 2026-01-02T11:00:00Z"},
 		{"a broken sign-on", "broken", nil, preflight.Fail, "the sign-on of profile broken cannot be read: unexpected end of JSON input"},
-		{"nobody signed on", "never", nil, preflight.Fail, "nobody is signed on for profile never"},
+		{"nobody signed on", "never", nil, preflight.Fail, "no sign-on was found for profile never"},
 		{"a container", "", map[string]string{"HOME": empty, "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://x"}, preflight.OK, "the container's role, which renews itself"},
 		{"perhaps an instance", "", map[string]string{"HOME": empty}, preflight.Warn, "neither the environment nor the AWS configuration has any"},
 		{"nothing", "", map[string]string{"HOME": empty, "AWS_EC2_METADATA_DISABLED": "true"}, preflight.Fail, "neither the environment nor the AWS configuration has any"},
@@ -138,7 +134,7 @@ func TestCredentials(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	good := preflight.Facts{
-		Account: "1", ARN: "arn:aws:iam::1:user/ada", Region: "eu-central-1", Enabled: true,
+		Account: "1", Identity: "arn:aws:iam::1:user/ada", Region: "eu-central-1", Enabled: true,
 		Quotas: map[preflight.Kind]preflight.Quota{vpcs: {Limit: 5, Used: 3}, addresses: {Limit: 5, Used: 5}, clusters: {Err: "denied"}},
 	}
 	one := preflight.Demand{vpcs: 1, addresses: 1, clusters: 1}
@@ -169,7 +165,7 @@ func TestJudge(t *testing.T) {
 		{"another account", func(f *preflight.Facts, _ *preflight.Wanted) { f.Account = "2" }, []string{
 			"fail account: the credentials are of account 2 (arn:aws:iam::1:user/ada), and the cluster is for 1",
 		}},
-		{"nobody", func(f *preflight.Facts, _ *preflight.Wanted) { f.Err = "expired" }, []string{"fail account: AWS does not know who asks: expired"}},
+		{"nobody", func(f *preflight.Facts, _ *preflight.Wanted) { f.Err = "expired" }, []string{"fail account: AWS does not accept the credentials: expired"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f, w := good, wanted
@@ -181,9 +177,7 @@ func TestJudge(t *testing.T) {
 					t.Errorf("%s, with the remedy %q", finding.Message, finding.Remedy)
 				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("found (-want +got):\n%s", diff)
-			}
+			assert.DeepEqual(t, got, test.want)
 		})
 	}
 }

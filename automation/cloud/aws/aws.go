@@ -56,7 +56,7 @@ var data = map[string]teardown.Data{
 }
 
 // Data says what the type has to do with data that people keep. What is set on a
-// bucket guards it: who may read a bucket goes with the bucket.
+// bucket guards it: the policy of a bucket goes with the bucket.
 func (Cloud) Data(token string) teardown.Data {
 	if d, ok := data[token]; ok {
 		return d
@@ -68,8 +68,7 @@ func (Cloud) Data(token string) teardown.Data {
 }
 
 // Danger of deleting or replacing a resource. The key that data is encrypted by
-// counts as the data. So does a volume, of which nobody knows here whether it is a
-// claim's, and the cluster's log group: the audit log of its API is in it.
+// counts as the data. So does a volume, which may be a claim's, and the cluster's log group: the audit log of its API is in it.
 func (a Cloud) Danger(token, id string) plan.Danger {
 	switch token {
 	case clusterType:

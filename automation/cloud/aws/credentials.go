@@ -26,7 +26,7 @@ const lifetime = time.Hour
 const deepest = 5
 
 // source reads where the AWS SDK looks for credentials, and judges what it would
-// find there, without a call: whether somebody would have to be asked, and how
+// find there, without a call: whether it would have to prompt, and how
 // long it lasts. The SDK itself has the last word, when the cloud is asked.
 type source struct {
 	// lookup reads an environment variable; empty when it is not set.
@@ -112,7 +112,7 @@ func (s source) profile(all map[string]map[string]string, name string, depth int
 	case p["source_profile"] != "" && p["source_profile"] != name:
 		return s.profile(all, p["source_profile"], depth+1)
 	case p["credential_process"] != "":
-		return preflight.Bad(credentialsCheck, preflight.Warn, "make sure that it asks nobody", "%s runs a program for its credentials", what)
+		return preflight.Bad(credentialsCheck, preflight.Warn, "make sure that it does not prompt", "%s runs a program for its credentials", what)
 	case p["web_identity_token_file"] != "" || p["credential_source"] != "":
 		return preflight.Good(credentialsCheck, "%s, which renews itself", what)
 	case p["aws_session_token"] != "":
@@ -134,7 +134,7 @@ func (s source) signOn(name string, p map[string]string) preflight.Finding {
 	remedy := "run `aws sso login --profile " + name + "` before"
 	text, err := os.ReadFile(filepath.Join(s.home(), "sso", "cache", hex.EncodeToString(digest[:])+".json"))
 	if err != nil {
-		return preflight.Bad(credentialsCheck, preflight.Fail, remedy, "nobody is signed on for profile %s", name)
+		return preflight.Bad(credentialsCheck, preflight.Fail, remedy, "no sign-on was found for profile %s", name)
 	}
 	var token struct {
 		ExpiresAt    string `json:"expiresAt"`
@@ -182,7 +182,7 @@ func (s source) profiles() map[string]map[string]string {
 }
 
 // readINI reads the sections of a file; none when it cannot be read, as the SDK
-// does. Nested values, which are indented, are none of ours.
+// does. Nested values, which are indented, are ignored.
 func readINI(path string) map[string]map[string]string {
 	file, err := os.Open(path)
 	if err != nil {

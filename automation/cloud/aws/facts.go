@@ -16,13 +16,13 @@ import (
 )
 
 // homeRegions are always enabled, by partition: another one may not be, and then
-// does not even say who asks.
+// does not even tell the caller's identity.
 var homeRegions = map[string]string{"aws": "us-east-1", "aws-cn": "cn-north-1", "aws-us-gov": "us-gov-west-1"}
 
 // readFacts fills in what an account says, in a program that has no resources.
-// Only who asks is worth an error.
+// Only a caller that is not known is an error.
 func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
-	home, err := provider(p, c, "home", homeRegions[awsfacts.Partition(c.Cloud.Region)])
+	home, err := provider(p, c, "home", homeRegions[awsfacts.Partition(c.Cloud.Region)], nil)
 	if err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
 	if err != nil {
 		return err
 	}
-	f.Account, f.ARN = caller.AccountId, caller.Arn
+	f.Account, f.Identity = caller.AccountId, caller.Arn
 	if f.Account != c.Cloud.Account {
 		return nil // nothing else of it is of interest
 	}
@@ -40,7 +40,7 @@ func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
 	} else if f.Enabled = slices.Contains(regions.Names, c.Cloud.Region); !f.Enabled {
 		return nil
 	}
-	here, err := provider(p, c, "here", c.Cloud.Region)
+	here, err := provider(p, c, "here", c.Cloud.Region, nil)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,10 @@ func readFacts(p *pulumi.Context, c *config.Cluster, f *preflight.Facts) error {
 	return nil
 }
 
-func provider(p *pulumi.Context, c *config.Cluster, name, region string) (pulumi.InvokeOption, error) {
-	args := &aws.ProviderArgs{Region: pulumi.String(region)}
+// provider is the one that core uses, without its tags, in a region. It refuses
+// credentials of accounts that are not allowed; nil allows all.
+func provider(p *pulumi.Context, c *config.Cluster, name, region string, allowed pulumi.StringArrayInput) (pulumi.InvokeOption, error) {
+	args := &aws.ProviderArgs{Region: pulumi.String(region), AllowedAccountIds: allowed}
 	if c.Cloud.Profile != "" {
 		args.Profile = pulumi.String(c.Cloud.Profile)
 	}
@@ -105,4 +107,18 @@ func (q accountQuota) read(p *pulumi.Context, o pulumi.InvokeOption) preflight.Q
 		return preflight.Quota{Err: pulumicli.FirstLine(err.Error())}
 	}
 	return preflight.Quota{Limit: int(limit.Value), Used: used}
+}
+
+// What a cluster needs from an account's quotas.
+const (
+	vpcs      preflight.Kind = "VPCs"
+	addresses preflight.Kind = "Elastic IP addresses"
+	clusters  preflight.Kind = "EKS clusters"
+)
+
+func quotaKinds() []preflight.Kind { return []preflight.Kind{vpcs, addresses, clusters} }
+
+// lookupProvider looks into the cluster's account and region.
+func lookupProvider(p *pulumi.Context, c *config.Cluster) (pulumi.InvokeOption, error) {
+	return provider(p, c, "lookup", c.Cloud.Region, pulumi.ToStringArray([]string{c.Cloud.Account}))
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"tombolo/automation/recovery"
-	"tombolo/config"
-	"tombolo/config/awsfacts"
 )
 
 // finder says how a resource is found again whose creation was interrupted:
@@ -31,15 +29,6 @@ type finder struct {
 	again bool
 }
 
-// scope is where a cluster's resources are, for ids that are ARNs or URLs.
-type scope struct {
-	partition, region, account string
-}
-
-func scopeOf(c *config.Cluster) scope {
-	return scope{partition: awsfacts.Partition(c.Cloud.Region), region: c.Cloud.Region, account: c.Cloud.Account}
-}
-
 // joined derives an id from inputs with a separator between.
 func joined(sep string, keys ...string) finder {
 	return finder{id: func(in recovery.Inputs, _ scope) string {
@@ -58,37 +47,18 @@ func joined(sep string, keys ...string) finder {
 // byTags looks a resource up by the tags it is made with.
 func byTags(arn string) finder { return finder{arn: arn} }
 
-// Finder returns how resources of a type are found again.
-func (Cloud) Finder(token string) (recovery.Finder, bool) {
-	f, ok := finders[token]
-	out := recovery.Finder{Again: f.again}
-	if f.id != nil {
-		out.ID = func(in recovery.Inputs, c *config.Cluster) string { return f.id(in, scopeOf(c)) }
-	}
-	if f.arn != "" || f.attached != nil {
-		out.Match = f.match
-	}
-	if f.attached != nil {
-		out.Query = func(in recovery.Inputs) (recovery.Query, bool) {
-			description := f.attached(in)
-			return recovery.Query{Subnet: in.String("subnetId"), Description: description}, description != ""
-		}
-	}
-	return out, ok
-}
-
 // match says whether the cloud's resource is the one with the inputs, and under
 // which id that is read.
 func (f finder) match(r recovery.Sighting, in recovery.Inputs) (id string, ok bool) {
 	if f.attached != nil {
 		return f.matchInterface(r, in)
 	}
-	part, ok := arnPart(r.ARN, f.arn)
+	part, ok := arnPart(r.CloudID, f.arn)
 	if !ok || !tagsMatch(r.Tags, in.Tags()) {
 		return "", false
 	}
 	if f.importID != nil {
-		return f.importID(r.ARN, part, in), true
+		return f.importID(r.CloudID, part, in), true
 	}
 	return part, true
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"tombolo/automation/recovery"
+	"tombolo/config"
 )
 
 // finders by type token, with ids in the provider's import form. A type that is
@@ -118,14 +119,6 @@ func queueID(in recovery.Inputs, s scope) string {
 	return queueURL(s, name)
 }
 
-func queueURL(s scope, name string) string {
-	suffix := "amazonaws.com"
-	if s.partition == "aws-cn" {
-		suffix = "amazonaws.com.cn"
-	}
-	return "https://sqs." + s.region + "." + suffix + "/" + s.account + "/" + name
-}
-
 // recordID is Z1_www.example.com_CNAME: the provider writes names in lower case
 // and without the dot at their end.
 func recordID(in recovery.Inputs, s scope) string {
@@ -149,9 +142,21 @@ func mountTargetInterface(in recovery.Inputs) string {
 	return "EFS mount target for " + in.String("fileSystemId") + " (*)"
 }
 
-func (s scope) iam(kind, name string) string {
-	if name == "" {
-		return ""
+// Finder returns how resources of a type are found again.
+func (Cloud) Finder(token string) (recovery.Finder, bool) {
+	f, ok := finders[token]
+	out := recovery.Finder{Again: f.again}
+	if f.id != nil {
+		out.ID = func(in recovery.Inputs, c *config.Cluster) string { return f.id(in, scopeOf(c)) }
 	}
-	return "arn:" + s.partition + ":iam::" + s.account + ":" + kind + name
+	if f.arn != "" || f.attached != nil {
+		out.Match = f.match
+	}
+	if f.attached != nil {
+		out.Query = func(in recovery.Inputs) (recovery.Query, bool) {
+			description := f.attached(in)
+			return recovery.Query{Subnet: in.String("subnetId"), Description: description}, description != ""
+		}
+	}
+	return out, ok
 }

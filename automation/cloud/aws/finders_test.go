@@ -9,6 +9,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
 
 	"tombolo/automation/recovery"
 	"tombolo/config"
@@ -115,7 +116,7 @@ func TestLookedUpIDs(t *testing.T) {
 		{"aws:kms/key:Key", "arn:aws:kms" + in + "key/k-1", "k-1"},
 	} {
 		tags := map[string]string{"Name": "demo", names.ClusterTag: "demo"}
-		id, _ := finders[tt.token].match(recovery.Sighting{ARN: tt.arn, Tags: tags}, recovery.Inputs{
+		id, _ := finders[tt.token].match(recovery.Sighting{CloudID: tt.arn, Tags: tags}, recovery.Inputs{
 			"clusterName": "demo", "tags": map[string]any{"Name": "demo"},
 		})
 		if id != tt.want {
@@ -145,18 +146,12 @@ func TestEveryFinderFinds(t *testing.T) {
 // has all of it.
 func TestCoreMakesNothingThatIsLost(t *testing.T) {
 	c, err := config.Load(filepath.Join("testdata", "all.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	program, err := stacks.Program(c, stacks.Core, stacks.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	made := &made{account: c.Cloud.Account, types: map[string]bool{}}
 	preview := func(info *pulumi.RunInfo) { info.DryRun = true }
-	if err := pulumi.RunErr(program, pulumi.WithMocks(stacks.Project, "all-core", made), preview); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, pulumi.RunErr(program, pulumi.WithMocks(stacks.Project, "all-core", made), preview))
 	for token := range made.types {
 		if _, ok := finders[token]; !ok {
 			t.Errorf("an interrupted creation of %s is not found again: add a line to finders", token)

@@ -9,7 +9,7 @@ import (
 
 // kind of cloud resources.
 type kind struct {
-	// service and resource begin an ARN: "ec2" and "volume/".
+	// service and resource begin an CloudID: "ec2" and "volume/".
 	service, resource string
 	name, token       string
 	// id is the provider's import form. Default: what follows the resource.
@@ -62,33 +62,19 @@ func kinds() []kind {
 	}
 }
 
-// arn is an Amazon resource name and its fields.
-type arn struct {
-	scope
-	text, service, resource string
-}
-
-func parseARN(text string) (arn, bool) {
-	f := strings.SplitN(text, ":", 6)
-	if len(f) != 6 || f[0] != "arn" {
-		return arn{}, false
-	}
-	return arn{text: text, scope: scope{partition: f[1], region: f[3], account: f[4]}, service: f[2], resource: f[5]}, true
-}
-
-// Identify tells by its ARN what a resource is. It is none of its own when it
+// Identify tells by its ARN what a resource is. It is not one of its own when it
 // goes with another, as a listener goes with its load balancer.
 func Identify(text string, tags map[string]string) (l teardown.Leftover, ok bool) {
 	a, ok := parseARN(text)
 	if !ok {
-		return teardown.Leftover{Kind: "resource", ID: text, ARN: text}, true
+		return teardown.Leftover{Kind: "resource", ID: text, CloudID: text}, true
 	}
 	for _, k := range kinds() {
 		rest, fits := strings.CutPrefix(a.resource, k.resource)
 		if k.service != a.service || !fits {
 			continue
 		}
-		l := teardown.Leftover{Kind: k.name, ID: rest, Name: tags["Name"], ARN: text, Type: k.token, Rank: k.rank}
+		l := teardown.Leftover{Kind: k.name, ID: rest, Name: tags["Name"], CloudID: text, Type: k.token, Rank: k.rank}
 		claimed := k.name == "volume" && tagged(tags, "ebs.csi.aws.com/cluster", "CSIVolumeName", "kubernetes.io/created-for/pvc/name")
 		l.Passes, l.Data = k.passes && !claimed, Cloud{}.Data(k.token) == teardown.HoldsData || claimed
 		l.GoesWithCore = goesWithCore(k.name, tags, claimed)
@@ -97,7 +83,7 @@ func Identify(text string, tags map[string]string) (l teardown.Leftover, ok bool
 		}
 		return l, !k.part
 	}
-	return teardown.Leftover{Kind: a.service + " resource", ID: text, ARN: text}, true
+	return teardown.Leftover{Kind: a.service + " resource", ID: text, CloudID: text}, true
 }
 
 // goesWithCore says that AWS has made the resource for the managed cluster or

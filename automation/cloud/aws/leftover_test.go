@@ -3,6 +3,7 @@ package aws
 import (
 	"testing"
 
+	"tombolo/automation/kube"
 	"tombolo/automation/teardown"
 )
 
@@ -86,7 +87,7 @@ func TestSort(t *testing.T) {
 	}
 	teardown.Sort(all)
 	want := "classic load balancer old, target group arn:aws:elasticloadbalancing:r:1:targetgroup/t/1, volume vol-1, security group sg-1, VPC vpc-1"
-	if got := teardown.Names(all); got != want {
+	if got := kube.Names(all, 5); got != want {
 		t.Errorf("the order is %s", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // candidates are the resources with the cluster's tags, or its name, as a
-// tagging API has them: they may be gone by now.
+// tagging API has them: they may be deleted already.
 func candidates(p *pulumi.Context, c *config.Cluster, q teardown.Search, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
 	byARN := map[string]teardown.Leftover{}
 	for key, value := range ownershipTags(c.Name) {
@@ -27,7 +28,7 @@ func candidates(p *pulumi.Context, c *config.Cluster, q teardown.Search, opt pul
 		}
 		for _, m := range res.ResourceTagMappingLists {
 			if l, ok := Identify(m.ResourceArn, m.Tags); ok {
-				byARN[l.ARN] = l
+				byARN[l.CloudID] = l
 			}
 		}
 	}
@@ -40,8 +41,8 @@ func candidates(p *pulumi.Context, c *config.Cluster, q teardown.Search, opt pul
 		return nil, err
 	}
 	for _, l := range append(groups, interfaces...) {
-		if _, tagged := byARN[l.ARN]; !tagged {
-			byARN[l.ARN] = l
+		if _, tagged := byARN[l.CloudID]; !tagged {
+			byARN[l.CloudID] = l
 		}
 	}
 	return slices.Collect(maps.Values(byARN)), nil
@@ -80,7 +81,7 @@ func logGroups(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]te
 }
 
 // balancerInterfaces are the network interfaces of load balancers in core's VPC.
-// They have no tags, nobody but AWS can delete them, and they outlive their load
+// They have no tags, only AWS can delete them, and they outlive their load
 // balancer by minutes, in the way of subnets and security groups.
 func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
 	if vpc == "" {
@@ -95,6 +96,25 @@ func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) 
 		l, _ := Identify(i.Arn, nil)
 		l.Name, l.Type = i.Description, ""
 		out = append(out, l)
+	}
+	return out, nil
+}
+
+// networkInterfaces are those with a description, in which an asterisk stands for
+// any text, in a subnet or a VPC: filter is the name of its filter. One that goes
+// meanwhile is left out.
+func networkInterfaces(p *pulumi.Context, filter, in, description string, opt pulumi.InvokeOption) ([]*ec2.LookupNetworkInterfaceResult, error) {
+	list, err := ec2.GetNetworkInterfaces(p, &ec2.GetNetworkInterfacesArgs{Filters: []ec2.GetNetworkInterfacesFilter{
+		{Name: filter, Values: []string{in}}, {Name: "description", Values: []string{description}},
+	}}, opt)
+	if err != nil {
+		return nil, err
+	}
+	var out []*ec2.LookupNetworkInterfaceResult
+	for _, id := range list.Ids {
+		if found, err := ec2.LookupNetworkInterface(p, &ec2.LookupNetworkInterfaceArgs{Id: &id}, opt); err == nil {
+			out = append(out, found)
+		}
 	}
 	return out, nil
 }

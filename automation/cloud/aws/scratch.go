@@ -25,9 +25,8 @@ import (
 // everything that the provider knows is read, and what is gone is left out.
 func (a Cloud) Find(ctx context.Context, c *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
 	var found []teardown.Leftover
-	s, done, err := a.open(ctx, c, "look for leftovers of", func(ctx *pulumi.Context, opt pulumi.InvokeOption) error {
-		var err error
-		found, err = candidates(ctx, c, q, opt)
+	s, done, err := a.open(ctx, c, "look for leftovers of", func(p *pulumi.Context, opt pulumi.InvokeOption) (err error) {
+		found, err = candidates(p, c, q, opt)
 		return err
 	})
 	if err != nil {
@@ -59,41 +58,47 @@ type scratch struct {
 	stack  auto.Stack
 }
 
-// open makes a scratch stack, and runs work in its program. done throws it away.
-func (a Cloud) open(ctx context.Context, c *config.Cluster, what string,
-	work func(*pulumi.Context, pulumi.InvokeOption) error,
-) (s *scratch, done func(), err error) {
+// scratch makes a scratch stack of a program. done throws it away.
+func (a Cloud) scratch(ctx context.Context, c *config.Cluster, what string, program pulumi.RunFunc) (s *scratch, done func(), err error) {
 	dir, err := os.MkdirTemp("", "tombolo-lookup-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("make directory to %s %s: %w", what, c.Name, err)
 	}
 	done = func() { os.RemoveAll(dir) }
-	defer func() {
-		if err != nil {
-			done()
-		}
-	}()
 	s = &scratch{pulumi: a.Pulumi, about: pulumicli.Failed{Stack: c.Name, Operation: what}}
-	s.stack, err = a.Pulumi.Scratch(ctx, dir, func(p *pulumi.Context) error {
-		provider, err := lookupProvider(p, c)
+	if s.stack, err = a.Pulumi.Scratch(ctx, dir, program); err != nil {
+		done()
+	}
+	return s, done, err
+}
+
+// open makes a scratch stack with a provider, and runs work in its program.
+func (a Cloud) open(ctx context.Context, c *config.Cluster, what string,
+	work func(*pulumi.Context, pulumi.InvokeOption) error,
+) (*scratch, func(), error) {
+	s, done, err := a.scratch(ctx, c, what, func(p *pulumi.Context) error {
+		account, err := lookupProvider(p, c)
 		if err != nil {
 			return err
 		}
-		return work(p, pulumi.Provider(provider))
+		return work(p, account)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	err = s.run(ctx, func(ctx context.Context, ch chan<- events.EngineEvent) error {
+	err = s.run(ctx, func(ch chan<- events.EngineEvent) error {
 		_, err := s.stack.Up(ctx, optup.EventStreams(ch), optup.SuppressProgress())
 		return err
 	})
+	if err != nil {
+		done()
+	}
 	return s, done, err
 }
 
-func (s *scratch) run(ctx context.Context, call func(context.Context, chan<- events.EngineEvent) error) error {
+func (s *scratch) run(ctx context.Context, call func(chan<- events.EngineEvent) error) error {
 	rec := &pulumicli.Recorder{}
-	err := pulumicli.Observed(rec.Record, func(ch chan<- events.EngineEvent) error { return call(ctx, ch) })
+	err := pulumicli.Observed(rec.Record, call)
 	if err == nil {
 		return nil
 	}
@@ -112,7 +117,7 @@ func (s *scratch) read(ctx context.Context, all []teardown.Leftover) ([]teardown
 	if err := s.edit(ctx, func(d *deployment) { d.add(readable) }); err != nil {
 		return nil, err
 	}
-	err := s.run(ctx, func(ctx context.Context, ch chan<- events.EngineEvent) error {
+	err := s.run(ctx, func(ch chan<- events.EngineEvent) error {
 		_, err := s.stack.Refresh(ctx, optrefresh.EventStreams(ch), optrefresh.SuppressProgress())
 		return err
 	})
@@ -149,7 +154,7 @@ func (s *scratch) destroy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, func(ctx context.Context, ch chan<- events.EngineEvent) error {
+	return s.run(ctx, func(ch chan<- events.EngineEvent) error {
 		_, err := s.stack.Destroy(ctx, optdestroy.EventStreams(ch), optdestroy.SuppressProgress())
 		return err
 	})

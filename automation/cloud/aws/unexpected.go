@@ -7,7 +7,7 @@ import (
 	"tombolo/automation/drift"
 )
 
-// makers are who makes resources in a cluster's name besides its stacks, by a
+// makers are what makes resources for a cluster besides its stacks, by a
 // tag that each of them sets. Sources: the tagging pages of Amazon EKS, EC2
 // Auto Scaling and AWS Backup, and the documentation of the AWS Load Balancer
 // Controller, the EBS and EFS CSI drivers, the AWS cloud provider and Karpenter.
@@ -25,7 +25,7 @@ var makers = []struct{ tag, maker string }{
 	{"aws:backup:source-resource", "AWS Backup"},
 }
 
-// Maker is who makes resources with such tags besides the stacks.
+// Maker is what makes resources with such tags besides the stacks.
 func (Cloud) Maker(tags map[string]string) string {
 	for _, m := range makers {
 		if _, ok := tags[m.tag]; ok {
@@ -35,7 +35,7 @@ func (Cloud) Maker(tags map[string]string) string {
 	return ""
 }
 
-// Name reads an ARN: arn:partition:service:region:account:type/id, or type:id, or
+// Name reads an CloudID: arn:partition:service:region:account:type/id, or type:id, or
 // only the id. Only EC2's ids, and those of the other services that choose them at
 // random, tell resources of all types apart: what has a name of its own is known by
 // its ARN.

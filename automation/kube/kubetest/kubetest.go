@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"gotest.tools/v3/assert"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,7 +16,6 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/yaml"
 
-	"tombolo/automation/argocd"
 	"tombolo/automation/kube"
 )
 
@@ -72,7 +72,7 @@ func Fail(k kube.Cluster, err error) {
 // ArgoCD is a cluster with Argo CD's kinds and the objects.
 func ArgoCD(t *testing.T, texts ...string) kube.Cluster {
 	t.Helper()
-	version := schema.GroupVersion{Group: argocd.Group, Version: argocd.Version}
+	version := schema.GroupVersion{Group: "argoproj.io", Version: "v1alpha1"}
 	return New(t, Kinds{version.WithKind("ApplicationSet"), version.WithKind("Application")}, texts...)
 }
 
@@ -82,7 +82,7 @@ func Registration(name, labels string) string {
 	encoded := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	server := "https://" + name + ".test"
 	if name == "mgmt" {
-		server = argocd.InCluster
+		server = "https://kubernetes.default.svc"
 	}
 	return fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {namespace: argocd, name: cluster-%s, labels: {argocd.argoproj.io/secret-type: cluster, tombolo/cluster: %s%s}}\ndata: {name: %s, server: %s}",
 		name, name, labels, encoded(name), encoded(server))
@@ -98,11 +98,7 @@ func Object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
 	raw, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := o.UnmarshalJSON(raw); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
+	assert.NilError(t, o.UnmarshalJSON(raw))
 	return o
 }

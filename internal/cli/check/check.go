@@ -2,6 +2,7 @@
 package check
 
 import (
+	"context"
 	"io"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
-	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 	"tombolo/platform/contract"
 	"tombolo/platform/contract/finding"
@@ -44,7 +44,7 @@ type Options struct {
 const TreeVariable = "TOMBOLO_TREE"
 
 // NewCmdCheck returns the command; runF, if not nil, runs in place of it.
-func NewCmdCheck(f *factory.Factory, runF func(*Options) error) *cobra.Command {
+func NewCmdCheck(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup,
 		Load: clusters.Load, Fleets: clusters.WithFleets,
@@ -80,14 +80,11 @@ that works but is probably a mistake.`),
   tombolo check platform/flux
   tombolo check ../platform demo
   tombolo check . ../infrastructure/clusters/prod.yaml --strict`),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				opts.Tree, opts.Names = args[0], args[1:]
 			}
-			if runF != nil {
-				return runF(opts)
-			}
-			return checkRun(opts)
+			return factory.Run(cmd.Context(), opts, runF, checkRun)
 		},
 		ValidArgsFunction: complete(f),
 	}
@@ -101,13 +98,7 @@ func complete(f *factory.Factory) cobra.CompletionFunc {
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		}
-		var names []string
-		for _, name := range f.CompleteClusters() {
-			if strings.HasPrefix(name, prefix) {
-				names = append(names, name)
-			}
-		}
-		return names, cobra.ShellCompDirectiveDefault
+		return f.CompleteClusters(prefix), cobra.ShellCompDirectiveDefault
 	}
 }
 
@@ -120,7 +111,7 @@ func problemOptions(f *factory.Factory) render.ProblemOptions {
 	}
 }
 
-func checkRun(o *Options) error {
+func checkRun(_ context.Context, o *Options) error {
 	all, err := o.clusters()
 	if err != nil {
 		return err
@@ -159,21 +150,7 @@ func warningsAsErrors(found finding.List) finding.List {
 
 // clusters are the named ones, or all of the project's.
 func (o *Options) clusters() ([]*config.Cluster, error) {
-	if len(o.Names) > 0 {
-		files, err := clusters.Files(o.Root, o.Names)
-		if err != nil {
-			return nil, err
-		}
-		return o.Load(files)
-	}
-	root, err := o.Root()
-	if err != nil {
-		return nil, err
-	}
-	files, err := clusters.All(root)
-	if err == nil && len(files) == 0 {
-		err = fault.NewUsage("there is no cluster file in clusters/", "write clusters/<name>.yaml, or give the path of a cluster file")
-	}
+	files, err := clusters.FilesOrAll(o.Root, o.Names)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,8 +10,11 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -22,13 +26,9 @@ func tree(t *testing.T, variable string) string {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "clusters", "demo", "settings.yaml")
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	text := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: default\ndata:\n  region: " + variable + "\n"
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte(text), 0o644))
 	return dir
 }
 
@@ -40,7 +40,7 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 		s.SetTerminal(width)
 	}
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text, NoColor: true}}
-	cmd := NewCmdCheck(f, func(o *Options) error {
+	cmd := NewCmdCheck(f, func(_ context.Context, o *Options) error {
 		o.Root = func() (string, error) { return "testdata", nil }
 		o.Load = func([]string) ([]*config.Cluster, error) {
 			return []*config.Cluster{
@@ -49,11 +49,9 @@ func run(t *testing.T, width int, args ...string) (out, errOut string, err error
 			}, nil
 		}
 		o.Fleets = func(all []*config.Cluster) ([]*config.Cluster, error) { return all, nil }
-		return checkRun(o)
+		return checkRun(t.Context(), o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err = cmd.ExecuteContext(t.Context())
+	err = clitest.Execute(t, cmd, args...)
 	return stdout.String(), stderr.String(), err
 }
 
@@ -67,9 +65,7 @@ func TestCheck(t *testing.T) {
 		"prod is not checked: its gitops.path, clusters/prod, is not in " + dir + "\n",
 		"✔ " + dir + " fits demo\n",
 	} {
-		if !strings.Contains(errOut, want) {
-			t.Errorf("%q lacks %q", errOut, want)
-		}
+		assert.Check(t, is.Contains(errOut, want))
 	}
 }
 
@@ -86,9 +82,7 @@ func TestCheckOnATerminal(t *testing.T) {
 		"       |           ^\n",
 		"  did you mean \"region\"?\n",
 	} {
-		if !strings.Contains(errOut, want) {
-			t.Errorf("%s\nlacks\n%s", errOut, want)
-		}
+		assert.Check(t, is.Contains(errOut, want))
 	}
 }
 
@@ -111,12 +105,8 @@ func TestCompletion(t *testing.T) {
 	}
 	for name, text := range map[string]string{"Pulumi.yaml": "name: tombolo\n", "clusters/demo.yaml": "", "clusters/prod.yaml": ""} {
 		file := filepath.Join(f.Globals.Root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		assert.NilError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	if names, _ := complete(f)(nil, []string{"tree"}, "p"); !slices.Equal(names, []string{"prod"}) {
 		t.Errorf("clusters: got %v", names)

@@ -42,7 +42,7 @@ func Known(root string) ([]string, error) {
 	return names, nil
 }
 
-// IsPath says whether an argument is meant as a file's path, not a name.
+// IsPath says whether an argument is a path, not a name.
 func IsPath(arg string) bool {
 	return strings.ContainsRune(arg, filepath.Separator) ||
 		strings.HasSuffix(arg, suffix) || strings.HasSuffix(arg, ".yml")
@@ -93,8 +93,8 @@ func find(root func() (string, error), arg string) (string, error) {
 	return filepath.Join(base, dir, arg+suffix), nil
 }
 
-// FilesOrAll returns the paths of the cluster files that the arguments mean, all
-// of the project's without any. A project without one is an error of class
+// FilesOrAll returns the paths of the cluster files for the arguments, all of the
+// project's without arguments. A project without one is an error of class
 // fault.Usage.
 func FilesOrAll(root func() (string, error), args []string) ([]string, error) {
 	if len(args) > 0 {

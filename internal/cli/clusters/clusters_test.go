@@ -7,19 +7,18 @@ import (
 	"slices"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/internal/cli/fault"
 )
 
 func project(t *testing.T, files ...string) func() (string, error) {
 	t.Helper()
 	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(filepath.Join(root, dir), 0o755))
 	for _, name := range files {
-		if err := os.WriteFile(filepath.Join(root, dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(root, dir, name), nil, 0o644))
 	}
 	return func() (string, error) { return root, nil }
 }
@@ -74,7 +73,5 @@ func TestUnknown(t *testing.T) {
 	}
 	_, err := Files(project(t), []string{"demo"})
 	want := `cluster "demo" is not known: there is no cluster file in clusters/; write clusters/demo.yaml, or give the path of a cluster file`
-	if err == nil || err.Error() != want {
-		t.Errorf("no cluster at all:\n got %v\nwant %s", err, want)
-	}
+	assert.Check(t, is.Error(err, want))
 }

@@ -12,7 +12,7 @@ import (
 // WithFleets returns clusters together with all others of their hubs: one tree
 // is for a hub and its spokes, whichever of them a command line names. Clusters
 // with another engine come alone. The error, if any, is strict.Problems with
-// everything that is wrong in files beside those of the hubs.
+// everything that is wrong in the other files of the hubs' directories.
 func WithFleets(chosen []*config.Cluster) ([]*config.Cluster, error) {
 	all := slices.Clone(chosen)
 	has := func(c *config.Cluster) bool {

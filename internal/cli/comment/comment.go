@@ -65,10 +65,7 @@ GITLAB_TOKEN, and is never written.`),
 			if err := opts.check(); err != nil {
 				return err
 			}
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return commentRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, commentRun)
 		},
 	}
 	fs := cmd.Flags()
@@ -108,7 +105,7 @@ func commentRun(ctx context.Context, o *Options) error {
 	defer cancel()
 	var did string
 	err = o.Backoff.Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
-		did, err = stick(ctx, p, review.Marker(o.Key), body)
+		did, err = upsert(ctx, p, review.Marker(o.Key), body)
 		return err
 	})
 	if err != nil {
@@ -166,10 +163,10 @@ type place interface {
 	remove(ctx context.Context, id string) error
 }
 
-// stick makes or rewrites the author's comment that begins with the marker, and
-// removes others that do: two jobs may have begun at the same time. It says what
+// upsert makes or rewrites the author's comment that begins with the marker, and
+// removes others that do: two jobs may have started at the same time. It says what
 // it did.
-func stick(ctx context.Context, p place, marker, body string) (string, error) {
+func upsert(ctx context.Context, p place, marker, body string) (string, error) {
 	author, err := p.author(ctx)
 	if err != nil {
 		return "", err

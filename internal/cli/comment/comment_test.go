@@ -14,7 +14,10 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/host"
 	"tombolo/internal/cli/streams"
@@ -115,9 +118,7 @@ func (s *server) run(t *testing.T, env map[string]string, body string, args ...s
 	t.Cleanup(web.Close)
 	s.url, s.page, s.calls = web.URL, 2, nil
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "comment.md"), []byte(body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "comment.md"), []byte(body), 0o600))
 	st, _, _, errOut := streams.Test()
 	f := &factory.Factory{
 		Streams: st, Globals: &factory.Globals{Output: render.Text}, Dir: dir,
@@ -130,9 +131,7 @@ func (s *server) run(t *testing.T, env map[string]string, body string, args ...s
 		o.Backoff = host.Backoff{0, 0}
 		return commentRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(append([]string{"--file", "comment.md"}, args...))
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, append([]string{"--file", "comment.md"}, args...)...)
 	return errOut.String(), err
 }
 
@@ -202,9 +201,7 @@ func TestCommentOfAJob(t *testing.T) {
 	env := github1()
 	delete(env, "GITHUB_REF")
 	env["GITHUB_EVENT_PATH"] = filepath.Join(t.TempDir(), "event.json")
-	if err := os.WriteFile(env["GITHUB_EVENT_PATH"], []byte(`{"pull_request":{"number":9}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(env["GITHUB_EVENT_PATH"], []byte(`{"pull_request":{"number":9}}`), 0o600))
 	if said, err := s.run(t, env, mark+"second"); err != nil || s.comments[0].body != mark+"second" {
 		t.Errorf("%v, said %q, has %v", err, said, s.comments)
 	}
@@ -238,9 +235,7 @@ func TestCommentOfAFork(t *testing.T) {
 	env := github1()
 	env["GITHUB_EVENT_PATH"] = filepath.Join(t.TempDir(), "event.json")
 	event := `{"pull_request":{"number":9,"head":{"repo":{"full_name":"mallory/platform"}},"base":{"repo":{"full_name":"acme/platform"}}}}`
-	if err := os.WriteFile(env["GITHUB_EVENT_PATH"], []byte(event), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(env["GITHUB_EVENT_PATH"], []byte(event), 0o600))
 	s := &server{readOnly: true}
 	_, err := s.run(t, env, mark+"first")
 	want := "post the comment: POST /repos/acme/platform/issues/9/comments: the host answers 403 Forbidden: " +
@@ -272,9 +267,7 @@ func TestCommentRefuses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := (&server{user: "u"}).run(t, test.env, test.body, test.args...)
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error %v, want %q", err, test.want)
-			}
+			assert.Check(t, is.ErrorContains(err, test.want))
 		})
 	}
 }

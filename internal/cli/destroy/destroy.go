@@ -95,10 +95,7 @@ with --yes-destroy.`),
 		Args: opts.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.Only = string(which)
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return destroyRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, destroyRun)
 		},
 	}
 	opts.AddFlags(cmd)
@@ -210,7 +207,7 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 	return r, nil
 }
 
-// mayAsk says that the user can and wants to be asked about leftovers.
+// mayAsk says that the user can be asked about leftovers, and has not chosen by a flag.
 func (o *Options) mayAsk() bool {
 	return o.Leftovers == askAtLeftovers && fault.CannotAsk("destroy", o.JSON(), o.Streams.CanPrompt()) == nil
 }

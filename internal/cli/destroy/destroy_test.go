@@ -9,10 +9,14 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/automation/teardown"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -63,9 +67,7 @@ func parse(t *testing.T, args ...string) (o *Options, d *driver, in, errOut *byt
 	s, in, _, errOut := streams.Test()
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
 	cmd := NewCmdDestroy(f, func(_ context.Context, parsed *Options) error { o = parsed; return nil })
-	cmd.SetArgs(args)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	if err := cmd.ExecuteContext(t.Context()); err != nil {
+	if err := clitest.Execute(t, cmd, args...); err != nil {
 		return nil, nil, nil, nil, err
 	}
 	d = &driver{}
@@ -82,16 +84,37 @@ func parse(t *testing.T, args ...string) (o *Options, d *driver, in, errOut *byt
 	return o, d, in, errOut, nil
 }
 
+// destruction is a command line, and what comes of it.
+type destruction struct {
+	name     string
+	args     []string
+	terminal bool
+	answer   string
+	// leftover is what the driver finds left over.
+	leftover []teardown.Leftover
+	calls    []string
+	err      string
+	says     string
+}
+
+func (test destruction) run(t *testing.T) {
+	o, d, in, errOut, err := parse(t, test.args...)
+	assert.NilError(t, err)
+	d.leftover = test.leftover
+	if test.terminal {
+		o.Streams.SetTerminal(100)
+	}
+	in.WriteString(test.answer)
+	err = destroyRun(t.Context(), o)
+	if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
+		t.Errorf("got the error %v, want %q", err, test.err)
+	}
+	assert.Check(t, slices.Equal(d.calls, test.calls), "got the calls %q, want %q", d.calls, test.calls)
+	assert.Check(t, strings.Contains(errOut.String(), test.says), "people read %q, want %q in it", errOut, test.says)
+}
+
 func TestDestroy(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		args     []string
-		terminal bool
-		answer   string
-		calls    []string
-		err      string
-		says     string
-	}{
+	for _, test := range []destruction{
 		{name: "yes", args: []string{"demo", "--yes", "--remove"}, calls: []string{`demo only="" remove=true`}},
 		{
 			name: "the reverse of the waves", args: []string{"canary", "prod", "--yes", "--parallel", "1"},
@@ -138,39 +161,16 @@ func TestDestroy(t *testing.T) {
 			err: "--yes-destroy names vault, which is not among the clusters to destroy; name it as an argument, too",
 		},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			o, d, in, errOut, err := parse(t, test.args...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if test.terminal {
-				o.Streams.SetTerminal(100)
-			}
-			in.WriteString(test.answer)
-			err = destroyRun(t.Context(), o)
-			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
-				t.Errorf("got the error %v, want %q", err, test.err)
-			}
-			if !slices.Equal(d.calls, test.calls) {
-				t.Errorf("got the calls %q, want %q", d.calls, test.calls)
-			}
-			if !strings.Contains(errOut.String(), test.says) {
-				t.Errorf("people read %q, want %q in it", errOut, test.says)
-			}
-		})
+		t.Run(test.name, test.run)
 	}
 }
 
 func TestDestroyNothing(t *testing.T) {
 	for _, none := range []bool{true, false} {
 		o, d, _, errOut, err := parse(t, "demo", "--yes")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		d.none, d.empty = none, true
-		if err := destroyRun(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, destroyRun(t.Context(), o))
 		if got, want := errOut.String(), "✔ demo: nothing to destroy\n"; got != want {
 			t.Errorf("without stacks %v: got %q, want %q", none, got, want)
 		}
@@ -180,22 +180,13 @@ func TestDestroyNothing(t *testing.T) {
 func TestDestroyUnknownStack(t *testing.T) {
 	_, _, _, _, err := parse(t, "demo", "--only", "everything")
 	want := `invalid argument "everything" for "--only" flag: must be one of: core, bootstrap`
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, want))
 }
 
 func TestLeftovers(t *testing.T) {
-	const stopped = "destroy demo: controllers have left over volume vol-1; delete what nobody needs and run the same command again, " +
+	const stopped = "destroy demo: controllers have left over volume vol-1; delete what is not needed and run the same command again, " +
 		"or have it done with --leftovers delete (stack demo-core was kept)"
-	for _, test := range []struct {
-		name     string
-		args     []string
-		terminal bool
-		answer   string
-		calls    []string
-		err      string
-	}{
+	for _, test := range []destruction{
 		{name: "nobody to ask", args: []string{"--keep-data"}, calls: []string{`demo only="" remove=false keep`}, err: stopped},
 		{name: "told to stop", args: []string{"--leftovers", "stop"}, terminal: true, calls: []string{`demo only="" remove=false`}, err: stopped},
 		{name: "told to delete", args: []string{"--leftovers", "delete"}, calls: []string{`demo only="" remove=false delete`}},
@@ -205,23 +196,8 @@ func TestLeftovers(t *testing.T) {
 		},
 		{name: "asked, and left", terminal: true, answer: "yes\n", calls: []string{`demo only="" remove=false`}, err: stopped},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			o, d, in, _, err := parse(t, append([]string{"demo", "--yes"}, test.args...)...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d.leftover = []teardown.Leftover{{Kind: "volume", ID: "vol-1"}}
-			if test.terminal {
-				o.Streams.SetTerminal(100)
-			}
-			in.WriteString(test.answer)
-			err = destroyRun(t.Context(), o)
-			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
-				t.Errorf("got the error %v, want %q", err, test.err)
-			}
-			if !slices.Equal(d.calls, test.calls) {
-				t.Errorf("got the calls %q, want %q", d.calls, test.calls)
-			}
-		})
+		test.args = append([]string{"demo", "--yes"}, test.args...)
+		test.leftover = []teardown.Leftover{{Kind: "volume", ID: "vol-1"}}
+		t.Run(test.name, test.run)
 	}
 }

@@ -55,12 +55,7 @@ project. All findings are shown at once, each with its remedy. Nothing is change
   tombolo doctor demo --lab
   tombolo doctor --wave 1`),
 		Args: opts.Args,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return doctorRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, doctorRun) },
 	}
 	opts.AddFlags(cmd)
 	return cmd
@@ -71,20 +66,16 @@ func doctorRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return err
-	}
-	reports, err := driver.Doctor(ctx, all)
-	if err != nil {
-		return err
-	}
-	if err := o.write(reports); err != nil {
-		return err
-	}
-	return refusal(reports, "do what is said beside each finding, and run `tombolo doctor` again")
+	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error {
+		reports, err := driver.Doctor(ctx, all)
+		if err != nil {
+			return err
+		}
+		if err := o.write(reports); err != nil {
+			return err
+		}
+		return refusal(reports, "follow the remedy of each finding, and run `tombolo doctor` again")
+	})
 }
 
 func (o *Options) write(reports []preflight.Report) error {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/preflight"
 	"tombolo/config"
@@ -49,14 +52,12 @@ ok       one, two, three   tools         all are there
 warn     one               credentials   they end soon
 fail     two               quota         5 of 5 are used
 `
-	if stdout != want {
-		t.Errorf("got:\n%s\nwant:\n%s", stdout, want)
-	}
+	assert.Check(t, is.Equal(stdout, want))
 	if want := "► one: credentials: they end soon; renew them\n✗ two: quota: 5 of 5 are used; ask for more\n" +
 		"✔ one: ready, with 1 warning\n✗ two: 1 of 2 checks failed\n✔ three: ready\n"; stderr != want {
 		t.Errorf("got:\n%s\nwant:\n%s", stderr, want)
 	}
-	const wantErr = "an up would fail: two; do what is said beside each finding, and run `tombolo doctor` again"
+	const wantErr = "an up would fail: two; follow the remedy of each finding, and run `tombolo doctor` again"
 	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Precondition || err.Error() != wantErr {
 		t.Errorf("error is %v", err)
 	}

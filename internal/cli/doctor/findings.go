@@ -22,29 +22,29 @@ type Output struct {
 // Refuse shows what would make an up of the clusters fail, each finding with
 // its remedy, and returns an error when there is any.
 func Refuse(o Output, reports []preflight.Report) error {
-	ill := slices.DeleteFunc(slices.Clone(reports), func(r preflight.Report) bool { return r.Count(preflight.Fail) == 0 })
+	failing := slices.DeleteFunc(slices.Clone(reports), func(r preflight.Report) bool { return r.Count(preflight.Fail) == 0 })
 	if o.JSON {
-		if err := writeJSON(o.Out, ill); err != nil {
+		if err := writeJSON(o.Out, failing); err != nil {
 			return err
 		}
 	} else {
-		advise(o.Status, ill)
+		advise(o.Status, failing)
 	}
-	return refusal(ill, "nothing was started: do what is said beside each finding, or leave the cluster out")
+	return refusal(failing, "nothing was started: follow the remedy of each finding, or leave the cluster out")
 }
 
 // refusal names the clusters that have a finding that fails; nil without any.
 func refusal(reports []preflight.Report, remedy string) error {
-	var ill []string
+	var failing []string
 	for _, r := range reports {
 		if r.Count(preflight.Fail) > 0 {
-			ill = append(ill, r.Cluster)
+			failing = append(failing, r.Cluster)
 		}
 	}
-	if len(ill) == 0 {
+	if len(failing) == 0 {
 		return nil
 	}
-	return fault.NewPrecondition("an up would fail: "+strings.Join(ill, ", "), remedy, nil)
+	return fault.NewPrecondition("an up would fail: "+strings.Join(failing, ", "), remedy, nil)
 }
 
 // document is the result for a cluster in the JSON format.

@@ -57,12 +57,7 @@ status.`),
   tombolo drift --all --report drift.md
   tombolo drift demo --output json`),
 		Args: opts.Args,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return driftRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, driftRun) },
 	}
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)
@@ -85,7 +80,7 @@ func driftRun(ctx context.Context, o *Options) error {
 		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			report, err := s.Driver.Drift(ctx, c)
 			if ctx.Err() != nil {
-				return rollout.Work{}, err // half a look is no result
+				return rollout.Work{}, err // an incomplete result is not used
 			}
 			mu.Lock()
 			reports[c.Name] = report

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/drift"
 	"tombolo/config"
@@ -41,7 +44,7 @@ var reports = driver{
 			{Class: drift.Changed, Stack: "demo-bootstrap", Type: "kubernetes:core/v1:Secret", Name: "s", Properties: []drift.Property{
 				{Path: "data.key", Expected: drift.Masked, Actual: drift.Masked},
 			}},
-			{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", ARN: "arn:aws:ec2:r:a:security-group/sg-1"},
+			{Class: drift.Unexpected, Type: "ec2:security-group", Name: "sg-1", CloudID: "arn:aws:ec2:r:a:security-group/sg-1"},
 		},
 		LeftOut: []drift.LeftOut{{Maker: "Karpenter", Count: 2}},
 	},
@@ -85,16 +88,12 @@ changed      demo-core        aws:ec2:Subnet              a      tags.owner: "bo
 changed      demo-bootstrap   kubernetes:core/v1:Secret   s      data.key: [secret], expected [secret]
 unexpected   -                ec2:security-group          sg-1   arn:aws:ec2:r:a:security-group/sg-1
 `
-	if stdout != want {
-		t.Errorf("got:\n%s\nwant:\n%s", stdout, want)
-	}
+	assert.Check(t, is.Equal(stdout, want))
 	const wantStatus = `! demo-bootstrap: it is locked by ada: the differences may be temporary
   left out: 2 made by Karpenter
 ✗ demo: 1 missing, 2 changed, 1 unexpected, 5 resources compared
 `
-	if stderr != wantStatus {
-		t.Errorf("got:\n%s\nwant:\n%s", stderr, wantStatus)
-	}
+	assert.Check(t, stderr == wantStatus, "got:\n%s\nwant:\n%s", stderr, wantStatus)
 	if r, err := store.Load("demo"); err != nil || r == nil || len(r.Differences) != 4 {
 		t.Errorf("kept: %v, %v", r, err)
 	}
@@ -109,9 +108,7 @@ func TestDriftOfSeveral(t *testing.T) {
 		"! clean-bootstrap was not compared: it was not deployed\n", "✔ clean: no drift, 3 resources compared\n",
 		"✗ demo: 1 missing, 2 changed, 1 unexpected, 5 resources compared\n",
 	} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("people do not read %q in\n%s", want, stderr)
-		}
+		assert.Check(t, is.Contains(stderr, want))
 	}
 	if !strings.Contains(stdout, "vpc-1 is gone") || !strings.Contains(stdout, "CLUSTER   WAVE") {
 		t.Errorf("got\n%s", stdout)
@@ -173,9 +170,7 @@ Put back what is missing or changed with 'tombolo up demo --refresh'.
 `, "'", "`")
 	for range 2 {
 		_, _, _, err := run(t, render.Text, "demo", "clean", "broken", "--report", file)
-		if err == nil {
-			t.Error("a cluster that cannot be compared is no error")
-		}
+		assert.Check(t, err != nil, "a cluster that cannot be compared is no error")
 		if got, err := os.ReadFile(file); err != nil || string(got) != want {
 			t.Errorf("the report is\n%s\nerror %v, want\n%s", got, err, want)
 		}

@@ -75,7 +75,7 @@ func lines(d drift.Difference) [][]string {
 	case d.Class == drift.Missing:
 		return [][]string{append(first, d.ID+" is gone")}
 	case d.Class == drift.Unexpected:
-		return [][]string{append(first, d.ARN)}
+		return [][]string{append(first, d.CloudID)}
 	case len(d.Properties) == 0:
 		return [][]string{append(first, "")}
 	}

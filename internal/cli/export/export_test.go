@@ -2,6 +2,7 @@ package export
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -55,15 +59,16 @@ func run(t *testing.T, clusters []*config.Cluster, output render.Format, backend
 	s, _, out, _ := streams.Test()
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Backend: backend}, Dir: t.TempDir()}
 	load := func([]string) ([]*config.Cluster, error) { return clusters, nil }
-	matrix := NewCmdMatrix(f, func(o *MatrixOptions) error { o.Clusters = load; return matrixRun(o) })
-	operator := NewCmdOperator(f, func(o *OperatorOptions) error { o.Clusters = load; return operatorRun(o) })
+	matrix := NewCmdMatrix(f, func(_ context.Context, o *MatrixOptions) error { o.Clusters = load; return matrixRun(t.Context(), o) })
+	operator := NewCmdOperator(f, func(_ context.Context, o *OperatorOptions) error {
+		o.Clusters = load
+		return operatorRun(t.Context(), o)
+	})
 	cmd := matrix
 	if args[0] == "operator" {
 		cmd = operator
 	}
-	cmd.SetArgs(args[1:])
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, args[1:]...)
 	return out.String(), err
 }
 
@@ -81,9 +86,7 @@ func TestMatrix(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := run(t, some(), render.Plain, "", append([]string{"matrix"}, tt.args...)...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			var m matrix
 			if err := json.Unmarshal([]byte(out), &m); err != nil {
 				t.Fatalf("%v: %s", err, out)
@@ -138,15 +141,11 @@ func operatorArgs(more ...string) []string {
 func TestOperator(t *testing.T) {
 	fromGit, err := run(t, some(), render.Plain, "s3://acme-state?region=eu-central-1", operatorArgs(
 		"--git-secret", "clusters-git", "--env-secret", "tombolo-env", "--role-arn", "arn:aws:iam::111122223333:role/tombolo-apply")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	golden.Assert(t, fromGit, "operator-git.yaml")
 	fromImage, err := run(t, some()[1:2], render.Plain, "", "operator", "canary", "--image", "registry.example/tombolo:1.4.0",
 		"--image-dir", "/project", "--organization", "acme", "--namespace", "infra")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	golden.Assert(t, fromImage, "operator-image.yaml")
 	for _, out := range []string{fromGit, fromImage} {
 		for _, object := range decode(t, out) {
@@ -172,13 +171,9 @@ func decode(t *testing.T, text string) []metav1.Object {
 		if errors.Is(err, io.EOF) {
 			return out
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		var kind metav1.TypeMeta
-		if err := yaml.Unmarshal(document, &kind); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, yaml.Unmarshal(document, &kind))
 		object := types[kind.Kind]()
 		if err := yaml.UnmarshalStrict(document, object); err != nil {
 			t.Fatalf("%s: %v\n%s", kind.Kind, err, document)
@@ -206,9 +201,7 @@ func checkObject(t *testing.T, object metav1.Object) {
 // before.
 func TestOperatorOrder(t *testing.T) {
 	out, err := run(t, some(), render.Plain, "", operatorArgs()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	got := map[string]string{}
 	for _, object := range decode(t, out) {
 		if s, ok := object.(*stack); ok {
@@ -231,16 +224,12 @@ func TestOperatorOrder(t *testing.T) {
 			got[name] = first // in whichever order
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("prerequisites (-want +got):\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 }
 
 func TestOperatorAsJSON(t *testing.T) {
 	out, err := run(t, some()[1:2], render.JSON, "", operatorArgs()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var list struct {
 		Kind  string            `json:"kind"`
 		Items []json.RawMessage `json:"items"`
@@ -271,9 +260,7 @@ func TestOperatorRefusals(t *testing.T) {
 			clusters = some()
 		}
 		_, err := run(t, clusters, render.Plain, tt.backend, tt.args...)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
+		assert.Check(t, is.ErrorContains(err, want))
 		if f := new(fault.Error); !errors.As(err, &f) {
 			t.Errorf("%v is of no class", err)
 		}
@@ -285,14 +272,10 @@ func TestOperatorRefusals(t *testing.T) {
 func TestPlaceProgram(t *testing.T) {
 	image, project := t.TempDir(), t.TempDir()
 	pulumiYAML, err := os.ReadFile("../../../Pulumi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	program := filepath.Join(image, "tombolo-program")
 	for file, text := range map[string][]byte{program: []byte("the program"), filepath.Join(project, "Pulumi.yaml"): pulumiYAML} {
-		if err := os.WriteFile(file, text, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(file, text, 0o755))
 	}
 	for range 2 { // a pod's init container may run again
 		if out, err := exec.CommandContext(t.Context(), "sh", "-c", placeProgramScript, "sh", program, project).CombinedOutput(); err != nil {
@@ -300,19 +283,13 @@ func TestPlaceProgram(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(project, "Pulumi.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var got struct {
 		Main    string
 		Runtime struct{ Options map[string]string }
 	}
-	if err := yaml.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
-	if got.Runtime.Options["buildTarget"] != "" {
-		t.Errorf("the program is built: %v", got.Runtime.Options)
-	}
+	assert.NilError(t, yaml.Unmarshal(text, &got))
+	assert.Check(t, got.Runtime.Options["buildTarget"] == "", "the program is built: %v", got.Runtime.Options)
 	found, err := os.ReadFile(filepath.Join(project, got.Main, got.Runtime.Options["binary"]))
 	if err != nil || string(found) != "the program" {
 		t.Errorf("the engine runs %q, %v, by %+v", found, err, got)

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -26,7 +27,7 @@ type MatrixOptions struct {
 }
 
 // NewCmdMatrix returns the command; runF, if not nil, runs in place of it.
-func NewCmdMatrix(f *factory.Factory, runF func(*MatrixOptions) error) *cobra.Command {
+func NewCmdMatrix(f *factory.Factory, runF func(context.Context, *MatrixOptions) error) *cobra.Command {
 	opts := &MatrixOptions{Fleet: fleet.New(f, fleet.Operation{Name: "export matrix", Order: rollout.Forward})}
 	cmd := &cobra.Command{
 		Use:   "matrix [<cluster>...]",
@@ -46,10 +47,7 @@ Jobs of a matrix do not wait for each other. Either run them one after the other
 		Args: opts.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts.oneStage = cmd.Flags().Changed("stage")
-			if runF != nil {
-				return runF(opts)
-			}
-			return matrixRun(opts)
+			return factory.Run(cmd.Context(), opts, runF, matrixRun)
 		},
 	}
 	opts.Choice.AddFlags(cmd)
@@ -77,7 +75,7 @@ type entry struct {
 	Hub string `json:"hub"`
 }
 
-func matrixRun(o *MatrixOptions) error {
+func matrixRun(_ context.Context, o *MatrixOptions) error {
 	if o.oneStage && o.Stage < 0 {
 		return fault.NewUsage(fmt.Sprintf("--stage is %d", o.Stage), "stages are counted from 0")
 	}

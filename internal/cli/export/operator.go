@@ -1,6 +1,7 @@
 package export
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -45,7 +46,7 @@ type OperatorOptions struct {
 }
 
 // NewCmdOperator returns the command; runF, if not nil, runs in place of it.
-func NewCmdOperator(f *factory.Factory, runF func(*OperatorOptions) error) *cobra.Command {
+func NewCmdOperator(f *factory.Factory, runF func(context.Context, *OperatorOptions) error) *cobra.Command {
 	opts := &OperatorOptions{
 		Fleet:           fleet.New(f, fleet.Operation{Name: "export operator", Order: rollout.Forward}),
 		Backend:         func() string { return f.Globals.Backend },
@@ -73,10 +74,7 @@ guide.`),
 			if err := opts.check(cmd); err != nil {
 				return err
 			}
-			if runF != nil {
-				return runF(opts)
-			}
-			return operatorRun(opts)
+			return factory.Run(cmd.Context(), opts, runF, operatorRun)
 		},
 	}
 	opts.Choice.AddFlags(cmd)
@@ -121,7 +119,7 @@ func (o *OperatorOptions) check(cmd *cobra.Command) error {
 	return nil
 }
 
-func operatorRun(o *OperatorOptions) error {
+func operatorRun(_ context.Context, o *OperatorOptions) error {
 	chosen, err := o.Choose()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package factory makes what commands need from the global flags: the streams,
+// Package factory makes the dependencies of commands from the global flags: the streams,
 // the project, the lab and the driver. It is the one place where commands meet
 // the real ones; tests give a command fakes instead.
 package factory
@@ -66,7 +66,7 @@ func (g *Globals) again() []string {
 // ShellWord makes one word of a text in any POSIX shell.
 func ShellWord(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// Factory makes what commands need.
+// Factory makes the dependencies of commands.
 type Factory struct {
 	Streams *streams.Streams
 	Globals *Globals
@@ -231,17 +231,14 @@ func (f *Factory) ClustersOrAll(args []string) ([]*config.Cluster, error) {
 	return clusters.Load(files)
 }
 
-// CompleteClusters offers the names of the known clusters to the shell.
-func (f *Factory) CompleteClusters() []string {
+// CompleteClusters offers the names of the known clusters with a prefix to the shell.
+func (f *Factory) CompleteClusters(prefix string) []string {
 	root, err := f.Root()
 	if err != nil {
 		return nil
 	}
-	names, err := clusters.Known(root)
-	if err != nil {
-		return nil
-	}
-	return names
+	names, _ := clusters.Known(root) // without names there is nothing to complete
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) })
 }
 
 // Busy says that the command uses a driver or the lab: then it may have started
@@ -366,7 +363,7 @@ func (f *Factory) enterLab(ctx context.Context, root string) (map[string]string,
 }
 
 // LabFailed puts an error of the lab's start into its class: whatever the
-// command was to do has not begun.
+// command was to do has not started.
 func LabFailed(err error) error {
 	return fault.NewPrecondition("the lab did not start", "", err)
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 	"tombolo/lab"
@@ -17,21 +20,15 @@ import (
 func checkout(t *testing.T, yaml string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(yaml), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(yaml), 0o644))
 	return dir
 }
 
 func TestRoot(t *testing.T) {
 	ours := checkout(t, "name: tombolo\nruntime: go\n")
 	below := filepath.Join(ours, "a", "b")
-	if err := os.MkdirAll(below, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(below, "Pulumi.yaml"), []byte("name: other\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.MkdirAll(below, 0o755))
+	assert.NilError(t, os.WriteFile(filepath.Join(below, "Pulumi.yaml"), []byte("name: other\n"), 0o644))
 	broken := checkout(t, "name: [tombolo\n")
 	for _, test := range []struct {
 		name, dir, flag string
@@ -54,9 +51,7 @@ func TestRoot(t *testing.T) {
 			f := &Factory{Globals: &Globals{Root: test.flag}, Dir: test.dir}
 			got, err := f.Root()
 			if test.err != "" {
-				if err == nil || err.Error() != test.err {
-					t.Errorf("got %v, want %s", err, test.err)
-				}
+				assert.Check(t, is.Error(err, test.err))
 				return
 			}
 			if err != nil || got != test.want {
@@ -105,9 +100,7 @@ func TestLabSteps(t *testing.T) {
 	}
 	want := "► lab: start the lab\n✔ lab: start the lab: 4 processes (1.2s)\n" +
 		"  lab: ended what an earlier lab left\n✗ lab: check the tools\n"
-	if got := errOut.String(); got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
+	assert.Check(t, is.Equal(errOut.String(), want))
 }
 
 func TestLabStepsAreNoDocuments(t *testing.T) {
@@ -127,9 +120,7 @@ func TestAnnounce(t *testing.T) {
 	f.Announce("during")
 	progress.Close()
 	f.Announce("after")
-	if got, want := errOut.String(), "► before\n► during\n► after\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Check(t, is.Equal(errOut.String(), "► before\n► during\n► after\n"))
 }
 
 func TestEnterLabNeedsTools(t *testing.T) {
@@ -155,8 +146,6 @@ func TestAgain(t *testing.T) {
 		"--lab": {Lab: true},
 		"--lab --backend 's3://b?a=1&b=it'\\''s'": {Lab: true, Backend: "s3://b?a=1&b=it's"},
 	} {
-		if got := strings.Join(g.again(), " "); got != want {
-			t.Errorf("flags are %s, want %s", got, want)
-		}
+		assert.Check(t, is.Equal(strings.Join(g.again(), " "), want))
 	}
 }

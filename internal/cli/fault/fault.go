@@ -17,15 +17,15 @@ const (
 	Verification Class = "verification"
 	// Contract: the platform tree does not fit the clusters that follow it.
 	Contract Class = "contract"
-	// Drift: the cloud or a cluster is not as the stacks have it.
+	// Drift: the cloud or a cluster differs from the stacks.
 	Drift Class = "drift"
-	// Changes: a preview found that something would change, and was asked to tell.
+	// Changes: a preview with --exit-code found changes.
 	Changes Class = "changes"
-	// Dangerous: so it did, and something of it is dangerous.
+	// Dangerous: a preview with --exit-code found dangerous changes.
 	Dangerous Class = "dangerous"
-	// Policy: the project's policy does not let the change pass.
+	// Policy: the project's policy rejects the change.
 	Policy Class = "policy"
-	// Declined: the person at the terminal said no.
+	// Declined: the user answered no at the prompt.
 	Declined Class = "declined"
 )
 
@@ -61,13 +61,13 @@ func NewUsage(problem, remedy string) error {
 	return &Error{Class: Usage, Problem: problem, Remedy: remedy}
 }
 
-// NewPrecondition returns an error about something that must come first.
+// NewPrecondition returns an error about something that must be set up first.
 func NewPrecondition(problem, remedy string, cause error) error {
 	return &Error{Class: Precondition, Problem: problem, Remedy: remedy, Err: cause}
 }
 
-// CannotAsk is the error of a command that needs confirmation where nobody can give
-// it: with --output json, or without a terminal. It is nil where a person can.
+// CannotAsk is the error of a command that needs confirmation and cannot prompt
+// for it: with --output json, or without a terminal. It is nil when it can prompt.
 func CannotAsk(command string, json, terminal bool) error {
 	switch {
 	case json:

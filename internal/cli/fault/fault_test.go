@@ -4,6 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestError(t *testing.T) {
@@ -16,11 +19,7 @@ func TestError(t *testing.T) {
 		{&Error{Class: Declined, Problem: "declined"}, "declined"},
 		{&Error{Class: Precondition, Err: fs.ErrExist}, "file already exists"},
 	} {
-		if got := test.err.Error(); got != test.want {
-			t.Errorf("got %q, want %q", got, test.want)
-		}
+		assert.Check(t, is.Equal(test.err.Error(), test.want))
 	}
-	if !errors.Is(NewPrecondition("", "", fs.ErrNotExist), fs.ErrNotExist) {
-		t.Error("the cause is not unwrapped")
-	}
+	assert.Check(t, errors.Is(NewPrecondition("", "", fs.ErrNotExist), fs.ErrNotExist), "the cause is not unwrapped")
 }

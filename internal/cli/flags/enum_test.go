@@ -1,23 +1,22 @@
 package flags
 
-import "testing"
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
 
 type colour string
 
 func TestEnum(t *testing.T) {
 	value := colour("red")
 	e := NewEnum(&value, "red", "green")
-	if got, want := e.Type(), "red|green"; got != want {
-		t.Errorf("type: got %q, want %q", got, want)
-	}
+	assert.Check(t, is.Equal(e.Type(), "red|green"))
 	if err := e.Set("green"); err != nil || value != "green" || e.String() != "green" {
 		t.Errorf("setting green: %v, value %q", err, value)
 	}
 	err := e.Set("blue")
-	if err == nil || err.Error() != "must be one of: red, green" {
-		t.Errorf("setting blue: got %v", err)
-	}
-	if value != "green" {
-		t.Errorf("a refused value was taken: %q", value)
-	}
+	assert.Check(t, is.Error(err, "must be one of: red, green"))
+	assert.Check(t, is.Equal(value, colour("green")))
 }

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -37,8 +36,7 @@ func (f *Fleet) checkChanged() error {
 	return nil
 }
 
-// onlyChanged are the clusters with other inputs. It says why each is among
-// them.
+// onlyChanged are the clusters with changed inputs. It shows the reasons.
 func (f *Fleet) onlyChanged(all []*config.Cluster) ([]*config.Cluster, error) {
 	root, err := f.Root()
 	if err != nil {
@@ -46,7 +44,7 @@ func (f *Fleet) onlyChanged(all []*config.Cluster) ([]*config.Cluster, error) {
 	}
 	report, err := inputs.Since(f.cmd.Context(), inputs.Options{Root: root, Ref: f.ChangedSince, Tree: f.Tree}, all)
 	if err != nil {
-		return nil, notCompared(err)
+		return nil, err
 	}
 	f.Changed = &report
 	if err := f.tellChanged(all, report); err != nil {
@@ -62,23 +60,10 @@ func (f *Fleet) FileAtBase(ctx context.Context, file string) (content string, fo
 	if err != nil {
 		return "", false, err
 	}
-	content, found, err = inputs.FileAt(ctx, inputs.Options{Root: root, Ref: f.ChangedSince}, file)
-	return content, found, notCompared(err)
+	return inputs.FileAt(ctx, inputs.Options{Root: root, Ref: f.ChangedSince}, file)
 }
 
-// notCompared puts the error into its class.
-func notCompared(err error) error {
-	refusal := new(inputs.Error)
-	switch {
-	case !errors.As(err, &refusal):
-		return err
-	case refusal.BadRef:
-		return fault.NewUsage(refusal.What, refusal.Remedy)
-	}
-	return fault.NewPrecondition(refusal.What, refusal.Remedy, nil)
-}
-
-// changedDocument is what programs read.
+// changedDocument is the result in the JSON format.
 type changedDocument struct {
 	Type      string           `json:"type"`
 	Since     string           `json:"since"`

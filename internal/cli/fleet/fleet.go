@@ -1,10 +1,9 @@
-// Package fleet is what commands on clusters have in common: the flags that
-// choose clusters and say how many are worked on at a time, the run itself, what
-// is shown of it, and its journal.
+// Package fleet is what commands on several clusters have in common: the flags
+// that choose clusters and limit parallel work, the run itself, its output, and its
+// journal.
 package fleet
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -33,12 +32,11 @@ type Operation struct {
 	Order rollout.Order
 	// Changes says that it changes clusters: then its runs have a journal.
 	Changes bool
-	// Undoing is the command that takes back what this one has done. With it, a
-	// run can be resumed.
+	// Undoing is the command that undoes this one. With it, a run can be resumed.
 	Undoing string
 }
 
-// Fleet is a command's way to clusters. Commands embed it in their options.
+// Fleet gives a command its clusters. Commands embed it in their options.
 type Fleet struct {
 	Operation Operation
 	Streams   *streams.Streams
@@ -51,16 +49,16 @@ type Fleet struct {
 	Table    func() render.TableOptions
 	// Root is the project's directory.
 	Root func() (string, error)
-	// Journals are where the command's runs are written down.
+	// Journals record the command's runs.
 	Journals func() (rollout.Journals, error)
 
 	// Choice of clusters.
 	clusters.Choice
-	// Parallel is how many are worked on at a time.
+	// Parallel is how many clusters are processed at a time.
 	Parallel int
 	// FailFast starts nothing more after the first failure.
 	FailFast bool
-	// Resume goes on with the last run.
+	// Resume continues the last run.
 	Resume bool
 	// NoGate and GateTimeout are about the check between two waves.
 	NoGate      bool
@@ -74,11 +72,11 @@ type Fleet struct {
 	Unchanged []string
 
 	cmd *cobra.Command
-	// resumed is the run that goes on.
+	// resumed is the run that is continued.
 	resumed *rollout.Record
 }
 
-// New returns the way to clusters of a command.
+// New returns the Fleet of a command.
 func New(f *factory.Factory, o Operation) *Fleet {
 	return &Fleet{
 		Operation: o, Streams: f.Streams, Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
@@ -90,7 +88,7 @@ func New(f *factory.Factory, o Operation) *Fleet {
 // as verify waits.
 const DefaultGateTimeout = 10 * time.Minute
 
-// ownFlags are those of a run, which are not the operation's to keep.
+// ownFlags are those of a run. The journal does not record them.
 var ownFlags = []string{"all", "selector", "wave", "parallel", "fail-fast", "resume", "no-gate", "gate-timeout", "yes", "yes-destroy", "changed-since", "tree"}
 
 // AddFlags adds the flags that choose clusters, and those of the run.
@@ -134,9 +132,9 @@ func (f *Fleet) Args(cmd *cobra.Command, args []string) error {
 }
 
 // Choose returns the clusters that the command line is about, in the order of
-// their waves. Of a run that goes on, these are all of its clusters, and the
+// their waves. For a resumed run, these are all of its clusters, and the
 // operation's flags are set as they were, where the command line leaves them out.
-// There is none when no selected cluster has changed.
+// The list is empty when no selected cluster has changed.
 func (f *Fleet) Choose() ([]*config.Cluster, error) {
 	if f.Resume {
 		return f.chooseResumed()
@@ -162,7 +160,7 @@ func (f *Fleet) chooseResumed() ([]*config.Cluster, error) {
 		err = r.Unchanged(root)
 	}
 	if err != nil {
-		return nil, resumeFailed(err)
+		return nil, err
 	}
 	files := make([]string, len(r.Clusters))
 	for i, c := range r.Clusters {
@@ -176,14 +174,6 @@ func (f *Fleet) chooseResumed() ([]*config.Cluster, error) {
 	}
 	f.resumed, f.Selection = &r, r.Selection
 	return clusters.Load(files)
-}
-
-// resumeFailed puts the reason why no run goes on into its class.
-func resumeFailed(err error) error {
-	if why := new(rollout.ResumeError); errors.As(err, &why) {
-		return fault.NewPrecondition(why.What, why.Remedy, nil)
-	}
-	return err
 }
 
 // options are the operation's flags that the command line has.
@@ -211,7 +201,7 @@ func (f *Fleet) restore(options map[string]string) error {
 	return nil
 }
 
-// parallel is how many clusters are worked on at a time.
+// parallel is how many clusters are processed at a time.
 func (f *Fleet) parallel() int {
 	if f.Parallel > 0 {
 		return f.Parallel

@@ -12,8 +12,11 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
+	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
@@ -54,9 +57,7 @@ func newFixture(t *testing.T) *fixture {
 	s, _, out, errOut := streams.Test()
 	fx := &fixture{root: t.TempDir(), out: out, errOut: errOut}
 	fx.factory = &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Plain}, Dir: fx.root}
-	if err := os.Mkdir(filepath.Join(fx.root, "clusters"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.Mkdir(filepath.Join(fx.root, "clusters"), 0o755))
 	fx.write(t, "Pulumi.yaml", "name: tombolo\n")
 	for _, c := range []struct{ name, wave, tier string }{{"canary", "0", "test"}, {"east", "1", "live"}, {"west", "1", "live"}, {"last", "2", "live"}} {
 		fx.write(t, "clusters/"+c.name+".yaml", strings.NewReplacer("NAME", c.name, "WAVE", c.wave, "TIER", c.tier).Replace(file))
@@ -66,9 +67,7 @@ func newFixture(t *testing.T) *fixture {
 
 func (fx *fixture) write(t *testing.T, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(fx.root, name), []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(filepath.Join(fx.root, name), []byte(content), 0o644))
 }
 
 // run runs the command; it works on one cluster at a time.
@@ -145,9 +144,7 @@ func TestChoose(t *testing.T) {
 	} {
 		err := fx.run(t, strings.Fields(test.args)...)
 		// How long this one took is not to decide about the next one's order.
-		if err := os.RemoveAll(filepath.Join(fx.root, ".tombolo")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.RemoveAll(filepath.Join(fx.root, ".tombolo")))
 		if test.err != "" {
 			if err == nil || err.Error() != test.err || fx.worked != nil {
 				t.Errorf("%s: got %v, want %s", test.args, err, test.err)
@@ -162,9 +159,7 @@ func TestChoose(t *testing.T) {
 
 func TestOneClusterLooksAsItIs(t *testing.T) {
 	fx := newFixture(t)
-	if err := fx.run(t, "east"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, fx.run(t, "east"))
 	if fx.out.String() != "data of east\n" || fx.errOut.String() != "✔ east: worked on\n" {
 		t.Errorf("got %q and %q", fx.out, fx.errOut)
 	}
@@ -179,9 +174,7 @@ func TestSeveral(t *testing.T) {
 	fx.bad = []string{"east"}
 	err := fx.run(t, "--all", "--refresh")
 	want := "up: 2 of 4 clusters succeeded, 1 failed, 1 skipped; first cause: no quota; `tombolo up --resume` continues with the rest"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, want))
 	table := `CLUSTER   WAVE   PHASE       CHANGES   DURATION   RESULT    FIRST CAUSE`
 	if got := fx.out.String(); !strings.HasPrefix(got, "data of canary\n\ndata of east\n\ndata of west\n\n") || !strings.Contains(got, table) ||
 		!strings.Contains(got, "not started: east did not succeed") {
@@ -195,9 +188,7 @@ func TestSeveral(t *testing.T) {
 func TestResumed(t *testing.T) {
 	fx := newFixture(t)
 	fx.bad = []string{"east"}
-	if err := fx.run(t, "--all", "--refresh", "--yes"); err == nil {
-		t.Fatal("no failure")
-	}
+	assert.Assert(t, fx.run(t, "--all", "--refresh", "--yes") != nil, "no failure")
 	fx.bad, fx.unhealthy = nil, []string{"west"}
 	err := fx.run(t, "--resume", "--yes")
 	if verification := new(health.Error); !errors.As(err, &verification) || verification.Cluster != "west" {
@@ -224,43 +215,33 @@ func TestResumeRefusesAnotherBackend(t *testing.T) {
 	fx := newFixture(t)
 	fx.factory.Globals.Backend = "file:///here"
 	fx.bad = []string{"canary"}
-	if err := fx.run(t, "--all"); err == nil {
-		t.Fatal("no failure")
-	}
+	assert.Assert(t, fx.run(t, "--all") != nil, "no failure")
 	fx.factory.Globals.Backend = "s3://there"
 	err := fx.run(t, "--resume")
-	if f := new(fault.Error); !errors.As(err, &f) || f.Class != fault.Precondition ||
-		!strings.HasSuffix(f.Problem, "cannot be resumed: its state is in file:///here, and this is s3://there") {
+	if f := new(driverfault.Error); !errors.As(err, &f) || f.Class != driverfault.Precondition ||
+		!strings.HasSuffix(f.What, "cannot be resumed: its state is in file:///here, and this is s3://there") {
 		t.Errorf("got %v", err)
 	}
-	if fx.worked != nil {
-		t.Errorf("worked on %v", fx.worked)
-	}
+	assert.Check(t, fx.worked == nil, "worked on %v", fx.worked)
 }
 
 func TestResumeRefusesChangedFiles(t *testing.T) {
 	fx := newFixture(t)
 	fx.bad = []string{"canary"}
-	if err := fx.run(t, "--all"); err == nil {
-		t.Fatal("no failure")
-	}
+	assert.Assert(t, fx.run(t, "--all") != nil, "no failure")
 	fx.write(t, "clusters/west.yaml", "version: 1\n")
 	err := fx.run(t, "--resume")
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Class != fault.Precondition || !strings.HasSuffix(f.Problem, "cannot be resumed: since then clusters/west.yaml changed") {
+	var f *driverfault.Error
+	if !errors.As(err, &f) || f.Class != driverfault.Precondition || !strings.HasSuffix(f.What, "cannot be resumed: since then clusters/west.yaml changed") {
 		t.Errorf("got %v", err)
 	}
-	if fx.worked != nil {
-		t.Errorf("worked on %v", fx.worked)
-	}
+	assert.Check(t, fx.worked == nil, "worked on %v", fx.worked)
 }
 
 func TestJSON(t *testing.T) {
 	fx := newFixture(t)
 	fx.factory.Globals.Output = render.JSON
-	if err := fx.run(t, "east", "west"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, fx.run(t, "east", "west"))
 	lines := strings.Split(strings.TrimSpace(fx.out.String()), "\n")
 	var types []string
 	for _, line := range lines {
@@ -274,9 +255,7 @@ func TestJSON(t *testing.T) {
 		"run-started", "cluster-started", "data of east", "cluster-finished", "cluster-started", "data of west", "cluster-finished",
 		"run-finished", "summary",
 	}
-	if !slices.Equal(types, want) {
-		t.Errorf("got %v, want %v", types, want)
-	}
+	assert.Check(t, slices.Equal(types, want), "got %v, want %v", types, want)
 	if fx.errOut.Len() > 0 {
 		t.Errorf("people read %q", fx.errOut)
 	}
@@ -297,10 +276,6 @@ func TestNames(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		all = append(all, &config.Cluster{Name: name})
 	}
-	if got := Names(all); got != "a, b, c, d, e" {
-		t.Errorf("got %q", got)
-	}
-	if got := Names(append(all, &config.Cluster{Name: "f"})); got != "6 clusters" {
-		t.Errorf("got %q", got)
-	}
+	assert.Check(t, is.Equal(Names(all), "a, b, c, d, e"))
+	assert.Check(t, is.Equal(Names(append(all, &config.Cluster{Name: "f"})), "6 clusters"))
 }

@@ -9,6 +9,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 )
@@ -24,13 +25,9 @@ type Session[D any] struct {
 func With[D any](ctx context.Context, f *Fleet, open func(context.Context, automation.Observer) (D, error),
 	do func(*Session[D]) error,
 ) error {
-	p := f.Progress()
-	defer p.Close()
-	driver, err := open(ctx, p)
-	if err != nil {
-		return err
-	}
-	return do(&Session[D]{Driver: driver, Progress: p, fleet: f})
+	return factory.With(ctx, f.Progress, open, func(driver D, p *render.Progress) error {
+		return do(&Session[D]{Driver: driver, Progress: p, fleet: f})
+	})
 }
 
 // Tasks are what a run consists of.
@@ -111,8 +108,8 @@ func (s *Session[D]) runner(all []*config.Cluster, t Tasks, o Operation) (rollou
 	return r, out
 }
 
-// prepare puts clusters into the operation's order, and begins the journal, or
-// goes on with it.
+// prepare puts clusters into the operation's order, and starts the journal, or
+// continues it.
 func (f *Fleet) prepare(all []*config.Cluster) ([]rollout.Job, *rollout.Journal, error) {
 	if !f.Operation.Changes {
 		return rollout.Jobs(all, f.Operation.Order, nil), nil, nil
@@ -144,11 +141,11 @@ func (f *Fleet) prepare(all []*config.Cluster) ([]rollout.Job, *rollout.Journal,
 	return jobs, journal, nil
 }
 
-// resume takes over what the resumed run has finished.
+// resume marks the clusters that the resumed run has finished.
 func (f *Fleet) resume(journals rollout.Journals, jobs []rollout.Job) ([]rollout.Job, *rollout.Journal, error) {
 	journal, err := journals.Resume(*f.resumed)
 	if err != nil {
-		return nil, nil, resumeFailed(err)
+		return nil, nil, err
 	}
 	left := 0
 	for i, j := range jobs {

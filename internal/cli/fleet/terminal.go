@@ -52,7 +52,7 @@ func (o *output) terminal(cluster string) (t Terminal, flush func()) {
 	}
 }
 
-// interlude writes without disturbing the view that moves.
+// interlude writes without disturbing the live view.
 type interlude struct {
 	progress *render.Progress
 	w        io.Writer
@@ -64,7 +64,7 @@ func (i interlude) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// end writes the texts, and what became of each cluster.
+// end writes the texts, and the outcome for each cluster.
 func (o *output) end(s rollout.Summary) error {
 	if o.alone {
 		return nil

@@ -12,7 +12,7 @@ type view struct {
 	clusters map[string]*config.Cluster
 }
 
-// RunStarted shows what is to come.
+// RunStarted shows the clusters of the run.
 func (v view) RunStarted(p rollout.Plan) {
 	run := render.Run{Operation: p.Operation, Parallel: p.Parallel}
 	for _, j := range p.Clusters {
@@ -30,10 +30,10 @@ func (v view) RunStarted(p rollout.Plan) {
 	}
 }
 
-// ClusterFinished shows what became of a cluster.
+// ClusterFinished shows the outcome for a cluster.
 func (v view) ClusterFinished(e rollout.End) { v.Progress.ClusterFinished(endOf(e)) }
 
-// GateFinished shows whether it begins.
+// GateFinished shows whether the next wave starts.
 func (v view) GateFinished(e rollout.GateEnd) {
 	end := render.GateEnd{Wave: e.Wave, Duration: e.Duration}
 	if e.Err != nil {

@@ -2,6 +2,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -34,7 +35,7 @@ type Options struct {
 }
 
 // NewCmdGraph returns the command; runF, if not nil, runs in place of it.
-func NewCmdGraph(f *factory.Factory, runF func(*Options) error) *cobra.Command {
+func NewCmdGraph(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Format: Mermaid}
 	cmd := &cobra.Command{
 		Use:   "graph [<cluster>...]",
@@ -49,12 +50,7 @@ only the cluster files and starts nothing. The same files give the same drawing.
   tombolo graph --wave 0,1
   tombolo graph hub spoke-a spoke-b`),
 		Args: opts.Args,
-		RunE: func(*cobra.Command, []string) error {
-			if runF != nil {
-				return runF(opts)
-			}
-			return graphRun(opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, graphRun) },
 	}
 	opts.AddFlags(cmd)
 	format := flags.NewEnum(&opts.Format, Mermaid, SVG)
@@ -63,7 +59,7 @@ only the cluster files and starts nothing. The same files give the same drawing.
 	return cmd
 }
 
-func graphRun(o *Options) error {
+func graphRun(_ context.Context, o *Options) error {
 	chosen, err := o.Choose()
 	if err != nil {
 		return err

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -94,9 +95,7 @@ func TestSVGStaysInside(t *testing.T) {
 			t.Errorf("%s is wider than its box of %.0f", b.Name, d.boxWidth)
 		}
 	}
-	if len(d.boxes) != len(many) {
-		t.Errorf("%d boxes are drawn of %d clusters", len(d.boxes), len(many))
-	}
+	assert.Check(t, len(d.boxes) == len(many), "%d boxes are drawn of %d clusters", len(d.boxes), len(many))
 }
 
 // TestHubElsewhere: a hub that is not among the clusters is named, and no arrow
@@ -104,47 +103,19 @@ func TestSVGStaysInside(t *testing.T) {
 func TestHubElsewhere(t *testing.T) {
 	f := arrange([]*config.Cluster{cluster("shop", "prod", 1, "mgmt")})
 	for format, got := range map[string]string{"mermaid": f.mermaid(), "svg": f.svg()} {
-		if !strings.Contains(got, "argocd of mgmt") {
-			t.Errorf("%s: the hub is not named in %s", format, got)
-		}
+		assert.Check(t, strings.Contains(got, "argocd of mgmt"), "%s: the hub is not named in %s", format, got)
 		if strings.Contains(got, "runs") && strings.Contains(got, "c_mgmt") || strings.Contains(got, "mgmt runs") {
 			t.Errorf("%s: there is an arrow from a hub that is not drawn: %s", format, got)
 		}
 	}
 }
 
-const file = `version: 1
-name: demo
-environment: dev
-cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
-network: {cidr: 10.0.0.0/16, zones: [eu-central-1a, eu-central-1b]}
-kubernetes:
-  version: "1.35"
-  nodeGroups: [{name: default, instanceTypes: [t3.large], size: {min: 1, max: 2, desired: 1}}]
-gitops:
-  engine: flux
-  url: https://git.example.com/platform.git
-  path: clusters/demo
-  distribution: {version: v2.7.5, sha256: "0000000000000000000000000000000000000000000000000000000000000000"}
-`
-
 func run(t *testing.T, output render.Format, args ...string) (string, error) {
 	t.Helper()
-	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "clusters"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "clusters", "demo.yaml"), []byte(file), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	root := clitest.Project(t, map[string]string{"demo": clitest.ClusterFile("demo", "dev", 0)})
 	s, _, out, _ := streams.Test()
 	cmd := NewCmdGraph(&factory.Factory{Streams: s, Globals: &factory.Globals{Output: output, Root: root}, Dir: root}, nil)
-	cmd.SetArgs(append([]string{}, args...))
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, args...)
 	return out.String(), err
 }
 
@@ -172,13 +143,9 @@ func TestCommand(t *testing.T) {
 
 func TestCommandRefuses(t *testing.T) {
 	_, err := run(t, render.Text, "--format", "png")
-	if want := `invalid argument "png" for "--format" flag: must be one of: mermaid, svg`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, `invalid argument "png" for "--format" flag: must be one of: mermaid, svg`))
 	_, err = run(t, render.Text, "--wave", "7")
-	if want := "no cluster matches --wave 7; `tombolo list` shows the clusters; their labels are in their files"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, "no cluster matches --wave 7; `tombolo list` shows the clusters; their labels are in their files"))
 	if _, err = run(t, render.Text, "other"); err == nil || !strings.Contains(err.Error(), `cluster "other" is not known`) {
 		t.Errorf("got %v", err)
 	}
@@ -194,7 +161,7 @@ func TestWriteFails(t *testing.T) {
 	s.Out = failing{}
 	o := &Options{Out: s.Out, JSON: func() bool { return false }, Format: Mermaid}
 	o.Clusters = func([]string) ([]*config.Cluster, error) { return some(), nil }
-	if err := graphRun(o); err == nil || err.Error() != "writing the graph: broken pipe" {
+	if err := graphRun(t.Context(), o); err == nil || err.Error() != "writing the graph: broken pipe" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // requestAt is a request at a host that answers by path.
@@ -66,12 +68,8 @@ func TestApprovals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := r.Approvals(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([]string{"ada", "bobo"}, got); diff != "" {
-				t.Errorf("approvals (-want +got):\n%s", diff)
-			}
+			assert.NilError(t, err)
+			assert.Check(t, is.Equal(cmp.Diff([]string{"ada", "bobo"}, got), ""))
 		})
 	}
 	for _, kind := range []Kind{OnGitHub, OnGitLab} {

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // answer is what a host says once.
@@ -114,8 +117,6 @@ func TestRefused(t *testing.T) {
 		true:  fmt.Errorf("wrapped: %w", &Error{Code: 403}),
 		false: errors.Join(&Error{Code: 403, Limited: true}),
 	} {
-		if got := Refused(err); got != want {
-			t.Errorf("%v is refused: %t, want %t", err, got, want)
-		}
+		assert.Check(t, is.Equal(Refused(err), want))
 	}
 }

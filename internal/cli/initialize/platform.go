@@ -1,6 +1,7 @@
 package initialize
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -21,7 +22,8 @@ type PlatformOptions struct {
 	Out    io.Writer
 	Status func() render.Status
 	JSON   func() bool
-	Root   func() (string, error)
+	// Clusters loads the named clusters; all without a name.
+	Clusters func([]string) ([]*config.Cluster, error)
 
 	Dir       string
 	Names     []string
@@ -30,8 +32,8 @@ type PlatformOptions struct {
 
 // NewCmdPlatform returns the command init platform; runF, if not nil, runs in
 // place of it.
-func NewCmdPlatform(f *factory.Factory, runF func(*PlatformOptions) error) *cobra.Command {
-	opts := &PlatformOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Root: f.Root}
+func NewCmdPlatform(f *factory.Factory, runF func(context.Context, *PlatformOptions) error) *cobra.Command {
+	opts := &PlatformOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll}
 	cmd := &cobra.Command{
 		Use:   "platform <dir> [<cluster or file>...]",
 		Short: "Write the platform tree for clusters, with the addons they turn on",
@@ -48,27 +50,20 @@ file as it is. It deletes nothing.`),
   tombolo init platform ../platform demo
   tombolo check ../platform demo`),
 		Args: cobra.ArbitraryArgs,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fault.NewUsage("the directory is missing", "say where to write: tombolo init platform <dir>")
 			}
 			opts.Dir, opts.Names = args[0], args[1:]
-			if runF != nil {
-				return runF(opts)
-			}
-			return platformRun(opts)
+			return factory.Run(cmd.Context(), opts, runF, platformRun)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.Overwrite, "overwrite", false, "replace files that differ from the reference tree's")
 	return cmd
 }
 
-func platformRun(o *PlatformOptions) error {
-	files, err := clusters.FilesOrAll(o.Root, o.Names)
-	if err != nil {
-		return err
-	}
-	loaded, err := clusters.Load(files)
+func platformRun(_ context.Context, o *PlatformOptions) error {
+	loaded, err := o.Clusters(o.Names)
 	if err != nil {
 		return err
 	}

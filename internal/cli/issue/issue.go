@@ -55,10 +55,7 @@ the pipeline's project. The token is GITLAB_TOKEN, with the scope api.`),
 			if !keys.MatchString(opts.Key) {
 				return fault.NewUsage(fmt.Sprintf("--key is %q", opts.Key), "give a word in small letters, such as drift")
 			}
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return issueRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, issueRun)
 		},
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -132,9 +135,7 @@ func TestRefusals(t *testing.T) {
 func run(t *testing.T, env map[string]string, text, key string) (string, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "text.md")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(file, []byte(text), 0o600))
 	s, _, _, errOut := streams.Test()
 	s.Unicode = true
 	f := &factory.Factory{
@@ -142,8 +143,6 @@ func run(t *testing.T, env map[string]string, text, key string) (string, error) 
 		Lookup: func(name string) (string, bool) { value, ok := env[name]; return value, ok },
 	}
 	cmd := NewCmdIssue(f, nil)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs([]string{"--file", file, "--key", key, "--title", "Drift"})
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, "--file", file, "--key", key, "--title", "Drift")
 	return errOut.String(), err
 }

@@ -56,10 +56,7 @@ path.`),
 		Args: factory.OneCluster(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return kubeconfigRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, kubeconfigRun)
 		},
 	}
 	cmd.Flags().StringVar(&opts.File, "file", "", "write to `path`, readable only by you, and print the path")
@@ -79,13 +76,10 @@ func kubeconfigRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	c := all[0]
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return err
-	}
+	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error { return o.one(ctx, driver, all[0]) })
+}
+
+func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) error {
 	kubeconfig, err := driver.Kubeconfig(ctx, c)
 	if err != nil {
 		return err

@@ -7,8 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -32,9 +36,7 @@ func run(t *testing.T, json bool, args ...string) (string, error) {
 		o.JSON = func() bool { return json }
 		return kubeconfigRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, args...)
 	return out.String(), err
 }
 
@@ -50,24 +52,14 @@ func TestKubeconfigOnStandardOutput(t *testing.T) {
 
 func TestKubeconfigFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("config", []byte("old and longer than the new content of the file"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile("config", []byte("old and longer than the new content of the file"), 0o644))
 	got, err := run(t, false, "demo", "--file", "config")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	path := strings.TrimSuffix(got, "\n")
-	if !filepath.IsAbs(path) {
-		t.Errorf("the path %q is not absolute", path)
-	}
+	assert.Check(t, filepath.IsAbs(path), "the path %q is not absolute", path)
 	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if mode := info.Mode().Perm(); mode != 0o600 {
-		t.Errorf("the file has mode %o, want 600", mode)
-	}
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(info.Mode().Perm(), os.FileMode(0o600)))
 	if written, err := os.ReadFile(path); err != nil || string(written) != content {
 		t.Errorf("the file holds %q, %v", written, err)
 	}
@@ -102,9 +94,7 @@ func TestPluginByItsPath(t *testing.T) {
 		t.Errorf("without the plugin: got %v", err)
 	}
 	plugin := filepath.Join(dir, "aws")
-	if err := os.WriteFile(plugin, []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(plugin, []byte("#!/bin/sh\n"), 0o755))
 	got, err := withPluginPath([]byte(withPlugin))
 	if err != nil || !strings.Contains(string(got), "command: "+plugin+"\n") {
 		t.Errorf("got %v:\n%s", err, got)

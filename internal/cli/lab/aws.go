@@ -52,10 +52,7 @@ func NewCmdAWS(f *factory.Factory, runF func(context.Context, *AWSOptions) error
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Args = args
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return awsRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, awsRun)
 		},
 	}
 }

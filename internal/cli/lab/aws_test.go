@@ -5,6 +5,9 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestAWS(t *testing.T) {
@@ -32,9 +35,7 @@ func TestAWS(t *testing.T) {
 			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
 				t.Errorf("got the error %v, want %q", err, test.err)
 			}
-			if out.String() != test.want {
-				t.Errorf("got %q, want %q", &out, test.want)
-			}
+			assert.Check(t, is.Equal(out.String(), test.want))
 		})
 	}
 }

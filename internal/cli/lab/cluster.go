@@ -11,7 +11,7 @@ import (
 
 // NewCmdCluster returns the group of commands lab cluster.
 func NewCmdCluster(f *factory.Factory) *cobra.Command {
-	cmd := group("cluster", "Cut a cluster of the lab off, or restart its API server", `
+	cmd := factory.Group("cluster <command>", "Cut a cluster of the lab off, or restart its API server", `
 Disturb the Kubernetes API of one of the lab's clusters. A cluster has the name
 that it has in EKS, see "tombolo lab status".`)
 	for _, c := range []struct {

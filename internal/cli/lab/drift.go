@@ -17,7 +17,7 @@ import (
 
 // NewCmdDrift returns the group of commands lab drift.
 func NewCmdDrift(f *factory.Factory) *cobra.Command {
-	cmd := group("drift", "Change or delete something in the lab's cloud, past Pulumi", `
+	cmd := factory.Group("drift <command>", "Change or delete something in the lab's cloud, past Pulumi", `
 Do to the stand-in of the cloud what people do in a console: change or delete a
 resource without Pulumi knowing. "tombolo drift" shows it, and "tombolo up
 --refresh" puts it right again. What AWS would refuse is refused.`)
@@ -62,10 +62,7 @@ property.`),
 			if opts.Changes, err = assignments(args[2:]); err != nil {
 				return err
 			}
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return driftRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, driftRun)
 		},
 	}
 }
@@ -81,10 +78,7 @@ func NewCmdDriftDelete(f *factory.Factory, runF func(context.Context, *DriftOpti
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Type, opts.Name = args[0], args[1]
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return driftRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, driftRun)
 		},
 	}
 }

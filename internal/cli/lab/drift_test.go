@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -27,7 +29,7 @@ func TestDriftArguments(t *testing.T) {
 		{args: []string{"Vpc", "demo"}, err: "requires at least 3 arg(s), only received 2"},
 	} {
 		var got *DriftOptions
-		err := execute(t, NewCmdDriftChange(testFactory(), func(_ context.Context, o *DriftOptions) error { got = o; return nil }), test.args)
+		err := clitest.Execute(t, NewCmdDriftChange(testFactory(), func(_ context.Context, o *DriftOptions) error { got = o; return nil }), test.args...)
 		if (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
 			t.Errorf("%q: %v, want %q", test.args, err, test.err)
 			continue
@@ -46,30 +48,15 @@ func testFactory() *factory.Factory {
 	return &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
 }
 
-func execute(t *testing.T, cmd *cobra.Command, args []string) error {
-	t.Helper()
-	cmd.SetArgs(args)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	return cmd.ExecuteContext(t.Context())
-}
-
 func TestDriftRun(t *testing.T) {
 	f, errOut, out := &fake{}, &bytes.Buffer{}, &bytes.Buffer{}
 	o := &DriftOptions{Lab: f.open, Out: out, Status: to(errOut), JSON: no, Type: "T", Name: "n", Changes: map[string]any{"a": "b"}}
-	if err := driftRun(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, driftRun(t.Context(), o))
 	o.Changes, o.JSON = nil, yes
-	if err := driftRun(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := errOut.String(), "✔ changed T n behind Pulumi's back\n"; got != want {
-		t.Errorf("people read %q, want %q", got, want)
-	}
+	assert.NilError(t, driftRun(t.Context(), o))
+	assert.Check(t, is.Equal(errOut.String(), "✔ changed T n behind Pulumi's back\n"))
 	want := `{"type":"lab-drift","done":"deleted","resource":{"type":"T","id":"n","name":"","region":"","created":"0001-01-01T00:00:00Z"}}` + "\n"
-	if out.String() != want {
-		t.Errorf("machines read %s", out)
-	}
+	assert.Check(t, is.Equal(out.String(), want))
 	if diff := cmp.Diff([]string{"change T n map[a:b]", "delete T n"}, f.calls); diff != "" {
 		t.Error(diff)
 	}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -21,7 +22,7 @@ type EnvOptions struct {
 }
 
 // NewCmdEnv returns the command lab env; runF, if not nil, runs in place of it.
-func NewCmdEnv(f *factory.Factory, runF func(*EnvOptions) error) *cobra.Command {
+func NewCmdEnv(f *factory.Factory, runF func(context.Context, *EnvOptions) error) *cobra.Command {
 	opts := &EnvOptions{Lab: open(f), Out: f.Streams.Out, JSON: f.JSON}
 	return &cobra.Command{
 		Use:   "env",
@@ -32,16 +33,11 @@ They include the lab's passphrase and Git token, which are valid only in the lab
 With --output json, print one object of names and values.`),
 		Example: `  eval "$(tombolo lab env)"`,
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if runF != nil {
-				return runF(opts)
-			}
-			return envRun(opts)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, envRun) },
 	}
 }
 
-func envRun(o *EnvOptions) error {
+func envRun(_ context.Context, o *EnvOptions) error {
 	l, err := o.Lab()
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 
 // NewCmdFault returns the group of commands lab fault.
 func NewCmdFault(f *factory.Factory) *cobra.Command {
-	cmd := group("fault", "Make requests to the lab's cloud go wrong", `
+	cmd := factory.Group("fault <command>", "Make requests to the lab's cloud go wrong", `
 Make the next requests to the stand-in of the cloud go wrong, to see what comes
 of it. Faults end with their count, when they are cleared, and with the lab.`)
 	cmd.AddCommand(NewCmdFaultAdd(f, nil), NewCmdFaultList(f, nil), NewCmdFaultClear(f, nil))
@@ -72,10 +72,7 @@ error, or does not find what it created. A --count below four causes only retrie
 		Args: cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Fault.Kind, opts.Fault.Operation, opts.Fault.Type = standin.FaultKind(args[0]), args[1], args[2]
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return faultAddRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, faultAddRun)
 		},
 	}
 	cmd.Flags().IntVar(&opts.Fault.Count, "count", 1, "how many requests fail")
@@ -92,10 +89,7 @@ func NewCmdFaultList(f *factory.Factory, runF func(context.Context, *FaultOption
 		Short: "List the faults that have not happened yet",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return faultListRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, faultListRun)
 		},
 	}
 }
@@ -115,10 +109,7 @@ func NewCmdFaultClear(f *factory.Factory, runF func(context.Context, *FaultOptio
 				}
 				opts.IDs = append(opts.IDs, id)
 			}
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return faultClearRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, faultClearRun)
 		},
 	}
 }

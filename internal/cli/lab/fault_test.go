@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/internal/cli/clitest"
 	"tombolo/lab"
 	"tombolo/lab/standin"
 )
@@ -16,20 +19,14 @@ import (
 func TestFaultArguments(t *testing.T) {
 	var got *FaultOptions
 	keep := func(_ context.Context, o *FaultOptions) error { got = o; return nil }
-	if err := execute(t, NewCmdFaultAdd(testFactory(), keep), []string{"slow", "create", "*", "--count", "3", "--delay", "1s"}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, clitest.Execute(t, NewCmdFaultAdd(testFactory(), keep), "slow", "create", "*", "--count", "3", "--delay", "1s"))
 	want := lab.Fault{Kind: standin.FaultSlow, Operation: "create", Type: "*", Count: 3, Delay: time.Second}
-	if diff := cmp.Diff(want, got.Fault); diff != "" {
-		t.Error(diff)
-	}
-	if err := execute(t, NewCmdFaultClear(testFactory(), keep), []string{"1", "2"}); err != nil || !cmp.Equal(got.IDs, []int{1, 2}) {
+	assert.Check(t, is.DeepEqual(got.Fault, want))
+	if err := clitest.Execute(t, NewCmdFaultClear(testFactory(), keep), "1", "2"); err != nil || !cmp.Equal(got.IDs, []int{1, 2}) {
 		t.Errorf("%v, %v", got.IDs, err)
 	}
-	err := execute(t, NewCmdFaultClear(testFactory(), keep), []string{"Vpc"})
-	if want := "\"Vpc\" is not the id of a fault; see `tombolo lab fault list`"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	err := clitest.Execute(t, NewCmdFaultClear(testFactory(), keep), "Vpc")
+	assert.Check(t, is.Error(err, "\"Vpc\" is not the id of a fault; see `tombolo lab fault list`"))
 }
 
 func TestFaultRun(t *testing.T) {
@@ -37,26 +34,16 @@ func TestFaultRun(t *testing.T) {
 	o := &FaultOptions{Lab: f.open, Out: out, Status: to(errOut), JSON: no, Table: plain}
 	o.Fault = lab.Fault{Kind: standin.FaultQuota, Operation: "create", Type: "aws:ec2/vpc:Vpc", Count: 2}
 	for _, run := range []func(context.Context, *FaultOptions) error{faultListRun, faultAddRun, faultListRun, faultClearRun} {
-		if err := run(t.Context(), o); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, run(t.Context(), o))
 	}
 	want := "there is no fault\n✔ fault 1 added: create of aws:ec2/vpc:Vpc, quota, 2 times\n✔ faults removed: 1, left: 0\n"
-	if errOut.String() != want {
-		t.Errorf("people read %q, want %q", errOut, want)
-	}
+	assert.Check(t, is.Equal(errOut.String(), want))
 	table := "ID   KIND    OPERATION   TYPE              LEFT\n1    quota   create      aws:ec2/vpc:Vpc   2\n"
-	if out.String() != table {
-		t.Errorf("the table is\n%s\nwant\n%s", out, table)
-	}
+	assert.Check(t, out.String() == table, "the table is\n%s\nwant\n%s", out, table)
 	o.JSON = yes
 	out.Reset()
-	if err := faultAddRun(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := out.String(), `{"type":"lab-faults","faults":[{"id":1,"kind":"quota","operation":"create","type":"aws:ec2/vpc:Vpc","count":2}]}`+"\n"; got != want {
-		t.Errorf("machines read %s, want %s", got, want)
-	}
+	assert.NilError(t, faultAddRun(t.Context(), o))
+	assert.Check(t, is.Equal(out.String(), `{"type":"lab-faults","faults":[{"id":1,"kind":"quota","operation":"create","type":"aws:ec2/vpc:Vpc","count":2}]}`+"\n"))
 }
 
 func TestClusterRun(t *testing.T) {

@@ -3,13 +3,11 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"tombolo/internal/cli/factory"
-	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
 	"tombolo/internal/render"
 	"tombolo/lab"
@@ -36,7 +34,7 @@ type Lab interface {
 
 // NewCmdLab returns the group of commands.
 func NewCmdLab(f *factory.Factory) *cobra.Command {
-	cmd := group("lab", "Start, stop and look into the lab", `
+	cmd := factory.Group("lab <command>", "Start, stop and look into the lab", `
 The lab runs everything on this machine, without a cloud account: the Pulumi
 engine, Kubernetes control planes and the GitOps controllers are real, and the
 cloud's API is a stand-in. Its state is in .lab/ of the project.`)
@@ -46,23 +44,6 @@ cloud's API is a stand-in. Its state is in .lab/ of the project.`)
 		NewCmdServe(f), NewCmdAWS(f, nil),
 	)
 	return cmd
-}
-
-// group is a command that only has others.
-func group(name, short, long string) *cobra.Command {
-	return &cobra.Command{
-		Use:   name + " <command>",
-		Short: short,
-		Long:  strings.TrimSpace(long),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return fault.NewUsage(fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()),
-				fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
 }
 
 // open adapts the factory to the commands' own interface.
@@ -93,12 +74,7 @@ controllers. light-engine: an API server, on one etcd for all clusters, and the
 engine's controllers. light: only the API server, so verify would wait forever. A
 lab keeps its profile until lab down.`),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return upRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
 	profile := flags.NewEnum(&opts.Profile, lab.Profiles()...)
 	cmd.Flags().Var(profile, "profile", "which processes a cluster has (default full, or $"+lab.ProfileVariable+")")
@@ -139,12 +115,7 @@ func NewCmdDown(f *factory.Factory, runF func(context.Context, *DownOptions) err
 Stop every process of the lab and remove .lab/: its resources, the state of its
 stacks, and its logs. Nothing outside the lab is changed.`),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return downRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, downRun) },
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/internal/render"
 	"tombolo/lab"
 )
@@ -98,12 +101,8 @@ func to(b *bytes.Buffer) func() render.Status {
 func TestUpAndDown(t *testing.T) {
 	f, errOut, steps := &fake{}, &bytes.Buffer{}, 0
 	up := &UpOptions{Lab: f.open, Status: to(errOut), Steps: func() func(lab.Step) { return func(lab.Step) { steps++ } }}
-	if err := upRun(t.Context(), up); err != nil {
-		t.Fatal(err)
-	}
-	if err := downRun(t.Context(), &DownOptions{Lab: f.open, Status: to(errOut)}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, upRun(t.Context(), up))
+	assert.NilError(t, downRun(t.Context(), &DownOptions{Lab: f.open, Status: to(errOut)}))
 	if got, want := errOut.String(), "✔ the lab is running\n✔ the lab is gone\n"; got != want || steps != 1 {
 		t.Errorf("people read %q after %d steps, want %q", got, steps, want)
 	}
@@ -113,20 +112,14 @@ func TestUpAndDown(t *testing.T) {
 func TestUpWithAProfile(t *testing.T) {
 	f := &fake{}
 	o := &UpOptions{Lab: f.open, Profile: lab.Light, Status: to(&bytes.Buffer{}), Steps: func() func(lab.Step) { return func(lab.Step) {} }}
-	if err := upRun(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := strings.Join(f.calls, ", "), "profile light, up"; got != want {
-		t.Errorf("it did %s, want %s", got, want)
-	}
+	assert.NilError(t, upRun(t.Context(), o))
+	assert.Check(t, is.Equal(strings.Join(f.calls, ", "), "profile light, up"))
 }
 
 func TestUpFails(t *testing.T) {
 	f := &fake{err: errors.New("etcd missing in .tools/bin; run `make tools`")}
 	err := upRun(t.Context(), &UpOptions{Lab: f.open, Steps: func() func(lab.Step) { return func(lab.Step) {} }})
-	if want := "the lab did not start: etcd missing in .tools/bin; run `make tools`"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, "the lab did not start: etcd missing in .tools/bin; run `make tools`"))
 }
 
 func TestStatus(t *testing.T) {
@@ -194,27 +187,17 @@ func TestStatusDocument(t *testing.T) {
 func TestEnv(t *testing.T) {
 	f := &fake{env: map[string]string{"PATH": "/a dir:/bin", "PASSPHRASE": `it's "$x"`}}
 	var out bytes.Buffer
-	if err := envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: no}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, envRun(t.Context(), &EnvOptions{Lab: f.open, Out: &out, JSON: no}))
 	want := "export PASSPHRASE='it'\\''s \"$x\"'\nexport PATH='/a dir:/bin'\n"
-	if out.String() != want {
-		t.Errorf("got %q, want %q", &out, want)
-	}
+	assert.Check(t, is.Equal(out.String(), want))
 	out.Reset()
-	if err := envRun(&EnvOptions{Lab: f.open, Out: &out, JSON: yes}); err != nil {
-		t.Fatal(err)
-	}
-	if want := `{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}` + "\n"; out.String() != want {
-		t.Errorf("got %q, want %q", &out, want)
-	}
+	assert.NilError(t, envRun(t.Context(), &EnvOptions{Lab: f.open, Out: &out, JSON: yes}))
+	assert.Check(t, is.Equal(out.String(), `{"PASSPHRASE":"it's \"$x\"","PATH":"/a dir:/bin"}`+"\n"))
 }
 
 func TestLogs(t *testing.T) {
 	f := &fake{log: filepath.Join(t.TempDir(), "etcd.log")}
-	if err := os.WriteFile(f.log, []byte("one\ntwo\nthree\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(f.log, []byte("one\ntwo\nthree\n"), 0o600))
 	for _, test := range []struct {
 		name      string
 		o         LogsOptions
@@ -235,9 +218,7 @@ func TestLogs(t *testing.T) {
 			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
 				t.Errorf("got the error %v, want %q", err, test.err)
 			}
-			if out.String() != test.want {
-				t.Errorf("got %q, want %q", &out, test.want)
-			}
+			assert.Check(t, is.Equal(out.String(), test.want))
 		})
 	}
 }
@@ -256,29 +237,21 @@ func (s *signalling) Write(p []byte) (int, error) {
 
 func TestFollow(t *testing.T) {
 	f := &fake{log: filepath.Join(t.TempDir(), "etcd.log")}
-	if err := os.WriteFile(f.log, []byte("one\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(f.log, []byte("one\n"), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &signalling{written: make(chan string, 8)}
 	done := make(chan error, 1)
 	go func() {
 		done <- logsRun(ctx, &LogsOptions{Lab: f.open, Out: out, Process: "etcd", Follow: true, Every: time.Millisecond})
 	}()
-	if got := <-out.written; got != "one\n" {
-		t.Errorf("got %q first", got)
-	}
+	assert.Check(t, is.Equal(<-out.written, "one\n"))
 	file, err := os.OpenFile(f.log, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	defer file.Close()
 	if _, err := file.WriteString("two\n"); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-out.written; got != "one\ntwo\n" {
-		t.Errorf("got %q then", got)
-	}
+	assert.Check(t, is.Equal(<-out.written, "one\ntwo\n"))
 	cancel()
 	if err := <-done; err != nil {
 		t.Errorf("an interrupt ended following with %v", err)

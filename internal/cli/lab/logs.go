@@ -44,10 +44,7 @@ func NewCmdLogs(f *factory.Factory, runF func(context.Context, *LogsOptions) err
 			if len(args) > 0 {
 				opts.Process = args[0]
 			}
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return logsRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, logsRun)
 		},
 	}
 	cmd.Flags().BoolVarP(&opts.Follow, "follow", "f", false, "continue with new lines")

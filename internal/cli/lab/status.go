@@ -36,12 +36,7 @@ Show the processes of the lab, its addresses, and every resource in the cloud's
 stand-in. After destroy there is no resource. If the lab is not running, show the
 resources that it has on disk.`),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return statusRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, statusRun) },
 	}
 }
 

@@ -46,12 +46,7 @@ List the clusters of the project in the order of their waves, with the number of
 resources in each of their stacks. Clusters that have stacks but no longer a file
 come last.`),
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return listRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, listRun) },
 	}
 }
 
@@ -66,16 +61,16 @@ func listRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return err
-	}
-	found, err := driver.List(ctx, filepath.Join(root, "clusters"))
-	if err != nil {
-		return err
-	}
+	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error {
+		found, err := driver.List(ctx, filepath.Join(root, "clusters"))
+		if err != nil {
+			return err
+		}
+		return o.write(found)
+	})
+}
+
+func (o *Options) write(found []automation.ClusterInfo) error {
 	if o.JSON() {
 		return render.WriteJSON(o.Out, document{Type: "clusters", Clusters: append([]automation.ClusterInfo{}, found...)})
 	}

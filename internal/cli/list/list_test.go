@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/internal/cli/factory"
@@ -34,9 +37,7 @@ func run(t *testing.T, d *driver, json bool) (out, errOut string) {
 		return listRun(ctx, o)
 	})
 	cmd.SetArgs([]string{})
-	if err := cmd.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.ExecuteContext(t.Context()))
 	return stdout.String(), stderr.String()
 }
 
@@ -56,12 +57,8 @@ demo            dev           eu-central-1   0      31     14 (updating)   2026-
 prod            prod          eu-west-1      2      -      -               -
 old (no file)   -             -              0      3      -               -
 `
-	if out != want {
-		t.Errorf("got:\n%s\nwant:\n%s", out, want)
-	}
-	if d.dir != filepath.Join("project", "clusters") {
-		t.Errorf("the driver looked into %s", d.dir)
-	}
+	assert.Check(t, is.Equal(out, want))
+	assert.Check(t, d.dir == filepath.Join("project", "clusters"), "the driver looked into %s", d.dir)
 }
 
 func TestListEmpty(t *testing.T) {
@@ -70,7 +67,5 @@ func TestListEmpty(t *testing.T) {
 		t.Errorf("got %q and %q, want %q", out, errOut, want)
 	}
 	out, _ = run(t, &driver{}, true)
-	if want := `{"type":"clusters","clusters":[]}` + "\n"; out != want {
-		t.Errorf("got %q, want %q", out, want)
-	}
+	assert.Check(t, is.Equal(out, `{"type":"clusters","clusters":[]}`+"\n"))
 }

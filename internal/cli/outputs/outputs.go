@@ -68,10 +68,7 @@ values as JSON. Secrets are masked.`),
 			if len(args) > 1 {
 				opts.Key = args[1]
 			}
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return outputsRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, outputsRun)
 		},
 	}
 	flag := flags.NewEnum(&which, core, bootstrap)

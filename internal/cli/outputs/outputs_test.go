@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -28,12 +31,8 @@ func run(t *testing.T, json bool, args ...string) (string, error) {
 		}
 		return outputsRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err := cmd.ExecuteContext(t.Context())
-	if strings.Contains(out.String(), "s3cr3t") {
-		t.Errorf("a secret is printed: %q", out)
-	}
+	err := clitest.Execute(t, cmd, args...)
+	assert.Check(t, !strings.Contains(out.String(), "s3cr3t"), "a secret is printed: %q", out)
 	return out.String(), err
 }
 

@@ -73,12 +73,7 @@ from that commit, so that a change cannot relax its own rules.`),
 			}
 			return opts.Args(cmd, args)
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return previewRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, previewRun) },
 	}
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)

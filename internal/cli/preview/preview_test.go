@@ -6,6 +6,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/config"
@@ -73,12 +75,8 @@ demo-bootstrap: 1 to create
 				return previewRun(ctx, o)
 			})
 			cmd.SetArgs(test.args)
-			if err := cmd.ExecuteContext(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if got := out.String(); got != test.want {
-				t.Errorf("got:\n%s\nwant:\n%s", got, test.want)
-			}
+			assert.NilError(t, cmd.ExecuteContext(t.Context()))
+			assert.Check(t, is.Equal(out.String(), test.want))
 		})
 	}
 }

@@ -122,7 +122,7 @@ func (o *Options) reviewRun(ctx context.Context) error {
 		}})
 	})
 	if ctx.Err() != nil {
-		return failed // half a look is no result
+		return failed // an incomplete result is not used
 	}
 	o.gather(&set, all, seen)
 	if policy != nil {
@@ -210,7 +210,7 @@ func (o *Options) gather(set *plan.Set, all []*config.Cluster, seen *collector) 
 	set.Sort()
 }
 
-// conclude writes what was found, and says by an error what the exit code tells.
+// conclude writes the result, and returns the error for the exit code.
 func (o *Options) conclude(set plan.Set, failed error) error {
 	if o.Markdown() {
 		comment := review.Comment(set, review.Options{Key: o.Key, MaxSize: o.MaxSize})
@@ -284,7 +284,7 @@ func (c *collector) before(open func(context.Context, automation.Observer) (Driv
 	}
 }
 
-// StackStarted forgets what an attempt before has said.
+// StackStarted forgets the events of an earlier attempt.
 func (c *collector) StackStarted(stack, operation string) {
 	c.mu.Lock()
 	c.readers[stack] = &plan.Reader{}

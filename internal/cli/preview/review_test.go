@@ -10,9 +10,12 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -59,9 +62,7 @@ func previewed(t *testing.T, open func(automation.Observer) Driver, files map[st
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	t.Chdir(dir)
 	s, _, out, errOut := streams.Test()
@@ -78,9 +79,7 @@ func previewed(t *testing.T, open func(automation.Observer) Driver, files map[st
 		o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) { return open(observer), nil }
 		return previewRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err = cmd.ExecuteContext(t.Context())
+	err = clitest.Execute(t, cmd, args...)
 	return dir, out.String(), errOut.String(), err
 }
 
@@ -143,9 +142,7 @@ func TestApprovals(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"-1", "two", ""} {
-		if err := new(Approvals).Set(text); err == nil {
-			t.Errorf("%q was taken", text)
-		}
+		assert.Check(t, new(Approvals).Set(text) != nil, "%q was taken", text)
 	}
 }
 
@@ -169,13 +166,9 @@ func TestApprovalsWithoutAHost(t *testing.T) {
 func TestReviewOfWhatFails(t *testing.T) {
 	open := func(o automation.Observer) Driver { return broken{driver{o}} }
 	dir, stdout, stderr, err := previewed(t, open, nil, "demo", "broken", "--output", "markdown", "--exit-code", "--html", "preview.html")
-	if err == nil || !strings.Contains(err.Error(), "the account is another one") {
-		t.Errorf("error %v", err)
-	}
+	assert.Check(t, is.ErrorContains(err, "the account is another one"))
 	for _, want := range []string{"**The preview of broken is incomplete:** `the account is another one`\n", "<details><summary><b>demo</b>: 1 to create</summary>"} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("the comment has no %q:\n%s", want, stdout)
-		}
+		assert.Check(t, is.Contains(stdout, want))
 	}
 	if !strings.Contains(stderr, "broken") || strings.Contains(stderr, "<!--") {
 		t.Errorf("besides the comment it says\n%s", stderr)

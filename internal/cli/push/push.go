@@ -53,12 +53,7 @@ it before or after up.`),
   tombolo push prod --branch upgrade-flux
   tombolo push prod --own-credentials`),
 		Args: opts.Args,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return pushRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, pushRun) },
 	}
 	opts.AddFlags(cmd)
 	cmd.Flags().StringVar(&opts.Branch, "branch", "", "push to this `branch`, for a pull request (default: the branch that the cluster follows)")

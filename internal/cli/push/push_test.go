@@ -8,9 +8,12 @@ import (
 	"sync"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -54,9 +57,7 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 		o.JSON = func() bool { return json }
 		return pushRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err = cmd.ExecuteContext(t.Context())
+	err = clitest.Execute(t, cmd, args...)
 	return stdout.String(), stderr.String(), err
 }
 
@@ -98,13 +99,9 @@ func TestPushFlags(t *testing.T) {
 
 func TestPushJSON(t *testing.T) {
 	out, _, err := run(t, &driver{result: automation.PushResult{Branch: "flux", Proposed: true}}, true, "demo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	var d map[string]any
-	if err := json.Unmarshal([]byte(out), &d); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, json.Unmarshal([]byte(out), &d))
 	if d["type"] != "push" || d["cluster"] != "demo" || d["commit"] != commit || d["proposed"] != true || d["into"] != "main" {
 		t.Errorf("document %s", out)
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/config"
 	"tombolo/tests/browser"
 )
@@ -48,17 +51,11 @@ func TestPageInABrowser(t *testing.T) {
 	policy := &config.Policy{File: config.PolicyFile, Rules: []config.PolicyRule{
 		{Name: "nodes", Match: config.PolicyMatch{Dangers: []string{config.AnyDanger}}, Decision: config.SecondApproval},
 	}}
-	if err := set.Judge(policy, 1); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, set.Judge(policy, 1))
 	text, err := Page(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	page := string(text)
-	if strings.Count(page, strict) != 1 {
-		t.Fatalf("the page's policy is not %q", strict)
-	}
+	assert.Assert(t, strings.Count(page, strict) == 1, "the page's policy is not %q", strict)
 	visited := strings.Replace(browser.Visited(t, page, unfold), strict, lenient, 1)
 	for _, width := range []int{browser.Narrow, browser.Wide} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
@@ -72,9 +69,7 @@ func TestPageInABrowser(t *testing.T) {
 				_, seen, _ := strings.Cut(dom, "data-seen=")
 				t.Errorf("want %s, got %.300s", want, seen)
 			}
-			if complaints != "" {
-				t.Errorf("the browser complains:\n%s", complaints)
-			}
+			assert.Check(t, is.Equal(complaints, ""))
 		})
 	}
 }

@@ -8,11 +8,14 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/plan"
 	"tombolo/config"
+	"tombolo/internal/cli/webpage/pagetest"
 )
 
 type object = map[string]any
@@ -150,13 +153,9 @@ func TestComments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			comment := Comment(set, Options{Key: "preview"})
 			golden.Assert(t, comment, name+".md")
-			if again := Comment(changesOfRequests()[name], Options{Key: "preview"}); again != comment {
-				t.Error("the same change makes another comment")
-			}
+			assert.Check(t, is.Equal(Comment(changesOfRequests()[name], Options{Key: "preview"}), comment))
 			page, err := Page(set)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			for _, text := range []string{comment, string(page)} {
 				if strings.Contains(text, "hunter2") || strings.Contains(text, plugin.UnknownStringValue) {
 					t.Errorf("it has a secret, or the engine's mark of what is unknown:\n%s", text)
@@ -168,10 +167,8 @@ func TestComments(t *testing.T) {
 
 func TestPage(t *testing.T) {
 	page, err := Page(changesOfRequests()["upgrade"])
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Assert(t, string(page), "upgrade.html")
+	assert.NilError(t, err)
+	pagetest.Golden(t, string(page), "upgrade.html")
 }
 
 // A comment fits, and every fence and every fold in it is closed.
@@ -217,14 +214,10 @@ func TestPolicyInTheComment(t *testing.T) {
 		2: {"- ✅ **nodes** has its second approval, as nodes are drained: ", "aws"},
 	} {
 		judged := set
-		if err := judged.Judge(policy, approvals); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, judged.Judge(policy, approvals))
 		comment := Comment(judged, Options{Key: "preview"})
 		for _, text := range []string{want[0], "### Policy `tombolo.policy.yaml`\n", "- ❌ **aws** is denied: "} {
-			if !strings.Contains(comment, text) {
-				t.Errorf("with %d approvals nobody reads %q:\n%s", approvals, text, comment)
-			}
+			assert.Check(t, strings.Contains(comment, text), "with %d approvals nobody reads %q:\n%s", approvals, text, comment)
 		}
 		var unmet []string
 		for _, v := range judged.Unmet() {

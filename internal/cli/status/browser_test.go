@@ -4,10 +4,11 @@ package status
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/tests/browser"
 )
@@ -38,11 +39,7 @@ const visit = `(function () {
 // script works, nothing is loaded from elsewhere, nothing is wider than the
 // window, and the browser has nothing to complain of.
 func TestPageInABrowser(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("testdata", "status.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := browser.Visited(t, string(text), visit)
+	page := browser.Visited(t, writtenPage(t), visit)
 	for _, width := range []int{browser.Narrow, browser.Wide} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			dom, complaints := browser.Open(t, page, width)
@@ -52,9 +49,7 @@ func TestPageInABrowser(t *testing.T) {
 				_, seen, _ := strings.Cut(dom, "data-seen=")
 				t.Errorf("want %s, got %.300s", want, seen)
 			}
-			if complaints != "" {
-				t.Errorf("the browser complains:\n%s", complaints)
-			}
+			assert.Check(t, is.Equal(complaints, ""))
 		})
 	}
 }

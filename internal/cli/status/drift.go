@@ -5,7 +5,7 @@ import (
 	"tombolo/internal/cli/factory"
 )
 
-// lastDrift is what tombolo drift has found last; nil when it never looked.
+// lastDrift is the last result of tombolo drift; nil without one.
 func lastDrift(f *factory.Factory, cluster string) (*Drift, error) {
 	store, err := f.Drift()
 	if err != nil {

@@ -12,36 +12,35 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/render"
 	"tombolo/internal/wording"
 )
 
-// gather finds out how clusters stand, in the order of their waves. Clusters
-// that have stacks and no file any more come last.
+// gather returns the status of the clusters, in the order of their waves. Clusters
+// that have stacks but no longer a file come last.
 func (o *Options) gather(ctx context.Context, all []*config.Cluster) ([]Standing, error) {
 	root, err := o.Root()
 	if err != nil {
 		return nil, err
 	}
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return nil, err
-	}
-	listed, err := driver.List(ctx, filepath.Join(root, "clusters"))
-	if err != nil {
-		return nil, err
-	}
-	runs, err := o.Records()
-	if err != nil {
-		return nil, err
-	}
-	found, err := o.remembered(all, listed, runs)
-	if err != nil {
-		return nil, err
-	}
-	o.Status().Doing("looking at %s", wording.Count(len(all), "cluster"))
-	return found, o.lookAll(ctx, driver, all, found)
+	var found []Standing
+	err = factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error {
+		listed, err := driver.List(ctx, filepath.Join(root, "clusters"))
+		if err != nil {
+			return err
+		}
+		runs, err := o.Records()
+		if err != nil {
+			return err
+		}
+		if found, err = o.remembered(all, listed, runs); err != nil {
+			return err
+		}
+		o.Status().Doing("looking at %s", wording.Count(len(all), "cluster"))
+		return o.lookAll(ctx, driver, all, found)
+	})
+	return found, err
 }
 
 // remembered is what is known of the clusters without asking them: the first
@@ -81,7 +80,7 @@ func fromFile(c *config.Cluster) Standing {
 	return s
 }
 
-// lastOf is what became of a cluster in the newest run that has begun it.
+// lastOf is the outcome for a cluster in the newest run that has started it.
 func lastOf(cluster string, runs []rollout.Record) *Last {
 	for _, r := range runs {
 		e, ok := r.Ends[cluster]
@@ -100,8 +99,8 @@ func lastOf(cluster string, runs []rollout.Record) *Last {
 	return nil
 }
 
-// lookAll looks at all clusters that have a file. One that cannot be looked at
-// keeps no other from being looked at.
+// lookAll looks at all clusters that have a file. A failure for one does not stop
+// the others.
 func (o *Options) lookAll(ctx context.Context, driver Driver, all []*config.Cluster, found []Standing) error {
 	var group errgroup.Group
 	group.SetLimit(o.Parallel)
@@ -121,7 +120,7 @@ func (o *Options) lookAll(ctx context.Context, driver Driver, all []*config.Clus
 	return errors.Join(group.Wait(), ctx.Err())
 }
 
-// see notes what a look has found, or why there was none.
+// see records the result of a look, or why there is none.
 func (s *Standing) see(look health.Look, err error) {
 	s.Kubernetes.Deployed = look.Kubernetes
 	g := GitOps{State: gitopsReady, Total: len(look.Checks)}

@@ -40,7 +40,7 @@ type Tile struct {
 	Level string
 }
 
-// Tiles count the clusters by how they stand.
+// Tiles count the clusters by their status.
 func (p page) Tiles() []Tile {
 	ready, trouble, drifted, absent := 0, 0, 0, 0
 	for _, s := range p.Clusters {

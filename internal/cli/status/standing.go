@@ -9,7 +9,7 @@ import (
 	"tombolo/automation/rollout"
 )
 
-// Standing is how a cluster stands.
+// Standing is the status of a cluster.
 type Standing struct {
 	Name        string `json:"cluster"`
 	Environment string `json:"environment,omitempty"`
@@ -24,7 +24,7 @@ type Standing struct {
 	Kubernetes Kubernetes `json:"kubernetes"`
 	// Stacks that exist.
 	Stacks []backend.StackInfo `json:"stacks"`
-	// Last is the last operation that a journal tells of; nil when none does.
+	// Last is the last operation in a journal; nil when there is none.
 	Last *Last `json:"last,omitempty"`
 	// Drift is the last comparison; nil when there was none.
 	Drift *Drift `json:"drift,omitempty"`
@@ -51,7 +51,7 @@ func (k Kubernetes) String() string {
 	return k.Deployed + ", file has " + k.File
 }
 
-// Last is what became of a cluster in the last run that had it.
+// Last is the outcome of the last run on a cluster.
 type Last struct {
 	Operation string          `json:"operation"`
 	Outcome   rollout.Outcome `json:"outcome,omitempty"`
@@ -115,8 +115,8 @@ func (s Standing) engine() string {
 	return strings.TrimSpace(s.Engine + " " + s.EngineVersion)
 }
 
-// lastText is the last operation in short. Where no journal tells of one, it is
-// when the stacks have changed.
+// lastText is the last operation in short. Without one in a journal, it is when
+// the stacks were changed.
 func (s Standing) lastText(now time.Time) string {
 	if s.Last != nil {
 		return fmt.Sprintf("%s %s %s", s.Last.Operation, s.Last.outcome(), ago(now, s.Last.At))

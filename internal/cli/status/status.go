@@ -78,12 +78,7 @@ and does not wait: a cluster that does not answer in time is shown as such.
   tombolo status --selector environment=prod
   tombolo status demo --timeout 5s --output json`),
 		Args: opts.Args,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return statusRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, statusRun) },
 	}
 	opts.AddFlags(cmd)
 	cmd.Flags().StringVar(&opts.HTML, "html", "", "also write a page to this `file`")

@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/automation"
@@ -19,8 +20,10 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
+	"tombolo/internal/cli/webpage/pagetest"
 	"tombolo/internal/render"
 )
 
@@ -47,7 +50,7 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (health.Look, error
 		found.Checks[1].Ready, found.Checks[1].Message = false, "dependency 'flux-system/<infrastructure>' is not ready"
 		found.Cause = &found.Checks[1]
 	case "broken":
-		return health.Look{}, &fault.Precondition{
+		return health.Look{}, &fault.Error{
 			What: "stack broken-core has no outputs: it was not deployed yet", Remedy: "run `tombolo up broken`",
 		}
 	case "silent":
@@ -57,42 +60,15 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (health.Look, error
 	return found, nil
 }
 
-// clusterFile is a cluster file of little but what it must have.
-func clusterFile(name string, wave int) string {
-	return fmt.Sprintf(`version: 1
-name: %s
-environment: prod
-wave: %d
-cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
-network: {cidr: 10.0.0.0/16, zones: [eu-central-1a, eu-central-1b]}
-kubernetes:
-  version: "1.35"
-  nodeGroups: [{name: default, instanceTypes: [t3.large], size: {min: 1, max: 2, desired: 1}}]
-gitops:
-  engine: flux
-  url: https://git.example.com/platform.git
-  path: clusters/%s
-  distribution: {version: v2.7.5, sha256: "%064d"}
-`, name, wave, name, 0)
-}
-
 var waves = map[string]int{"demo": 0, "old": 0, "broken": 1, "silent": 1, "new": 2}
 
 func project(t *testing.T) string {
 	t.Helper()
-	root := t.TempDir()
-	if err := os.Mkdir(filepath.Join(root, "clusters"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	files := map[string]string{}
 	for name, wave := range waves {
-		if err := os.WriteFile(filepath.Join(root, "clusters", name+".yaml"), []byte(clusterFile(name, wave)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files[name] = clitest.ClusterFile(name, "prod", wave)
 	}
-	if err := os.WriteFile(filepath.Join(root, "Pulumi.yaml"), []byte("name: tombolo\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return root
+	return clitest.Project(t, files)
 }
 
 func stacks(name string, at time.Time) []backend.StackInfo {
@@ -165,17 +141,13 @@ func run(t *testing.T, output render.Format, set func(*Options), args ...string)
 		}
 		return statusRun(ctx, o)
 	})
-	cmd.SetArgs(append([]string{}, args...))
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err = cmd.ExecuteContext(t.Context())
+	err = clitest.Execute(t, cmd, args...)
 	return out.String(), errOut.String(), err
 }
 
 func TestStatus(t *testing.T) {
 	stdout, stderr, err := run(t, render.Text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	golden.Assert(t, stdout+"---\n"+stderr, "status.golden")
 }
 
@@ -205,36 +177,33 @@ func TestStatusOfWaves(t *testing.T) {
 	}
 }
 
+// writtenPage is the page that the command writes.
+func writtenPage(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fleet.html")
+	_, stderr, err := run(t, render.Text, nil, "--html", path)
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(stderr, "the page is in "+path))
+	text, err := os.ReadFile(path)
+	assert.NilError(t, err)
+	return string(text)
+}
+
 // TestPage reads the page, which must need nothing from elsewhere and take no
 // text of a cluster as its own.
 func TestPage(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "fleet.html")
-	_, stderr, err := run(t, render.Text, nil, "--html", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "the page is in " + path; !strings.Contains(stderr, want) {
-		t.Errorf("standard error is %q, want %q in it", stderr, want)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.Assert(t, string(text), "status.html")
+	text := writtenPage(t)
+	pagetest.Golden(t, text, "status.html")
 	outside := regexp.MustCompile(`(?i)(src|href)\s*=|url\([^#]|@import|https?://`)
-	for _, found := range outside.FindAllString(strings.ReplaceAll(string(text), `xmlns="http://www.w3.org/2000/svg"`, ""), -1) {
+	for _, found := range outside.FindAllString(strings.ReplaceAll(text, `xmlns="http://www.w3.org/2000/svg"`, ""), -1) {
 		t.Errorf("the page takes something from elsewhere: %s", found)
 	}
-	if strings.Contains(string(text), "<limit exceeded>") {
-		t.Error("the page takes a cause as its own text")
-	}
+	assert.Check(t, !strings.Contains(text, "<limit exceeded>"), "the page takes a cause as its own text")
 }
 
 func TestPageCannotBeWritten(t *testing.T) {
 	_, _, err := run(t, render.Text, nil, "--html", filepath.Join(t.TempDir(), "missing", "fleet.html"))
-	if err == nil || !strings.Contains(err.Error(), "write the page: ") {
-		t.Errorf("got %v", err)
-	}
+	assert.Check(t, is.ErrorContains(err, "write the page: "))
 }
 
 func TestStatusFails(t *testing.T) {
@@ -264,9 +233,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	_, _, err := run(t, render.Text, func(o *Options) {
 		loaded, err := config.Load(filepath.Join(project(t), "clusters", "demo.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		found := []Standing{{Name: "demo", Stacks: stacks("demo", now)}}
 		if err := o.lookAll(ctx, driver{}, []*config.Cluster{loaded}, found); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v, want the cancellation", err)

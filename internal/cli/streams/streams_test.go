@@ -5,6 +5,9 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestUTF8Locale(t *testing.T) {
@@ -22,9 +25,7 @@ func TestUTF8Locale(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			lookup := func(name string) (string, bool) { v, ok := test.env[name]; return v, ok }
-			if got := utf8Locale(lookup); got != test.want {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
+			assert.Check(t, is.Equal(utf8Locale(lookup), test.want))
 		})
 	}
 }
@@ -36,9 +37,7 @@ func TestAsk(t *testing.T) {
 	if err != nil || answer != "yes" {
 		t.Errorf("got %q, %v", answer, err)
 	}
-	if got, want := errOut.String(), "go on? "; got != want {
-		t.Errorf("asked %q, want %q", got, want)
-	}
+	assert.Check(t, is.Equal(errOut.String(), "go on? "))
 }
 
 func TestAskWithoutAnswer(t *testing.T) {

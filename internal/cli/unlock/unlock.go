@@ -72,10 +72,7 @@ Without a terminal and without --yes, it only shows the locks.`),
 		Args: factory.OneCluster(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return unlockRun(cmd.Context(), opts)
+			return factory.Run(cmd.Context(), opts, runF, unlockRun)
 		},
 	}
 	stack := flags.NewEnum(&opts.Stack, stacks.Kinds()...)
@@ -92,13 +89,7 @@ func unlockRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	progress := o.Progress()
-	defer progress.Close()
-	driver, err := o.Driver(ctx, progress)
-	if err != nil {
-		return err
-	}
-	return o.one(ctx, driver, all[0])
+	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error { return o.one(ctx, driver, all[0]) })
 }
 
 func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) error {

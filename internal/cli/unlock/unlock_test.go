@@ -6,9 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -64,9 +68,7 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 		o.Now = func() time.Time { return since.Add(90 * time.Minute) }
 		return unlockRun(ctx, o)
 	})
-	cmd.SetArgs(append([]string{"demo"}, args...))
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd, append([]string{"demo"}, args...)...)
 	return ended{out.String(), errOut.String(), err}
 }
 
@@ -82,9 +84,7 @@ func TestUnlock(t *testing.T) {
 	}
 	want := "Remove the lock of demo-core? [y/N] ✔ demo-core: removed the lock\n" +
 		"the next up or destroy of demo first finds out how the interrupted operation ended\n"
-	if got.errOut != want {
-		t.Errorf("got %q, want %q", got.errOut, want)
-	}
+	assert.Check(t, is.Equal(got.errOut, want))
 }
 
 func TestUnlockDeclined(t *testing.T) {

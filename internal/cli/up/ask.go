@@ -15,7 +15,7 @@ import (
 	"tombolo/internal/render"
 )
 
-// ask shows the plans and asks once whether to go on. It returns the clusters
+// ask shows the plans and prompts once for confirmation. It returns the clusters
 // that have something to change: there is nothing to ask about the others.
 func (o *Options) ask(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) ([]*config.Cluster, error) {
 	plans, err := o.plans(ctx, s, all)

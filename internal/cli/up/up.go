@@ -81,12 +81,7 @@ Without a terminal, --yes is required.`),
   tombolo up --resume --yes
   tombolo up ./clusters/demo.yaml --yes --output json`),
 		Args: opts.Args,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return upRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)

@@ -10,12 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/health"
 	"tombolo/automation/preflight"
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/config/strict"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -92,9 +96,7 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	fx := &fixture{driver: &driver{planned: automation.Changes{"create": 3}}, in: in, out: out, errOut: errOut}
 	cmd := NewCmdUp(f, func(_ context.Context, o *Options) error { fx.opts = o; return nil })
 	cmd.SetArgs(args)
-	if err := cmd.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, cmd.ExecuteContext(t.Context()))
 	fx.opts.Clusters = func(names []string) ([]*config.Cluster, error) {
 		var all []*config.Cluster
 		for _, name := range names {
@@ -132,7 +134,7 @@ func TestUp(t *testing.T) {
 					{Cluster: "prod", Findings: []preflight.Finding{preflight.Bad("quota", preflight.Fail, "ask for more", "5 of 5 are used")}},
 				}
 			},
-			err:  "an up would fail: prod; nothing was started: do what is said beside each finding, or leave the cluster out",
+			err:  "an up would fail: prod; nothing was started: follow the remedy of each finding, or leave the cluster out",
 			says: "✗ prod: quota: 5 of 5 are used; ask for more",
 		},
 		{
@@ -205,15 +207,9 @@ func TestUp(t *testing.T) {
 				test.setup(fx)
 			}
 			err := upRun(t.Context(), fx.opts)
-			if got := text(err); got != test.err {
-				t.Errorf("got the error %q, want %q", got, test.err)
-			}
-			if !slices.Equal(fx.driver.calls, test.calls) {
-				t.Errorf("got the calls %q, want %q", fx.driver.calls, test.calls)
-			}
-			if !strings.Contains(fx.errOut.String(), test.says) {
-				t.Errorf("people read %q, want %q in it", fx.errOut, test.says)
-			}
+			assert.Check(t, is.Equal(text(err), test.err))
+			assert.Check(t, slices.Equal(fx.driver.calls, test.calls), "got the calls %q, want %q", fx.driver.calls, test.calls)
+			assert.Check(t, strings.Contains(fx.errOut.String(), test.says), "people read %q, want %q in it", fx.errOut, test.says)
 		})
 	}
 }
@@ -234,23 +230,16 @@ func TestUpBadFileStartsNothing(t *testing.T) {
 func TestUpResultDocument(t *testing.T) {
 	fx := newFixture(t, "demo", "--yes")
 	fx.json()
-	if err := upRun(t.Context(), fx.opts); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, upRun(t.Context(), fx.opts))
 	want := `{"type":"result","command":"up","cluster":"demo","stacks":[{"stack":"demo-core","operation":"up",` +
 		`"changes":{"create":3},"changed":3,"seconds":0}],"seconds":2}` + "\n"
-	if got := fx.out.String(); got != want {
-		t.Errorf("got  %swant %s", got, want)
-	}
+	assert.Check(t, is.Equal(fx.out.String(), want))
 }
 
 func TestUpWithoutCluster(t *testing.T) {
 	s, _, _, _ := streams.Test()
 	cmd := NewCmdUp(&factory.Factory{Streams: s, Globals: &factory.Globals{}}, nil)
-	cmd.SetArgs(nil)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs([]string{})
-	err := cmd.ExecuteContext(t.Context())
+	err := clitest.Execute(t, cmd)
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Class != fault.Usage || f.Problem != "no cluster is selected" {
 		t.Errorf("got %v", err)

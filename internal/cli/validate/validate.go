@@ -2,6 +2,7 @@
 package validate
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -20,16 +21,17 @@ type Options struct {
 	Out    io.Writer
 	Status func() render.Status
 	JSON   func() bool
-	Root   func() (string, error)
-	Schema func() ([]byte, error)
+	// Clusters loads the named clusters; all without a name.
+	Clusters func([]string) ([]*config.Cluster, error)
+	Schema   func() ([]byte, error)
 
 	Names       []string
 	PrintSchema bool
 }
 
 // NewCmdValidate returns the command; runF, if not nil, runs in place of it.
-func NewCmdValidate(f *factory.Factory, runF func(*Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Root: f.Root, Schema: config.Schema}
+func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
+	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema}
 	cmd := &cobra.Command{
 		Use:   "validate [<cluster or file>...]",
 		Short: "Check cluster files",
@@ -41,27 +43,20 @@ Nothing is started.`),
   tombolo validate
   tombolo validate demo ./other/cluster.yaml
   tombolo validate --schema >cluster.schema.json`),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Names = args
-			if runF != nil {
-				return runF(opts)
-			}
-			return validateRun(opts)
+			return factory.Run(cmd.Context(), opts, runF, validateRun)
 		},
 	}
 	cmd.Flags().BoolVar(&opts.PrintSchema, "schema", false, "print the JSON schema of the cluster file, for editors")
 	return cmd
 }
 
-func validateRun(o *Options) error {
+func validateRun(_ context.Context, o *Options) error {
 	if o.PrintSchema {
 		return o.printSchema()
 	}
-	files, err := clusters.FilesOrAll(o.Root, o.Names)
-	if err != nil {
-		return err
-	}
-	loaded, err := clusters.Load(files)
+	loaded, err := o.Clusters(o.Names)
 	if err != nil {
 		return err
 	}

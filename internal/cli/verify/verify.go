@@ -59,12 +59,7 @@ spoke are on its hub. If the time runs out, the first cause is named.`),
   tombolo verify --all --timeout 5m
   tombolo verify demo --timeout 30s --output json`),
 		Args: opts.Args,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if runF != nil {
-				return runF(cmd.Context(), opts)
-			}
-			return verifyRun(cmd.Context(), opts)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, verifyRun) },
 	}
 	opts.AddFlags(cmd)
 	opts.AddChangedFlags(cmd)

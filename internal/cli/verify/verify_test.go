@@ -7,9 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/automation"
 	"tombolo/automation/health"
 	"tombolo/config"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -36,9 +40,7 @@ func run(t *testing.T, d *driver, json bool, args ...string) (out, errOut string
 		o.JSON = func() bool { return json }
 		return verifyRun(ctx, o)
 	})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	cmd.SetArgs(args)
-	err = cmd.ExecuteContext(t.Context())
+	err = clitest.Execute(t, cmd, args...)
 	return stdout.String(), stderr.String(), err
 }
 
@@ -59,33 +61,23 @@ func failing() *driver {
 func TestVerifyReady(t *testing.T) {
 	d := &driver{v: health.Verification{Checks: []health.Check{{Kind: "ConfigMap", Name: "infra-config", Ready: true}}, Waited: time.Second}}
 	out, errOut, err := run(t, d, false, "demo", "--timeout", "30s", "--revision", "abc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if d.got.Timeout != 30*time.Second || d.got.Revision != "abc" {
 		t.Errorf("the driver was asked for %+v", d.got)
 	}
-	if want := "✔ demo: 1 object is ready, after 1s\n"; errOut != want {
-		t.Errorf("people read %q, want %q", errOut, want)
-	}
-	if !strings.Contains(out, "ConfigMap   infra-config   yes") {
-		t.Errorf("the table is %q", out)
-	}
+	assert.Check(t, is.Equal(errOut, "✔ demo: 1 object is ready, after 1s\n"))
+	assert.Check(t, is.Contains(out, "ConfigMap   infra-config   yes"))
 }
 
 func TestVerifyShowsWhatFailed(t *testing.T) {
 	d := failing()
 	out, _, err := run(t, d, false, "demo")
-	if !errors.Is(err, d.err) {
-		t.Errorf("got %v, want %v", err, d.err)
-	}
+	assert.Check(t, errors.Is(err, d.err), "got %v, want %v", err, d.err)
 	want := `KIND            NAME                   READY   REVISION        MESSAGE
 GitRepository   flux-system/platform   yes     main@sha1:abc
 Kustomization   flux-system/apps       no      main@sha1:abc   no such variable
 `
-	if out != want {
-		t.Errorf("got:\n%s\nwant:\n%s", out, want)
-	}
+	assert.Check(t, is.Equal(out, want))
 }
 
 func TestVerifyDocument(t *testing.T) {
@@ -94,18 +86,12 @@ func TestVerifyDocument(t *testing.T) {
 		t.Errorf("got %v and %q", err, out)
 	}
 	for _, want := range []string{`"type":"verification"`, `"ready":false`, `"cause":{"kind":"Kustomization"`, `"seconds":3`} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the document lacks %s: %s", want, out)
-		}
+		assert.Check(t, is.Contains(out, want))
 	}
-	if errOut != "" {
-		t.Errorf("people read %q", errOut)
-	}
+	assert.Check(t, is.Equal(errOut, ""))
 }
 
 func TestVerifyTimeout(t *testing.T) {
 	_, _, err := run(t, &driver{}, false, "demo", "--timeout", "0s")
-	if want := "--timeout is 0s; give a duration such as 30s or 5m"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	assert.Check(t, is.Error(err, "--timeout is 0s; give a duration such as 30s or 5m"))
 }

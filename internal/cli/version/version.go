@@ -2,6 +2,7 @@
 package version
 
 import (
+	"context"
 	"io"
 	"runtime/debug"
 	"strings"
@@ -31,18 +32,13 @@ type Options struct {
 }
 
 // NewCmdVersion returns the command; runF, if not nil, runs in place of it.
-func NewCmdVersion(f *factory.Factory, runF func(*Options) error) *cobra.Command {
+func NewCmdVersion(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{Out: f.Streams.Out, JSON: f.JSON, Table: f.Table, Build: debug.ReadBuildInfo}
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the versions of tombolo and of what it is built with",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if runF != nil {
-				return runF(opts)
-			}
-			return versionRun(opts)
-		},
+		RunE:  func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, versionRun) },
 	}
 }
 
@@ -54,7 +50,7 @@ type document struct {
 	Modules map[string]string `json:"modules"`
 }
 
-func versionRun(o *Options) error {
+func versionRun(_ context.Context, o *Options) error {
 	d := read(o.Build)
 	if o.JSON() {
 		return render.WriteJSON(o.Out, d)

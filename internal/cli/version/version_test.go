@@ -5,6 +5,9 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/internal/render"
 )
 
@@ -40,7 +43,7 @@ go          unknown
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var b bytes.Buffer
-			err := versionRun(&Options{
+			err := versionRun(t.Context(), &Options{
 				Out: &b, JSON: func() bool { return test.json }, Build: test.info,
 				Table: func() render.TableOptions { return render.TableOptions{} },
 			})
@@ -52,7 +55,5 @@ go          unknown
 }
 
 func TestRelease(t *testing.T) {
-	if got := own(&debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}}); got != "0.1.0" {
-		t.Errorf("got %q", got)
-	}
+	assert.Check(t, is.Equal(own(&debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}}), "0.1.0"))
 }

@@ -1,18 +1,27 @@
-// Package webpage writes the HTML pages of commands. The styles and scripts of a
-// page are in its template, and its policy forbids the browser to load anything.
+// Package webpage writes the HTML pages of commands. What the pages have in common
+// is in base.html; each has a template of its own for title, style and body. Styles
+// and scripts are inside the page, and its policy forbids the browser to load anything.
 package webpage
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"html/template"
 
 	"tombolo/internal/file"
 )
 
-// Render executes the template of a page.
+//go:embed base.html
+var base string
+
+// Render executes the template of a page, which defines "title", "style" and
+// "body", and "scripts" when its policy allows scripts.
 func Render(text string, functions template.FuncMap, data any) ([]byte, error) {
-	t, err := template.New("page").Funcs(functions).Parse(text)
+	t, err := template.New("base").Funcs(functions).Parse(base)
+	if err == nil {
+		_, err = t.New("page").Parse(text)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the template of the page: %w", err)
 	}

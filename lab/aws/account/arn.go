@@ -21,7 +21,7 @@ func ARN(c *standin.Call, service, resource string) string {
 	return ARNIn(c.Cloud, c.Region, service, resource)
 }
 
-// CallerARN is who calls: the one user of the account.
+// CallerARN is the ARN of the caller: the one user of the account.
 func CallerARN(c *standin.Cloud, region string) string {
 	return fmt.Sprintf("arn:%s:iam::%s:user/tombolo", Partition(region), c.Account)
 }

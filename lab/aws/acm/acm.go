@@ -78,17 +78,13 @@ func Types() map[string]*standin.Type {
 var certificateName = regexp.MustCompile(`^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])$`)
 
 func validateCertificate(in standin.Props) []standin.Problem {
-	problems := standin.ExactlyOne(in, "domainName", "privateKey")
+	problems := append(standin.ExactlyOne(in, "domainName", "privateKey"), standin.OneOf(in, "validationMethod", "DNS", "EMAIL", "HTTP")...)
 	for _, key := range []string{"domainName", "subjectAlternativeNames"} {
 		for _, name := range in.At(key) {
 			if strings.HasSuffix(name, ".") {
 				problems = append(problems, standin.Problem{Path: key, Reason: fmt.Sprintf("invalid value for %s (cannot end with a period)", key)})
 			}
 		}
-	}
-	methods := []string{"DNS", "EMAIL", "HTTP"}
-	if method := in.Str("validationMethod"); method != "" && !slices.Contains(methods, method) {
-		problems = append(problems, standin.Problem{Path: "validationMethod", Reason: fmt.Sprintf("expected validationMethod to be one of %q, got %s", methods, method)})
 	}
 	return problems
 }
@@ -227,7 +223,7 @@ func createValidation(c *standin.Call) (string, error) {
 // does by the lab's clock.
 func awaitCertificate(ctx context.Context, c *standin.Cloud, r *standin.Record) error {
 	arn := r.Inputs.Str("certificateArn")
-	timer := time.NewTimer(max(time.Duration(float64(validationTimeout)*c.LatencyScale), c.Patience))
+	timer := time.NewTimer(max(time.Duration(float64(validationTimeout)*c.LatencyScale), c.LeastWait))
 	defer timer.Stop()
 	for {
 		unlock := c.Lock()

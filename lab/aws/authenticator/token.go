@@ -1,5 +1,5 @@
-// Package authenticator makes the tokens that EKS clusters take, and tells who
-// they stand for, as the AWS IAM Authenticator does.
+// Package authenticator makes the tokens that EKS clusters take, and finds
+// the user of a token, as the AWS IAM Authenticator does.
 package authenticator
 
 import (
@@ -63,7 +63,7 @@ func newToken(c *standin.Cloud, by sigv4.Credentials, region, cluster string) st
 	return TokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(r.URL.String()))
 }
 
-// Authenticate tells who a token stands for in a cluster: its access entries
+// Authenticate finds the user of a token in a cluster: its access entries
 // give the user name and groups, and access policies add to the groups. The
 // policy AmazonEKSClusterAdminPolicy is worth system:masters; any other policy
 // is worth a group eks:access-policy:<name>, or with a namespace scope

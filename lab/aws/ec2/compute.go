@@ -39,19 +39,12 @@ func computeTypes() map[string]*standin.Type {
 var launchTemplateName = regexp.MustCompile(`^[0-9A-Za-z()./_\-]{3,128}$`)
 
 func validateLaunchTemplate(in standin.Props) []standin.Problem {
-	name := in.Str("name")
-	if name != "" && !launchTemplateName.MatchString(name) {
-		return []standin.Problem{{Path: "name", Reason: "expected length of name to be in the range (3 - 128), of letters, digits and ().-/_, got " + name}}
-	}
-	return nil
+	return standin.Matching(in, "name", launchTemplateName, "expected length of name to be in the range (3 - 128), of letters, digits and ().-/_, got ")
 }
 
 func createLaunchTemplate(c *standin.Call) (string, error) {
-	name := c.In().Str("name")
-	for r := range c.Others() {
-		if r.Outputs.Str("name") == name {
-			return "", c.Refusef("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")
-		}
+	if c.Other("name", c.In().Str("name")) != nil {
+		return "", c.Refusef("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")
 	}
 	if err := checkLaunchTemplate(c); err != nil {
 		return "", err

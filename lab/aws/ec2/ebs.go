@@ -98,20 +98,14 @@ func createSnapshot(c *standin.Call) (string, error) {
 func diskFunctions() map[string]*standin.Function {
 	return map[string]*standin.Function{
 		"aws:ebs/getEbsVolumes:getEbsVolumes": {SDK: ebs.GetEbsVolumes, Run: func(q *standin.Query) (standin.Props, error) {
-			ids := []any{}
-			for r := range q.Cloud.Each(VolumeType, q.Region) {
-				if Matches(q, r) {
-					ids = append(ids, r.ID)
-				}
-			}
-			return standin.Props{"id": q.Region, "ids": ids}, nil
+			return standin.Props{"id": q.Region, "ids": IDs(q, VolumeType)}, nil
 		}},
 		"aws:ebs/getVolume:getVolume": {SDK: ebs.LookupVolume, Run: func(q *standin.Query) (standin.Props, error) {
-			r, err := One(q, VolumeType, "EC2 EBS Volume")
-			if err != nil {
-				return nil, err
+			volume, err := Found(q, VolumeType, "EC2 EBS Volume", nil)
+			if err == nil {
+				volume["volumeId"], volume["volumeType"] = volume["id"], volume["type"]
 			}
-			return standin.Merged(standin.WithID(r), standin.Props{"volumeId": r.ID, "volumeType": r.Outputs["type"]}), nil
+			return volume, err
 		}},
 	}
 }

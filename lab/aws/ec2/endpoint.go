@@ -135,15 +135,11 @@ func endpointInVpc(c *standin.Call) error {
 		}
 		zones[zone] = true
 	}
-	for _, id := range c.In().List("routeTableIds") {
-		if c.Find(RouteTableType, id).Inputs.Str("vpcId") != vpc {
-			return c.Refusef("InvalidParameter", "Route table %s does not belong to VPC %s", id, vpc)
-		}
+	if id := Foreign(c, RouteTableType, "routeTableIds", vpc); id != "" {
+		return c.Refusef("InvalidParameter", "Route table %s does not belong to VPC %s", id, vpc)
 	}
-	for _, id := range c.In().List("securityGroupIds") {
-		if c.Find(SecurityGroupType, id).Inputs.Str("vpcId") != vpc {
-			return c.Refusef("InvalidParameter", "Security group %s does not belong to VPC %s", id, vpc)
-		}
+	if id := Foreign(c, SecurityGroupType, "securityGroupIds", vpc); id != "" {
+		return c.Refusef("InvalidParameter", "Security group %s does not belong to VPC %s", id, vpc)
 	}
 	return nil
 }

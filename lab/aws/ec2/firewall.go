@@ -186,10 +186,7 @@ func adoptGroup(c *standin.Call) (string, error) {
 }
 
 func validateGroupRule(in standin.Props) []standin.Problem {
-	var problems []standin.Problem
-	if kind := in.Str("type"); kind != "" && kind != "ingress" && kind != "egress" {
-		problems = append(problems, standin.Problem{Path: "type", Reason: fmt.Sprintf("expected type to be one of [\"ingress\" \"egress\"], got %s", kind)})
-	}
+	problems := standin.OneOf(in, "type", "ingress", "egress")
 	sources := 0
 	for _, key := range []string{"cidrBlocks", "ipv6CidrBlocks", "prefixListIds", "sourceSecurityGroupId"} {
 		if in.Has(key) {

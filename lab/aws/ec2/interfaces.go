@@ -72,10 +72,8 @@ func createInterface(c *standin.Call) (string, error) {
 // checkInterfaceGroups refuses security groups of another network.
 func checkInterfaceGroups(c *standin.Call) error {
 	subnet := c.Find(SubnetType, c.In().Str("subnetId"))
-	for _, id := range c.In().List("securityGroups") {
-		if c.Find(SecurityGroupType, id).Inputs.Str("vpcId") != subnet.Inputs.Str("vpcId") {
-			return c.Refusef("InvalidGroup.NotFound", "The security group '%s' does not exist in VPC '%s'", id, subnet.Inputs.Str("vpcId"))
-		}
+	if id := Foreign(c, SecurityGroupType, "securityGroups", subnet.Inputs.Str("vpcId")); id != "" {
+		return c.Refusef("InvalidGroup.NotFound", "The security group '%s' does not exist in VPC '%s'", id, subnet.Inputs.Str("vpcId"))
 	}
 	return nil
 }
@@ -87,7 +85,7 @@ func (n Neighbours) interfaceFunctions() map[string]*standin.Function {
 			if err != nil {
 				return nil, err
 			}
-			r, err := only(found, "EC2 Network Interface")
+			r, err := Only(found, "EC2 Network Interface")
 			if err != nil {
 				return nil, err
 			}

@@ -18,10 +18,8 @@ func Matches(q *standin.Query, r *standin.Record) bool {
 				return false
 			}
 		case "tags":
-			for k, v := range q.Args.Strs("tags") {
-				if r.Outputs.Strs("tags")[k] != v {
-					return false
-				}
+			if !r.HasTags(q.Args.Strs("tags")) {
+				return false
 			}
 		case "filters":
 		case "default", "defaultForAz":
@@ -95,19 +93,24 @@ func matchesPattern(pattern, value string) bool {
 	return ok && strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
-// One finds the only match among a type's resources.
-func One(q *standin.Query, typ, noun string) (*standin.Record, error) {
+// Found is the only match among a type's resources, with more properties over its
+// own.
+func Found(q *standin.Query, typ, noun string, more standin.Props) (standin.Props, error) {
 	var found []*standin.Record
 	for r := range q.Cloud.Each(typ, q.Region) {
 		if Matches(q, r) {
 			found = append(found, r)
 		}
 	}
-	return only(found, noun)
+	r, err := Only(found, noun)
+	if err != nil {
+		return nil, err
+	}
+	return standin.Merged(standin.WithID(r), more), nil
 }
 
-// only refuses to choose: a lookup of one thing has to find exactly one.
-func only(found []*standin.Record, noun string) (*standin.Record, error) {
+// Only refuses to choose: a lookup of one thing has to find exactly one.
+func Only(found []*standin.Record, noun string) (*standin.Record, error) {
 	switch len(found) {
 	case 0:
 		return nil, fmt.Errorf("no matching %s found", noun)
@@ -116,6 +119,18 @@ func only(found []*standin.Record, noun string) (*standin.Record, error) {
 	default:
 		return nil, fmt.Errorf("multiple %ss matched; use additional constraints to reduce matches to a single %s", noun, noun)
 	}
+}
+
+// Foreign is the first of the resources that a property of the call names that is
+// not in a VPC; "" when all are. The property is a path, such as
+// vpcConfig.subnetIds.
+func Foreign(c *standin.Call, typ, property, vpc string) string {
+	for _, id := range c.In().At(strings.Split(property, ".")...) {
+		if c.Find(typ, id).Inputs.Str("vpcId") != vpc {
+			return id
+		}
+	}
+	return ""
 }
 
 // IDs of a type's resources that a lookup asks for.

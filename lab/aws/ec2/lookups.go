@@ -11,26 +11,21 @@ import (
 func networkFunctions() map[string]*standin.Function {
 	return map[string]*standin.Function{
 		"aws:ec2/getVpc:getVpc": {SDK: ec2.LookupVpc, Run: func(q *standin.Query) (standin.Props, error) {
-			r, err := One(q, VPCType, "EC2 VPC")
-			if err != nil {
-				return nil, err
-			}
-			return standin.Merged(standin.WithID(r), standin.Props{
+			vpc, err := Found(q, VPCType, "EC2 VPC", standin.Props{
 				"state": "available", "default": false, "ipv6CidrBlock": "", "ipv6AssociationId": "",
-				"cidrBlockAssociations": []any{map[string]any{
-					"associationId": "vpc-cidr-assoc-0" + r.ID[len(r.ID)-16:],
-					"cidrBlock":     r.Outputs["cidrBlock"], "state": "associated",
-				}},
-			}), nil
+			})
+			if err == nil {
+				id := vpc.Str("id")
+				vpc["cidrBlockAssociations"] = []any{map[string]any{
+					"associationId": "vpc-cidr-assoc-0" + id[len(id)-16:], "cidrBlock": vpc["cidrBlock"], "state": "associated",
+				}}
+			}
+			return vpc, err
 		}},
 		"aws:ec2/getSubnet:getSubnet":   {SDK: ec2.LookupSubnet, Run: getSubnet},
 		"aws:ec2/getSubnets:getSubnets": {SDK: ec2.GetSubnets, Run: getSubnets},
 		"aws:ec2/getSecurityGroup:getSecurityGroup": {SDK: ec2.LookupSecurityGroup, Run: func(q *standin.Query) (standin.Props, error) {
-			r, err := One(q, SecurityGroupType, "EC2 Security Group")
-			if err != nil {
-				return nil, err
-			}
-			return standin.WithID(r), nil
+			return Found(q, SecurityGroupType, "EC2 Security Group", nil)
 		}},
 		"aws:ec2/getSecurityGroups:getSecurityGroups": {SDK: ec2.GetSecurityGroups, Run: getSecurityGroups},
 		"aws:ec2/getInstanceType:getInstanceType":     {SDK: ec2.GetInstanceType, Run: getInstanceType},
@@ -50,25 +45,15 @@ func networkFunctions() map[string]*standin.Function {
 }
 
 func getSubnet(q *standin.Query) (standin.Props, error) {
-	r, err := One(q, SubnetType, "EC2 Subnet")
-	if err != nil {
-		return nil, err
-	}
-	return standin.Merged(standin.WithID(r), standin.Props{
+	return Found(q, SubnetType, "EC2 Subnet", standin.Props{
 		"state": "available", "defaultForAz": false, "availableIpAddressCount": 251,
 		"ipv6CidrBlock": "", "ipv6CidrBlockAssociationId": "", "customerOwnedIpv4Pool": "", "outpostArn": "",
 		"enableLniAtDeviceIndex": 0, "mapCustomerOwnedIpOnLaunch": false,
-	}), nil
+	})
 }
 
 func getSubnets(q *standin.Query) (standin.Props, error) {
-	ids := []any{}
-	for r := range q.Cloud.Each(SubnetType, q.Region) {
-		if Matches(q, r) {
-			ids = append(ids, r.ID)
-		}
-	}
-	return standin.Props{"id": q.Region, "ids": ids}, nil
+	return standin.Props{"id": q.Region, "ids": IDs(q, SubnetType)}, nil
 }
 
 // getSecurityGroups lists those that EC2 made by itself too.

@@ -85,10 +85,8 @@ func createInstance(c *standin.Call) (string, error) {
 // checkInstanceGroups refuses security groups of another network.
 func checkInstanceGroups(c *standin.Call) error {
 	subnet := c.Find(SubnetType, c.In().Str("subnetId"))
-	for _, id := range c.In().List("vpcSecurityGroupIds") {
-		if c.Find(SecurityGroupType, id).Inputs.Str("vpcId") != subnet.Inputs.Str("vpcId") {
-			return c.Refusef("InvalidParameter", "Security group %s and subnet %s belong to different networks.", id, subnet.ID)
-		}
+	if id := Foreign(c, SecurityGroupType, "vpcSecurityGroupIds", subnet.Inputs.Str("vpcId")); id != "" {
+		return c.Refusef("InvalidParameter", "Security group %s and subnet %s belong to different networks.", id, subnet.ID)
 	}
 	return nil
 }

@@ -154,10 +154,8 @@ func createNat(c *standin.Call) (string, error) {
 		if allocation == "" {
 			return "", c.Refusef("MissingParameter", "The request must contain the parameter AllocationId for a public NAT gateway")
 		}
-		for r := range c.Others() {
-			if r.Inputs.Str("allocationId") == allocation {
-				return "", c.Refusef("Resource.AlreadyAssociated", "Elastic IP address [%s] is already associated", allocation)
-			}
+		if c.Other("allocationId", allocation) != nil {
+			return "", c.Refusef("Resource.AlreadyAssociated", "Elastic IP address [%s] is already associated", allocation)
 		}
 		if err := HasGateway(c, subnet); err != nil {
 			return "", err
@@ -236,10 +234,8 @@ func createTableLink(c *standin.Call) (string, error) {
 		if subnet := c.Find(SubnetType, id); subnet.Inputs.Str("vpcId") != table.Inputs.Str("vpcId") {
 			return "", c.Refusef("InvalidParameterValue", "Route table %s and subnet %s belong to different networks", table.ID, id)
 		}
-		for r := range c.Others() {
-			if r.Inputs.Str("subnetId") == id {
-				return "", c.Refusef("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", table.ID)
-			}
+		if c.Other("subnetId", id) != nil {
+			return "", c.Refusef("Resource.AlreadyAssociated", "the specified association for route table %s conflicts with an existing association", table.ID)
 		}
 	}
 	return account.NewID("rtbassoc"), nil

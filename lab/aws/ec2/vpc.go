@@ -67,7 +67,7 @@ func (n Neighbours) networkTypes() map[string]*standin.Type {
 			API:           standin.API{Service: "EC2", Create: "CreateInternetGateway", Update: "AttachInternetGateway", Remove: "DetachInternetGateway"},
 			References:    []standin.Reference{toVpc()},
 			Create:        createGateway,
-			Update:        func(c *standin.Call) error { return oneGatewayEach(c) },
+			Update:        oneGatewayEach,
 			Remove:        n.removeGateway,
 			Takes:         standin.Timing{Create: time.Second, Remove: 10 * time.Second},
 		},
@@ -195,10 +195,8 @@ func createGateway(c *standin.Call) (string, error) {
 // oneGatewayEach: a VPC has at most one internet gateway.
 func oneGatewayEach(c *standin.Call) error {
 	vpc := c.In().Str("vpcId")
-	for r := range c.Others() {
-		if vpc != "" && r.Inputs.Str("vpcId") == vpc {
-			return c.Refusef("Resource.AlreadyAssociated", "resource %s is already attached to network %s", r.ID, vpc)
-		}
+	if other := c.Other("vpcId", vpc); vpc != "" && other != nil {
+		return c.Refusef("Resource.AlreadyAssociated", "resource %s is already attached to network %s", other.ID, vpc)
 	}
 	return nil
 }

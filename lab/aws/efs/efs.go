@@ -137,11 +137,9 @@ func validateFileSystem(in standin.Props) []standin.Problem {
 func createFileSystem(c *standin.Call) (string, error) {
 	out := c.Out()
 	out.SetDefault("creationToken", "terraform-"+account.RandomHex(26))
-	for r := range c.Others() {
-		if r.Outputs.Str("creationToken") == out.Str("creationToken") {
-			return "", c.Refuse(standin.Refusal{Code: "FileSystemAlreadyExists", Status: 409, Message: "File system '%s' already exists with creation token '%s'"},
-				r.ID, out.Str("creationToken"))
-		}
+	if other := c.Other("creationToken", out.Str("creationToken")); other != nil {
+		return "", c.Refuse(standin.Refusal{Code: "FileSystemAlreadyExists", Status: 409, Message: "File system '%s' already exists with creation token '%s'"},
+			other.ID, out.Str("creationToken"))
 	}
 	if zone := c.In().Str("availabilityZoneName"); zone != "" && !slices.Contains(account.Zones(c.Region), zone) {
 		return "", c.Refusef("AvailabilityZonesMismatch", "Availability zone %s is not in region %s", zone, c.Region)
@@ -238,14 +236,11 @@ func oneTargetEachZone(c *standin.Call, subnet *standin.Record) error {
 // target has the network's default one.
 func checkMountGroups(c *standin.Call) error {
 	network := c.Find(ec2.VPCType, c.Find(ec2.SubnetType, c.In().Str("subnetId")).Inputs.Str("vpcId"))
-	groups := c.In().List("securityGroups")
-	if len(groups) > mountGroupQuota {
+	if len(c.In().List("securityGroups")) > mountGroupQuota {
 		return c.Refusef("SecurityGroupLimitExceeded", "A mount target can have at most %d security groups", mountGroupQuota)
 	}
-	for _, id := range groups {
-		if c.Find(ec2.SecurityGroupType, id).Inputs.Str("vpcId") != network.ID {
-			return c.Refusef("SecurityGroupNotFound", "The security group '%s' is not in the VPC '%s'", id, network.ID)
-		}
+	if id := ec2.Foreign(c, ec2.SecurityGroupType, "securityGroups", network.ID); id != "" {
+		return c.Refusef("SecurityGroupNotFound", "The security group '%s' is not in the VPC '%s'", id, network.ID)
 	}
 	c.Out().SetDefault("securityGroups", []any{network.Outputs["defaultSecurityGroupId"]})
 	return nil

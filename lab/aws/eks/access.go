@@ -128,7 +128,7 @@ func checkEntryKind(c *standin.Call, principal string) error {
 	if !slices.Contains(entryKinds, kind) {
 		return c.Refusef("InvalidParameterException", "The specified type is invalid: %s. Valid types: %v", kind, entryKinds)
 	}
-	if role := c.Find(iam.RoleType, principal); kind != "STANDARD" && (role == nil || role.Outputs.Str("arn") != principal) {
+	if kind != "STANDARD" && iam.RoleOf(c.Cloud, principal) == nil {
 		return c.Refusef("InvalidParameterException", "The specified principalArn is invalid: invalid principal.")
 	}
 	return nil
@@ -280,8 +280,8 @@ func createPodIdentity(c *standin.Call) (string, error) {
 // sts:TagSession as well. The wording of AWS's message is not documented.
 func checkPodRole(c *standin.Call) error {
 	arn := c.In().Str("roleArn")
-	role := c.Find(iam.RoleType, arn)
-	if role == nil || role.Outputs.Str("arn") != arn {
+	role := iam.RoleOf(c.Cloud, arn)
+	if role == nil {
 		return c.Refusef("InvalidParameterException", "Role provided in the request does not exist: %s", arn)
 	}
 	if !iam.Trusts(role, "pods.eks", "sts:AssumeRole", "sts:TagSession") {

@@ -74,15 +74,10 @@ func eksAddonTypes() map[string]*standin.Type {
 }
 
 func validateAddon(in standin.Props) []standin.Problem {
-	var problems []standin.Problem
-	for key, allowed := range map[string][]string{
-		"resolveConflictsOnCreate": {"NONE", "OVERWRITE"}, "resolveConflictsOnUpdate": {"NONE", "OVERWRITE", "PRESERVE"},
-	} {
-		if v := in.Str(key); v != "" && !slices.Contains(allowed, v) {
-			problems = append(problems, standin.Problem{Path: key, Reason: fmt.Sprintf("expected %s to be one of %v, got %s", key, allowed, v)})
-		}
-	}
-	return problems
+	return slices.Concat(
+		standin.OneOf(in, "resolveConflictsOnCreate", "NONE", "OVERWRITE"),
+		standin.OneOf(in, "resolveConflictsOnUpdate", "NONE", "OVERWRITE", "PRESERVE"),
+	)
 }
 
 func createAddon(c *standin.Call) (string, error) {
@@ -152,7 +147,7 @@ func checkAddon(c *standin.Call, cluster *standin.Record) error {
 	if !known.roles {
 		return c.Refusef("InvalidParameterException", "Addon %s does not support a service account role", name)
 	}
-	if role := c.Find(iam.RoleType, arn); role == nil || role.Outputs.Str("arn") != arn {
+	if iam.RoleOf(c.Cloud, arn) == nil {
 		return c.Refusef("InvalidParameterException", "Role %s does not exist (Error Code: NoSuchEntity)", arn)
 	}
 	return nil

@@ -73,19 +73,15 @@ func toSubnets(path ...string) standin.Reference {
 }
 
 func validateCluster(in standin.Props) []standin.Problem {
-	var problems []standin.Problem
-	if name := in.Str("name"); name != "" && !clusterName.MatchString(name) {
-		problems = append(problems, standin.Problem{Path: "name", Reason: `invalid value for name (must match ^[0-9A-Za-z][A-Za-z0-9\-_]*$, up to 100 characters), got ` + name})
-	}
+	problems := standin.Matching(in, "name", clusterName, `invalid value for name (must match ^[0-9A-Za-z][A-Za-z0-9\-_]*$, up to 100 characters), got `)
 	types := []string{"api", "audit", "authenticator", "controllerManager", "scheduler"}
 	for _, t := range in.List("enabledClusterLogTypes") {
 		if !slices.Contains(types, t) {
 			problems = append(problems, standin.Problem{Path: "enabledClusterLogTypes", Reason: fmt.Sprintf("expected enabledClusterLogTypes to be one of %v, got %s", types, t)})
 		}
 	}
-	modes := []string{"API", "API_AND_CONFIG_MAP", "CONFIG_MAP"}
-	if mode := in.Sub("accessConfig").Str("authenticationMode"); mode != "" && !slices.Contains(modes, mode) {
-		problems = append(problems, standin.Problem{Path: "accessConfig.authenticationMode", Reason: fmt.Sprintf("expected authenticationMode to be one of %v, got %s", modes, mode)})
+	for _, p := range standin.OneOf(in.Sub("accessConfig"), "authenticationMode", "API", "API_AND_CONFIG_MAP", "CONFIG_MAP") {
+		problems = append(problems, standin.Problem{Path: "accessConfig." + p.Path, Reason: p.Reason})
 	}
 	if in.Has("vpcConfig") && !standin.HasUnknown(in["vpcConfig"]) && !in.Sub("vpcConfig").Has("subnetIds") {
 		problems = append(problems, standin.Missing("vpcConfig.subnetIds", "subnetIds"))
@@ -95,10 +91,8 @@ func validateCluster(in standin.Props) []standin.Problem {
 
 func createCluster(c *standin.Call) (string, error) {
 	name := c.In().Str("name")
-	for r := range c.Others() {
-		if r.Outputs.Str("name") == name {
-			return "", c.Refuse(standin.Refusal{Code: "ResourceInUseException", Status: 409, Message: "Cluster already exists with name: %s"}, name)
-		}
+	if c.Other("name", name) != nil {
+		return "", c.Refuse(standin.Refusal{Code: "ResourceInUseException", Status: 409, Message: "Cluster already exists with name: %s"}, name)
 	}
 	for _, r := range c.Cloud.All() {
 		if r.Type == ClusterType && r.Outputs.Str("name") == name {
@@ -129,7 +123,7 @@ func createCluster(c *standin.Call) (string, error) {
 
 func checkClusterRole(c *standin.Call) error {
 	arn := c.In().Str("roleArn")
-	if role := c.Find(iam.RoleType, arn); role == nil || role.Outputs.Str("arn") != arn || !iam.Trusts(role, "eks", "sts:AssumeRole") {
+	if role := iam.RoleOf(c.Cloud, arn); role == nil || !iam.Trusts(role, "eks", "sts:AssumeRole") {
 		return c.Refusef("InvalidParameterException", "Role with arn: %s, could not be assumed because it does not exist or the trusted entity is not correct", arn)
 	}
 	return nil
@@ -152,10 +146,8 @@ func checkClusterNetwork(c *standin.Call) (string, error) {
 	if len(zones) < 2 {
 		return "", c.Refusef("InvalidParameterException", "Subnets specified must be in at least two different AZs")
 	}
-	for _, id := range config.List("securityGroupIds") {
-		if c.Find(ec2.SecurityGroupType, id).Inputs.Str("vpcId") != vpc {
-			return "", c.Refusef("InvalidParameterException", "Security group(s) [%s] are not in the same VPC as the subnets. Please specify the correct security group and retry.", id)
-		}
+	if id := ec2.Foreign(c, ec2.SecurityGroupType, "vpcConfig.securityGroupIds", vpc); id != "" {
+		return "", c.Refusef("InvalidParameterException", "Security group(s) [%s] are not in the same VPC as the subnets. Please specify the correct security group and retry.", id)
 	}
 	private, public := config.Boolean("endpointPrivateAccess"), !config.Has("endpointPublicAccess") || config.Boolean("endpointPublicAccess")
 	if !private && !public {

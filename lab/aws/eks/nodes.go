@@ -55,14 +55,9 @@ func eksNodeTypes() map[string]*standin.Type {
 }
 
 func validateNodeGroup(in standin.Props) []standin.Problem {
-	var problems []standin.Problem
+	problems := standin.OneOf(in, "capacityType", "ON_DEMAND", "SPOT", "CAPACITY_BLOCK")
 	if name := in.Str("nodeGroupName"); len(name) > 63 {
 		problems = append(problems, standin.Problem{Path: "nodeGroupName", Reason: "expected length of nodeGroupName to be in the range (0 - 63), got " + name})
-	}
-	for key, allowed := range map[string][]string{"capacityType": {"ON_DEMAND", "SPOT", "CAPACITY_BLOCK"}} {
-		if v := in.Str(key); v != "" && !slices.Contains(allowed, v) {
-			problems = append(problems, standin.Problem{Path: key, Reason: fmt.Sprintf("expected %s to be one of %v, got %s", key, allowed, v)})
-		}
 	}
 	for i, t := range in.Objects("taints") {
 		if e := t.Str("effect"); e != "" && taintEffects[e] == "" {
@@ -117,8 +112,8 @@ func createNodeGroup(c *standin.Call) (string, error) {
 // they would not join the cluster.
 func checkNodeRole(c *standin.Call) error {
 	arn := c.In().Str("nodeRoleArn")
-	role := c.Find(iam.RoleType, arn)
-	if role == nil || role.Outputs.Str("arn") != arn {
+	role := iam.RoleOf(c.Cloud, arn)
+	if role == nil {
 		return c.Refusef("InvalidParameterException", "The role with name %s cannot be found. (Service: AmazonIdentityManagement; Status Code: 404; Error Code: NoSuchEntity)", arn[strings.LastIndex(arn, "/")+1:])
 	}
 	if !iam.Trusts(role, "ec2", "sts:AssumeRole") {
@@ -144,10 +139,9 @@ func checkNodes(c *standin.Call, cluster *standin.Record) error {
 	case want > high:
 		return c.Refusef("InvalidParameterException", "desired capacity %d can't be greater than max size %d", want, high)
 	}
-	for _, id := range in.List("subnetIds") {
-		if vpc := cluster.Outputs.Sub("vpcConfig").Str("vpcId"); c.Find(ec2.SubnetType, id).Inputs.Str("vpcId") != vpc {
-			return c.Refusef("InvalidParameterException", "Subnet %s is not in the VPC of the cluster, %s", id, vpc)
-		}
+	vpc := cluster.Outputs.Sub("vpcConfig").Str("vpcId")
+	if id := ec2.Foreign(c, ec2.SubnetType, "subnetIds", vpc); id != "" {
+		return c.Refusef("InvalidParameterException", "Subnet %s is not in the VPC of the cluster, %s", id, vpc)
 	}
 	if err := checkInstances(c); err != nil {
 		return err

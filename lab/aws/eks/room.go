@@ -8,7 +8,7 @@ import (
 	"tombolo/lab/standin"
 )
 
-// Types are clusters, their nodes and addons, and who may use them.
+// Types are clusters, their nodes and addons, and the access to them.
 func Types() map[string]*standin.Type {
 	types := eksClusterTypes()
 	maps.Copy(types, eksNodeTypes())

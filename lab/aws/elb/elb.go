@@ -101,10 +101,7 @@ func missingELBSubnet() standin.Refusal {
 }
 
 func badELBName(in standin.Props) []standin.Problem {
-	if name := in.Str("name"); name != "" && !elbName.MatchString(name) {
-		return []standin.Problem{{Path: "name", Reason: "only alphanumeric characters and hyphens allowed in \"name\", up to 32, and no hyphen at its begin or end: " + name}}
-	}
-	return nil
+	return standin.Matching(in, "name", elbName, `only alphanumeric characters and hyphens allowed in "name", up to 32, and no hyphen at its begin or end: `)
 }
 
 func validateLoadBalancer(in standin.Props) []standin.Problem {
@@ -118,10 +115,8 @@ func validateLoadBalancer(in standin.Props) []standin.Problem {
 func createLoadBalancer(c *standin.Call) (string, error) {
 	in, out := c.In(), c.Out()
 	name := in.Str("name")
-	for r := range c.Others() {
-		if r.Outputs.Str("name") == name {
-			return "", c.Refusef("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", name)
-		}
+	if c.Other("name", name) != nil {
+		return "", c.Refusef("DuplicateLoadBalancerName", "A load balancer with the same name '%s' exists, but with different settings", name)
 	}
 	if err := checkBalancerNetwork(c); err != nil {
 		return "", err
@@ -180,10 +175,8 @@ func checkBalancerNetwork(c *standin.Call) error {
 	if len(ids) < 2 && c.In().Str("loadBalancerType") == "application" {
 		return c.Refusef("ValidationError", "At least two subnets in two different Availability Zones must be specified")
 	}
-	for _, id := range c.In().List("securityGroups") {
-		if c.Find(ec2.SecurityGroupType, id).Inputs.Str("vpcId") != network {
-			return c.Refusef("InvalidConfigurationRequest", "One or more security groups are invalid")
-		}
+	if ec2.Foreign(c, ec2.SecurityGroupType, "securityGroups", network) != "" {
+		return c.Refusef("InvalidConfigurationRequest", "One or more security groups are invalid")
 	}
 	c.Out()["vpcId"] = network
 	return nil
@@ -209,10 +202,8 @@ func validateTargetGroup(in standin.Props) []standin.Problem {
 func createTargetGroup(c *standin.Call) (string, error) {
 	in, out := c.In(), c.Out()
 	name := in.Str("name")
-	for r := range c.Others() {
-		if r.Outputs.Str("name") == name {
-			return "", c.Refusef("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", name)
-		}
+	if c.Other("name", name) != nil {
+		return "", c.Refusef("DuplicateTargetGroupName", "A target group with the same name '%s' exists, but with different settings", name)
 	}
 	suffix := "targetgroup/" + name + "/" + account.RandomHex(16)
 	arn := account.ARN(c, "elasticloadbalancing", suffix)
@@ -238,30 +229,15 @@ func createListener(c *standin.Call) (string, error) {
 func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
 		"aws:lb/getLbs:getLbs": {SDK: lb.GetLbs, Run: func(q *standin.Query) (standin.Props, error) {
-			arns := []any{}
-			for r := range q.Cloud.Each(LoadBalancerType, q.Region) {
-				if ec2.Matches(q, r) {
-					arns = append(arns, r.ID)
-				}
-			}
-			return standin.Props{"id": q.Region, "arns": arns}, nil
+			return standin.Props{"id": q.Region, "arns": ec2.IDs(q, LoadBalancerType)}, nil
 		}},
 		"aws:lb/getLoadBalancer:getLoadBalancer": {SDK: lb.LookupLoadBalancer, Run: func(q *standin.Query) (standin.Props, error) {
-			return lookedUp(q, LoadBalancerType, "ELBv2 Load Balancer")
+			return ec2.Found(q, LoadBalancerType, "ELBv2 Load Balancer", nil)
 		}},
 		"aws:lb/getTargetGroup:getTargetGroup": {SDK: lb.LookupTargetGroup, Run: func(q *standin.Query) (standin.Props, error) {
-			return lookedUp(q, TargetGroupType, "ELBv2 Target Group")
+			return ec2.Found(q, TargetGroupType, "ELBv2 Target Group", nil)
 		}},
 	}
-}
-
-// lookedUp is the only match, as a lookup of one thing tells of it.
-func lookedUp(q *standin.Query, typ, noun string) (standin.Props, error) {
-	r, err := ec2.One(q, typ, noun)
-	if err != nil {
-		return nil, err
-	}
-	return standin.WithID(r), nil
 }
 
 // HasPublic reports whether a load balancer in a VPC has a public address.

@@ -77,9 +77,8 @@ func Types() map[string]*standin.Type {
 }
 
 var (
-	ruleName   = regexp.MustCompile(`^[0-9A-Za-z_.-]{1,64}$`)
-	schedule   = regexp.MustCompile(`^(rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)|cron\(\S+( \S+){5}\))$`)
-	ruleStates = []string{"DISABLED", "ENABLED", "ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS"}
+	ruleName = regexp.MustCompile(`^[0-9A-Za-z_.-]{1,64}$`)
+	schedule = regexp.MustCompile(`^(rate\((1 (minute|hour|day)|([2-9]|[1-9]\d+) (minutes|hours|days))\)|cron\(\S+( \S+){5}\))$`)
 )
 
 func validateRule(in standin.Props) []standin.Problem {
@@ -87,12 +86,10 @@ func validateRule(in standin.Props) []standin.Problem {
 	if !in.Has("eventPattern") && !in.Has("scheduleExpression") {
 		problems = append(problems, standin.Problem{Path: "eventPattern", Reason: "one of [eventPattern scheduleExpression] must be specified"})
 	}
-	if name := in.Str("name"); name != "" && !ruleName.MatchString(name) {
-		problems = append(problems, standin.Problem{Path: "name", Reason: "invalid value for name (only alphanumeric characters, and ._- are allowed, up to 64): " + name})
-	}
-	if state := in.Str("state"); state != "" && !slices.Contains(ruleStates, state) {
-		problems = append(problems, standin.Problem{Path: "state", Reason: fmt.Sprintf("expected state to be one of %v, got %s", ruleStates, state)})
-	}
+	problems = slices.Concat(problems,
+		standin.Matching(in, "name", ruleName, "invalid value for name (only alphanumeric characters, and ._- are allowed, up to 64): "),
+		standin.OneOf(in, "state", "DISABLED", "ENABLED", "ENABLED_WITH_ALL_CLOUDTRAIL_MANAGEMENT_EVENTS"),
+	)
 	if pattern := in.Str("eventPattern"); pattern != "" && !json.Valid([]byte(pattern)) {
 		problems = append(problems, standin.Problem{Path: "eventPattern", Reason: `"eventPattern" contains an invalid JSON`})
 	} else if len(pattern) > patternSize {
@@ -206,10 +203,7 @@ func badMatch(name string, match any) string {
 var targetName = regexp.MustCompile(`^[.\-_A-Za-z0-9]{1,64}$`)
 
 func validateTarget(in standin.Props) []standin.Problem {
-	var problems []standin.Problem
-	if id := in.Str("targetId"); id != "" && !targetName.MatchString(id) {
-		problems = append(problems, standin.Problem{Path: "targetId", Reason: "invalid value for targetId (only alphanumeric characters, and ._- are allowed, up to 64): " + id})
-	}
+	problems := standin.Matching(in, "targetId", targetName, "invalid value for targetId (only alphanumeric characters, and ._- are allowed, up to 64): ")
 	if arn := in.Str("arn"); in.Has("arn") && !standin.HasUnknown(in["arn"]) && !policy.ARNShape.MatchString(arn) {
 		problems = append(problems, standin.Problem{Path: "arn", Reason: fmt.Sprintf("%q (%s) is an invalid ARN: arn: invalid prefix", "arn", arn)})
 	}

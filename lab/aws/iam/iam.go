@@ -115,9 +115,7 @@ func iamRole() *standin.Type {
 		InUse:     standin.Refusal{Code: "DeleteConflict", Status: 409, Message: "Cannot delete entity, must detach all policies first."},
 		Validate: func(in standin.Props) []standin.Problem {
 			problems := append(iamName(in, 64), JSONPolicy(in, "assumeRolePolicy")...)
-			if d := in.Integer("maxSessionDuration"); in.Has("maxSessionDuration") && !standin.HasUnknown(in["maxSessionDuration"]) && (d < 3600 || d > 43200) {
-				problems = append(problems, standin.Problem{Path: "maxSessionDuration", Reason: fmt.Sprintf("expected maxSessionDuration to be in the range (3600 - 43200), got %d", d)})
-			}
+			problems = append(problems, standin.InRange(in, "maxSessionDuration", 3600, 43200)...)
 			if len(in.Str("description")) > 1000 {
 				problems = append(problems, standin.Problem{Path: "description", Reason: "expected length of description to be in the range (0 - 1000)"})
 			}

@@ -58,14 +58,11 @@ func Types() map[string]*standin.Type {
 }
 
 func validateKey(in standin.Props) []standin.Problem {
-	problems := iam.JSONPolicy(in, "policy")
-	if days := in.Integer("deletionWindowInDays"); in.Has("deletionWindowInDays") && !standin.HasUnknown(in["deletionWindowInDays"]) && (days < 7 || days > 30) {
-		problems = append(problems, standin.Problem{Path: "deletionWindowInDays", Reason: fmt.Sprintf("expected deletionWindowInDays to be in the range (7 - 30), got %d", days)})
-	}
-	if usage := in.Str("keyUsage"); usage != "" && !slices.Contains([]string{"ENCRYPT_DECRYPT", "SIGN_VERIFY", "GENERATE_VERIFY_MAC", "KEY_AGREEMENT"}, usage) {
-		problems = append(problems, standin.Problem{Path: "keyUsage", Reason: fmt.Sprintf("expected keyUsage to be one of [ENCRYPT_DECRYPT SIGN_VERIFY GENERATE_VERIFY_MAC KEY_AGREEMENT], got %s", usage)})
-	}
-	return problems
+	return slices.Concat(
+		iam.JSONPolicy(in, "policy"),
+		standin.InRange(in, "deletionWindowInDays", 7, 30),
+		standin.OneOf(in, "keyUsage", "ENCRYPT_DECRYPT", "SIGN_VERIFY", "GENERATE_VERIFY_MAC", "KEY_AGREEMENT"),
+	)
 }
 
 func createKey(c *standin.Call) (string, error) {
@@ -126,10 +123,8 @@ func validateAlias(in standin.Props) []standin.Problem {
 func createAlias(c *standin.Call) (string, error) {
 	name := c.In().Str("name")
 	arn := account.ARN(c, "kms", name)
-	for r := range c.Others() {
-		if r.Outputs.Str("name") == name {
-			return "", c.Refusef("AlreadyExistsException", "An alias with the name %s already exists", arn)
-		}
+	if c.Other("name", name) != nil {
+		return "", c.Refusef("AlreadyExistsException", "An alias with the name %s already exists", arn)
 	}
 	c.Out()["arn"] = arn
 	return name, aliasTarget(c)

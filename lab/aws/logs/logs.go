@@ -59,10 +59,7 @@ func Functions() map[string]*standin.Function {
 }
 
 func validateLogGroup(in standin.Props) []standin.Problem {
-	var problems []standin.Problem
-	if name := in.Str("name"); name != "" && !logGroupName.MatchString(name) {
-		problems = append(problems, standin.Problem{Path: "name", Reason: "invalid value for name (only alphanumeric characters, and ._-/# are allowed, up to 512): " + name})
-	}
+	problems := standin.Matching(in, "name", logGroupName, "invalid value for name (only alphanumeric characters, and ._-/# are allowed, up to 512): ")
 	if days := in.Integer("retentionInDays"); !standin.HasUnknown(in["retentionInDays"]) && !slices.Contains(retentions, days) {
 		problems = append(problems, standin.Problem{Path: "retentionInDays", Reason: fmt.Sprintf("expected retentionInDays to be one of %v, got %d", retentions, days)})
 	}

@@ -68,7 +68,7 @@ func badConditionValue(operator string, value any) bool {
 }
 
 // isTruth reports whether an operator compares with true or false. A policy
-// variable would do as well; nobody writes one.
+// variable is possible too, but not supported here.
 func isTruth(operator string) bool {
 	return strings.HasSuffix(operator, "Null") || strings.TrimSuffix(operator, "IfExists") == "Bool"
 }

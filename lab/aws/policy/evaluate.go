@@ -10,7 +10,7 @@ import (
 // Inquiry is what policies are asked: may somebody do an action to a resource?
 type Inquiry struct {
 	Action, Resource string
-	// Principals are all the names of who asks, by kind: AWS, Federated or
+	// Principals are all the names of the caller, by kind: AWS, Federated or
 	// Service.
 	Principals map[string][]string
 	// Context are the values of the condition keys, in lower case.
@@ -79,7 +79,7 @@ func (q Inquiry) matchesResource(pattern string) bool {
 	return ok && like(expression, q.Resource)
 }
 
-// named reports whether who asks is among a statement's principals.
+// named reports whether the caller is among a statement's principals.
 func (q Inquiry) named(s Statement) bool {
 	if s.Principal != nil {
 		return q.among(s.Principal)

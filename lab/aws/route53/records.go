@@ -27,10 +27,7 @@ func validateRecord(in standin.Props) []standin.Problem {
 	if in.Has("records") != in.Has("ttl") {
 		problems = append(problems, standin.Problem{Path: "ttl", Reason: "all of `records,ttl` must be specified"})
 	}
-	problems = append(problems, standin.InRange(in, "ttl", 0, 1<<31-1)...)
-	if kind := in.Str("type"); kind != "" && !slices.Contains(dnsRecordTypes, kind) {
-		problems = append(problems, standin.Problem{Path: "type", Reason: fmt.Sprintf("expected type to be one of %q, got %s", dnsRecordTypes, kind)})
-	}
+	problems = slices.Concat(problems, standin.InRange(in, "ttl", 0, 1<<31-1), standin.OneOf(in, "type", dnsRecordTypes...))
 	for _, policy := range routingPolicies {
 		if in.Has(policy) && !in.Has("setIdentifier") {
 			problems = append(problems, standin.Problem{Path: policy, Reason: fmt.Sprintf("%q: all of `%s,setIdentifier` must be specified", policy, policy)})

@@ -217,18 +217,16 @@ func getZone(q *standin.Query) (standin.Props, error) {
 			name != "" && r.Outputs.Str("name") != Domain(name),
 			id == "" && private != (len(vpcs) > 0),
 			q.Args.Has("vpcId") && !slices.Contains(vpcs, q.Args.Str("vpcId")),
-			!hasTags(r, q.Args.Strs("tags")):
+			!r.HasTags(q.Args.Strs("tags")):
 			continue
 		}
 		found = append(found, r)
 	}
-	if len(found) == 0 {
-		return nil, errors.New("no matching Route 53 Hosted Zone found")
+	zone, err := ec2.Only(found, "Route 53 Hosted Zone")
+	if err != nil {
+		return nil, err
 	}
-	if len(found) > 1 {
-		return nil, errors.New("multiple Route 53 Hosted Zones matched; use additional constraints to reduce matches to a single Route 53 Hosted Zone")
-	}
-	return describeFoundZone(q, found[0]), nil
+	return describeFoundZone(q, zone), nil
 }
 
 func describeFoundZone(q *standin.Query, r *standin.Record) standin.Props {
@@ -246,13 +244,4 @@ func describeFoundZone(q *standin.Query, r *standin.Record) standin.Props {
 		"callerReference": r.ID, "linkedServiceDescription": "", "linkedServicePrincipal": "",
 		"privateZone": vpc != "", "vpcId": vpc, "resourceRecordSetCount": count,
 	})
-}
-
-func hasTags(r *standin.Record, tags map[string]string) bool {
-	for k, v := range tags {
-		if r.Outputs.Strs("tags")[k] != v {
-			return false
-		}
-	}
-	return true
 }

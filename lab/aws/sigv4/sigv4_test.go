@@ -14,6 +14,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 var (
@@ -42,9 +44,7 @@ func byVersion1(cluster string) *http.Request {
 func TestPresignedByVersion1(t *testing.T) {
 	r := byVersion1("demo")
 	s, err := Parse(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	want := &Signature{
 		AccessKeyID: pair.AccessKeyID, SessionToken: pair.SessionToken, Date: time.Date(2026, 11, 21, 16, 35, 54, 0, time.UTC),
 		Region: "eu-central-1", Service: "sts", SignedHeaders: []string{"host", "x-k8s-aws-id"}, Presigned: true,
@@ -66,14 +66,10 @@ func TestPresignedByVersion1(t *testing.T) {
 func signed(t *testing.T) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://sts.eu-central-1.amazonaws.com/", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded;  charset=utf-8 ")
 	sum := sha256.Sum256([]byte(body))
-	if err := v4.NewSigner().SignHTTP(t.Context(), sdk(), r, hex.EncodeToString(sum[:]), "sts", "eu-central-1", at); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, v4.NewSigner().SignHTTP(t.Context(), sdk(), r, hex.EncodeToString(sum[:]), "sts", "eu-central-1", at))
 	return r
 }
 
@@ -84,9 +80,7 @@ func sdk() awssdk.Credentials {
 func TestSignedByVersion2(t *testing.T) {
 	r := signed(t)
 	s, err := Parse(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	if s.AccessKeyID != pair.AccessKeyID || s.SessionToken != pair.SessionToken || !s.Date.Equal(at) || s.Presigned {
 		t.Errorf("got %+v", s)
 	}
@@ -109,9 +103,7 @@ func TestTampering(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := signed(t)
 			s, err := Parse(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			body, secret := []byte(body), pair.SecretAccessKey
 			change(r, &body, &secret)
 			if s.Verify(r, body, secret) {
@@ -125,9 +117,7 @@ func TestTampering(t *testing.T) {
 func TestPresign(t *testing.T) {
 	request := func() *http.Request {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://sts.eu-central-1.amazonaws.com/?Version=2011-06-15&Action=GetCallerIdentity&a=b%20c", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		r.Header.Set("X-K8s-Aws-Id", "demo")
 		return r
 	}
@@ -136,9 +126,7 @@ func TestPresign(t *testing.T) {
 	theirs.URL.RawQuery += "&X-Amz-Expires=60"
 	empty := sha256.Sum256(nil)
 	want, _, err := v4.NewSigner().PresignHTTP(t.Context(), sdk(), theirs, hex.EncodeToString(empty[:]), "sts", "sts-region", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	// The SDK puts the signature last; the order means nothing.
 	if got, _ := http.NewRequest(http.MethodGet, want, bytes.NewReader(nil)); cmp.Diff(got.URL.Query(), ours.URL.Query()) != "" {
 		t.Errorf("got  %s\nwant %s", ours.URL, want)
@@ -168,8 +156,7 @@ func TestParseRefuses(t *testing.T) {
 		{"expiry", "X-Amz-Expires is no number of seconds", received("GET", "https://sts.amazonaws.com/?X-Amz-Signature=x&X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=-1", nil)},
 	} {
 		_, err := Parse(test.request)
-		if err == nil || err.Error() != test.want || errors.Is(err, ErrUnsigned) != (test.name == "unsigned") {
-			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
-		}
+		assert.Check(t, is.Error(err, test.want), test.name)
+		assert.Check(t, errors.Is(err, ErrUnsigned) == (test.name == "unsigned"), test.name)
 	}
 }

@@ -52,7 +52,7 @@ func Types() map[string]*standin.Type {
 			},
 			// SQS refuses a name for 60 seconds after the deletion of its queue
 			// (QueueDeletedRecently). The provider tries again until they are
-			// over, so that nobody meets the refusal: it is left out.
+			// over, so that no program sees the refusal: it is left out.
 			Takes: standin.Timing{Create: 30 * time.Second, Update: 30 * time.Second, Remove: 30 * time.Second},
 		},
 		QueuePolicyType: {
@@ -113,9 +113,7 @@ func validateQueue(in standin.Props) []standin.Problem {
 	if in.Boolean("fifoQueue") {
 		shape = fifoQueueName
 	}
-	if name := in.Str("name"); name != "" && !shape.MatchString(name) {
-		problems = append(problems, standin.Problem{Path: "name", Reason: "invalid queue name: " + name})
-	}
+	problems = append(problems, standin.Matching(in, "name", shape, "invalid queue name: ")...)
 	if !in.Boolean("fifoQueue") && in.Boolean("contentBasedDeduplication") {
 		problems = append(problems, standin.Problem{Path: "contentBasedDeduplication", Reason: "content-based deduplication can only be set for FIFO queue"})
 	}
@@ -171,9 +169,9 @@ func checkQueue(c *standin.Call) error {
 	return checkRedrive(c)
 }
 
-// checkQueuePolicy refuses documents that SQS cannot use; what is wrong, it
-// does not say. Whether the policy lets in who needs it, nobody tells either: a
-// rule whose events a queue refuses looks like one without events.
+// checkQueuePolicy refuses documents that SQS cannot use, without saying what is
+// wrong. SQS does not check either whether a policy allows the senders that the
+// queue needs: a rule whose events a queue refuses looks like one without events.
 func checkQueuePolicy(c *standin.Call) error {
 	if iam.Malformed(c, c.In().Str("policy"), policy.Resource) != "" {
 		return c.Refusef("InvalidAttributeValue", "Invalid value for the parameter Policy.")

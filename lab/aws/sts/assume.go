@@ -72,7 +72,7 @@ func readAssumption(form url.Values) (*assumption, error) {
 	return a, nil
 }
 
-// assumeRole starts a session of a role for somebody who has credentials. In
+// assumeRole starts a session of a role for a caller with credentials. In
 // AWS, a trust policy that names a principal of the same account is enough; the
 // lab asks for the caller's own permission as well. It has one account, and
 // plays clusters that have many: between accounts both are needed.

@@ -38,7 +38,7 @@ type Temporary struct {
 	Transitive []string          `json:"transitive,omitempty"`
 }
 
-// Caller is who signed a request.
+// Caller is the user or the session that signed a request.
 type Caller struct {
 	// arn and userID are what GetCallerIdentity answers.
 	arn, userID string

@@ -1,5 +1,5 @@
-// Package sts is Security Token Service in the stand-in: it knows who signed a
-// request, and starts sessions of roles.
+// Package sts is Security Token Service in the stand-in: it identifies the
+// signer of a request, and starts sessions of roles.
 package sts
 
 import (

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
+	"tombolo/platform/contract/findingtest"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
@@ -56,14 +59,6 @@ func of(t *testing.T, texts map[string]string) *Walk {
 	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: fleet[1], Fleet: fleet})
 }
 
-func messages(w *Walk) string {
-	var out []string
-	for _, f := range w.Findings {
-		out = append(out, f.Place()+" "+f.Message)
-	}
-	return strings.Join(out, "\n")
-}
-
 func TestFollow(t *testing.T) {
 	w := of(t, map[string]string{
 		"start/apps.yaml": set, "apps/Chart.yaml": chartFile, "apps/values.yaml": "a: 1\n", "apps/templates/a.yaml": inChart,
@@ -74,11 +69,9 @@ func TestFollow(t *testing.T) {
 		names = append(names, app.Metadata.Name)
 	}
 	if got := strings.Join(names, " "); got != "one-app below-a.test" || len(w.Findings) > 0 {
-		t.Errorf("Applications %s, found %s", got, messages(w))
+		t.Errorf("Applications %s, found %s", got, findingtest.Messages(w.Findings))
 	}
-	if len(w.Fleet) != 2 {
-		t.Errorf("a cluster of another hub counts: %v", w.Fleet)
-	}
+	assert.Check(t, len(w.Fleet) == 2, "a cluster of another hub counts: %v", w.Fleet)
 }
 
 func TestFollowFinds(t *testing.T) {
@@ -96,7 +89,7 @@ func TestFollowFinds(t *testing.T) {
 				"apps/values.yaml": "a: 1\n", "apps/templates/a.yaml": inChart,
 			})
 			w.Follow()
-			if got := messages(w); !strings.HasSuffix(got, test.want) {
+			if got := findingtest.Messages(w.Findings); !strings.HasSuffix(got, test.want) {
 				t.Errorf("found %s\nwant %s", got, test.want)
 			}
 		})

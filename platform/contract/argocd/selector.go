@@ -79,7 +79,7 @@ func (s selector) check(selector metav1.LabelSelector) {
 
 // checkLabel reports a label that a selector asks for and no cluster has, and
 // says whether one has it. An addon that no cluster turns on is none of the
-// tree's faults, and neither are a shape and a switch that nobody uses.
+// tree's faults, and neither are an unused shape and an unused switch.
 func (s selector) checkLabel(at tree.Wanted, key string) bool {
 	all := published.Keys(s.Fleet, "labels")
 	words := slices.Concat(all, addonLabels(), []string{shapeLabel})
@@ -124,7 +124,7 @@ func (s selector) checkValues(at tree.Wanted, key string, values []string) {
 	s.Refer(s.in, at, f)
 }
 
-// checkLeftOut warns of a label that leaves nobody out, because it is misspelt.
+// checkLeftOut warns of a label that excludes no cluster, because it is misspelt.
 func (s selector) checkLeftOut(at tree.Wanted, key string) {
 	all := published.Keys(s.Fleet, "labels")
 	if slices.Contains(all, key) || wording.Nearest(key, all) == "" {

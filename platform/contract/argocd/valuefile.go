@@ -73,7 +73,7 @@ func (w *Walk) checkValueFiles(in *walk.Origin, app Application, from Source, re
 		}
 		if from.Helm.IgnoreMissingValueFiles {
 			f.Severity = finding.Warning
-			f.Message += ", and neither is another; missing ones are ignored, so nobody will say so"
+			f.Message += ", and neither is another; missing ones are ignored, so the engine reports no error"
 		}
 		w.referSource(in, app, "valueFiles", name, f)
 	}

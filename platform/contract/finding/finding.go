@@ -13,9 +13,9 @@ type Severity string
 const (
 	// Error: Flux would stop at it, or wait for ever.
 	Error Severity = "error"
-	// Warning: it works, and is probably not what was meant.
+	// Warning: it works, but is probably a mistake.
 	Warning Severity = "warning"
-	// Note: something the check could not look at, or that nobody need change.
+	// Note: something the check could not look at, or that needs no change.
 	Note Severity = "note"
 )
 

@@ -1,6 +1,11 @@
 package finding
 
-import "testing"
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
 
 func TestCollector(t *testing.T) {
 	at := func(line int, s Severity, message string) OfCluster {
@@ -26,15 +31,11 @@ func TestCollector(t *testing.T) {
 		t.Fatalf("found %v", got)
 	}
 	for i, f := range got {
-		if f.String() != want[i] {
-			t.Errorf("%s, want %s", f, want[i])
-		}
+		assert.Check(t, f.String() == want[i], "%s, want %s", f, want[i])
 	}
 }
 
 func TestText(t *testing.T) {
 	f := Finding{Severity: Error, File: "a.yaml", Clusters: []string{"one"}, Message: "is bad", Places: 3}
-	if got, want := f.String(), "a.yaml: error: is bad (3 places; cluster one)"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	assert.Check(t, is.Equal(f.String(), "a.yaml: error: is bad (3 places; cluster one)"))
 }

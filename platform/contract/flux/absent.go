@@ -80,7 +80,7 @@ func (w *Walk) referOptional(in *walk.Origin, what tree.Wanted, optional, misspe
 			return
 		}
 		f.Severity = finding.Warning
-		f.Message += "; it is optional, so nobody will say so"
+		f.Message += "; it is optional, so the engine reports no error"
 	}
 	w.Refer(in, what, f)
 }

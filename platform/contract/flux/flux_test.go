@@ -4,6 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/platform/contract/findingtest"
 	"tombolo/platform/contract/inventory"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/manifest"
@@ -27,21 +31,13 @@ func of(t *testing.T, texts map[string]string) *Walk {
 	return New(&walk.Walk{Files: files, Builds: kustomize.NewBuilder(files), Published: p, Fleet: []published.Set{p}, Used: map[string]bool{}})
 }
 
-func messages(w *Walk) string {
-	var out []string
-	for _, f := range w.Findings {
-		out = append(out, f.Place()+" "+f.Message)
-	}
-	return strings.Join(out, "\n")
-}
-
 func TestFollow(t *testing.T) {
 	w := of(t, map[string]string{
 		"start/stage.yaml": stage("stage", "./${region}", "  postBuild: {substituteFrom: [{kind: ConfigMap, name: infra-config}]}\n"),
 		"eu/a.yaml":        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\ndata: {region: \"${region}\"}\n",
 	})
 	w.Follow()
-	if got := messages(w); got != "" || w.Incomplete {
+	if got := findingtest.Messages(w.Findings); got != "" || w.Incomplete {
 		t.Errorf("found %s", got)
 	}
 	if len(w.met) != 2 || w.met[1].Spec.Path != "./eu" {
@@ -51,7 +47,7 @@ func TestFollow(t *testing.T) {
 		t.Errorf("the tree makes %v", a)
 	}
 	w.CheckUnused()
-	if got, want := messages(w), "zone is published, and nothing in the tree uses ${zone}"; !strings.HasSuffix(got, want) || !w.Used["region"] {
+	if got, want := findingtest.Messages(w.Findings), "zone is published, and nothing in the tree uses ${zone}"; !strings.HasSuffix(got, want) || !w.Used["region"] {
 		t.Errorf("found %s, want %s", got, want)
 	}
 }
@@ -62,7 +58,7 @@ func TestWhatIsMissingIsNotJudgedAfterAFailure(t *testing.T) {
 	w.CheckSources()
 	w.CheckOrder()
 	w.CheckUnused()
-	if got, want := messages(w), `start/stage.yaml:5:9 Kustomization flux-system/stage: path "./none" is not a directory of the platform tree`; got != want || !w.Incomplete {
+	if got, want := findingtest.Messages(w.Findings), `start/stage.yaml:5:9 Kustomization flux-system/stage: path "./none" is not a directory of the platform tree`; got != want || !w.Incomplete {
 		t.Errorf("found %s, want %s", got, want)
 	}
 }
@@ -92,9 +88,7 @@ func TestCircleFrom(t *testing.T) {
 		d.Metadata.Name, d.Metadata.Namespace = name, "n"
 		all[d.name()] = d
 	}
-	if got := strings.Join(circleFrom("n/a", all), " "); got != "n/a n/b n/c" {
-		t.Errorf("circle %s", got)
-	}
+	assert.Check(t, is.Equal(strings.Join(circleFrom("n/a", all), " "), "n/a n/b n/c"))
 	if got := circleFrom("n/d", all); got != nil {
 		t.Errorf("circle %v from what is in none", got)
 	}

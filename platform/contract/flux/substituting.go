@@ -77,7 +77,7 @@ func (w *Walk) missingVariable(s *sync, name string, h substitution.How) {
 	case substitution.Changed:
 		f.Message = fmt.Sprintf("${%s} is not published: what is made of it becomes empty, and Flux does not say so", name)
 	case substitution.Defaulted:
-		if w.somebodyPublishes(name) != "" {
+		if w.publisherOf(name) != "" {
 			return
 		}
 		f.Severity = finding.Warning
@@ -93,7 +93,7 @@ func (w *Walk) occurring(s *sync, name string, f finding.Finding) {
 }
 
 func (w *Walk) variableAdvice(s *sync, name string) string {
-	if other := w.somebodyPublishes(name); other != "" {
+	if other := w.publisherOf(name); other != "" {
 		if other == w.Published.Cluster {
 			return fmt.Sprintf("%s has it: add that to the substituteFrom of %s", names.InfraConfig, s.Identity())
 		}
@@ -102,9 +102,9 @@ func (w *Walk) variableAdvice(s *sync, name string) string {
 	return near.DidYouMean(name, s.vars.Names(), fmt.Sprintf("add %s to the values of the cluster file, or give it a default, ${%s:=…}", name, name))
 }
 
-// somebodyPublishes returns a cluster that publishes a variable: this one, or
+// publisherOf returns a cluster that publishes a variable: this one, or
 // the first of the others.
-func (w *Walk) somebodyPublishes(name string) string {
+func (w *Walk) publisherOf(name string) string {
 	for _, p := range append([]published.Set{w.Published}, w.Fleet...) {
 		if _, ok := p.Variables[name]; ok {
 			return p.Cluster

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // template parameters of a cluster.
@@ -48,9 +50,7 @@ func TestRenderFindsWhatIsMissing(t *testing.T) {
 	} {
 		parameters := oneCluster()
 		out := Render(text, parameters)
-		if !slices.Equal(out.Missing, want) {
-			t.Errorf("%s: missing %v, want %v", text, out.Missing, want)
-		}
+		assert.Check(t, slices.Equal(out.Missing, want), "%s: missing %v, want %v", text, out.Missing, want)
 		if labels := registered(parameters, "labels"); len(labels) != 1 {
 			t.Errorf("%s: the cluster's own labels became %v", text, labels)
 		}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/platform/contract/tree/treetest"
 )
 
@@ -25,16 +27,12 @@ func TestRender(t *testing.T) {
 		t.Fatalf("read %s: %v", read, err)
 	}
 	values, err := Overlay(map[string]any{"a": 2, "cluster": map[string]any{}}, "a: 3\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	_, err = Render(c, "one", "there", values, true)
 	if key, name, line, ok := MissingValue(err); !ok || key != "b" || name != "it/templates/object.yaml" || line != 4 {
 		t.Errorf("missing %q in %s:%d, from %v", key, name, line, err)
 	}
-	if err := Set(values, []Parameter{{Name: "cluster.b", Value: "1,2", ForceString: true}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, Set(values, []Parameter{{Name: "cluster.b", Value: "1,2", ForceString: true}}))
 	texts, err := Render(c, "one", "there", values, true)
 	if want := "a: 3\nb: 1,2\nname: one\nnamespace: there\n"; err != nil || strings.Join(texts, "") != want {
 		t.Errorf("rendered %q, %v; want %q", texts, err, want)
@@ -58,9 +56,7 @@ func TestCause(t *testing.T) {
 		"templates/none.yaml": "",
 	}))
 	c, _, err := Load(files, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	_, err = Render(c, "one", "there", nil, false)
 	cause, template, line := Cause(err, func(name string) bool { return name == "it/templates/bad.yaml" })
 	if template != "it/templates/bad.yaml" || line != 2 || !strings.Contains(cause, "no good") {

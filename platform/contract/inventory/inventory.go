@@ -21,7 +21,7 @@ type Entry struct {
 	Keys []string
 	// Values by key, where they are known in clear.
 	Values map[string]string
-	// Open says that it will have keys that nobody can know here.
+	// Open says that it will have keys that are not known here.
 	Open bool
 	// Published says that bootstrap makes it: nothing in the tree replaces it.
 	Published bool

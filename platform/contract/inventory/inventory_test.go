@@ -3,7 +3,8 @@ package inventory
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/platform/contract/manifest"
 )
@@ -14,13 +15,9 @@ func of(t *testing.T, texts ...string) Inventory {
 	out := Inventory{{"ConfigMap", "a", "published"}: {Keys: []string{"key"}, Published: true}}
 	for _, text := range texts {
 		o, err := manifest.Decode[manifest.Object](text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		o.Metadata.Namespace = "a"
-		if err := out.Add(o, text); err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, out.Add(o, text))
 	}
 	return out
 }
@@ -48,9 +45,7 @@ func TestAdd(t *testing.T) {
 		{"SealedSecret", "a", "sealed"}:   {},
 		{"Secret", "a", "sealed"}:         {Keys: []string{"token"}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	assert.Check(t, is.DeepEqual(got, want))
 	if !got[ID{"Secret", "a", "any"}].Has("x") || got[ID{"Secret", "a", "made"}].Has("x") {
 		t.Error("a Secret that is filled from elsewhere may have any key, another may not")
 	}

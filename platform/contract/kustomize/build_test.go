@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/platform/contract/manifest"
 	"tombolo/platform/contract/tree"
 	"tombolo/platform/contract/tree/treetest"
@@ -16,9 +18,7 @@ func names(t *testing.T, b Built) string {
 	var out []string
 	for _, o := range b.Objects {
 		object, err := manifest.Decode[manifest.Object](o.Text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NilError(t, err)
 		out = append(out, object.Identity())
 	}
 	return strings.Join(out, " ")

@@ -17,7 +17,7 @@ import (
 	"tombolo/platform/contract/tree"
 )
 
-// errReadOnly is the answer to kustomize when it wants to change the tree. A
+// errReadOnly is the answer to kustomize when it tries to change the tree. A
 // local build never does.
 var errReadOnly = errors.New("the platform tree is read only")
 

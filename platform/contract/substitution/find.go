@@ -44,7 +44,7 @@ func Malformed(text string) []int {
 	}
 }
 
-// isName says whether a rune goes on with a variable's name.
+// isName says whether a rune can continue a variable's name.
 func isName(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }

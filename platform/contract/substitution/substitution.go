@@ -19,7 +19,7 @@ type Use struct {
 	How  How
 }
 
-// How a variable is used decides what becomes of it when it is not there.
+// How a variable is used decides what a missing one becomes.
 type How int
 
 // The manners, the gravest last.
@@ -75,7 +75,7 @@ type Variables struct {
 	Values map[string]string
 	// Substituting says that Flux substitutes at all.
 	Substituting bool
-	// Open says that a source holds keys that nobody can know here.
+	// Open says that a source holds keys that are not known here.
 	Open bool
 }
 

@@ -1,6 +1,10 @@
 package substitution
 
-import "testing"
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+)
 
 func TestUses(t *testing.T) {
 	for text, want := range map[string][]Use{
@@ -17,9 +21,7 @@ func TestUses(t *testing.T) {
 			continue
 		}
 		for i := range got {
-			if got[i] != want[i] {
-				t.Errorf("%s: got %v, want %v", text, got, want)
-			}
+			assert.Check(t, got[i] == want[i], "%s: got %v, want %v", text, got, want)
 		}
 	}
 }

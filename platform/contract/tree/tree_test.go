@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/platform/contract/manifest"
 )
 
@@ -24,23 +27,15 @@ func index(t *testing.T) *Files {
 		".git/config": {Data: []byte("region")}, "a/kustomization.yaml": {Data: []byte(patched)},
 		"a/b/text.txt": {Data: []byte("one\n# the region\n")}, "a/off.yaml": {Data: []byte("kind: A\nmetadata: {annotations: {" + manifest.Substitute + ": disabled}}\nspec: region\n")},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return f
 }
 
 func TestIndex(t *testing.T) {
 	f := index(t)
-	if got := strings.Join(f.Names(), " "); got != "a/b/text.txt a/kustomization.yaml a/off.yaml" {
-		t.Errorf("files %s", got)
-	}
-	if got := strings.Join(f.Dirs(), " "); got != "a a/b" {
-		t.Errorf("directories %s", got)
-	}
-	if got := strings.Join(f.Entries("a"), " "); got != "b kustomization.yaml off.yaml" {
-		t.Errorf("entries %s", got)
-	}
+	assert.Check(t, is.Equal(strings.Join(f.Names(), " "), "a/b/text.txt a/kustomization.yaml a/off.yaml"))
+	assert.Check(t, is.Equal(strings.Join(f.Dirs(), " "), "a a/b"))
+	assert.Check(t, is.Equal(strings.Join(f.Entries("a"), " "), "b kustomization.yaml off.yaml"))
 	if _, err := f.Read(".git/config"); err == nil || !strings.Contains(err.Error(), ".git/config: file does not exist") {
 		t.Errorf("reading what is not in the index: %v", err)
 	}

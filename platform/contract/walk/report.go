@@ -19,7 +19,7 @@ func (w *Walk) At(p tree.Place, f finding.Finding) {
 	w.Findings = append(w.Findings, finding.OfCluster{Finding: f})
 }
 
-// Note reports something that nobody need change.
+// Note reports something that needs no change.
 func (w *Walk) Note(p tree.Place, message string) {
 	w.At(p, finding.Finding{Severity: finding.Note, Message: message})
 }

@@ -32,7 +32,7 @@ type Walk struct {
 	// Used are the variables and objects that the cluster publishes and the tree
 	// uses: names of variables, and namespace/name.
 	Used map[string]bool
-	// Incomplete says that something could not be built: then nobody knows
+	// Incomplete says that something could not be built: then it is not known
 	// what the tree makes, and what seems missing or unused is not judged.
 	Incomplete bool
 	// Elsewhere says that something was not followed, which may make what is

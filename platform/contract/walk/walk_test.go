@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/kustomize"
 	"tombolo/platform/contract/published"
@@ -39,9 +42,7 @@ func TestRefer(t *testing.T) {
 	what.Value = "nowhere"
 	w.Refer(in, what, finding.Finding{Severity: finding.Error, Message: "b"})
 	w.Refer(nil, what, finding.Finding{Severity: finding.Error, Message: "c"})
-	if got, want := found(w), "tree/a.yaml:5:9: error: a (cluster one)\ntree/below: error: b (cluster one)\ntree: error: c (cluster one)\n"; got != want {
-		t.Errorf("found\n%swant\n%s", got, want)
-	}
+	assert.Check(t, is.Equal(found(w), "tree/a.yaml:5:9: error: a (cluster one)\ntree/below: error: b (cluster one)\ntree: error: c (cluster one)\n"))
 }
 
 func TestBuildReports(t *testing.T) {
@@ -85,9 +86,7 @@ func TestBuildReports(t *testing.T) {
 func TestInClusterFile(t *testing.T) {
 	w := walkOf(t, map[string]string{"starts/a.yaml": ""})
 	w.Published.File = filepath.Join(t.TempDir(), "one.yaml")
-	if err := os.WriteFile(w.Published.File, []byte("name: one\ngitops:\n  path: start\nservices:\n  - namespace: net\n    name: dns\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, os.WriteFile(w.Published.File, []byte("name: one\ngitops:\n  path: start\nservices:\n  - namespace: net\n    name: dns\n"), 0o644))
 	w.WrongStart()
 	w.InClusterFile([]string{"services", "dns"}, finding.Finding{Severity: finding.Warning, Message: "is idle"}).Unused = "dns"
 	got := strings.ReplaceAll(found(w), w.Published.File, "one.yaml")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
 
 	"tombolo/components/eks"
 	"tombolo/components/identity"
@@ -27,15 +28,11 @@ func TestHubPolicy(t *testing.T) {
 	hub.GitOps.ArgoCD.Accounts = []string{"222233334444"}
 	list := hubStatements(hub, "aws")
 	document, err := identity.Document(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	recorder.Golden(t, "fleet/hub.json", document)
 	for _, s := range list {
 		for _, action := range s.Actions {
-			if strings.Contains(action, "*") {
-				t.Errorf("action %s is more than one", action)
-			}
+			assert.Check(t, !strings.Contains(action, "*"), "action %s is more than one", action)
 		}
 		for _, resource := range s.Resources {
 			account := strings.Split(resource, ":")[4]

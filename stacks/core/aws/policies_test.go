@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+	"gotest.tools/v3/assert"
 	"gotest.tools/v3/golden"
 
 	"tombolo/components/identity"
@@ -30,9 +31,7 @@ func TestAddonPolicies(t *testing.T) {
 	for _, a := range addon.All() {
 		for _, i := range a.Needs(f, sampleOptions(t, a)).Identities {
 			document, err := identity.Document(statements(i.Statements))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NilError(t, err)
 			if n := utf8.RuneCountInString(document); n > maxPolicy {
 				t.Errorf("%s: the policy of %s has %d characters, IAM takes %d", a.Name, i.ServiceAccount, n, maxPolicy)
 			}
@@ -46,17 +45,13 @@ func TestAddonPolicies(t *testing.T) {
 		}
 	}
 	paths, err := filepath.Glob(filepath.Join("testdata", "policies", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	for _, path := range paths {
 		if !written[path] {
 			t.Errorf("%s is of no addon: remove it", path)
 		}
 	}
-	if len(written) == 0 {
-		t.Error("no addon has a policy")
-	}
+	assert.Check(t, len(written) != 0, "no addon has a policy")
 }
 
 // sampleOptions reads the catalogue's sample options of an addon, with

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"gotest.tools/v3/assert"
+
 	"tombolo/platform/contract/tree"
 )
 
@@ -30,9 +32,7 @@ func Copy(t *testing.T, of fs.FS) fstest.MapFS {
 		out[name] = &fstest.MapFile{Data: text}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return out
 }
 
@@ -40,8 +40,6 @@ func Copy(t *testing.T, of fs.FS) fstest.MapFS {
 func Index(t *testing.T, of fs.FS) *tree.Files {
 	t.Helper()
 	files, err := tree.Index(of)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NilError(t, err)
 	return files
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gotest.tools/v3/assert"
 )
 
 // controller is a Deployment of Flux's.
@@ -29,9 +31,8 @@ func TestInterrupt(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, append(test.objects, controller("kustomize-controller"), controller("helm-controller"))...)
-			if _, err := w.Hold(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.Hold(t.Context())
+			assert.NilError(t, err)
 			if got, err := w.Interrupt(t.Context()); err != nil || got != test.want {
 				t.Fatalf("interrupted: %t, error %v", got, err)
 			}

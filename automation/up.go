@@ -4,34 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 
-	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
-
-// UpOptions of an up.
-type UpOptions struct {
-	// Plan previews each stack right before its up, so that the Observer knows
-	// how much is to come, and a stack whose preview fails is left as it is.
-	Plan bool
-	// Previewed says that a preview has just shown that something changes: Up does
-	// not find out again whether it does.
-	Previewed bool
-	// Refresh the state from the cloud before comparing.
-	Refresh bool
-}
 
 // Up makes the cluster what its file says: core, then bootstrap, which takes
 // core's outputs. Of a cluster that is deployed both are previewed first, at the
@@ -69,15 +52,6 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	return run.end(err)
 }
 
-// stackNames are the names of a cluster's stacks, in the order they are made.
-func stackNames(c *config.Cluster) []string {
-	names := make([]string, 0, 2)
-	for _, k := range stacks.Kinds() {
-		names = append(names, stacks.Name(c.Name, k))
-	}
-	return names
-}
-
 // prepare finds out before anything starts what will be missing: the CLI, and
 // what the programs need besides the cluster file.
 func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
@@ -85,7 +59,7 @@ func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
 		return err
 	}
 	if err := d.preflight(ctx, c, stacks.Options{Env: d.opts.Env}); err != nil {
-		return &fault.Precondition{
+		return &fault.Error{
 			What:   fmt.Sprintf("up %s: %s", c.Name, strings.ReplaceAll(err.Error(), "\n", "; ")),
 			Remedy: "nothing was started: make it available and run the command again", Err: err,
 		}
@@ -187,138 +161,4 @@ func (s *session) outputs(ctx context.Context, up StackResult) (map[string]any, 
 		outputs[key] = o.Value
 	}
 	return outputs, nil
-}
-
-// PreviewOptions of a preview.
-type PreviewOptions struct {
-	// Refresh compares with the cloud, not only with the state.
-	Refresh bool
-}
-
-// Preview shows what Up would do. Without the outputs of core, and of its hub's,
-// bootstrap runs on typed unknowns, which no Up accepts. Where core would change,
-// bootstrap runs on what core's preview says that its outputs will be.
-// It changes no resource, and writes nothing into the backend: who may only read
-// the state may preview. The exception is a bootstrap that does not exist while
-// core does: it exists, empty, afterwards.
-func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
-	if err := d.backend.Mend(ctx, stackNames(c)...); err != nil {
-		return Result{Cluster: c.Name}, err
-	}
-	if err := d.noteTurnedOff(ctx, c); err != nil {
-		return Result{Cluster: c.Name}, err
-	}
-	run := d.begin(c)
-	hasHub, err := d.hasHub(ctx, c)
-	if err != nil {
-		return run.end(err)
-	}
-	core, had, err := d.previewAny(ctx, c, stacks.Core, o, stacks.Options{})
-	if run.add(core); err != nil {
-		return run.end(err)
-	}
-	bootstrap, _, err := d.previewAny(ctx, c, stacks.Bootstrap, o, stacks.Options{
-		Predicted: predictedOutputs(had, core.rootOutputs), Placeholders: len(had) == 0 || !hasHub,
-	})
-	run.add(bootstrap)
-	return run.end(err)
-}
-
-// previewAny previews a stack that exists or not, and tries that again. It returns
-// the outputs that the stack has, too.
-func (d *Driver) previewAny(ctx context.Context, c *config.Cluster, k stacks.Kind, o PreviewOptions, so stacks.Options,
-) (r StackResult, has map[string]any, err error) {
-	name := stacks.Name(c.Name, k)
-	st, err := d.backend.State(ctx, name)
-	if err != nil {
-		return r, nil, err
-	}
-	d.recovery(c).NoteInterrupted(name, st)
-	r, err = d.retry(ctx, name, false, func(failed string) (StackResult, error) {
-		if st == nil && standalone(k, so) {
-			return d.previewAside(ctx, c, k, o, so)
-		}
-		return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
-	})
-	return r, st.Outputs(), err
-}
-
-// predictedOutputs are the outputs that a preview of core has told, without secrets; nil
-// when they are those that core has.
-func predictedOutputs(has, told map[string]any) map[string]any {
-	if told == nil || reflect.DeepEqual(backend.Masked(has), any(told)) {
-		return nil
-	}
-	out := maps.Clone(told)
-	maps.DeleteFunc(out, func(_ string, v any) bool { return backend.HoldsSecret(v) })
-	return out
-}
-
-func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.Kind,
-	o PreviewOptions, so stacks.Options, exists bool,
-) (StackResult, error) {
-	s, err := d.open(ctx, c, k, so, exists)
-	if err != nil {
-		return StackResult{}, err
-	}
-	return s.preview(ctx, o, so)
-}
-
-func (s *session) preview(ctx context.Context, o PreviewOptions, so stacks.Options) (StackResult, error) {
-	d, c := s.driver, s.cluster
-	if so.Placeholders {
-		what := "core has no outputs yet"
-		if c.IsSpoke() {
-			what = "core, or that of hub " + c.Hub() + ", has no outputs yet"
-		}
-		d.opts.Observer.Note(s.name, what+": what depends on them is shown as unknown")
-	}
-	result, err := s.run(ctx, "preview", func(ctx context.Context, ch chan<- events.EngineEvent) error {
-		opts := []optpreview.Option{optpreview.EventStreams(ch), optpreview.SuppressProgress()}
-		if o.Refresh {
-			opts = append(opts, optpreview.Refresh())
-		}
-		_, err := s.stack.Preview(ctx, opts...)
-		return err
-	})
-	result.Placeholders = so.Placeholders
-	if err == nil {
-		err = d.refuseLoss(ctx, c, result)
-	}
-	return result, err
-}
-
-// run is an operation on a cluster under way.
-type run struct {
-	driver  *Driver
-	cluster *config.Cluster
-	start   time.Time
-	result  Result
-}
-
-func (d *Driver) begin(c *config.Cluster) *run {
-	return &run{driver: d, cluster: c, start: d.now(), result: Result{Cluster: c.Name}}
-}
-
-// add takes the result of a stack that was worked on.
-func (r *run) add(s StackResult) {
-	if s.Stack != "" {
-		r.result.Stacks = append(r.result.Stacks, s)
-	}
-}
-
-// end is the result of all, with the error in its class.
-func (r *run) end(err error) (Result, error) {
-	r.result.Duration = r.driver.now().Sub(r.start)
-	return r.result, classify(r.cluster, err)
-}
-
-// classify makes a DeploymentError of a failed command; other classes stay.
-func classify(c *config.Cluster, err error) error {
-	var deployment *DeploymentError
-	var command *pulumicli.Error
-	if errors.As(err, &deployment) || !errors.As(err, &command) {
-		return err
-	}
-	return &DeploymentError{Cluster: c.Name, Err: err}
 }

@@ -2,15 +2,40 @@ package teardown
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"tombolo/automation/kube"
+	"tombolo/internal/wording"
 )
 
 // restartedAt is the annotation of `kubectl rollout restart`.
 const restartedAt = "kubectl.kubernetes.io/restartedAt"
+
+// Suspend keeps Flux from making things again: it holds what Flux has, and ends
+// what Flux waits for. note is told what people should know.
+func (c Cluster) Suspend(ctx context.Context, note func(string)) error {
+	n, err := c.Hold(ctx)
+	if err != nil {
+		return fmt.Errorf("suspend Flux: %w", err)
+	}
+	if n > 0 {
+		note(fmt.Sprintf("Flux is stopped: %s suspended", wording.Plural(n, "object is", "objects are")))
+	}
+	restarted, err := c.Interrupt(ctx)
+	if err != nil {
+		return fmt.Errorf("end what Flux waits for: %w", err)
+	}
+	if restarted {
+		note("kustomize-controller is restarted: it was waiting for what is suspended now")
+	}
+	return nil
+}
 
 // Interrupt restarts kustomize-controller, as `kubectl rollout restart` does,
 // when it is at work on a Kustomization that is held, and says whether it was.
@@ -57,13 +82,7 @@ func anyAtWork(all []object) bool {
 // atWork says that a controller has begun with the object, and does not know yet
 // whether it will be ready.
 func atWork(o *unstructured.Unstructured) bool {
-	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
-	for _, c := range conditions {
-		if m, ok := c.(map[string]any); ok && m["type"] == "Ready" {
-			return m["status"] == string(metav1.ConditionUnknown)
-		}
-	}
-	return false
+	return meta.IsStatusConditionPresentAndEqual(kube.Conditions(o), "Ready", metav1.ConditionUnknown)
 }
 
 // restart has a Deployment make new pods.

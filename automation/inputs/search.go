@@ -1,0 +1,54 @@
+package inputs
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// search looks for the inputs of clusters among what has changed.
+type search struct {
+	repo *repository
+	diff diff
+	// shared are the reasons that every cluster has.
+	shared []Reason
+	// tree is the platform tree's path in the repository; "" when trees are not
+	// compared.
+	tree string
+}
+
+// abs is a path that a cluster file gives, relative to it.
+func abs(clusterFile, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(clusterFile), path)
+}
+
+// files is a reason with those of the files that have changed; none if none has.
+func (s *search) files(input Input, paths ...string) []Reason {
+	var changes []Change
+	for _, p := range paths {
+		if how, ok := s.diff[p]; ok {
+			changes = append(changes, Change{Name: s.repo.display(p), How: string(how)})
+		}
+	}
+	return reason(input, changes)
+}
+
+func reason(input Input, changes []Change) []Reason {
+	if len(changes) == 0 {
+		return nil
+	}
+	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Name, b.Name) })
+	return []Reason{{Input: input, Changes: slices.Compact(changes)}}
+}
+
+// within returns a file's path below a directory.
+func within(dir, file string) (string, bool) {
+	if dir == "." {
+		return file, true
+	}
+	return strings.CutPrefix(file, dir+"/")
+}

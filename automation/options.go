@@ -1,0 +1,232 @@
+package automation
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+
+	"tombolo/automation/backend"
+	"tombolo/automation/pulumicli"
+	"tombolo/automation/teardown"
+	"tombolo/stacks"
+)
+
+// Observer is notified of what a driver does. Calls for one stack come in order;
+// calls for different stacks may come from different goroutines.
+type Observer interface {
+	// StackPlanned is called before an operation whose number of changes is
+	// known from the stack's state.
+	StackPlanned(stack string, changes int)
+	// StackStarted is called before an operation (up, preview, destroy,
+	// refresh) on a stack.
+	StackStarted(stack, operation string)
+	// EngineEvent passes on an event of the Pulumi engine.
+	EngineEvent(stack string, e events.EngineEvent)
+	// StackFinished is called when the operation is over, with the number of
+	// resources by operation (create, update, same, …). The counts are nil
+	// when it failed before it made any.
+	StackFinished(stack string, counts map[string]int, err error)
+	// Waiting says what a verification of a cluster waits for now; "" when it
+	// is over.
+	Waiting(cluster, what string)
+	// Note reports something that people should know, such as what was
+	// recovered from an interrupted run.
+	Note(stack, message string)
+}
+
+// Options of a Driver. Only Root is required.
+type Options struct {
+	// Root is the project's directory, with Pulumi.yaml and clusters/.
+	Root string
+	// WorkDir is the directory the Pulumi CLI runs in. Default: Root. Another
+	// directory gets a Pulumi.yaml of its own, and stack settings beside it,
+	// so that tracked files stay as they are.
+	WorkDir string
+	// Env is added to this process's environment for the CLI and for the
+	// kubeconfig's exec plugin; its PATH wins.
+	Env map[string]string
+	// Flags that a remedy gives to the tombolo command it names, such as
+	// --lab. Default: none.
+	Flags []string
+	// BackendURL of the Pulumi state. Default: PULUMI_BACKEND_URL of Env or
+	// of this process, else the one in Pulumi.yaml, else the backend the CLI is
+	// logged in to when the driver is made: it stays with that one.
+	BackendURL string
+	// SecretsProvider for new stacks, as in `pulumi stack init
+	// --secrets-provider`. Default: the backend's own.
+	SecretsProvider string
+	// PulumiHome is where the CLI keeps plugins and credentials. Default:
+	// PULUMI_HOME, else ~/.pulumi.
+	PulumiHome string
+	// Observer of what happens. Default: none.
+	Observer Observer
+	// Command runs the Pulumi CLI. Default: the pulumi found in PATH.
+	Command auto.PulumiCommand
+	// LockWait is how long to wait for a pulumi process whose driver is gone
+	// before its lock counts as held. Default 30s.
+	LockWait time.Duration
+	// CancelGrace is how long the CLI gets, after the first signal, to finish
+	// the calls under way and release its lock, before it is told to terminate;
+	// Hurry ends it. Default: DefaultCancelGrace.
+	CancelGrace time.Duration
+}
+
+// DefaultCancelGrace is about what the slowest cloud call takes to notice that
+// it is cancelled.
+const DefaultCancelGrace = 5 * time.Minute
+
+// Backend is the URL of the state that a driver with these options works on, as
+// the CLI finds it and without starting one. A directory has its absolute path,
+// and a password is left out: the URL tells backends from each other, and opens
+// none. It is "" when the CLI is logged in nowhere.
+func (o Options) Backend() (string, error) {
+	if err := o.setDefaults(); err != nil {
+		return "", err
+	}
+	found, err := o.backend()
+	if err != nil || found == "" {
+		return "", err
+	}
+	return backend.Identity(found, o.WorkDir), nil
+}
+
+// backend is the URL as it was given; "" when the CLI is logged in nowhere.
+func (o *Options) backend() (string, error) {
+	if o.BackendURL != "" {
+		return o.BackendURL, nil
+	}
+	return backend.Search{Root: o.Root, Home: func() (string, error) { return pulumicli.Home(o.PulumiHome) }, Getenv: o.lookupEnv}.Find()
+}
+
+func (o *Options) setDefaults() error {
+	root, err := filepath.Abs(o.Root)
+	if err != nil {
+		return fmt.Errorf("resolve project directory %s: %w", o.Root, err)
+	}
+	o.Root = root
+	if o.WorkDir == "" {
+		o.WorkDir = root
+	}
+	if o.WorkDir, err = filepath.Abs(o.WorkDir); err != nil {
+		return fmt.Errorf("resolve working directory %s: %w", o.WorkDir, err)
+	}
+	if o.Observer == nil {
+		o.Observer = noObserver{}
+	}
+	if o.LockWait == 0 {
+		o.LockWait = 30 * time.Second
+	}
+	if o.CancelGrace == 0 {
+		o.CancelGrace = DefaultCancelGrace
+	}
+	if o.BackendURL == "" {
+		o.BackendURL = o.lookupEnv("PULUMI_BACKEND_URL")
+	}
+	if o.PulumiHome == "" {
+		o.PulumiHome = o.lookupEnv("PULUMI_HOME")
+	}
+	return nil
+}
+
+// lookupEnv reads a variable as the CLI will see it.
+func (o *Options) lookupEnv(key string) string {
+	if v, ok := o.Env[key]; ok {
+		return v
+	}
+	return os.Getenv(key)
+}
+
+// environment is what every call of the CLI gets in addition to this
+// process's own environment.
+func (o *Options) environment() map[string]string {
+	env := maps.Clone(o.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	env["PULUMI_SKIP_UPDATE_CHECK"] = "true"
+	if o.lookupEnv("GOGC") == "" {
+		env["GOGC"] = collectLess
+	}
+	if o.lookupEnv(stateSecrets) == "" {
+		env[stateSecrets] = "true"
+	}
+	if o.BackendURL != "" {
+		env["PULUMI_BACKEND_URL"] = o.BackendURL
+	}
+	if o.PulumiHome != "" {
+		env["PULUMI_HOME"] = o.PulumiHome
+	}
+	return env
+}
+
+// stateSecrets has the CLI look into the state for what encrypts a stack's secrets
+// when its settings file does not say it, as on a machine that did not make the
+// stack. Otherwise it goes on with a passphrase, and encrypts the state anew.
+const stateSecrets = "PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"
+
+// collectLess is GOGC for the CLI and its plugins, which live for seconds: at Go's
+// default of 100 an engine that changes nothing spends a fifth of its CPU time
+// on garbage, and has 190 MB instead of 250 MB at its peak.
+const collectLess = "200"
+
+// noObserver is the observer of a driver that has none.
+type noObserver struct{}
+
+func (noObserver) StackStarted(string, string)                 {}
+func (noObserver) EngineEvent(string, events.EngineEvent)      {}
+func (noObserver) StackFinished(string, map[string]int, error) {}
+func (noObserver) StackPlanned(string, int)                    {}
+func (noObserver) Waiting(string, string)                      {}
+func (noObserver) Note(string, string)                         {}
+
+// UpOptions of an up.
+type UpOptions struct {
+	// Plan previews each stack right before its up, so that the Observer knows
+	// how much is to come, and a stack whose preview fails is left as it is.
+	Plan bool
+	// Previewed says that a preview has just shown that something changes: Up does
+	// not find out again whether it does.
+	Previewed bool
+	// Refresh the state from the cloud before comparing.
+	Refresh bool
+}
+
+// PreviewOptions of a preview.
+type PreviewOptions struct {
+	// Refresh compares with the cloud, not only with the state.
+	Refresh bool
+}
+
+// DestroyOptions of a destroy.
+type DestroyOptions struct {
+	// Only this stack; both when empty. Core alone is refused while bootstrap
+	// has resources.
+	Only stacks.Kind
+	// Remove the empty stacks from the backend too, with their history.
+	Remove bool
+	// Refresh the state from the cloud first.
+	Refresh bool
+	// Unreachable goes on without a Kubernetes API that does not answer: what is
+	// on the cluster is given up with it. Without, a cluster that does not answer
+	// is left as it is.
+	Unreachable bool
+	// Confirmed says that the cluster's name was given for its destruction. A
+	// protected cluster is refused without.
+	Confirmed bool
+	// Leftovers says what becomes of cloud resources that controllers have left
+	// over, and of finalizers that no controller removes. Default teardown.StopAtLeftovers.
+	Leftovers teardown.LeftoverPolicy
+	// KeepData leaves buckets, file systems and snapshots in the cloud, and
+	// reports each. A claim's volume goes with the claim; it is kept as well when
+	// its reclaim policy is Retain.
+	KeepData bool
+	// DrainTimeout is how long controllers may take to give back the cloud
+	// resources of one kind, and then the cloud to take them away. Default 10m
+	// each.
+	DrainTimeout time.Duration
+}

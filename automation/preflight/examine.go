@@ -1,0 +1,180 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// Examine looks for everything that would keep an up of the clusters from
+// succeeding, and finds all it can: one report for each cluster, in their order.
+// What is judged together, such as a quota that several clusters count against,
+// is judged for all of the clusters given.
+//
+// The error is only of an interruption: what is wrong is a finding.
+func (d Doctor) Examine(ctx context.Context, clusters []*config.Cluster) ([]Report, error) {
+	shared := append(d.checkTools(ctx, clusters), d.checkBackend(ctx)...)
+	return d.each(ctx, clusters, func(x subject) []Finding {
+		found := append(slices.Clone(shared), d.Account(ctx, x.cluster, x.core, x.all)...)
+		found = append(found, d.checkLocks(x.cluster)...)
+		found = append(found, d.checkGit(ctx, x.cluster)...)
+		found = append(found, d.checkNeeds(ctx, x.cluster))
+		return append(found, d.checkAccess(ctx, x.cluster, x.core)...)
+	})
+}
+
+// Ready looks for what would keep a run of ups on several clusters from
+// succeeding, so that none starts when one could not: what their files need, and,
+// of those that are still to be made, credentials, account, region and quotas. It
+// is the part of Examine that is quick for clusters that exist. A report has what
+// fails alone.
+func (d Doctor) Ready(ctx context.Context, clusters []*config.Cluster) ([]Report, error) {
+	reports, err := d.each(ctx, clusters, func(x subject) []Finding {
+		var found []Finding
+		if len(x.core.Resources) == 0 {
+			found = d.Account(ctx, x.cluster, x.core, x.all)
+		}
+		return append(found, d.checkNeeds(ctx, x.cluster))
+	})
+	for i, r := range reports {
+		reports[i].Findings = r.Of(Fail)
+	}
+	return reports, err
+}
+
+// subject is a cluster that is examined.
+type subject struct {
+	cluster *config.Cluster
+	core    Core
+	// all is the demand of the clusters that are judged together.
+	all Demand
+}
+
+// each examines clusters at the same time, and reports in their order.
+func (d Doctor) each(ctx context.Context, clusters []*config.Cluster, examine func(subject) []Finding) ([]Report, error) {
+	cores := make([]Core, len(clusters))
+	all := map[account]Demand{}
+	for i, c := range clusters {
+		cores[i] = d.Core(ctx, c)
+		all[accountOf(c)] = all[accountOf(c)].Plus(d.Cloud(c).Demand(c, cores[i]))
+	}
+	reports := make([]Report, len(clusters))
+	var work sync.WaitGroup
+	for i, c := range clusters {
+		work.Go(func() {
+			reports[i] = Report{Cluster: c.Name, Findings: examine(subject{c, cores[i], all[accountOf(c)]})}
+		})
+	}
+	work.Wait()
+	if err := ctx.Err(); err != nil {
+		return reports, fmt.Errorf("examine the clusters: interrupted: %w", err)
+	}
+	return reports, nil
+}
+
+// Account judges the credentials and what they lead to. all is the demand of the
+// clusters that are judged together.
+func (d Doctor) Account(ctx context.Context, c *config.Cluster, core Core, all Demand) []Finding {
+	cloud := d.Cloud(c)
+	credentials := cloud.Credentials(c, d.Env, time.Now())
+	if credentials.Level == Fail {
+		return []Finding{credentials}
+	}
+	if d.CLI(ctx) != nil {
+		return []Finding{credentials, withoutCLI("account")}
+	}
+	facts := d.Accounts.Facts(c, func() Facts { return cloud.Facts(ctx, c) })
+	return append([]Finding{credentials}, cloud.Judge(facts, Wanted{
+		Account: c.Cloud.Account, Region: c.Cloud.Region, Demand: cloud.Demand(c, core), All: all,
+	})...)
+}
+
+// checkBackend finds out whether the state can be read, and a lock be taken.
+func (d Doctor) checkBackend(ctx context.Context) []Finding {
+	const check = "state backend"
+	if d.CLI(ctx) != nil {
+		return []Finding{withoutCLI(check)}
+	}
+	if err := d.ListStacks(ctx); err != nil {
+		return []Finding{because(err, check, "log in with `pulumi login`, or set PULUMI_BACKEND_URL")}
+	}
+	dir, local := d.Dir()
+	if !local {
+		return []Finding{Good(check, "it answers; a lock is taken by the first operation")}
+	}
+	file, err := os.CreateTemp(dir, ".doctor-")
+	if err == nil {
+		err = errors.Join(file.Close(), os.Remove(file.Name()))
+	}
+	if err != nil {
+		return []Finding{Bad(check, Fail, "make it writable, or free space on its disk", "no lock can be written: %v", err)}
+	}
+	if scarce := d.Scarce(); scarce != "" {
+		return []Finding{Bad(check, Fail, "free space on it", "%s", scarce)}
+	}
+	return []Finding{Good(check, "it can be read and written")}
+}
+
+// checkLocks names those who work on the cluster's stacks.
+func (d Doctor) checkLocks(c *config.Cluster) []Finding {
+	var found []Finding
+	for _, k := range stacks.Kinds() {
+		stack := stacks.Name(c.Name, k)
+		holders, err := d.Holders(stack)
+		if err != nil {
+			found = append(found, Bad("lock", Fail, "", "%v", err))
+		}
+		for _, h := range holders {
+			found = append(found, Bad("lock", Warn, "wait for it to end; an up releases it when its owner is gone",
+				"stack %s is locked by %s", stack, h))
+		}
+	}
+	return found
+}
+
+// checkGit reads the repository's branches with the engine's credentials.
+func (d Doctor) checkGit(ctx context.Context, c *config.Cluster) []Finding {
+	const check = "Git repository"
+	if c.IsSpoke() {
+		return nil // its hub reads it
+	}
+	if err := d.Repository(ctx, c); err != nil {
+		return []Finding{because(err, check, "make gitops.auth available where tombolo runs")}
+	}
+	return []Finding{Good(check, "%s has branch %s", c.GitOps.URL, c.GitOps.Branch)}
+}
+
+// checkNeeds is what an up checks of the engine's distribution and of secrets.
+func (d Doctor) checkNeeds(ctx context.Context, c *config.Cluster) Finding {
+	const check = "distribution"
+	if err := d.Needs(ctx, c); err != nil {
+		return because(err, check, "make it available, or correct the cluster file")
+	}
+	if c.IsSpoke() {
+		return Good(check, "hub %s has the engine", c.Hub())
+	}
+	return Good(check, "that of %s is there, with its checksum", c.GitOps.Engine)
+}
+
+// checkAccess asks a cluster that exists whether it knows this identity.
+func (d Doctor) checkAccess(ctx context.Context, c *config.Cluster, core Core) []Finding {
+	const check = "access"
+	if !core.HandsOff {
+		return nil
+	}
+	switch silence, err := d.API(ctx, c); {
+	case err != nil:
+		return []Finding{because(err, check, "")}
+	case silence != nil:
+		return []Finding{Bad(check, Fail, "check the network between here and the cluster",
+			"the Kubernetes API of %s does not answer: %v", c.Name, silence)}
+	}
+	return []Finding{Good(check, "the Kubernetes API takes this identity")}
+}

@@ -1,0 +1,134 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
+
+	"tombolo/automation/backend"
+	"tombolo/config"
+	"tombolo/stacks"
+)
+
+// Preview shows what Up would do. Without the outputs of core, and of its hub's,
+// bootstrap runs on typed unknowns, which no Up accepts. Where core would change,
+// bootstrap runs on what core's preview says that its outputs will be.
+// It changes no resource, and writes nothing into the backend: a role that may only
+// read the state may preview. The exception is a bootstrap that does not exist while
+// core does: it exists, empty, afterwards.
+func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
+	if err := d.backend.Mend(ctx, stackNames(c)...); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
+	if err := d.noteTurnedOff(ctx, c); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
+	run := d.begin(c)
+	hasHub, err := d.hasHub(ctx, c)
+	if err != nil {
+		return run.end(err)
+	}
+	core, had, err := d.previewAny(ctx, c, stacks.Core, o, stacks.Options{})
+	if run.add(core); err != nil {
+		return run.end(err)
+	}
+	bootstrap, _, err := d.previewAny(ctx, c, stacks.Bootstrap, o, stacks.Options{
+		Predicted: predictedOutputs(had, core.rootOutputs), Placeholders: len(had) == 0 || !hasHub,
+	})
+	run.add(bootstrap)
+	return run.end(err)
+}
+
+// previewAny previews a stack that exists or not, and tries that again. It returns
+// the outputs that the stack has, too.
+func (d *Driver) previewAny(ctx context.Context, c *config.Cluster, k stacks.Kind, o PreviewOptions, so stacks.Options,
+) (r StackResult, has map[string]any, err error) {
+	name := stacks.Name(c.Name, k)
+	st, err := d.backend.State(ctx, name)
+	if err != nil {
+		return r, nil, err
+	}
+	d.recovery(c).NoteInterrupted(name, st)
+	r, err = d.retry(ctx, name, false, func(failed string) (StackResult, error) {
+		if st == nil && standalone(k, so) {
+			return d.previewAside(ctx, c, k, o, so)
+		}
+		return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
+	})
+	return r, st.Outputs(), err
+}
+
+// predictedOutputs are the outputs that a preview of core has told, without secrets; nil
+// when they are those that core has.
+func predictedOutputs(has, told map[string]any) map[string]any {
+	if told == nil || reflect.DeepEqual(backend.Masked(has), any(told)) {
+		return nil
+	}
+	out := maps.Clone(told)
+	maps.DeleteFunc(out, func(_ string, v any) bool { return backend.HoldsSecret(v) })
+	return out
+}
+
+func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.Kind,
+	o PreviewOptions, so stacks.Options, exists bool,
+) (StackResult, error) {
+	s, err := d.open(ctx, c, k, so, exists)
+	if err != nil {
+		return StackResult{}, err
+	}
+	return s.preview(ctx, o, so)
+}
+
+func (s *session) preview(ctx context.Context, o PreviewOptions, so stacks.Options) (StackResult, error) {
+	d, c := s.driver, s.cluster
+	if so.Placeholders {
+		what := "core has no outputs yet"
+		if c.IsSpoke() {
+			what = "core, or that of hub " + c.Hub() + ", has no outputs yet"
+		}
+		d.opts.Observer.Note(s.name, what+": what depends on them is shown as unknown")
+	}
+	result, err := s.run(ctx, "preview", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+		opts := []optpreview.Option{optpreview.EventStreams(ch), optpreview.SuppressProgress()}
+		if o.Refresh {
+			opts = append(opts, optpreview.Refresh())
+		}
+		_, err := s.stack.Preview(ctx, opts...)
+		return err
+	})
+	result.Placeholders = so.Placeholders
+	if err == nil {
+		err = d.refuseLoss(ctx, c, result)
+	}
+	return result, err
+}
+
+// standalone says that the program asks no other stack of the backend.
+func standalone(k stacks.Kind, o stacks.Options) bool { return k == stacks.Core || o.Placeholders }
+
+// previewAside previews a stack that does not exist, in a backend that is thrown
+// away: the preview of a pull request has a role that may only read the state.
+func (d *Driver) previewAside(ctx context.Context, c *config.Cluster, k stacks.Kind,
+	o PreviewOptions, so stacks.Options,
+) (StackResult, error) {
+	name := stacks.Name(c.Name, k)
+	dir, err := os.MkdirTemp("", "tombolo-preview-")
+	if err != nil {
+		return StackResult{}, fmt.Errorf("make directory to preview stack %s: %w", name, err)
+	}
+	defer os.RemoveAll(dir)
+	at, err := d.pulumi.Aside(dir, name)
+	if err != nil {
+		return StackResult{}, fmt.Errorf("prepare a backend to preview stack %s: %w", name, err)
+	}
+	s, err := d.openAt(ctx, at, c, k, so, false)
+	if err != nil {
+		return StackResult{}, err
+	}
+	return s.preview(ctx, o, so)
+}

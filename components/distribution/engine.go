@@ -1,0 +1,154 @@
+package distribution
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// EngineArgs are the arguments that all engines have.
+type EngineArgs struct {
+	// Manifest is the engine's install manifest, as Product.Load returns it. A
+	// Namespace in it is left out: make it before the engine.
+	Manifest []byte
+	// HandedOver leaves the objects of the distribution as they are, whatever
+	// they hold by now. Otherwise Manifest is applied, even to fields with other
+	// owners.
+	HandedOver bool
+	// Made lists the objects that were last applied, as Engine.Made did. With
+	// HandedOver these are kept, no more and no fewer, whatever Manifest has.
+	// Default: the objects of Manifest.
+	Made []string
+	// Repository that the engine follows.
+	Repository
+	// Auth for the repository; nil reads anonymously.
+	Auth *Auth
+}
+
+// Repository is a tree in a Git repository, and how often an engine reads it.
+type Repository struct {
+	// URL and Branch of the repository, and Path of the tree in it.
+	URL, Branch, Path string
+	// Interval between reads of the repository, at least 1s.
+	Interval time.Duration
+}
+
+// Auth is the credentials for a Git repository: Username and Password, or
+// PrivateKey and KnownHosts. Secrets must be Pulumi secrets.
+type Auth struct {
+	Username, Password, PrivateKey pulumi.StringInput
+	// KnownHosts are lines of a known_hosts file.
+	KnownHosts string
+}
+
+// Problems are what is wrong with the repository.
+func (r Repository) Problems() []error {
+	var problems []error
+	for what, v := range map[string]string{"URL": r.URL, "branch": r.Branch, "path": r.Path} {
+		if v == "" {
+			problems = append(problems, fmt.Errorf("%s is required", what))
+		}
+	}
+	if r.Interval < time.Second {
+		problems = append(problems, fmt.Errorf("interval %s is shorter than 1s", r.Interval))
+	}
+	return problems
+}
+
+// Problems are what is wrong with the arguments.
+func (a *EngineArgs) Problems() []error {
+	problems := a.Repository.Problems()
+	if a.Auth != nil {
+		basic := a.Auth.Username != nil && a.Auth.Password != nil
+		ssh := a.Auth.PrivateKey != nil && a.Auth.KnownHosts != ""
+		if basic == ssh {
+			problems = append(problems, errors.New("auth needs user name and password, or private key and known hosts"))
+		}
+	}
+	return problems
+}
+
+// Engine is a GitOps engine that follows a repository.
+type Engine struct {
+	pulumi.ResourceState
+
+	// Made lists the objects of the distribution, once all of them are there:
+	// "apps/v1 Deployment flux-system/source-controller".
+	Made pulumi.StringArrayOutput
+}
+
+// Recipe is what NewEngine makes.
+type Recipe struct {
+	Product
+	// Type of the component, such as tombolo:flux:Engine.
+	Type string
+	Args *EngineArgs
+	// Objects of the distribution. Once it is handed over, Args.Made decides which
+	// of them are registered.
+	Objects []Object
+	// Configure makes what controllers read when they start; nil for nothing.
+	Configure func(parent, after pulumi.ResourceOption) ([]pulumi.Resource, error)
+	// Secret with the credentials for the repository. It is made only with Args.Auth.
+	Secret *corev1.SecretArgs
+	// Sync are the objects that tell the engine what to follow, in their order.
+	Sync []SyncObject
+}
+
+// SyncObject is an object, and the end of its name in Pulumi.
+type SyncObject struct {
+	Name string
+	Object
+}
+
+// NewEngine installs an engine and makes its sync objects. They are made last and
+// go first: when they are deleted, the engine still lives to remove what it has
+// made, and the deletion waits for that.
+func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.ResourceOption) (*Engine, error) {
+	objects, err := r.Objects, error(nil)
+	if r.Args.HandedOver && len(r.Args.Made) > 0 {
+		if objects, err = Kept(objects, r.Args.Made); err != nil {
+			return nil, err
+		}
+	}
+	c := &Engine{}
+	if err := ctx.RegisterComponentResourceV2(r.Type, name, pulumi.Map{"url": pulumi.String(r.Args.URL)}, c, opts...); err != nil {
+		return nil, fmt.Errorf("register the component: %w", err)
+	}
+	installation := Installation{Product: r.Product, HandedOver: r.Args.HandedOver, Parent: c}
+	if r.Configure != nil {
+		installation.Configure = func(after pulumi.ResourceOption) ([]pulumi.Resource, error) {
+			return r.Configure(pulumi.Parent(c), after)
+		}
+	}
+	installed, err := installation.Install(ctx, name, objects)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.sync(ctx, name, pulumi.Parent(c), installed.Resources); err != nil {
+		return nil, err
+	}
+	c.Made = installed.Made()
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"made": c.Made})
+}
+
+func (r Recipe) sync(ctx *pulumi.Context, name string, parent pulumi.ResourceOption, before []pulumi.Resource) error {
+	if r.Args.Auth != nil {
+		secret, err := corev1.NewSecret(ctx, name+"-auth", r.Secret, parent)
+		if err != nil {
+			return err
+		}
+		before = append(before, secret)
+	}
+	for _, o := range r.Sync {
+		o.Annotate(PatchForce, "true")
+		made, err := Custom(ctx, name+"-"+o.Name, o.Object, parent, pulumi.DependsOn(before))
+		if err != nil {
+			return err
+		}
+		before = append(before, made)
+	}
+	return nil
+}

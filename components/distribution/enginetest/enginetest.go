@@ -1,0 +1,75 @@
+// Package enginetest has the tests that all GitOps engines have in common.
+package enginetest
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"gotest.tools/v3/assert"
+
+	"tombolo/components/distribution"
+	"tombolo/components/recorder"
+)
+
+// Engine is an engine under test.
+type Engine struct {
+	// Args that New uses, for tests to change.
+	Args *distribution.EngineArgs
+	// New makes the engine with the Args.
+	New func(*pulumi.Context) (*distribution.Engine, error)
+}
+
+func (e Engine) run(t *testing.T) (r *recorder.Recorder, made []string) {
+	t.Helper()
+	r = &recorder.Recorder{}
+	err := r.Run("bootstrap", func(ctx *pulumi.Context) error {
+		engine, err := e.New(ctx)
+		if err != nil {
+			return err
+		}
+		result, err := internals.UnsafeAwaitOutput(ctx.Context(), engine.Made)
+		made, _ = result.Value.([]string)
+		return err
+	})
+	return r.Sound(t, err), made
+}
+
+// Ownership tests that Pulumi forgets the objects of the distribution once they are
+// handed over, and keeps those that are ours.
+func (e Engine) Ownership(t *testing.T, ours func(recorder.Resource) bool) {
+	t.Helper()
+	for _, e.Args.HandedOver = range []bool{false, true} {
+		r, _ := e.run(t)
+		for _, res := range r.All() {
+			if !res.Custom {
+				continue
+			}
+			if ignored := slices.Contains(res.IgnoreChanges, "*"); ignored != (e.Args.HandedOver && !ours(res)) {
+				t.Errorf("handed over %t: %s %s: changes ignored: %t", e.Args.HandedOver, res.Type, res.Name, ignored)
+			}
+		}
+	}
+}
+
+// KeepsWhatWasMade tests that after the hand-over another manifest neither makes nor
+// deletes an object: identity is one that was made, the Deployment before becomes
+// the Deployment after. Both names are those of Pulumi's resources.
+func (e Engine) KeepsWhatWasMade(t *testing.T, identity, before, after string) {
+	t.Helper()
+	const deployment = "kubernetes:apps/v1:Deployment"
+	_, made := e.run(t)
+	assert.Assert(t, slices.Contains(made, identity), "made are %v, without %s", made, identity)
+	name := func(resource string) string {
+		return "name: " + resource[strings.Index(resource, "deployment-")+len("deployment-"):]
+	}
+	e.Args.HandedOver, e.Args.Made = true, made
+	e.Args.Manifest = []byte(strings.ReplaceAll(string(e.Args.Manifest), name(before), name(after)))
+	r, _ := e.run(t)
+	_, kept := r.Named(deployment, before)
+	assert.Check(t, kept, "an object that the manifest no longer has is not kept")
+	_, added := r.Named(deployment, after)
+	assert.Check(t, !added, "an object that is new in the manifest is made")
+}
