@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/internal/names"
+	"tombolo/stacks/owner"
 )
 
 // RootType is the type of the resource that stands for the stack itself.
@@ -149,6 +150,20 @@ func (s *State) Find(urn resource.URN) (apitype.ResourceV3, bool) {
 		}
 	}
 	return apitype.ResourceV3{}, false
+}
+
+// Owner is the identity of the cluster, in the state of core; "" when it has none, as
+// before its first up.
+func (s *State) Owner() string {
+	if s == nil {
+		return ""
+	}
+	for _, r := range s.Deployment.Resources {
+		if r.Type == owner.Type && r.URN.Name() == owner.ResourceName && !r.Delete {
+			return owner.IDOf(r.Outputs)
+		}
+	}
+	return ""
 }
 
 // ProviderOf is the URN of a resource's provider; "" when it names none.
