@@ -85,7 +85,7 @@ func (r Recoverer) findCreations(ctx context.Context, c *config.Cluster, p *plan
 	}
 	if p.owner == "" {
 		return &fault.Error{
-			What: fmt.Sprintf("recover %s: a creation was interrupted, and the state has no identity by which its resources are known", c.Name),
+			What:   fmt.Sprintf("recover %s: a creation was interrupted, and the state has no identity by which its resources are known", c.Name),
 			Remedy: "run the command that was interrupted again with the tombolo that ran it; this one gives the cluster its identity afterwards",
 		}
 	}

@@ -43,6 +43,6 @@ func Run(ctx *pulumi.Context, c, hub *config.Cluster, backend string) error {
 	if err != nil {
 		return fmt.Errorf("core of %s: %w", c.Name, err)
 	}
-	made.Owner = own.ID
+	made.Owner = pulumi.String(own.ID).ToStringOutput()
 	return handoff.Export(ctx, made)
 }

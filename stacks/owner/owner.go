@@ -7,11 +7,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"net/url"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 
 	"tombolo/internal/names"
 )
@@ -36,15 +36,17 @@ const (
 // Owner is the identity of a cluster.
 type Owner struct {
 	// ID is 26 random letters and digits. A preview knows it as an up does.
-	ID pulumi.StringOutput
+	ID string
 	// Backend is the Fingerprint of the backend that the cluster was made on.
-	Backend pulumi.StringOutput
+	Backend string
+	// New says that this run has made the identity, or that the up would.
+	New bool
 }
 
-// New registers the identity: the one of the state, or a new one. Because it is a
-// resource, it is in the state before anything that has its tag, also after an up
-// that was killed. The backend is the URL of the state, or "" for one that is not
-// known.
+// New registers the identity, the one of the state or a new one, and waits for it.
+// Because it is a resource, it is in the state before anything that has its tag, also
+// after an up that was killed. The backend is the URL of the state, or "" for one that
+// is not known.
 func New(ctx *pulumi.Context, backend string) (Owner, error) {
 	id := Unborn
 	if !ctx.DryRun() {
@@ -57,16 +59,19 @@ func New(ctx *pulumi.Context, backend string) (Owner, error) {
 	if err != nil {
 		return Owner{}, fmt.Errorf("make the identity of the cluster: %w", err)
 	}
-	entry := func(key string) pulumi.StringOutput {
-		return kept.Output.ApplyT(func(v any) (string, error) {
-			text, ok := Entry(v, key)
-			if !ok {
-				return "", fmt.Errorf("the cluster's identity in the state has no %s: restore the state from a copy", key)
-			}
-			return text, nil
-		}).(pulumi.StringOutput)
+	value, err := internals.UnsafeAwaitOutput(ctx.Context(), kept.Output)
+	if err != nil {
+		return Owner{}, fmt.Errorf("make the identity of the cluster: %w", err)
 	}
-	return Owner{ID: entry(idKey), Backend: entry(backendKey)}, nil
+	var own Owner
+	for key, field := range map[string]*string{idKey: &own.ID, backendKey: &own.Backend} {
+		var ok bool
+		if *field, ok = Entry(value.Value, key); !ok {
+			return Owner{}, fmt.Errorf("the cluster's identity in the state has no %s: restore the state from a copy", key)
+		}
+	}
+	own.New = own.ID == id
+	return own, nil
 }
 
 // Entry is one of the value's entries, as a program or a state has it.
@@ -86,11 +91,9 @@ func IDOf(outputs map[string]any) string {
 	return id
 }
 
-// Tags are the cluster's tags with those of its owner.
-func (o Owner) Tags(all map[string]string) pulumi.StringMap {
-	tags := pulumi.StringMap{names.OwnerTag: o.ID, names.BackendTag: o.Backend}
-	maps.Copy(tags, pulumi.ToStringMap(all))
-	return tags
+// Tags are on what core makes in the cloud.
+func (o Owner) Tags() map[string]string {
+	return map[string]string{names.OwnerTag: o.ID, names.BackendTag: o.Backend}
 }
 
 // Fingerprint tells backends apart without saying where they are: eight digits of

@@ -34,6 +34,9 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handof
 		return none, err
 	}
 	opts := pulumi.Provider(provider)
+	if err := refuseStrangers(ctx, c, own, opts); err != nil {
+		return none, err
+	}
 	net, err := newNetwork(ctx, c, opts)
 	if err != nil {
 		return none, err
@@ -86,7 +89,7 @@ func newProvider(ctx *pulumi.Context, c *config.Cluster, own owner.Owner) (*aws.
 	args := &aws.ProviderArgs{
 		Region:            pulumi.String(c.Cloud.Region),
 		AllowedAccountIds: pulumi.ToStringArray([]string{c.Cloud.Account}),
-		DefaultTags:       aws.ProviderDefaultTagsArgs{Tags: own.Tags(tags(c))},
+		DefaultTags:       aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(owned(c, own))},
 	}
 	if c.Cloud.Profile != "" {
 		args.Profile = pulumi.String(c.Cloud.Profile)
@@ -100,6 +103,14 @@ func tags(c *config.Cluster) map[string]string {
 	maps.Copy(all, c.Tags)
 	all[names.ClusterTag] = c.Name
 	all[names.EnvironmentTag] = c.Environment
+	return all
+}
+
+// owned are the tags with those of the owner. Instances and their volumes do without
+// these: they are in the launch template, of which a change replaces every node.
+func owned(c *config.Cluster, own owner.Owner) map[string]string {
+	all := tags(c)
+	maps.Copy(all, own.Tags())
 	return all
 }
 
