@@ -186,7 +186,7 @@ func TestLookUpWithTheRealCLI(t *testing.T) {
 	d, _ := realBench(t, exporting)
 	_, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
-	found, err := aws.Cloud{Pulumi: d.pulumi}.Lookup(t.Context(), demo(), []recovery.Query{
+	found, err := aws.Cloud{Pulumi: d.pulumi}.Lookup(t.Context(), demo(), "q5zk", []recovery.Query{
 		{Subnet: "subnet-forbidden", Description: "EFS mount target for fs-1 (*)"},
 		{Subnet: "subnet-1", Description: "EFS mount target for fs-1 (*)"},
 		{Subnet: "subnet-2", Description: "EFS mount target for fs-1 (*)"},
@@ -195,7 +195,7 @@ func TestLookUpWithTheRealCLI(t *testing.T) {
 	want := []recovery.Sighting{
 		{
 			CloudID: "arn:aws:ec2:eu-central-1:111122223333:vpc/vpc-1",
-			Tags:    map[string]string{"asked": "[map[key:tombolo:cluster values:[demo]]]"},
+			Tags:    map[string]string{"asked": "[map[key:tombolo:owner values:[q5zk]]]"},
 		},
 		{
 			CloudID:  "arn:aws:ec2:eu-central-1:111122223333:network-interface/eni-1",

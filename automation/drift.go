@@ -52,7 +52,11 @@ func (h host) PreviewRefresh(ctx context.Context, c *config.Cluster, k stacks.Ki
 }
 
 func (h host) Tagged(ctx context.Context, c *config.Cluster) ([]drift.Sighting, error) {
-	found, err := h.driver.cloud(c).Lookup(ctx, c, nil)
+	core, err := h.driver.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
+	if err != nil || core.Owner() == "" {
+		return nil, err // a cluster without an identity has nothing that could be told apart
+	}
+	found, err := h.driver.cloud(c).Lookup(ctx, c, core.Owner(), nil)
 	if command := new(pulumicli.Error); errors.As(err, &command) && ctx.Err() == nil {
 		command.Operation = "look for unexpected resources of"
 		command.Remedy = "allow tag:GetResources to the credentials in use, and run the same command again"

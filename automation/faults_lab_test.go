@@ -360,11 +360,11 @@ func TestAnswersLostAndNobodyThere(t *testing.T) {
 func TestAnswerLostAndListedLate(t *testing.T) {
 	b := newFaultBench(t)
 	looks, asked := 0, inRoomyCloud(b.Driver)
-	asked.lookup = func(ctx context.Context, c *config.Cluster, queries []recovery.Query) ([]recovery.Sighting, error) {
+	asked.lookup = func(ctx context.Context, c *config.Cluster, owner string, queries []recovery.Query) ([]recovery.Sighting, error) {
 		if looks++; looks == 1 {
 			return nil, nil
 		}
-		return asked.Cloud.Lookup(ctx, c, queries)
+		return asked.Cloud.Lookup(ctx, c, owner, queries)
 	}
 	b.fault(standin.Fault{Kind: standin.FaultAnswerLost, Operation: "create", Type: "Vpc"})
 	_, err := b.Up(t.Context(), demo(), UpOptions{})

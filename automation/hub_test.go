@@ -25,6 +25,7 @@ import (
 	"tombolo/automation/kube/kubetest"
 	"tombolo/config"
 	"tombolo/stacks/handoff"
+	"tombolo/stacks/owner"
 )
 
 // fleet is a driver with a hub and clusters that it can reach.
@@ -68,7 +69,16 @@ func handedOff(name string) apitype.DeploymentV3 {
 	}
 	out["clusterName"], out["clusterEndpoint"], out["vpcId"] = name, "https://"+name+".test", "vpc-1"
 	d.Resources[0].Outputs = out
+	d.Resources = append(d.Resources, identity(name))
 	return d
+}
+
+// identity is the resource that keeps a cluster's identity.
+func identity(name string) apitype.ResourceV3 {
+	return apitype.ResourceV3{
+		URN: resource.URN("urn:pulumi:s::tombolo::" + owner.Type + "::" + owner.ResourceName), Type: owner.Type, Custom: true, ID: "s1",
+		Outputs: map[string]any{"output": map[string]any{"id": "identity-of-" + name, "backend": "0123abcd"}},
+	}
 }
 
 // registeredWith is a bootstrap whose registration is on the hub.

@@ -26,15 +26,15 @@ const arnOf = "arn:aws:ec2:eu-central-1:111122223333:"
 // Another look than its own may be put in the place of Lookup and Facts.
 type roomyCloud struct {
 	cloud.Cloud
-	lookup func(context.Context, *config.Cluster, []recovery.Query) ([]recovery.Sighting, error)
+	lookup func(context.Context, *config.Cluster, string, []recovery.Query) ([]recovery.Sighting, error)
 	facts  func(context.Context, *config.Cluster) preflight.Facts
 }
 
-func (r *roomyCloud) Lookup(ctx context.Context, c *config.Cluster, queries []recovery.Query) ([]recovery.Sighting, error) {
+func (r *roomyCloud) Lookup(ctx context.Context, c *config.Cluster, owner string, queries []recovery.Query) ([]recovery.Sighting, error) {
 	if r.lookup != nil {
-		return r.lookup(ctx, c, queries)
+		return r.lookup(ctx, c, owner, queries)
 	}
-	return r.Cloud.Lookup(ctx, c, queries)
+	return r.Cloud.Lookup(ctx, c, owner, queries)
 }
 
 func (r *roomyCloud) Facts(ctx context.Context, c *config.Cluster) preflight.Facts {

@@ -23,7 +23,7 @@ func (b *bench) lock(t *testing.T, stack string, o backend.Owner) string {
 	return backendtest.Lock(t, b.stateDir, stack, o)
 }
 
-func owner(t *testing.T, pid int) backend.Owner {
+func lockOwner(t *testing.T, pid int) backend.Owner {
 	t.Helper()
 	host, err := os.Hostname()
 	assert.NilError(t, err)
@@ -33,7 +33,7 @@ func owner(t *testing.T, pid int) backend.Owner {
 func TestStaleLockIsRemoved(t *testing.T) {
 	b := newBench(t)
 	b.backend.Processes = backendtest.Table{}
-	file := b.lock(t, "demo-core", owner(t, 77))
+	file := b.lock(t, "demo-core", lockOwner(t, 77))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	assert.NilError(t, err)
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
@@ -41,20 +41,20 @@ func TestStaleLockIsRemoved(t *testing.T) {
 	}
 	want := []string{"up demo-core", "up demo-bootstrap"}
 	assert.DeepEqual(t, b.cli.operations(), want)
-	note := "note demo-core: recovered: removed the lock of " + owner(t, 77).String() + ", which is gone"
+	note := "note demo-core: recovered: removed the lock of " + lockOwner(t, 77).String() + ", which is gone"
 	assert.DeepEqual(t, b.seen.notes(), []string{note})
 }
 
 func TestHeldLockStopsUp(t *testing.T) {
 	b := newBench(t)
 	b.backend.Processes = backendtest.Table{77: {Name: "pulumi", Parent: 70}}
-	file := b.lock(t, "demo-core", owner(t, 77))
+	file := b.lock(t, "demo-core", lockOwner(t, 77))
 	_, err := b.Up(t.Context(), demo(), UpOptions{})
 	var locked *backend.LockedError
 	if !errors.As(err, &locked) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
-	host := owner(t, 77).Host
+	host := lockOwner(t, 77).Host
 	want := "stack demo-core is locked by ada on " + host + " (process 77, since 2026-01-02T03:04:05Z); " +
 		"wait for it to end; if process 77 on " + host + " is dead, run `tombolo unlock demo --stack core --owner-is-gone`"
 	if err.Error() != want {
@@ -70,7 +70,7 @@ func TestStaleLockThatTheBackendReports(t *testing.T) {
 	b := newBench(t)
 	b.backend.URL = "s3://state"
 	b.backend.Processes = backendtest.Table{}
-	o := owner(t, 77)
+	o := lockOwner(t, 77)
 	text := "error: the stack is currently locked by 1 lock(s). Either wait for the other process(es) to end or " +
 		"delete the lock file with `pulumi cancel`.\n  s3://state/1.json: created by ada@" + o.Host +
 		" (pid 77) at 2026-01-02T03:04:05Z"
@@ -95,7 +95,7 @@ func TestStaleLockThatSomebodyElseTookOver(t *testing.T) {
 	b := newBench(t)
 	b.backend.URL = "s3://state"
 	b.backend.Processes = backendtest.Table{78: {Name: "pulumi", Parent: 70}}
-	host := owner(t, 77).Host
+	host := lockOwner(t, 77).Host
 	const text = "  s3://state/1.json: created by ada@%s (pid %d) at 2026-01-02T03:04:05Z"
 	b.cli.fail["up demo-core"] = failure{stderr: "error: the stack is currently locked by 1 lock(s).\n" + fmt.Sprintf(text, host, 77)}
 	b.cli.fail["stack rename demo-core"] = failure{stderr: fmt.Sprintf(text, host, 78)}
@@ -120,8 +120,8 @@ func TestLockOfPulumiCloud(t *testing.T) {
 func TestLocksOfACluster(t *testing.T) {
 	b := newBench(t)
 	b.backend.Processes = backendtest.Table{}
-	b.lock(t, "demo-core", owner(t, 77))
-	b.lock(t, "demo-bootstrap", owner(t, 78))
+	b.lock(t, "demo-core", lockOwner(t, 77))
+	b.lock(t, "demo-bootstrap", lockOwner(t, 78))
 	for only, want := range map[stacks.Kind][]string{
 		"": {"demo-core", "demo-bootstrap"}, stacks.Core: {"demo-core"}, stacks.Bootstrap: {"demo-bootstrap"},
 	} {

@@ -28,7 +28,7 @@ func interrupted(t *testing.T) (d apitype.DeploymentV3) {
 func TestUpRecoversInterruptedCreations(t *testing.T) {
 	b := newBench(t)
 	b.cli.states["demo-core"] = interrupted(t)
-	b.cloud.lookup = func(context.Context, *config.Cluster, []recovery.Query) ([]recovery.Sighting, error) {
+	b.cloud.lookup = func(context.Context, *config.Cluster, string, []recovery.Query) ([]recovery.Sighting, error) {
 		return []recovery.Sighting{{CloudID: arnOf + "vpc/vpc-0new", Tags: map[string]string{"Name": "demo-vpc"}}}, nil
 	}
 	_, err := b.Up(t.Context(), demo(), UpOptions{})

@@ -45,7 +45,7 @@ func (d *Driver) open(ctx context.Context, c *config.Cluster, k stacks.Kind, o s
 
 // openAt is open for a stack in another place than the driver's own.
 func (d *Driver) openAt(ctx context.Context, at pulumicli.Place, c *config.Cluster, k stacks.Kind, o stacks.Options, exists bool) (*session, error) {
-	o.Env = d.opts.Env
+	o.Env, o.Backend = d.opts.Env, d.opts.BackendURL
 	program, err := d.program(c, k, o)
 	if err != nil {
 		return nil, fmt.Errorf("program of stack %s: %w", stacks.Name(c.Name, k), err)

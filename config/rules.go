@@ -103,8 +103,8 @@ var rules = map[string]strict.Rule{
 		What: "the ARN of a KMS key", Pattern: kmsKey, Advice: keyAdvice,
 		Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
 	},
-	"Admin.Name": label("platform-team"),
-	"Admin.PrincipalARN": {
+	"Principal.Name": label("platform-team"),
+	"Principal.PrincipalARN": {
 		What: "the ARN of an IAM role or user", Pattern: principal, Advice: principalAdvice,
 		Example: "arn:aws:iam::111122223333:role/platform-admin",
 	},

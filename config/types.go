@@ -140,7 +140,11 @@ type Kubernetes struct {
 	// SecretsEncryption of Secrets in etcd by a KMS key.
 	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty"`
 	// Admins are the IAM principals with cluster-admin rights, as access entries.
-	Admins []Admin `yaml:"admins,omitempty"`
+	Admins []Principal `yaml:"admins,omitempty"`
+	// Previewers are the IAM principals that may preview the cluster's stacks, as
+	// access entries: they read what bootstrap makes, but no Secrets, and write by
+	// dry run only.
+	Previewers []Principal `yaml:"previewers,omitempty"`
 	// NodeGroups are managed node groups; at least one.
 	NodeGroups []NodeGroup `yaml:"nodeGroups"`
 	// Addons are managed EKS addons. Default: vpc-cni, kube-proxy, coredns and
@@ -170,8 +174,8 @@ type SecretsEncryption struct {
 	KeyARN string `yaml:"keyArn,omitempty"`
 }
 
-// Admin is an IAM principal with cluster-admin rights.
-type Admin struct {
+// Principal is an IAM role or user with rights on the cluster.
+type Principal struct {
 	// Name of the entry, unique in the file, a DNS label.
 	Name string `yaml:"name"`
 	// PrincipalARN of an IAM role or user.

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
@@ -17,7 +18,9 @@ func (v *validator) kubernetes() {
 	v.endpointAccess(k.Endpoint)
 	unique(v, "kubernetes.logs", "", k.Logs, itself, "give each log type once")
 	v.encryption(k.SecretsEncryption)
-	v.admins(k.Admins)
+	v.principals("kubernetes.admins", "admin", k.Admins)
+	v.principals("kubernetes.previewers", "previewer", k.Previewers)
+	v.bothKinds(k)
 	v.nodeGroups(k.NodeGroups)
 	v.managedAddons(k.Addons)
 }
@@ -98,12 +101,11 @@ func (v *validator) partition(at strict.Path, partition string) {
 	}
 }
 
-func (v *validator) admins(admins []Admin) {
-	list := strict.Path("kubernetes.admins")
-	unique(v, list, "name", admins, func(a Admin) string { return a.Name }, "give each admin a name of its own")
-	unique(v, list, "principalArn", admins, func(a Admin) string { return a.PrincipalARN },
+func (v *validator) principals(list strict.Path, what string, principals []Principal) {
+	unique(v, list, "name", principals, func(a Principal) string { return a.Name }, "give each "+what+" a name of its own")
+	unique(v, list, "principalArn", principals, func(a Principal) string { return a.PrincipalARN },
 		"a principal has one access entry: give it once")
-	for i, a := range admins {
+	for i, a := range principals {
 		at := list.Index(i).Field("principalArn")
 		m := principal.FindStringSubmatch(a.PrincipalARN)
 		if m == nil {
@@ -111,6 +113,17 @@ func (v *validator) admins(admins []Admin) {
 		}
 		v.partition(at, m[1])
 		v.sameAccount(at, m[2])
+	}
+}
+
+// bothKinds refuses a previewer that is an admin: EKS has one access entry for a
+// principal, and the admission policy would hold the admin to dry runs.
+func (v *validator) bothKinds(k Kubernetes) {
+	for i, p := range k.Previewers {
+		if slices.ContainsFunc(k.Admins, func(a Principal) bool { return a.PrincipalARN != "" && a.PrincipalARN == p.PrincipalARN }) {
+			v.problem(strict.Path("kubernetes.previewers").Index(i).Field("principalArn"), "take it out of one of the two",
+				"is among kubernetes.admins too")
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ func deployed(t *testing.T) (*recorder.Recorder, Options) {
 	t.Cleanup(api.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: api.Certificate().Raw})
 	outputs := map[string]any{
-		"schemaVersion": float64(handoff.SchemaVersion), "cloud": "aws", "clusterName": "eks-name",
+		"schemaVersion": float64(handoff.SchemaVersion), "cloud": "aws", "clusterName": "eks-name", "owner": "q5zk",
 		"clusterId": "arn:aws:eks:eu-central-1:1:cluster/eks-name", "clusterArn": "arn:aws:eks:eu-central-1:1:cluster/eks-name",
 		"clusterVersion": "1.35", "clusterEndpoint": api.URL, "clusterCa": base64.StdEncoding.EncodeToString(ca),
 		"region": "eu-central-1", "accountId": "1", "partition": "aws", "oidcIssuer": "https://oidc", "oidcProviderArn": "arn:oidc",

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/workspace"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/config"
@@ -33,4 +34,19 @@ func Plain(ctx *pulumi.Context) error {
 		return err
 	}
 	return program(ctx)
+}
+
+// loggedInto is the URL of the backend that Pulumi uses, in the CLI's order: the
+// variable, the project, the login; "" when none is known.
+func loggedInto(ctx *pulumi.Context) string {
+	if url := os.Getenv("PULUMI_BACKEND_URL"); url != "" {
+		return url
+	}
+	if project, err := workspace.LoadProject(filepath.Join(ctx.RootDirectory(), "Pulumi.yaml")); err == nil && project.Backend != nil {
+		return project.Backend.URL
+	}
+	if login, err := workspace.GetStoredCredentials(); err == nil {
+		return login.Current
+	}
+	return ""
 }

@@ -2,6 +2,7 @@
 package stacks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -42,13 +43,16 @@ type Options struct {
 	// Env is the environment of the run, before the process's own: secrets
 	// are read from it, and the AWS CLI runs in it. May be nil.
 	Env map[string]string
+	// Backend is the URL of the state, whose fingerprint marks what core makes.
+	// Default: where Pulumi looks, by variable, project and login.
+	Backend string
 }
 
 // registry holds the programs by kind.
 func registry() map[Kind]func(*pulumi.Context, *config.Cluster, Options) error {
 	return map[Kind]func(*pulumi.Context, *config.Cluster, Options) error{
 		Core: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
-			return core.Run(ctx, c, o.Hub)
+			return core.Run(ctx, c, o.Hub, cmp.Or(o.Backend, loggedInto(ctx)))
 		},
 		Bootstrap: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
 			return bootstrap.Run(ctx, c, bootstrap.Options{

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 )
 
 // Edit changes the resources of an exported state, and says how many of them
@@ -63,6 +65,23 @@ func Encode(v any) json.RawMessage {
 		panic(fmt.Sprintf("automation: encode %T: %v", v, err))
 	}
 	return out
+}
+
+// Without is the state without some resources, on which nothing depends.
+func Without(raw apitype.UntypedDeployment, urns []resource.URN) (apitype.UntypedDeployment, error) {
+	var deployment map[string]json.RawMessage
+	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
+		return raw, fmt.Errorf("read deployment: %w", err)
+	}
+	var resources []map[string]json.RawMessage
+	if err := Decode(deployment, map[string]any{"resources": &resources}); err != nil {
+		return raw, err
+	}
+	deployment["resources"] = Encode(slices.DeleteFunc(resources, func(r map[string]json.RawMessage) bool {
+		return slices.Contains(urns, resource.URN(DecodeString(r["urn"])))
+	}))
+	raw.Deployment = Encode(deployment)
+	return raw, nil
 }
 
 // WithUnverified is the state with that list; without any URNs the output goes.

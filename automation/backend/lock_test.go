@@ -136,7 +136,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func owner(t *testing.T, pid int) Owner {
+func lockOwner(t *testing.T, pid int) Owner {
 	t.Helper()
 	host, err := os.Hostname()
 	assert.NilError(t, err)
@@ -146,25 +146,25 @@ func owner(t *testing.T, pid int) Owner {
 func TestStaleLockIsRemoved(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{}
-	file := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
+	file := backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock is still there: %v", err)
 	}
-	note := "note demo-core: recovered: removed the lock of " + owner(t, 77).String() + ", which is gone"
+	note := "note demo-core: recovered: removed the lock of " + lockOwner(t, 77).String() + ", which is gone"
 	assert.DeepEqual(t, b.notes, []string{note})
 }
 
 func TestHeldLockIsRefused(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{processes: map[int]process.Process{77: {Name: "pulumi", Parent: 70}}}
-	file := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
+	file := backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	var locked *LockedError
 	if !errors.As(err, &locked) {
 		t.Fatalf("error is %T: %v", err, err)
 	}
-	host := owner(t, 77).Host
+	host := lockOwner(t, 77).Host
 	want := "stack demo-core is locked by ada on " + host + " (process 77, since 2026-01-02T03:04:05Z); " +
 		"wait for it to end; if process 77 on " + host + " is dead, run `tombolo unlock demo --stack core --owner-is-gone`"
 	if err.Error() != want {
@@ -178,7 +178,7 @@ func TestHeldLockIsRefused(t *testing.T) {
 func TestOrphanIsAwaited(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{processes: map[int]process.Process{77: {Name: "pulumi", Parent: 1}}, looks: 2}
-	backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
+	backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	assert.NilError(t, b.ReleaseLocks(t.Context(), "demo-core"))
 	want := "note demo-core: waiting up to 30s for pulumi process 77, whose driver is gone, to end"
 	if notes := b.notes; len(notes) != 2 || notes[0] != want {
@@ -190,7 +190,7 @@ func TestOrphanThatStaysHoldsItsLock(t *testing.T) {
 	b := newBench(t)
 	b.LockWait = time.Millisecond
 	b.Processes = &table{processes: map[int]process.Process{77: {Name: "pulumi", Parent: 1}}}
-	backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
+	backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	var locked *LockedError
 	if !errors.As(err, &locked) || locked.Owner.PID != 77 {
@@ -200,7 +200,7 @@ func TestOrphanThatStaysHoldsItsLock(t *testing.T) {
 
 func TestUnreadableLock(t *testing.T) {
 	b := newBench(t)
-	file := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
+	file := backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	assert.NilError(t, os.WriteFile(file, []byte("{"), 0o600))
 	err := b.ReleaseLocks(t.Context(), "demo-core")
 	if err == nil || !strings.HasSuffix(err.Error(), "make sure that no tombolo or pulumi runs, and delete the file") {
@@ -211,7 +211,7 @@ func TestUnreadableLock(t *testing.T) {
 // A full disk leaves the file that the CLI writes before it is the lock.
 func TestUnfinishedLockIsRemoved(t *testing.T) {
 	b := newBench(t)
-	lock := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77))
+	lock := backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77))
 	left, described, writing := lock+".18ea12d99b89f3a7.tmp", lock+".attrs", lock+".18ea12d99b89f3a8.tmp"
 	minuteAgo := time.Now().Add(-time.Minute)
 	err := errors.Join(os.Rename(lock, left), os.WriteFile(writing, nil, 0o600), os.WriteFile(described, []byte("{}"), 0o600),
@@ -234,10 +234,10 @@ func TestUnfinishedLockIsRemoved(t *testing.T) {
 func TestLocks(t *testing.T) {
 	b := newBench(t)
 	b.Processes = &table{processes: map[int]process.Process{78: {Name: "pulumi", Parent: 70}}}
-	gone, alive := backendtest.Lock(t, b.dir, "demo-core", owner(t, 77)), backendtest.Lock(t, b.dir, "demo-bootstrap", owner(t, 78))
+	gone, alive := backendtest.Lock(t, b.dir, "demo-core", lockOwner(t, 77)), backendtest.Lock(t, b.dir, "demo-bootstrap", lockOwner(t, 78))
 	locks, err := b.Locks(t.Context(), "demo-core", "demo-bootstrap")
 	assert.NilError(t, err)
-	first, second := owner(t, 77), owner(t, 78)
+	first, second := lockOwner(t, 77), lockOwner(t, 78)
 	want := []Lock{
 		{Stack: "demo-core", Owner: &first, State: OwnerGone, file: gone},
 		{Stack: "demo-bootstrap", Owner: &second, State: OwnerAlive, file: alive},

@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/internal/names"
+	"tombolo/stacks/owner"
 )
 
 // RootType is the type of the resource that stands for the stack itself.
@@ -57,10 +58,10 @@ func (s *State) Resources() int {
 	return n
 }
 
-// Managed says whether a resource is one in the world: neither the stack itself nor
-// a provider.
+// Managed says whether a resource is one in the world: neither the stack itself, nor
+// a provider, nor a value that the state keeps.
 func Managed(r apitype.ResourceV3) bool {
-	return r.Type != RootType && !strings.HasPrefix(string(r.Type), "pulumi:providers:")
+	return r.Type != RootType && r.Type != owner.Type && !strings.HasPrefix(string(r.Type), "pulumi:providers:")
 }
 
 // Outputs of the stack; secrets among them are still encrypted.
@@ -149,6 +150,20 @@ func (s *State) Find(urn resource.URN) (apitype.ResourceV3, bool) {
 		}
 	}
 	return apitype.ResourceV3{}, false
+}
+
+// Owner is the identity of the cluster, in the state of core; "" when it has none, as
+// before its first up.
+func (s *State) Owner() string {
+	if s == nil {
+		return ""
+	}
+	for _, r := range s.Deployment.Resources {
+		if r.Type == owner.Type && r.URN.Name() == owner.ResourceName && !r.Delete {
+			return owner.IDOf(r.Outputs)
+		}
+	}
+	return ""
 }
 
 // ProviderOf is the URN of a resource's provider; "" when it names none.

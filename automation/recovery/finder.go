@@ -12,9 +12,12 @@ type Cloud interface {
 	// Finder returns how resources of a type are found again; false when nothing
 	// identifies them.
 	Finder(token string) (Finder, bool)
-	// Lookup lists the cloud's resources with the cluster's tag, and what the
-	// queries find besides.
-	Lookup(ctx context.Context, c *config.Cluster, queries []Query) ([]Sighting, error)
+	// Lookup lists the cloud's resources that have an identity as their owner's tag,
+	// and what the queries find besides.
+	Lookup(ctx context.Context, c *config.Cluster, owner string, queries []Query) ([]Sighting, error)
+	// Owner is the identity in the owner's tag of a resource, given its outputs; false
+	// when resources of its type have no tags.
+	Owner(outputs map[string]any) (id string, tagged bool)
 }
 
 // Finder says how a resource is found again whose creation was interrupted:

@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 )
 
@@ -27,6 +28,11 @@ type plan struct {
 	// blind are interrupted creations that nothing identifies: they start again,
 	// whether they happened or not.
 	blind []resource.URN
+	// owner is the identity of the cluster; "" in a state without one.
+	owner string
+	// foreign are resources that have the id of an interrupted creation, and the tag
+	// of another owner, or none.
+	foreign []string
 	// known are the ids in the state, by type, which are no candidates.
 	known map[string]bool
 	// unanswered is how many of the operations failed without an answer, and
@@ -50,7 +56,7 @@ type creation struct {
 // newPlan sorts the pending operations of a state; so many of them failed without
 // an answer and were not interrupted.
 func newPlan(cloud Cloud, c *config.Cluster, st *backend.State, unanswered int) plan {
-	p := plan{known: map[string]bool{}, unanswered: unanswered}
+	p := plan{known: map[string]bool{}, unanswered: unanswered, owner: st.Owner()}
 	present := map[resource.URN]bool{}
 	for _, r := range st.Deployment.Resources {
 		present[r.URN] = true
@@ -186,6 +192,24 @@ func (p *plan) adoptions() map[resource.URN]string {
 			out[c.resource.URN] = c.id
 		}
 	}
+	return out
+}
+
+// strangers are the adopted creations that, as the refresh has read them, are
+// another owner's.
+func (p *plan) strangers(cloud Cloud, after *backend.State) []resource.URN {
+	var out []resource.URN
+	for urn := range p.adoptions() {
+		r, found := after.Find(urn)
+		if !found || strings.HasPrefix(string(r.Type), "kubernetes:") {
+			continue
+		}
+		if id, tagged := cloud.Owner(r.Outputs); tagged && id != p.owner {
+			out = append(out, urn)
+			p.foreign = append(p.foreign, fmt.Sprintf("%s %s", pulumicli.ResourceName(string(urn)), r.ID))
+		}
+	}
+	slices.Sort(p.foreign)
 	return out
 }
 

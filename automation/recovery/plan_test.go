@@ -169,8 +169,8 @@ func TestAdoptKeepsWhatItDoesNotKnow(t *testing.T) {
 	}
 	after, err := backend.ParseState("demo-core", edited)
 	assert.NilError(t, err)
-	if len(after.Deployment.PendingOperations) > 0 || len(after.Deployment.Resources) != 5 {
-		t.Errorf("%d pending operations and %d resources, want 0 and 5",
+	if len(after.Deployment.PendingOperations) > 0 || len(after.Deployment.Resources) != 6 {
+		t.Errorf("%d pending operations and %d resources, want 0 and 6",
 			len(after.Deployment.PendingOperations), len(after.Deployment.Resources))
 	}
 	if r, ok := after.Find(urn); !ok || r.Inputs["cidrBlock"] != "10.0.0.0/16" || r.Provider == "" {

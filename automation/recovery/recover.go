@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/internal/sleep"
@@ -82,8 +83,14 @@ func (r Recoverer) findCreations(ctx context.Context, c *config.Cluster, p *plan
 	if !p.needsLookup() {
 		return nil
 	}
+	if p.owner == "" {
+		return &fault.Error{
+			What:   fmt.Sprintf("recover %s: a creation was interrupted, and the state has no identity by which its resources are known", c.Name),
+			Remedy: "run the command that was interrupted again with the tombolo that ran it; this one gives the cluster its identity afterwards",
+		}
+	}
 	for tries := 0; ; tries++ {
-		found, err := r.Cloud.Lookup(ctx, c, p.queries())
+		found, err := r.Cloud.Lookup(ctx, c, p.owner, p.queries())
 		if err != nil {
 			var command *pulumicli.Error
 			if errors.As(err, &command) && ctx.Err() == nil {

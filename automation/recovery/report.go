@@ -40,6 +40,9 @@ func (p *plan) report(after *backend.State) string {
 		parts = append(parts, fmt.Sprintf("%s made again, as nothing tells whether it happened: %s",
 			wording.Plural(len(p.blind), "creation is", "creations are"), resourceNames(p.blind)))
 	}
+	if len(p.foreign) > 0 {
+		parts = append(parts, "not adopted, as another owner has them: "+strings.Join(p.foreign, ", "))
+	}
 	return strings.Join(append(append(parts, p.compared(after)...), ambiguous...), "; ")
 }
 

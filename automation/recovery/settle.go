@@ -47,6 +47,9 @@ func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backe
 		if err != nil {
 			return nil, err
 		}
+		if after, err = s.giveBack(ctx, after, p.strangers(s.Cloud, after)); err != nil {
+			return nil, err
+		}
 		hidden := p.hidden(after)
 		if len(hidden) == 0 || tries == len(s.Pauses) {
 			return after, s.confirm(ctx, after)
@@ -58,6 +61,21 @@ func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backe
 			return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
 		}
 	}
+}
+
+// giveBack takes resources of others out of the state.
+func (s *opened) giveBack(ctx context.Context, st *backend.State, urns []resource.URN) (*backend.State, error) {
+	if len(urns) == 0 {
+		return st, nil
+	}
+	edited, err := backend.Without(st.Raw, urns)
+	if err != nil {
+		return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
+	}
+	if err := s.Import(ctx, edited); err != nil {
+		return nil, err
+	}
+	return s.Backend.State(ctx, s.name)
 }
 
 // hidden are the creations that were seen in the cloud by their tags, and are

@@ -35,7 +35,9 @@ type ClusterArgs struct {
 	// Admins with the rights of cluster-admin. The identity that creates the
 	// cluster must not be among them: EKS has made it one already, and
 	// refuses a second entry.
-	Admins []Admin
+	Admins []Principal
+	// Previewers are members of the group previewers.Group.
+	Previewers []Principal
 	// NodeGroups, at least one.
 	NodeGroups []NodeGroup
 	// Addons managed by EKS.
@@ -54,9 +56,9 @@ type ClusterArgs struct {
 	SubnetIDs pulumi.StringArrayInput
 }
 
-// Admin is an IAM principal that administers the cluster.
-type Admin struct {
-	// Name, unique among the admins.
+// Principal is an IAM role or user with an access entry.
+type Principal struct {
+	// Name, unique among those with the same rights.
 	Name string
 	// PrincipalARN of a role or user.
 	PrincipalARN string
@@ -118,7 +120,7 @@ func (a *ClusterArgs) validate() error {
 	if len(a.NodeGroups) == 0 {
 		add("at least one node group is required")
 	}
-	var groups, admins, addons []string
+	var groups, admins, previewers, addons []string
 	for _, g := range a.NodeGroups {
 		groups = append(groups, g.Name)
 		if err := g.validate(); err != nil {
@@ -128,10 +130,13 @@ func (a *ClusterArgs) validate() error {
 	for _, x := range a.Admins {
 		admins = append(admins, x.Name)
 	}
+	for _, x := range a.Previewers {
+		previewers = append(previewers, x.Name)
+	}
 	for _, x := range a.Addons {
 		addons = append(addons, x.Name)
 	}
-	for what, names := range map[string][]string{"node group": groups, "admin": admins, "addon": addons} {
+	for what, names := range map[string][]string{"node group": groups, "admin": admins, "previewer": previewers, "addon": addons} {
 		if name, twice := repeated(names); twice {
 			add("%s %q is given twice", what, name)
 		}

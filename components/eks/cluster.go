@@ -14,6 +14,7 @@ import (
 	pulumieks "github.com/pulumi/pulumi-eks/sdk/v2/go/eks"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"tombolo/components/previewers"
 	"tombolo/components/ready"
 )
 
@@ -172,7 +173,7 @@ func (b *builder) issuer() pulumi.StringOutput {
 }
 
 // makeAccess gives each admin an access entry, and by an EKS access policy the
-// rights of cluster-admin.
+// rights of cluster-admin. A previewer has those of a group, which bootstrap makes.
 func (b *builder) makeAccess() error {
 	for _, admin := range b.args.Admins {
 		entry, err := awseks.NewAccessEntry(b.ctx, b.name+"-admin-"+admin.Name, &awseks.AccessEntryArgs{
@@ -193,6 +194,18 @@ func (b *builder) makeAccess() error {
 			return err
 		}
 		b.complete = append(b.complete, policy)
+	}
+	for _, p := range b.args.Previewers {
+		entry, err := awseks.NewAccessEntry(b.ctx, b.name+"-previewer-"+p.Name, &awseks.AccessEntryArgs{
+			ClusterName:      b.cluster.Name(),
+			PrincipalArn:     pulumi.String(p.PrincipalARN),
+			Type:             pulumi.String("STANDARD"),
+			KubernetesGroups: pulumi.ToStringArray([]string{previewers.Group}),
+		}, b.parent)
+		if err != nil {
+			return err
+		}
+		b.complete = append(b.complete, entry)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func clusterArgs() *ClusterArgs {
 		Name: "demo", Version: "1.35", Partition: "aws",
 		PrivateEndpoint: true, PublicEndpoint: true, PublicCIDRs: []string{"192.0.2.0/24"},
 		LogTypes: []string{"audit"}, LogRetentionDays: 90, EncryptSecrets: true, ServiceCIDR: "172.20.0.0/16",
-		Admins: []Admin{{Name: "ops", PrincipalARN: "arn:aws:iam::111122223333:role/ops"}},
+		Admins: []Principal{{Name: "ops", PrincipalARN: "arn:aws:iam::111122223333:role/ops"}},
 		NodeGroups: []NodeGroup{{
 			Name: "default", InstanceTypes: []string{"m7i.large"}, Min: 1, Desired: 2, Max: 3, DiskGiB: 50,
 			Labels: map[string]string{"pool": "default"}, Taints: []Taint{{Key: "dedicated", Value: "x", Effect: "NoSchedule"}},

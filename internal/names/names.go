@@ -36,6 +36,11 @@ const (
 	// cloud, EnvironmentTag the one with its environment.
 	ClusterTag     = "tombolo:cluster"
 	EnvironmentTag = "tombolo:environment"
+	// OwnerTag is the tag with the cluster's identity there, which no other cluster
+	// of the name has, BackendTag the one with the fingerprint of the backend that
+	// the cluster was made on.
+	OwnerTag   = "tombolo:owner"
+	BackendTag = "tombolo:backend"
 	// ClusterLabel is the label with the cluster's name on what is made for it in
 	// Kubernetes: its namespaces, its registration.
 	ClusterLabel = "tombolo/cluster"

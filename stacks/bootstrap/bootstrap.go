@@ -11,6 +11,7 @@ import (
 
 	"tombolo/components/infraconfig"
 	"tombolo/components/namespaces"
+	"tombolo/components/previewers"
 	"tombolo/config"
 	"tombolo/stacks/handoff"
 )
@@ -121,5 +122,9 @@ func (p *program) prepare() error {
 		return err
 	}
 	p.prepared = pulumi.DependsOn([]pulumi.Resource{spaces, p.published})
-	return nil
+	if len(p.c.Kubernetes.Previewers) == 0 {
+		return nil
+	}
+	_, err = previewers.NewPreviewers(p.ctx, p.c.Name, p.own.provider)
+	return err
 }

@@ -66,6 +66,7 @@ func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff) *infraconfig.Inf
 		Annotations: annotations(c),
 		Facts: infraconfig.Facts{
 			"cluster_name":     h.ClusterName,
+			"cluster_owner":    h.Owner,
 			"environment":      pulumi.String(c.Environment),
 			"cloud":            pulumi.String(c.Cloud.Provider),
 			"region":           h.Region,

@@ -13,10 +13,11 @@ import (
 	"tombolo/config"
 	"tombolo/stacks/core/aws"
 	"tombolo/stacks/handoff"
+	"tombolo/stacks/owner"
 )
 
 // builder registers what a cluster consists of in one cloud.
-type builder func(ctx *pulumi.Context, c, hub *config.Cluster) (handoff.Handoff, error)
+type builder func(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handoff.Handoff, error)
 
 // builders are the clouds. A cloud is added here, and nowhere else in the stacks.
 func builders() map[config.Provider]builder {
@@ -24,8 +25,8 @@ func builders() map[config.Provider]builder {
 }
 
 // Run builds the cluster in its cloud and exports the hand-off. The hub is the
-// cluster that config.LoadHub returns.
-func Run(ctx *pulumi.Context, c, hub *config.Cluster) error {
+// cluster that config.LoadHub returns; the backend is the URL of the state.
+func Run(ctx *pulumi.Context, c, hub *config.Cluster, backend string) error {
 	build, ok := builders()[c.Cloud.Provider]
 	if !ok {
 		var known []string
@@ -34,9 +35,14 @@ func Run(ctx *pulumi.Context, c, hub *config.Cluster) error {
 		}
 		return fmt.Errorf("core of %s: cloud provider %q is not known; use %s", c.Name, c.Cloud.Provider, strings.Join(known, " or "))
 	}
-	made, err := build(ctx, c, hub)
+	own, err := owner.New(ctx, backend)
 	if err != nil {
 		return fmt.Errorf("core of %s: %w", c.Name, err)
 	}
+	made, err := build(ctx, c, hub, own)
+	if err != nil {
+		return fmt.Errorf("core of %s: %w", c.Name, err)
+	}
+	made.Owner = pulumi.String(own.ID).ToStringOutput()
 	return handoff.Export(ctx, made)
 }

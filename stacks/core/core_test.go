@@ -13,7 +13,7 @@ import (
 
 func TestUnknownCloud(t *testing.T) {
 	err := new(recorder.Recorder).Run("demo-core", func(ctx *pulumi.Context) error {
-		return Run(ctx, &config.Cluster{Name: "demo", Cloud: config.Cloud{Provider: "acme"}}, nil)
+		return Run(ctx, &config.Cluster{Name: "demo", Cloud: config.Cloud{Provider: "acme"}}, nil, "")
 	})
 	assert.Check(t, is.ErrorContains(err, `core of demo: cloud provider "acme" is not known; use aws`))
 }

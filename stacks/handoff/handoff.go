@@ -14,7 +14,7 @@ import (
 
 // SchemaVersion is the version of the contract. It goes up when a field is
 // added, removed or changes its meaning.
-const SchemaVersion = 4
+const SchemaVersion = 5
 
 // The stack outputs that hold the contract's version, and the name of the cloud
 // that the cluster is on.
@@ -33,6 +33,8 @@ type Handoff struct {
 	ClusterName pulumi.StringOutput `output:"clusterName"`
 	// ClusterID is the unique id of the cluster: on AWS its ARN.
 	ClusterID pulumi.StringOutput `output:"clusterId"`
+	// Owner is the identity of the cluster, which no other of the same name has.
+	Owner pulumi.StringOutput `output:"owner"`
 	// ClusterVersion is the version of Kubernetes, such as 1.35.
 	ClusterVersion pulumi.StringOutput `output:"clusterVersion"`
 	// ClusterEndpoint is the URL of the Kubernetes API.

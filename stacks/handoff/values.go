@@ -11,6 +11,7 @@ type Values struct {
 	Cloud           string
 	ClusterName     string            `output:"clusterName"`
 	ClusterID       string            `output:"clusterId"`
+	Owner           string            `output:"owner"`
 	ClusterVersion  string            `output:"clusterVersion"`
 	ClusterEndpoint string            `output:"clusterEndpoint"`
 	ClusterCA       string            `output:"clusterCa"`

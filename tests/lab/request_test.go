@@ -140,9 +140,11 @@ func (r *request) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	case q.Method == http.MethodGet && q.URL.Path == all:
 		r.list(w)
 	case q.Method == http.MethodGet && q.URL.Path == pull:
-		fmt.Fprintf(w, `{"user":{"login":"author"},"head":{"sha":%q}}`, head)
+		fmt.Fprintf(w, `{"user":{"id":1,"login":"author"},"head":{"sha":%q}}`, head)
 	case q.Method == http.MethodGet && q.URL.Path == pull+"/reviews":
 		r.reviews(w, head)
+	case q.Method == http.MethodGet && strings.HasSuffix(q.URL.Path, "/permission"):
+		fmt.Fprint(w, `{"permission":"write"}`)
 	case q.Method == http.MethodPost && q.URL.Path == all:
 		r.bodies = append(r.bodies, bodyOf(q))
 		w.WriteHeader(http.StatusCreated)
@@ -163,9 +165,9 @@ func (r *request) list(w io.Writer) {
 
 func (r *request) reviews(w io.Writer, commit string) {
 	out := []map[string]any{}
-	for _, name := range r.approvers {
+	for i, name := range r.approvers {
 		out = append(out, map[string]any{
-			"user": map[string]any{"login": name}, "state": "APPROVED", "commit_id": commit, "author_association": "MEMBER",
+			"user": map[string]any{"id": 10 + i, "login": name}, "state": "APPROVED", "commit_id": commit,
 		})
 	}
 	_ = json.NewEncoder(w).Encode(out) // a buffer in the same process

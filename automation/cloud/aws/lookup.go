@@ -13,11 +13,11 @@ import (
 	"tombolo/internal/names"
 )
 
-// Lookup lists the resources with the cluster's tag, and what the queries find.
-func (a Cloud) Lookup(ctx context.Context, c *config.Cluster, queries []recovery.Query) ([]recovery.Sighting, error) {
+// Lookup lists the resources with the owner's tag, and what the queries find.
+func (a Cloud) Lookup(ctx context.Context, c *config.Cluster, owner string, queries []recovery.Query) ([]recovery.Sighting, error) {
 	var found []recovery.Sighting
 	err := a.ask(ctx, "look up interrupted creations of", c, func(p *pulumi.Context) (err error) {
-		found, err = sightings(p, c, queries)
+		found, err = sightings(p, c, owner, queries)
 		return err
 	})
 	return found, err
@@ -37,12 +37,19 @@ func (a Cloud) ask(ctx context.Context, what string, c *config.Cluster, program 
 	})
 }
 
-func sightings(p *pulumi.Context, c *config.Cluster, queries []recovery.Query) ([]recovery.Sighting, error) {
+// Owner is the identity in the tags that the provider says a resource has.
+func (Cloud) Owner(outputs map[string]any) (string, bool) {
+	all, tagged := outputs["tagsAll"].(map[string]any)
+	id, _ := all[names.OwnerTag].(string)
+	return id, tagged
+}
+
+func sightings(p *pulumi.Context, c *config.Cluster, owner string, queries []recovery.Query) ([]recovery.Sighting, error) {
 	account, err := lookupProvider(p, c)
 	if err != nil {
 		return nil, err
 	}
-	found, err := taggedWith(p, c.Name, account)
+	found, err := taggedWith(p, names.OwnerTag, owner, account)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +59,9 @@ func sightings(p *pulumi.Context, c *config.Cluster, queries []recovery.Query) (
 	return found, nil
 }
 
-func taggedWith(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]recovery.Sighting, error) {
+func taggedWith(p *pulumi.Context, tag, value string, opt pulumi.InvokeOption) ([]recovery.Sighting, error) {
 	res, err := resourcegroupstaggingapi.GetResources(p, &resourcegroupstaggingapi.GetResourcesArgs{
-		TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: names.ClusterTag, Values: []string{cluster}}},
+		TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: tag, Values: []string{value}}},
 	}, opt)
 	if err != nil {
 		return nil, err

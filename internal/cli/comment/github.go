@@ -9,10 +9,6 @@ import (
 	"tombolo/internal/cli/host"
 )
 
-// actionsLogin is whose the comments of a job's own token are, which may not ask
-// who it is.
-const actionsLogin = "github-actions[bot]"
-
 // github posts on a pull request: to the API its comments are an issue's.
 type github struct {
 	host.Request
@@ -23,14 +19,7 @@ func (g *github) author(ctx context.Context) (string, error) {
 	if g.login != "" {
 		return g.login, nil
 	}
-	var user struct {
-		Login string `json:"login"`
-	}
-	_, err := g.Call(ctx, http.MethodGet, "/user", nil, &user)
-	if host.Refused(err) {
-		return actionsLogin, nil
-	}
-	return user.Login, err
+	return g.GitHubLogin(ctx)
 }
 
 func (g *github) all() string {

@@ -19,11 +19,7 @@ func (g *gitlab) author(ctx context.Context) (string, error) {
 	if g.username != "" {
 		return g.username, nil
 	}
-	var user struct {
-		Username string `json:"username"`
-	}
-	_, err := g.Call(ctx, http.MethodGet, "/user", nil, &user)
-	return user.Username, err
+	return g.GitLabUsername(ctx)
 }
 
 func (g *gitlab) notes() string {

@@ -150,7 +150,7 @@ func TestDriftJSON(t *testing.T) {
 // when nothing does.
 func TestReport(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "drift.md")
-	const want = `## broken
+	want := strings.ReplaceAll(`## broken
 
 It was not compared: preview refresh broken-core: denied
 
@@ -158,16 +158,16 @@ It was not compared: preview refresh broken-core: denied
 
 | found | stack | resource | name | difference |
 |---|---|---|---|---|
-| missing | demo-core | aws:ec2:Vpc | demo | vpc-1 is gone |
-| changed | demo-core | aws:ec2:Subnet | a | tags.owner: "bob", expected "ada" |
-|  |  |  |  | tags.more: true was added |
-|  |  |  |  | tags.less: 1 is gone |
-| changed | demo-bootstrap | kubernetes:core/v1:Secret | s | data.key: [secret], expected [secret] |
-| unexpected | - | ec2:security-group | sg-1 | arn:aws:ec2:r:a:security-group/sg-1 |
+| missing | 'demo-core' | 'aws:ec2:Vpc' | 'demo' | 'vpc-1 is gone' |
+| changed | 'demo-core' | 'aws:ec2:Subnet' | 'a' | 'tags.owner: "bob", expected "ada"' |
+|  |  |  |  | 'tags.more: true was added' |
+|  |  |  |  | 'tags.less: 1 is gone' |
+| changed | 'demo-bootstrap' | 'kubernetes:core/v1:Secret' | 's' | 'data.key: [secret], expected [secret]' |
+| unexpected | '-' | 'ec2:security-group' | 'sg-1' | 'arn:aws:ec2:r:a:security-group/sg-1' |
 
-Put back what is missing or changed with ` + "`tombolo up demo --refresh`" + `.
+Put back what is missing or changed with 'tombolo up demo --refresh'.
 
-`
+`, "'", "`")
 	for range 2 {
 		_, _, _, err := run(t, render.Text, "demo", "clean", "broken", "--report", file)
 		assert.Check(t, err != nil, "a cluster that cannot be compared is no error")
@@ -181,5 +181,4 @@ Put back what is missing or changed with ` + "`tombolo up demo --refresh`" + `.
 	if got, err := os.ReadFile(file); err != nil || len(got) > 0 {
 		t.Errorf("nothing differs, and the report is %q, error %v", got, err)
 	}
-	assert.Check(t, is.Equal(cell("a|b\n<img>@ada"), `a\|b &lt;img>&#64;ada`))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tombolo/automation/drift"
+	"tombolo/internal/markdown"
 )
 
 // maxListed is how many differences of a cluster a report lists; the others are
@@ -17,18 +18,18 @@ const maxListed = 50
 // saveReport writes what differs in Markdown, for an issue: nothing when nothing
 // does. The same differences give the same bytes.
 func saveReport(file string, reports map[string]drift.Report) error {
-	if err := os.WriteFile(file, []byte(markdown(reports)), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(written(reports)), 0o644); err != nil {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
 }
 
-func markdown(reports map[string]drift.Report) string {
+func written(reports map[string]drift.Report) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(reports)) {
 		r := reports[name]
 		if r.Error != "" {
-			fmt.Fprintf(&b, "## %s\n\nIt was not compared: %s\n\n", name, cell(r.Error))
+			fmt.Fprintf(&b, "## %s\n\nIt was not compared: %s\n\n", name, markdown.Text(cut(r.Error)))
 			continue
 		}
 		if !r.Drifted() {
@@ -42,9 +43,10 @@ func markdown(reports map[string]drift.Report) string {
 			for _, line := range lines(d) {
 				cells := make([]string, len(line))
 				for at, text := range line {
-					cells[at] = cell(text)
+					cells[at] = markdown.Code(cut(text))
 				}
-				fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+				cells[0] = line[0] // our own word
+				b.WriteString(markdown.Row(cells...))
 			}
 		}
 		if more := len(r.Differences) - maxListed; more > 0 {
@@ -58,11 +60,10 @@ func markdown(reports map[string]drift.Report) string {
 // maxCell is the longest text of a cell, in characters.
 const maxCell = 200
 
-// cell is a text that neither ends a table's cell nor begins anything in it.
-func cell(text string) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) > maxCell {
-		runes = append(runes[:maxCell], '…')
+// cut is a text of at most maxCell characters.
+func cut(text string) string {
+	if runes := []rune(text); len(runes) > maxCell {
+		text = string(runes[:maxCell]) + "…"
 	}
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "@", "&#64;", "`", "'").Replace(string(runes))
+	return text
 }

@@ -3,16 +3,16 @@ package host
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 )
 
 // Approvals are the people who approve the request as it is now, sorted by name,
-// without its author. At GitHub these are people of the repository (owners,
-// members, collaborators) whose last review approves the newest commit; at GitLab
-// those whom it counts: whether a push takes approvals away is the project's
-// setting.
+// without its author and without robots. Each of them may write to the repository:
+// at GitHub, whose last review approves the newest commit; at GitLab, whom it counts
+// (whether a push takes approvals away is the project's setting) and who is a
+// Developer at least.
 func (r Request) Approvals(ctx context.Context) ([]string, error) {
 	if r.Kind == OnGitLab {
 		return r.gitLabApprovals(ctx)
@@ -22,22 +22,19 @@ func (r Request) Approvals(ctx context.Context) ([]string, error) {
 
 // account is a user, as both hosts have it.
 type account struct {
+	ID       int    `json:"id"`
 	Login    string `json:"login"`
 	Username string `json:"username"`
+	// Type is "Bot" at GitHub, and Bot set at GitLab, for a robot.
+	Type string `json:"type"`
+	Bot  bool   `json:"bot"`
 }
 
 // review is a review of a pull request.
 type review struct {
-	User        account `json:"user"`
-	State       string  `json:"state"`
-	Commit      string  `json:"commit_id"`
-	Association string  `json:"author_association"`
-}
-
-// trusted says whether the review is by a member of the repository: others may
-// review what is public, too.
-func (v review) trusted() bool {
-	return slices.Contains([]string{"OWNER", "MEMBER", "COLLABORATOR"}, v.Association)
+	User   account `json:"user"`
+	State  string  `json:"state"`
+	Commit string  `json:"commit_id"`
 }
 
 func (r Request) gitHubApprovals(ctx context.Context) ([]string, error) {
@@ -51,7 +48,7 @@ func (r Request) gitHubApprovals(ctx context.Context) ([]string, error) {
 	if _, err := r.Call(ctx, http.MethodGet, path, nil, &request); err != nil {
 		return nil, err
 	}
-	approve := map[string]bool{}
+	approve := map[account]bool{}
 	for next := path + "/reviews?per_page=100"; next != ""; {
 		var page []review // the oldest first
 		header, err := r.Call(ctx, http.MethodGet, next, nil, &page)
@@ -61,16 +58,43 @@ func (r Request) gitHubApprovals(ctx context.Context) ([]string, error) {
 		for _, v := range page {
 			switch v.State {
 			case "APPROVED":
-				approve[v.User.Login] = v.trusted() && v.Commit == request.Head.SHA
+				approve[v.User] = v.Commit == request.Head.SHA
 			case "CHANGES_REQUESTED", "DISMISSED":
-				approve[v.User.Login] = false
+				approve[v.User] = false
 			}
 		}
 		next = Next(header)
 	}
-	delete(approve, request.User.Login)
-	maps.DeleteFunc(approve, func(_ string, does bool) bool { return !does })
-	return slices.Sorted(maps.Keys(approve)), nil
+	var names []string
+	for by, does := range approve {
+		if !does || by.ID == request.User.ID || by.Type == "Bot" {
+			continue
+		}
+		writes, err := r.gitHubWriter(ctx, by)
+		if err != nil {
+			return nil, err
+		}
+		if writes {
+			names = append(names, by.Login)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// gitHubWriter asks for the user's permission: members of the organization and
+// collaborators may be ones who only read. Source: GitHub's REST API, "Get
+// repository permissions for a user", where maintainers have "write" and triagers
+// "read".
+func (r Request) gitHubWriter(ctx context.Context, by account) (bool, error) {
+	var has struct {
+		Permission string `json:"permission"`
+	}
+	_, err := r.Call(ctx, http.MethodGet, fmt.Sprintf("/repos/%s/collaborators/%s/permission", r.Repository, url.PathEscape(by.Login)), nil, &has)
+	if Missing(err) {
+		return false, nil
+	}
+	return has.Permission == "admin" || has.Permission == "write", err
 }
 
 func (r Request) gitLabApprovals(ctx context.Context) ([]string, error) {
@@ -91,10 +115,38 @@ func (r Request) gitLabApprovals(ctx context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, by := range said.By {
-		if by.User != request.Author {
+		if by.User.ID == request.Author.ID {
+			continue
+		}
+		writes, err := r.gitLabWriter(ctx, by.User)
+		if err != nil {
+			return nil, err
+		}
+		if writes {
 			names = append(names, by.User.Username)
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
+}
+
+// developer is the least access level that may push. Source: GitLab's API, "Roles".
+const developer = 30
+
+// gitLabWriter asks for the user's access level, with that of groups, and whether it
+// is a person: an access token of the project is a user, too.
+func (r Request) gitLabWriter(ctx context.Context, by account) (bool, error) {
+	var member struct {
+		Level int `json:"access_level"`
+	}
+	_, err := r.Call(ctx, http.MethodGet, fmt.Sprintf("/projects/%s/members/all/%d", r.Repository, by.ID), nil, &member)
+	if Missing(err) {
+		return false, nil
+	}
+	if err != nil || member.Level < developer {
+		return false, err
+	}
+	var user account
+	_, err = r.Call(ctx, http.MethodGet, fmt.Sprintf("/users/%d", by.ID), nil, &user)
+	return !user.Bot, err
 }

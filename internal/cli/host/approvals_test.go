@@ -34,31 +34,42 @@ func requestAt(t *testing.T, kind Kind, answers map[string]string) Request {
 
 func TestApprovals(t *testing.T) {
 	const pull = "/repos/acme/clusters/pulls/7"
-	by := func(login, state, commit, association string) string {
-		return fmt.Sprintf(`{"user":{"login":%q},"state":%q,"commit_id":%q,"author_association":%q}`, login, state, commit, association)
+	by := func(login, state, commit string) string {
+		return fmt.Sprintf(`{"user":{"id":%d,"login":%q},"state":%q,"commit_id":%q}`, len(login), login, state, commit)
 	}
+	may := func(permission string) string { return fmt.Sprintf(`{"permission":%q}`, permission) }
+	const people = "/repos/acme/clusters/collaborators/"
+	const request, members = "/projects/9/merge_requests/7", "/projects/9/members/all/"
 	for name, r := range map[string]Request{
 		"GitHub": requestAt(t, OnGitHub, map[string]string{
-			pull: `{"user":{"login":"author"},"head":{"sha":"new"}}`,
-			pull + "/reviews?per_page=100": "[" + by("bob", "APPROVED", "new", "MEMBER") + "," +
-				by("of an older commit", "APPROVED", "old", "OWNER") + "," +
-				by("a stranger", "APPROVED", "new", "NONE") + "," +
-				by("author", "APPROVED", "new", "OWNER") + "," +
-				by("of another mind", "APPROVED", "new", "OWNER") + "," +
-				by("ada", "CHANGES_REQUESTED", "old", "COLLABORATOR") + "]",
-			"/second" + pull + "/reviews?per_page=100": "[" + by("of another mind", "DISMISSED", "new", "OWNER") + "," +
-				by("bob", "COMMENTED", "new", "MEMBER") + "," +
-				by("ada", "APPROVED", "new", "COLLABORATOR") + "]",
+			pull: `{"user":{"id":6,"login":"author"},"head":{"sha":"new"}}`,
+			pull + "/reviews?per_page=100": "[" + by("bobo", "APPROVED", "new") + "," +
+				by("of an older commit", "APPROVED", "old") + "," +
+				by("a stranger", "APPROVED", "new") + "," +
+				by("one who reads", "APPROVED", "new") + "," +
+				by("author", "APPROVED", "new") + "," +
+				by("of another mind", "APPROVED", "new") + "," +
+				`{"user":{"id":99,"login":"robot","type":"Bot"},"state":"APPROVED","commit_id":"new"},` +
+				by("ada", "CHANGES_REQUESTED", "old") + "]",
+			"/second" + pull + "/reviews?per_page=100": "[" + by("of another mind", "DISMISSED", "new") + "," +
+				by("bobo", "COMMENTED", "new") + "," +
+				by("ada", "APPROVED", "new") + "]",
+			people + "ada/permission": may("admin"), people + "bobo/permission": may("write"), people + "robot/permission": may("write"),
+			people + "one%20who%20reads/permission": may("read"),
 		}),
 		"GitLab": requestAt(t, OnGitLab, map[string]string{
-			"/projects/9/merge_requests/7":           `{"author":{"username":"author"}}`,
-			"/projects/9/merge_requests/7/approvals": `{"approved_by":[{"user":{"username":"bob"}},{"user":{"username":"author"}},{"user":{"username":"ada"}}]}`,
+			request: `{"author":{"id":1,"username":"author"}}`,
+			request + "/approvals": `{"approved_by":[{"user":{"id":2,"username":"bobo"}},{"user":{"id":1,"username":"author"}},
+				{"user":{"id":3,"username":"ada"}},{"user":{"id":4,"username":"reporter"}},{"user":{"id":5,"username":"gone"}},
+				{"user":{"id":6,"username":"project_9_bot"}}]}`,
+			members + "2": `{"access_level":30}`, members + "3": `{"access_level":50}`, members + "4": `{"access_level":20}`, members + "6": `{"access_level":40}`,
+			"/users/2": `{"id":2}`, "/users/3": `{"id":3,"bot":false}`, "/users/6": `{"id":6,"bot":true}`,
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := r.Approvals(t.Context())
 			assert.NilError(t, err)
-			assert.Check(t, is.Equal(cmp.Diff([]string{"ada", "bob"}, got), ""))
+			assert.Check(t, is.Equal(cmp.Diff([]string{"ada", "bobo"}, got), ""))
 		})
 	}
 	for _, kind := range []Kind{OnGitHub, OnGitLab} {

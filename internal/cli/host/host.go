@@ -186,3 +186,9 @@ func Refused(err error) bool {
 	e := new(Error)
 	return errors.As(err, &e) && e.Code == http.StatusForbidden && !e.Limited
 }
+
+// Missing says whether the host does not have what was asked for.
+func Missing(err error) bool {
+	e := new(Error)
+	return errors.As(err, &e) && e.Code == http.StatusNotFound
+}

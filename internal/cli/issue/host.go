@@ -13,7 +13,8 @@ import (
 
 // Host keeps issues.
 type Host interface {
-	// Find returns the open issue with a marker in its text, or nil.
+	// Find returns the open issue with a marker in its text that the token's account
+	// has opened, or nil: anybody can write a marker.
 	Find(ctx context.Context, marker string) (*Issue, error)
 	// Open opens an issue.
 	Open(ctx context.Context, title, body string) (Issue, error)
@@ -56,18 +57,25 @@ type gitHubIssue struct {
 	Number int    `json:"number"`
 	URL    string `json:"html_url"`
 	Body   string `json:"body"`
+	User   struct {
+		Login string `json:"login"`
+	} `json:"user"`
 	// PullRequest is set when it is a pull request: the list has both.
 	PullRequest *struct{} `json:"pull_request"`
 }
 
 func (h *gitHub) Find(ctx context.Context, marker string) (*Issue, error) {
+	login, err := h.GitHubLogin(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for page := 1; page <= maxPages; page++ {
 		var issues []gitHubIssue
 		if _, err := h.Call(ctx, http.MethodGet, h.path+fmt.Sprintf("/issues?state=open&sort=created&direction=asc&per_page=100&page=%d", page), nil, &issues); err != nil {
 			return nil, err
 		}
 		for _, i := range issues {
-			if i.PullRequest == nil && strings.Contains(i.Body, marker) {
+			if i.PullRequest == nil && strings.EqualFold(i.User.Login, login) && strings.Contains(i.Body, marker) {
 				return &Issue{Number: i.Number, URL: i.URL, Body: i.Body}, nil
 			}
 		}
@@ -105,9 +113,16 @@ type gitLabIssue struct {
 	Number int    `json:"iid"`
 	URL    string `json:"web_url"`
 	Body   string `json:"description"`
+	Author struct {
+		Username string `json:"username"`
+	} `json:"author"`
 }
 
 func (h *gitLab) Find(ctx context.Context, marker string) (*Issue, error) {
+	username, err := h.GitLabUsername(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for page := 1; page <= maxPages; page++ {
 		query := url.Values{
 			"state": {"opened"}, "order_by": {"created_at"}, "sort": {"asc"},
@@ -118,7 +133,7 @@ func (h *gitLab) Find(ctx context.Context, marker string) (*Issue, error) {
 			return nil, err
 		}
 		for _, i := range issues {
-			if strings.Contains(i.Body, marker) {
+			if i.Author.Username == username && strings.Contains(i.Body, marker) {
 				return &Issue{Number: i.Number, URL: i.URL, Body: i.Body}, nil
 			}
 		}
@@ -132,7 +147,7 @@ func (h *gitLab) Find(ctx context.Context, marker string) (*Issue, error) {
 func (h *gitLab) Open(ctx context.Context, title, body string) (Issue, error) {
 	var made gitLabIssue
 	_, err := h.Call(ctx, http.MethodPost, h.path+"/issues", map[string]string{"title": title, "description": body}, &made)
-	return Issue(made), err
+	return Issue{Number: made.Number, URL: made.URL, Body: made.Body}, err
 }
 
 func (h *gitLab) Update(ctx context.Context, i Issue, body string) error {

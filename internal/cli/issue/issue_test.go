@@ -27,12 +27,16 @@ type forge struct {
 }
 
 func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	base, text, number := "/projects/7", "description", "iid"
+	base, text, number, by, name := "/projects/7", "description", "iid", "author", "username"
 	if f.gitHub {
-		base, text, number = "/repos/acme/clusters", "body", "number"
+		base, text, number, by, name = "/repos/acme/clusters", "body", "number", "user", "login"
 	}
 	if r.Header.Get("Authorization")+r.Header.Get("Private-Token") == "" {
 		http.Error(w, "who are you", http.StatusUnauthorized)
+		return
+	}
+	if r.URL.Path == "/user" {
+		_ = json.NewEncoder(w).Encode(map[string]string{name: "robot"})
 		return
 	}
 	var in map[string]string
@@ -48,12 +52,16 @@ func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/issues" && r.Method == http.MethodGet:
 		issues := []map[string]any{}
 		if r.URL.Query().Get("page") == "1" {
-			issues = append(issues, map[string]any{number: 1, text: "another issue"})
+			robot, mallory := map[string]string{name: "robot"}, map[string]string{name: "mallory"}
+			issues = append(issues, map[string]any{number: 1, text: "another issue", by: robot},
+				map[string]any{number: 4, text: "<!-- tombolo issue drift -->\nhers", by: mallory})
 			if f.gitHub {
-				issues = append(issues, map[string]any{number: 2, text: f.bodies[3], "pull_request": map[string]any{}})
+				issues = append(issues, map[string]any{number: 2, text: f.bodies[3], by: robot, "pull_request": map[string]any{}})
 			}
 		} else if body, ok := f.bodies[3]; ok && !f.closed[3] && r.URL.Query().Get("page") == "2" {
-			issues = append(issues, map[string]any{number: 3, text: body, "html_url": "https://host/3", "web_url": "https://host/3"})
+			issues = append(issues, map[string]any{
+				number: 3, text: body, by: map[string]string{name: "robot"}, "html_url": "https://host/3", "web_url": "https://host/3",
+			})
 		}
 		_ = json.NewEncoder(w).Encode(issues)
 	case path == "/issues" && r.Method == http.MethodPost && in["title"] == "Drift":
@@ -116,7 +124,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		`--key is "-->"`:              {known, "-->"},
 		"no host for issues is known": {nil, "drift"},
-		"looking for the issue drift: GET /repos/acme/clusters/issues: the host answers 404 Not Found": {known, "drift"},
+		"looking for the issue drift: GET /user: the host answers 404 Not Found": {known, "drift"},
 	} {
 		if _, err := run(t, tt.env, "text", tt.key); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tombolo/automation/plan"
+	"tombolo/internal/markdown"
 	"tombolo/internal/render"
 	"tombolo/internal/wording"
 )
@@ -23,33 +24,20 @@ func cluster(c plan.Cluster, level detail) string {
 	}) {
 		mark = "⚠️ "
 	}
-	fmt.Fprintf(&b, "\n<details><summary>%s<b>%s</b>: %s</summary>\n", mark, text(c.Name), counted(c.Counts()))
+	fmt.Fprintf(&b, "\n<details><summary>%s<b>%s</b>: %s</summary>\n", mark, markdown.Text(c.Name), counted(c.Counts()))
 	for _, s := range c.Stacks {
 		if len(s.Resources)+len(s.Outputs) == 0 {
 			continue
 		}
 		body := stack(s, level)
-		fence := strings.Repeat("`", max(3, ticks(body)+1))
-		fmt.Fprintf(&b, "\n**%s**: %s\n\n", text(s.Name), counted(s.Counts()))
+		fmt.Fprintf(&b, "\n**%s**: %s\n\n", markdown.Text(s.Name), counted(s.Counts()))
 		if s.Placeholders {
 			b.WriteString("Previewed before core's outputs exist: values that core's preview does not have are unknown.\n\n")
 		}
-		fmt.Fprintf(&b, "%sdiff\n%s%s\n", fence, body, fence)
+		b.WriteString(markdown.Block("diff", body))
 	}
 	b.WriteString("\n</details>\n")
 	return b.String()
-}
-
-// ticks is the longest run of backticks, which a fence has to be longer than.
-func ticks(s string) int {
-	longest, run := 0, 0
-	for _, r := range s {
-		if run++; r != '`' {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	return longest
 }
 
 func stack(s plan.Stack, level detail) string {
@@ -165,7 +153,7 @@ const schemaPath = ".schema.openAPIV3Schema."
 
 // pair writes a difference: what was, and what will be.
 func pair(b *strings.Builder, s plan.Stack, d plan.Diff) {
-	path := oneLine(d.Path)
+	path := markdown.OneLine(d.Path)
 	core := len(d.From) > 0 || s.Placeholders
 	if d.Before != nil {
 		fmt.Fprintf(b, "-    %s: %s\n", path, written(d.Before, core))
@@ -174,5 +162,3 @@ func pair(b *strings.Builder, s plan.Stack, d plan.Diff) {
 		fmt.Fprintf(b, "+    %s: %s%s\n", path, written(d.After, core), notes(d))
 	}
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -2,13 +2,13 @@ package review
 
 import (
 	"fmt"
-	"html"
 	"strconv"
 	"strings"
 
 	"tombolo/automation/plan"
 	"tombolo/automation/value"
 	"tombolo/config"
+	"tombolo/internal/markdown"
 	"tombolo/internal/wording"
 )
 
@@ -164,7 +164,7 @@ func headline(s plan.Set) string {
 		text += ", " + wording.Count(n, "preview") + " incomplete"
 	}
 	if s.Since != "" {
-		text += fmt.Sprintf("\n\nCompared with %s: %s previewed, %d unchanged.", code(s.Since), wording.Count(len(s.Clusters), "cluster"), len(s.Unchanged))
+		text += fmt.Sprintf("\n\nCompared with %s: %s previewed, %d unchanged.", markdown.Code(s.Since), wording.Count(len(s.Clusters), "cluster"), len(s.Unchanged))
 	}
 	return text
 }
@@ -184,7 +184,7 @@ func alarm(s plan.Set, brief int) string {
 			fmt.Fprintf(&b, "> - and %d more\n", len(all)-i)
 			break
 		}
-		fmt.Fprintf(&b, "> - **%s** %s: %s\n", text(d.Cluster), takes(d), code(resourceName(d.Resource)))
+		fmt.Fprintf(&b, "> - **%s** %s: %s\n", markdown.Text(d.Cluster), takes(d), markdown.Code(resourceName(d.Resource)))
 	}
 	return b.String()
 }
@@ -200,22 +200,22 @@ func verdicts(s plan.Set, brief int) string {
 			words = "is denied"
 		}
 		if v.Reason != "" {
-			words += ", as " + text(v.Reason)
+			words += ", as " + markdown.Text(v.Reason)
 		}
 		of := wording.Count(len(v.Matches), "change")
 		if brief == 0 && len(v.Matches) <= shownDangers {
 			quoted := make([]string, len(v.Matches))
 			for i, m := range v.Matches {
-				quoted[i] = code(m)
+				quoted[i] = markdown.Code(m)
 			}
 			of = strings.Join(quoted, ", ")
 		}
-		fmt.Fprintf(&b, "- %s **%s** %s: %s\n", mark, text(v.Rule), words, of)
+		fmt.Fprintf(&b, "- %s **%s** %s: %s\n", mark, markdown.Text(v.Rule), words, of)
 	}
 	if b.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n### Policy %s\n\n%s", code(s.Policy), b.String())
+	return fmt.Sprintf("\n### Policy %s\n\n%s", markdown.Code(s.Policy), b.String())
 }
 
 func failures(s plan.Set, brief int) string {
@@ -227,7 +227,7 @@ func failures(s plan.Set, brief int) string {
 		if brief > 0 {
 			return fmt.Sprintf("\n**%s incomplete.**\n", wording.Count(failed(s), "preview"))
 		}
-		fmt.Fprintf(&b, "\n**The preview of %s is incomplete:** %s\n", text(c.Name), code(c.Err))
+		fmt.Fprintf(&b, "\n**The preview of %s is incomplete:** %s\n", markdown.Text(c.Name), markdown.Code(c.Err))
 	}
 	return b.String()
 }
@@ -246,12 +246,12 @@ func removed(s plan.Set, brief int) string {
 		if len(r.Stacks) > 0 {
 			var stacks []string
 			for _, l := range r.Stacks {
-				stacks = append(stacks, fmt.Sprintf("%s (%s)", code(l.Name), wording.Count(l.Resources, "resource")))
+				stacks = append(stacks, fmt.Sprintf("%s (%s)", markdown.Code(l.Name), wording.Count(l.Resources, "resource")))
 			}
 			left = fmt.Sprintf("its resources stay until they are destroyed: %s. Restore the file, and run `tombolo destroy %s` first",
-				strings.Join(stacks, ", "), text(r.Cluster))
+				strings.Join(stacks, ", "), markdown.Text(r.Cluster))
 		}
-		fmt.Fprintf(&b, "- %s: %s.\n", code(r.File), left)
+		fmt.Fprintf(&b, "- %s: %s.\n", markdown.Code(r.File), left)
 	}
 	return b.String()
 }
@@ -271,7 +271,7 @@ func table(s plan.Set, brief int) string {
 		for _, stack := range c.Stacks {
 			cells[stack.Kind] = counted(stack.Counts())
 		}
-		b.WriteString(row(text(c.Name), strconv.Itoa(c.Wave), cells["core"], cells["bootstrap"], text(why)))
+		b.WriteString(markdown.Row(markdown.Text(c.Name), strconv.Itoa(c.Wave), cells["core"], cells["bootstrap"], markdown.Text(why)))
 	}
 	return b.String()
 }
@@ -292,14 +292,14 @@ func flows(s plan.Set, brief int) string {
 		switch f.Output {
 		case "":
 		case plan.Several:
-			output, after = "_"+plan.Several+"_", code(written(value.Unknown{}, true))
+			output, after = "_"+plan.Several+"_", markdown.Code(written(value.Unknown{}, true))
 		default:
-			output, before, after = code(f.Output), short(written(f.Before, true)), short(written(f.After, true))
+			output, before, after = markdown.Code(f.Output), short(written(f.Before, true)), short(written(f.After, true))
 			if f.Differs {
 				before, after = "_differs_", "_differs_"
 			}
 		}
-		b.WriteString(row(output, before, after, list(f.Keys), list(f.Annotations), text(few(f.Clusters))))
+		b.WriteString(markdown.Row(output, before, after, list(f.Keys), list(f.Annotations), markdown.Text(few(f.Clusters))))
 	}
 	return b.String()
 }
@@ -310,7 +310,7 @@ func short(v string) string {
 	if runes := []rune(v); len(runes) > most {
 		return fmt.Sprintf("_%d characters_", len(runes))
 	}
-	return code(v)
+	return markdown.Code(v)
 }
 
 // list is what an output becomes; of many keys, those of one object are counted.
@@ -321,30 +321,7 @@ func list(names []string) string {
 	}
 	out := make([]string, len(names))
 	for i, name := range names {
-		out[i] = code(name)
+		out[i] = markdown.Code(name)
 	}
 	return strings.Join(out, "<br>")
-}
-
-// code is a text on one line in which nothing is markup.
-func code(s string) string {
-	s = oneLine(s)
-	fence := strings.Repeat("`", ticks(s)+1)
-	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
-		s = " " + s + " "
-	}
-	return fence + s + fence
-}
-
-// row is a line of a table; what stands in a cell does not end it.
-func row(cells ...string) string {
-	for i, c := range cells {
-		cells[i] = strings.ReplaceAll(c, "|", "\\|")
-	}
-	return "| " + strings.Join(cells, " | ") + " |\n"
-}
-
-// text is what a person wrote, without markup, and without calling anybody.
-func text(s string) string {
-	return strings.NewReplacer("*", "&#42;", "`", "&#96;", "@", "&#64;", "[", "&#91;", "~", "&#126;").Replace(html.EscapeString(oneLine(s)))
 }

@@ -15,15 +15,17 @@ import (
 	"tombolo/components/eks"
 	"tombolo/components/network"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks/handoff"
+	"tombolo/stacks/owner"
 )
 
 // Build registers what the cluster consists of and returns the hand-off. It fails
 // before anything is made when the credentials are of another account than the
 // cluster file's. The hub is the cluster that config.LoadHub returns.
-func Build(ctx *pulumi.Context, c, hub *config.Cluster) (handoff.Handoff, error) {
+func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handoff.Handoff, error) {
 	none := handoff.Handoff{}
-	provider, err := newProvider(ctx, c)
+	provider, err := newProvider(ctx, c, own)
 	if err != nil {
 		return none, err
 	}
@@ -32,6 +34,9 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster) (handoff.Handoff, error)
 		return none, err
 	}
 	opts := pulumi.Provider(provider)
+	if err := refuseStrangers(ctx, c, own, opts); err != nil {
+		return none, err
+	}
 	net, err := newNetwork(ctx, c, opts)
 	if err != nil {
 		return none, err
@@ -80,11 +85,11 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster) (handoff.Handoff, error)
 
 // newProvider makes the AWS provider that all resources use: never the default
 // one, whose region and account come from wherever the program happens to run.
-func newProvider(ctx *pulumi.Context, c *config.Cluster) (*aws.Provider, error) {
+func newProvider(ctx *pulumi.Context, c *config.Cluster, own owner.Owner) (*aws.Provider, error) {
 	args := &aws.ProviderArgs{
 		Region:            pulumi.String(c.Cloud.Region),
 		AllowedAccountIds: pulumi.ToStringArray([]string{c.Cloud.Account}),
-		DefaultTags:       aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(tags(c))},
+		DefaultTags:       aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(owned(c, own))},
 	}
 	if c.Cloud.Profile != "" {
 		args.Profile = pulumi.String(c.Cloud.Profile)
@@ -96,8 +101,16 @@ func newProvider(ctx *pulumi.Context, c *config.Cluster) (*aws.Provider, error) 
 func tags(c *config.Cluster) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, c.Tags)
-	all["tombolo:cluster"] = c.Name
-	all["tombolo:environment"] = c.Environment
+	all[names.ClusterTag] = c.Name
+	all[names.EnvironmentTag] = c.Environment
+	return all
+}
+
+// owned are the tags with those of the owner. Instances and their volumes do without
+// these: they are in the launch template, of which a change replaces every node.
+func owned(c *config.Cluster, own owner.Owner) map[string]string {
+	all := tags(c)
+	maps.Copy(all, own.Tags())
 	return all
 }
 

@@ -65,7 +65,10 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		args.ServiceCIDR = config.ServiceCIDR(c.Network.CIDR)
 	}
 	for _, a := range k.Admins {
-		args.Admins = append(args.Admins, eks.Admin(a))
+		args.Admins = append(args.Admins, eks.Principal(a))
+	}
+	for _, p := range k.Previewers {
+		args.Previewers = append(args.Previewers, eks.Principal(p))
 	}
 	for _, g := range k.NodeGroups {
 		args.NodeGroups = append(args.NodeGroups, nodeGroup(g))

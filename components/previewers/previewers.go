@@ -1,0 +1,142 @@
+// Package previewers lets people and pipelines preview a cluster's stacks without
+// being its administrators: they read what bootstrap makes, and write it by dry
+// run only.
+package previewers
+
+import (
+	"fmt"
+
+	admissionv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/admissionregistration/v1"
+	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
+	rbacv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/rbac/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+const previewersType = "tombolo:previewers:Previewers"
+
+const (
+	// Group is the Kubernetes group whose members may preview.
+	Group = "tombolo:preview"
+	// PolicyName is the name of the ValidatingAdmissionPolicy and its binding.
+	PolicyName = "tombolo-preview"
+)
+
+// Refusal is what the API server says to a member who writes.
+const Refusal = "members of the group " + Group + " may write by dry run only: " +
+	"use an identity of kubernetes.admins to change the cluster"
+
+// Previewers is what the members of Group may do on a cluster.
+type Previewers struct{ pulumi.ResourceState }
+
+// NewPreviewers makes the rights and the policy that holds them to dry runs. The
+// provider in opts is the cluster's.
+func NewPreviewers(ctx *pulumi.Context, name string, opts ...pulumi.ResourceOption) (*Previewers, error) {
+	c := &Previewers{}
+	if err := ctx.RegisterComponentResourceV2(previewersType, name, pulumi.Map{"group": pulumi.String(Group)}, c, opts...); err != nil {
+		return nil, fmt.Errorf("register previewers %s: %w", name, err)
+	}
+	if err := build(ctx, name, pulumi.Parent(c)); err != nil {
+		return nil, fmt.Errorf("previewers %s: %w", name, err)
+	}
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{})
+}
+
+// build makes the policy first: without it, the rights would be to write.
+func build(ctx *pulumi.Context, name string, parent pulumi.ResourceOption) error {
+	policy, err := admissionv1.NewValidatingAdmissionPolicy(ctx, name+"-previews", &admissionv1.ValidatingAdmissionPolicyArgs{
+		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(PolicyName)}, Spec: dryRunOnly(),
+	}, parent)
+	if err != nil {
+		return err
+	}
+	bound, err := admissionv1.NewValidatingAdmissionPolicyBinding(ctx, name+"-previews", &admissionv1.ValidatingAdmissionPolicyBindingArgs{
+		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(PolicyName)},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpecArgs{
+			PolicyName: pulumi.String(PolicyName), ValidationActions: pulumi.ToStringArray([]string{"Deny"}),
+		},
+	}, parent, pulumi.DependsOn([]pulumi.Resource{policy}))
+	if err != nil {
+		return err
+	}
+	role, err := rbacv1.NewClusterRole(ctx, name+"-previews", &rbacv1.ClusterRoleArgs{
+		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(Group)}, Rules: rules(),
+	}, parent, pulumi.DependsOn([]pulumi.Resource{bound}))
+	if err != nil {
+		return err
+	}
+	const rbac = "rbac.authorization.k8s.io"
+	_, err = rbacv1.NewClusterRoleBinding(ctx, name+"-previews", &rbacv1.ClusterRoleBindingArgs{
+		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(Group)},
+		RoleRef:  rbacv1.RoleRefArgs{ApiGroup: pulumi.String(rbac), Kind: pulumi.String("ClusterRole"), Name: pulumi.String(Group)},
+		Subjects: rbacv1.SubjectArray{rbacv1.SubjectArgs{
+			ApiGroup: pulumi.String(rbac), Kind: pulumi.String("Group"), Name: pulumi.String(Group),
+		}},
+	}, parent, pulumi.DependsOn([]pulumi.Resource{role}))
+	return err
+}
+
+// dryRunOnly refuses what a member of Group writes without dry run, and all that a
+// member connects to. Reviews of one's own rights and tokens write nothing, though
+// they are creations.
+func dryRunOnly() admissionv1.ValidatingAdmissionPolicySpecArgs {
+	every := pulumi.ToStringArray([]string{"*"})
+	rule := func(groups []string, operations ...string) admissionv1.NamedRuleWithOperationsArgs {
+		return admissionv1.NamedRuleWithOperationsArgs{
+			ApiGroups: pulumi.ToStringArray(groups), ApiVersions: every, Resources: pulumi.ToStringArray([]string{"*/*"}),
+			Operations: pulumi.ToStringArray(operations), Scope: pulumi.String("*"),
+		}
+	}
+	return admissionv1.ValidatingAdmissionPolicySpecArgs{
+		FailurePolicy: pulumi.String("Fail"),
+		MatchConstraints: admissionv1.MatchResourcesArgs{
+			MatchPolicy:   pulumi.String("Equivalent"),
+			ResourceRules: admissionv1.NamedRuleWithOperationsArray{rule([]string{"*"}, "CREATE", "UPDATE", "DELETE", "CONNECT")},
+			ExcludeResourceRules: admissionv1.NamedRuleWithOperationsArray{
+				rule([]string{"authorization.k8s.io", "authentication.k8s.io"}, "CREATE"),
+			},
+		},
+		MatchConditions: admissionv1.MatchConditionArray{admissionv1.MatchConditionArgs{
+			Name: pulumi.String("previewer"), Expression: pulumi.String("'" + Group + "' in request.userInfo.groups"),
+		}},
+		Validations: admissionv1.ValidationArray{admissionv1.ValidationArgs{
+			Expression: pulumi.String("request.operation != 'CONNECT' && has(request.dryRun) && request.dryRun"),
+			Message:    pulumi.String(Refusal), Reason: pulumi.String("Forbidden"),
+		}},
+	}
+}
+
+// core are the kinds of Kubernetes' own group that bootstrap makes or looks at.
+// Secrets are not among them: the Kubernetes provider previews what it may not ask
+// the server about by comparing inputs, so a preview needs no secret.
+var core = []string{
+	"configmaps", "endpoints", "events", "limitranges", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes",
+	"pods", "replicationcontrollers", "resourcequotas", "serviceaccounts", "services",
+}
+
+// written are those of them that bootstrap makes.
+var written = []string{"configmaps", "namespaces", "resourcequotas", "serviceaccounts", "services"}
+
+// groups are the other groups of which bootstrap makes something.
+var groups = []string{
+	"apiextensions.k8s.io", "apps", "argoproj.io", "networking.k8s.io", "rbac.authorization.k8s.io",
+	"helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "notification.toolkit.fluxcd.io", "source.toolkit.fluxcd.io",
+}
+
+// rules leave admission policies to be read: no policy can hold those who may
+// write policies. Roles with more rights than a member has are refused by
+// Kubernetes, by dry run too, and then previewed as Secrets are.
+func rules() rbacv1.PolicyRuleArray {
+	rule := func(groups, resources []string, verbs ...string) rbacv1.PolicyRuleArgs {
+		return rbacv1.PolicyRuleArgs{
+			ApiGroups: pulumi.ToStringArray(groups), Resources: pulumi.ToStringArray(resources), Verbs: pulumi.ToStringArray(verbs),
+		}
+	}
+	every, own := []string{"*"}, []string{""}
+	return rbacv1.PolicyRuleArray{
+		rule(own, core, "get", "list", "watch"),
+		rule(own, written, "create", "update", "patch", "delete"),
+		rule(groups, every, "get", "list", "watch"),
+		rule(groups, every, "create", "update", "patch", "delete"),
+		rule([]string{"admissionregistration.k8s.io"}, every, "get", "list", "watch"),
+	}
+}

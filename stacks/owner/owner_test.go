@@ -1,0 +1,94 @@
+package owner
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/recorder"
+	"tombolo/internal/names"
+)
+
+// made runs a program that makes an identity.
+func made(t *testing.T, r *recorder.Recorder, o ...pulumi.RunOption) Owner {
+	t.Helper()
+	var own Owner
+	r.Sound(t, r.Run("demo-core", func(ctx *pulumi.Context) (err error) {
+		own, err = New(ctx, "file:///state")
+		return err
+	}, o...))
+	return own
+}
+
+// TestNew makes an identity that no other cluster has, and keeps the one of a state.
+func TestNew(t *testing.T) {
+	first, second := &recorder.Recorder{}, &recorder.Recorder{}
+	a, b := made(t, first), made(t, second)
+	if !regexp.MustCompile(`^[a-z2-7]{26}$`).MatchString(a.ID) || a.ID == b.ID || !a.New {
+		t.Errorf("two clusters have the identities %v and %v", a, b)
+	}
+	if tags := a.Tags(); tags[names.OwnerTag] != a.ID || tags[names.BackendTag] != Fingerprint("file:///state") {
+		t.Errorf("the tags are %v", tags)
+	}
+	kept, _ := first.Named(Type, ResourceName)
+	if len(kept.IgnoreChanges) != 1 || kept.IgnoreChanges[0] != "input" {
+		t.Errorf("changes of %v are ignored, and an identity is to stay as it is", kept.IgnoreChanges)
+	}
+	stays := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{Type: resource.NewPropertyMapFromMap(map[string]any{
+		"output": map[string]any{"id": "kept", "backend": "b0"},
+	})}}
+	if got, want := made(t, stays), (Owner{ID: "kept", Backend: "b0"}); got != want {
+		t.Errorf("the state has %v, the program %v", want, got)
+	}
+	if got := made(t, &recorder.Recorder{}, recorder.Preview); got.ID != Unborn || !got.New {
+		t.Errorf("a preview of a cluster that does not exist has the identity %v", got)
+	}
+}
+
+func TestBrokenState(t *testing.T) {
+	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{Type: resource.NewPropertyMapFromMap(map[string]any{"output": "nonsense"})}}
+	err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+		_, err := New(ctx, "")
+		return err
+	})
+	if want := "the cluster's identity in the state has no "; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	one := Fingerprint("postgres://me:secret@db.example:5432/state?sslmode=require")
+	if !regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(one) {
+		t.Errorf("the fingerprint is %q", one)
+	}
+	for _, same := range []string{"postgres://db.example:5432/state", "postgres://other@db.example:5432/state/"} {
+		if got := Fingerprint(same); got != one {
+			t.Errorf("%s has the fingerprint %s, want %s", same, got, one)
+		}
+	}
+	for _, other := range []string{"postgres://db.example:5432/other", "s3://state"} {
+		if Fingerprint(other) == one {
+			t.Errorf("%s has the fingerprint of another backend", other)
+		}
+	}
+	if got := Fingerprint(""); got != "unknown" {
+		t.Errorf("a backend that is not known has the fingerprint %s", got)
+	}
+}
+
+func TestIDOf(t *testing.T) {
+	for want, outputs := range map[string]map[string]any{
+		"q5zk": {"output": map[string]any{"id": "q5zk"}},
+		"":     {"output": map[string]any{"id": 5}},
+	} {
+		if got := IDOf(outputs); got != want {
+			t.Errorf("%v has the identity %q, want %q", outputs, got, want)
+		}
+	}
+	if got := IDOf(nil); got != "" {
+		t.Errorf("nothing has the identity %q", got)
+	}
+}
