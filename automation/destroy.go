@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/wording"
 	"tombolo/stacks"
+	"tombolo/stacks/owner"
 )
 
 // Destroy takes the cluster down: bootstrap, then core. When bootstrap could
@@ -68,43 +70,78 @@ func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o Dest
 	return s.removed(ctx, result, o)
 }
 
+// destroyCore keeps the identity until a search has found nothing that is left over:
+// a second destruction can prove by it what it deletes. What holds data and is kept
+// needs it, too.
 func (d *Driver) destroyCore(ctx context.Context, c *config.Cluster, o DestroyOptions) (StackResult, error) {
 	if err := d.refuseWhileBootstrapped(ctx, c); err != nil {
 		return StackResult{}, err
 	}
-	if err := d.clearCloud(ctx, c, o); err != nil {
+	core, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
+	if err != nil {
+		return StackResult{}, err
+	}
+	sweep := d.sweep(c, o, core)
+	if err := d.clearCloud(ctx, c, sweep, core); err != nil {
 		return StackResult{}, err
 	}
 	s, result, err := d.destroyStack(ctx, c, stacks.Core, o, nil)
 	if err != nil || s == nil {
 		return result, err
 	}
-	kept, err := d.sweep(c, o).AfterCore(ctx)
+	kept, err := sweep.AfterCore(ctx)
+	result.Leftovers = sweep.Deleted
 	if err != nil {
 		return result, err
 	}
 	s.keep(&result, kept)
+	if len(result.Kept) == 0 || o.Remove {
+		if err := s.forget(ctx); err != nil {
+			return result, err
+		}
+	}
 	return s.removed(ctx, result, o)
 }
 
 // clearCloud deals with what controllers have left over, before core is destroyed.
-func (d *Driver) clearCloud(ctx context.Context, c *config.Cluster, o DestroyOptions) error {
-	core, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
-	if err != nil || core.Resources() == 0 {
-		return err
+func (d *Driver) clearCloud(ctx context.Context, c *config.Cluster, sweep *teardown.Sweep, core *backend.State) error {
+	if core.Resources() == 0 {
+		return nil
 	}
 	bootstrap, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
 	if err != nil {
 		return err
 	}
-	return d.sweep(c, o).BeforeCore(ctx, core.All(), bootstrap.All())
+	return sweep.BeforeCore(ctx, core.All(), bootstrap.All())
 }
 
-func (d *Driver) sweep(c *config.Cluster, o DestroyOptions) teardown.Sweep {
-	return teardown.Sweep{
+func (d *Driver) sweep(c *config.Cluster, o DestroyOptions, core *backend.State) *teardown.Sweep {
+	return &teardown.Sweep{
 		Cluster: c, Cloud: d.cloud(c), Observer: d.opts.Observer,
+		Owner: core.Owner(), ControlPlane: d.controlPlane(c, core),
 		Policy: o.Leftovers, KeepData: o.KeepData, Timeout: o.DrainTimeout,
 	}
+}
+
+// controlPlane is the one that core has, or had when its destruction began.
+func (d *Driver) controlPlane(c *config.Cluster, core *backend.State) owner.ControlPlane {
+	return cmp.Or(d.cloud(c).ControlPlane(core.All()), core.ControlPlane())
+}
+
+// forget takes the identity of a cluster of which nothing is left out of the state.
+func (s *session) forget(ctx context.Context) error {
+	st, err := s.driver.backend.State(ctx, s.name)
+	if err != nil || len(st.All()) == 0 || !st.Destroyed() {
+		return err
+	}
+	empty, err := backend.Empty(st.Raw)
+	if err != nil {
+		return fmt.Errorf("take the identity of %s out of stack %s: %w", s.cluster.Name, s.name, err)
+	}
+	if err := s.importState(ctx, empty); err != nil {
+		return s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "take the cluster's identity out of", Err: err})
+	}
+	return nil
 }
 
 // refuseProtected refuses to destroy a protected cluster that is not confirmed.
@@ -148,8 +185,8 @@ func (d *Driver) refuseWhileBootstrapped(ctx context.Context, c *config.Cluster)
 	}
 }
 
-// destroyStack destroys what is in a stack. There is no session where there is
-// no stack.
+// destroyStack destroys what is in a stack, but for the identity. There is no session
+// where there is no stack.
 func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.Kind, o DestroyOptions,
 	env map[string]string,
 ) (*session, StackResult, error) {
@@ -163,17 +200,21 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 	}
 	s.setEnv(env)
 	result := StackResult{Stack: s.name, Kind: k, Operation: "destroy", Changes: Changes{}}
-	n := len(st.Deployment.Resources)
-	if n == 0 {
+	if st.Destroyed() {
 		return s, result, nil
 	}
 	kept, err := s.prepareDestroy(ctx, st, o.KeepData)
 	if err != nil {
 		return s, result, err
 	}
+	identity := st.Identity()
+	n := len(st.Deployment.Resources)
+	if len(identity) > 0 {
+		n -= 2 // it stays, below the stack itself
+	}
 	d.opts.Observer.StackPlanned(s.name, n)
 	result, err = s.run(ctx, "destroy", func(ctx context.Context, ch chan<- events.EngineEvent) error {
-		opts := []optdestroy.Option{optdestroy.EventStreams(ch), optdestroy.SuppressProgress()}
+		opts := []optdestroy.Option{optdestroy.EventStreams(ch), optdestroy.SuppressProgress(), optdestroy.Exclude(identity)}
 		if o.Refresh {
 			opts = append(opts, optdestroy.Refresh())
 		}
@@ -187,7 +228,9 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 // prepareDestroy writes into the state what the destruction needs there, and
 // returns what it leaves in the cloud.
 func (s *session) prepareDestroy(ctx context.Context, st *backend.State, keepData bool) ([]teardown.Kept, error) {
-	p := teardown.Preparation{Cloud: s.driver.cloud(s.cluster), KeepData: keepData}
+	p := teardown.Preparation{
+		Cloud: s.driver.cloud(s.cluster), KeepData: keepData, ControlPlane: s.driver.controlPlane(s.cluster, st),
+	}
 	edited, n, err := backend.Edit(st.Raw, p.Edit)
 	if err != nil {
 		return nil, fmt.Errorf("prepare stack %s for its destruction: %w", s.name, err)

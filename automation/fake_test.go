@@ -140,7 +140,7 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 		f.states[stack] = deployed(stack)
 		writeEvents(args, nil, map[apitype.OpType]int{"create": 2})
 	case "destroy":
-		f.states[stack] = apitype.DeploymentV3{}
+		f.states[stack] = excluded(deployment, args)
 		writeEvents(args, nil, map[apitype.OpType]int{"delete": 2})
 	case "preview", "refresh":
 		if planned, ok := f.same[stack]; ok && op == "preview" {
@@ -149,6 +149,19 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 		writeEvents(args, nil, map[apitype.OpType]int{"create": 2, "same": 1}, f.plan[op+" "+stack]...)
 	}
 	return "", "", 0, nil
+}
+
+// excluded is what a destruction leaves: what it is told to exclude, and the stack
+// itself above that.
+func excluded(d apitype.DeploymentV3, args []string) apitype.DeploymentV3 {
+	keeps := func(urn string) bool { return slices.Contains(args, "--exclude="+urn) }
+	if !slices.ContainsFunc(d.Resources, func(r apitype.ResourceV3) bool { return keeps(string(r.URN)) }) {
+		return apitype.DeploymentV3{}
+	}
+	d.Resources = slices.DeleteFunc(slices.Clone(d.Resources), func(r apitype.ResourceV3) bool {
+		return !keeps(string(r.URN)) && r.Type != backend.RootType
+	})
+	return d
 }
 
 // unchanged sends the events of a preview that changes nothing, and returns its

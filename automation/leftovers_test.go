@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"gotest.tools/v3/assert"
 
+	"tombolo/automation/backend"
 	"tombolo/automation/cloud"
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/preflight"
@@ -18,6 +18,7 @@ import (
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/owner"
 )
 
 const arnOf = "arn:aws:ec2:eu-central-1:111122223333:"
@@ -51,10 +52,10 @@ type fakeCloud struct {
 	// passing are those that are gone after so many looks.
 	passing map[string]int
 	tags    map[string]map[string]string
-	// stays says that nothing can be deleted.
-	stays   bool
-	looks   []teardown.Search
-	removed []string
+	// stays says that nothing can be deleted, unproven that nothing has a proof.
+	stays, unproven bool
+	looks           []teardown.Search
+	removed         []string
 }
 
 // inFakeCloud has the driver ask such a cloud.
@@ -75,13 +76,16 @@ func (f *fakeCloud) Find(_ context.Context, _ *config.Cluster, q teardown.Search
 			}
 		}
 		if l, ok := aws.Identify(arn, f.tags[arn]); ok && !q.Known(l) {
+			if !f.unproven {
+				l.Proof = "made by a controller"
+			}
 			out = append(out, l)
 		}
 	}
 	return out, nil
 }
 
-func (f *fakeCloud) Remove(_ context.Context, _ *config.Cluster, all []teardown.Leftover) error {
+func (f *fakeCloud) Remove(_ context.Context, _ *config.Cluster, _ teardown.Search, all []teardown.Leftover) error {
 	for _, l := range all {
 		f.removed = append(f.removed, l.ID)
 		if !f.stays {
@@ -124,6 +128,86 @@ func TestLeftoversStopBeforeCore(t *testing.T) {
 	}
 }
 
+// uppedWithControlPlane has core have one, too.
+func uppedWithControlPlane(t *testing.T) *bench {
+	t.Helper()
+	b := upped(t)
+	core := b.cli.states["demo-core"]
+	core.Resources = append(core.Resources, apitype.ResourceV3{
+		URN: "urn:pulumi:s::tombolo::aws:eks/cluster:Cluster::c", Type: "aws:eks/cluster:Cluster", Custom: true, ID: "demo", Outputs: map[string]any{
+			"arn": plane.ID, "identities": []any{map[string]any{"oidcs": []any{map[string]any{"issuer": plane.Issuer}}}},
+		},
+	})
+	b.cli.states["demo-core"] = core
+	return b
+}
+
+var plane = owner.ControlPlane{ID: "arn:aws:eks:eu-central-1:111122223333:cluster/demo", Issuer: "https://oidc.eks.eu-central-1.amazonaws.com/id/A1"}
+
+// TestTheIdentityOutlivesCore: a second destruction searches by what the first one has
+// kept, and takes it away when nothing is left.
+func TestTheIdentityOutlivesCore(t *testing.T) {
+	b := uppedWithControlPlane(t)
+	b.cli.during = func(op string) {
+		if op != "destroy demo-core" {
+			return
+		}
+		st := &backend.State{Deployment: b.cli.states["demo-core"]}
+		if st.ControlPlane() != plane {
+			t.Errorf("before core is destroyed, the state has the control plane %v beside the identity", st.ControlPlane())
+		}
+		b.cloud.has = []string{"arn:aws:logs:eu-central-1:111122223333:log-group:/aws/eks/demo/cluster"}
+	}
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{})
+	if left := new(teardown.LeftoversError); !errors.As(err, &left) {
+		t.Fatalf("error %v", err)
+	}
+	st := &backend.State{Deployment: b.cli.states["demo-core"]}
+	if st.Owner() != "identity-of-demo" || st.ControlPlane() != plane || len(st.Outputs()) > 0 {
+		t.Errorf("the state has the identity %q, the control plane %v and the outputs %v", st.Owner(), st.ControlPlane(), st.Outputs())
+	}
+	b.cloud.looks, b.cli.during, b.cli.calls = nil, nil, nil
+	result, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
+	assert.NilError(t, err)
+	if q := b.cloud.looks[0]; q.Owner != "identity-of-demo" || q.ControlPlane != plane {
+		t.Errorf("the second destruction searches by %+v", q)
+	}
+	core, _ := result.Stack(stacks.Core)
+	if len(b.cli.operations()) > 0 || len(core.Leftovers) != 1 || core.Leftovers[0].Proof == "" {
+		t.Errorf("the CLI was asked for %v, and deleted was %v", b.cli.operations(), core.Leftovers)
+	}
+	if n := len(b.cli.states["demo-core"].Resources); n > 0 {
+		t.Errorf("the state has %d resources in the end", n)
+	}
+}
+
+// TestWhatIsKeptKeepsTheIdentity: data that was kept is told by it later.
+func TestWhatIsKeptKeepsTheIdentity(t *testing.T) {
+	b := uppedWithControlPlane(t)
+	b.cloud.has = []string{"arn:aws:s3:::demo-loki"}
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{KeepData: true})
+	assert.NilError(t, err)
+	if st := (&backend.State{Deployment: b.cli.states["demo-core"]}); st.Owner() != "identity-of-demo" {
+		t.Error("the identity is gone, and a bucket is left")
+	}
+}
+
+// TestWithoutAProof: a state from before cannot tell whose a resource with the name is.
+func TestWithoutAProof(t *testing.T) {
+	b := upped(t)
+	core := b.cli.states["demo-core"]
+	core.Resources = core.Resources[:3]
+	b.cli.states["demo-core"] = core
+	b.cloud.has, b.cloud.unproven = []string{arnOf + "natgateway/nat-9"}, true
+	_, err := b.Destroy(t.Context(), demo(), DestroyOptions{Leftovers: teardown.DeleteLeftovers, DrainTimeout: time.Hour})
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.seen.notes(), []string{"note demo-core: the state has no identity, so it cannot be told whose these are, and they were left alone: " +
+		"NAT gateway nat-9; delete by hand what is not needed"})
+	if len(b.cloud.removed) > 0 || b.cloud.looks[0].Owner != "" {
+		t.Errorf("deleted %v, searched as %q", b.cloud.removed, b.cloud.looks[0].Owner)
+	}
+}
+
 func TestLeftoversAreDeleted(t *testing.T) {
 	b := upped(t)
 	b.cloud.has = []string{arnOf + "security-group/sg-9", arnOf + "volume/vol-9"}
@@ -132,9 +216,11 @@ func TestLeftoversAreDeleted(t *testing.T) {
 	assert.NilError(t, err)
 	assert.DeepEqual(t, b.cloud.removed, []string{"vol-9", "sg-9"})
 	assert.DeepEqual(t, b.cli.operations(), []string{"destroy demo-bootstrap", "destroy demo-core"})
-	if notes := strings.Join(b.seen.notes(), "\n"); !strings.Contains(notes, "note demo-core: deletes what is left over: volume vol-9, security group sg-9") {
-		t.Errorf("notes are\n%s", notes)
+	want := []string{
+		"note demo-core: deletes what is left over: volume vol-9: made by a controller",
+		"note demo-core: deletes what is left over: security group sg-9: made by a controller",
 	}
+	assert.DeepEqual(t, b.seen.notes(), want)
 }
 
 func TestWhatPassesIsWaitedFor(t *testing.T) {

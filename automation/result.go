@@ -44,6 +44,10 @@ type StackResult struct {
 	// Kept are the cloud resources that a destroy left in the cloud on purpose.
 	Kept []teardown.Kept `json:"kept,omitempty"`
 
+	// Leftovers are the cloud resources that a destroy found besides and deleted, each
+	// with its proof.
+	Leftovers []teardown.Leftover `json:"leftovers,omitempty"`
+
 	// lost are the objects that a plan would take away from under Applications.
 	lost []string
 	// causes are all errors that the engine reported.

@@ -24,11 +24,14 @@ func TestFindAndRemoveLeftovers(t *testing.T) {
 	for _, id := range []string{"vol-1", "sg-1", "vpc-1"} {
 		c.roles[id] = &pulumirpc.CreateRequest{Properties: &structpb.Struct{}}
 	}
+	stranger, err := structpb.NewStruct(map[string]any{"tagsAll": map[string]any{"tombolo:owner": "another"}})
+	assert.NilError(t, err)
+	c.roles["sg-theirs"] = &pulumirpc.CreateRequest{Properties: stranger}
 	c.tagged = []string{
-		arnOf + "security-group/sg-1", arnOf + "vpc/vpc-1", arnOf + "volume/vol-1", arnOf + "volume/vol-gone", "arn:aws:dynamodb:eu-central-1:111122223333:table/locks",
+		arnOf + "security-group/sg-1", arnOf + "security-group/sg-theirs", arnOf + "vpc/vpc-1", arnOf + "volume/vol-1", arnOf + "volume/vol-gone", "arn:aws:dynamodb:eu-central-1:111122223333:table/locks",
 	}
 	known := func(l teardown.Leftover) bool { return l.ID == "vpc-1" }
-	found, err := aws.Cloud{Pulumi: d.pulumi}.Find(t.Context(), demo(), teardown.Search{Known: known})
+	found, err := aws.Cloud{Pulumi: d.pulumi}.Find(t.Context(), demo(), teardown.Search{Owner: "q5zk", Known: known})
 	assert.NilError(t, err)
 	teardown.Sort(found)
 	want := "dynamodb resource arn:aws:dynamodb:eu-central-1:111122223333:table/locks, volume vol-1, security group sg-1"
@@ -36,6 +39,14 @@ func TestFindAndRemoveLeftovers(t *testing.T) {
 		t.Errorf("found %s, want %s", got, want)
 	}
 	found = slices.DeleteFunc(found, func(l teardown.Leftover) bool { return l.Type == "" })
-	assert.NilError(t, (aws.Cloud{Pulumi: d.pulumi}).Remove(t.Context(), demo(), found))
+	remove := func(all ...teardown.Leftover) error {
+		return aws.Cloud{Pulumi: d.pulumi}.Remove(t.Context(), demo(), teardown.Search{Owner: "q5zk"}, all)
+	}
+	theirs, _ := aws.Identify(arnOf+"security-group/sg-theirs", nil)
+	if err := remove(theirs); err == nil {
+		t.Error("deletes what nothing proves to be the cluster's")
+	}
+	theirs.Proof = "a tag that was there a moment ago"
+	assert.NilError(t, remove(append(found, theirs)...))
 	assert.DeepEqual(t, c.deleted, []string{"vol-1", "sg-1"})
 }

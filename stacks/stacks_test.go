@@ -43,6 +43,7 @@ func account(id string) *recorder.Recorder {
 			"accountId": id, "arn": "arn:aws:sts::" + id + ":assumed-role/ops/someone", "id": id, "userId": "x",
 		}),
 		"aws:resourcegroupstaggingapi/getResources:getResources": answer(map[string]any{"id": "tags", "resourceTagMappingLists": []any{}}),
+		"aws:eks/getClusters:getClusters":                        answer(map[string]any{"id": "eks", "names": []any{}}),
 		"aws:index/getPartition:getPartition":                    answer(map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws", "reverseDnsPrefix": "com.amazonaws"}),
 		"aws:ec2/getVpc:getVpc":                                  answer(map[string]any{"id": "vpc-0123456789abcdef0", "cidrBlock": "10.9.0.0/16"}),
 		"aws:ec2/getSubnet:getSubnet": func(args resource.PropertyMap) (resource.PropertyMap, error) {

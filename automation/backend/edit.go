@@ -84,6 +84,17 @@ func Without(raw apitype.UntypedDeployment, urns []resource.URN) (apitype.Untype
 	return raw, nil
 }
 
+// Empty is the state without any resources.
+func Empty(raw apitype.UntypedDeployment) (apitype.UntypedDeployment, error) {
+	var deployment map[string]json.RawMessage
+	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
+		return raw, fmt.Errorf("read deployment: %w", err)
+	}
+	delete(deployment, "resources")
+	raw.Deployment = Encode(deployment)
+	return raw, nil
+}
+
 // WithUnverified is the state with that list; without any URNs the output goes.
 func WithUnverified(raw apitype.UntypedDeployment, urns []string) (apitype.UntypedDeployment, error) {
 	return WithOutput(raw, func(outputs map[string]json.RawMessage) {

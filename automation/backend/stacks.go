@@ -17,7 +17,8 @@ type StackInfo struct {
 	Kind stacks.Kind `json:"kind"`
 	// LastUpdate is when it was last changed; zero if never.
 	LastUpdate time.Time `json:"lastUpdate,omitzero"`
-	// Resources in the state, the stack itself and providers included.
+	// Resources in the state, as the CLI counts them: with the stack itself, providers
+	// and the cluster's identity.
 	Resources int `json:"resources"`
 	// Updating says that an update runs.
 	Updating bool `json:"updating,omitempty"`

@@ -66,6 +66,9 @@ func Managed(r apitype.ResourceV3) bool {
 
 // Outputs of the stack; secrets among them are still encrypted.
 func (s *State) Outputs() map[string]any {
+	if _, kept := s.identity(); kept && s.Resources() == 0 {
+		return nil // of what was destroyed
+	}
 	outputs := s.rootOutputs()
 	if _, listed := outputs[unverifiedOutput]; listed { // none of the program's
 		outputs = maps.Clone(outputs)
@@ -155,15 +158,39 @@ func (s *State) Find(urn resource.URN) (apitype.ResourceV3, bool) {
 // Owner is the identity of the cluster, in the state of core; "" when it has none, as
 // before its first up.
 func (s *State) Owner() string {
-	if s == nil {
-		return ""
+	r, _ := s.identity()
+	return owner.IDOf(r.Outputs)
+}
+
+// ControlPlane is the one that a destruction has written down beside the identity.
+func (s *State) ControlPlane() owner.ControlPlane {
+	r, _ := s.identity()
+	return owner.ControlPlaneOf(r.Outputs)
+}
+
+// Identity lists the URN of the resource with the cluster's identity; nothing when
+// there is none.
+func (s *State) Identity() []string {
+	r, ok := s.identity()
+	if !ok {
+		return nil
 	}
-	for _, r := range s.Deployment.Resources {
+	return []string{string(r.URN)}
+}
+
+func (s *State) identity() (apitype.ResourceV3, bool) {
+	for _, r := range s.All() {
 		if r.Type == owner.Type && r.URN.Name() == owner.ResourceName && !r.Delete {
-			return owner.IDOf(r.Outputs)
+			return r, true
 		}
 	}
-	return ""
+	return apitype.ResourceV3{}, false
+}
+
+// Destroyed says that the state has nothing any more but, maybe, the identity.
+func (s *State) Destroyed() bool {
+	_, kept := s.identity()
+	return len(s.All()) == 0 || kept && s.Resources() == 0 && s.Interrupted() == 0
 }
 
 // ProviderOf is the URN of a resource's provider; "" when it names none.

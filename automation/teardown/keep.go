@@ -5,6 +5,9 @@ import (
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/automation/backend"
+	"tombolo/stacks/owner"
 )
 
 // Kept is a cloud resource that a destruction has left in the cloud on purpose.
@@ -31,6 +34,8 @@ type Preparation struct {
 	Cloud Cloud
 	// KeepData leaves what holds data in the cloud.
 	KeepData bool
+	// ControlPlane is written down beside the identity, which outlives it. Default: none.
+	ControlPlane owner.ControlPlane
 	// Unprotected counts the resources whose protection was taken off.
 	Unprotected int
 }
@@ -42,12 +47,23 @@ func (p *Preparation) Edit(r map[string]json.RawMessage) bool {
 		delete(r, "protect")
 		p.Unprotected++
 	}
-	var token string
-	keep := p.KeepData && json.Unmarshal(r["type"], &token) == nil && p.Cloud.Data(token) != NoData
+	token := backend.DecodeString(r["type"])
+	keep := p.KeepData && p.Cloud.Data(token) != NoData
 	if keep {
 		r["retainOnDelete"] = json.RawMessage("true")
 	}
-	return protected || keep
+	return protected || keep || token == owner.Type && p.record(r)
+}
+
+// record writes the control plane down beside the identity.
+func (p *Preparation) record(r map[string]json.RawMessage) bool {
+	var outputs map[string]any
+	if p.ControlPlane.ID == "" || json.Unmarshal(r["outputs"], &outputs) != nil || owner.IDOf(outputs) == "" ||
+		owner.ControlPlaneOf(outputs) == p.ControlPlane {
+		return false
+	}
+	r["outputs"] = backend.Encode(owner.Record(outputs, p.ControlPlane))
+	return true
 }
 
 // Kept lists those of a state's resources that stay in the cloud.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Leftover is a cloud resource that carries a cluster's tags, or its name.
+// Leftover is a cloud resource that is left over of a cluster.
 type Leftover struct {
 	// Kind for people, such as "load balancer".
 	Kind string `json:"kind"`
@@ -16,14 +16,16 @@ type Leftover struct {
 	Name string `json:"name,omitempty"`
 	// CloudID is the id of the resource in the whole cloud, such as its ARN.
 	CloudID string `json:"arn,omitempty"`
+	// Proof says why it is the cluster's. What has none is named, and never deleted.
+	Proof string `json:"proof,omitempty"`
 
 	// Type is the provider's type token; empty when it is not known, and the
 	// resource can neither be looked at nor deleted by it.
 	Type string `json:"-"`
 	// Rank says when a resource is deleted: those of a lower rank go before.
 	Rank int `json:"-"`
-	// Passes says that a controller makes such a resource and deletes it, which
-	// takes the cloud some time. What core makes does not pass: no controller deletes
+	// Passes says that a controller, or the cloud, makes such a resource and deletes
+	// it, which takes some time. What core makes does not pass: no controller deletes
 	// it. A claim's volume does not pass either: it was deleted before the claim was
 	// gone, or is to stay.
 	Passes bool `json:"-"`

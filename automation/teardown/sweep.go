@@ -13,6 +13,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/config"
 	"tombolo/stacks"
+	"tombolo/stacks/owner"
 )
 
 // LeftoverPolicy says what becomes of cloud resources that are left over.
@@ -73,6 +74,10 @@ type Sweep struct {
 	Cluster *config.Cluster
 	// Cloud that is searched.
 	Cloud Cloud
+	// Owner is the identity of the cluster, and ControlPlane the one that its state has
+	// or had: see Search.
+	Owner        string
+	ControlPlane owner.ControlPlane
 	// Policy says what becomes of what is left over.
 	Policy LeftoverPolicy
 	// KeepData leaves what holds data in the cloud.
@@ -82,6 +87,8 @@ type Sweep struct {
 	Timeout time.Duration
 	// Observer of the sweep.
 	Observer Observer
+	// Deleted are the resources that the sweep has deleted.
+	Deleted []Leftover
 }
 
 // finding is what a search of the cloud has found.
@@ -90,15 +97,17 @@ type finding struct {
 	left []Leftover
 	// kept is kept on purpose.
 	kept []Leftover
+	// unproven has the cluster's name, and nothing that says whose it is.
+	unproven []Leftover
 }
 
 // BeforeCore waits until the cloud has taken away what controllers gave back,
 // and deals with what is left over, before core is destroyed. It is given the
 // resources that the stacks have. What is left is a LeftoversError.
-func (s Sweep) BeforeCore(ctx context.Context, core, bootstrap []apitype.ResourceV3) error {
-	found, err := s.clear(ctx, Search{Network: s.Cloud.Network(core), Known: func(l Leftover) bool {
+func (s *Sweep) BeforeCore(ctx context.Context, core, bootstrap []apitype.ResourceV3) error {
+	found, err := s.clear(ctx, s.search(s.Cloud.Network(core), func(l Leftover) bool {
 		return l.GoesWithCore || manages(core, l) || manages(bootstrap, l)
-	}})
+	}))
 	if err != nil || len(found.left) == 0 {
 		return err
 	}
@@ -107,29 +116,47 @@ func (s Sweep) BeforeCore(ctx context.Context, core, bootstrap []apitype.Resourc
 
 // AfterCore searches the cloud once more when core is gone. Only what is kept
 // on purpose may be found, and is returned. Anything else is a LeftoversError.
-func (s Sweep) AfterCore(ctx context.Context) (kept []Leftover, err error) {
-	found, err := s.clear(ctx, Search{Known: func(Leftover) bool { return false }})
-	if err != nil || len(found.left) == 0 {
-		return found.kept, err
+func (s *Sweep) AfterCore(ctx context.Context) (kept []Leftover, err error) {
+	found, err := s.clear(ctx, s.search("", func(Leftover) bool { return false }))
+	if err != nil {
+		return nil, err
+	}
+	if len(found.unproven) > 0 {
+		s.note(fmt.Sprintf("the state has no identity, so it cannot be told whose these are, and they were left alone: %s; delete by hand what is not needed",
+			kube.Names(found.unproven, len(found.unproven))))
+	}
+	if len(found.left) == 0 {
+		return found.kept, nil
 	}
 	return nil, &LeftoversError{Cluster: s.Cluster.Name, Left: found.left}
 }
 
+func (s *Sweep) search(network string, known func(Leftover) bool) Search {
+	return Search{Owner: s.Owner, ControlPlane: s.ControlPlane, Network: network, Known: known}
+}
+
+func (s *Sweep) note(message string) {
+	s.Observer.Note(stacks.Name(s.Cluster.Name, stacks.Core), message)
+}
+
 // clear returns what is left over, after it has deleted what it may.
-func (s Sweep) clear(ctx context.Context, q Search) (finding, error) {
+func (s *Sweep) clear(ctx context.Context, q Search) (finding, error) {
 	found, err := s.await(ctx, q)
 	if err != nil || len(found.left) == 0 || s.Policy != DeleteLeftovers {
 		return found, err
 	}
-	s.Observer.Note(stacks.Name(s.Cluster.Name, stacks.Core), "deletes what is left over: "+kube.Names(found.left, most))
-	if err := s.Cloud.Remove(ctx, s.Cluster, found.left); err != nil {
+	for _, l := range found.left {
+		s.note(fmt.Sprintf("deletes what is left over: %s: %s", l, l.Proof))
+	}
+	if err := s.Cloud.Remove(ctx, s.Cluster, q, found.left); err != nil {
 		return finding{}, err
 	}
+	s.Deleted = append(s.Deleted, found.left...)
 	return s.await(ctx, q)
 }
 
 // await searches until nothing is left, or nothing that goes by itself.
-func (s Sweep) await(ctx context.Context, q Search) (finding, error) {
+func (s *Sweep) await(ctx context.Context, q Search) (finding, error) {
 	defer s.Observer.Waiting(s.Cluster.Name, "")
 	s.Observer.Waiting(s.Cluster.Name, "a search of the cloud for what is left over")
 	var found finding
@@ -154,13 +181,16 @@ func (s Sweep) await(ctx context.Context, q Search) (finding, error) {
 	return found, nil
 }
 
-// sorted puts what is kept on purpose apart.
-func (s Sweep) sorted(all []Leftover) (f finding) {
+// sorted puts apart what is kept on purpose, and what cannot be proven.
+func (s *Sweep) sorted(all []Leftover) (f finding) {
 	Sort(all)
 	for _, l := range all {
-		if s.KeepData && l.Data {
+		switch {
+		case l.Proof == "":
+			f.unproven = append(f.unproven, l)
+		case s.KeepData && l.Data:
 			f.kept = append(f.kept, l)
-		} else {
+		default:
 			f.left = append(f.left, l)
 		}
 	}

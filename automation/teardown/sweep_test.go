@@ -29,13 +29,14 @@ func (c *cloud) Find(_ context.Context, _ *config.Cluster, q teardown.Search) ([
 	var out []teardown.Leftover
 	for _, arn := range c.has {
 		if l, ok := aws.Identify(arn, nil); ok && !q.Known(l) {
+			l.Proof = "tag"
 			out = append(out, l)
 		}
 	}
 	return out, nil
 }
 
-func (c *cloud) Remove(_ context.Context, _ *config.Cluster, all []teardown.Leftover) error {
+func (c *cloud) Remove(_ context.Context, _ *config.Cluster, _ teardown.Search, all []teardown.Leftover) error {
 	for _, l := range all {
 		c.has = slices.DeleteFunc(c.has, func(arn string) bool { return arn == l.CloudID })
 	}
@@ -50,8 +51,8 @@ func (l *listener) Note(stack, message string) { l.notes = append(l.notes, stack
 
 const ec2ARN = "arn:aws:ec2:eu-central-1:111122223333:"
 
-func sweepOf(c *cloud, policy teardown.LeftoverPolicy) teardown.Sweep {
-	return teardown.Sweep{Cluster: &config.Cluster{Name: "demo"}, Cloud: c, Policy: policy, Timeout: 20 * time.Millisecond, Observer: &listener{}}
+func sweepOf(c *cloud, policy teardown.LeftoverPolicy) *teardown.Sweep {
+	return &teardown.Sweep{Cluster: &config.Cluster{Name: "demo"}, Cloud: c, Policy: policy, Timeout: 20 * time.Millisecond, Observer: &listener{}}
 }
 
 // TestSweepLeavesWhatTheStacksManage: core and bootstrap take that away themselves.
@@ -86,7 +87,7 @@ func TestSweepDeletesWhatHoldsNoData(t *testing.T) {
 	if err != nil || kube.Names(kept, 5) != "bucket demo-loki" {
 		t.Errorf("kept %s, error %v", kube.Names(kept, 5), err)
 	}
-	assert.DeepEqual(t, seen.notes, []string{"demo-core: deletes what is left over: security group sg-1"})
+	assert.DeepEqual(t, seen.notes, []string{"demo-core: deletes what is left over: security group sg-1: tag"})
 }
 
 func TestPreparation(t *testing.T) {

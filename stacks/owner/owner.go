@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -31,7 +32,18 @@ const Type = "pulumi:index:Stash"
 const (
 	idKey      = "id"
 	backendKey = "backend"
+	// The control plane is written down by a destruction: see Record.
+	controlPlaneKey = "controlPlane"
+	issuerKey       = "issuer"
 )
+
+// ControlPlane tells a managed cluster from those that have its name before and after it.
+type ControlPlane struct {
+	// ID in the whole cloud, such as an ARN.
+	ID string
+	// Issuer is the URL of its OIDC issuer, which no other cluster has.
+	Issuer string
+}
 
 // Owner is the identity of a cluster.
 type Owner struct {
@@ -89,6 +101,26 @@ func Entry(value any, key string) (string, bool) {
 func IDOf(outputs map[string]any) string {
 	id, _ := Entry(outputs["output"], idKey)
 	return id
+}
+
+// ControlPlaneOf is the control plane that Record has written into the outputs of the
+// resource; the zero value when there is none.
+func ControlPlaneOf(outputs map[string]any) ControlPlane {
+	var out ControlPlane
+	out.ID, _ = Entry(outputs["output"], controlPlaneKey)
+	out.Issuer, _ = Entry(outputs["output"], issuerKey)
+	return out
+}
+
+// Record is the outputs of the resource with a control plane. The engine keeps them as
+// they are, because no change of the input counts.
+func Record(outputs map[string]any, p ControlPlane) map[string]any {
+	value, _ := outputs["output"].(map[string]any)
+	value = maps.Clone(value)
+	value[controlPlaneKey], value[issuerKey] = p.ID, p.Issuer
+	all := maps.Clone(outputs)
+	all["output"] = value
+	return all
 }
 
 // Tags are on what core makes in the cloud.

@@ -18,35 +18,42 @@ type kind struct {
 	rank int
 	// passes: see teardown.Leftover.
 	passes bool
+	// made says that controllers on a cluster make such resources.
+	made bool
+	// network says that it is part of a network, which only core makes.
+	network bool
 	// part of another resource, with which it goes.
 	part bool
 }
+
+// interfaceKind is the name of a kind.
+const interfaceKind = "network interface"
 
 // kinds that can be left over, the first that fits an ARN. Source of the ARNs:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/
 func kinds() []kind {
 	whole := func(a arn) string { return a.text }
 	return []kind{
-		{service: "elasticloadbalancing", resource: "loadbalancer/app/", name: "load balancer", token: "aws:lb/loadBalancer:LoadBalancer", id: whole, passes: true},
-		{service: "elasticloadbalancing", resource: "loadbalancer/net/", name: "load balancer", token: "aws:lb/loadBalancer:LoadBalancer", id: whole, passes: true},
-		{service: "elasticloadbalancing", resource: "loadbalancer/", name: "classic load balancer", token: "aws:elb/loadBalancer:LoadBalancer", passes: true},
-		{service: "elasticloadbalancing", resource: "targetgroup/", name: "target group", token: "aws:lb/targetGroup:TargetGroup", id: whole, rank: 1},
+		{service: "elasticloadbalancing", resource: "loadbalancer/app/", name: "load balancer", token: "aws:lb/loadBalancer:LoadBalancer", id: whole, passes: true, made: true},
+		{service: "elasticloadbalancing", resource: "loadbalancer/net/", name: "load balancer", token: "aws:lb/loadBalancer:LoadBalancer", id: whole, passes: true, made: true},
+		{service: "elasticloadbalancing", resource: "loadbalancer/", name: "classic load balancer", token: "aws:elb/loadBalancer:LoadBalancer", passes: true, made: true},
+		{service: "elasticloadbalancing", resource: "targetgroup/", name: "target group", token: "aws:lb/targetGroup:TargetGroup", id: whole, rank: 1, made: true},
 		{service: "elasticloadbalancing", resource: "listener", part: true},
-		{service: "ec2", resource: "instance/", name: "instance", token: "aws:ec2/instance:Instance", passes: true},
-		{service: "ec2", resource: "volume/", name: "volume", token: "aws:ebs/volume:Volume", rank: 2, passes: true},
-		{service: "ec2", resource: "network-interface/", name: "network interface", token: "aws:ec2/networkInterface:NetworkInterface", rank: 2, passes: true},
+		{service: "ec2", resource: "instance/", name: "instance", token: "aws:ec2/instance:Instance", passes: true, made: true},
+		{service: "ec2", resource: "volume/", name: "volume", token: "aws:ebs/volume:Volume", rank: 2, passes: true, made: true},
+		{service: "ec2", resource: "network-interface/", name: interfaceKind, token: "aws:ec2/networkInterface:NetworkInterface", rank: 2, passes: true, made: true},
 		{service: "ec2", resource: "security-group-rule/", part: true},
-		{service: "ec2", resource: "security-group/", name: "security group", token: "aws:ec2/securityGroup:SecurityGroup", rank: 3},
-		{service: "ec2", resource: "snapshot/", name: "snapshot", token: "aws:ebs/snapshot:Snapshot", rank: 3},
-		{service: "ec2", resource: "launch-template/", name: "launch template", token: "aws:ec2/launchTemplate:LaunchTemplate", rank: 1},
-		{service: "ec2", resource: "elastic-ip/", name: "elastic IP", token: "aws:ec2/eip:Eip", rank: 3},
-		{service: "ec2", resource: "natgateway/", name: "NAT gateway", token: "aws:ec2/natGateway:NatGateway", rank: 2},
-		{service: "ec2", resource: "vpc-endpoint/", name: "VPC endpoint", token: "aws:ec2/vpcEndpoint:VpcEndpoint", rank: 2},
-		{service: "ec2", resource: "internet-gateway/", name: "internet gateway", token: "aws:ec2/internetGateway:InternetGateway", rank: 4},
-		{service: "ec2", resource: "route-table/", name: "route table", token: "aws:ec2/routeTable:RouteTable", rank: 4},
-		{service: "ec2", resource: "subnet/", name: "subnet", token: "aws:ec2/subnet:Subnet", rank: 5},
-		{service: "ec2", resource: "vpc/", name: "VPC", token: "aws:ec2/vpc:Vpc", rank: 6},
-		{service: "elasticfilesystem", resource: "access-point/", name: "access point", token: "aws:efs/accessPoint:AccessPoint", rank: 1},
+		{service: "ec2", resource: "security-group/", name: "security group", token: "aws:ec2/securityGroup:SecurityGroup", rank: 3, made: true},
+		{service: "ec2", resource: "snapshot/", name: "snapshot", token: "aws:ebs/snapshot:Snapshot", rank: 3, made: true},
+		{service: "ec2", resource: "launch-template/", name: "launch template", token: "aws:ec2/launchTemplate:LaunchTemplate", rank: 1, made: true},
+		{service: "ec2", resource: "elastic-ip/", name: "elastic IP", token: "aws:ec2/eip:Eip", rank: 3, network: true},
+		{service: "ec2", resource: "natgateway/", name: "NAT gateway", token: "aws:ec2/natGateway:NatGateway", rank: 2, network: true},
+		{service: "ec2", resource: "vpc-endpoint/", name: "VPC endpoint", token: "aws:ec2/vpcEndpoint:VpcEndpoint", rank: 2, network: true},
+		{service: "ec2", resource: "internet-gateway/", name: "internet gateway", token: "aws:ec2/internetGateway:InternetGateway", rank: 4, network: true},
+		{service: "ec2", resource: "route-table/", name: "route table", token: "aws:ec2/routeTable:RouteTable", rank: 4, network: true},
+		{service: "ec2", resource: "subnet/", name: "subnet", token: "aws:ec2/subnet:Subnet", rank: 5, network: true},
+		{service: "ec2", resource: "vpc/", name: "VPC", token: "aws:ec2/vpc:Vpc", rank: 6, network: true},
+		{service: "elasticfilesystem", resource: "access-point/", name: "access point", token: "aws:efs/accessPoint:AccessPoint", rank: 1, made: true},
 		{service: "elasticfilesystem", resource: "file-system/", name: "file system", token: "aws:efs/fileSystem:FileSystem", rank: 3},
 		{service: "s3", name: "bucket", token: "aws:s3/bucketV2:BucketV2", rank: 3},
 		{service: "logs", resource: "log-group:", name: "log group", token: "aws:cloudwatch/logGroup:LogGroup", rank: 3},
@@ -62,6 +69,16 @@ func kinds() []kind {
 	}
 }
 
+// kindOf is the kind of an ARN. Of EC2, what is not known counts as part of a network.
+func kindOf(a arn) (kind, bool) {
+	for _, k := range kinds() {
+		if k.service == a.service && strings.HasPrefix(a.resource, k.resource) {
+			return k, true
+		}
+	}
+	return kind{network: a.service == "ec2"}, false
+}
+
 // Identify tells by its ARN what a resource is. It is not one of its own when it
 // goes with another, as a listener goes with its load balancer.
 func Identify(text string, tags map[string]string) (l teardown.Leftover, ok bool) {
@@ -69,11 +86,8 @@ func Identify(text string, tags map[string]string) (l teardown.Leftover, ok bool
 	if !ok {
 		return teardown.Leftover{Kind: "resource", ID: text, CloudID: text}, true
 	}
-	for _, k := range kinds() {
-		rest, fits := strings.CutPrefix(a.resource, k.resource)
-		if k.service != a.service || !fits {
-			continue
-		}
+	if k, known := kindOf(a); known {
+		rest := strings.TrimPrefix(a.resource, k.resource)
 		l := teardown.Leftover{Kind: k.name, ID: rest, Name: tags["Name"], CloudID: text, Type: k.token, Rank: k.rank}
 		claimed := k.name == "volume" && tagged(tags, "ebs.csi.aws.com/cluster", "CSIVolumeName", "kubernetes.io/created-for/pvc/name")
 		l.Passes, l.Data = k.passes && !claimed, Cloud{}.Data(k.token) == teardown.HoldsData || claimed
@@ -100,7 +114,7 @@ func goesWithCore(kind string, tags map[string]string, claimed bool) bool {
 		return tagged(tags, "eks:nodegroup-name")
 	case "security group":
 		return tagged(tags, "aws:eks:cluster-name")
-	case "network interface":
+	case interfaceKind:
 		return tagged(tags, "node.k8s.amazonaws.com/instance_id", "eks:eni:owner")
 	}
 	return false

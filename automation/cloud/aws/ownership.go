@@ -1,51 +1,141 @@
 package aws
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/resourcegroupstaggingapi"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/names"
+	"tombolo/stacks/owner"
 )
 
-// candidates are the resources with the cluster's tags, or its name, as a
-// tagging API has them: they may be deleted already.
+// searching is a search for what is a cluster's.
+type searching struct {
+	teardown.Search
+	cluster *config.Cluster
+	ctx     *pulumi.Context
+	account pulumi.InvokeOption
+	// lives says that the account has a control plane of the cluster's name, and ours,
+	// that it is the cluster's, or that the last one was.
+	lives, ours bool
+	found       map[string]teardown.Leftover
+}
+
+// candidates are the cluster's resources as a tagging API has them: they may be
+// deleted already.
 func candidates(p *pulumi.Context, c *config.Cluster, q teardown.Search, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
-	byARN := map[string]teardown.Leftover{}
-	for key, value := range ownershipTags(c.Name) {
-		res, err := resourcegroupstaggingapi.GetResources(p, &resourcegroupstaggingapi.GetResourcesArgs{
-			TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: key, Values: []string{value}}},
-		}, opt)
-		if err != nil {
+	s := &searching{Search: q, cluster: c, ctx: p, account: opt, found: map[string]teardown.Leftover{}}
+	for _, look := range []func() error{s.controlPlane, s.owned, s.named, s.logGroups, s.balancerInterfaces} {
+		if err := look(); err != nil {
 			return nil, err
 		}
-		for _, m := range res.ResourceTagMappingLists {
-			if l, ok := Identify(m.ResourceArn, m.Tags); ok {
-				byARN[l.CloudID] = l
+	}
+	return slices.Collect(maps.Values(s.found)), nil
+}
+
+// ControlPlane is the EKS cluster of core.
+func (Cloud) ControlPlane(core []apitype.ResourceV3) owner.ControlPlane {
+	for _, r := range core {
+		if r.Type != clusterType || r.Delete || r.External {
+			continue
+		}
+		arn, _ := r.Outputs["arn"].(string)
+		return owner.ControlPlane{ID: arn, Issuer: issuerIn(r.Outputs)}
+	}
+	return owner.ControlPlane{}
+}
+
+// issuerIn is the OIDC issuer in the outputs of an EKS cluster. EKS chooses its last
+// part at random: https://docs.aws.amazon.com/eks/latest/APIReference/API_OIDC.html
+func issuerIn(outputs map[string]any) string {
+	var at any = outputs["identities"]
+	for _, key := range []string{"oidcs", "issuer"} {
+		list, _ := at.([]any)
+		if len(list) == 0 {
+			return ""
+		}
+		first, _ := list[0].(map[string]any)
+		at = first[key]
+	}
+	issuer, _ := at.(string)
+	return issuer
+}
+
+// controlPlane finds out whose the EKS cluster of the name is. EKS has one of a name in
+// an account and a region.
+func (s *searching) controlPlane() error {
+	all, err := eks.GetClusters(s.ctx, s.account)
+	if err != nil {
+		return fmt.Errorf("list the EKS clusters: %w", err)
+	}
+	if s.lives = slices.Contains(all.Names, s.cluster.Name); !s.lives {
+		s.ours = s.Search.ControlPlane.ID != ""
+		return nil
+	}
+	found, err := eks.LookupCluster(s.ctx, &eks.LookupClusterArgs{Name: s.cluster.Name}, s.account)
+	if err != nil {
+		return err
+	}
+	issuer := ""
+	for _, i := range found.Identities {
+		for _, o := range i.Oidcs {
+			issuer = o.Issuer
+		}
+	}
+	known := s.Search.ControlPlane
+	s.ours = known.ID != "" && known == owner.ControlPlane{ID: found.Arn, Issuer: issuer} || s.Owner != "" && found.Tags[names.OwnerTag] == s.Owner
+	if s.ours {
+		s.Search.ControlPlane.ID = found.Arn
+	}
+	return nil
+}
+
+// owned finds what has the owner's tag.
+func (s *searching) owned() error {
+	if s.Owner == "" {
+		return nil
+	}
+	proof := "tag " + names.OwnerTag + " of this state"
+	return s.tagged(names.OwnerTag, s.Owner, func(k kind, l teardown.Leftover, _ map[string]string) {
+		l.Passes = false // it was made by core
+		s.add(k, l, proof)
+	})
+}
+
+// named finds what controllers on the cluster have made, by their tags with its name.
+// Without an owner it finds whatever has the name.
+func (s *searching) named() error {
+	for key, value := range ownershipTags(s.cluster.Name) {
+		err := s.tagged(key, value, func(k kind, l teardown.Leftover, tags map[string]string) {
+			maker := Cloud{}.Maker(tags)
+			if maker == "" && key != names.ClusterTag {
+				maker = "a controller"
 			}
+			proof := ""
+			if s.ours && k.made && maker != "" {
+				proof = fmt.Sprintf("made by %s for the cluster %s", maker, s.Search.ControlPlane.ID)
+			}
+			// AWS takes away network interfaces, and what goes with core, by itself.
+			l.Passes = l.Passes && (s.lives || l.GoesWithCore || l.Kind == interfaceKind)
+			if by := tags[names.OwnerTag]; by == "" && (proof != "" || s.Owner == "") {
+				s.add(k, l, proof)
+			}
+		})
+		if err != nil {
+			return err
 		}
 	}
-	groups, err := logGroups(p, c.Name, opt)
-	if err != nil {
-		return nil, err
-	}
-	interfaces, err := balancerInterfaces(p, q.Network, opt)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range append(groups, interfaces...) {
-		if _, tagged := byARN[l.CloudID]; !tagged {
-			byARN[l.CloudID] = l
-		}
-	}
-	return slices.Collect(maps.Values(byARN)), nil
+	return nil
 }
 
 // ownershipTags are those by which core, and controllers on the cluster, say
@@ -62,42 +152,75 @@ func ownershipTags(cluster string) map[string]string {
 	}
 }
 
+// tagged hands over what has a tag.
+func (s *searching) tagged(key, value string, found func(kind, teardown.Leftover, map[string]string)) error {
+	res, err := resourcegroupstaggingapi.GetResources(s.ctx, &resourcegroupstaggingapi.GetResourcesArgs{
+		TagFilters: []resourcegroupstaggingapi.GetResourcesTagFilter{{Key: key, Values: []string{value}}},
+	}, s.account)
+	if err != nil {
+		return err
+	}
+	for _, m := range res.ResourceTagMappingLists {
+		if l, ok := Identify(m.ResourceArn, m.Tags); ok {
+			a, _ := parseARN(m.ResourceArn)
+			k, _ := kindOf(a)
+			found(k, l, m.Tags)
+		}
+	}
+	return nil
+}
+
+// add adds a resource with its proof. What is part of somebody else's network is none
+// of the cluster's, whatever its tags say; the first proof stays.
+func (s *searching) add(k kind, l teardown.Leftover, proof string) {
+	if before, seen := s.found[l.CloudID]; k.network && s.cluster.Network.Existing != nil || seen && before.Proof != "" {
+		return
+	}
+	l.Proof = proof
+	s.found[l.CloudID] = l
+}
+
 // logGroups are those that the control plane and agents write to. EKS makes its
 // group again, without tags, as long as the control plane has something to say.
-func logGroups(p *pulumi.Context, cluster string, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
-	var out []teardown.Leftover
-	for _, prefix := range []string{"/aws/eks/" + cluster + "/", "/aws/containerinsights/" + cluster + "/"} {
-		res, err := cloudwatch.GetLogGroups(p, &cloudwatch.GetLogGroupsArgs{LogGroupNamePrefix: &prefix}, opt)
+func (s *searching) logGroups() error {
+	if !s.ours && s.Owner != "" {
+		return nil
+	}
+	proof := ""
+	if s.ours {
+		proof = "log group of the cluster " + s.Search.ControlPlane.ID
+	}
+	for _, prefix := range []string{"/aws/eks/" + s.cluster.Name + "/", "/aws/containerinsights/" + s.cluster.Name + "/"} {
+		res, err := cloudwatch.GetLogGroups(s.ctx, &cloudwatch.GetLogGroupsArgs{LogGroupNamePrefix: &prefix}, s.account)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, arn := range res.Arns {
 			if l, ok := Identify(strings.TrimSuffix(arn, ":*"), nil); ok {
-				out = append(out, l)
+				s.add(kind{}, l, proof)
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // balancerInterfaces are the network interfaces of load balancers in core's VPC.
 // They have no tags, only AWS can delete them, and they outlive their load
 // balancer by minutes, in the way of subnets and security groups.
-func balancerInterfaces(p *pulumi.Context, vpc string, opt pulumi.InvokeOption) ([]teardown.Leftover, error) {
-	if vpc == "" {
-		return nil, nil
+func (s *searching) balancerInterfaces() error {
+	if s.Network == "" {
+		return nil
 	}
-	found, err := networkInterfaces(p, "vpc-id", vpc, "ELB *", opt)
+	found, err := networkInterfaces(s.ctx, "vpc-id", s.Network, "ELB *", s.account)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []teardown.Leftover
 	for _, i := range found {
 		l, _ := Identify(i.Arn, nil)
 		l.Name, l.Type = i.Description, ""
-		out = append(out, l)
+		s.add(kind{}, l, "network interface of a load balancer in "+s.Network+", the VPC of this state")
 	}
-	return out, nil
+	return nil
 }
 
 // networkInterfaces are those with a description, in which an asterisk stands for

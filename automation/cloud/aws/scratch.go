@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/backend"
@@ -22,7 +23,8 @@ import (
 )
 
 // Find looks by tag and by name. What a tagging API says may be a while old: so
-// everything that the provider knows is read, and what is gone is left out.
+// everything that the provider knows is read, and what is gone, or another owner's, is
+// left out.
 func (a Cloud) Find(ctx context.Context, c *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
 	var found []teardown.Leftover
 	s, done, err := a.open(ctx, c, "look for leftovers of", func(p *pulumi.Context, opt pulumi.InvokeOption) (err error) {
@@ -34,18 +36,23 @@ func (a Cloud) Find(ctx context.Context, c *config.Cluster, q teardown.Search) (
 	}
 	defer done()
 	found = slices.DeleteFunc(found, q.Known)
-	return s.read(ctx, found)
+	return s.read(ctx, q.Owner, found)
 }
 
 // Remove deletes what it is given, in an order in which nothing is in the way of
 // another.
-func (a Cloud) Remove(ctx context.Context, c *config.Cluster, all []teardown.Leftover) error {
+func (a Cloud) Remove(ctx context.Context, c *config.Cluster, q teardown.Search, all []teardown.Leftover) error {
+	for _, l := range all {
+		if l.Proof == "" {
+			return fmt.Errorf("delete leftovers of %s: nothing proves that %s is the cluster's", c.Name, l)
+		}
+	}
 	s, done, err := a.open(ctx, c, "delete leftovers of", func(*pulumi.Context, pulumi.InvokeOption) error { return nil })
 	if err != nil {
 		return err
 	}
 	defer done()
-	if _, err := s.read(ctx, all); err != nil {
+	if _, err := s.read(ctx, q.Owner, all); err != nil {
 		return err
 	}
 	return s.destroy(ctx)
@@ -108,8 +115,9 @@ func (s *scratch) run(ctx context.Context, call func(chan<- events.EngineEvent) 
 }
 
 // read has the provider read the resources that it can, and returns those that
-// are there, and those that it cannot read.
-func (s *scratch) read(ctx context.Context, all []teardown.Leftover) ([]teardown.Leftover, error) {
+// are there, and those that it cannot read. What turns out to be another owner's is
+// neither returned nor left in the stack.
+func (s *scratch) read(ctx context.Context, owner string, all []teardown.Leftover) ([]teardown.Leftover, error) {
 	readable := slices.DeleteFunc(slices.Clone(all), func(l teardown.Leftover) bool { return l.Type == "" })
 	if len(readable) == 0 {
 		return all, nil
@@ -132,10 +140,35 @@ func (s *scratch) read(ctx context.Context, all []teardown.Leftover) ([]teardown
 	if err != nil {
 		return nil, err
 	}
+	if st, err = s.withoutStrangers(ctx, owner, st); err != nil {
+		return nil, err
+	}
 	return slices.DeleteFunc(slices.Clone(all), func(l teardown.Leftover) bool {
 		_, there := st.Object(l.Type, func(id string) bool { return id == l.ID })
 		return l.Type != "" && !there
 	}), nil
+}
+
+// withoutStrangers takes out of the stack what has another owner's tag.
+func (s *scratch) withoutStrangers(ctx context.Context, owner string, st *backend.State) (*backend.State, error) {
+	var strangers []resource.URN
+	for _, r := range st.All() {
+		if id, _ := (Cloud{}).Owner(r.Outputs); id != "" && id != owner {
+			strangers = append(strangers, r.URN)
+		}
+	}
+	if len(strangers) == 0 {
+		return st, nil
+	}
+	err := s.edit(ctx, func(d *deployment) { d.without(strangers) })
+	if err != nil {
+		return nil, err
+	}
+	raw, err := s.stack.Export(ctx)
+	if err != nil {
+		return nil, s.failure(ctx, err)
+	}
+	return backend.ParseState(s.stack.Name(), raw)
 }
 
 // destroy deletes what was read. A security group is first taken out of the
@@ -227,6 +260,18 @@ func (d *deployment) add(all []teardown.Leftover) {
 			"parent": backend.Encode(root), "provider": backend.Encode(provider), "dependencies": backend.Encode(needs),
 		})
 		before = append(before, placed{urn, l.Rank})
+	}
+}
+
+// without takes resources out, and what says that others depend on them.
+func (d *deployment) without(urns []resource.URN) {
+	out := func(urn string) bool { return slices.Contains(urns, resource.URN(urn)) }
+	d.resources = slices.DeleteFunc(d.resources, func(r map[string]json.RawMessage) bool { return out(backend.DecodeString(r["urn"])) })
+	for _, r := range d.resources {
+		var needs []string
+		if json.Unmarshal(r["dependencies"], &needs) == nil {
+			r["dependencies"] = backend.Encode(slices.DeleteFunc(needs, out))
+		}
 	}
 }
 

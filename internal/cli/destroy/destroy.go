@@ -78,8 +78,9 @@ stop selecting it, its applications are deleted with their objects (or kept, if
 the cluster file says so), and its registration is deleted. A hub is refused
 while spokes are registered with it. With Flux, Flux is suspended. Controllers
 then delete load balancers, volumes and Karpenter's nodes. Before core is
-destroyed, and again afterwards, the cloud is searched for what is left over;
---leftovers says what to do with it. --keep-data keeps buckets, file systems and
+destroyed, and again afterwards, the cloud is searched for what is left over: what
+has the cluster's identity as a tag, and what controllers made for its control plane.
+--leftovers says what to do with it; each resource is named with its proof. --keep-data keeps buckets, file systems and
 snapshots, and names them.
 
 On a terminal, the command asks for the cluster's name, or for the number of
@@ -216,7 +217,7 @@ func (o *Options) mayAsk() bool {
 func (o *Options) askAbout(ctx context.Context, left *teardown.LeftoversError) error {
 	o.Status().Failed("%s: these cloud resources are left over:", left.Cluster)
 	for _, l := range left.Left {
-		o.Status().Plain("  %s", l)
+		o.Status().Plain("  %s (%s)", l, l.Proof)
 	}
 	answer, err := o.Streams.Ask(ctx, "Type delete to delete them permanently:")
 	if err != nil {
