@@ -5,10 +5,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
 	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
+	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -117,12 +120,58 @@ func (d *Driver) leaveHub(ctx context.Context, c, hub *config.Cluster, own probe
 
 func (d *Driver) deregister(ctx context.Context, c *config.Cluster, hub kube.Cluster, l argocd.Leaving) error {
 	stack := stacks.Name(c.Name, stacks.Bootstrap)
-	err := (argocd.Hub{Client: hub.Client}).Deregister(ctx, l, argocd.Options{
+	at, err := d.argocd(ctx, c, hub)
+	if err != nil {
+		return err
+	}
+	theirs, err := at.Registration(ctx, c.Name)
+	if err != nil {
+		return notDeregistered(ctx, c, err)
+	}
+	if theirs != nil && !theirs.IsOf(at.Owner) {
+		return d.leaveRegistration(ctx, c, *theirs)
+	}
+	err = at.Deregister(ctx, l, argocd.Options{
 		Waiting: func(what string) { d.opts.Observer.Waiting(c.Name, what) },
 		Note:    func(message string) { d.opts.Observer.Note(stack, message) },
 	})
 	if err != nil {
 		return notDeregistered(ctx, c, err)
+	}
+	return nil
+}
+
+// argocd is the Argo CD of a hub, for what concerns the cluster.
+func (d *Driver) argocd(ctx context.Context, c *config.Cluster, hub kube.Cluster) (argocd.Hub, error) {
+	core, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
+	return argocd.Hub{Client: hub.Client, Owner: core.Owner()}, err
+}
+
+// leaveRegistration leaves a hub alone that has registered another owner's cluster of the
+// name: a registration that the state has is forgotten, or the destruction would delete
+// the other's.
+func (d *Driver) leaveRegistration(ctx context.Context, c *config.Cluster, theirs argocd.Registration) error {
+	stack := stacks.Name(c.Name, stacks.Bootstrap)
+	d.opts.Observer.Note(stack, fmt.Sprintf("the hub has registered another cluster %s, whose owner is %s: its registration and its applications are left alone",
+		c.Name, theirs.Owner()))
+	st, err := d.backend.State(ctx, stack)
+	if err != nil {
+		return err
+	}
+	ours, ok := registrationOf(st, c.Name)
+	if !ok {
+		return nil
+	}
+	edited, err := backend.Without(st.Raw, []resource.URN{ours.URN})
+	if err != nil {
+		return fmt.Errorf("forget the registration of %s: %w", c.Name, err)
+	}
+	s, err := d.open(ctx, c, stacks.Bootstrap, stacks.Options{}, true)
+	if err != nil {
+		return err
+	}
+	if err := s.importState(ctx, edited); err != nil {
+		return d.pulumi.Failure(ctx, pulumicli.Failed{Stack: stack, Operation: "forget the registration in", Err: err})
 	}
 	return nil
 }

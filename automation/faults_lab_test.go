@@ -30,6 +30,7 @@ import (
 	"tombolo/lab/aws"
 	"tombolo/lab/standin"
 	"tombolo/stacks"
+	"tombolo/stacks/owner"
 )
 
 // noClusters is all that stands behind an EKS that nobody uses.
@@ -79,7 +80,13 @@ func network(p *pulumi.Context) error {
 	if !strings.HasSuffix(p.Stack(), "-core") {
 		return nil
 	}
-	provider, err := awssdk.NewProvider(p, "aws", &awssdk.ProviderArgs{Region: pulumi.String("eu-central-1")})
+	own, err := owner.New(p, "")
+	if err != nil {
+		return err
+	}
+	provider, err := awssdk.NewProvider(p, "aws", &awssdk.ProviderArgs{
+		Region: pulumi.String("eu-central-1"), DefaultTags: awssdk.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(own.Tags())},
+	})
 	if err != nil {
 		return err
 	}

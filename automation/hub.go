@@ -107,7 +107,7 @@ func (d *Driver) restoreRegistration(ctx context.Context, c *config.Cluster, st 
 	if err := s.Refresh(ctx, onHub(st)); err != nil {
 		return err
 	}
-	if _, err := (argocd.Hub{Client: at.Client}).Return(ctx, c.Name); err != nil {
+	if _, err := at.Return(ctx, c.Name); err != nil {
 		return err
 	}
 	d.opts.Observer.Note(s.name, fmt.Sprintf("recovered: the registration of %s with hub %s was restored", c.Name, c.Hub()))
@@ -116,22 +116,26 @@ func (d *Driver) restoreRegistration(ctx context.Context, c *config.Cluster, st 
 
 // left says whether the registration that the state knows is not whole, and
 // where it is.
-func (d *Driver) left(ctx context.Context, c *config.Cluster, st *backend.State) (kube.Cluster, bool, error) {
+func (d *Driver) left(ctx context.Context, c *config.Cluster, st *backend.State) (argocd.Hub, bool, error) {
 	registration, ok := registrationOf(st, c.Name)
 	if !ok || hubIn(st, registration) != c.Hub() {
-		return kube.Cluster{}, false, nil
+		return argocd.Hub{}, false, nil
 	}
 	hub, err := d.hub(c)
 	if err != nil {
-		return kube.Cluster{}, false, err
+		return argocd.Hub{}, false, err
 	}
-	at, _, err := d.reach(ctx, hub)
+	reached, _, err := d.reach(ctx, hub)
 	if err != nil {
-		return kube.Cluster{}, false, err
+		return argocd.Hub{}, false, err
 	}
-	there, err := (argocd.Hub{Client: at.Client}).Registration(ctx, c.Name)
+	at, err := d.argocd(ctx, c, reached)
 	if err != nil {
-		return kube.Cluster{}, false, err
+		return argocd.Hub{}, false, err
+	}
+	there, err := at.Registration(ctx, c.Name)
+	if err != nil || there != nil && !there.IsOf(at.Owner) { // bootstrap's program refuses it
+		return argocd.Hub{}, false, err
 	}
 	return at, there == nil || there.Leaving() || lacks(there.Labels(), registration, c), nil
 }

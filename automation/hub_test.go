@@ -153,6 +153,35 @@ func TestDestroyOfASpokeDeregistersItFirst(t *testing.T) {
 	}
 }
 
+// TestDestroyLeavesAnotherOwnersRegistration: the hub has registered another cluster of
+// the name meanwhile. Nothing on the hub is changed, and the state forgets what it had
+// there.
+func TestDestroyLeavesAnotherOwnersRegistration(t *testing.T) {
+	f := newFleet(t, kubetest.Application("theirs"))
+	secrets := f.clusters["mgmt"].Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace("argocd")
+	there, err := secrets.Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
+	assert.NilError(t, err)
+	there.SetAnnotations(map[string]string{"cluster_owner": "another"})
+	_, err = secrets.Update(t.Context(), there, metav1.UpdateOptions{})
+	assert.NilError(t, err)
+	f.cli.during = func(operation string) {
+		st := &backend.State{Deployment: f.cli.states["spoke-bootstrap"]}
+		if _, has := registrationOf(st, "spoke"); operation == "destroy spoke-bootstrap" && has {
+			t.Error("the destruction would delete the other owner's registration")
+		}
+	}
+	_, err = f.Destroy(t.Context(), argoCluster("spoke", "mgmt"), DestroyOptions{})
+	assert.NilError(t, err)
+	after, err := secrets.Get(t.Context(), "cluster-spoke", metav1.GetOptions{})
+	assert.NilError(t, err)
+	assert.DeepEqual(t, after.Object, there.Object)
+	if got := f.applications(t); got != "theirs" {
+		t.Errorf("the hub has the applications %q", got)
+	}
+	assert.DeepEqual(t, f.seen.notes(), []string{"note spoke-bootstrap: the hub has registered another cluster spoke, whose owner is another: " +
+		"its registration and its applications are left alone"})
+}
+
 func TestDestroyOfASilentSpoke(t *testing.T) {
 	f := newFleet(t, kubetest.Application("theirs"))
 	silent(f.clusters["spoke"])

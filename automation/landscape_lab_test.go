@@ -5,6 +5,7 @@ package automation
 import (
 	"cmp"
 	"fmt"
+	"maps"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/cloudwatch"
@@ -18,6 +19,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks"
+	"tombolo/stacks/owner"
 )
 
 // landscapeSize is how many cloud resources both stacks have.
@@ -27,11 +29,16 @@ const landscapeSize = 20
 // takes its time, and what depends on each other.
 func landscape(c *config.Cluster, k stacks.Kind, _ stacks.Options) (pulumi.RunFunc, error) {
 	return func(p *pulumi.Context) error {
+		tags := map[string]string{names.ClusterTag: c.Name}
+		if k == stacks.Core {
+			own, err := owner.New(p, "")
+			if err != nil {
+				return err
+			}
+			maps.Copy(tags, own.Tags())
+		}
 		provider, err := aws.NewProvider(p, "aws", &aws.ProviderArgs{
-			Region: pulumi.String(c.Cloud.Region),
-			DefaultTags: aws.ProviderDefaultTagsArgs{
-				Tags: pulumi.StringMap{names.ClusterTag: pulumi.String(c.Name)},
-			},
+			Region: pulumi.String(c.Cloud.Region), DefaultTags: aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(tags)},
 		})
 		if err != nil {
 			return err

@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/health"
@@ -36,7 +35,11 @@ func (d *Driver) awaitTurnedOff(ctx context.Context, c *config.Cluster) error {
 		return err
 	}
 	if c.GitOps.Engine == config.ArgoCD {
-		if err := (argocd.Hub{Client: s.At.Client}).DropAddons(ctx, c.Name, off); err != nil {
+		at, err := d.argocd(ctx, c, s.At)
+		if err != nil {
+			return err
+		}
+		if err := at.DropAddons(ctx, c.Name, off); err != nil {
 			return fmt.Errorf("up %s: turn %s off at the hub: %w", c.Name, strings.Join(off, ", "), err)
 		}
 	}

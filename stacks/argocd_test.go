@@ -35,7 +35,11 @@ const (
 // hand-off leads to an empty Kubernetes API.
 func deployed(t *testing.T) (*recorder.Recorder, Options) {
 	t.Helper()
-	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	api := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/secrets/") {
+			http.NotFound(w, r)
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
 		if _, err := w.Write([]byte(`{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "items": []}`)); err != nil {
 			t.Error(err)

@@ -93,6 +93,9 @@ func (d *deregistration) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if r != nil && !r.IsOf(d.Owner) {
+		return r.strangers(d.Owner)
+	}
 	if r != nil && r.Server() != "" {
 		d.Server = r.Server() // by which Argo CD knows it
 	}

@@ -284,3 +284,23 @@ func TestRelabelActsForWhoeverApplied(t *testing.T) {
 		}
 	})
 }
+
+// TestAnotherOwnersRegistration is never changed.
+func TestAnotherOwnersRegistration(t *testing.T) {
+	text := strings.Replace(kubetest.Registration("spoke", ""), "labels: {", "annotations: {cluster_owner: theirs}, labels: {", 1)
+	w := newWorld(t, text, kubetest.Application("one"))
+	w.Owner = "ours"
+	leaving := Leaving{Cluster: Cluster{Name: "spoke"}}
+	for what, err := range map[string]error{
+		"deregister":  w.Deregister(t.Context(), leaving, Options{}),
+		"drop addons": w.DropAddons(t.Context(), "spoke", []string{"dns"}),
+	} {
+		if refused := new(fault.Error); !errors.As(err, &refused) || !strings.Contains(err.Error(), "registers another cluster spoke: its owner is theirs") {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	r, err := w.Registration(t.Context(), "spoke")
+	if err != nil || r.Leaving() || w.get("argocd", "one") == nil {
+		t.Errorf("the registration is %v, error %v", r, err)
+	}
+}

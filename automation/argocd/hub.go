@@ -15,7 +15,12 @@ import (
 )
 
 // Hub is a cluster with an Argo CD.
-type Hub struct{ Client dynamic.Interface }
+type Hub struct {
+	Client dynamic.Interface
+	// Owner is the identity of the cluster whose registration is changed: one with
+	// another's is never. Required by what changes a registration.
+	Owner string
+}
 
 func (h Hub) applications() dynamic.NamespaceableResourceInterface {
 	return h.Client.Resource(schema.GroupVersionResource{Group: Group, Version: Version, Resource: "applications"})

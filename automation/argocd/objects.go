@@ -7,6 +7,7 @@ package argocd
 
 import (
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/internal/names"
 )
@@ -171,6 +173,21 @@ func (r Registration) datum(key string) string {
 		return ""
 	}
 	return string(raw)
+}
+
+// Owner is the identity of the cluster; "" when it was registered without one.
+func (r Registration) Owner() string { return r.secret.GetAnnotations()[names.OwnerKey] }
+
+// IsOf says that the registration may be the cluster's with the identity: no other owner
+// has it.
+func (r Registration) IsOf(owner string) bool { return r.Owner() == "" || r.Owner() == owner }
+
+// strangers says that the registration is another owner's.
+func (r Registration) strangers(owner string) error {
+	return &fault.Error{
+		What:   fmt.Sprintf("Secret %s/%s registers another cluster %s: its owner is %s, and this cluster is %q", Namespace, r.Name(), r.Cluster(), r.Owner(), owner),
+		Remedy: "nothing was changed: use the backend that has that cluster (--backend), or give this one another name",
+	}
 }
 
 // Leaving says that the cluster is being destroyed.

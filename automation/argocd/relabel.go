@@ -74,6 +74,9 @@ func (h Hub) relabel(ctx context.Context, cluster string, change func(*metadata)
 		if err != nil || r == nil {
 			return err
 		}
+		if !r.IsOf(h.Owner) {
+			return r.strangers(h.Owner)
+		}
 		if manager := applier(r.secret); manager != "" {
 			return h.reapply(ctx, r.secret, manager, change)
 		}

@@ -15,7 +15,7 @@ type Key struct {
 // infraKeys are the catalogue. stacks/bootstrap gives each its value.
 var infraKeys = []Key{
 	{"cluster_name", "Name of the cluster, as in its file.", "demo"},
-	{"cluster_owner", "Identity of the cluster, which no other of the same name has: the tag `tombolo:owner`.", "q5zk3v7wd2m6xk4htrj8cbn3ya"},
+	{OwnerKey, "Identity of the cluster, which no other of the same name has: the tag `tombolo:owner`.", "q5zk3v7wd2m6xk4htrj8cbn3ya"},
 	{"environment", "Environment that the cluster belongs to.", "dev"},
 	{"cloud", "Provider of the cloud.", "aws"},
 	{"region", "Region of the cluster.", "eu-central-1"},

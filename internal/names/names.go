@@ -41,6 +41,9 @@ const (
 	// the cluster was made on.
 	OwnerTag   = "tombolo:owner"
 	BackendTag = "tombolo:backend"
+	// OwnerKey is the key with the identity in the general ConfigMap, and the annotation
+	// with it on a registration.
+	OwnerKey = "cluster_owner"
 	// ClusterLabel is the label with the cluster's name on what is made for it in
 	// Kubernetes: its namespaces, its registration.
 	ClusterLabel = "tombolo/cluster"

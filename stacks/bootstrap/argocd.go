@@ -57,7 +57,7 @@ func (p *program) joinHub() error {
 	if options.Credentials == config.CredentialsServiceAccount {
 		credentials = registration.Token{Token: access.Token, CA: p.h.ClusterCA}
 	}
-	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(p.h.ClusterEndpoint, credentials),
+	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(p.unclaimed(at), credentials),
 		at.provider, pulumi.DependsOn([]pulumi.Resource{access, p.published}))
 	return err
 }

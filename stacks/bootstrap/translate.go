@@ -10,6 +10,7 @@ import (
 	"tombolo/components/infraconfig"
 	"tombolo/components/namespaces"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks/handoff"
 )
 
@@ -66,7 +67,7 @@ func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff) *infraconfig.Inf
 		Annotations: annotations(c),
 		Facts: infraconfig.Facts{
 			"cluster_name":     h.ClusterName,
-			"cluster_owner":    h.Owner,
+			names.OwnerKey:     h.Owner,
 			"environment":      pulumi.String(c.Environment),
 			"cloud":            pulumi.String(c.Cloud.Provider),
 			"region":           h.Region,
