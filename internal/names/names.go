@@ -41,6 +41,8 @@ const (
 	// the cluster was made on.
 	OwnerTag   = "tombolo:owner"
 	BackendTag = "tombolo:backend"
+	// PipelinesTag is the tag with the account's name on what its pipelines have.
+	PipelinesTag = "tombolo:pipelines"
 	// ClusterLabel is the label with the cluster's name on what is made for it in
 	// Kubernetes: its namespaces, its registration.
 	ClusterLabel = "tombolo/cluster"
