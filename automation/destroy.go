@@ -150,9 +150,17 @@ func refuseProtected(c *config.Cluster, o DestroyOptions) error {
 		return nil
 	}
 	return &fault.Error{
-		What:   fmt.Sprintf("destroy %s: it is protected by its cluster file", c.Name),
+		What:   fmt.Sprintf("destroy %s: it is protected by its %s file", c.Name, fileKind(c)),
 		Remedy: fmt.Sprintf("nothing was changed: give --yes-destroy %s, or take protect out of the file", c.Name),
 	}
+}
+
+// fileKind says what describes the cluster, or the account that it stands for.
+func fileKind(c *config.Cluster) string {
+	if c.Account != nil {
+		return "account"
+	}
+	return "cluster"
 }
 
 // keptCore says that a failed teardown of bootstrap kept core.

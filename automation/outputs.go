@@ -55,7 +55,7 @@ func (d *Driver) StackOutputs(ctx context.Context, c *config.Cluster, k stacks.K
 	if len(st.Outputs()) == 0 {
 		return nil, &fault.Error{
 			What:   fmt.Sprintf("stack %s has no outputs: it was not deployed yet", stack),
-			Remedy: fmt.Sprintf("run `tombolo up %s`", c.Name),
+			Remedy: fmt.Sprintf("run `%s %s`", upCommand(k), c.Name),
 		}
 	}
 	if backend.IsSpecial(st.Outputs()) {
@@ -66,6 +66,14 @@ func (d *Driver) StackOutputs(ctx context.Context, c *config.Cluster, k stacks.K
 		out[key] = Output{Value: v}
 	}
 	return out, nil
+}
+
+// upCommand makes a stack of the kind.
+func upCommand(k stacks.Kind) string {
+	if k == stacks.Pipelines {
+		return "tombolo pipelines up"
+	}
+	return "tombolo up"
 }
 
 // decryptedOutputs asks the CLI, which can decrypt secrets.

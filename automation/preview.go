@@ -109,7 +109,7 @@ func (s *session) preview(ctx context.Context, o PreviewOptions, so stacks.Optio
 }
 
 // standalone says that the program asks no other stack of the backend.
-func standalone(k stacks.Kind, o stacks.Options) bool { return k == stacks.Core || o.Placeholders }
+func standalone(k stacks.Kind, o stacks.Options) bool { return k != stacks.Bootstrap || o.Placeholders }
 
 // previewAside previews a stack that does not exist, in a backend that is thrown
 // away: the preview of a pull request has a role that may only read the state.

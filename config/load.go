@@ -23,9 +23,13 @@ var clusterFormat = strict.Format{
 	Several: "put every cluster into a file of its own",
 }
 
-// ruleOf is the rule of a field of the cluster file or of an addon's options.
+// ruleOf is the rule of a field of the cluster file, of the account file or of an
+// addon's options.
 func ruleOf(name string) strict.Rule {
 	if r, ok := rules[name]; ok {
+		return r
+	}
+	if r, ok := accountRules[name]; ok {
 		return r
 	}
 	r, _ := addon.RuleOf(name)
@@ -54,32 +58,41 @@ func Load(path string) (*Cluster, error) {
 
 // load also returns the document, for problems that involve other files.
 func load(path string) (*Cluster, *strict.Document, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, nil, unreadableFile(path, err)
-	}
 	doc := strict.NewDocument(path)
-	if !info.Mode().IsRegular() { // reading it may never end
-		doc.Report("", "is not a regular file", "give the path of a file, not of a directory, a pipe or a device")
-		return nil, doc, nil
-	}
-	if info.Size() > maxFileSize {
-		doc.Report("", fmt.Sprintf("has %d bytes; a cluster file has at most %d", info.Size(), maxFileSize),
-			"move long values to the GitOps repository")
-		return nil, doc, nil
-	}
-	content, err := os.ReadFile(path)
+	content, err := readFile(doc, "cluster file", "name the cluster")
 	if err != nil {
-		return nil, nil, unreadableFile(path, err)
+		return nil, nil, err
+	}
+	if content == nil {
+		return nil, doc, nil
 	}
 	return parse(doc, content), doc, nil
 }
 
-func unreadableFile(path string, err error) error {
+// readFile returns the content of the document's file, which is of a kind such as
+// "cluster file"; nil, with the problem reported, when it is not to be read.
+func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
+	info, err := os.Stat(doc.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read cluster file %s: %w; check the path, or name the cluster", path, fs.ErrNotExist)
+		return nil, fmt.Errorf("read %s %s: %w; check the path, or %s", kind, doc.File, fs.ErrNotExist, otherwise)
 	}
-	return fmt.Errorf("read cluster file %s: %w", path, err)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", kind, doc.File, err)
+	}
+	if !info.Mode().IsRegular() { // reading it may never end
+		doc.Report("", "is not a regular file", "give the path of a file, not of a directory, a pipe or a device")
+		return nil, nil
+	}
+	if info.Size() > maxFileSize {
+		doc.Report("", fmt.Sprintf("has %d bytes; a %s has at most %d", info.Size(), kind, maxFileSize),
+			"move long values to the GitOps repository")
+		return nil, nil
+	}
+	content, err := os.ReadFile(doc.File)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", kind, doc.File, err)
+	}
+	return append([]byte{}, content...), nil
 }
 
 // parse reads the content of a cluster file, and reports into doc.

@@ -31,17 +31,38 @@ uses the YAML language server, start the file with:
 
 // TestReference holds docs/reference/cluster-file.md to the types.
 func TestReference(t *testing.T) {
+	golden.Assert(t, referenceTo(t, referenceIntro, reflect.TypeFor[Cluster](), clusterSchema(t)), "../../docs/reference/cluster-file.md")
+}
+
+const accountIntro = `# The account file
+
+<!-- Written by ` + "`go test ./config -run TestAccountReference -update`" + `; do not edit. -->
+
+One YAML file describes what pipelines need in one cloud account: ` + "`accounts/<name>.yaml`" + `. Unknown keys are refused.
+` + "`tombolo pipelines validate <name>`" + ` reports all problems of a file at once, each with its place and its remedy. The
+[guide to pipelines](../guide/pipelines.md) has an example. Editors complete and check the keys with the JSON schema
+[account.v1.json](../../config/schema/account.v1.json).
+`
+
+// TestAccountReference holds docs/reference/account-file.md to the types.
+func TestAccountReference(t *testing.T) {
+	golden.Assert(t, referenceTo(t, accountIntro, reflect.TypeFor[Account](), schemaOfAccount(t)), "../../docs/reference/account-file.md")
+}
+
+// referenceTo is the reference of a file's format.
+func referenceTo(t *testing.T, intro string, file reflect.Type, schema []byte) string {
+	t.Helper()
 	r := reference{paths: map[reflect.Type][]string{}}
-	if err := json.Unmarshal(generateSchema(t), &r.schema); err != nil {
+	if err := json.Unmarshal(schema, &r.schema); err != nil {
 		t.Fatal(err)
 	}
-	r.visit(reflect.TypeFor[Cluster](), "")
+	r.visit(file, "")
 	var b strings.Builder
-	b.WriteString(referenceIntro)
+	b.WriteString(intro)
 	for _, typ := range r.order {
 		r.section(&b, typ)
 	}
-	golden.Assert(t, b.String(), "../../docs/reference/cluster-file.md")
+	return b.String()
 }
 
 // manyValues are too many for a cell of a table.

@@ -22,21 +22,36 @@ import (
 
 // TestSchema holds the committed schema to the types, comments and rules.
 func TestSchema(t *testing.T) {
-	golden.Assert(t, string(generateSchema(t)), "../schema/cluster.v1.json")
+	golden.Assert(t, string(clusterSchema(t)), "../schema/cluster.v1.json")
 }
 
-// generateSchema reflects the types, with their comments as descriptions, and
-// adds the rules.
-func generateSchema(t *testing.T) []byte {
+// TestAccountSchema does the same for account files.
+func TestAccountSchema(t *testing.T) {
+	golden.Assert(t, string(schemaOfAccount(t)), "../schema/account.v1.json")
+}
+
+func clusterSchema(t *testing.T) []byte {
+	return generateSchema(t, reflect.TypeFor[Cluster](), "Tombolo cluster file, version "+strconv.Itoa(Version))
+}
+
+func schemaOfAccount(t *testing.T) []byte {
+	return generateSchema(t, reflect.TypeFor[Account](), "Tombolo account file, version "+strconv.Itoa(AccountVersion))
+}
+
+// generateSchema reflects the types of a file, with their comments as descriptions,
+// and adds the rules.
+func generateSchema(t *testing.T, file reflect.Type, title string) []byte {
 	t.Helper()
 	r := jsonschema.Reflector{FieldNameTag: "yaml", Anonymous: true}
 	if err := r.AddGoComments("tombolo/config", "./", jsonschema.WithFullComment()); err != nil {
 		t.Fatal(err)
 	}
-	s := r.Reflect(&Cluster{})
-	s.Definitions[reflect.TypeFor[addon.Selection]().Name()] = addonSchema(&r, s.Definitions)
-	s.Title = "Tombolo cluster file, version " + strconv.Itoa(Version)
-	for typ := range clusterTypes(reflect.TypeFor[Cluster]()) {
+	s := r.ReflectFromType(file)
+	if selection := reflect.TypeFor[addon.Selection]().Name(); s.Definitions[selection] != nil {
+		s.Definitions[selection] = addonSchema(&r, s.Definitions)
+	}
+	s.Title = title
+	for typ := range clusterTypes(file) {
 		addRules(t, s.Definitions[typ.Name()], typ)
 	}
 	var b bytes.Buffer
@@ -81,7 +96,9 @@ func clusterTypes(t reflect.Type) map[reflect.Type]bool {
 		case reflect.Struct:
 			found[t] = true
 			for i := range t.NumField() {
-				visit(t.Field(i).Type)
+				if f := t.Field(i); f.Tag.Get("yaml") != "-" {
+					visit(f.Type)
+				}
 			}
 		}
 	}
@@ -165,11 +182,23 @@ func TestRulesName(t *testing.T) {
 			fields[typ.Name()+"."+field.Name] = true
 		}
 	}
-	for name := range rules {
+	for typ := range clusterTypes(reflect.TypeFor[Account]()) {
+		for field := range typ.Fields() {
+			fields[typ.Name()+"."+field.Name] = true
+		}
+	}
+	for name := range merged(rules, accountRules) {
 		if !fields[name] {
 			t.Errorf("rules has %s, which is no field and no type", name)
 		}
 	}
+}
+
+// merged are the rules of both files.
+func merged(a, b map[string]strict.Rule) map[string]strict.Rule {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
 }
 
 // TestSchemaAcceptsGoodFiles and refuses what is structurally wrong.

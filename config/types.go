@@ -58,6 +58,8 @@ type Cluster struct {
 
 	// File is the path the cluster was loaded from.
 	File string `yaml:"-"`
+	// Account is the account that this stands for; nil for a cluster.
+	Account *Account `yaml:"-"`
 }
 
 // Provider is a cloud.

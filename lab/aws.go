@@ -10,13 +10,18 @@ import (
 	"time"
 
 	"tombolo/internal/file"
+	"tombolo/lab/aws/sigv4"
 )
 
 // EKSToken returns a bearer token for a cluster of the stand-in, as
-// `aws eks get-token` would, and when it expires.
+// `aws eks get-token` would, and when it expires. It is signed with the credentials
+// in this process's environment.
 func (l *Lab) EKSToken(ctx context.Context, cluster string) (token string, expires time.Time, _ error) {
+	by := sigv4.Credentials{
+		AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN"),
+	}
 	var a tokenAnswer
-	if err := l.ask(ctx, http.MethodPost, "/token", tokenRequest{cluster}, &a); err != nil {
+	if err := l.ask(ctx, http.MethodPost, "/token", tokenRequest{cluster, by}, &a); err != nil {
 		return "", time.Time{}, fmt.Errorf("get a token for cluster %s: %w", cluster, err)
 	}
 	return a.Token, a.Expires, nil

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"tombolo/lab/aws/authenticator"
+	"tombolo/lab/aws/sigv4"
+	"tombolo/lab/aws/sts"
 	"tombolo/lab/process"
 )
 
@@ -56,6 +58,13 @@ func (f daemonFile) alive() bool { return f.Identity != "" && process.Identity(f
 type (
 	tokenRequest struct {
 		Cluster string `json:"cluster"`
+		// By are the credentials to sign with; the account's one user without any.
+		By sigv4.Credentials `json:"by"`
+	}
+	// sessionRequest asks for the credentials of a role's session, or of the
+	// account's one user.
+	sessionRequest struct {
+		Role string `json:"role"`
 	}
 	tokenAnswer struct {
 		Token   string    `json:"token"`
@@ -139,12 +148,21 @@ func (d *daemon) control() http.Handler {
 			http.Error(w, "read the request: "+err.Error(), http.StatusBadRequest)
 			return
 		}
-		token, expires, err := authenticator.GetToken(d.cloud, request.Cluster)
+		if request.By.AccessKeyID == "" {
+			request.By = sts.UserCredentials(d.cloud)
+		}
+		token, expires, err := authenticator.GetToken(d.cloud, request.By, request.Cluster)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return
 		}
 		answer(w, tokenAnswer{token, expires})
+	})
+	handle(mux, "POST /session", func(_ context.Context, r sessionRequest) (sigv4.Credentials, error) {
+		if r.Role == "" {
+			return sts.UserCredentials(d.cloud), nil
+		}
+		return sts.SessionOfRole(d.cloud, r.Role, "job")
 	})
 	d.serveDrift(mux)
 	d.serveFaults(mux)

@@ -71,6 +71,7 @@ type daemon struct {
 	authority    *pki.Authority
 	tunnel       *proxy.Tunnel // to AWS's own hosts
 	ports        servicePorts
+	token        string // for requests to those ports
 	socket       string // for control; those of controllers are beside it
 	profile      Profile
 	stop         context.CancelFunc
@@ -124,6 +125,9 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if _, err = secret(p.gitToken()); err != nil {
 		return nil, err
 	}
+	if d.token, err = secret(p.token()); err != nil {
+		return nil, err
+	}
 	if d.socket, err = socketPath(p.in("lab.sock")); err != nil {
 		return nil, err
 	}
@@ -146,11 +150,12 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		Dir: p.clusters(), Tools: p.tools(), Home: p.home(), Supervisor: d.supervisor, Ports: book,
 		TokenReviewURL: func(cluster string) string { return d.reviewURL() + "/" + cluster },
 		TokenReviewCA:  d.authority.PEM(),
+		TokenReviewBy:  d.token,
 		Light:          d.profile != Full,
 		Log:            d.log,
 	})
 	agent := controllers.New(controllers.Options{
-		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: d.proxyURL(),
+		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: proxyFor(d.ports.proxy, d.token),
 		CA: d.authority.CertFile("ca"), Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
 	})
 	manager := cloudmanager.New(cloudmanager.Options{
@@ -207,7 +212,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	failed := make(chan error, 5)
 	provider := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
 	pulumirpc.RegisterResourceProviderServer(provider, d.cloud.Provider())
-	listener, err := net.Listen("tcp", loopback(d.ports.provider))
+	listener, err := listenForOwn(loopback(d.ports.provider), d.log)
 	if err != nil {
 		return fmt.Errorf("listen for the AWS provider: %w", err)
 	}
@@ -218,7 +223,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reviews := &http.Server{Addr: loopback(d.ports.reviews), Handler: reviewHandler(d.authenticate), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
+	reviews := &http.Server{Addr: loopback(d.ports.reviews), Handler: withBearer(d.token, reviewHandler(d.authenticate)), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- reviews.ListenAndServeTLS("", "") }()
 	defer reviews.Close()
 
@@ -228,7 +233,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 	defer sts.Close()
 
-	hosts := &http.Server{Addr: loopback(d.ports.proxy), Handler: d.hosts(), ReadHeaderTimeout: 10 * time.Second}
+	hosts := &http.Server{Addr: loopback(d.ports.proxy), Handler: withProxyToken(d.token, d.hosts()), ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- hosts.ListenAndServe() }()
 	defer hosts.Close()
 
@@ -305,5 +310,10 @@ func (d *daemon) seed(ctx context.Context) (notes []string, err error) {
 
 func (d *daemon) reviewURL() string { return "https://" + loopback(d.ports.reviews) }
 func (d *daemon) proxyURL() string  { return "http://" + loopback(d.ports.proxy) }
+
+// proxyFor is the proxy's URL for those who may use it.
+func proxyFor(port int, token string) string {
+	return "http://" + tokenUser + ":" + token + "@" + loopback(port)
+}
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

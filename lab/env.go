@@ -1,16 +1,24 @@
 package lab
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 
+	"tombolo/lab/aws/sigv4"
 	"tombolo/lab/ports"
 )
 
 // Backend is the URL of the lab's Pulumi state.
 func (l *Lab) Backend() string { return "file://" + filepath.ToSlash(l.paths().state()) }
+
+// RoleVariable names the environment variable with the ARN of a role: commands then
+// work in the lab with the credentials of a session of that role, as a job of a
+// pipeline has them.
+const RoleVariable = "TOMBOLO_LAB_ROLE"
 
 // Env is the environment, to be put over the process's own, in which Pulumi,
 // kubectl and the driver work with the lab instead of the cloud.
@@ -35,6 +43,10 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	proxyToken, err := secret(p.token())
+	if err != nil {
+		return nil, err
+	}
 	passphrase, err := secret(p.passphrase())
 	if err != nil {
 		return nil, err
@@ -43,6 +55,10 @@ func (l *Lab) Env() (map[string]string, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("make the lab's directories: %w", err)
 		}
+	}
+	var by sigv4.Credentials
+	if err := l.ask(context.Background(), http.MethodPost, "/session", sessionRequest{os.Getenv(RoleVariable)}, &by); err != nil {
+		return nil, fmt.Errorf("get credentials of the lab's account: %w", err)
 	}
 	list := string(filepath.ListSeparator)
 	return map[string]string{
@@ -56,16 +72,17 @@ func (l *Lab) Env() (map[string]string, error) {
 		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
 		"AWS_REGION":         Region,
 		"AWS_DEFAULT_REGION": Region,
-		// The stand-in takes any; nothing of the user's own may be used.
-		"AWS_ACCESS_KEY_ID":           "lab",
-		"AWS_SECRET_ACCESS_KEY":       "lab",
+		// Those of the lab's account; nothing of the user's own may be used.
+		"AWS_ACCESS_KEY_ID":           by.AccessKeyID,
+		"AWS_SECRET_ACCESS_KEY":       by.SecretAccessKey,
+		"AWS_SESSION_TOKEN":           by.SessionToken,
 		"AWS_EC2_METADATA_DISABLED":   "true",
 		"AWS_CONFIG_FILE":             p.in("aws-config"),
 		"AWS_SHARED_CREDENTIALS_FILE": p.in("aws-credentials"),
 		// git finds the lab's host, and no other, behind the lab's proxy.
 		"GIT_CONFIG_COUNT":   "1",
 		"GIT_CONFIG_KEY_0":   "http.http://" + GitHost + "/.proxy",
-		"GIT_CONFIG_VALUE_0": "http://" + loopback(chosen.proxy),
+		"GIT_CONFIG_VALUE_0": proxyFor(chosen.proxy, proxyToken),
 		"TOMBOLO_GIT_TOKEN":  token,
 		"TOMBOLO_LAB":        "1",
 	}, nil

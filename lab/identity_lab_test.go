@@ -14,6 +14,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/lab/aws/authenticator"
+	"tombolo/lab/aws/sts"
 )
 
 // account makes resources as an engine would.
@@ -140,7 +141,7 @@ func TestArgoCDByRole(t *testing.T) {
 		"clusterName": "spoke", "principalArn": spokeRole, "kubernetesGroups": []any{"tombolo:argocd"},
 	})
 	hub, spoke := kubectlOf(t, d, "hub"), kubectlOf(t, d, "spoke")
-	token, _, err := authenticator.GetToken(d.cloud, "spoke")
+	token, _, err := authenticator.GetToken(d.cloud, sts.UserCredentials(d.cloud), "spoke")
 	assert.NilError(t, err)
 	kubectl{t, d.lab.paths().tools(), os.DevNull}.await("arn:aws:iam::"+Account+":user/tombolo", "--server", made[1]["endpoint"].(string),
 		"--insecure-skip-tls-verify", "--token", token, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")

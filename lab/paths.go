@@ -27,6 +27,7 @@ func (p paths) repository(tree string) string {
 	return filepath.Join(p.in("git"), trees()[tree])
 }
 func (p paths) gitToken() string   { return p.in("git-token") }
+func (p paths) token() string      { return p.in("token") } // of the daemon's own ports
 func (p paths) passphrase() string { return p.in("passphrase") }
 func (p paths) state() string      { return p.in("state") } // Pulumi's state backend
 func (p paths) pulumiHome() string { return p.in("pulumi") }

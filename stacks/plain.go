@@ -16,16 +16,18 @@ import (
 // cluster files, for plain `pulumi up`. Default: clusters, in the directory of Pulumi.yaml.
 const ClustersVariable = "TOMBOLO_CLUSTERS"
 
+// AccountsVariable does the same for the account files. Default: accounts.
+const AccountsVariable = "TOMBOLO_ACCOUNTS"
+
 // Plain is the program for plain `pulumi up -s <cluster>-<kind>`: it finds the
-// cluster file by the stack's name and runs the stack's program, the one that
-// the driver runs.
+// cluster file, or the account file, by the stack's name and runs the stack's
+// program, the one that the driver runs.
 func Plain(ctx *pulumi.Context) error {
 	name, kind, err := Parse(ctx.Stack())
 	if err != nil {
 		return err
 	}
-	dir := cmp.Or(os.Getenv(ClustersVariable), filepath.Join(ctx.RootDirectory(), "clusters"))
-	cluster, err := config.Load(filepath.Join(dir, name+".yaml"))
+	cluster, err := loadPlain(ctx, name, kind)
 	if err != nil {
 		return fmt.Errorf("stack %s: %w", ctx.Stack(), err)
 	}
@@ -34,6 +36,19 @@ func Plain(ctx *pulumi.Context) error {
 		return err
 	}
 	return program(ctx)
+}
+
+func loadPlain(ctx *pulumi.Context, name string, kind Kind) (*config.Cluster, error) {
+	if kind != Pipelines {
+		dir := cmp.Or(os.Getenv(ClustersVariable), filepath.Join(ctx.RootDirectory(), "clusters"))
+		return config.Load(filepath.Join(dir, name+".yaml"))
+	}
+	dir := cmp.Or(os.Getenv(AccountsVariable), filepath.Join(ctx.RootDirectory(), "accounts"))
+	account, err := config.LoadAccount(filepath.Join(dir, name+".yaml"))
+	if err != nil {
+		return nil, err
+	}
+	return account.Cluster(), nil
 }
 
 // loggedInto is the URL of the backend that Pulumi uses, in the CLI's order: the

@@ -1,4 +1,5 @@
-// Package stacks knows the two stacks of a cluster and the program of each.
+// Package stacks knows the two stacks of a cluster, the one of an account, and the
+// program of each.
 package stacks
 
 import (
@@ -12,8 +13,10 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/config"
+	"tombolo/internal/wording"
 	"tombolo/stacks/bootstrap"
 	"tombolo/stacks/core"
+	"tombolo/stacks/pipelines"
 )
 
 // Project is the name of the Pulumi project that all stacks are in.
@@ -23,10 +26,12 @@ const Project = "tombolo"
 type Kind string
 
 // The kinds. Core builds the network and the cluster; Bootstrap prepares the
-// cluster and hands it to the GitOps engine.
+// cluster and hands it to the GitOps engine. Pipelines makes the roles of pipelines
+// in an account.
 const (
 	Core      Kind = "core"
 	Bootstrap Kind = "bootstrap"
+	Pipelines Kind = "pipelines"
 )
 
 // Options of a program.
@@ -60,13 +65,16 @@ func registry() map[Kind]func(*pulumi.Context, *config.Cluster, Options) error {
 				Hub: o.Hub, HubCoreStack: Name(o.Hub.Name, Core),
 			})
 		},
+		Pipelines: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
+			return pipelines.Run(ctx, c.Account, cmp.Or(o.Backend, loggedInto(ctx)))
+		},
 	}
 }
 
-// Kinds lists the kinds in the order of deployment.
+// Kinds lists the kinds of a cluster in the order of deployment.
 func Kinds() []Kind { return []Kind{Core, Bootstrap} }
 
-// Name is the name of a cluster's stack, such as demo-core.
+// Name is the name of a stack of a cluster or an account, such as demo-core.
 func Name(cluster string, k Kind) string { return cluster + "-" + string(k) }
 
 // Parse splits the name of a stack. Cluster names may contain dashes.
@@ -76,14 +84,14 @@ func Parse(stack string) (cluster string, k Kind, err error) {
 			return name, kind, nil
 		}
 	}
-	return "", "", fmt.Errorf("stack %q is not named after a cluster and a kind: expected <cluster>-%s", stack, allowed())
+	return "", "", fmt.Errorf("stack %q is not named after a cluster and a kind: expected <cluster>-core, <cluster>-bootstrap or <account>-pipelines", stack)
 }
 
-// Program is the program of a cluster's stack. It fails for an unknown kind, and
-// for a spoke whose hub cannot be loaded.
+// Program is the program of a stack of a cluster, or of an account that a cluster
+// stands for. It fails for an unknown kind, and for a spoke whose hub cannot be loaded.
 func Program(c *config.Cluster, k Kind, o Options) (pulumi.RunFunc, error) {
 	program, ok := registry()[k]
-	if !ok {
+	if !ok || (k == Pipelines) != (c.Account != nil) {
 		return nil, fmt.Errorf("no program for the kind of stack %q: expected %s", k, allowed())
 	}
 	if o.Hub == nil {
@@ -107,5 +115,5 @@ func allowed() string {
 	for i, k := range kinds {
 		names[i] = string(k)
 	}
-	return strings.Join(names, " or ")
+	return wording.Or(names)
 }

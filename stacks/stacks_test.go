@@ -63,7 +63,7 @@ func run(t *testing.T, r *recorder.Recorder, c *config.Cluster, k Kind, o Option
 }
 
 func TestNameAndParse(t *testing.T) {
-	for _, k := range Kinds() {
+	for _, k := range append(Kinds(), Pipelines) {
 		cluster, kind, err := Parse(Name("my-core-demo", k))
 		if cluster != "my-core-demo" || kind != k || err != nil {
 			t.Errorf("%s: %s, %s, %v", k, cluster, kind, err)
@@ -71,10 +71,10 @@ func TestNameAndParse(t *testing.T) {
 	}
 	for _, bad := range []string{"demo", "-core", "demo-other", ""} {
 		_, _, err := Parse(bad)
-		want := fmt.Sprintf("stack %q is not named after a cluster and a kind: expected <cluster>-bootstrap or core", bad)
+		want := fmt.Sprintf("stack %q is not named after a cluster and a kind: expected <cluster>-core, <cluster>-bootstrap or <account>-pipelines", bad)
 		assert.Check(t, is.Error(err, want))
 	}
-	if _, err := Program(&config.Cluster{}, "other", Options{}); err == nil || err.Error() != `no program for the kind of stack "other": expected bootstrap or core` {
+	if _, err := Program(&config.Cluster{}, "other", Options{}); err == nil || err.Error() != `no program for the kind of stack "other": expected bootstrap, core or pipelines` {
 		t.Errorf("error %v", err)
 	}
 }

@@ -131,5 +131,9 @@ func (b *Backend) unlockCommand(stack string) string {
 	if err != nil {
 		return "pulumi cancel --stack " + stack
 	}
-	return strings.Join(append([]string{"tombolo", "unlock", cluster, "--stack", string(kind), "--owner-is-gone"}, b.Flags...), " ")
+	words := []string{"tombolo", "unlock", cluster, "--stack", string(kind), "--owner-is-gone"}
+	if kind == stacks.Pipelines {
+		words = []string{"tombolo", "pipelines", "unlock", cluster, "--owner-is-gone"}
+	}
+	return strings.Join(append(words, b.Flags...), " ")
 }

@@ -33,8 +33,8 @@ func (b *Backend) Stacks(ctx context.Context) (map[string][]StackInfo, error) {
 	out := map[string][]StackInfo{}
 	for _, s := range summaries {
 		cluster, kind, err := stacks.Parse(s.Name)
-		if err != nil {
-			continue // a stack of another project in the same backend
+		if err != nil || !slices.Contains(stacks.Kinds(), kind) {
+			continue // a stack of another project in the same backend, or of an account
 		}
 		out[cluster] = append(out[cluster], stackInfo(s, kind))
 	}

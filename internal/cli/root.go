@@ -21,6 +21,7 @@ import (
 	"tombolo/internal/cli/lab"
 	"tombolo/internal/cli/list"
 	"tombolo/internal/cli/outputs"
+	"tombolo/internal/cli/pipelines"
 	"tombolo/internal/cli/preview"
 	"tombolo/internal/cli/push"
 	"tombolo/internal/cli/status"
@@ -93,7 +94,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 		}
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range []*cobra.Command{comment.NewCmdComment(f, nil), initialize.NewCmdInit(f), lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
+	for _, cmd := range []*cobra.Command{comment.NewCmdComment(f, nil), pipelines.NewCmdPipelines(f, nil), initialize.NewCmdInit(f), lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
 		cmd.GroupID = other
 		root.AddCommand(cmd)
 	}

@@ -19,6 +19,7 @@ import (
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/sqs"
+	"tombolo/lab/aws/sts"
 	"tombolo/lab/standin"
 )
 
@@ -66,7 +67,7 @@ func TestNodesFollowTheSize(t *testing.T) {
 func TestReopen(t *testing.T) {
 	w := newWorld(t)
 	before := w.cloud.Inventory()
-	token, _, err := authenticator.GetToken(w.cloud, "demo")
+	token, _, err := authenticator.GetToken(w.cloud, sts.UserCredentials(w.cloud), "demo")
 	assert.NilError(t, err)
 	w.fake.running, w.fake.nodes = map[string]standin.ClusterSpec{}, map[string][]standin.Node{}
 	w.open(standin.Options{})

@@ -18,7 +18,7 @@ import (
 
 func TestTokens(t *testing.T) {
 	w := newWorld(t)
-	token, expires, err := authenticator.GetToken(w.cloud, "demo")
+	token, expires, err := authenticator.GetToken(w.cloud, sts.UserCredentials(w.cloud), "demo")
 	if left := time.Until(expires); err != nil || !strings.HasPrefix(token, "k8s-aws-v1.") || left > 14*time.Minute || left < 13*time.Minute {
 		t.Fatal(token, expires, err)
 	}
@@ -31,7 +31,7 @@ func TestTokens(t *testing.T) {
 	if _, _, err := authenticator.Authenticate(w.cloud, "demo", token); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("an expired token gives %v", err)
 	}
-	if _, _, err := authenticator.GetToken(w.cloud, ""); err == nil || err.Error() != "get a token: the cluster's name is missing" {
+	if _, _, err := authenticator.GetToken(w.cloud, sts.UserCredentials(w.cloud), ""); err == nil || err.Error() != "get a token: the cluster's name is missing" {
 		t.Errorf("no name gives %v", err)
 	}
 }

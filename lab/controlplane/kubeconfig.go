@@ -12,7 +12,7 @@ import (
 // writeKubeconfigs writes the kubeconfigs of the control plane's own parts,
 // and the one by which the API server has bearer tokens reviewed. The admin's
 // comes last: it means that the cluster exists.
-func (c *cluster) writeKubeconfigs(reviewURL string, reviewCA []byte) error {
+func (c *cluster) writeKubeconfigs(reviewURL string, reviewCA []byte, reviewToken string) error {
 	for _, part := range []string{controllersCert, schedulerCert, adminCert} {
 		crt, err := os.ReadFile(c.ca.CertFile(part))
 		if err != nil {
@@ -27,5 +27,5 @@ func (c *cluster) writeKubeconfigs(reviewURL string, reviewCA []byte) error {
 			return err
 		}
 	}
-	return kubeconfig.Write(c.file("token-review.kubeconfig"), reviewURL, reviewCA, &api.AuthInfo{}, "")
+	return kubeconfig.Write(c.file("token-review.kubeconfig"), reviewURL, reviewCA, &api.AuthInfo{Token: reviewToken}, "")
 }

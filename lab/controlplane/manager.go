@@ -41,6 +41,8 @@ type Options struct {
 	TokenReviewURL func(cluster string) string
 	// TokenReviewCA is the authority of that URL, PEM.
 	TokenReviewCA []byte
+	// TokenReviewBy is the bearer token of requests to that URL.
+	TokenReviewBy string
 	// Light runs control planes that are an API server and nothing else, all on
 	// one etcd. Their nodes and workloads are said to be ready, and their
 	// namespaces emptied when they are deleted; nothing is scheduled, and what
@@ -217,7 +219,7 @@ func (m *Manager) prepare(spec standin.ClusterSpec) (*cluster, error) {
 	if err := c.issueCertificates(); err != nil {
 		return nil, err
 	}
-	if err := c.writeKubeconfigs(m.o.TokenReviewURL(spec.Name), m.o.TokenReviewCA); err != nil {
+	if err := c.writeKubeconfigs(m.o.TokenReviewURL(spec.Name), m.o.TokenReviewCA, m.o.TokenReviewBy); err != nil {
 		return nil, err
 	}
 	return c, nil

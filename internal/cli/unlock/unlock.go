@@ -47,11 +47,7 @@ type Options struct {
 
 // NewCmdUnlock returns the command; runF, if not nil, runs in place of it.
 func NewCmdUnlock(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{
-		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON, Table: f.Table,
-		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
-		Now:    time.Now,
-	}
+	opts := newOptions(f)
 	cmd := &cobra.Command{
 		Use:   "unlock <cluster>",
 		Short: "Show who holds a cluster's stacks, and remove locks left behind",
@@ -77,11 +73,48 @@ Without a terminal and without --yes, it only shows the locks.`),
 	}
 	stack := flags.NewEnum(&opts.Stack, stacks.Kinds()...)
 	cmd.Flags().Var(stack, "stack", "only the lock of this stack")
-	cmd.Flags().BoolVarP(&opts.Yes, "yes", "y", false, "do not ask")
-	cmd.Flags().BoolVar(&opts.OwnerIsGone, "owner-is-gone", false,
-		"remove a lock even if tombolo cannot tell that its owner is gone")
 	factory.CompleteFlag(cmd, "stack", stack.Values())
+	opts.addFlags(cmd)
 	return cmd
+}
+
+// NewCmdPipelines returns the command for the stack of an account's pipelines, which
+// account loads; runF, if not nil, runs in place of it.
+func NewCmdPipelines(f *factory.Factory, account func(string) (*config.Account, error), runF func(context.Context, *Options) error) *cobra.Command {
+	opts := newOptions(f)
+	opts.Stack = stacks.Pipelines
+	opts.Clusters = func(names []string) ([]*config.Cluster, error) {
+		a, err := account(names[0])
+		if err != nil {
+			return nil, err
+		}
+		return []*config.Cluster{a.Cluster()}, nil
+	}
+	cmd := &cobra.Command{
+		Use:   "unlock <account>",
+		Short: "Show who holds the stack of an account's pipelines, and remove a lock left behind",
+		Long:  "Show who holds the lock on the stack, and remove it, as `tombolo unlock` does.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.Name = args[0]
+			return factory.Run(cmd.Context(), opts, runF, unlockRun)
+		},
+	}
+	opts.addFlags(cmd)
+	return cmd
+}
+
+func newOptions(f *factory.Factory) *Options {
+	return &Options{
+		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Clusters: f.Clusters, JSON: f.JSON, Table: f.Table,
+		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+		Now:    time.Now,
+	}
+}
+
+func (o *Options) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&o.OwnerIsGone, "owner-is-gone", false,
+		"remove a lock even if tombolo cannot tell that its owner is gone")
 }
 
 func unlockRun(ctx context.Context, o *Options) error {

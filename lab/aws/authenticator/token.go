@@ -40,9 +40,9 @@ var tokenParameters = []string{
 	"x-amz-security-token", "x-amz-signature", "x-amz-signedheaders", "x-amz-user-agent",
 }
 
-// GetToken makes a token for a cluster as `aws eks get-token` does: for the
-// caller, without asking whether the cluster exists.
-func GetToken(c *standin.Cloud, cluster string) (token string, expires time.Time, err error) {
+// GetToken makes a token for a cluster as `aws eks get-token` does: for whoever has
+// the credentials, without asking whether they are any good or the cluster exists.
+func GetToken(c *standin.Cloud, by sigv4.Credentials, cluster string) (token string, expires time.Time, err error) {
 	if cluster == "" {
 		return "", time.Time{}, errors.New("get a token: the cluster's name is missing")
 	}
@@ -50,7 +50,7 @@ func GetToken(c *standin.Cloud, cluster string) (token string, expires time.Time
 	if r := eks.ClusterNamed(c, cluster); r != nil {
 		region = r.Region
 	}
-	return newToken(c, sts.UserCredentials(c), region, cluster), c.Now().Add(tokenClaims).UTC(), nil
+	return newToken(c, by, region, cluster), c.Now().Add(tokenClaims).UTC(), nil
 }
 
 // newToken makes a token for a cluster of whoever has the credentials.

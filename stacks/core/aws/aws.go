@@ -25,14 +25,15 @@ import (
 // cluster file's. The hub is the cluster that config.LoadHub returns.
 func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handoff.Handoff, error) {
 	none := handoff.Handoff{}
-	provider, err := newProvider(ctx, c, own)
+	provider, err := NewProvider(ctx, c.Cloud, owned(c, own))
 	if err != nil {
 		return none, err
 	}
-	partition, err := guard(ctx, c, provider)
+	caller, partition, err := Guard(ctx, "cluster file", c.Cloud, provider)
 	if err != nil {
 		return none, err
 	}
+	warnOfCreator(ctx, c, caller)
 	opts := pulumi.Provider(provider)
 	if err := refuseStrangers(ctx, c, own, opts); err != nil {
 		return none, err
@@ -83,16 +84,17 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handof
 	}.WithMaps(roles, made), nil
 }
 
-// newProvider makes the AWS provider that all resources use: never the default
-// one, whose region and account come from wherever the program happens to run.
-func newProvider(ctx *pulumi.Context, c *config.Cluster, own owner.Owner) (*aws.Provider, error) {
+// NewProvider makes the AWS provider that all resources of a stack use, with the tags
+// of each: never the default one, whose region and account come from wherever the
+// program happens to run.
+func NewProvider(ctx *pulumi.Context, cloud config.Cloud, tags map[string]string) (*aws.Provider, error) {
 	args := &aws.ProviderArgs{
-		Region:            pulumi.String(c.Cloud.Region),
-		AllowedAccountIds: pulumi.ToStringArray([]string{c.Cloud.Account}),
-		DefaultTags:       aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(owned(c, own))},
+		Region:            pulumi.String(cloud.Region),
+		AllowedAccountIds: pulumi.ToStringArray([]string{cloud.Account}),
+		DefaultTags:       aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(tags)},
 	}
-	if c.Cloud.Profile != "" {
-		args.Profile = pulumi.String(c.Cloud.Profile)
+	if cloud.Profile != "" {
+		args.Profile = pulumi.String(cloud.Profile)
 	}
 	return aws.NewProvider(ctx, "aws", args)
 }
@@ -114,29 +116,29 @@ func owned(c *config.Cluster, own owner.Owner) map[string]string {
 	return all
 }
 
-// guard checks that the credentials are of the cluster file's account, and
-// finds out the account's partition.
-func guard(ctx *pulumi.Context, c *config.Cluster, provider *aws.Provider) (partition string, err error) {
+// Guard checks that the credentials are of the account that the file allows, which is
+// a "cluster file" or an "account file", and finds out who the caller is and the
+// account's partition.
+func Guard(ctx *pulumi.Context, file string, cloud config.Cloud, provider *aws.Provider) (callerARN, partition string, err error) {
 	caller, err := aws.GetCallerIdentity(ctx, nil, pulumi.Provider(provider))
 	if status.Code(err) == codes.Canceled {
 		// The provider refused its configuration, and has said why itself.
-		return "", fmt.Errorf("the AWS provider did not start; the cluster file allows account %s only: "+
-			"use credentials of that account, by cloud.profile or the environment, or correct cloud.account", c.Cloud.Account)
+		return "", "", fmt.Errorf("the AWS provider did not start; the %s allows account %s only: "+
+			"use credentials of that account, by cloud.profile or the environment, or correct cloud.account", file, cloud.Account)
 	}
 	if err != nil {
-		return "", fmt.Errorf("find out the account of the AWS credentials (the cluster file allows %s only): %w; "+
-			"check the credentials and cloud.profile", c.Cloud.Account, err)
+		return "", "", fmt.Errorf("find out the account of the AWS credentials (the %s allows %s only): %w; "+
+			"check the credentials and cloud.profile", file, cloud.Account, err)
 	}
-	if caller.AccountId != c.Cloud.Account {
-		return "", fmt.Errorf("the AWS credentials are of account %s, but the cluster file allows %s only; "+
-			"use credentials of %s or correct cloud.account", caller.AccountId, c.Cloud.Account, c.Cloud.Account)
+	if caller.AccountId != cloud.Account {
+		return "", "", fmt.Errorf("the AWS credentials are of account %s, but the %s allows %s only; "+
+			"use credentials of %s or correct cloud.account", caller.AccountId, file, cloud.Account, cloud.Account)
 	}
-	warnOfCreator(ctx, c, caller.Arn)
 	found, err := aws.GetPartition(ctx, nil, pulumi.Provider(provider))
 	if err != nil {
-		return "", fmt.Errorf("find out the AWS partition: %w", err)
+		return "", "", fmt.Errorf("find out the AWS partition: %w", err)
 	}
-	return found.Partition, nil
+	return caller.Arn, found.Partition, nil
 }
 
 // warnOfCreator says what EKS would otherwise say after ten minutes: it makes

@@ -1,0 +1,305 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
+)
+
+// AccountVersion is the version of the account file's format that this package reads.
+const AccountVersion = 1
+
+// Account is an account file, which describes what pipelines need in one cloud account.
+type Account struct {
+	// Version of the format: 1.
+	Version int `yaml:"version"`
+	// Name of the account, a DNS label of at most 46 characters. It names the stack
+	// (<name>-pipelines), and starts the names of the roles.
+	Name string `yaml:"name"`
+	// Protect prevents a destruction by mistake: tombolo pipelines destroy asks for
+	// the name, and plain pulumi destroy refuses to delete the roles. Default false.
+	Protect bool `yaml:"protect,omitempty"`
+	// Cloud, region and account.
+	Cloud Cloud `yaml:"cloud"`
+	// Tags of the roles. Tombolo sets the key tombolo:pipelines itself.
+	Tags map[string]string `yaml:"tags,omitempty"`
+	// State is where the state of the clusters' stacks is, which the roles use.
+	State StateStore `yaml:"state"`
+	// Pipelines are those that may assume the roles.
+	Pipelines Pipelines `yaml:"pipelines"`
+
+	// File is the path the account was loaded from.
+	File string `yaml:"-"`
+}
+
+// StateStore is the S3 bucket of a Pulumi backend.
+type StateStore struct {
+	// BucketARN of the bucket.
+	BucketARN string `yaml:"bucketArn"`
+	// KeyARN of the KMS key that encrypts secrets in the state. Default: no key, but
+	// a passphrase or another service.
+	KeyARN string `yaml:"keyArn,omitempty"`
+}
+
+// GitHost is where the pipelines run.
+type GitHost string
+
+// The hosts.
+const (
+	GitHub GitHost = "github"
+	GitLab GitHost = "gitlab"
+)
+
+// Pipelines are the jobs of one repository, and the roles that they assume by
+// OpenID Connect.
+type Pipelines struct {
+	// Host of the repository: github or gitlab.
+	Host GitHost `yaml:"host"`
+	// Repository with the cluster files, such as acme/clusters.
+	Repository string `yaml:"repository"`
+	// Issuer of the jobs' tokens, without https://. Default: the public host's,
+	// token.actions.githubusercontent.com or gitlab.com.
+	Issuer string `yaml:"issuer,omitempty"`
+	// Audience of the tokens. Default for GitHub: sts.amazonaws.com; for GitLab, the
+	// issuer with https://.
+	Audience string `yaml:"audience,omitempty"`
+	// ProviderARN of an OIDC provider that the account has for the issuer; an account
+	// has one at most. Default: the stack makes one.
+	ProviderARN string `yaml:"providerArn,omitempty"`
+	// Preview is the role that reads.
+	Preview PreviewRole `yaml:"preview,omitempty"`
+	// Apply is the role that changes clusters.
+	Apply ApplyRole `yaml:"apply"`
+}
+
+// PreviewRole is the role of the jobs that read: previews and drift.
+type PreviewRole struct {
+	// Environments of GitHub whose jobs may assume the role. Default: preview, drift.
+	// With GitLab, the jobs of every branch of the project may.
+	Environments []string `yaml:"environments,omitempty"`
+	// PermissionsBoundary is the ARN of a policy beyond which the role's rights do
+	// not go. Default: none.
+	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty"`
+}
+
+// ApplyRole is the role of the jobs that change clusters.
+type ApplyRole struct {
+	// Environments of GitHub whose jobs may assume the role. Default: apply.
+	Environments []string `yaml:"environments,omitempty"`
+	// Branch of GitLab whose jobs may assume the role; protect it. Default: main.
+	Branch string `yaml:"branch,omitempty"`
+	// PolicyARNs of managed policies with the rights to make clusters; the rights to
+	// write the state are added.
+	PolicyARNs []string `yaml:"policyArns"`
+	// PermissionsBoundary is the ARN of a policy beyond which the role's rights do
+	// not go. Default: none.
+	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty"`
+	// SessionHours is the longest session, in hours. Default 6.
+	SessionHours int `yaml:"sessionHours,omitempty"`
+}
+
+// The defaults of an account file. Sources: GitHub's and GitLab's pages about OpenID
+// Connect in AWS.
+const (
+	githubIssuer        = "token.actions.githubusercontent.com"
+	githubAudience      = "sts.amazonaws.com"
+	gitlabIssuer        = "gitlab.com"
+	defaultSessionHours = 6
+)
+
+func defaultPreviewEnvironments() []string { return []string{"preview", "drift"} }
+
+func defaultApplyEnvironments() []string { return []string{"apply"} }
+
+// maxAccountName leaves room for the longest role's name of an account.
+const maxAccountName = maxRoleName - len("-pipelines-preview")
+
+// PreviewRoleName is the name of the role that reads.
+func (a *Account) PreviewRoleName() string { return a.Name + "-pipelines-preview" }
+
+// ApplyRoleName is the name of the role that changes clusters.
+func (a *Account) ApplyRoleName() string { return a.Name + "-pipelines-apply" }
+
+// Cluster stands for the account where a cluster is expected: it has the account's
+// name, protection, cloud and file.
+func (a *Account) Cluster() *Cluster {
+	return &Cluster{Name: a.Name, Protect: a.Protect, Cloud: a.Cloud, Tags: a.Tags, File: a.File, Account: a}
+}
+
+// accountFormat is the format of account files.
+var accountFormat = strict.Format{
+	Rule:    ruleOf,
+	Empty:   "start with version: 1 and name, or copy the example in the guide to pipelines",
+	Several: "put every account into a file of its own",
+}
+
+// LoadAccount reads an account file as strictly as cluster files are read. Its name
+// must be <name>.yaml. The error is strict.Problems when the file could be read but
+// is wrong.
+func LoadAccount(path string) (*Account, error) {
+	doc := strict.NewDocument(path)
+	content, err := readFile(doc, "account file", "name the account")
+	if err != nil {
+		return nil, err
+	}
+	a := &Account{File: path}
+	if content != nil && accountFormat.Decode(doc, content, a) {
+		if a.Version != AccountVersion && a.Version != 0 {
+			doc.Only("version") // nothing else about another version of the format can be judged
+		} else {
+			a.setDefaults()
+			a.validate(doc)
+		}
+	}
+	if err := doc.Problems().Err(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *Account) setDefaults() {
+	p := &a.Pipelines
+	switch p.Host {
+	case GitHub:
+		p.Issuer, p.Audience = cmp.Or(p.Issuer, githubIssuer), cmp.Or(p.Audience, githubAudience)
+		if p.Preview.Environments == nil {
+			p.Preview.Environments = defaultPreviewEnvironments()
+		}
+		if p.Apply.Environments == nil {
+			p.Apply.Environments = defaultApplyEnvironments()
+		}
+	case GitLab:
+		p.Issuer = cmp.Or(p.Issuer, gitlabIssuer)
+		p.Audience = cmp.Or(p.Audience, "https://"+p.Issuer)
+		p.Apply.Branch = cmp.Or(p.Apply.Branch, defaultBranch)
+	}
+	p.Apply.SessionHours = cmp.Or(p.Apply.SessionHours, defaultSessionHours)
+}
+
+func (a *Account) validate(doc *strict.Document) {
+	v := &validator{doc: doc, c: a.Cluster()}
+	if file := strings.TrimSuffix(filepath.Base(a.File), filepath.Ext(a.File)); a.Name != "" && a.Name != file {
+		v.problem("name", fmt.Sprintf("call the file %s.yaml, or the account %s", a.Name, wording.Quote(file)),
+			"is %s, and the file is called %s", wording.Quote(a.Name), filepath.Base(a.File))
+	}
+	v.tags()
+	v.hostsOwn(a.Pipelines)
+	v.apart(a.Pipelines)
+	p := a.Pipelines
+	v.ownARNs(map[strict.Path]string{
+		"pipelines.providerArn": p.ProviderARN, "pipelines.preview.permissionsBoundary": p.Preview.PermissionsBoundary,
+		"pipelines.apply.permissionsBoundary": p.Apply.PermissionsBoundary,
+	})
+	for i, arn := range p.Apply.PolicyARNs {
+		v.ownARNs(map[strict.Path]string{strict.Path("pipelines.apply.policyArns").Index(i): arn})
+	}
+	if p.ProviderARN != "" && !strings.HasSuffix(p.ProviderARN, ":oidc-provider/"+p.Issuer) {
+		v.problem("pipelines.providerArn", "use the provider for that issuer, or correct pipelines.issuer",
+			"is not the provider for the issuer %s", p.Issuer)
+	}
+}
+
+// hostsOwn refuses what the host does not have: a token of GitLab's has no
+// environment in its subject, and one of a GitHub environment no branch.
+func (v *validator) hostsOwn(p Pipelines) {
+	switch p.Host {
+	case GitHub:
+		if v.doc.Has("pipelines.apply.branch") {
+			v.problem("pipelines.apply.branch", "allow only the branch in the settings of the environment", "is for GitLab")
+		}
+		if strings.Count(p.Repository, "/") != 1 {
+			v.problem("pipelines.repository", "write owner/name", "%s is no repository of GitHub", wording.Quote(p.Repository))
+		}
+	case GitLab:
+		for _, at := range []strict.Path{"pipelines.preview.environments", "pipelines.apply.environments"} {
+			if v.doc.Has(at) {
+				v.problem(at, "remove it; pipelines.apply.branch says whose jobs may apply", "is for GitHub")
+			}
+		}
+	}
+}
+
+// apart refuses an environment whose jobs could assume both roles: those that read
+// need no approval.
+func (v *validator) apart(p Pipelines) {
+	for i, name := range p.Apply.Environments {
+		if slices.Contains(p.Preview.Environments, name) {
+			v.problem(strict.Path("pipelines.apply.environments").Index(i), "give each role environments of its own",
+				"%s is an environment of pipelines.preview too", wording.Quote(name))
+		}
+	}
+}
+
+// ownARNs refuses ARNs of another account or partition. AWS's own policies are of
+// every account.
+func (v *validator) ownARNs(arns map[strict.Path]string) {
+	for _, at := range slices.Sorted(maps.Keys(arns)) {
+		if m := anyIAM.FindStringSubmatch(arns[at]); m != nil {
+			v.partition(at, m[1])
+			if m[2] != "aws" && v.doc.Sound("cloud.account") && m[2] != v.c.Cloud.Account {
+				v.problem(at, "use one of the same account", "is in the account %s, and cloud.account is %s", m[2], v.c.Cloud.Account)
+			}
+		}
+	}
+}
+
+var (
+	anyIAM       = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::(aws|[0-9]{12}):`)
+	bucketARN    = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	oidcProvider = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):oidc-provider/[a-z0-9][A-Za-z0-9:._/-]*$`)
+	repository   = regexp.MustCompile(`^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$`)
+	issuer       = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(/[A-Za-z0-9._-]+)*$`)
+	// Characters that mean something in a subject or in IAM's StringLike are left out.
+	gitName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
+)
+
+func boundary() strict.Rule {
+	return strict.Rule{What: "the ARN of an IAM policy", Pattern: policy, Example: "arn:aws:iam::111122223333:policy/boundary"}
+}
+
+func environments(byDefault []string) strict.Rule {
+	return strict.Rule{What: "the name of an environment", Noun: "environment", Example: "preview", Pattern: gitName, MinItems: 1, Default: byDefault}
+}
+
+// accountRules are rules of the fields of an account file, by type and field name.
+var accountRules = map[string]strict.Rule{
+	"Account.Version": {What: "a supported version of the account format", Example: "1", Numbers: []int{AccountVersion}},
+	"Account.Name": {
+		What: "a DNS label", Example: "acme-prod", Pattern: dnsLabel, MaxLength: maxAccountName, Advice: asLabel,
+	},
+	"Account.Protect": {Default: false},
+	"StateStore.BucketARN": {
+		What: "the ARN of an S3 bucket", Pattern: bucketARN, Example: "arn:aws:s3:::acme-state",
+	},
+	"StateStore.KeyARN": {
+		What: "the ARN of a KMS key", Pattern: kmsKey, Advice: keyAdvice,
+		Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+	},
+	"Pipelines.Host":       {What: "a Git host that Tombolo knows", Allowed: texts(GitHub, GitLab)},
+	"Pipelines.Repository": {What: "the path of a repository", Example: "acme/clusters", Pattern: repository},
+	"Pipelines.Issuer":     {What: "an issuer without https://", Example: "gitlab.example.com", Pattern: issuer},
+	"Pipelines.Audience": {
+		What: "an audience", Example: "sts.amazonaws.com", Pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._/-]*$`), MaxLength: 255,
+	},
+	"Pipelines.ProviderARN": {
+		What: "the ARN of an OIDC provider", Pattern: oidcProvider,
+		Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com",
+	},
+	"PreviewRole.Environments":        environments(defaultPreviewEnvironments()),
+	"PreviewRole.PermissionsBoundary": boundary(),
+	"ApplyRole.Environments":          environments(defaultApplyEnvironments()),
+	"ApplyRole.Branch":                {What: "the name of a branch", Example: "main", Pattern: gitName, Default: defaultBranch},
+	"ApplyRole.PolicyARNs": {
+		What: "the ARN of an IAM policy", Noun: "policy", Pattern: policy, MinItems: 1,
+		Example: "arn:aws:iam::111122223333:policy/clusters",
+	},
+	"ApplyRole.PermissionsBoundary": boundary(),
+	"ApplyRole.SessionHours":        {Least: new(1), Most: new(12), Default: defaultSessionHours},
+}

@@ -1,0 +1,97 @@
+package pipelines
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/components/recorder"
+	"tombolo/config"
+	"tombolo/stacks/owner"
+)
+
+const file = `version: 1
+name: acme
+cloud: {provider: aws, region: eu-central-1, account: "111122223333"}
+tags: {team: platform}
+state: {bucketArn: "arn:aws:s3:::acme-state"}
+pipelines:
+  host: github
+  repository: acme/clusters
+  apply: {policyArns: ["arn:aws:iam::111122223333:policy/clusters"]}
+`
+
+func run(t *testing.T, text, account string) (*recorder.Recorder, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "acme.yaml")
+	assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
+	a, err := config.LoadAccount(path)
+	assert.NilError(t, err)
+	answer := func(key, value string) func(resource.PropertyMap) (resource.PropertyMap, error) {
+		return func(resource.PropertyMap) (resource.PropertyMap, error) {
+			return resource.PropertyMap{resource.PropertyKey(key): resource.NewStringProperty(value)}, nil
+		}
+	}
+	r := &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
+		"aws:index/getCallerIdentity:getCallerIdentity": answer("accountId", account),
+		"aws:index/getPartition:getPartition":           answer("partition", "aws"),
+	}}
+	return r, r.Run("acme-pipelines", func(ctx *pulumi.Context) error { return Run(ctx, a, "file:///state") })
+}
+
+func TestRoles(t *testing.T) {
+	r, err := run(t, strings.Replace(file, "name: acme", "name: acme\nprotect: true", 1), "111122223333")
+	assert.NilError(t, err)
+	provider := r.OfType("pulumi:providers:aws")[0]
+	provider.Expect(t, map[string]string{
+		"allowedAccountIds[0]": "111122223333", `defaultTags.tags["tombolo:pipelines"]`: "acme", "defaultTags.tags.team": "platform",
+	})
+	_, clusters := provider.Value(`defaultTags.tags["tombolo:cluster"]`)
+	assert.Check(t, !clusters, "a cluster of the account's name would take the roles for its own")
+	r.OfType("aws:iam/openIdConnectProvider:OpenIdConnectProvider")[0].Expect(t, map[string]string{
+		"url": "https://token.actions.githubusercontent.com", "clientIdLists[0]": "sts.amazonaws.com",
+	})
+	for name, subjects := range map[string]string{
+		"preview": `["repo:acme/clusters:environment:preview","repo:acme/clusters:environment:drift"]`,
+		"apply":   `["repo:acme/clusters:environment:apply"]`,
+	} {
+		role, found := r.Named("aws:iam/role:Role", "acme-"+name+"-role")
+		assert.Assert(t, found, "no role to %s", name)
+		role.Expect(t, map[string]string{"name": "acme-pipelines-" + name})
+		assert.Check(t, is.Contains(role.String("assumeRolePolicy"), `:sub":`+subjects+"}"))
+	}
+	apply, _ := r.Named("aws:iam/role:Role", "acme-apply-role")
+	apply.Expect(t, map[string]string{"maxSessionDuration": "21600"})
+	assert.Check(t, is.Len(r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment"), 1))
+}
+
+func TestRolesOfGitLab(t *testing.T) {
+	r, err := run(t, strings.NewReplacer("github", "gitlab\n  issuer: git.example.com\n"+
+		"  providerArn: arn:aws:iam::111122223333:oidc-provider/git.example.com").Replace(file), "111122223333")
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(r.OfType("aws:iam/openIdConnectProvider:OpenIdConnectProvider"), 0), "the account has one")
+	for name, condition := range map[string]string{
+		"preview": `"StringLike":{"git.example.com:sub":["project_path:acme/clusters:ref_type:branch:ref:*"]}`,
+		"apply":   `"git.example.com:sub":["project_path:acme/clusters:ref_type:branch:ref:main"]`,
+	} {
+		role, _ := r.Named("aws:iam/role:Role", "acme-"+name+"-role")
+		trust := role.String("assumeRolePolicy")
+		assert.Check(t, is.Contains(trust, condition))
+		assert.Check(t, is.Contains(trust, `"git.example.com:aud":["https://git.example.com"]`))
+		assert.Check(t, is.Contains(trust, "arn:aws:iam::111122223333:oidc-provider/git.example.com"))
+	}
+}
+
+func TestAnotherAccount(t *testing.T) {
+	r, err := run(t, file, "999988887777")
+	assert.ErrorContains(t, err, "pipelines of acme: the AWS credentials are of account 999988887777, but the account file allows 111122223333 only")
+	for _, res := range r.All() {
+		assert.Check(t, res.Type == "pulumi:providers:aws" || res.Type == owner.Type, "%s %s was registered", res.Type, res.Name)
+	}
+}
