@@ -9,6 +9,7 @@ import (
 
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/acm"
+	"tombolo/lab/aws/apimodel"
 	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
@@ -99,7 +100,23 @@ func allTypes() map[string]*standin.Type {
 	} {
 		maps.Copy(types, service)
 	}
+	for token, typ := range types {
+		typ.Validate = withModel(token, typ.Validate)
+	}
 	return types
+}
+
+// withModel holds inputs against AWS's model of the call, too, after what the
+// type itself checks.
+func withModel(token string, own func(standin.Props) []standin.Problem) func(standin.Props) []standin.Problem {
+	return func(in standin.Props) []standin.Problem {
+		if own != nil {
+			if problems := own(in); len(problems) > 0 {
+				return problems
+			}
+		}
+		return apimodel.Check(token, in)
+	}
 }
 
 func allFunctions() map[string]*standin.Function {
