@@ -24,7 +24,7 @@ func TestFileSystemRefusals(t *testing.T) {
 		{
 			"no key", efs.FileSystemType,
 			props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001"},
-			"NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001' does not exist",
+			"BadRequest: Failed to use the KMS key arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001: NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001' does not exist",
 		},
 		{"token used", efs.FileSystemType, func(w *world) props {
 			w.fileSystem(props{"creationToken": "demo"})
@@ -38,7 +38,9 @@ func TestFileSystemRefusals(t *testing.T) {
 			"BadRequest: A lifecycle policy has exactly one transition",
 		},
 		{"no file system", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": "fs-00000001", "subnetId": w.subnetA.id} }, "FileSystemNotFound: File system 'fs-00000001' does not exist."},
-		{"no subnet", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": "subnet-00000001"} }, "SubnetNotFound: The subnet ID 'subnet-00000001' does not exist"},
+		{"no subnet", efs.MountTargetType, func(w *world) props {
+			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": "subnet-00000001"}
+		}, "SubnetNotFound: The subnet ID 'subnet-00000001' does not exist"},
 		{"no group", efs.MountTargetType, func(w *world) props {
 			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{"sg-00000001"}}
 		}, "SecurityGroupNotFound: The security group 'sg-00000001' does not exist"},

@@ -316,6 +316,9 @@ func refuses(t *testing.T, err error, want string) {
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "%!") {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
+	if err != nil {
+		checkCode(t, err)
+	}
 }
 
 // denied asserts that AWS refuses to make a resource.

@@ -42,7 +42,7 @@ func endpointTypes() map[string]*standin.Type {
 				},
 				{
 					Path: []string{"securityGroupIds"}, To: SecurityGroupType,
-					Missing: standin.Refusal{Code: "InvalidSecurityGroupId.NotFound", Message: "The security group ID '%s' does not exist"},
+					Missing: standin.Refusal{Code: "InvalidSecurityGroupID.NotFound", Message: "The security group ID '%s' does not exist"},
 				},
 			},
 			Create: createEndpoint,

@@ -168,21 +168,12 @@ func checkClusterKey(c *standin.Call) error {
 	}
 	key, err := kms.UsableKey(c, arn)
 	if err != nil {
-		return c.Refusef("InvalidParameterException", "Failed to use the KMS key %s: %s", arn, afterCode(err))
+		return c.Refusef("InvalidParameterException", "Failed to use the KMS key %s: %s", arn, account.Reason(err))
 	}
 	if key.Outputs.Str("keyUsage") != "ENCRYPT_DECRYPT" || key.Outputs.Str("customerMasterKeySpec") != "SYMMETRIC_DEFAULT" {
 		return c.Refusef("InvalidParameterException", "The KMS key %s must be symmetric and usable for encryption", arn)
 	}
 	return nil
-}
-
-// afterCode is the message of an AWS error.
-func afterCode(err error) string {
-	var e *account.Error
-	if errors.As(err, &e) {
-		return e.Code + ": " + e.Message
-	}
-	return err.Error()
 }
 
 // describeCluster fills in what EKS computes before the control plane runs.
