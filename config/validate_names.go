@@ -38,6 +38,10 @@ type growth struct {
 func (v *validator) names() {
 	name := v.c.Name
 	v.fits("name", growth{"the control plane's IAM role", name + "-cluster", maxRoleName})
+	// By GroupName of CreateSecurityGroup in the EC2 API.
+	if strings.HasPrefix(name, "sg-") {
+		v.problem("name", "begin it otherwise", "%s begins the names of security groups, and EC2 allows none that begins with sg-", wording.Quote(name))
+	}
 }
 
 // fits reports a name that becomes too long.

@@ -161,7 +161,7 @@ func (v *validator) endpoints(n Network) {
 }
 
 func (v *validator) endpoint(at strict.Path, name string) {
-	short, full := strings.CutPrefix(name, "com.amazonaws.")
+	short, full := strings.CutPrefix(strings.TrimPrefix(name, "cn."), "com.amazonaws.")
 	switch {
 	case full:
 		_, short, _ = strings.Cut(short, ".")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -16,6 +17,10 @@ const (
 	maxInstanceTypes = 20
 	maxTaints        = 50
 	maxNodeLabels    = 50
+	// maxNodeKey is the length of the key of a label or taint with its prefix, by
+	// labelKey and taintKey of the EKS API's model (models/apis/eks/2017-11-01 of
+	// github.com/aws/aws-sdk-go v1.55.8). Kubernetes allows 63 without the prefix.
+	maxNodeKey = 63
 )
 
 func (v *validator) nodeGroups(groups []NodeGroup) {
@@ -74,9 +79,26 @@ func (v *validator) nodeLabels(at strict.Path, labels map[string]string) {
 		v.problem(at, "remove some", "has %d labels; EKS allows %d", len(labels), maxNodeLabels)
 	}
 	v.labels(at, labels)
-	for key := range labels {
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		v.notReserved(at.Key(key), key)
+		if reason, remedy := tooLongOnNodes(key); reason != "" {
+			v.keyProblem(at.Key(key), remedy, "%s", reason)
+		}
+		// By labelValue of the same model. Kubernetes has labels without a value.
+		if labels[key] == "" {
+			v.problem(at.Key(key), `give it one, such as "true"`, "has no value; EKS needs one for the label of a node group")
+		}
 	}
+}
+
+// tooLongOnNodes says what is wrong with a key that Kubernetes takes and a
+// node group does not; empty for others.
+func tooLongOnNodes(key string) (reason, remedy string) {
+	if len(key) <= maxNodeKey || len(validation.IsQualifiedName(key)) > 0 {
+		return "", ""
+	}
+	return fmt.Sprintf("the key has %d characters with its prefix; EKS allows %d on a node group", len(key), maxNodeKey),
+		fmt.Sprintf("shorten it by %d", len(key)-maxNodeKey)
 }
 
 func (v *validator) notReserved(at strict.Path, key string) {
@@ -100,7 +122,10 @@ func (v *validator) taints(list strict.Path, taints []Taint) {
 		if !v.doc.Sound(at.Field("key")) {
 			continue
 		}
+		reason, remedy := tooLongOnNodes(t.Key)
 		switch owner := reservedForNodes(t.Key); {
+		case reason != "":
+			v.problem(at.Field("key"), remedy, "%s", reason)
 		case len(validation.IsQualifiedName(t.Key)) > 0:
 			v.problem(at.Field("key"), keyRemedy, "%s cannot be the key of a taint", wording.Quote(t.Key))
 		case owner != "":

@@ -12,6 +12,28 @@ import (
 // gatewayService tells the two services that AWS offers as gateway endpoints.
 func gatewayService(service string) bool { return service == "s3" || service == "dynamodb" }
 
+// chinaServices are the services whose interface endpoints in China begin with
+// cn.com.amazonaws; others begin with com.amazonaws, as everywhere. Both regions have
+// the same of those that a cluster file can name. Source: getDefaultEndpointPrefix
+// in packages/aws-cdk-lib/aws-ec2/lib/vpc-endpoint.ts of aws/aws-cdk, which has it from
+// aws ec2 describe-vpc-endpoint-services.
+var chinaServices = []string{
+	"athena", "autoscaling", "cloudformation", "ebs", "ec2", "ecr.api", "ecr.dkr", "eks", "elasticache", "elasticfilesystem",
+	"execute-api", "fsx", "kinesis-streams", "lambda", "monitoring", "rds", "redshift", "sagemaker.api", "sagemaker.runtime",
+	"sms", "sqs", "states", "sts", "synthetics", "transfer", "xray",
+	// That list is older than eks-auth. EKS and its newer endpoints go together.
+	"eks-auth",
+}
+
+// serviceName is what EC2 calls the endpoint service of a short name.
+func serviceName(region, service string) string {
+	name := "com.amazonaws." + region + "." + service
+	if strings.HasPrefix(region, "cn-") && slices.Contains(chinaServices, service) {
+		return "cn." + name
+	}
+	return name
+}
+
 func (b *vpcBuilder) makeGatewayEndpoints() error {
 	var tables pulumi.StringArray
 	for _, t := range b.privateTables {
@@ -56,7 +78,7 @@ func (b *vpcBuilder) makeInterfaceEndpoints() error {
 func (b *vpcBuilder) endpoint(service string, args ec2.VpcEndpointArgs) error {
 	name := "endpoint-" + strings.ReplaceAll(service, ".", "-")
 	args.VpcId = b.vpc.ID()
-	args.ServiceName = pulumi.String("com.amazonaws." + b.args.Region + "." + service)
+	args.ServiceName = pulumi.String(serviceName(b.args.Region, service))
 	args.Tags = b.tags(name)
 	e, err := ec2.NewVpcEndpoint(b.ctx, b.name+"-"+name, &args, b.parent)
 	b.routing = append(b.routing, e)

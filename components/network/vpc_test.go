@@ -121,6 +121,23 @@ func TestPrivateSubnetByZone(t *testing.T) {
 	}
 }
 
+func TestEndpointServiceNames(t *testing.T) {
+	for want, of := range map[string][2]string{
+		"com.amazonaws.eu-central-1.ecr.api":   {"eu-central-1", "ecr.api"},
+		"com.amazonaws.us-gov-west-1.sts":      {"us-gov-west-1", "sts"},
+		"cn.com.amazonaws.cn-north-1.ecr.dkr":  {"cn-north-1", "ecr.dkr"},
+		"cn.com.amazonaws.cn-northwest-1.ec2":  {"cn-northwest-1", "ec2"},
+		"cn.com.amazonaws.cn-north-1.sts":      {"cn-north-1", "sts"},
+		"com.amazonaws.cn-north-1.logs":        {"cn-north-1", "logs"},
+		"com.amazonaws.cn-northwest-1.s3":      {"cn-northwest-1", "s3"},
+		"cn.com.amazonaws.cn-north-1.eks-auth": {"cn-north-1", "eks-auth"},
+	} {
+		if got := serviceName(of[0], of[1]); got != want {
+			t.Errorf("the service %s in %s is %s, expected %s", of[1], of[0], got, want)
+		}
+	}
+}
+
 func TestEndpoints(t *testing.T) {
 	r, _, _ := build(t, threeZones())
 	for name, kind := range map[string]string{

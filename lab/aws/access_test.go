@@ -26,7 +26,7 @@ func TestNodeEntryRefusals(t *testing.T) {
 		{"user", eks.AccessEntryType, func(w *world) props {
 			return standin.Merged(w.karpenterNodes(), props{"userName": "node"})
 		}, "InvalidParameterException: The userName cannot be specified for access entries of type EC2_LINUX"},
-		{"type", eks.AccessEntryType, func(w *world) props { return standin.Merged(w.karpenterNodes(), props{"type": "LINUX"}) }, "InvalidParameterException: The specified type is invalid: LINUX."},
+		{"type", eks.AccessEntryType, func(w *world) props { return standin.Merged(w.karpenterNodes(), props{"type": "LINUX"}) }, `type: expected type to be one of ["STANDARD" "EC2_LINUX"`},
 		{"no role", eks.AccessEntryType, func(w *world) props {
 			return standin.Merged(w.karpenterNodes(), props{"principalArn": "arn:aws:iam::111122223333:role/nobody"})
 		}, "InvalidParameterException: The specified principalArn is invalid: invalid principal."},

@@ -9,6 +9,7 @@ import (
 
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/acm"
+	"tombolo/lab/aws/apimodel"
 	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
@@ -74,7 +75,7 @@ func catalogue() *standin.Catalogue {
 		Types: allTypes(), Functions: allFunctions(),
 		Configuration: account.Configuration(),
 		Answers:       account.Answers{},
-		LimitExceeded: standin.Refusal{Code: "LimitExceededException", Message: "The quota of the account has been reached."},
+		LimitExceeded: standin.Refusal{Code: "LimitExceededException", Message: limitReached},
 		Reference:     "arn",
 		Names:         names(),
 		AllTags:       "tagsAll",
@@ -99,7 +100,45 @@ func allTypes() map[string]*standin.Type {
 	} {
 		maps.Copy(types, service)
 	}
+	for token, typ := range types {
+		typ.Validate = withModel(token, typ.Validate)
+		if code := quotas[token]; code != "" {
+			typ.LimitExceeded = standin.Refusal{Code: code, Message: limitReached}
+		}
+	}
 	return types
+}
+
+const limitReached = "The quota of the account has been reached."
+
+// quotas are the codes with which a quota ends the creation of a resource, of
+// types that have no message of their own for it. The test holds them against
+// AWS's models.
+var quotas = map[string]string{
+	ec2.SubnetType: "SubnetLimitExceeded", ec2.RouteTableType: "RouteTableLimitExceeded", ec2.RouteType: "RouteLimitExceeded",
+	ec2.EndpointType: "VpcEndpointLimitExceeded", ec2.InterfaceType: "NetworkInterfaceLimitExceeded", ec2.InstanceType: "InstanceLimitExceeded",
+	ec2.VolumeType: "VolumeLimitExceeded", ec2.SnapshotType: "SnapshotLimitExceeded", ec2.LaunchTemplateType: "MaxTemplateLimitExceeded",
+	ec2.GroupRuleType: "RulesPerSecurityGroupLimitExceeded", ec2.IngressRuleType: "RulesPerSecurityGroupLimitExceeded",
+	ec2.EgressRuleType: "RulesPerSecurityGroupLimitExceeded", ec2.TagType: "TagLimitExceeded",
+	iam.PolicyType: "LimitExceeded", iam.RolePolicyType: "LimitExceeded", iam.AttachmentType: "LimitExceeded",
+	iam.OIDCProviderType: "LimitExceeded", iam.InstanceProfileType: "LimitExceeded",
+	eks.AccessEntryType: "ResourceLimitExceededException", eks.PodIdentityType: "ResourceLimitExceededException",
+	efs.FileSystemType: "FileSystemLimitExceeded", efs.MountTargetType: "NetworkInterfaceLimitExceeded",
+	elb.LoadBalancerType: "TooManyLoadBalancers", elb.TargetGroupType: "TooManyTargetGroups", elb.ListenerType: "TooManyListeners",
+	route53.ZoneType: "TooManyHostedZones", s3.BucketType: "TooManyBuckets",
+}
+
+// withModel holds inputs against AWS's model of the call, too, after what the
+// type itself checks.
+func withModel(token string, own func(standin.Props) []standin.Problem) func(standin.Props) []standin.Problem {
+	return func(in standin.Props) []standin.Problem {
+		if own != nil {
+			if problems := own(in); len(problems) > 0 {
+				return problems
+			}
+		}
+		return apimodel.Check(token, in)
+	}
 }
 
 func allFunctions() map[string]*standin.Function {

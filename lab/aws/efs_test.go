@@ -20,11 +20,11 @@ func (w *world) fileSystem(change props) *thing {
 func TestFileSystemRefusals(t *testing.T) {
 	refused(t, newNetwork, []attempt{
 		{"mode", efs.FileSystemType, props{"performanceMode": "fast"}, `expected performanceMode to be one of ["generalPurpose" "maxIO"], got fast`},
-		{"key without encryption", efs.FileSystemType, props{"kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"}, "encrypted must be set to true when kms_key_id is specified"},
+		{"key without encryption", efs.FileSystemType, props{"kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001"}, "encrypted must be set to true when kms_key_id is specified"},
 		{
 			"no key", efs.FileSystemType,
-			props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/1"},
-			"NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/1' does not exist",
+			props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001"},
+			"BadRequest: Failed to use the KMS key arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001: NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001' does not exist",
 		},
 		{"token used", efs.FileSystemType, func(w *world) props {
 			w.fileSystem(props{"creationToken": "demo"})
@@ -37,11 +37,13 @@ func TestFileSystemRefusals(t *testing.T) {
 			props{"lifecyclePolicies": []any{map[string]any{"transitionToIa": "AFTER_30_DAYS", "transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}}},
 			"BadRequest: A lifecycle policy has exactly one transition",
 		},
-		{"no file system", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": "fs-1", "subnetId": w.subnetA.id} }, "FileSystemNotFound: File system 'fs-1' does not exist."},
-		{"no subnet", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": "subnet-1"} }, "SubnetNotFound: The subnet ID 'subnet-1' does not exist"},
+		{"no file system", efs.MountTargetType, func(w *world) props { return props{"fileSystemId": "fs-00000001", "subnetId": w.subnetA.id} }, "FileSystemNotFound: File system 'fs-00000001' does not exist."},
+		{"no subnet", efs.MountTargetType, func(w *world) props {
+			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": "subnet-00000001"}
+		}, "SubnetNotFound: The subnet ID 'subnet-00000001' does not exist"},
 		{"no group", efs.MountTargetType, func(w *world) props {
-			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{"sg-1"}}
-		}, "SecurityGroupNotFound: The security group 'sg-1' does not exist"},
+			return props{"fileSystemId": w.fileSystem(nil).id, "subnetId": w.subnetA.id, "securityGroups": []any{"sg-00000001"}}
+		}, "SecurityGroupNotFound: The security group 'sg-00000001' does not exist"},
 		{"group of another network", efs.MountTargetType, func(w *world) props {
 			other := w.make(ec2.VPCType, "other", props{"cidrBlock": "10.9.0.0/16"})
 			group := w.make(ec2.SecurityGroupType, "other", props{"vpcId": other.id})
@@ -66,7 +68,7 @@ func TestFileSystemRefusals(t *testing.T) {
 		{"zone of one-zone storage", efs.MountTargetType, func(w *world) props {
 			return props{"fileSystemId": w.fileSystem(props{"availabilityZoneName": "eu-central-1a"}).id, "subnetId": w.subnetB.id}
 		}, "AvailabilityZonesMismatch: The file system is in the availability zone eu-central-1a only"},
-		{"backup of nothing", efs.BackupPolicyType, props{"fileSystemId": "fs-1", "backupPolicy": map[string]any{"status": "ENABLED"}}, "FileSystemNotFound: File system 'fs-1' does not exist."},
+		{"backup of nothing", efs.BackupPolicyType, props{"fileSystemId": "fs-00000001", "backupPolicy": map[string]any{"status": "ENABLED"}}, "FileSystemNotFound: File system 'fs-00000001' does not exist."},
 		{"backup status", efs.BackupPolicyType, func(w *world) props {
 			return props{"fileSystemId": w.fileSystem(nil).id, "backupPolicy": map[string]any{"status": "ON"}}
 		}, `expected status to be one of ["DISABLED" "ENABLED"], got ON`},

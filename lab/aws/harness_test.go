@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 	"gotest.tools/v3/assert"
 
+	"tombolo/lab/aws/apimodel"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
@@ -159,6 +160,9 @@ func (a *bench) try(token, name string, in props) (*thing, error) {
 	inputs, failures := a.check(token, name, nil, in)
 	if failures != "" {
 		return nil, errors.New(failures)
+	}
+	if unmapped := apimodel.Unmapped(token, inputs); len(unmapped) > 0 {
+		a.t.Errorf("no call of AWS's takes these inputs of %s: %v; add them to apimodel/calls.json", token, unmapped)
 	}
 	res, err := a.server.Create(a.t.Context(), &pulumirpc.CreateRequest{Urn: urnOf(token, name), Properties: a.wire(inputs)})
 	if err != nil {
@@ -311,6 +315,9 @@ func refuses(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "%!") {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	if err != nil {
+		checkCode(t, err)
 	}
 }
 

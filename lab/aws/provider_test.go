@@ -97,7 +97,7 @@ func TestReplacements(t *testing.T) {
 		{w.nodeRole, props{"name": "other"}, []string{"name"}, false},
 		{w.nodeRole, props{"description": "other"}, nil, false},
 		{w.cluster, props{"version": "1.35"}, nil, false},
-		{w.cluster, props{"roleArn": "other"}, []string{"roleArn"}, true},
+		{w.cluster, props{"roleArn": "arn:aws:iam::111122223333:role/other"}, []string{"roleArn"}, true},
 		{w.cluster, props{"vpcConfig": standin.Merged(w.cluster.in.Sub("vpcConfig"), props{"endpointPrivateAccess": true})}, nil, false},
 		{w.nodes, props{"instanceTypes": []any{"m7i.xlarge"}}, []string{"instanceTypes"}, false},
 		{w.nodes, props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 3, "maxSize": 3}}, nil, false},

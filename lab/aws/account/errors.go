@@ -2,6 +2,7 @@ package account
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,16 @@ func (e *Error) Error() string {
 	}
 	return fmt.Sprintf("%s: operation error %s: %s, %shttps response error StatusCode: %d, RequestID: %s, %s%s: %s",
 		e.doing, e.service, e.operation, tries, e.status, RequestID(), prefix, e.Code, e.Message)
+}
+
+// Reason is the code and message of a refusal by AWS, for a service that asked
+// another.
+func Reason(err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code + ": " + e.Message
+	}
+	return err.Error()
 }
 
 // RequestID makes the id of a request.

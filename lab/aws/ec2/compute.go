@@ -78,9 +78,6 @@ func checkLaunchTemplate(c *standin.Call) error {
 		return c.Refusef("InvalidParameterValue", "The following supplied instance types do not exist: [%s]", typ)
 	}
 	options := c.In().Sub("metadataOptions")
-	if tokens := options.Str("httpTokens"); tokens != "" && tokens != "required" && tokens != "optional" {
-		return c.Refusef("InvalidParameterValue", "Invalid value '%s' for HttpTokens.", tokens)
-	}
 	if hops := options.Integer("httpPutResponseHopLimit"); options.Has("httpPutResponseHopLimit") && (hops < 1 || hops > 64) {
 		return c.Refusef("InvalidParameterValue", "Invalid value '%d' for HttpPutResponseHopLimit. It must be between 1 and 64.", hops)
 	}

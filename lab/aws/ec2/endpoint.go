@@ -2,7 +2,6 @@ package ec2
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
@@ -18,6 +17,28 @@ var endpointServices = []string{
 	"s3", "dynamodb", "ec2", "ec2messages", "ecr.api", "ecr.dkr", "eks", "eks-auth", "elasticfilesystem",
 	"elasticloadbalancing", "autoscaling", "guardduty-data", "kms", "logs", "monitoring", "events",
 	"secretsmanager", "sns", "sqs", "ssm", "ssmmessages", "sts", "xray", "aps-workspaces", "acm-pca", "ebs",
+}
+
+// chinaServices are those of endpointServices that are called
+// cn.com.amazonaws.<region>.<service> in China, as interface endpoints: by what
+// aws ec2 describe-vpc-endpoint-services lists there, in the issues 25329 and
+// 25333 of aws/aws-cdk.
+var chinaServices = []string{
+	"ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "elasticfilesystem", "autoscaling", "monitoring", "sqs", "sts", "xray", "ebs",
+}
+
+// shortName is the service in a name; empty when a region has none of that name.
+func shortName(region, name string) string {
+	for _, short := range endpointServices {
+		prefix := "com.amazonaws."
+		if account.Partition(region) == "aws-cn" && slices.Contains(chinaServices, short) {
+			prefix = "cn.com.amazonaws."
+		}
+		if name == prefix+region+"."+short {
+			return short
+		}
+	}
+	return ""
 }
 
 func endpointTypes() map[string]*standin.Type {
@@ -42,7 +63,7 @@ func endpointTypes() map[string]*standin.Type {
 				},
 				{
 					Path: []string{"securityGroupIds"}, To: SecurityGroupType,
-					Missing: standin.Refusal{Code: "InvalidSecurityGroupId.NotFound", Message: "The security group ID '%s' does not exist"},
+					Missing: standin.Refusal{Code: "InvalidSecurityGroupID.NotFound", Message: "The security group ID '%s' does not exist"},
 				},
 			},
 			Create: createEndpoint,
@@ -83,8 +104,8 @@ func createEndpoint(c *standin.Call) (string, error) {
 func checkEndpoint(c *standin.Call) error {
 	in := c.In()
 	service := in.Str("serviceName")
-	short, found := strings.CutPrefix(service, "com.amazonaws."+c.Region+".")
-	if !found || !slices.Contains(endpointServices, short) {
+	short := shortName(c.Region, service)
+	if short == "" {
 		return c.Refusef("InvalidServiceName", "The Vpc Endpoint Service '%s' does not exist", service)
 	}
 	gateway := in.Str("vpcEndpointType") == "Gateway"

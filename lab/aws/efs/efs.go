@@ -146,7 +146,7 @@ func createFileSystem(c *standin.Call) (string, error) {
 	}
 	if key := c.In().Str("kmsKeyId"); key != "" {
 		if _, err := kms.UsableKey(c, key); err != nil {
-			return "", err
+			return "", c.Refusef("BadRequest", "Failed to use the KMS key %s: %s", key, account.Reason(err))
 		}
 	}
 	id := account.NewID("fs")

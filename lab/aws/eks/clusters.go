@@ -74,15 +74,6 @@ func toSubnets(path ...string) standin.Reference {
 
 func validateCluster(in standin.Props) []standin.Problem {
 	problems := standin.Matching(in, "name", clusterName, `invalid value for name (must match ^[0-9A-Za-z][A-Za-z0-9\-_]*$, up to 100 characters), got `)
-	types := []string{"api", "audit", "authenticator", "controllerManager", "scheduler"}
-	for _, t := range in.List("enabledClusterLogTypes") {
-		if !slices.Contains(types, t) {
-			problems = append(problems, standin.Problem{Path: "enabledClusterLogTypes", Reason: fmt.Sprintf("expected enabledClusterLogTypes to be one of %v, got %s", types, t)})
-		}
-	}
-	for _, p := range standin.OneOf(in.Sub("accessConfig"), "authenticationMode", "API", "API_AND_CONFIG_MAP", "CONFIG_MAP") {
-		problems = append(problems, standin.Problem{Path: "accessConfig." + p.Path, Reason: p.Reason})
-	}
 	if in.Has("vpcConfig") && !standin.HasUnknown(in["vpcConfig"]) && !in.Sub("vpcConfig").Has("subnetIds") {
 		problems = append(problems, standin.Missing("vpcConfig.subnetIds", "subnetIds"))
 	}
@@ -168,21 +159,12 @@ func checkClusterKey(c *standin.Call) error {
 	}
 	key, err := kms.UsableKey(c, arn)
 	if err != nil {
-		return c.Refusef("InvalidParameterException", "Failed to use the KMS key %s: %s", arn, afterCode(err))
+		return c.Refusef("InvalidParameterException", "Failed to use the KMS key %s: %s", arn, account.Reason(err))
 	}
 	if key.Outputs.Str("keyUsage") != "ENCRYPT_DECRYPT" || key.Outputs.Str("customerMasterKeySpec") != "SYMMETRIC_DEFAULT" {
 		return c.Refusef("InvalidParameterException", "The KMS key %s must be symmetric and usable for encryption", arn)
 	}
 	return nil
-}
-
-// afterCode is the message of an AWS error.
-func afterCode(err error) string {
-	var e *account.Error
-	if errors.As(err, &e) {
-		return e.Code + ": " + e.Message
-	}
-	return err.Error()
 }
 
 // describeCluster fills in what EKS computes before the control plane runs.

@@ -54,17 +54,12 @@ func eksNodeTypes() map[string]*standin.Type {
 	}
 }
 
+// validateNodeGroup checks what AWS's model of the call does not have.
 func validateNodeGroup(in standin.Props) []standin.Problem {
-	problems := standin.OneOf(in, "capacityType", "ON_DEMAND", "SPOT", "CAPACITY_BLOCK")
 	if name := in.Str("nodeGroupName"); len(name) > 63 {
-		problems = append(problems, standin.Problem{Path: "nodeGroupName", Reason: "expected length of nodeGroupName to be in the range (0 - 63), got " + name})
+		return []standin.Problem{{Path: "nodeGroupName", Reason: "expected length of nodeGroupName to be in the range (0 - 63), got " + name}}
 	}
-	for i, t := range in.Objects("taints") {
-		if e := t.Str("effect"); e != "" && taintEffects[e] == "" {
-			problems = append(problems, standin.Problem{Path: fmt.Sprintf("taints[%d].effect", i), Reason: fmt.Sprintf("expected effect to be one of %v, got %s", standin.SortedKeys(taintEffects), e)})
-		}
-	}
-	return problems
+	return nil
 }
 
 // taintEffects in EKS's spelling and in Kubernetes'.

@@ -1,0 +1,182 @@
+package aws
+
+import (
+	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/lab/aws/apimodel"
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/aws/eks"
+	"tombolo/lab/aws/iam"
+)
+
+// The models have every call that a type stands for, and say what becomes of its
+// inputs.
+func TestTypesStandForCallsOfAWS(t *testing.T) {
+	for token, typ := range allTypes() {
+		m, known := apimodel.Of(token)
+		assert.Check(t, known, "%s is not among the types of apimodel/calls.json", token)
+		service := cmp.Or(typ.API.Service, "S3")
+		assert.Check(t, is.Equal(m.Service, service), token)
+		for _, call := range []string{typ.API.Create, typ.API.Update, typ.API.Remove} {
+			_, known := apimodel.Errors(service, call)
+			assert.Check(t, known || call == "", "%s: the model of %s has no call %s", token, service, call)
+		}
+	}
+}
+
+// serviceOf are the services of the packages beside this test.
+var serviceOf = map[string]string{
+	"acm": "ACM", "ec2": "EC2", "efs": "EFS", "eks": "EKS", "elb": "Elastic Load Balancing v2", "events": "EventBridge", "iam": "IAM",
+	"kms": "KMS", "logs": "CloudWatch Logs", "route53": "Route 53", "s3": "S3", "sqs": "SQS",
+}
+
+// commonCodes can come from every call: those of the query protocol's services by
+// https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html, and
+// of newer ones by
+// https://smithy.io/2.0/spec/constraint-traits.html, smithy.framework#ValidationException.
+var commonCodes = []string{"InvalidParameterValue", "ValidationError", "ValidationException"}
+
+// Every code that the stand-in's code names is one of its service's.
+func TestErrorCodesAreAWSs(t *testing.T) {
+	known, checked := serviceCodes(), 0
+	for dir, service := range serviceOf {
+		for _, code := range codesIn(t, dir) {
+			checked++
+			if !slices.Contains(known[service], code) {
+				t.Errorf("lab/aws/%s returns %s, which is no error of %s", dir, code, service)
+			}
+		}
+	}
+	assert.Check(t, checked > 100, "only %d codes were found", checked)
+}
+
+// A quota of a type ends in a code of the call that makes it. Types without one
+// of their own have no quota that anybody meets.
+func TestQuotaCodesAreAWSs(t *testing.T) {
+	for token, typ := range allTypes() {
+		if code := typ.LimitExceeded.Code; code != "" {
+			service := cmp.Or(typ.API.Service, "S3")
+			codes, _ := apimodel.Errors(service, typ.API.Create)
+			codes = slices.Concat(codes, apimodel.Documented(service))
+			assert.Check(t, slices.Contains(codes, code), "%s: %s never answers %s", token, typ.API.Create, code)
+		}
+	}
+}
+
+// serviceCodes are the codes of the calls that the types of a service stand for.
+func serviceCodes() map[string][]string {
+	known := map[string][]string{}
+	for _, service := range serviceOf {
+		known[service] = append(slices.Clone(commonCodes), apimodel.Documented(service)...)
+	}
+	for _, typ := range allTypes() {
+		service := cmp.Or(typ.API.Service, "S3")
+		for _, call := range []string{typ.API.Create, typ.API.Update, typ.API.Remove} {
+			codes, _ := apimodel.Errors(service, call)
+			known[service] = append(known[service], codes...)
+		}
+	}
+	return known
+}
+
+// codesIn finds the codes in a package: the first argument of Refusef, and the
+// field Code.
+func codesIn(t *testing.T, dir string) []string {
+	t.Helper()
+	var codes []string
+	add := func(e ast.Expr) {
+		if lit, is := e.(*ast.BasicLit); is && lit.Kind == token.STRING {
+			code, err := strconv.Unquote(lit.Value)
+			assert.NilError(t, err)
+			codes = append(codes, code)
+		}
+	}
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if f, is := n.Fun.(*ast.SelectorExpr); is && f.Sel.Name == "Refusef" {
+					add(n.Args[0])
+				}
+			case *ast.KeyValueExpr:
+				if key, is := n.Key.(*ast.Ident); is && key.Name == "Code" {
+					add(n.Value)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	assert.NilError(t, err)
+	return codes
+}
+
+var operationError = regexp.MustCompile(`operation error ([^:]+): (\w+), https response error StatusCode: \d+, RequestID: [^,]*, (?:api error )?([\w.]+): `)
+
+// checkCode holds an error against the model of its call.
+func checkCode(t *testing.T, err error) {
+	t.Helper()
+	for _, m := range operationError.FindAllStringSubmatch(err.Error(), -1) {
+		service, call, code := m[1], m[2], m[3]
+		codes, modelled := apimodel.Errors(service, call)
+		codes = slices.Concat(codes, commonCodes, apimodel.Documented(service))
+		if modelled && !slices.Contains(codes, code) {
+			t.Errorf("%s of %s never answers %s", call, service, code)
+		}
+	}
+}
+
+func TestValuesThatTheModelsRefuse(t *testing.T) {
+	w := newWorld(t)
+	disk := func(kind string) props {
+		return props{"blockDeviceMappings": []any{map[string]any{"deviceName": "/dev/xvda", "ebs": map[string]any{"volumeType": kind}}}}
+	}
+	metadata := func(key string, value any) props { return props{"metadataOptions": map[string]any{key: value}} }
+	for _, tc := range []struct {
+		token string
+		in    props
+		want  string
+	}{
+		{ec2.LaunchTemplateType, disk("gp9"), `blockDeviceMappings[0].ebs.volumeType: expected blockDeviceMappings[0].ebs.volumeType to be one of ["standard" "io1" "io2" "gp2" "sc1" "st1" "gp3"], got gp9`},
+		{ec2.LaunchTemplateType, metadata("httpEndpoint", "on"), `expected metadataOptions.httpEndpoint to be one of ["disabled" "enabled"], got on`},
+		{ec2.LaunchTemplateType, metadata("httpTokens", "always"), `expected metadataOptions.httpTokens to be one of ["optional" "required"], got always`},
+		{ec2.LaunchTemplateType, metadata("instanceMetadataTags", "yes"), `expected metadataOptions.instanceMetadataTags to be one of ["disabled" "enabled"], got yes`},
+		{ec2.EIPType, props{"domain": "cloud"}, `expected domain to be one of ["vpc" "standard"], got cloud`},
+		{ec2.NatType, props{"subnetId": w.subnetA.id, "connectivityType": "both"}, `expected connectivityType to be one of ["private" "public"], got both`},
+		{ec2.EndpointType, props{"vpcId": w.vpc.id, "serviceName": "com.amazonaws.eu-central-1.s3", "vpcEndpointType": "gateway"}, `expected vpcEndpointType to be one of ["Interface" "Gateway" "GatewayLoadBalancer"], got gateway`},
+		{eks.NodeGroupType, w.nodeArgs(props{"amiType": "AL2023"}), "expected amiType to be one of ["},
+		{eks.NodeGroupType, w.nodeArgs(props{"scalingConfig": map[string]any{"minSize": -1, "desiredSize": 1, "maxSize": 1}}), "expected scalingConfig.minSize to be in the range (at least 0), got -1"},
+		{eks.NodeGroupType, w.nodeArgs(props{"scalingConfig": map[string]any{"minSize": 0, "desiredSize": 0, "maxSize": 0}}), "expected scalingConfig.maxSize to be in the range (at least 1), got 0"},
+		{eks.NodeGroupType, w.nodeArgs(props{"updateConfig": map[string]any{"maxUnavailablePercentage": 101}}), "expected updateConfig.maxUnavailablePercentage to be in the range (1 - 100), got 101"},
+		{eks.NodeGroupType, w.nodeArgs(props{"labels": map[string]any{"example.com/" + strings.Repeat("x", 52): "y"}}), "expected length of labels to be in the range (1 - 63), got example.com/xxx"},
+		{eks.NodeGroupType, w.nodeArgs(props{"labels": map[string]any{"x": ""}}), "expected length of labels.x to be in the range (1 - 63), got "},
+		{eks.NodeGroupType, w.nodeArgs(props{"taints": []any{map[string]any{"key": strings.Repeat("x", 64), "effect": "NO_SCHEDULE"}}}), "expected length of taints[0].key to be in the range (1 - 63), got xxx"},
+		{eks.AccessEntryType, props{"clusterName": "demo", "principalArn": "arn:aws:iam::111122223333:role/ops", "type": "standard"}, "expected type to be one of ["},
+		{eks.AccessEntryType, props{"clusterName": "demo", "principalArn": "ops"}, `"principalArn" (ops) is an invalid ARN: arn: invalid prefix`},
+		{eks.ClusterType, w.clusterArgs(props{"roleArn": "arn:aws:iam::1111:role/x"}), `"roleArn" (arn:aws:iam::1111:role/x) is an invalid ARN: invalid account ID value`},
+		{iam.AttachmentType, props{"role": w.nodeRole.id, "policyArn": "arn:amazon:iam::aws:policy/AmazonEKSWorkerNodePolicy"}, `is an invalid ARN: invalid partition value`},
+		{iam.RoleType, props{"assumeRolePolicy": nodeTrust, "name": "a role"}, "invalid value for name"},
+	} {
+		w.denied(tc.token, tc.in, tc.want)
+	}
+}
