@@ -37,10 +37,19 @@ func TestBackend(t *testing.T) {
 	write(filepath.Join(root, "Pulumi.yaml"), project+"backend:\n  url: s3://state?region=eu-central-1\n")
 	check(Options{}, "s3://state?region=eu-central-1")
 	t.Setenv("PULUMI_BACKEND_URL", "file://state/")
+	_, err := Options{Root: root}.Backend()
+	assert.Error(t, err, "Pulumi.yaml pins the state backend s3://state, and PULUMI_BACKEND_URL is file://"+filepath.Join(root, "state")+
+		"; nothing was started: unset the variable, correct Pulumi.yaml, or say which one with --backend")
+	check(Options{BackendURL: "gs://other"}, "gs://other")
+	t.Setenv("PULUMI_BACKEND_URL", "s3://state?region=eu-central-1")
+	check(Options{}, "s3://state?region=eu-central-1")
+	t.Setenv("PULUMI_BACKEND_URL", "file://state/")
+	write(filepath.Join(root, "Pulumi.yaml"), project)
 	check(Options{}, "file://"+filepath.Join(root, "state"))
 	check(Options{WorkDir: home}, "file://"+filepath.Join(home, "state"))
 	check(Options{Env: map[string]string{"PULUMI_BACKEND_URL": "file://~"}}, "file://"+home)
 	check(Options{BackendURL: "postgres://ada:secret@db/state"}, "postgres://ada@db/state")
+	check(Options{BackendURL: "postgres://ada@db/state?password=secret&sslmode=require"}, "postgres://ada@db/state?password=&sslmode=require")
 }
 
 // TestLoggedInToADirectory: the directory that `pulumi login` has chosen is a local

@@ -11,6 +11,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 
 	"tombolo/automation/backend"
+	"tombolo/automation/fault"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/stacks"
@@ -55,7 +56,8 @@ type Options struct {
 	Flags []string
 	// BackendURL of the Pulumi state. Default: PULUMI_BACKEND_URL of Env or
 	// of this process, else the one in Pulumi.yaml, else the backend the CLI is
-	// logged in to when the driver is made: it stays with that one.
+	// logged in to when the driver is made: it stays with that one. A variable of
+	// this process that contradicts Pulumi.yaml is an error.
 	BackendURL string
 	// SecretsProvider for new stacks, as in `pulumi stack init
 	// --secrets-provider`. Default: the backend's own.
@@ -103,6 +105,19 @@ func (o *Options) backend() (string, error) {
 	return backend.Search{Root: o.Root, Home: func() (string, error) { return pulumicli.Home(o.PulumiHome) }, Getenv: o.lookupEnv}.Find()
 }
 
+// refuseContradiction refuses a variable of the process that names another backend than
+// Pulumi.yaml pins. One in Env was given on purpose, as the lab's.
+func (o *Options) refuseContradiction() error {
+	if _, given := o.Env["PULUMI_BACKEND_URL"]; given {
+		return nil
+	}
+	what, err := (backend.Search{Root: o.Root}).Contradiction(os.Getenv("PULUMI_BACKEND_URL"), o.WorkDir)
+	if err != nil || what == "" {
+		return nil //nolint:nilerr // a project that cannot be read is reported by whoever needs it
+	}
+	return &fault.Error{What: what, Remedy: "nothing was started: unset the variable, correct Pulumi.yaml, or say which one with --backend"}
+}
+
 func (o *Options) setDefaults() error {
 	root, err := filepath.Abs(o.Root)
 	if err != nil {
@@ -125,6 +140,9 @@ func (o *Options) setDefaults() error {
 		o.CancelGrace = DefaultCancelGrace
 	}
 	if o.BackendURL == "" {
+		if err := o.refuseContradiction(); err != nil {
+			return err
+		}
 		o.BackendURL = o.lookupEnv("PULUMI_BACKEND_URL")
 	}
 	if o.PulumiHome == "" {

@@ -37,6 +37,16 @@ func (s Search) Find() (string, error) {
 	return "", nil
 }
 
+// Contradiction says that a variable names another backend than the project does: the
+// CLI takes the variable's, and the project is committed. "" is none.
+func (s Search) Contradiction(variable, workDir string) (string, error) {
+	pinned, err := s.inProject()
+	if err != nil || pinned == "" || variable == "" || Identity(pinned, workDir) == Identity(variable, workDir) {
+		return "", err
+	}
+	return fmt.Sprintf("Pulumi.yaml pins the state backend %s, and PULUMI_BACKEND_URL is %s", Shown(pinned, workDir), Shown(variable, workDir)), nil
+}
+
 // inProject is the backend that the project's Pulumi.yaml names.
 func (s Search) inProject() (string, error) {
 	text, err := os.ReadFile(filepath.Join(s.Root, "Pulumi.yaml"))
@@ -77,6 +87,44 @@ func (s Search) loggedIn() (string, error) {
 	return credentials.Current, nil
 }
 
+// Shown is the URL as people read it: without a user, a password, and options.
+func Shown(at, workDir string) string {
+	whole := Identity(at, workDir)
+	u, err := url.Parse(whole)
+	if err != nil {
+		return "with a URL that cannot be read"
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+// Again is the URL as it may stand in a command to repeat: with xxxxx in the place of
+// a password.
+func Again(at string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		return "<the same URL>"
+	}
+	if options := u.Query(); hidePasswords(options, "xxxxx") {
+		u.RawQuery = options.Encode()
+	}
+	return u.Redacted()
+}
+
+// hidePasswords replaces the passwords among a URL's options, such as those of
+// https://www.postgresql.org/docs/current/libpq-connect.html, and says whether there
+// were any.
+func hidePasswords(options url.Values, by string) bool {
+	found := false
+	for _, key := range []string{"password", "sslpassword"} {
+		if options.Has(key) {
+			options.Set(key, by)
+			found = true
+		}
+	}
+	return found
+}
+
 // Identity is the URL that tells a backend from others: a directory has its absolute
 // path, and a password is left out.
 func Identity(at, workDir string) string {
@@ -85,10 +133,13 @@ func Identity(at, workDir string) string {
 	}
 	parsed, err := url.Parse(at)
 	if err != nil {
-		return at
+		return at // as it is no URL, nothing can log in by it
 	}
 	if parsed.User != nil {
 		parsed.User = url.User(parsed.User.Username())
+	}
+	if options := parsed.Query(); hidePasswords(options, "") {
+		parsed.RawQuery = options.Encode()
 	}
 	return parsed.String()
 }

@@ -99,8 +99,14 @@ func (f Failed) reasons() []string {
 	return out
 }
 
-// Reason is one of the engine's errors as it is shown.
-func Reason(raw string) string { return shortened(unlisted(raw)) }
+// Reason is one of the engine's errors as it is shown: passwords in URLs, such as the
+// backend's, are not.
+func Reason(raw string) string {
+	return shortened(unlisted(password.ReplaceAllString(raw, "$1:xxxxx@")))
+}
+
+// password is one in a URL, after its user.
+var password = regexp.MustCompile(`(://[^/\s:@]*):[^/\s@]+@`)
 
 // Followed says that a reason is no cause: a component's provider reports that
 // the engine closed its connection, because something else had failed.

@@ -83,3 +83,11 @@ func TestRemedies(t *testing.T) {
 		}
 	}
 }
+
+// TestReasonHidesPasswords: the CLI repeats the backend's URL.
+func TestReasonHidesPasswords(t *testing.T) {
+	got := Reason("could not connect to postgres://ada:s3cret@db:5432/state?sslmode=require: connection refused")
+	if want := "could not connect to postgres://ada:xxxxx@db:5432/state?sslmode=require: connection refused"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -46,6 +46,9 @@ func (s second) harmless(t *testing.T) {
 	before := s.records(t)
 	first, second := s.ownerIn(t), ""
 	o := s.run(t, "up", "demo", "--yes", "--backend", s.backend)
+	if line, _, _ := strings.Cut(o.stderr, "\n"); strings.TrimSpace(line) != "state backend: "+s.backend {
+		t.Errorf("the first line is %q", line)
+	}
 	for _, want := range []string{"of another cluster demo: ", "owner " + first, "nothing was made", "--backend"} {
 		if o.code == 0 || !strings.Contains(o.stderr, want) {
 			t.Errorf("up on another backend: exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)

@@ -126,6 +126,7 @@ func destroyRun(ctx context.Context, o *Options) error {
 	if err := o.refuseUnconfirmed(all); err != nil {
 		return err
 	}
+	o.NameBackend()
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
 		if err := o.ask(ctx, all); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
@@ -58,7 +59,7 @@ func (g *Globals) again() []string {
 		out = append(out, "--lab")
 	}
 	if g.Backend != "" {
-		out = append(out, "--backend", ShellWord(g.Backend))
+		out = append(out, "--backend", ShellWord(backend.Again(g.Backend)))
 	}
 	return out
 }

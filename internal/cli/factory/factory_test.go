@@ -139,12 +139,22 @@ func TestEnterLabNeedsTools(t *testing.T) {
 	}
 }
 
+// TestBackend is named without what opens it.
+func TestBackend(t *testing.T) {
+	f := &Factory{Globals: &Globals{Backend: "postgres://ada:secret@db:5432/state?password=secret"}, Dir: checkout(t, "name: tombolo\n")}
+	if got, err := f.Backend(); err != nil || got != "postgres://db:5432/state" {
+		t.Errorf("people read %q, error %v", got, err)
+	}
+}
+
 // TestAgain: a remedy's command works on the same stacks as the one that failed.
 func TestAgain(t *testing.T) {
 	for want, g := range map[string]Globals{
 		"":      {},
 		"--lab": {Lab: true},
-		"--lab --backend 's3://b?a=1&b=it'\\''s'": {Lab: true, Backend: "s3://b?a=1&b=it's"},
+		"--lab --backend 's3://b?a=1&b=it'\\''s'":                   {Lab: true, Backend: "s3://b?a=1&b=it's"},
+		"--backend 'postgres://ada:xxxxx@db/state?sslmode=require'": {Backend: "postgres://ada:secret@db/state?sslmode=require"},
+		"--backend 'postgres://db/state?password=xxxxx'":            {Backend: "postgres://db/state?password=secret"},
 	} {
 		assert.Check(t, is.Equal(strings.Join(g.again(), " "), want))
 	}

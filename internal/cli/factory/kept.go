@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"tombolo/automation"
+	"tombolo/automation/backend"
 	"tombolo/automation/drift"
 	"tombolo/automation/rollout"
 	"tombolo/lab"
@@ -23,8 +24,18 @@ func (f *Factory) Journals() (rollout.Journals, error) {
 	if err != nil {
 		return rollout.Journals{}, err
 	}
-	backend, err := f.backend()
-	return rollout.Journals{Dir: dir, Backend: backend}, err
+	at, err := f.backend()
+	return rollout.Journals{Dir: dir, Backend: at}, err
+}
+
+// Backend is the URL of the Pulumi state that commands work on, as people read it; ""
+// when it is not known.
+func (f *Factory) Backend() (string, error) {
+	at, err := f.backend()
+	if at == "" || err != nil {
+		return "", err
+	}
+	return backend.Shown(at, ""), nil
 }
 
 // backend is the URL of the Pulumi state that a driver works on.

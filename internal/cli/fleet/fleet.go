@@ -51,6 +51,8 @@ type Fleet struct {
 	Root func() (string, error)
 	// Journals record the command's runs.
 	Journals func() (rollout.Journals, error)
+	// Backend is the URL of the Pulumi state, without credentials; "" when it is not known.
+	Backend func() (string, error)
 
 	// Choice of clusters.
 	clusters.Choice
@@ -80,7 +82,15 @@ type Fleet struct {
 func New(f *factory.Factory, o Operation) *Fleet {
 	return &Fleet{
 		Operation: o, Streams: f.Streams, Out: f.Streams.Out, Status: f.Status, Progress: f.Progress, JSON: f.JSON, Table: f.Table,
-		Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Root: f.Root, Journals: f.Journals,
+		Choice: clusters.Choice{Clusters: f.ClustersOrAll}, Root: f.Root, Journals: f.Journals, Backend: f.Backend,
+	}
+}
+
+// NameBackend says on which backend the command works. A backend that is not known is
+// reported by the driver.
+func (f *Fleet) NameBackend() {
+	if at, err := f.Backend(); err == nil && at != "" {
+		f.Status().Plain("state backend: %s", at)
 	}
 }
 

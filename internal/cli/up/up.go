@@ -107,6 +107,7 @@ func upRun(ctx context.Context, o *Options) error {
 	if err := o.Tools(all); err != nil {
 		return err
 	}
+	o.NameBackend()
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
 		if err := o.ready(ctx, s, all); err != nil {
 			return err
