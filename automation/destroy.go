@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
@@ -230,7 +231,28 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 		return err
 	})
 	result.Kept = kept
+	if err != nil {
+		s.protectAgain(ctx)
+	}
 	return s, result, err
+}
+
+// protectTimeout bounds protectAgain, also after an interruption: three calls of the
+// CLI, half a second each, and a slow bucket.
+const protectTimeout = 30 * time.Second
+
+// protectAgain puts back the protection that was taken off for a destruction that
+// failed. When it cannot, the next command does.
+func (s *session) protectAgain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), protectTimeout)
+	defer cancel()
+	st, err := s.driver.backend.State(ctx, s.name)
+	if err != nil || st == nil {
+		return
+	}
+	if _, err := s.driver.recovery(s.cluster).Protect(ctx, s.cluster, s.kind, st); err != nil {
+		s.driver.opts.Observer.Note(s.name, "what is left is not protected: "+err.Error()+"; the next up or destroy protects it")
+	}
 }
 
 // prepareDestroy writes into the state what the destruction needs there, and
@@ -240,14 +262,17 @@ func (s *session) prepareDestroy(ctx context.Context, st *backend.State, keepDat
 		Cloud: s.driver.cloud(s.cluster), KeepData: keepData, ControlPlane: s.driver.controlPlane(s.cluster, st),
 	}
 	edited, n, err := backend.Edit(st.Raw, p.Edit)
+	if err == nil {
+		edited, err = backend.WithUnprotected(st, edited)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("prepare stack %s for its destruction: %w", s.name, err)
 	}
 	if n == 0 {
 		return nil, nil
 	}
-	if err := s.importState(ctx, edited); err != nil {
-		return nil, s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "prepare the destruction of", Err: err})
+	if err := s.importState(ctx, "prepare the destruction of", st, edited); err != nil {
+		return nil, err
 	}
 	note := s.driver.noter(s.name)
 	if p.Unprotected > 0 {

@@ -8,7 +8,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/backend"
-	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/config"
 	"tombolo/internal/wording"
@@ -86,10 +85,7 @@ func (d *Driver) markDraining(ctx context.Context, c *config.Cluster, st *backen
 	if err != nil {
 		return err
 	}
-	if err := s.importState(ctx, edited); err != nil {
-		return d.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "write down that the cluster is being emptied in", Err: err})
-	}
-	return nil
+	return s.importState(ctx, "write down that the cluster is being emptied in", st, edited)
 }
 
 // marked is the state with the output that says so.

@@ -98,7 +98,7 @@ func New(o Options) (*Driver, error) {
 	})
 	d.backend = &backend.Backend{
 		URL: o.BackendURL, WorkDir: o.WorkDir, CLI: d.pulumi, Processes: process.Host{},
-		LockWait: o.LockWait, Flags: o.Flags, Note: o.Observer.Note,
+		LockWait: o.LockWait, Flags: o.Flags, Note: o.Observer.Note, Getenv: o.lookupEnv,
 	}
 	d.backend.KeepCopies(o.lookupEnv, d.env)
 	return d, nil

@@ -235,9 +235,13 @@ func flag(args []string, name string) string {
 }
 
 func export(d apitype.DeploymentV3) string {
-	inner, _ := json.Marshal(d)
-	out, _ := json.Marshal(apitype.UntypedDeployment{Version: 3, Deployment: inner})
+	out, _ := json.Marshal(rawOf(d))
 	return string(out)
+}
+
+func rawOf(d apitype.DeploymentV3) apitype.UntypedDeployment {
+	inner, _ := json.Marshal(d)
+	return apitype.UntypedDeployment{Version: 3, Deployment: inner}
 }
 
 // deployed is the state of a stack after up: the stack itself, a provider,

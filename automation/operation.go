@@ -33,7 +33,7 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 	s.observer.StackStarted(s.name, operation)
 	rec, err := s.attempt(ctx, operation, call)
 	var locked *backend.LockedError
-	if errors.As(err, &locked) && locked.Owner != nil && s.driver.backend.ReleaseStale(ctx, s.name, *locked.Owner) == nil {
+	if errors.As(err, &locked) && locked.Owner != nil && s.driver.backend.ReleaseLocks(ctx, s.name) == nil {
 		rec, err = s.attempt(ctx, operation, call)
 	}
 	if ctx.Err() != nil {
@@ -92,12 +92,19 @@ func (s *session) attempt(ctx context.Context, operation string, call engineCall
 // writes says that an operation writes the state.
 func writes(operation string) bool { return operation != "preview" }
 
-// importState replaces the state of the stack.
-func (s *session) importState(ctx context.Context, edited apitype.UntypedDeployment) error {
+// importState replaces the state of the stack, unless somebody works on it or it is not
+// as it was read any more: see backend.Backend.RequireUnmoved. Every import of the driver
+// goes through here, but those into scratch stacks, which nobody else has.
+func (s *session) importState(ctx context.Context, operation string, read *backend.State, edited apitype.UntypedDeployment) error {
 	if err := s.driver.backend.BeginCopies(s.name); err != nil {
 		return err
 	}
-	err := s.stack.Import(ctx, edited)
+	err := s.driver.backend.RequireUnmoved(ctx, s.name, read)
+	if err == nil {
+		if err = s.stack.Import(ctx, edited); err != nil {
+			err = s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: operation, Err: err})
+		}
+	}
 	if ended := s.driver.backend.EndCopies(s.name); ended != nil {
 		return errors.Join(err, ended)
 	}

@@ -22,9 +22,6 @@ import (
 // read the state may preview. The exception is a bootstrap that does not exist while
 // core does: it exists, empty, afterwards.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
-	if err := d.backend.Mend(ctx, stackNames(c)...); err != nil {
-		return Result{Cluster: c.Name}, err
-	}
 	if err := d.noteTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}

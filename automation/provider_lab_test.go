@@ -28,6 +28,8 @@ type providerStub struct {
 	// tagged are the ARNs that a look by tag finds; deleted, the ids of what was
 	// deleted, in order.
 	tagged, deleted []string
+	// creations are the names of what was made, in order.
+	creations []string
 }
 
 func serveCloud(t *testing.T) (*providerStub, string) {
@@ -133,6 +135,7 @@ func (c *providerStub) Create(ctx context.Context, r *pulumirpc.CreateRequest) (
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.roles[name] = r
+		c.creations = append(c.creations, name)
 	}
 	if hang, ok := c.hang[name]; ok && !r.GetPreview() {
 		hang(made)

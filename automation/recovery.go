@@ -5,7 +5,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
-	"tombolo/automation/pulumicli"
+	"tombolo/automation/backend"
 	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -32,9 +32,6 @@ func (d *Driver) openToRecover(ctx context.Context, c *config.Cluster, k stacks.
 type recovering struct{ *session }
 
 // Import replaces the state of the stack.
-func (r recovering) Import(ctx context.Context, edited apitype.UntypedDeployment) error {
-	if err := r.importState(ctx, edited); err != nil {
-		return r.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: r.name, Operation: "recover", Err: err})
-	}
-	return nil
+func (r recovering) Import(ctx context.Context, read *backend.State, edited apitype.UntypedDeployment) error {
+	return r.importState(ctx, "recover", read, edited)
 }

@@ -74,6 +74,13 @@ var policyFormat = strict.Format{
 // error is strict.Problems when the file could be read but is wrong, and wraps
 // fs.ErrNotExist when there is none.
 func LoadPolicy(file string) (*Policy, error) {
+	info, err := os.Stat(file)
+	if err == nil && !info.Mode().IsRegular() { // reading it may never end
+		err = fmt.Errorf("%s is not a regular file; give the path of a file, not of a directory, a pipe or a device", file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read policy file: %w", err)
+	}
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read policy file: %w", err)

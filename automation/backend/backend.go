@@ -1,12 +1,13 @@
 // Package backend reads and writes the stacks of a state backend: their states, who
 // holds their locks, the copies of a state in a directory, and its free space.
 //
-// Files of a local backend are read and written here; for everything else the
-// Pulumi CLI is asked.
+// Files of a local backend, and locks and copies in a bucket, are read and written
+// here; for everything else the Pulumi CLI is asked.
 package backend
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -39,6 +40,13 @@ type Backend struct {
 	// OwnCopies says that the CLI keeps copies of states because keepCopies told it
 	// to: then they are removed when they are not needed any more.
 	OwnCopies bool
+	// Getenv reads a variable as the CLI sees it, for the access key of a bucket.
+	// Default: what the SDK of its cloud finds.
+	Getenv func(string) string
+
+	opening   sync.Mutex
+	opened    *bucket
+	openedURL string
 }
 
 // CLI asks the Pulumi CLI about a backend. Its errors are for people.

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,8 +39,8 @@ const (
 // about it, in what getenv reads: then the copies are theirs.
 func (b *Backend) KeepCopies(getenv func(string) string, env map[string]string) {
 	_, local := b.Directory()
-	b.OwnCopies = local && getenv(retention) == "" && getenv(retentionOnce) == ""
-	if b.OwnCopies {
+	b.OwnCopies = (local || strings.HasPrefix(b.URL, "s3://")) && getenv(retention) == "" && getenv(retentionOnce) == ""
+	if b.OwnCopies && local { // a bucket takes an object as a whole or not at all
 		env[retention] = "true"
 	}
 }
@@ -112,6 +113,9 @@ func firstWhole(copies []stateCopy) int {
 // BeginCopies keeps the state as it is before an operation, as a second name of
 // the same file: that takes no space. What earlier operations left is removed.
 func (b *Backend) BeginCopies(stack string) error {
+	if in := b.bucket(context.Background()); in != nil && b.OwnCopies {
+		return in.beginCopies(stack)
+	}
 	file, ok := b.stateFile(stack)
 	if !ok || !b.OwnCopies || !isWhole(file) {
 		return nil

@@ -173,7 +173,7 @@ func TestDiskAlmostFull(t *testing.T) {
 	if err := b.RequireSpace(); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("error %v", err)
 	}
-	b.URL = "s3://state"
+	b.URL = "gs://state"
 	if err := b.RequireSpace(); err != nil {
 		t.Errorf("a bucket: %v", err)
 	}

@@ -59,7 +59,7 @@ type Lock struct {
 	// State of the owner.
 	State OwnerState `json:"state"`
 
-	// file is the lock itself in a local backend.
+	// file is the lock itself in a directory or a bucket; "" elsewhere.
 	file string
 }
 

@@ -15,10 +15,16 @@ import (
 	"tombolo/automation/fault"
 )
 
-// lockFile is a lock in a local backend.
+// lockFile is a lock in a backend that is no service.
 type lockFile struct {
+	// path is the file, or the object in a bucket; "" where the backend does not say it.
 	path  string
 	owner Owner
+}
+
+func parseLock(raw []byte) (o Owner, err error) {
+	err = json.Unmarshal(raw, &o)
+	return o, err
 }
 
 // readLocks reads the locks of a stack in a local backend.
@@ -36,8 +42,8 @@ func readLocks(dir, stack string) ([]lockFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read lock of stack %s: %w", stack, err)
 		}
-		var o Owner
-		if err := json.Unmarshal(raw, &o); err != nil {
+		o, err := parseLock(raw)
+		if err != nil {
 			return nil, &fault.Error{
 				What:   fmt.Sprintf("lock file %s of stack %s cannot be read: %v", file, stack, err),
 				Remedy: "make sure that no tombolo or pulumi runs, and delete the file",
@@ -74,26 +80,12 @@ func (b *Backend) LockFiles(stack, pattern string) ([]string, error) {
 	return inLocks(dir, stack, pattern)
 }
 
-// lockFinder returns how the locks of a stack are found in the backend.
-func (b *Backend) lockFinder(ctx context.Context) (func(ctx context.Context, stack string) ([]Lock, error), error) {
-	at := b.URL
-	if at == "" {
-		var err error
-		if at, err = b.CLI.LoggedIn(ctx); err != nil {
-			return nil, err
-		}
+// locks are the locks of a stack, judged.
+func (b *Backend) locks(ctx context.Context, stack string) ([]Lock, error) {
+	if inCloud(b.URL) {
+		return b.locksInCloud(ctx, stack)
 	}
-	if dir, ok := localDir(at, b.WorkDir); ok {
-		return func(_ context.Context, stack string) ([]Lock, error) { return b.locksInDir(dir, stack) }, nil
-	}
-	if strings.HasPrefix(at, "https://") || strings.HasPrefix(at, "http://") {
-		return b.locksInCloud, nil
-	}
-	return b.locksInBucket, nil
-}
-
-func (b *Backend) locksInDir(dir, stack string) ([]Lock, error) {
-	held, err := readLocks(dir, stack)
+	held, err := b.held(ctx, stack)
 	if err != nil {
 		return nil, err
 	}
@@ -122,22 +114,6 @@ func (b *Backend) locksInCloud(ctx context.Context, stack string) ([]Lock, error
 		}
 	}
 	return nil, nil
-}
-
-func (b *Backend) locksInBucket(ctx context.Context, stack string) ([]Lock, error) {
-	owners, err := b.Holders(ctx, stack)
-	if err != nil {
-		return nil, err
-	}
-	locks := make([]Lock, 0, len(owners))
-	for _, o := range owners {
-		state, err := b.judge(stack, o)
-		if err != nil {
-			return nil, err
-		}
-		locks = append(locks, Lock{Stack: stack, Owner: &o, State: state})
-	}
-	return locks, nil
 }
 
 // Holders asks a self-managed backend that is no directory for the owners of a

@@ -8,41 +8,36 @@ import (
 	"os"
 )
 
-// ReleaseLocks removes the locks of a stack in a local backend whose owners
-// are gone, after a bounded wait for owners that are about to go. It returns
-// a LockedError when another operation works on the stack. Other backends report
-// a lock when an operation meets it.
+// ReleaseLocks removes the locks of a stack whose owners are gone, after a bounded
+// wait for owners that are about to go. It returns a LockedError when another
+// operation works on the stack. Pulumi Cloud reports a lock when an operation meets it.
 func (b *Backend) ReleaseLocks(ctx context.Context, stack string) error {
-	dir, ok := b.Directory()
-	if !ok {
-		return nil
+	if dir, ok := b.Directory(); ok {
+		if err := b.removeUnfinished(dir, stack); err != nil {
+			return err
+		}
+		if err := b.mendAttributes(stack); err != nil {
+			return err
+		}
 	}
-	if err := b.removeUnfinished(dir, stack); err != nil {
-		return err
-	}
-	if err := b.mendAttributes(stack); err != nil {
-		return err
-	}
-	held, err := readLocks(dir, stack)
+	held, err := b.held(ctx, stack)
 	if err != nil {
 		return err
 	}
 	for _, h := range held {
-		if err := b.awaitOwner(ctx, stack, h.owner); err != nil {
-			return err
-		}
-		if err := b.removeLock(stack, h); err != nil {
+		if err := b.release(ctx, stack, h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// removeLock removes only the lock whose owner is gone. `pulumi cancel` would
-// remove all locks, also one that another process has taken after it found the
-// first one stale.
-func (b *Backend) removeLock(stack string, h lockFile) error {
-	removed, err := removeLockFile(stack, h.path)
+// release removes the one lock that was judged, when its owner is gone.
+func (b *Backend) release(ctx context.Context, stack string, h lockFile) error {
+	if err := b.awaitOwner(ctx, stack, h.owner); err != nil {
+		return err
+	}
+	removed, err := b.removeLockOf(ctx, stack, h)
 	if removed {
 		b.noteUnlocked(stack, h.owner)
 	}
@@ -68,37 +63,21 @@ func (b *Backend) noteUnlocked(stack string, o Owner) {
 	b.Note(stack, fmt.Sprintf("recovered: removed the lock of %s, which is gone", o))
 }
 
-// ReleaseStale releases the lock that an operation met, if its owner is gone.
-func (b *Backend) ReleaseStale(ctx context.Context, stack string, o Owner) error {
-	if _, local := b.Directory(); local {
-		return b.ReleaseLocks(ctx, stack)
-	}
-	if err := b.awaitOwner(ctx, stack, o); err != nil {
-		return err
-	}
-	return b.cancelLock(ctx, stack, o)
-}
-
-// cancelLock removes the locks of a stack in a backend that is no directory,
-// unless another owner has taken them meanwhile.
-func (b *Backend) cancelLock(ctx context.Context, stack string, o Owner) error {
+// cancelLock removes the lock of an owner from a backend that does not say which one
+// it is, as a database. It looks again first: `pulumi cancel` removes all locks of a
+// stack, so one of another owner keeps it from being run. It returns whether it did.
+func (b *Backend) cancelLock(ctx context.Context, stack string, o Owner) (bool, error) {
 	owners, err := b.Holders(ctx, stack)
-	if err != nil {
-		return err
+	if err != nil || len(owners) == 0 {
+		return false, err
 	}
 	for _, now := range owners {
 		if !now.same(o) {
-			return b.lockedError(stack, now)
+			return false, b.lockedError(stack, now)
 		}
 	}
-	if len(owners) == 0 {
-		return nil
-	}
-	if err := b.cancel(ctx, stack); err != nil {
-		return err
-	}
-	b.noteUnlocked(stack, o)
-	return nil
+	err = b.cancel(ctx, stack)
+	return err == nil, err
 }
 
 // cancel runs `pulumi cancel`, which removes all locks of a stack, and in

@@ -17,6 +17,9 @@ import (
 // unless an operation is working on them.
 func (b *Backend) Mend(ctx context.Context, names ...string) error {
 	for _, stack := range names {
+		if err := b.mendAttributes(stack); err != nil {
+			return err
+		}
 		file, ok := b.stateFile(stack)
 		if !ok || !isTorn(file) {
 			continue
@@ -159,6 +162,9 @@ func (b *Backend) traces(stack, file string) ([]string, error) {
 // not write to its end, and removes the copies. Where the lock was not released
 // the operation may go on, and the next one does this.
 func (b *Backend) EndCopies(stack string) error {
+	if in := b.bucket(context.Background()); in != nil && b.OwnCopies {
+		return in.endCopies(stack)
+	}
 	file, ok := b.stateFile(stack)
 	if !ok {
 		return nil

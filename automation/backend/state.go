@@ -21,11 +21,14 @@ const RootType = "pulumi:pulumi:Stack"
 type State struct {
 	Raw        apitype.UntypedDeployment
 	Deployment apitype.DeploymentV3
+
+	// read is the deployment as it was read, whatever was done to Raw since.
+	read json.RawMessage
 }
 
 // ParseState reads a state as the CLI exports it.
 func ParseState(stack string, raw apitype.UntypedDeployment) (*State, error) {
-	s := &State{Raw: raw}
+	s := &State{Raw: raw, read: raw.Deployment}
 	if len(raw.Deployment) == 0 {
 		return s, nil
 	}
@@ -70,9 +73,12 @@ func (s *State) Outputs() map[string]any {
 		return nil // of what was destroyed
 	}
 	outputs := s.rootOutputs()
-	if _, listed := outputs[unverifiedOutput]; listed { // none of the program's
+	_, unverified := outputs[unverifiedOutput]
+	_, unprotected := outputs[unprotectedOutput]
+	if unverified || unprotected { // none of the program's
 		outputs = maps.Clone(outputs)
 		delete(outputs, unverifiedOutput)
+		delete(outputs, unprotectedOutput)
 	}
 	return outputs
 }

@@ -75,11 +75,8 @@ func deploymentOf(checkpoint []byte) (apitype.UntypedDeployment, bool) {
 	return apitype.UntypedDeployment{Version: checkpointVersion, Deployment: content.Latest}, true
 }
 
-// State reads a stack's state; nil when the stack does not exist.
+// State reads a stack's state, and writes nothing; nil when the stack does not exist.
 func (b *Backend) State(ctx context.Context, stack string) (*State, error) {
-	if err := b.mendAttributes(stack); err != nil {
-		return nil, err
-	}
 	if st, known, err := b.localState(stack); known || err != nil {
 		return st, err
 	}

@@ -7,16 +7,12 @@ import (
 	"time"
 )
 
-// Locks returns the locks on stacks. A backend that is neither a directory nor
-// Pulumi Cloud is asked by taking each lock for a moment.
+// Locks returns the locks on stacks. A database is asked by taking each lock for a
+// moment; a directory, a bucket and Pulumi Cloud are only read.
 func (b *Backend) Locks(ctx context.Context, names ...string) ([]Lock, error) {
-	find, err := b.lockFinder(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var all []Lock
 	for _, stack := range names {
-		found, err := find(ctx, stack)
+		found, err := b.locks(ctx, stack)
 		if err != nil {
 			return nil, err
 		}
@@ -32,15 +28,11 @@ func (b *Backend) Unlock(ctx context.Context, l Lock, ownerIsGone bool) error {
 	if l.State != OwnerGone && !ownerIsGone {
 		return b.refusal(l)
 	}
-	switch {
-	case l.file != "":
-		_, err := removeLockFile(l.Stack, l.file)
-		return err
-	case l.Owner == nil:
+	if l.Owner == nil {
 		return b.cancel(ctx, l.Stack)
-	default:
-		return b.cancelLock(ctx, l.Stack, *l.Owner)
 	}
+	_, err := b.removeLockOf(ctx, l.Stack, lockFile{path: l.file, owner: *l.Owner})
+	return err
 }
 
 // refusal says why a lock is not removed, and what to do in the owner's state.
@@ -69,8 +61,11 @@ const unlockGrace = 30 * time.Second
 func (b *Backend) UnlockAfterCancel(ctx context.Context, stack string, killed bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockGrace)
 	defer cancel()
-	if _, local := b.Directory(); local || !killed {
+	if _, local := b.Directory(); local {
 		return b.ReleaseLocks(ctx, stack)
+	}
+	if !killed {
+		return nil // and asking a database would take its lock again
 	}
 	locks, err := b.Locks(ctx, stack)
 	if err != nil {

@@ -54,7 +54,7 @@ func (c *children) run(ctx context.Context, cmd *exec.Cmd) error {
 	case err := <-exited:
 		return err
 	case <-ctx.Done():
-		return errors.Join(ctx.Err(), c.end(cmd, exited))
+		return errors.Join(ctx.Err(), c.end(ctx, cmd, exited))
 	}
 }
 
@@ -77,10 +77,15 @@ func (c *children) forget(cmd *exec.Cmd) {
 	delete(c.running, cmd)
 }
 
-// end interrupts a process and waits for its end.
-func (c *children) end(cmd *exec.Cmd, exited <-chan error) error {
+// end interrupts a process and waits for its end. One that has taken longer than it may
+// gets no grace time: it has had that.
+func (c *children) end(ctx context.Context, cmd *exec.Cmd, exited <-chan error) error {
 	_ = cmd.Process.Signal(syscall.SIGINT)
-	gap, grace := time.NewTimer(min(signalGap, c.grace)), time.NewTimer(c.grace)
+	most := c.grace
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		most = min(most, terminateGrace)
+	}
+	gap, grace := time.NewTimer(min(signalGap, most)), time.NewTimer(most)
 	defer gap.Stop()
 	defer grace.Stop()
 	select {

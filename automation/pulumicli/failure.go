@@ -185,6 +185,10 @@ var remedies = []struct {
 	remedy string
 }{
 	{
+		regexp.MustCompile(`did not end within \S+, and was ended`),
+		"look whether the state backend, the cloud and the disk answer, and run the same command again: it goes on where it stopped",
+	},
+	{
 		regexp.MustCompile(`(?i)incorrect passphrase|passphrase must be set`),
 		"set PULUMI_CONFIG_PASSPHRASE or PULUMI_CONFIG_PASSPHRASE_FILE to the passphrase the stack was made with",
 	},
@@ -226,7 +230,7 @@ var remedies = []struct {
 	},
 	{
 		regexp.MustCompile(`failed to load checkpoint: .*unexpected end of JSON input`),
-		"the file of the state is cut short, as a full disk leaves it: the next preview, up or destroy of its cluster puts its newest whole copy back",
+		"the file of the state is cut short, as a full disk leaves it: the next up or destroy of its cluster puts its newest whole copy back",
 	},
 	{
 		regexp.MustCompile(`(?i)ExpiredToken|security token included in the request is expired`),

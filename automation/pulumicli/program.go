@@ -26,6 +26,7 @@ type binary struct {
 	path     string
 	version  semver.Version
 	children *children
+	bounds   []bound
 }
 
 // Program returns the CLI, which is looked up once.
@@ -44,7 +45,7 @@ func (p *CLI) look(ctx context.Context) (auto.PulumiCommand, error) {
 	if err != nil {
 		return nil, &fault.Error{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}
 	}
-	c := &binary{path: path, children: p.children}
+	c := &binary{path: path, children: p.children, bounds: bounds}
 	stdout, stderr, _, err := c.Run(ctx, p.Root, nil, nil, nil, Environ(p.Env), "version")
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("look for the Pulumi CLI: interrupted: %w", ctx.Err())
@@ -80,8 +81,8 @@ func LookPath(name, path string) (string, error) {
 // Version of the CLI.
 func (c *binary) Version() semver.Version { return c.version }
 
-// Run runs the CLI to its end, or interrupts it as children.wait says when ctx
-// is cancelled.
+// Run runs the CLI to its end, or interrupts it as children.end says when ctx
+// is cancelled, or when it takes longer than it may.
 func (c *binary) Run(ctx context.Context, dir string, stdin io.Reader,
 	outs, errs []io.Writer, env []string, args ...string,
 ) (string, string, int, error) {
@@ -96,10 +97,16 @@ func (c *binary) Run(ctx context.Context, dir string, stdin io.Reader,
 	ownProcessGroup(cmd)
 	// A plugin that outlives the CLI keeps the pipes open.
 	cmd.WaitDelay = terminateGrace
-	err := c.children.run(ctx, cmd)
+	most := c.longest(args)
+	bounded, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	err := c.children.run(bounded, cmd)
 	code := -1
 	if cmd.ProcessState != nil {
 		code = cmd.ProcessState.ExitCode()
+	}
+	if bounded.Err() != nil && ctx.Err() == nil && err != nil {
+		stderr.WriteString(hung(args, most))
 	}
 	return stdout.String(), stderr.String(), code, err
 }

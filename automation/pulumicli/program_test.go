@@ -217,3 +217,31 @@ func TestRemedyOfAnUnreachableCluster(t *testing.T) {
 		t.Errorf("remedy %q, want %q", got, want)
 	}
 }
+
+// TestHungCLIIsEnded: finding 8. It takes no signal, and is killed.
+func TestHungCLIIsEnded(t *testing.T) {
+	d := script(t, answersVersion+"exec sleep 600\n")
+	d.children.grace = 10 * time.Millisecond
+	command, err := d.Program(t.Context())
+	assert.NilError(t, err)
+	command.(*binary).bounds = []bound{{[]string{"stack", "export"}, 300 * time.Millisecond}}
+	start := time.Now()
+	_, stderr, _, err := command.Run(t.Context(), t.TempDir(), nil, nil, nil, nil, "stack", "export", "--stack", "demo-core")
+	if err == nil || time.Since(start) > 10*time.Second {
+		t.Errorf("it ended after %s, error %v", time.Since(start), err)
+	}
+	failure := d.Failure(t.Context(), Failed{Stack: "demo-core", Operation: "read the state of", Err: errors.New(stderr)})
+	assert.Error(t, failure, "read the state of demo-core: pulumi stack export did not end within 300ms, and was ended; "+
+		"look whether the state backend, the cloud and the disk answer, and run the same command again: it goes on where it stopped")
+}
+
+// TestEveryCommandHasABound: finding 8, also those that nobody thought of.
+func TestEveryCommandHasABound(t *testing.T) {
+	c := &binary{bounds: bounds}
+	for want, args := range map[time.Duration][]string{
+		6 * time.Hour: {"up", "--yes"}, time.Hour: {"preview"}, 20 * time.Minute: {"plugin", "install", "resource"},
+		otherBound: {"stack", "import"}, time.Minute: {"version"},
+	} {
+		assert.Equal(t, c.longest(args), want, "%v", args)
+	}
+}

@@ -39,13 +39,39 @@ func (r Recoverer) Recover(ctx context.Context, c *config.Cluster, k stacks.Kind
 			return nil, err
 		}
 	}
-	if len(st.Deployment.PendingOperations) == 0 {
+	if len(st.Deployment.PendingOperations) > 0 {
+		if err := r.settlePending(ctx, c, k, st, 0, env); err != nil {
+			return nil, err
+		}
+		if st, err = r.Backend.State(ctx, stack); err != nil {
+			return nil, err
+		}
+	}
+	return r.Protect(ctx, c, k, st)
+}
+
+// Protect puts back the protection that a destruction has taken off which did not come
+// to its end, and returns the state. An import forgets what is pending: as long as
+// something is, the protection waits for its recovery.
+func (r Recoverer) Protect(ctx context.Context, c *config.Cluster, k stacks.Kind, st *backend.State) (*backend.State, error) {
+	if !st.ListsUnprotected() || len(st.Deployment.PendingOperations) > 0 {
 		return st, nil
 	}
-	if err := r.settlePending(ctx, c, k, st, 0, env); err != nil {
+	edited, err := st.Protected()
+	if err != nil {
+		return nil, fmt.Errorf("protect what is left of stack %s: %w", stacks.Name(c.Name, k), err)
+	}
+	s, err := r.open(ctx, c, k, nil)
+	if err != nil {
 		return nil, err
 	}
-	return r.Backend.State(ctx, stack)
+	if err := s.Import(ctx, st, edited); err != nil {
+		return nil, err
+	}
+	if n := len(st.Unprotected()); n > 0 {
+		r.Note(s.name, "recovered: "+wording.Plural(n, "resource is", "resources are")+" protected again, as the destruction did not come to its end")
+	}
+	return r.Backend.State(ctx, s.name)
 }
 
 // NoteInterrupted says before a preview what the next up will look into.

@@ -47,8 +47,9 @@ type Backend interface {
 
 // Stack is a stack that was opened.
 type Stack interface {
-	// Import replaces its state. A failure is one of the operation "recover".
-	Import(ctx context.Context, edited apitype.UntypedDeployment) error
+	// Import replaces its state, which is still as it was read. A failure is one of
+	// the operation "recover".
+	Import(ctx context.Context, read *backend.State, edited apitype.UntypedDeployment) error
 	// Refresh compares the resources with the cloud.
 	Refresh(ctx context.Context, urns []string) error
 }

@@ -39,7 +39,7 @@ func (s *opened) settle(ctx context.Context, st *backend.State, p *plan) (*backe
 			if err != nil {
 				return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
 			}
-			if err := s.Import(ctx, edited); err != nil {
+			if err := s.Import(ctx, st, edited); err != nil {
 				return nil, err
 			}
 		}
@@ -72,7 +72,7 @@ func (s *opened) giveBack(ctx context.Context, st *backend.State, urns []resourc
 	if err != nil {
 		return nil, fmt.Errorf("recover stack %s: %w", s.name, err)
 	}
-	if err := s.Import(ctx, edited); err != nil {
+	if err := s.Import(ctx, st, edited); err != nil {
 		return nil, err
 	}
 	return s.Backend.State(ctx, s.name)
@@ -158,7 +158,7 @@ func (s *opened) confirm(ctx context.Context, st *backend.State) error {
 	if err != nil {
 		return fmt.Errorf("recover stack %s: %w", s.name, err)
 	}
-	return s.Import(ctx, edited)
+	return s.Import(ctx, st, edited)
 }
 
 // adopted is the state with the creations of a plan that have an id. They and what

@@ -58,7 +58,8 @@ func withUnanswered(s *backend.State, creations []apitype.StepEventMetadata) (*b
 
 // withPending is the state with pending creations.
 func withPending(s *backend.State, resources []apitype.ResourceV3) (*backend.State, error) {
-	out := &backend.State{Raw: s.Raw, Deployment: s.Deployment}
+	copied := *s
+	out := &copied
 	pending := slices.Clone(s.Deployment.PendingOperations)
 	for _, r := range resources {
 		pending = append(pending, apitype.OperationV2{Resource: r, Type: apitype.OperationTypeCreating})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"sync"
 	"testing"
 
@@ -101,4 +102,13 @@ func (b *Bucket) Objects(t *testing.T) map[string]string {
 		}
 	}
 	return out
+}
+
+// Put puts an object into the bucket, also while it is read-only.
+func (b *Bucket) Put(t *testing.T, key, content string) {
+	t.Helper()
+	_, err := b.backend.PutObject(name, key, nil, strings.NewReader(content), int64(len(content)), nil)
+	if err != nil {
+		t.Fatalf("put %s into the bucket: %v", key, err)
+	}
 }
