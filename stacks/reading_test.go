@@ -1,0 +1,129 @@
+package stacks
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"gotest.tools/v3/assert"
+
+	"tombolo/components/cirole"
+	"tombolo/components/identity"
+	"tombolo/components/recorder"
+	"tombolo/config"
+)
+
+// readBy are the actions by which the AWS provider reads resources of a type, and
+// answers functions, by its source (internal/service); actions by the names of AWS's
+// Service Authorization Reference.
+var readBy = map[string]string{
+	"aws:acm/certificate:Certificate":                         "acm:DescribeCertificate acm:ListTagsForCertificate",
+	"aws:acm/certificateValidation:CertificateValidation":     "acm:DescribeCertificate",
+	"aws:cloudwatch/eventRule:EventRule":                      "events:DescribeRule events:ListTagsForResource",
+	"aws:cloudwatch/eventTarget:EventTarget":                  "events:ListTargetsByRule",
+	"aws:cloudwatch/logGroup:LogGroup":                        "logs:DescribeLogGroups logs:ListTagsForResource",
+	"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup":       "ec2:DescribeSecurityGroups",
+	"aws:ec2/eip:Eip":                                         "ec2:DescribeAddresses ec2:DescribeAddressesAttribute",
+	"aws:ec2/flowLog:FlowLog":                                 "ec2:DescribeFlowLogs",
+	"aws:ec2/internetGateway:InternetGateway":                 "ec2:DescribeInternetGateways",
+	"aws:ec2/launchTemplate:LaunchTemplate":                   "ec2:DescribeLaunchTemplates ec2:DescribeLaunchTemplateVersions",
+	"aws:ec2/natGateway:NatGateway":                           "ec2:DescribeNatGateways",
+	"aws:ec2/route:Route":                                     "ec2:DescribeRouteTables",
+	"aws:ec2/routeTable:RouteTable":                           "ec2:DescribeRouteTables",
+	"aws:ec2/routeTableAssociation:RouteTableAssociation":     "ec2:DescribeRouteTables",
+	"aws:ec2/securityGroup:SecurityGroup":                     "ec2:DescribeSecurityGroups",
+	"aws:ec2/securityGroupRule:SecurityGroupRule":             "ec2:DescribeSecurityGroups ec2:DescribeSecurityGroupRules",
+	"aws:ec2/subnet:Subnet":                                   "ec2:DescribeSubnets",
+	"aws:ec2/tag:Tag":                                         "ec2:DescribeTags",
+	"aws:ec2/vpc:Vpc":                                         "ec2:DescribeVpcs ec2:DescribeVpcAttribute ec2:DescribeNetworkAcls ec2:DescribeRouteTables ec2:DescribeSecurityGroups",
+	"aws:ec2/vpcEndpoint:VpcEndpoint":                         "ec2:DescribeVpcEndpoints ec2:DescribePrefixLists",
+	"aws:efs/backupPolicy:BackupPolicy":                       "elasticfilesystem:DescribeBackupPolicy",
+	"aws:efs/fileSystem:FileSystem":                           "elasticfilesystem:DescribeFileSystems elasticfilesystem:DescribeLifecycleConfiguration",
+	"aws:efs/mountTarget:MountTarget":                         "elasticfilesystem:DescribeMountTargets elasticfilesystem:DescribeMountTargetSecurityGroups",
+	"aws:eks/accessEntry:AccessEntry":                         "eks:DescribeAccessEntry",
+	"aws:eks/accessPolicyAssociation:AccessPolicyAssociation": "eks:ListAssociatedAccessPolicies",
+	"aws:eks/addon:Addon":                                     "eks:DescribeAddon",
+	"aws:eks/cluster:Cluster":                                 "eks:DescribeCluster",
+	"aws:eks/nodeGroup:NodeGroup":                             "eks:DescribeNodegroup",
+	"aws:eks/podIdentityAssociation:PodIdentityAssociation":   "eks:DescribePodIdentityAssociation",
+	"aws:iam/instanceProfile:InstanceProfile":                 "iam:GetInstanceProfile",
+	"aws:iam/openIdConnectProvider:OpenIdConnectProvider":     "iam:GetOpenIDConnectProvider",
+	"aws:iam/policy:Policy":                                   "iam:GetPolicy iam:GetPolicyVersion",
+	"aws:iam/role:Role":                                       "iam:GetRole iam:ListRolePolicies iam:GetRolePolicy iam:ListAttachedRolePolicies",
+	"aws:iam/rolePolicy:RolePolicy":                           "iam:GetRolePolicy",
+	"aws:iam/rolePolicyAttachment:RolePolicyAttachment":       "iam:ListAttachedRolePolicies",
+	"aws:kms/alias:Alias":                                     "kms:ListAliases",
+	"aws:kms/key:Key":                                         "kms:DescribeKey kms:GetKeyPolicy kms:GetKeyRotationStatus kms:ListResourceTags",
+	"aws:route53/record:Record":                               "route53:GetHostedZone route53:ListResourceRecordSets",
+	"aws:sqs/queue:Queue":                                     "sqs:GetQueueAttributes sqs:ListQueueTags",
+	"aws:sqs/queuePolicy:QueuePolicy":                         "sqs:GetQueueAttributes",
+	"aws:s3/bucketV2:BucketV2": "s3:ListBucket s3:GetBucketPolicy s3:GetBucketAcl s3:GetBucketCORS s3:GetBucketWebsite s3:GetBucketVersioning " +
+		"s3:GetAccelerateConfiguration s3:GetBucketRequestPayment s3:GetBucketLogging s3:GetLifecycleConfiguration s3:GetReplicationConfiguration " +
+		"s3:GetEncryptionConfiguration s3:GetBucketObjectLockConfiguration s3:GetBucketTagging",
+	"aws:s3/bucketPolicy:BucketPolicy": "s3:GetBucketPolicy",
+	"aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2": "s3:GetEncryptionConfiguration",
+	"aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2":                       "s3:GetLifecycleConfiguration",
+	"aws:s3/bucketOwnershipControls:BucketOwnershipControls":                                     "s3:GetBucketOwnershipControls",
+	"aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock":                                     "s3:GetBucketPublicAccessBlock",
+	"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule":                                  "ec2:DescribeSecurityGroupRules",
+	"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":                                    "ec2:DescribeSecurityGroupRules",
+
+	// STS tells everybody who he is.
+	"aws:index/getCallerIdentity:getCallerIdentity":          "",
+	"aws:index/getPartition:getPartition":                    "",
+	"aws:resourcegroupstaggingapi/getResources:getResources": "tag:GetResources",
+	"aws:ec2/getVpc:getVpc":                                  "ec2:DescribeVpcs ec2:DescribeVpcAttribute ec2:DescribeRouteTables",
+	"aws:ec2/getSubnet:getSubnet":                            "ec2:DescribeSubnets",
+	"aws:route53/getZone:getZone":                            "route53:GetHostedZone route53:ListTagsForResource",
+}
+
+// TestThePreviewRoleReadsCore: the role of pipelines that reads may do all that a preview
+// with --refresh of core asks of AWS, and none of what an up asks.
+func TestThePreviewRoleReadsCore(t *testing.T) {
+	allowed := func(action string) bool {
+		return slices.ContainsFunc(cirole.Reading(cirole.State{BucketARN: "arn:aws:s3:::acme-state"}), func(s identity.Statement) bool {
+			return slices.Contains(s.Resources, "*") && slices.ContainsFunc(s.Actions, func(pattern string) bool {
+				matched, err := path.Match(pattern, action)
+				return err == nil && matched
+			})
+		})
+	}
+	checked := 0
+	everyAddon, err := config.Load("../clusters/full.yaml")
+	assert.NilError(t, err)
+	for _, c := range []*config.Cluster{load(t, "full"), load(t, "adopted"), load(t, "mgmt"), everyAddon} {
+		r := account(c.Cloud.Account)
+		r.Invokes["aws:route53/getZone:getZone"] = func(args resource.PropertyMap) (resource.PropertyMap, error) {
+			return resource.PropertyMap{"zoneId": args["zoneId"], "name": resource.NewStringProperty("lab.test")}, nil
+		}
+		tokens := make([]string, 0, len(r.Invokes))
+		for token := range r.Invokes {
+			tokens = append(tokens, token)
+		}
+		assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
+		for _, res := range r.All() {
+			tokens = append(tokens, res.Type)
+		}
+		for _, token := range tokens {
+			if !strings.HasPrefix(token, "aws:") {
+				continue
+			}
+			actions, known := readBy[token]
+			assert.Check(t, known, "%s: write down by which actions the AWS provider reads it", token)
+			for _, action := range strings.Fields(actions) {
+				checked++
+				assert.Check(t, allowed(action), "%s: the role may not use %s", token, action)
+			}
+		}
+	}
+	assert.Check(t, checked > 60, "only %d actions were checked", checked)
+	for _, write := range []string{
+		"ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "eks:CreateCluster", "eks:UpdateClusterConfig", "eks:AssociateAccessPolicy", "iam:CreateRole",
+		"iam:PassRole", "iam:PutRolePolicy", "iam:UpdateAssumeRolePolicy", "kms:CreateGrant", "kms:Decrypt", "s3:PutObject", "s3:GetObject", "s3:DeleteObject",
+		"secretsmanager:GetSecretValue", "ssm:GetParameter", "logs:GetLogEvents", "sqs:ReceiveMessage", "sts:AssumeRole", "tag:TagResources",
+	} {
+		assert.Check(t, !allowed(write), "the role that reads may use %s on everything", write)
+	}
+}
