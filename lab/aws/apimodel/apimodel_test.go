@@ -58,7 +58,7 @@ func TestPatternsAreGos(t *testing.T) {
 func TestCheck(t *testing.T) {
 	const nodes = "aws:eks/nodeGroup:NodeGroup"
 	for want, in := range map[string]standin.Props{
-		"":                                       {"scalingConfig": map[string]any{"minSize": 0.0, "maxSize": 1.0}, "labels": map[string]any{"a": "b"}, "amiType": standin.Unknown{}},
+		"":                                       {"scalingConfig": map[string]any{"minSize": 0.0, "maxSize": 1.0}, "labels": map[string]any{"a": "b"}, "version": standin.Unknown{}, "amiType": "AL2023_x86_64_NVIDIA"},
 		"amiType: expected amiType to be one of": {"amiType": "AL3"},
 		"scalingConfig.minSize: expected scalingConfig.minSize to be in the range (at least 0), got -1":                             {"scalingConfig": map[string]any{"minSize": -1.0}},
 		"updateConfig.maxUnavailablePercentage: expected updateConfig.maxUnavailablePercentage to be in the range (1 - 100), got 0": {"updateConfig": map[string]any{"maxUnavailablePercentage": 0.0}},
