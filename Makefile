@@ -17,6 +17,7 @@ test: setup tools-argocd ## Run every test: unit, command line, and end to end i
 	$(GO) vet ./...
 	$(GO) vet -tags lab ./...
 	$(GO) tool gotestsum --format pkgname -- ./...
+	$(GO) -C tools/awsmodels test -count=1 ./...
 	$(GO) tool gotestsum --format standard-verbose -- -tags lab -count=1 -timeout 60m -p 2 -parallel 3 ./automation/... ./lab/... ./tests/lab/...
 
 ##@ The lab
@@ -58,6 +59,10 @@ test-unit: ## Run the tests that need no tools, no lab and no network
 .PHONY: test-browser
 test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md)
 	$(GO) test -tags browser -count=1 -run Browser ./internal/cli/status ./internal/cli/review
+
+.PHONY: aws-models
+aws-models: ## Read again what AWS's API models say of the calls in lab/aws/apimodel/calls.json
+	$(GO) generate ./lab/aws/apimodel
 
 .PHONY: fresh
 fresh: ## Run the README's commands in a new clone, with an empty home and no caches

@@ -205,9 +205,10 @@ type NodeGroup struct {
 	Capacity Capacity `yaml:"capacity,omitempty"`
 	// DiskGiB is the size of each node's root volume, in GiB. Default 50.
 	DiskGiB int `yaml:"diskGiB,omitempty"`
-	// Labels of the nodes.
+	// Labels of the nodes. EKS allows 63 characters for a key with its prefix, and
+	// needs a value.
 	Labels map[string]string `yaml:"labels,omitempty"`
-	// Taints of the nodes.
+	// Taints of the nodes. EKS allows 63 characters for a key with its prefix.
 	Taints []Taint `yaml:"taints,omitempty"`
 }
 

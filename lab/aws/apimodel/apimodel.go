@@ -4,8 +4,8 @@
 //
 // calls.json is written by hand: it maps types of the provider and their inputs
 // to calls. facts.json is read from the descriptions by tools/awsmodels, and
-// names its source. The descriptions are of July 2024: what AWS has added since is in
-// calls.json under newer, with its source.
+// names its source. Its models end in July 2024, when that SDK went into
+// maintenance: what AWS has added since is in calls.json, too.
 package apimodel
 
 import (
@@ -39,6 +39,14 @@ type Mapping struct {
 	Names map[string]string `json:"names"`
 	// Unsent are inputs whose values the models cannot judge, and why.
 	Unsent map[string]string `json:"unsent"`
+	// Newer are values that the models do not have yet, by the paths of inputs.
+	Newer map[string]Newer `json:"newer"`
+}
+
+// Newer are values that AWS takes by a later source.
+type Newer struct {
+	Source string   `json:"source"`
+	Values []string `json:"values"`
 }
 
 type service struct {
