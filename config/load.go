@@ -54,13 +54,13 @@ func Load(path string) (*Cluster, error) {
 
 // load also returns the document, for problems that involve other files.
 func load(path string) (*Cluster, *strict.Document, error) {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path) // a link may lead out of the project
 	if err != nil {
 		return nil, nil, unreadableFile(path, err)
 	}
 	doc := strict.NewDocument(path)
 	if !info.Mode().IsRegular() { // reading it may never end
-		doc.Report("", "is not a regular file", "give the path of a file, not of a directory, a pipe or a device")
+		doc.Report("", "is not a regular file", "give the path of a file, not of a directory, a link, a pipe or a device")
 		return nil, doc, nil
 	}
 	if info.Size() > maxFileSize {
