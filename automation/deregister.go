@@ -11,7 +11,6 @@ import (
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
-	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -170,8 +169,5 @@ func (d *Driver) leaveRegistration(ctx context.Context, c *config.Cluster, their
 	if err != nil {
 		return err
 	}
-	if err := s.importState(ctx, edited); err != nil {
-		return d.pulumi.Failure(ctx, pulumicli.Failed{Stack: stack, Operation: "forget the registration in", Err: err})
-	}
-	return nil
+	return s.importState(ctx, "forget the registration in", st, edited)
 }

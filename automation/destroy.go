@@ -139,10 +139,7 @@ func (s *session) forget(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("take the identity of %s out of stack %s: %w", s.cluster.Name, s.name, err)
 	}
-	if err := s.importState(ctx, empty); err != nil {
-		return s.driver.pulumi.Failure(ctx, pulumicli.Failed{Stack: s.name, Operation: "take the cluster's identity out of", Err: err})
-	}
-	return nil
+	return s.importState(ctx, "take the cluster's identity out of", st, empty)
 }
 
 // refuseProtected refuses to destroy a protected cluster that is not confirmed.

@@ -91,7 +91,7 @@ func (h host) Plugins(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	stdout, stderr, _, err := command.Run(ctx, h.driver.opts.Root, nil, nil, nil, pulumicli.Environ(h.driver.env), "plugin", "ls", "--json")
+	stdout, stderr, _, err := command.Run(ctx, h.driver.opts.WorkDir, nil, nil, nil, pulumicli.Environ(h.driver.env), "plugin", "ls", "--json")
 	if err != nil {
 		return "", errors.New(pulumicli.FirstLine(stderr, err.Error()))
 	}

@@ -76,7 +76,15 @@ func New(o Options) (*Driver, error) {
 		return nil, err
 	}
 	if found, err := o.backend(); err == nil { // else the CLI reports it
-		o.BackendURL = found
+		o.BackendURL = backend.Absolute(found, o.base())
+	}
+	settings := ""
+	if o.WorkDir == "" {
+		var err error
+		if o.WorkDir, err = o.ownWorkDir(); err != nil {
+			return nil, err
+		}
+		settings = o.Settings
 	}
 	d := &Driver{
 		opts:      o,
@@ -92,7 +100,7 @@ func New(o Options) (*Driver, error) {
 	d.probeTimeout = probeTimeout
 	d.pauses = pauses()
 	d.pulumi = pulumicli.New(pulumicli.Options{
-		Root: o.Root, WorkDir: o.WorkDir, Env: d.env, Getenv: o.lookupEnv, Home: o.PulumiHome, Secrets: o.SecretsProvider,
+		WorkDir: o.WorkDir, Settings: settings, Env: d.env, Getenv: o.lookupEnv, Home: o.PulumiHome, Secrets: o.SecretsProvider,
 		Command: o.Command, Grace: o.CancelGrace, Note: o.Observer.Note,
 		LockedBy: func(stack, text string) error { return d.backend.LockedBy(stack, text) },
 	})

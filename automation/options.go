@@ -1,6 +1,9 @@
 package automation
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +15,7 @@ import (
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
+	"tombolo/automation/process"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
 	"tombolo/stacks"
@@ -44,9 +48,15 @@ type Observer interface {
 type Options struct {
 	// Root is the project's directory, with Pulumi.yaml and clusters/.
 	Root string
-	// WorkDir is the directory the Pulumi CLI runs in. Default: Root. Another
-	// directory gets a Pulumi.yaml of its own, and stack settings beside it,
-	// so that tracked files stay as they are.
+	// Settings is the directory whose Pulumi.yaml names the backend, and whose
+	// clusters/ has the stacks' settings, Pulumi.<stack>.yaml. Default: Root. It is
+	// another one when Root has what somebody proposes: the CLI sees nothing of
+	// Root then.
+	Settings string
+	// WorkDir is the directory the Pulumi CLI runs in, with a Pulumi.yaml that is
+	// written there, and with stack settings of its own. Default: a directory in
+	// PulumiHome, with the stack settings of Settings. It is never Root, whose
+	// Pulumi.yaml may name programs that the CLI would run.
 	WorkDir string
 	// Env is added to this process's environment for the CLI and for the
 	// kubeconfig's exec plugin; its PATH wins.
@@ -94,7 +104,7 @@ func (o Options) Backend() (string, error) {
 	if err != nil || found == "" {
 		return "", err
 	}
-	return backend.Identity(found, o.WorkDir), nil
+	return backend.Identity(found, o.base()), nil
 }
 
 // backend is the URL as it was given; "" when the CLI is logged in nowhere.
@@ -102,7 +112,7 @@ func (o *Options) backend() (string, error) {
 	if o.BackendURL != "" {
 		return o.BackendURL, nil
 	}
-	return backend.Search{Root: o.Root, Home: func() (string, error) { return pulumicli.Home(o.PulumiHome) }, Getenv: o.lookupEnv}.Find()
+	return backend.Search{Root: o.Settings, Home: func() (string, error) { return pulumicli.Home(o.PulumiHome) }, Getenv: o.lookupEnv}.Find()
 }
 
 // refuseContradiction refuses a variable of the process that names another backend than
@@ -111,7 +121,7 @@ func (o *Options) refuseContradiction() error {
 	if _, given := o.Env["PULUMI_BACKEND_URL"]; given {
 		return nil
 	}
-	what, err := (backend.Search{Root: o.Root}).Contradiction(os.Getenv("PULUMI_BACKEND_URL"), o.WorkDir)
+	what, err := (backend.Search{Root: o.Settings}).Contradiction(os.Getenv("PULUMI_BACKEND_URL"), o.WorkDir)
 	if err != nil || what == "" {
 		return nil //nolint:nilerr // a project that cannot be read is reported by whoever needs it
 	}
@@ -124,11 +134,13 @@ func (o *Options) setDefaults() error {
 		return fmt.Errorf("resolve project directory %s: %w", o.Root, err)
 	}
 	o.Root = root
-	if o.WorkDir == "" {
-		o.WorkDir = root
+	if o.Settings, err = filepath.Abs(cmp.Or(o.Settings, root)); err != nil {
+		return fmt.Errorf("resolve directory of settings %s: %w", o.Settings, err)
 	}
-	if o.WorkDir, err = filepath.Abs(o.WorkDir); err != nil {
-		return fmt.Errorf("resolve working directory %s: %w", o.WorkDir, err)
+	if o.WorkDir != "" {
+		if o.WorkDir, err = filepath.Abs(o.WorkDir); err != nil {
+			return fmt.Errorf("resolve working directory %s: %w", o.WorkDir, err)
+		}
 	}
 	if o.Observer == nil {
 		o.Observer = noObserver{}
@@ -151,6 +163,26 @@ func (o *Options) setDefaults() error {
 	return nil
 }
 
+// base is what a relative path in a backend's URL is relative to.
+func (o *Options) base() string { return cmp.Or(o.WorkDir, o.Root) }
+
+// ownWorkDir is where the CLI runs by default: outside of the project, the same
+// directory for each run, as the CLI remembers something of each that it runs in.
+func (o *Options) ownWorkDir() (string, error) {
+	if o.Settings != o.Root {
+		return filepath.Join(o.Settings, "work"), nil
+	}
+	home, err := pulumicli.Home(o.PulumiHome)
+	if err != nil {
+		return "", fmt.Errorf("find a directory for the Pulumi CLI to run in: %w", err)
+	}
+	if home, err = filepath.Abs(home); err != nil {
+		return "", fmt.Errorf("resolve the home of the Pulumi CLI %s: %w", home, err)
+	}
+	sum := sha256.Sum256([]byte(o.Settings))
+	return filepath.Join(home, "tombolo", hex.EncodeToString(sum[:8])), nil
+}
+
 // lookupEnv reads a variable as the CLI will see it.
 func (o *Options) lookupEnv(key string) string {
 	if v, ok := o.Env[key]; ok {
@@ -167,6 +199,7 @@ func (o *Options) environment() map[string]string {
 		env = map[string]string{}
 	}
 	env["PULUMI_SKIP_UPDATE_CHECK"] = "true"
+	env["PATH"] = process.FixedPath(o.lookupEnv("PATH"))
 	if o.lookupEnv("GOGC") == "" {
 		env["GOGC"] = collectLess
 	}

@@ -72,7 +72,7 @@ func load(path string) (*Cluster, *strict.Document, error) {
 // readFile returns the content of the document's file, which is of a kind such as
 // "cluster file"; nil, with the problem reported, when it is not to be read.
 func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
-	info, err := os.Stat(doc.File)
+	info, err := os.Lstat(doc.File) // a link may lead out of the project
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read %s %s: %w; check the path, or %s", kind, doc.File, fs.ErrNotExist, otherwise)
 	}
@@ -80,7 +80,7 @@ func readFile(doc *strict.Document, kind, otherwise string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s %s: %w", kind, doc.File, err)
 	}
 	if !info.Mode().IsRegular() { // reading it may never end
-		doc.Report("", "is not a regular file", "give the path of a file, not of a directory, a pipe or a device")
+		doc.Report("", "is not a regular file", "give the path of a file, not of a directory, a link, a pipe or a device")
 		return nil, nil
 	}
 	if info.Size() > maxFileSize {

@@ -138,8 +138,9 @@ type Auth struct {
 type SecretRef struct {
 	// Config is a key of the bootstrap stack's encrypted Pulumi config.
 	Config string `yaml:"config,omitempty"`
-	// Env is an environment variable.
+	// Env is an environment variable whose name begins with TOMBOLO_.
 	Env string `yaml:"env,omitempty"`
-	// File is a file's path, relative to the cluster file.
+	// File is a file's path, relative to the cluster file: in the project, or in a
+	// directory that the environment variable TOMBOLO_SECRET_DIRS names.
 	File string `yaml:"file,omitempty"`
 }

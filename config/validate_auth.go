@@ -70,6 +70,11 @@ func (v *validator) secretRef(at strict.Path, s *SecretRef) {
 	case strings.Contains(s.File, "PRIVATE KEY"):
 		v.problem(at.Field("file"), "put the key into a file, and write its path", "contains the key itself, which does not belong in this file")
 		v.doc.Conceal()
+	case s.File != "":
+		if _, err := SecretFile(v.doc.File, s.File); err != nil {
+			v.problem(at.Field("file"), "keep it in the project, out of Git, or have the environment variable "+SecretDirs+" name its directory",
+				"%s", err.Error())
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"gopkg.in/yaml.v3"
 )
@@ -123,6 +124,22 @@ func hidePasswords(options url.Values, by string) bool {
 		}
 	}
 	return found
+}
+
+// Absolute is the URL of a backend with the absolute path of a directory, so that it is
+// the same one from everywhere.
+func Absolute(at, workDir string) string {
+	given, query, more := strings.Cut(at, "?")
+	path, ok := strings.CutPrefix(given, "file://")
+	if !ok || filepath.IsAbs(path) || strings.HasPrefix(path, "~") {
+		return at
+	}
+	escaped := (&url.URL{Path: filepath.ToSlash(workDir)}).EscapedPath()
+	out := "file://" + filepath.ToSlash(filepath.Join(escaped, path))
+	if more {
+		out += "?" + query
+	}
+	return out
 }
 
 // Identity is the URL that tells a backend from others: a directory has its absolute

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/gitcmd"
 	"tombolo/internal/names"
 )
 
@@ -30,8 +31,7 @@ const (
 func (g *git) run(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir, cmd.Env = g.tree, g.env
+	cmd := gitcmd.Git{Dir: g.tree, Env: g.env}.Command(ctx, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = commandGrace
 	var stdout, stderr strings.Builder
@@ -92,26 +92,19 @@ func newGit(dir string, r Repository) *git {
 	}
 }
 
-// environment is the process's own with more over it, without what would lead
-// git away from our clone, and without questions to a terminal.
+// environment is the process's own with more over it.
 func environment(own []string, more map[string]string) []string {
-	elsewhere := []string{
-		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-		"GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_QUARANTINE_PATH",
-	}
-	var env []string
-	for _, kv := range own {
+	env := slices.DeleteFunc(slices.Clone(own), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		if _, over := more[name]; !over && !slices.Contains(elsewhere, name) {
-			env = append(env, kv)
-		}
-	}
+		_, over := more[name]
+		return over
+	})
 	for name, value := range more {
 		if !strings.HasPrefix(name, "PULUMI_") {
 			env = append(env, name+"="+value)
 		}
 	}
-	return append(env, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C", "GIT_LFS_SKIP_SMUDGE=1")
+	return append(gitcmd.Environment(env), "GIT_LFS_SKIP_SMUDGE=1")
 }
 
 func basic(c Credentials) string {

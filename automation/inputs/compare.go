@@ -13,6 +13,8 @@ package inputs
 
 import (
 	"context"
+	"path"
+	"strings"
 
 	"tombolo/config"
 )
@@ -98,4 +100,30 @@ func FileAt(ctx context.Context, o Options, file string) (content string, found 
 	}
 	content, err = repo.show(ctx, file)
 	return content, err == nil, err
+}
+
+// SettingsAt are the project file and the settings of the stacks at o.Ref, by their
+// paths below o.Root. The error is a *fault.Error where Git cannot be read.
+func SettingsAt(ctx context.Context, o Options) (map[string]string, error) {
+	repo, err := openRepository(ctx, o.Root, o.Ref)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := repo.git(ctx, "ls-tree", "--full-tree", "--name-only", "-z", repo.commit, "--",
+		repo.below("Pulumi.yaml"), repo.below(clustersDir)+"/")
+	if err != nil {
+		return nil, unreadable("list the settings of "+o.Ref, err)
+	}
+	out := map[string]string{}
+	for file := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
+		if name := path.Base(file); !strings.HasPrefix(name, "Pulumi.") || path.Ext(name) != ".yaml" {
+			continue
+		}
+		text, err := repo.git(ctx, "cat-file", "blob", repo.commit+":"+file)
+		if err != nil {
+			return nil, unreadable("read "+file+" of "+o.Ref, err)
+		}
+		out[repo.display(file)] = text
+	}
+	return out, nil
 }

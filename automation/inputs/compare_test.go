@@ -13,6 +13,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/gitcmd"
 	"tombolo/config"
 )
 
@@ -129,7 +130,7 @@ func (c *checkout) git(args ...string) {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), "git", append([]string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
 	cmd.Dir = c.repo
-	cmd.Env = append(environment(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	cmd.Env = append(gitcmd.Environment(os.Environ()), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		c.t.Fatalf("git %v: %v\n%s", args, err, out)
 	}

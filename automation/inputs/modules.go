@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/modfile"
+
+	"tombolo/automation/gitcmd"
 )
 
 // listTimeout bounds the look for the modules of the program, which reads the
@@ -77,9 +79,9 @@ func (s *search) buildListAt(ctx context.Context, mod, sum string) (buildList, e
 func (s *search) usedModules(ctx context.Context) (map[string]bool, bool) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./"+programDir)
+	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-buildvcs=false", "-f", "{{with .Module}}{{.Path}}{{end}}", "./"+programDir)
 	cmd.Dir = s.repo.root
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off")
+	cmd.Env = append(gitcmd.Environment(os.Environ()), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, false

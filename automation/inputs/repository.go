@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/gitcmd"
 )
 
 // gitTimeout bounds each call of git: it reads the local repository only.
@@ -27,6 +28,8 @@ type repository struct {
 	top, root string
 	// ref is the name that was asked for, and commit what it stands for.
 	ref, commit string
+	// run starts git.
+	run gitcmd.Git
 	// known are the files in the working tree that Git does not ignore.
 	known map[string]bool
 }
@@ -50,7 +53,11 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 	if err != nil {
 		return nil, unreadable("look for the project", err)
 	}
-	r := &repository{root: real, top: real, ref: ref}
+	// A reader takes no lock, and speaks so that its words can be passed on.
+	r := &repository{
+		root: real, top: real, ref: ref,
+		run: gitcmd.Git{Env: append(gitcmd.Environment(os.Environ()), "GIT_OPTIONAL_LOCKS=0")},
+	}
 	top, err := r.git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, notCompared(err, &fault.Error{
@@ -59,6 +66,10 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 		})
 	}
 	r.top = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
+	r.run.Dir = r.top
+	if r.run, err = r.run.Repository(ctx); err != nil {
+		return nil, unreadable("look at the repository", err)
+	}
 	commit, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
 		return nil, notCompared(err, &fault.Error{
@@ -96,7 +107,7 @@ func (r *repository) diff(ctx context.Context) (diff, error) {
 			out[file] = added
 		}
 	}
-	differing, err := r.git(ctx, "diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", r.commit, "--")
+	differing, err := r.git(ctx, "diff", "--name-status", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", r.commit, "--")
 	if err != nil {
 		return nil, unreadable("compare with "+r.ref, err)
 	}
@@ -176,10 +187,8 @@ func (r *repository) display(file string) string {
 func (r *repository) git(ctx context.Context, args ...string) (string, error) {
 	bounded, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(bounded, "git", args...)
-	cmd.Dir = r.top
-	// A reader takes no lock, and speaks so that its words can be passed on.
-	cmd.Env = append(environment(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	r.run.Dir = r.top
+	cmd := r.run.Command(bounded, args...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -208,19 +217,6 @@ func (e *gitError) Error() string {
 }
 
 func (e *gitError) Unwrap() error { return e.err }
-
-// environment is the process's own, without what a hook or a worktree's command
-// would point git to another repository.
-func environment(own []string) []string {
-	elsewhere := []string{
-		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",
-	}
-	return slices.DeleteFunc(slices.Clone(own), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(elsewhere, name)
-	})
-}
 
 func unreadable(what string, err error) error {
 	return &fault.Error{What: fmt.Sprintf("--changed-since: %s: %v", what, err), Err: err}

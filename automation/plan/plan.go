@@ -53,6 +53,8 @@ type Cluster struct {
 	Labels map[string]string
 	// Reasons why it was previewed.
 	Reasons []string
+	// Secrets that its file refers to.
+	Secrets []config.SecretUse
 	// Stacks in the order in which they are made.
 	Stacks []Stack
 	// Err says why the preview is incomplete; "" when it is not.

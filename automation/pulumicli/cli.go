@@ -15,8 +15,12 @@ import (
 
 // Options of a CLI. All are required that have no default.
 type Options struct {
-	// Root is the project's directory, and WorkDir the one that the CLI runs in.
-	Root, WorkDir string
+	// WorkDir is the directory that the CLI runs in, with a project file that is
+	// written there.
+	WorkDir string
+	// Settings is the directory of the project whose clusters/ has the stacks'
+	// settings. Default: they are kept in WorkDir.
+	Settings string
 	// Env is added to this process's environment.
 	Env map[string]string
 	// Getenv reads a variable as the CLI will see it.

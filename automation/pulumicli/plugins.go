@@ -48,7 +48,7 @@ func (p *CLI) installPlugins(ctx context.Context) {
 	for _, name := range missingPlugins(required, p.pluginDir(), p.Getenv("PULUMI_DEBUG_PROVIDERS")) {
 		version := required[name]
 		p.Note("", fmt.Sprintf("installing the provider %s %s", name, version))
-		_, _, _, err := command.Run(ctx, p.Root, nil, nil, nil, Environ(p.Env), "plugin", "install", "resource", name, version)
+		_, _, _, err := command.Run(ctx, p.WorkDir, nil, nil, nil, Environ(p.Env), "plugin", "install", "resource", name, version)
 		if err != nil && ctx.Err() != nil {
 			return
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/process"
 )
 
 // binary is the program of the Pulumi CLI. The SDK's own implementation searches this
@@ -45,8 +46,11 @@ func (p *CLI) look(ctx context.Context) (auto.PulumiCommand, error) {
 	if err != nil {
 		return nil, &fault.Error{What: "the Pulumi CLI is not in PATH", Remedy: remedy, Err: err}
 	}
+	if err := p.prepareWorkDir(); err != nil {
+		return nil, err
+	}
 	c := &binary{path: path, children: p.children, bounds: bounds}
-	stdout, stderr, _, err := c.Run(ctx, p.Root, nil, nil, nil, Environ(p.Env), "version")
+	stdout, stderr, _, err := c.Run(ctx, p.WorkDir, nil, nil, nil, Environ(p.Env), "version")
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("look for the Pulumi CLI: interrupted: %w", ctx.Err())
 	}
@@ -68,11 +72,11 @@ func (p *CLI) look(ctx context.Context) (auto.PulumiCommand, error) {
 
 // LookPath searches a PATH that need not be this process's own.
 func LookPath(name, path string) (string, error) {
-	for _, dir := range filepath.SplitList(path) {
+	for _, dir := range filepath.SplitList(process.FixedPath(path)) {
 		file := filepath.Join(dir, name)
 		info, err := os.Stat(file)
 		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return filepath.Abs(file)
+			return file, nil
 		}
 	}
 	return "", fmt.Errorf("%s: %w", name, exec.ErrNotFound)

@@ -29,7 +29,7 @@ func script(t *testing.T, body string) *CLI {
 	assert.NilError(t, os.WriteFile(filepath.Join(dir, "pulumi"), []byte("#!/bin/sh\n"+body), 0o755))
 	path := dir + string(os.PathListSeparator) + os.Getenv("PATH")
 	return New(Options{
-		Root: t.TempDir(), Grace: 5 * time.Second,
+		WorkDir: t.TempDir(), Grace: 5 * time.Second,
 		Env: map[string]string{"PATH": path}, Getenv: func(string) string { return path },
 	})
 }

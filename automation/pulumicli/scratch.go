@@ -55,7 +55,7 @@ type settings struct {
 	Salt     string `yaml:"encryptionsalt"`
 }
 
-// Aside makes a place for a stack in dir with a backend of its own, and the project and the
+// Aside makes a place for a stack in dir with a backend of its own, and the
 // settings of the stack as they are.
 func (p *CLI) Aside(dir, stack string) (Place, error) {
 	if err := p.prepareWorkDir(); err != nil {
@@ -65,7 +65,7 @@ func (p *CLI) Aside(dir, stack string) (Place, error) {
 	file := filepath.Join(stackConfigDir, "Pulumi."+stack+".yaml")
 	err := errors.Join(
 		os.Mkdir(state, 0o700), os.Mkdir(filepath.Join(dir, stackConfigDir), 0o700),
-		copyProject(filepath.Join(p.WorkDir, "Pulumi.yaml"), filepath.Join(dir, "Pulumi.yaml")),
+		os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), []byte(project), 0o600),
 	)
 	if err != nil {
 		return Place{}, err
@@ -83,24 +83,6 @@ func (p *CLI) Aside(dir, stack string) (Place, error) {
 		at.env["PULUMI_CONFIG_PASSPHRASE"] = "nothing is stored"
 	}
 	return at, nil
-}
-
-// copyProject copies a project file to a place without a program: the Pulumi
-// engine refuses a "main" that is not there, also when the program is inline.
-func copyProject(from, to string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	var project map[string]any
-	if err := yaml.Unmarshal(text, &project); err != nil {
-		return fmt.Errorf("read %s: %w", from, err)
-	}
-	delete(project, "main")
-	if text, err = yaml.Marshal(project); err != nil {
-		return err
-	}
-	return os.WriteFile(to, text, 0o600)
 }
 
 // copySettings copies a settings file, and returns what it says; one that is not

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gopkg.in/yaml.v3"
 	"gotest.tools/v3/assert"
 )
 
@@ -23,7 +22,7 @@ func TestAside(t *testing.T) {
 		"a salt that is not one": {"encryptionsalt: \"\"\n", "passphrase", "nothing is stored"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := New(Options{Root: t.TempDir(), WorkDir: t.TempDir(), Env: map[string]string{
+			p := New(Options{WorkDir: t.TempDir(), Env: map[string]string{
 				"PULUMI_BACKEND_URL": "s3://theirs", "PULUMI_CONFIG_PASSPHRASE": "theirs",
 			}})
 			assert.NilError(t, p.prepareWorkDir())
@@ -43,19 +42,4 @@ func TestAside(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The program's directory is not copied, and the engine refuses a "main" that is
-// not there.
-func TestProjectAsideHasNoMain(t *testing.T) {
-	from, to := filepath.Join(t.TempDir(), "Pulumi.yaml"), filepath.Join(t.TempDir(), "Pulumi.yaml")
-	project := "name: tombolo\nmain: ./cmd/program\nruntime:\n  name: go\nstackConfigDir: clusters\n"
-	assert.NilError(t, os.WriteFile(from, []byte(project), 0o600))
-	assert.NilError(t, copyProject(from, to))
-	got, err := os.ReadFile(to)
-	assert.NilError(t, err)
-	var copied map[string]any
-	assert.NilError(t, yaml.Unmarshal(got, &copied))
-	want := map[string]any{"name": "tombolo", "runtime": map[string]any{"name": "go"}, "stackConfigDir": "clusters"}
-	assert.DeepEqual(t, copied, want)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -12,11 +13,13 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/fault"
+	"tombolo/internal/file"
 	"tombolo/stacks"
 )
 
-// project is the Pulumi.yaml of a working directory apart from the project's
-// own: the same project name, so that the same stacks, and settings beside it.
+// project is the Pulumi.yaml of the directory that the CLI runs in: the project's name,
+// so that the stacks are the same, and nothing that the CLI would load or run. The
+// project's own file may name plugins, hooks and a program.
 const project = `name: ` + stacks.Project + `
 runtime: go
 description: A cluster from nothing to GitOps, in two stacks, core and bootstrap
@@ -72,30 +75,51 @@ func (p *CLI) workspace(ctx context.Context, at Place, command auto.PulumiComman
 	return ws, nil
 }
 
-// prepareWorkDir writes the Pulumi.yaml of a working directory apart from the
-// project's own, and checks that the project's own is there.
+// prepareWorkDir writes the project file of the directory that the CLI runs in, and
+// has it see the settings of the stacks.
 func (p *CLI) prepareWorkDir() error {
-	file := filepath.Join(p.WorkDir, "Pulumi.yaml")
-	if p.WorkDir == p.Root {
-		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			return &fault.Error{
-				What:   fmt.Sprintf("%s has no Pulumi.yaml", p.Root),
-				Remedy: "run tombolo in the project's directory",
-				Err:    err,
-			}
+	p.selecting.Lock()
+	defer p.selecting.Unlock()
+	if err := p.placeSettings(filepath.Join(p.WorkDir, stackConfigDir)); err != nil {
+		return err
+	}
+	path := filepath.Join(p.WorkDir, "Pulumi.yaml")
+	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, []byte(project)) {
+		return nil
+	}
+	if err := file.Replace(path, []byte(project), 0o644); err != nil {
+		return fmt.Errorf("write project file: %w", err)
+	}
+	return nil
+}
+
+// placeSettings makes the directory of the stacks' settings, or a link to that of the
+// project. Another run may do the same.
+func (p *CLI) placeSettings(at string) error {
+	if p.Settings == "" {
+		if err := os.MkdirAll(at, 0o755); err != nil {
+			return fmt.Errorf("make working directory: %w", err)
 		}
 		return nil
 	}
-	p.selecting.Lock()
-	defer p.selecting.Unlock()
-	if err := os.MkdirAll(filepath.Join(p.WorkDir, stackConfigDir), 0o755); err != nil {
+	if _, err := os.Stat(filepath.Join(p.Settings, "Pulumi.yaml")); errors.Is(err, fs.ErrNotExist) {
+		return &fault.Error{
+			What:   fmt.Sprintf("%s has no Pulumi.yaml", p.Settings),
+			Remedy: "run tombolo in the project's directory",
+			Err:    err,
+		}
+	}
+	if err := os.MkdirAll(p.WorkDir, 0o700); err != nil {
 		return fmt.Errorf("make working directory: %w", err)
 	}
-	if have, err := os.ReadFile(file); err == nil && bytes.Equal(have, []byte(project)) {
-		return nil
+	target := filepath.Join(p.Settings, stackConfigDir)
+	if err := os.Symlink(target, at); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("link the stacks' settings: %w", err)
 	}
-	if err := os.WriteFile(file, []byte(project), 0o644); err != nil {
-		return fmt.Errorf("write project file: %w", err)
+	if found, err := os.Readlink(at); err != nil || found != target {
+		return &fault.Error{
+			What: fmt.Sprintf("%s is not the link to %s that was made there", at, target), Remedy: "remove " + p.WorkDir, Err: err,
+		}
 	}
 	return nil
 }

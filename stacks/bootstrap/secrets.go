@@ -98,7 +98,10 @@ func (s secrets) lookup(name string) string {
 
 // file reads a secret; the line's end that editors add belongs to the file.
 func (s secrets) file(path, name string) (string, error) {
-	name = besideFile(s.cluster, name)
+	name, err := config.SecretFile(s.cluster.File, name)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w; keep it in the project, or name its directory in %s", path, err, config.SecretDirs)
+	}
 	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s: the file %s does not exist; paths are relative to the cluster file", path, name)

@@ -173,6 +173,12 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// passphrase is given only to a repository that says that it has one.
+const passphrase = "${{ vars.TOMBOLO_SECRETS == 'passphrase' && secrets.PULUMI_CONFIG_PASSPHRASE || '' }}"
+
+// written is an output of a preview of a change that is not in the job's own directory.
+var written = regexp.MustCompile(`--changed-since .*(>|--html )"?[^"$]\S*`)
+
 // check asserts the rules of a job.
 func (j job) check(t *testing.T, id string) {
 	t.Helper()
@@ -180,7 +186,16 @@ func (j job) check(t *testing.T, id string) {
 		t.Errorf("job %s has no timeout", id)
 	}
 	credentials := j.Permissions["id-token"] == "write"
+	if credentials && j.Permissions["pull-requests"] == "write" {
+		t.Errorf("job %s has credentials of the cloud, and a token that may approve", id)
+	}
 	for _, s := range j.Steps {
+		if p, ok := s.Env["PULUMI_CONFIG_PASSPHRASE"]; ok && p != passphrase {
+			t.Errorf("job %s has a passphrase where a key service is used: %s", id, p)
+		}
+		if m := written.FindStringSubmatch(s.Run); m != nil {
+			t.Errorf("job %s writes into the checkout of a change, where a link may wait: %s", id, m[0])
+		}
 		for _, value := range s.Env {
 			if strings.Contains(value, "secrets.") && !credentials {
 				t.Errorf("job %s has a secret, and no identity", id)
@@ -201,31 +216,92 @@ func (j job) check(t *testing.T, id string) {
 	}
 }
 
+const (
+	ofDefaultBranch = "github.event.pull_request.base.ref == github.event.repository.default_branch"
+	ofNoFork        = "github.event.pull_request.head.repo.full_name == github.repository"
+	toDefaultBranch = "${{ github.event.repository.default_branch }}"
+)
+
 // TestForksGetNoCredentials: with credentials, a preview runs the program of the
-// target branch, and not for forks.
+// default branch, not for forks, and not for requests into another branch. What is
+// built is built before there are credentials.
 func TestForksGetNoCredentials(t *testing.T) {
-	w, _ := load(t, filepath.Join(github, "preview.yml"))
-	j := w.Jobs["preview"]
-	if want := "github.event.pull_request.head.repo.full_name == github.repository"; j.If != want {
-		t.Errorf("condition %q, want %q", j.If, want)
-	}
-	var from string
-	signedIn := false
-	for _, s := range j.Steps {
-		if s.With["path"] == "trusted" {
-			from = s.With["ref"]
+	for name, own := range map[string]bool{"preview": false, "preview-program": true} {
+		w, _ := load(t, filepath.Join(github, name+".yml"))
+		j := w.Jobs["preview"]
+		if want := ofDefaultBranch + " && " + ofNoFork; j.If != want {
+			t.Errorf("%s: condition %q, want %q", name, j.If, want)
 		}
-		signedIn = signedIn || strings.HasPrefix(s.Uses, "aws-actions/")
-		for _, word := range []string{"make", "go build", "go run", "npm"} {
-			if signedIn && slices.Contains(strings.Fields(s.Run), word) {
-				t.Errorf("%q builds something when there are credentials", s.Run)
+		if j.Environment != name {
+			t.Errorf("%s runs in the environment %q", name, j.Environment)
+		}
+		var on struct {
+			PullRequest struct {
+				Branches []string `yaml:"branches"`
+			} `yaml:"pull_request"`
+		}
+		assert.NilError(t, w.On.Decode(&on))
+		assert.DeepEqual(t, on.PullRequest.Branches, []string{"main"})
+		signedIn := false
+		for _, s := range j.Steps {
+			if s.With["path"] == "trusted" && s.With["ref"] != toDefaultBranch {
+				t.Errorf("%s: the program is that of %q", name, s.With["ref"])
+			}
+			signedIn = signedIn || strings.HasPrefix(s.Uses, "aws-actions/")
+			for _, word := range []string{"make", "go build", "go run", "npm"} {
+				if signedIn && strings.Contains(s.Run, word+" ") {
+					t.Errorf("%s: %q builds something when there are credentials", name, s.Run)
+				}
+			}
+			if strings.Contains(s.Run, "make") && !strings.Contains(s.Run, "make -C trusted ") && !own {
+				t.Errorf("%s: %q builds what the pull request has changed", name, s.Run)
+			}
+			if strings.Contains(s.Run, "bin/tombolo preview") && !own {
+				t.Errorf("%s: %q runs what the pull request has changed", name, s.Run)
 			}
 		}
-		if strings.Contains(s.Run, "make") && !strings.Contains(s.Run, "make -C trusted ") {
-			t.Errorf("%q builds what the pull request has changed", s.Run)
+	}
+}
+
+// TestCommentsAreWrittenApart: the token that writes comments, and could approve, is in
+// a job that runs the default branch's program and has nothing else.
+func TestCommentsAreWrittenApart(t *testing.T) {
+	for _, name := range []string{"preview", "preview-program"} {
+		w, _ := load(t, filepath.Join(github, name+".yml"))
+		j := w.Jobs["comment"]
+		assert.DeepEqual(t, j.Permissions, map[string]string{"contents": "read", "pull-requests": "write"})
+		if j.Environment != "" || j.Needs != "preview" {
+			t.Errorf("%s: the comment is written in the environment %q, after %q", name, j.Environment, j.Needs)
+		}
+		last := j.Steps[len(j.Steps)-1]
+		if want := `$TOMBOLO comment --file "$RUNNER_TEMP/comment.md" --key ` + name; last.Run != want {
+			t.Errorf("%s: %q, want %q", name, last.Run, want)
+		}
+		for _, s := range j.Steps {
+			if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["ref"] != toDefaultBranch {
+				t.Errorf("%s: the comment is written by the program of %q", name, s.With["ref"])
+			}
 		}
 	}
-	if want := "${{ github.event.pull_request.base.sha }}"; from != want {
-		t.Errorf("the program is that of %q, want %q", from, want)
+}
+
+// TestEveryChangeIsPreviewed: what an apply starts on, a request for it was previewed on.
+func TestEveryChangeIsPreviewed(t *testing.T) {
+	paths := func(name, event string) (found []string) {
+		w, _ := load(t, filepath.Join(github, name+".yml"))
+		on := map[string]yaml.Node{}
+		assert.NilError(t, w.On.Decode(&on))
+		var of struct{ Paths []string }
+		node := on[event]
+		assert.NilError(t, node.Decode(&of))
+		return of.Paths
+	}
+	previewed := append(paths("preview", "pull_request"), paths("preview-program", "pull_request")...)
+	for _, path := range paths("apply", "push") {
+		if !slices.ContainsFunc(previewed, func(p string) bool {
+			return p == path || strings.HasPrefix(path, strings.TrimSuffix(p, "**")) && strings.HasSuffix(p, "**")
+		}) {
+			t.Errorf("a change of %s is applied, and was not previewed", path)
+		}
 	}
 }

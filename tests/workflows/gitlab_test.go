@@ -31,13 +31,15 @@ type gitLabJob struct {
 		When  string   `yaml:"when"`
 		Paths []string `yaml:"paths"`
 	} `yaml:"artifacts"`
-	Image string `yaml:"image"`
+	Image string   `yaml:"image"`
+	Needs []string `yaml:"needs"`
 }
 
 type gitLabRule struct {
 	If         string            `yaml:"if"`
 	Changes    []string          `yaml:"changes"`
 	AutoCancel map[string]string `yaml:"auto_cancel"`
+	When       string            `yaml:"when"`
 }
 
 // gitLab reads the pipeline strictly: its stages, its jobs, and when there is one.
@@ -75,7 +77,7 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 
 func TestGitLab(t *testing.T) {
 	stages, jobs, when := gitLab(t)
-	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "plan", "apply", "drift"} {
+	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "comment", "preview-program", "comment-program", "plan", "apply", "drift"} {
 		if _, ok := jobs[name]; !ok {
 			t.Errorf("there is no job %s", name)
 		}
@@ -91,7 +93,7 @@ func TestGitLab(t *testing.T) {
 			t.Errorf("job %s extends %q, and has no rules", name, j.Extends)
 		}
 		identity, role := j.Extends == ".aws", j.Variables["AWS_ROLE_ARN"]
-		if identity != (role != "") || identity != (j.Environment["name"] != "") {
+		if writes := j.Environment["name"] == "comment"; identity != (role != "") || identity != (j.Environment["name"] != "" && !writes) {
 			t.Errorf("job %s extends %s, has the role %q and the environment %q", name, j.Extends, role, j.Environment["name"])
 		}
 		if changes := role == "$TOMBOLO_APPLY_ROLE"; changes != (name == "apply") {
@@ -107,9 +109,15 @@ func TestGitLab(t *testing.T) {
 	if apply.Interruptible == nil || *apply.Interruptible || apply.ResourceGroup != "apply" || apply.Environment["name"] != "apply" {
 		t.Errorf("apply may be cancelled, run beside another, or run without approval: %+v", apply)
 	}
-	preview := jobs["preview"]
-	if want := "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID"; len(preview.Rules) != 1 || !strings.Contains(preview.Rules[0].If, want) {
-		t.Errorf("preview runs for forks: %v", preview.Rules)
+	for _, name := range []string{"preview", "preview-program", "comment", "comment-program"} {
+		for _, want := range []string{"$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID", "$CI_MERGE_REQUEST_TARGET_BRANCH_NAME == $CI_DEFAULT_BRANCH"} {
+			if j := jobs[name]; len(j.Rules) != 1 || !strings.Contains(j.Rules[0].If, want) {
+				t.Errorf("%s runs for forks, or for another branch: %v", name, j.Rules)
+			}
+		}
+	}
+	if released := jobs["preview-program"]; released.Rules[0].When != "manual" || released.Environment["name"] != "preview-program" || released.Environment["action"] != "" {
+		t.Errorf("nobody releases the program of a change: %+v", released)
 	}
 	if plan := jobs["plan"]; slices.Index(stages, plan.Stage) >= slices.Index(stages, apply.Stage) || !reflect.DeepEqual(plan.Rules, apply.Rules) {
 		t.Errorf("apply is approved without a plan: stages %v, plan's is %s", stages, plan.Stage)
@@ -122,27 +130,92 @@ var command = regexp.MustCompile(`(?:\$TOMBOLO|\btombolo"?) ([a-z]+(?: .*)?)`)
 // TestSameCommands: both hosts run the same commands.
 func TestSameCommands(t *testing.T) {
 	ref, into := regexp.MustCompile(`--changed-since "[^"]*"`), regexp.MustCompile(` >\S+`)
+	temp := regexp.MustCompile(`"\$(RUNNER_TEMP|TOMBOLO_TEMP)/([^"]+)"`)
 	normal := func(scripts ...string) []string {
 		var out []string
 		for _, script := range scripts {
 			for line := range strings.Lines(script) {
 				if m := command.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-					out = append(out, into.ReplaceAllString(ref.ReplaceAllString(m[1], "--changed-since REF"), ""))
+					out = append(out, into.ReplaceAllString(ref.ReplaceAllString(temp.ReplaceAllString(m[1], "$2"), "--changed-since REF"), ""))
 				}
 			}
 		}
 		return out
 	}
 	_, jobs, _ := gitLab(t)
-	for name, file := range map[string]string{"check": "preview", "preview": "preview", "plan": "apply", "apply": "apply", "drift": "drift"} {
-		w, _ := load(t, github+"/"+file+".yml")
+	for name, at := range map[string][2]string{
+		"check": {"preview", "check"}, "preview": {"preview", "preview"}, "comment": {"preview", "comment"},
+		"preview-program": {"preview-program", "preview"}, "comment-program": {"preview-program", "comment"},
+		"plan": {"apply", "plan"}, "apply": {"apply", "apply"}, "drift": {"drift", "drift"},
+	} {
+		w, _ := load(t, github+"/"+at[0]+".yml")
 		var scripts []string
-		for _, s := range w.Jobs[name].Steps {
+		for _, s := range w.Jobs[at[1]].Steps {
 			scripts = append(scripts, s.Run)
 		}
 		got := normal(slices.Concat(jobs[name].Script, jobs[name].AfterScript)...)
 		if want := normal(scripts...); len(got) == 0 || !slices.Equal(got, want) {
 			t.Errorf("%s: GitLab runs %q, GitHub %q", name, got, want)
+		}
+	}
+}
+
+// TestGitLabLeavesNothing: what a job with a token writes is in a directory of its own,
+// which goes with it; a worktree too, so that a second run works.
+func TestGitLabLeavesNothing(t *testing.T) {
+	_, jobs, _ := gitLab(t)
+	own := regexp.MustCompile(`\$CI_PROJECT_DIR`)
+	seen := 0
+	for name, j := range jobs {
+		base := jobs[j.Extends]
+		before, after := j.BeforeScript, j.AfterScript
+		if before == nil {
+			before = base.BeforeScript
+		}
+		if after == nil {
+			after = base.AfterScript
+		}
+		all := strings.Join(slices.Concat(before, j.Script, after), "\n")
+		if own.MatchString(all) {
+			t.Errorf("job %s writes beside the checkout: %s", name, all)
+		}
+		if !strings.Contains(all, "$TOMBOLO_TEMP") {
+			continue
+		}
+		seen++
+		if !slices.Contains(after, `rm -rf "$TOMBOLO_TEMP"`) {
+			t.Errorf("job %s leaves its directory: %q", name, after)
+		}
+		if temp := j.Variables["TOMBOLO_TEMP"] + base.Variables["TOMBOLO_TEMP"]; temp != "$CI_PROJECT_DIR.tmp/tombolo-$CI_JOB_ID" {
+			t.Errorf("job %s has the directory %q, which another job may have", name, temp)
+		}
+		if strings.Contains(all, "worktree add") && !slices.Contains(after, "git worktree prune") {
+			t.Errorf("job %s leaves its worktree: %q", name, after)
+		}
+	}
+	if seen < 7 {
+		t.Errorf("%d jobs have a directory of their own", seen)
+	}
+}
+
+// TestGitLabTrustsTheDefaultBranch: what gets the role, or the token for comments, is
+// the default branch's program, but for what a person releases.
+func TestGitLabTrustsTheDefaultBranch(t *testing.T) {
+	_, jobs, _ := gitLab(t)
+	for _, name := range []string{"preview", "comment", "comment-program"} {
+		j := jobs[name]
+		before := j.BeforeScript
+		if before == nil {
+			before = jobs[j.Extends].BeforeScript
+		}
+		fetched := slices.Index(before, `git -c core.hooksPath=/dev/null fetch origin "$CI_DEFAULT_BRANCH"`)
+		if added := slices.Index(before, `git -c core.hooksPath=/dev/null worktree add --detach "$TOMBOLO_TEMP/trusted" FETCH_HEAD`); fetched < 0 || added < fetched {
+			t.Errorf("job %s does not build the default branch's program: %q", name, before)
+		}
+		for _, line := range slices.Concat(before, j.Script) {
+			if strings.Contains(line, "make ") && !strings.Contains(line, `make -C "$TOMBOLO_TEMP/trusted" `) || strings.HasPrefix(line, "bin/") {
+				t.Errorf("job %s runs what the merge request has changed: %s", name, line)
+			}
 		}
 	}
 }

@@ -286,13 +286,19 @@ func (f *Factory) LabTools(clusters []*config.Cluster) error {
 // Driver returns the driver that tells the observer what it does. With --lab
 // it starts the lab if need be, and everything runs there.
 func (f *Factory) Driver(ctx context.Context, observer automation.Observer) (*automation.Driver, error) {
+	return f.DriverWith(ctx, observer, "")
+}
+
+// DriverWith returns a driver that takes the project file and the stacks' settings from
+// another directory than the project's; "" for the project's own. A lab has its own.
+func (f *Factory) DriverWith(ctx context.Context, observer automation.Observer, settings string) (*automation.Driver, error) {
 	f.setBusy()
 	root, err := f.Root()
 	if err != nil {
 		return nil, err
 	}
 	o := automation.Options{
-		Root: root, Observer: observer,
+		Root: root, Settings: settings, Observer: observer,
 		BackendURL: f.Globals.Backend, SecretsProvider: f.Globals.SecretsProvider,
 	}
 	if f.Globals.Lab {

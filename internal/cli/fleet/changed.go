@@ -2,6 +2,10 @@ package fleet
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,6 +15,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
+	"tombolo/stacks"
 )
 
 // AddChangedFlags adds those that leave out clusters with the same inputs as at
@@ -61,6 +66,40 @@ func (f *Fleet) FileAtBase(ctx context.Context, file string) (content string, fo
 		return "", false, err
 	}
 	return inputs.FileAt(ctx, inputs.Options{Root: root, Ref: f.ChangedSince}, file)
+}
+
+// SettingsAtBase is a directory with the project file and the stacks' settings as they
+// were at the commit of --changed-since: what a change proposes for them, a preview does
+// not use. It is "" without the flag. The caller removes it.
+func (f *Fleet) SettingsAtBase(ctx context.Context) (string, error) {
+	if f.ChangedSince == "" {
+		return "", nil
+	}
+	root, err := f.Root()
+	if err != nil {
+		return "", err
+	}
+	files, err := inputs.SettingsAt(ctx, inputs.Options{Root: root, Ref: f.ChangedSince})
+	if err != nil {
+		return "", err
+	}
+	if _, ok := files["Pulumi.yaml"]; !ok { // the project is new, and has no settings yet
+		files = map[string]string{"Pulumi.yaml": "name: " + stacks.Project + "\n"}
+	}
+	dir, err := os.MkdirTemp("", "tombolo-settings-")
+	if err != nil {
+		return "", fmt.Errorf("make a directory for the settings at %s: %w", f.ChangedSince, err)
+	}
+	err = os.Mkdir(filepath.Join(dir, "clusters"), 0o700)
+	for name, text := range files {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600)
+		}
+	}
+	if err != nil {
+		err = errors.Join(fmt.Errorf("write the settings at %s: %w", f.ChangedSince, err), os.RemoveAll(dir))
+	}
+	return dir, err
 }
 
 // changedDocument is the result in the JSON format.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,10 @@ type Options struct {
 	Refresh bool
 	Details bool
 	Review
+
+	// settings is the directory of the project file and the stacks' settings; "" for
+	// the project's own.
+	settings string
 }
 
 // NewCmdPreview returns the command; runF, if not nil, runs in place of it.
@@ -45,8 +50,10 @@ func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) erro
 		Fleet:    fleet.New(f, fleet.Operation{Name: "preview", Order: rollout.Free}),
 		Style:    f.Style,
 		Lookup:   f.Lookup,
-		Driver:   func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 		Markdown: func() bool { return f.Globals.Output == render.Markdown },
+	}
+	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
+		return f.DriverWith(ctx, o, opts.settings)
 	}
 	cmd := &cobra.Command{
 		Use:   "preview [<cluster>...]",
@@ -61,7 +68,8 @@ bootstrap is previewed with the outputs that core's preview predicts.
 With --output markdown, the result is one comment for a pull request, for all
 clusters together; tombolo comment posts it. With --output markdown or --exit-code,
 the rules of tombolo.policy.yaml are checked. With --changed-since, they are read
-from that commit, so that a change cannot relax its own rules.`),
+from that commit, so that a change cannot relax its own rules; and so are Pulumi.yaml
+and the settings of the stacks.`),
 		Example: strings.TrimSpace(`
   tombolo preview demo --lab
   tombolo preview demo --details
@@ -83,7 +91,17 @@ from that commit, so that a change cannot relax its own rules.`),
 	return cmd
 }
 
-func previewRun(ctx context.Context, o *Options) error {
+func previewRun(ctx context.Context, o *Options) (err error) {
+	if o.settings, err = o.SettingsAtBase(ctx); err != nil {
+		return err
+	}
+	if o.settings != "" {
+		defer func() {
+			if left := os.RemoveAll(o.settings); err == nil {
+				err = left
+			}
+		}()
+	}
 	if o.wanted() || o.Markdown() {
 		return o.reviewRun(ctx)
 	}

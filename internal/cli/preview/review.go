@@ -191,7 +191,7 @@ func (o *Options) removed(ctx context.Context, d Driver, set *plan.Set) error {
 // gather puts what was seen of each cluster into the set.
 func (o *Options) gather(set *plan.Set, all []*config.Cluster, seen *collector) {
 	for _, c := range all {
-		cluster := plan.Cluster{Name: c.Name, Wave: c.Wave, Labels: c.RegistrationLabels(), Err: seen.errorOf(c.Name)}
+		cluster := plan.Cluster{Name: c.Name, Wave: c.Wave, Labels: c.RegistrationLabels(), Secrets: c.SecretUses(), Err: seen.errorOf(c.Name)}
 		if o.Changed != nil {
 			for _, reason := range o.Changed.Clusters[c.Name] {
 				cluster.Reasons = append(cluster.Reasons, reason.String())

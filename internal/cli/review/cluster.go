@@ -25,6 +25,9 @@ func cluster(c plan.Cluster, level detail) string {
 		mark = "⚠️ "
 	}
 	fmt.Fprintf(&b, "\n<details><summary>%s<b>%s</b>: %s</summary>\n", mark, markdown.Text(c.Name), counted(c.Counts()))
+	for _, s := range c.Secrets {
+		fmt.Fprintf(&b, "\nSecret %s: %s, for %s\n", markdown.Code(s.Setting), markdown.Code(s.Source), markdown.Code(s.For))
+	}
 	for _, s := range c.Stacks {
 		if len(s.Resources)+len(s.Outputs) == 0 {
 			continue

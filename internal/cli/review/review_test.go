@@ -63,7 +63,9 @@ func configMap(namespace, name string, data object) object {
 
 // previewed is a cluster of which previews said so.
 func previewed(name, reason string, core, bootstrap []events.EngineEvent) plan.Cluster {
-	c := plan.Cluster{Name: name, Labels: map[string]string{"environment": "prod"}, Reasons: []string{reason}}
+	c := plan.Cluster{Name: name, Labels: map[string]string{"environment": "prod"}, Reasons: []string{reason}, Secrets: []config.SecretUse{
+		{Setting: "gitops.auth.password", Source: "environment variable TOMBOLO_GIT_TOKEN", For: "https://git.example.com/platform.git"},
+	}}
 	for _, part := range []struct {
 		kind string
 		all  []events.EngineEvent
