@@ -59,8 +59,14 @@ type faultBench struct {
 
 func newFaultBench(t *testing.T) *faultBench {
 	t.Helper()
+	return newFaultBenchOf(t, demo().Cloud.Account)
+}
+
+// newFaultBenchOf is a bench of an account.
+func newFaultBenchOf(t *testing.T, account string) *faultBench {
+	t.Helper()
 	d, seen := realBench(t, network)
-	cloud, err := aws.Open(t.TempDir(), standin.Options{Clusters: noClusters{}})
+	cloud, err := aws.Open(t.TempDir(), standin.Options{Clusters: noClusters{}, Account: account})
 	assert.NilError(t, err)
 	t.Cleanup(cloud.Close)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

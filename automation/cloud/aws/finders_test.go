@@ -192,6 +192,8 @@ func (m *made) Call(call pulumi.MockCallArgs) (resource.PropertyMap, error) {
 		return resource.PropertyMap{"accountId": resource.NewProperty(m.account), "arn": resource.NewProperty("arn:aws:iam::" + m.account + ":user/u")}, nil
 	case "aws:index/getPartition:getPartition":
 		return resource.PropertyMap{"partition": resource.NewProperty("aws")}, nil
+	case "aws:eks/getClusters:getClusters":
+		return resource.PropertyMap{"names": resource.NewProperty([]resource.PropertyValue{})}, nil
 	case "aws:resourcegroupstaggingapi/getResources:getResources":
 		return resource.PropertyMap{}, nil
 	case "aws:route53/getZone:getZone":

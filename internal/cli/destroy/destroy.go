@@ -80,8 +80,8 @@ while spokes are registered with it. With Flux, Flux is suspended. Controllers
 then delete load balancers, volumes and Karpenter's nodes. Before core is
 destroyed, and again afterwards, the cloud is searched for what is left over: what
 has the cluster's identity as a tag, and what controllers made for its control plane.
---leftovers says what to do with it; each resource is named with its proof. --keep-data keeps buckets, file systems and
-snapshots, and names them.
+--leftovers says what to do with it; each resource is named with its proof.
+--keep-data keeps buckets, file systems and snapshots, and names them.
 
 On a terminal, the command asks for the cluster's name, or for the number of
 several clusters; --yes skips the question. Without a terminal, --yes is required.
