@@ -223,7 +223,7 @@ func TestStackInfos(t *testing.T) {
 	if infos, err = b.backend.Stacks(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(infos) != 1 || len(infos["demo"]) != 2 || infos["demo"][0].Kind != stacks.Core || infos["demo"][0].Resources != 3 {
+	if len(infos) != 1 || len(infos["demo"]) != 2 || infos["demo"][0].Kind != stacks.Core || infos["demo"][0].Resources != 4 {
 		t.Errorf("stacks are %+v", infos)
 	}
 }
