@@ -30,6 +30,8 @@ type providerStub struct {
 	tagged, deleted []string
 	// creations are the names of what was made, in order.
 	creations []string
+	// making, if not nil, is called with the name of a role before it is made.
+	making func(name string)
 }
 
 func serveCloud(t *testing.T) (*providerStub, string) {
@@ -143,6 +145,9 @@ func (c *providerStub) Create(ctx context.Context, r *pulumirpc.CreateRequest) (
 		return nil, ctx.Err()
 	}
 	if !r.GetPreview() {
+		if c.making != nil {
+			c.making(name)
+		}
 		made()
 	}
 	return &pulumirpc.CreateResponse{Id: name, Properties: r.GetProperties()}, nil

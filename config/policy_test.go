@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 
 	"tombolo/config/strict"
 )
@@ -82,4 +83,10 @@ func TestNoPolicy(t *testing.T) {
 	if _, err := LoadPolicy(filepath.Join(t.TempDir(), PolicyFile)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestPolicyIsARegularFile: finding 9. Reading a pipe or a device may never end.
+func TestPolicyIsARegularFile(t *testing.T) {
+	_, err := LoadPolicy(os.DevNull)
+	assert.ErrorContains(t, err, os.DevNull+" is not a regular file")
 }

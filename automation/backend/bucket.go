@@ -2,6 +2,7 @@ package backend
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +95,7 @@ func (b *Backend) bucketConfig(q url.Values) []func(*config.LoadOptions) error {
 		getenv = func(string) string { return "" }
 	}
 	var out []func(*config.LoadOptions) error
-	if region := q.Get("region"); region != "" {
+	if region := cmp.Or(q.Get("region"), getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION")); region != "" {
 		out = append(out, config.WithRegion(region))
 	}
 	if profile := q.Get("profile"); profile != "" {
