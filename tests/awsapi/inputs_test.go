@@ -65,17 +65,23 @@ func TestWrongInputsAreFound(t *testing.T) {
 func clusterFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
-	for _, dir := range []string{"clusters", "config/testdata/good", "stacks/testdata/clusters"} {
+	for _, dir := range []string{"clusters", "config/testdata/good", "stacks/testdata/clusters", "tests/lab/testdata", "tests/lab/testdata/argocd"} {
 		found, err := filepath.Glob(filepath.Join("..", "..", dir, "*.yaml"))
 		assert.NilError(t, err)
 		assert.Assert(t, len(found) > 0, "no cluster files in %s", dir)
 		for _, file := range found {
-			if base := filepath.Base(file); base != "install.yaml" && base != "argocd-install.yaml" && !strings.HasPrefix(base, "Pulumi.") {
+			if isClusterFile(filepath.Base(file)) {
 				files = append(files, file)
 			}
 		}
 	}
 	return files
+}
+
+// isClusterFile excludes what is beside cluster files: manifests, the settings of
+// stacks, and templates of them.
+func isClusterFile(base string) bool {
+	return !slices.Contains([]string{"install.yaml", "argocd-install.yaml", "fleet.yaml", "guest.yaml"}, base) && !strings.HasPrefix(base, "Pulumi.")
 }
 
 // longest writes testdata/longest.yaml with the longest name that a cluster of it

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+
+	"tombolo/lab/aws/apimodel"
 )
 
 // Error is a refusal by AWS, in the words of the AWS provider.
@@ -25,13 +26,22 @@ var unmodelled = []string{
 	"InvalidParameterValue", "ValidationError", "ValidationException", "Throttling", "ThrottlingException", "InternalFailure",
 }
 
+// modelled reports whether the model of the call knows the error. Of calls that
+// read, of which there is no model here, the common codes and EC2's and S3's are
+// not known.
+func (e *Error) modelled() bool {
+	if codes, known := apimodel.Errors(e.service, e.operation); known {
+		return slices.Contains(codes, e.Code)
+	}
+	return e.service != "EC2" && e.service != "S3" && !slices.Contains(unmodelled, e.Code)
+}
+
 // Error is what a user of the AWS provider sees: AWS's SDK prints errors that
-// the service's model knows by their name, and others as "api error". EC2's
-// model knows none, S3's few.
+// the model of the call knows by their name, and others as "api error".
 func (e *Error) Error() string {
-	prefix := ""
-	if e.service == "EC2" || e.service == "S3" && !strings.HasPrefix(e.Code, "BucketAlready") || slices.Contains(unmodelled, e.Code) {
-		prefix = "api error "
+	prefix := "api error "
+	if e.modelled() {
+		prefix = ""
 	}
 	tries := ""
 	if e.attempts > 0 {
