@@ -118,7 +118,10 @@ func (o *OperatorOptions) stack(c *config.Cluster, kind stacks.Kind) *stack {
 	if o.ImageDir != "" {
 		workspace.Local = &localSource{Dir: o.ImageDir}
 	} else {
-		workspace.PodTemplate = &podTemplate{Spec: podSpec{InitContainers: []corev1.Container{o.placeProgram()}}}
+		workspace.PodTemplate = &podTemplate{Spec: podSpec{
+			Containers:     []namedContainer{{Name: pulumiContainer}},
+			InitContainers: []corev1.Container{o.placeProgram()},
+		}}
 	}
 	return s
 }

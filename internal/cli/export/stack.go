@@ -20,6 +20,8 @@ const (
 	maxStackName = 42
 	// programContainer puts the program where Pulumi looks for it.
 	programContainer = "program"
+	// pulumiContainer is the operator's container in a workspace's pod.
+	pulumiContainer = "pulumi"
 	// workspaceVolume is the volume of the operator's pods with the source, and
 	// workspaceDir is where the project is in it.
 	workspaceVolume = "share"
@@ -96,6 +98,15 @@ type podTemplate struct {
 	Spec podSpec `json:"spec"`
 }
 
+// podSpec has containers because the definition requires them (operator 2.0 to
+// 2.9, deploy/helm/pulumi-operator/crds): the operator's own container by its
+// name, to which nothing is added.
 type podSpec struct {
+	Containers     []namedContainer   `json:"containers"`
 	InitContainers []corev1.Container `json:"initContainers"`
+}
+
+// namedContainer is one of the operator's own containers.
+type namedContainer struct {
+	Name string `json:"name"`
 }
