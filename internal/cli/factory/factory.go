@@ -20,6 +20,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/backend"
+	"tombolo/automation/process"
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
@@ -93,6 +94,11 @@ func System() *Factory {
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "."
+	}
+	// os/exec refuses what it finds first in the current directory, where a change may
+	// have put it; what comes later in PATH is meant.
+	if path, ok := os.LookupEnv("PATH"); ok {
+		_ = os.Setenv("PATH", process.FixedPath(path)) // PATH is a valid name
 	}
 	return &Factory{
 		Streams: streams.System(os.LookupEnv),
