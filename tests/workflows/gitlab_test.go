@@ -28,8 +28,9 @@ type gitLabJob struct {
 	Timeout       string                       `yaml:"timeout"`
 	Environment   map[string]string            `yaml:"environment"`
 	Artifacts     struct {
-		When  string   `yaml:"when"`
-		Paths []string `yaml:"paths"`
+		When    string            `yaml:"when"`
+		Paths   []string          `yaml:"paths"`
+		Reports map[string]string `yaml:"reports"`
 	} `yaml:"artifacts"`
 	Image string `yaml:"image"`
 }
@@ -107,6 +108,12 @@ func TestGitLab(t *testing.T) {
 	if apply.Interruptible == nil || *apply.Interruptible || apply.ResourceGroup != "apply" || apply.Environment["name"] != "apply" {
 		t.Errorf("apply may be cancelled, run beside another, or run without approval: %+v", apply)
 	}
+	if plan := jobs["plan"]; !slices.Contains(plan.Artifacts.Paths, "plan.json") || !strings.Contains(strings.Join(plan.Script, "\n"), "--plan plan.json --plan-output "+plan.Artifacts.Reports["dotenv"]+" ") {
+		t.Errorf("apply does not get the plan with its digest: %+v", plan)
+	}
+	if want := `up --all --plan plan.json --plan-digest "$DIGEST" `; !strings.Contains(strings.Join(apply.Script, "\n"), want) {
+		t.Errorf("apply runs %q, want %s", apply.Script, want)
+	}
 	preview := jobs["preview"]
 	if want := "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID"; len(preview.Rules) != 1 || !strings.Contains(preview.Rules[0].If, want) {
 		t.Errorf("preview runs for forks: %v", preview.Rules)
@@ -121,7 +128,7 @@ var command = regexp.MustCompile(`(?:\$TOMBOLO|\btombolo"?) ([a-z]+(?: .*)?)`)
 
 // TestSameCommands: both hosts run the same commands.
 func TestSameCommands(t *testing.T) {
-	ref, into := regexp.MustCompile(`--changed-since "[^"]*"`), regexp.MustCompile(` >\S+`)
+	ref, into := regexp.MustCompile(`--changed-since "[^"]*"`), regexp.MustCompile(`( >\S+| --plan-output \S+)`)
 	normal := func(scripts ...string) []string {
 		var out []string
 		for _, script := range scripts {
