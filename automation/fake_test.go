@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -50,6 +51,8 @@ type fakeCLI struct {
 	// same are the stacks that a preview finds nothing to change in, with the
 	// resource's state as it would be.
 	same map[string]apitype.ResourceV3
+	// secrets are values that events mask, by URN and property.
+	secrets map[string]string
 	// during is called in the middle of an operation.
 	during func(operation string)
 }
@@ -138,7 +141,7 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 		delete(f.states, stack)
 	case "up":
 		f.states[stack] = deployed(stack)
-		writeEvents(args, nil, map[apitype.OpType]int{"create": 2})
+		writeEvents(args, nil, map[apitype.OpType]int{"create": 2}, f.plan["up "+stack]...)
 	case "destroy":
 		f.states[stack] = excluded(deployment, args)
 		writeEvents(args, nil, map[apitype.OpType]int{"delete": 2})
@@ -147,6 +150,7 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 			return f.unchanged(stack, planned, args), "", 0, nil
 		}
 		writeEvents(args, nil, map[apitype.OpType]int{"create": 2, "same": 1}, f.plan[op+" "+stack]...)
+		return f.document(stack, args), "", 0, nil
 	}
 	return "", "", 0, nil
 }
@@ -162,6 +166,33 @@ func excluded(d apitype.DeploymentV3, args []string) apitype.DeploymentV3 {
 		return !keeps(string(r.URN)) && r.Type != backend.RootType
 	})
 	return d
+}
+
+// document is what a preview writes with --json, of the events that it sends.
+func (f *fakeCLI) document(stack string, args []string) string {
+	if !slices.Contains(args, "--json") {
+		return ""
+	}
+	steps := []any{}
+	for _, e := range f.plan["preview "+stack] {
+		if e.ResourcePreEvent != nil {
+			m := e.ResourcePreEvent.Metadata
+			steps = append(steps, map[string]any{"op": m.Op, "urn": m.URN, "newState": map[string]any{"inputs": f.told(m, args)}})
+		}
+	}
+	document, _ := json.Marshal(map[string]any{"steps": steps})
+	return string(document)
+}
+
+// told are the inputs of a step: secrets are in them when they are asked for.
+func (f *fakeCLI) told(m apitype.StepEventMetadata, args []string) map[string]any {
+	inputs := maps.Clone(m.New.Inputs)
+	for name := range inputs {
+		if secret := f.secrets[m.URN+" "+name]; secret != "" && slices.Contains(args, "--show-secrets") {
+			inputs[name] = secret
+		}
+	}
+	return inputs
 }
 
 // unchanged sends the events of a preview that changes nothing, and returns its

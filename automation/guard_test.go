@@ -35,7 +35,7 @@ func TestWhatIsKept(t *testing.T) {
 		{apitype.OpDelete, configMap, "argocd/karpenter-values", ""},
 		{apitype.OpDelete, "kubernetes:core/v1:Namespace", "infra-config", ""},
 	} {
-		rec := newRecorded(nil)
+		rec := (&session{}).newRecorded()
 		rec.Record(step(test.op, test.kind, test.id))
 		rec.Record(step(test.op, test.kind, test.id))
 		if got := strings.Join(rec.lost, ", "); got != test.want {

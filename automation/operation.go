@@ -10,6 +10,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/approved"
 	"tombolo/automation/backend"
 	"tombolo/automation/plan"
 	"tombolo/automation/pulumicli"
@@ -47,6 +48,7 @@ func (s *session) run(ctx context.Context, operation string, call engineCall) (S
 	result.Changes, result.lost = rec.Changes(), rec.lost
 	result.causes, result.unanswered = rec.Errors, recovery.Unanswered(&rec.Recorder)
 	result.rootOutputs, result.differs = rec.RootOutputs, rec.Differs
+	result.told = approved.Preview{Steps: rec.steps, Outputs: rec.RootOutputs, MadeUp: rec.madeUp}
 	result.Duration = s.driver.now().Sub(start)
 	s.observer.StackFinished(s.name, result.Changes, err)
 	return result, err
@@ -57,22 +59,30 @@ type recorded struct {
 	pulumicli.Recorder
 	// lost are the objects that are kept, and would be taken away.
 	lost []string
+	// steps that were announced, and names that providers have made up in them.
+	steps  []apitype.StepEventMetadata
+	madeUp []string
+	onStep func(apitype.StepEventMetadata)
 }
 
-func newRecorded(onDifference func()) *recorded {
-	r := &recorded{}
-	r.OnDifference, r.OnStep = onDifference, r.step
+func (s *session) newRecorded() *recorded {
+	r := &recorded{onStep: s.onStep}
+	r.OnDifference, r.OnStep = s.onDifference, r.step
 	return r
 }
 
 func (r *recorded) step(m apitype.StepEventMetadata) {
+	if r.onStep != nil {
+		r.onStep(m)
+	}
+	r.steps, r.madeUp = append(r.steps, apitype.StepEventMetadata{URN: m.URN, Op: m.Op}), append(r.madeUp, plan.MadeUp(m)...)
 	if name := kept(m); name != "" && !slices.Contains(r.lost, name) {
 		r.lost = append(r.lost, name)
 	}
 }
 
 func (s *session) attempt(ctx context.Context, operation string, call engineCall) (*recorded, error) {
-	rec := newRecorded(s.onDifference)
+	rec := s.newRecorded()
 	s.programErr = nil
 	err := pulumicli.Observed(func(e events.EngineEvent) {
 		rec.Record(e)

@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 
+	"tombolo/automation/approved"
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
 	"tombolo/automation/process"
@@ -245,12 +246,26 @@ type UpOptions struct {
 	Previewed bool
 	// Refresh the state from the cloud before comparing.
 	Refresh bool
+	// Approved, if not nil, is what was approved of the cluster: Up does that and
+	// nothing else. What differs is an approved.Error.
+	Approved *approved.Cluster
+
+	// may is what the up of a stack may do, as it was compared right before; again says
+	// that a first try has moved the state.
+	may   *allowed
+	again bool
 }
 
 // PreviewOptions of a preview.
 type PreviewOptions struct {
 	// Refresh compares with the cloud, not only with the state.
 	Refresh bool
+	// Plan has the result say what an up would do, for people to approve. A cluster
+	// of which that cannot be said, because an operation was interrupted, is refused.
+	Plan bool
+
+	// secrets has the engine tell the values of secrets, for keyed digests.
+	secrets bool
 }
 
 // DestroyOptions of a destroy.

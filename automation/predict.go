@@ -48,7 +48,7 @@ func (f prediction) passes() bool { return f.err != nil && repeatable(f.result, 
 // up does, because an operation was interrupted or is under way, it
 // does nothing. When core is to change, nothing is known of bootstrap.
 func (d *Driver) predict(ctx context.Context, c *config.Cluster, o UpOptions) (predictions, error) {
-	if o.Refresh || o.Previewed {
+	if o.Refresh || o.Previewed || o.Approved != nil {
 		return nil, nil
 	}
 	if ok, err := d.predictable(ctx, c); err != nil || !ok {

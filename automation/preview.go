@@ -30,14 +30,24 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 	if err != nil {
 		return run.end(err)
 	}
+	var to *planner
+	if o.Plan {
+		if to, err = d.newPlanner(ctx, c); err != nil {
+			return run.end(err)
+		}
+		o.secrets = to.key.Keyed()
+	}
 	core, had, err := d.previewAny(ctx, c, stacks.Core, o, stacks.Options{})
 	if run.add(core); err != nil {
 		return run.end(err)
 	}
-	bootstrap, _, err := d.previewAny(ctx, c, stacks.Bootstrap, o, stacks.Options{
+	bootstrap, has, err := d.previewAny(ctx, c, stacks.Bootstrap, o, stacks.Options{
 		Predicted: predictedOutputs(had, core.rootOutputs), Placeholders: len(had) == 0 || !hasHub,
 	})
-	run.add(bootstrap)
+	if run.add(bootstrap); err != nil || !o.Plan {
+		return run.end(err)
+	}
+	run.result.Plan, err = to.plan(core, bootstrap, had, has)
 	return run.end(err)
 }
 
@@ -90,15 +100,18 @@ func (s *session) preview(ctx context.Context, o PreviewOptions, so stacks.Optio
 		}
 		d.opts.Observer.Note(s.name, what+": what depends on them is shown as unknown")
 	}
+	s.command.States, s.command.ShowSecrets = o.Plan, o.secrets
+	var document string
 	result, err := s.run(ctx, "preview", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 		opts := []optpreview.Option{optpreview.EventStreams(ch), optpreview.SuppressProgress()}
 		if o.Refresh {
 			opts = append(opts, optpreview.Refresh())
 		}
-		_, err := s.stack.Preview(ctx, opts...)
+		res, err := s.stack.Preview(ctx, opts...)
+		document = res.StdOut
 		return err
 	})
-	result.Placeholders = so.Placeholders
+	result.Placeholders, result.told.Document = so.Placeholders, document
 	if err == nil {
 		err = d.refuseLoss(ctx, c, result)
 	}

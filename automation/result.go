@@ -6,6 +6,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/approved"
 	"tombolo/automation/fault"
 	"tombolo/automation/teardown"
 	"tombolo/config"
@@ -18,6 +19,8 @@ type Result struct {
 	Cluster string `json:"cluster"`
 	// Stacks in the order they were worked on.
 	Stacks []StackResult `json:"stacks"`
+	// Plan is what an up would do; nil where it was not asked for.
+	Plan *approved.Cluster `json:"-"`
 	// Duration of the whole operation, checks and recovery included.
 	Duration time.Duration `json:"duration"`
 }
@@ -59,6 +62,8 @@ type StackResult struct {
 	rootOutputs map[string]any
 	// differs says that something did not stay, or would not.
 	differs bool
+	// told is what a preview has told, for a plan.
+	told approved.Preview
 }
 
 // Changes counts resources by operation, with the Pulumi engine's words:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/automation/pulumicli"
@@ -25,6 +26,8 @@ type session struct {
 	// onDifference, if not nil, is called when the engine is about to do
 	// something else than to leave a resource as it is.
 	onDifference func()
+	// onStep, if not nil, is called with each step that the engine announces.
+	onStep func(apitype.StepEventMetadata)
 	// programErr is what the program itself returned, which the engine
 	// reports only as text.
 	programErr error

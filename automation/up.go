@@ -34,6 +34,13 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.requireHub(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	ofCore := o
+	if o.Approved != nil { // before anything else is touched
+		var err error
+		if ofCore.may, err = d.requireApproved(ctx, c, stacks.Core, o); err != nil {
+			return Result{Cluster: c.Name}, err
+		}
+	}
 	if err := d.awaitTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
@@ -42,7 +49,7 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err != nil {
 		return run.end(err)
 	}
-	core, err := d.upStack(ctx, c, stacks.Core, o, found, false)
+	core, err := d.upStack(ctx, c, stacks.Core, ofCore, found, false)
 	if run.add(core); err != nil {
 		return run.end(err)
 	}
@@ -76,9 +83,18 @@ func (d *Driver) upStack(ctx context.Context, c *config.Cluster, k stacks.Kind, 
 		return seen.result, seen.err
 	}
 	o.Plan = o.Plan && !previewed
+	if o.Approved != nil && o.may == nil {
+		var err error
+		if o.may, err = d.requireApproved(ctx, c, k, o); err != nil {
+			return StackResult{}, err
+		}
+	}
+	if o.may != nil && len(o.may.Steps) == 0 {
+		return o.may.stays, nil
+	}
 	return d.retry(ctx, stacks.Name(c.Name, k), young, func(failed string) (StackResult, error) {
 		if failed == "up" {
-			o.Plan, o.Previewed = false, true
+			o.Plan, o.Previewed, o.again = false, true, true
 		}
 		return d.tryUp(ctx, c, k, o)
 	})
@@ -116,7 +132,13 @@ func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o 
 	if err := ready.wait(ctx); err != nil {
 		return StackResult{}, err
 	}
-	result, err := s.run(ctx, "up", func(ctx context.Context, ch chan<- events.EngineEvent) error {
+	if o.may != nil && !o.again {
+		if err := d.refuseMovedSince(ctx, o); err != nil {
+			return StackResult{}, err
+		}
+	}
+	watched, ended := s.watch(ctx, o)
+	result, err := s.run(watched, "up", func(ctx context.Context, ch chan<- events.EngineEvent) error {
 		opts := []optup.Option{optup.EventStreams(ch), optup.SuppressProgress(), optup.SuppressOutputs()}
 		if o.Refresh {
 			opts = append(opts, optup.Refresh())
@@ -124,7 +146,7 @@ func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o 
 		_, err := s.stack.Up(ctx, opts...)
 		return err
 	})
-	if err != nil {
+	if err = ended(err); err != nil {
 		d.recovery(c).AdoptUnanswered(ctx, c, k, result.unanswered)
 		return result, err
 	}

@@ -114,7 +114,7 @@ const (
 	defaultSessionHours = 6
 )
 
-func defaultPreviewEnvironments() []string { return []string{"preview", "drift"} }
+func defaultPreviewEnvironments() []string { return []string{"preview", "preview-program", "drift"} }
 
 func defaultApplyEnvironments() []string { return []string{"apply"} }
 

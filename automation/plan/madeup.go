@@ -16,9 +16,9 @@ const Random = "(random)"
 // and a FIFO queue's name ends with its suffix.
 var madeUpEnd = regexp.MustCompile(`^-[0-9a-f]{7,8}(\.fifo)?$`)
 
-// madeUp are the names that the provider has made up for a resource that does
-// not exist yet, each with what is written in its place.
-func madeUp(m apitype.StepEventMetadata) []string {
+// MadeUp are the names that the provider has made up for a resource that does
+// not exist yet, each followed by what is written in its place.
+func MadeUp(m apitype.StepEventMetadata) []string {
 	if m.New == nil {
 		return nil
 	}

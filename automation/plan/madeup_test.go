@@ -87,7 +87,7 @@ func TestNamesThatAreNotMadeUp(t *testing.T) {
 		{map[string]any{"name": "nodes-abcdef0"}, map[string]any{"name": "nodes-abcdef0"}},
 	} {
 		e := making("aws:iam/role:Role", "nodes", test.was, test.now)
-		if got := madeUp(e.ResourcePreEvent.Metadata); got != nil {
+		if got := MadeUp(e.ResourcePreEvent.Metadata); got != nil {
 			t.Errorf("%v is taken for one that was made up: %v", test.now, got)
 		}
 	}

@@ -29,6 +29,8 @@ type Set struct {
 	Verdicts []Verdict
 	// Policy is the file that judged; "" without one.
 	Policy string
+	// Digest of the plan that people approve; "" without one.
+	Digest string
 }
 
 // Removed is a cluster file that is gone. What it made stays until it is

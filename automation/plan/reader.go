@@ -63,7 +63,7 @@ func (r *Reader) step(m apitype.StepEventMetadata) {
 	if r.resources == nil {
 		r.resources, r.madeUp = map[string]Resource{}, map[string][]string{}
 	}
-	r.resources[m.URN], r.madeUp[m.URN] = resource, madeUp(m)
+	r.resources[m.URN], r.madeUp[m.URN] = resource, MadeUp(m)
 }
 
 // opOf leaves out what a replacement consists of: it is one change.

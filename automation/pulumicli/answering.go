@@ -22,6 +22,9 @@ type Answers struct {
 	// states has a preview write the states of all resources, as they are and
 	// as they would be, for which the SDK has no option.
 	States bool
+	// ShowSecrets has these states tell secrets in plain text. They are in what Run
+	// returns, and in no error.
+	ShowSecrets bool
 	// preserveConfig keeps a stack's settings file when the stack is removed,
 	// for which the SDK has no option.
 	PreserveConfig bool
@@ -45,12 +48,18 @@ func (a *Answers) Run(ctx context.Context, dir string, stdin io.Reader,
 	case hasPrefix(args, "stack", "output") && slices.Contains(args, "--show-secrets"):
 		return a.outputs, "", 0, nil
 	case a.States && hasPrefix(args, "preview"):
-		args = append(slices.Clone(args), "--json", "--show-sames")
+		args = append(slices.Clone(args), "--json", "--show-sames", "--show-replacement-steps")
+		if a.ShowSecrets {
+			args = append(args, "--show-secrets")
+		}
 	case a.PreserveConfig && hasPrefix(args, "stack", "rm"):
 		args = append(slices.Clone(args), "--preserve-config")
 	}
 	stdout, stderr, code, err := a.PulumiCommand.Run(ctx, dir, stdin, outs, errs, env, args...)
 	a.Killed = err != nil && code < 0
+	if err != nil && a.ShowSecrets {
+		stdout = "" // the SDK's error has all of it
+	}
 	if hasPrefix(args, "stack", "output") {
 		a.outputs = stdout
 	}

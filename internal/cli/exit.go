@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"tombolo/automation/approved"
 	"tombolo/automation/backend"
 	driverfault "tombolo/automation/fault"
 	"tombolo/automation/health"
@@ -96,6 +97,12 @@ func exitClasses() []exitClass {
 			meaning: "The policy denies the change, or requires a second approval",
 			remedy:  "Change what the message names, or run again with --approvals when people have approved",
 			matches: func(err error) bool { return isFault(err, fault.Policy) },
+		},
+		{
+			code: 14, name: "unapproved",
+			meaning: "An up with --plan would do something else than the plan says; nothing was changed but what the message names",
+			remedy:  "Make a plan with `tombolo preview --plan`, and have it approved",
+			matches: isA[*approved.Error],
 		},
 		{
 			code: 4, name: "precondition",

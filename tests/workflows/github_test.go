@@ -55,10 +55,12 @@ type job struct {
 	Environment string            `yaml:"environment"`
 	Permissions map[string]string `yaml:"permissions"`
 	Timeout     int               `yaml:"timeout-minutes"`
+	Outputs     map[string]string `yaml:"outputs"`
 	Steps       []step            `yaml:"steps"`
 }
 
 type step struct {
+	ID   string            `yaml:"id"`
 	Uses string            `yaml:"uses"`
 	Run  string            `yaml:"run"`
 	With map[string]string `yaml:"with"`
@@ -122,6 +124,29 @@ func TestApplyIsApproved(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestApplyOfThePlan: the job that applies gets the file of the plan that people approve,
+// and its digest from the job that made it, and does nothing else.
+func TestApplyOfThePlan(t *testing.T) {
+	w, _ := load(t, filepath.Join(github, "apply.yml"))
+	var plans, uploads, downloads, applies bool
+	for _, s := range w.Jobs["plan"].Steps {
+		plans = plans || s.ID == "plan" && strings.Contains(s.Run, ` --plan plan.json --plan-output "$GITHUB_OUTPUT" `)
+		uploads = uploads || plans && s.With["name"] == "plan" && slices.Contains(strings.Fields(s.With["path"]), "plan.json")
+	}
+	for _, s := range w.Jobs["apply"].Steps {
+		downloads = downloads || strings.HasPrefix(s.Uses, "actions/download-artifact@") && s.With["name"] == "plan"
+		applies = applies || downloads && s.Env["DIGEST"] == "${{ needs.plan.outputs.digest }}" &&
+			strings.Contains(s.Run, `bin/tombolo up --all --plan plan.json --plan-digest "$DIGEST" `)
+		if strings.Contains(s.Run, "tombolo up") && !applies {
+			t.Errorf("%q applies something else than the plan", s.Run)
+		}
+	}
+	digest := w.Jobs["plan"].Outputs["digest"] == "${{ steps.plan.outputs.DIGEST }}"
+	if !plans || !uploads || !downloads || !applies || !digest {
+		t.Errorf("planned %t, uploaded %t, downloaded %t, applied %t, with the digest %t", plans, uploads, downloads, applies, digest)
 	}
 }
 

@@ -28,8 +28,9 @@ type gitLabJob struct {
 	Timeout       string                       `yaml:"timeout"`
 	Environment   map[string]string            `yaml:"environment"`
 	Artifacts     struct {
-		When  string   `yaml:"when"`
-		Paths []string `yaml:"paths"`
+		When    string            `yaml:"when"`
+		Paths   []string          `yaml:"paths"`
+		Reports map[string]string `yaml:"reports"`
 	} `yaml:"artifacts"`
 	Image string   `yaml:"image"`
 	Needs []string `yaml:"needs"`
@@ -119,6 +120,12 @@ func TestGitLab(t *testing.T) {
 	if released := jobs["preview-program"]; released.Rules[0].When != "manual" || released.Environment["name"] != "preview-program" || released.Environment["action"] != "" {
 		t.Errorf("nobody releases the program of a change: %+v", released)
 	}
+	if plan := jobs["plan"]; !slices.Contains(plan.Artifacts.Paths, "plan.json") || !strings.Contains(strings.Join(plan.Script, "\n"), "--plan plan.json --plan-output "+plan.Artifacts.Reports["dotenv"]+" ") {
+		t.Errorf("apply does not get the plan with its digest: %+v", plan)
+	}
+	if want := `up --all --plan plan.json --plan-digest "$DIGEST" `; !strings.Contains(strings.Join(apply.Script, "\n"), want) {
+		t.Errorf("apply runs %q, want %s", apply.Script, want)
+	}
 	if plan := jobs["plan"]; slices.Index(stages, plan.Stage) >= slices.Index(stages, apply.Stage) || !reflect.DeepEqual(plan.Rules, apply.Rules) {
 		t.Errorf("apply is approved without a plan: stages %v, plan's is %s", stages, plan.Stage)
 	}
@@ -129,7 +136,7 @@ var command = regexp.MustCompile(`(?:\$TOMBOLO|\btombolo"?) ([a-z]+(?: .*)?)`)
 
 // TestSameCommands: both hosts run the same commands.
 func TestSameCommands(t *testing.T) {
-	ref, into := regexp.MustCompile(`--changed-since "[^"]*"`), regexp.MustCompile(` >\S+`)
+	ref, into := regexp.MustCompile(`--changed-since "[^"]*"`), regexp.MustCompile(`( >\S+| --plan-output \S+)`)
 	temp := regexp.MustCompile(`"\$(RUNNER_TEMP|TOMBOLO_TEMP)/([^"]+)"`)
 	normal := func(scripts ...string) []string {
 		var out []string

@@ -30,8 +30,6 @@ type Options struct {
 	*fleet.Fleet
 	Driver func(context.Context, automation.Observer) (Driver, error)
 	Style  func(terminal bool) render.Style
-	// Lookup reads a variable of the environment.
-	Lookup func(string) (string, bool)
 	// Markdown says that one comment is written in place of plans.
 	Markdown func() bool
 
@@ -49,12 +47,12 @@ func NewCmdPreview(f *factory.Factory, runF func(context.Context, *Options) erro
 	opts := &Options{
 		Fleet:    fleet.New(f, fleet.Operation{Name: "preview", Order: rollout.Free}),
 		Style:    f.Style,
-		Lookup:   f.Lookup,
 		Markdown: func() bool { return f.Globals.Output == render.Markdown },
 	}
 	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
 		return f.DriverWith(ctx, o, opts.settings)
 	}
+	opts.Lookup = f.Lookup
 	cmd := &cobra.Command{
 		Use:   "preview [<cluster>...]",
 		Short: "Show what up would change",

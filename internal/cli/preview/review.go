@@ -5,20 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/spf13/cobra"
 
 	"tombolo/automation"
-	"tombolo/automation/cloud"
 	"tombolo/automation/plan"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/change"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
@@ -28,7 +26,6 @@ import (
 	"tombolo/internal/cli/webpage"
 	"tombolo/internal/render"
 	"tombolo/internal/wording"
-	"tombolo/stacks"
 )
 
 // Review has the options of a preview for reviewers.
@@ -41,12 +38,10 @@ type Review struct {
 	HTML string
 	// ExitCode makes the exit code say whether anything changes.
 	ExitCode bool
-	// Approvals that the change has.
-	Approvals Approvals
-	// Policy is the policy file. Default: config.PolicyFile in the project's
-	// directory, if it is there; as it was at the commit of --changed-since, for a
-	// change is judged by the policy that it finds, and not by its own.
-	Policy string
+	// Plan is the file for the plan that people approve; "" for none. Its digest is
+	// added to PlanOutput as DIGEST=<digest>, if that is not "".
+	Plan, PlanOutput string
+	change.Judge
 }
 
 // DefaultKey is the key of a comment when none is given.
@@ -61,12 +56,13 @@ func (o *Options) addFlags(cmd *cobra.Command, output *render.Format) {
 	f.IntVar(&o.MaxSize, "max-size", review.GitHubSize, "the longest comment in `bytes`; GitLab takes 1000000")
 	f.StringVar(&o.HTML, "html", "", "write everything into a `file`, as one page without external resources")
 	f.BoolVar(&o.ExitCode, "exit-code", false, "exit with 11 when anything changes, with 12 when something of it is dangerous")
-	f.Var(&o.Approvals, "approvals", "how many `people` have approved the change, for the policy; auto asks the Git host, in a job for the request")
-	f.StringVar(&o.Policy, "policy", "", "the policy `file` (default: the project's "+config.PolicyFile+", as it was at the commit of --changed-since)")
+	f.StringVar(&o.Plan, "plan", "", "write the plan into a `file`, for up --plan")
+	f.StringVar(&o.PlanOutput, "plan-output", "", "with --plan, add DIGEST=<digest> to a `file`, such as $GITHUB_OUTPUT")
+	o.AddPolicyFlags(cmd)
 }
 
 // wanted says whether something asks for more than plans.
-func (r Review) wanted() bool { return r.HTML != "" || r.ExitCode || r.Policy != "" }
+func (r Review) wanted() bool { return r.HTML != "" || r.ExitCode || r.Policy != "" || r.Plan != "" }
 
 // keyPattern keeps a key from ending the marker that it is in.
 var keyPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
@@ -81,6 +77,8 @@ func CheckKey(flag, key string) error {
 
 func (r Review) check() error {
 	switch {
+	case r.PlanOutput != "" && r.Plan == "":
+		return fault.NewUsage("--plan-output is used only with --plan", "pass --plan <file>")
 	case r.MaxSize < review.LeastSize:
 		return fault.NewUsage(fmt.Sprintf("--max-size is %d", r.MaxSize), fmt.Sprintf("give %d or more", review.LeastSize))
 	}
@@ -92,29 +90,23 @@ func (o *Options) reviewRun(ctx context.Context) error {
 	if o.Markdown() { // the comment alone is data
 		o.Out = o.Streams.ErrOut
 	}
-	policy, err := o.policy(ctx)
+	rules, err := o.Rules(ctx, o.Fleet)
 	if err != nil {
 		return err
-	}
-	approvals := 0
-	if policy != nil { // otherwise no rule needs them
-		if approvals, err = o.approvals(ctx); err != nil {
-			return err
-		}
 	}
 	all, err := o.Choose()
 	if err != nil {
 		return err
 	}
-	seen := &collector{readers: map[string]*plan.Reader{}}
+	seen := &change.Collector{}
 	set := plan.Set{Since: o.ChangedSince}
-	failed := fleet.With(ctx, o.Fleet, seen.before(o.Driver), func(s *fleet.Session[Driver]) error {
+	failed := fleet.With(ctx, o.Fleet, change.Before(seen, o.Driver), func(s *fleet.Session[Driver]) error {
 		if err := o.removed(ctx, s.Driver, &set); err != nil || len(all) == 0 {
 			return err
 		}
 		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
-			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
-			seen.finished(c.Name, r, err)
+			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh, Plan: o.Plan != ""})
+			seen.Finished(c.Name, r, err)
 			if err != nil || o.Markdown() {
 				return result.Work(r), err
 			}
@@ -124,40 +116,16 @@ func (o *Options) reviewRun(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return failed // an incomplete result is not used
 	}
-	o.gather(&set, all, seen)
-	if policy != nil {
-		if err := set.Judge(policy, approvals); err != nil {
+	seen.Gather(&set, o.Fleet, all)
+	if err := rules.Judge(&set); err != nil {
+		return err
+	}
+	if failed == nil && o.Plan != "" {
+		if set.Digest, err = o.writePlan(seen.Plans(all)); err != nil {
 			return err
 		}
 	}
 	return o.conclude(set, failed)
-}
-
-// policy is the policy for the change; nil without one.
-func (o *Options) policy(ctx context.Context) (*config.Policy, error) {
-	if o.Policy == "" && o.ChangedSince != "" {
-		text, found, err := o.FileAtBase(ctx, config.PolicyFile)
-		if err != nil || !found {
-			return nil, err
-		}
-		return config.ParsePolicy(config.PolicyFile, []byte(text))
-	}
-	file := o.Policy
-	if file == "" {
-		root, err := o.Root()
-		if err != nil {
-			return nil, err
-		}
-		file = filepath.Join(root, config.PolicyFile)
-	}
-	p, err := config.LoadPolicy(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		if o.Policy == "" {
-			return nil, nil
-		}
-		return nil, fault.NewUsage(fmt.Sprintf("--policy %s: there is no such file", o.Policy), "name the policy file")
-	}
-	return p, err
 }
 
 // removed asks the backend what it has of clusters whose files are gone.
@@ -188,28 +156,6 @@ func (o *Options) removed(ctx context.Context, d Driver, set *plan.Set) error {
 	return nil
 }
 
-// gather puts what was seen of each cluster into the set.
-func (o *Options) gather(set *plan.Set, all []*config.Cluster, seen *collector) {
-	for _, c := range all {
-		cluster := plan.Cluster{Name: c.Name, Wave: c.Wave, Labels: c.RegistrationLabels(), Secrets: c.SecretUses(), Err: seen.errorOf(c.Name)}
-		if o.Changed != nil {
-			for _, reason := range o.Changed.Clusters[c.Name] {
-				cluster.Reasons = append(cluster.Reasons, reason.String())
-			}
-		}
-		for _, k := range stacks.Kinds() {
-			if s, ok := seen.stack(c, k); ok {
-				cluster.Stacks = append(cluster.Stacks, s)
-			}
-		}
-		cluster.Settle()
-		cluster.Trace()
-		set.Clusters = append(set.Clusters, cluster)
-	}
-	set.Unchanged = o.Unchanged
-	set.Sort()
-}
-
 // conclude writes the result, and returns the error for the exit code.
 func (o *Options) conclude(set plan.Set, failed error) error {
 	if o.Markdown() {
@@ -234,16 +180,52 @@ func (o *Options) conclude(set plan.Set, failed error) error {
 	return o.verdict(set)
 }
 
+// planFileDocument is the document of the plan's file in the JSON format.
+type planFileDocument struct {
+	Type   string `json:"type"`
+	File   string `json:"file"`
+	Digest string `json:"digest"`
+}
+
+// writePlan writes the plan that people approve, and returns its digest.
+func (o *Options) writePlan(all []change.Planned) (string, error) {
+	p, err := change.Plan(all, o.Refresh)
+	if err != nil {
+		return "", err
+	}
+	digest, err := p.Write(o.Plan)
+	if err != nil {
+		return "", err
+	}
+	if err := o.addDigest(digest); err != nil {
+		return "", err
+	}
+	o.Status().Done("the plan is in %s: %s, digest %s", o.Plan, p.Summary(), digest)
+	if !o.JSON() {
+		return digest, nil
+	}
+	return digest, render.WriteJSON(o.Out, planFileDocument{Type: "plan-file", File: o.Plan, Digest: digest})
+}
+
+// addDigest tells later steps of a job the digest.
+func (o *Options) addDigest(digest string) error {
+	if o.PlanOutput == "" {
+		return nil
+	}
+	f, err := os.OpenFile(o.PlanOutput, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = fmt.Fprintln(f, "DIGEST="+digest)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return fault.NewPrecondition("the digest of the plan cannot be written", "make the file of --plan-output writable", err)
+	}
+	return nil
+}
+
 func (o *Options) verdict(set plan.Set) error {
-	if unmet := set.Unmet(); len(unmet) > 0 {
-		names := make([]string, len(unmet))
-		for i, v := range unmet {
-			names[i] = fmt.Sprintf("%s (%s)", v.Rule, v.Decision)
-		}
-		return &fault.Error{
-			Class: fault.Policy, Problem: fmt.Sprintf("%s does not let the change pass: %s", set.Policy, strings.Join(names, ", ")),
-			Remedy: "change what the rules are about, or run again when two people have approved what they may: with --approvals auto, or 2",
-		}
+	if err := change.Refuse(set); err != nil {
+		return err
 	}
 	dangerous := len(set.Dangerous())
 	switch {
@@ -264,75 +246,4 @@ func whatChanges(set plan.Set) string {
 		parts = append(parts, wording.Count(n, "cluster file")+" removed")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// collector gathers what previews say, stack by stack.
-type collector struct {
-	automation.Observer
-	mu      sync.Mutex
-	readers map[string]*plan.Reader
-	results map[string]automation.Result
-	errs    map[string]string
-}
-
-// before has the collector see events before the driver's observer does.
-func (c *collector) before(open func(context.Context, automation.Observer) (Driver, error)) func(context.Context, automation.Observer) (Driver, error) {
-	c.results, c.errs = map[string]automation.Result{}, map[string]string{}
-	return func(ctx context.Context, o automation.Observer) (Driver, error) {
-		c.Observer = o
-		return open(ctx, c)
-	}
-}
-
-// StackStarted forgets the events of an earlier attempt.
-func (c *collector) StackStarted(stack, operation string) {
-	c.mu.Lock()
-	c.readers[stack] = &plan.Reader{}
-	c.mu.Unlock()
-	c.Observer.StackStarted(stack, operation)
-}
-
-// EngineEvent reads the event, and passes it on.
-func (c *collector) EngineEvent(stack string, e events.EngineEvent) {
-	c.mu.Lock()
-	if c.readers[stack] == nil {
-		c.readers[stack] = &plan.Reader{}
-	}
-	c.readers[stack].Read(e)
-	c.mu.Unlock()
-	c.Observer.EngineEvent(stack, e)
-}
-
-func (c *collector) finished(cluster string, r automation.Result, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.results[cluster] = r
-	if err != nil {
-		c.errs[cluster] = err.Error()
-	}
-}
-
-// errorOf says why the preview of a cluster is incomplete; "" when it is not.
-func (c *collector) errorOf(cluster string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.results[cluster]; !ok {
-		return "it was not previewed"
-	}
-	return c.errs[cluster]
-}
-
-func (c *collector) stack(of *config.Cluster, k stacks.Kind) (plan.Stack, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	name := stacks.Name(of.Name, k)
-	reader := c.readers[name]
-	if reader == nil {
-		return plan.Stack{}, false
-	}
-	s := reader.Stack(cloud.Of(of, nil), name, string(k))
-	if r, ok := c.results[of.Name].Stack(k); ok {
-		s.Placeholders = r.Placeholders
-	}
-	return s, true
 }

@@ -166,6 +166,9 @@ func headline(s plan.Set) string {
 	if s.Since != "" {
 		text += fmt.Sprintf("\n\nCompared with %s: %s previewed, %d unchanged.", markdown.Code(s.Since), wording.Count(len(s.Clusters), "cluster"), len(s.Unchanged))
 	}
+	if s.Digest != "" {
+		text += "\n\nPlan " + markdown.Code(s.Digest) + "."
+	}
 	return text
 }
 

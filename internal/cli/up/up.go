@@ -47,6 +47,7 @@ type Options struct {
 	Push    bool
 	Verify  bool
 	Timeout time.Duration
+	Approved
 }
 
 // NewCmdUp returns the command; runF, if not nil, runs in place of it.
@@ -58,6 +59,7 @@ func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *c
 		Tools:  f.LabTools,
 		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
 	}
+	opts.Lookup = f.Lookup
 	cmd := &cobra.Command{
 		Use:   "up [<cluster>...]",
 		Short: "Deploy clusters as their files say",
@@ -72,15 +74,25 @@ wave, but not the other clusters of its wave. A wave that does not become ready
 in time also stops the next wave. --resume continues.
 
 On a terminal, the command shows the plan and asks; --yes skips the question.
-Without a terminal, --yes is required.`),
+Without a terminal, --yes is required.
+
+With --plan, the command asks nothing and does what the plan of preview --plan says,
+and nothing else. If the program, a cluster file, the clusters, a state or a step is
+another one, it shows what differs and changes nothing. The policy is checked too.`),
 		Example: strings.TrimSpace(`
   tombolo up demo --lab
   tombolo up demo staging --yes --push --verify
   tombolo up --all --yes --parallel 8
   tombolo up --selector environment=dev --wave 0 --yes
   tombolo up --resume --yes
+  tombolo up --all --plan plan.json --plan-digest "$DIGEST" --verify
   tombolo up ./clusters/demo.yaml --yes --output json`),
-		Args: opts.Args,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := opts.checkPlan(cmd); err != nil {
+				return err
+			}
+			return opts.Args(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
 	opts.AddFlags(cmd)
@@ -90,14 +102,21 @@ Without a terminal, --yes is required.`),
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
 	cmd.Flags().BoolVar(&opts.Push, "push", false, "afterwards hand the engine itself over to Git, as push does")
 	cmd.Flags().BoolVar(&opts.Verify, "verify", false, "afterwards wait until everything that Git declares is ready")
+	opts.addFlags(cmd)
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", verify.DefaultTimeout, "longest wait of --verify")
 	return cmd
 }
 
 func upRun(ctx context.Context, o *Options) error {
 	all, err := o.Choose()
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return err
+	}
+	if o.Plan != "" {
+		return o.approvedRun(ctx, all)
+	}
+	if len(all) == 0 {
+		return nil
 	}
 	if !o.Yes {
 		if err := fault.CannotAsk("up", o.JSON(), o.Streams.CanPrompt()); err != nil {
@@ -181,15 +200,20 @@ func (o *Options) one(ctx context.Context, driver Driver, t fleet.Terminal, c *c
 }
 
 func (o *Options) up(ctx context.Context, driver Driver, t fleet.Terminal, c *config.Cluster) (automation.Result, error) {
-	r, err := driver.Up(ctx, c, automation.UpOptions{Refresh: o.Refresh, Plan: o.plan(), Previewed: !o.Yes})
+	up := automation.UpOptions{Refresh: o.Refresh, Plan: o.foretells(), Previewed: !o.Yes}
+	if o.Plan != "" {
+		up = automation.UpOptions{Refresh: o.plan.Refresh, Approved: o.plan.Cluster(c.Name)}
+	}
+	r, err := driver.Up(ctx, c, up)
+	err = o.show([]*config.Cluster{c}, err)
 	if err != nil || !o.JSON() {
 		return r, err
 	}
 	return r, result.Write(t.Out, "up", r)
 }
 
-// plan says whether to find out first how much there is to do. A person at a
+// foretells says whether to find out first how much there is to do. A person at a
 // terminal wants to know, unless the plan was shown with the question.
-func (o *Options) plan() bool {
+func (o *Options) foretells() bool {
 	return o.Yes && !o.JSON() && o.Streams.ErrIsTerminal()
 }

@@ -83,6 +83,7 @@ func (d *driver) Push(_ context.Context, c *config.Cluster, _ automation.PushOpt
 
 // fixture is a command over a fake driver.
 type fixture struct {
+	factory     *factory.Factory
 	opts        *Options
 	driver      *driver
 	in          *bytes.Buffer
@@ -93,7 +94,7 @@ func newFixture(t *testing.T, args ...string) *fixture {
 	t.Helper()
 	s, in, out, errOut := streams.Test()
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}}
-	fx := &fixture{driver: &driver{planned: automation.Changes{"create": 3}}, in: in, out: out, errOut: errOut}
+	fx := &fixture{factory: f, driver: &driver{planned: automation.Changes{"create": 3}}, in: in, out: out, errOut: errOut}
 	cmd := NewCmdUp(f, func(_ context.Context, o *Options) error { fx.opts = o; return nil })
 	cmd.SetArgs(args)
 	assert.NilError(t, cmd.ExecuteContext(t.Context()))

@@ -1,4 +1,4 @@
-package preview
+package change
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/host"
+	"tombolo/internal/render"
 )
 
 // Approvals say how many people have approved a change. It is the value of a flag.
@@ -51,18 +52,18 @@ func (*Approvals) Type() string { return "people" }
 const approvalsTimeout = time.Minute
 
 // approvals is the number, of the host where it is to be asked.
-func (o *Options) approvals(ctx context.Context) (int, error) {
-	if !o.Approvals.Auto {
-		return o.Approvals.Number, nil
-	}
-	request, err := host.Asked{Lookup: o.Lookup}.Request("read reviews")
-	if err != nil {
-		return 0, err
+func (j *Judge) approvals(ctx context.Context, status render.Status) (int, error) {
+	if !j.Approvals.Auto {
+		return j.Approvals.Number, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, approvalsTimeout)
 	defer cancel()
 	var people []string
-	err = host.DefaultBackoff().Do(ctx, func(err error) { o.Status().Doing("%v; trying again", err) }, func() (err error) {
+	err := host.DefaultBackoff().Do(ctx, func(err error) { status.Doing("%v; trying again", err) }, func() error {
+		request, err := host.Asked{Lookup: j.Lookup}.Reviewed(ctx, "read reviews")
+		if err != nil || request.Number == 0 {
+			return err
+		}
 		people, err = request.Approvals(ctx)
 		return err
 	})
@@ -70,7 +71,7 @@ func (o *Options) approvals(ctx context.Context) (int, error) {
 		return 0, fault.NewPrecondition("read the approvals of the change", "allow the token to read reviews, or pass the number of approvals", err)
 	}
 	if len(people) > 0 {
-		o.Status().Doing("approved by %s", strings.Join(people, ", "))
+		status.Doing("approved by %s", strings.Join(people, ", "))
 	}
 	return len(people), nil
 }

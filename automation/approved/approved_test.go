@@ -1,0 +1,215 @@
+package approved
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gotest.tools/v3/assert"
+
+	"tombolo/stacks"
+)
+
+// fleet is a plan of three clusters in two waves.
+func fleet() Plan {
+	waves := map[string]int{"a": 0, "b": 1, "c": 1}
+	var all []Cluster
+	for _, name := range []string{"c", "b", "a"} {
+		all = append(all, Cluster{Name: name, File: "sha256:" + name, Hub: "sha256:hub", Stacks: []Stack{{
+			Name: name + "-core", Kind: stacks.Core, State: &State{Time: "then", Digest: "sha256:0"}, Steps: []Step{{URN: "u", Op: "create", Inputs: "i"}},
+		}}})
+	}
+	return NewPlan(Program{Build: "abc", Go: "go1", Modules: "sha256:m", Pulumi: "v3"}, false, all, func(name string) int { return waves[name] })
+}
+
+func TestPlansAreInOrder(t *testing.T) {
+	var names []string
+	for _, c := range fleet().Clusters() {
+		names = append(names, c.Name)
+	}
+	assert.DeepEqual(t, names, []string{"a", "b", "c"})
+	assert.Equal(t, fleet().Summary(), "3 clusters, 3 steps")
+	first, err := fleet().Bytes()
+	assert.NilError(t, err)
+	second, err := fleet().Bytes()
+	assert.NilError(t, err)
+	assert.Equal(t, string(first), string(second))
+	assert.Assert(t, strings.HasPrefix(string(first), `{"program":{"build":"abc",`), "%s", first)
+}
+
+// TestSetting: what is refused before anything is asked.
+func TestSetting(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*Plan)
+		want   string
+	}{
+		"nothing":          {func(*Plan) {}, ""},
+		"another commit":   {func(p *Plan) { p.Program.Build = "def" }, "the plan was made by another program: build abc, modules m, Pulumi v3, go1, and this one is build def, modules m, Pulumi v3, go1"},
+		"another module":   {func(p *Plan) { p.Program.Modules = "sha256:n" }, "the plan was made by another program"},
+		"another file":     {func(p *Plan) { p.Waves[0].Clusters[0].File = "sha256:other" }, "a: its cluster file has changed"},
+		"another hub":      {func(p *Plan) { p.Waves[0].Clusters[0].Hub = "sha256:other" }, "a: the cluster file of its hub has changed"},
+		"another wave":     {func(p *Plan) { p.Waves[0].Wave = 2 }, "a: it is in wave 2, and was in wave 0"},
+		"one less":         {func(p *Plan) { p.Waves = p.Waves[1:] }, "a: it is in the plan, and not among the clusters of this run"},
+		"one more":         {func(p *Plan) { p.Waves[0].Clusters = append(p.Waves[0].Clusters, Cluster{Name: "d"}) }, "d: it is not in the plan"},
+		"with the cloud":   {func(p *Plan) { p.Refresh = true }, "one of both was compared with the cloud"},
+		"waves in reverse": {func(p *Plan) { p.Waves[0].Wave, p.Waves[1].Wave = 1, 0 }, "a: it is in wave 1, and was in wave 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := fleet()
+			test.change(&now)
+			err := Refuse(fleet().Setting(now))
+			if test.want == "" {
+				assert.NilError(t, err)
+				return
+			}
+			assert.ErrorContains(t, err, "this is not what was approved: "+test.want)
+			assert.ErrorContains(t, err, "; nothing was changed: make a plan with")
+		})
+	}
+}
+
+func TestDifferencesOfACluster(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*Cluster)
+		want   string
+	}{
+		"nothing":             {func(*Cluster) {}, ""},
+		"another state":       {func(c *Cluster) { c.Stacks[0].State.Digest = "sha256:1" }, "a-core: its state has moved"},
+		"another time":        {func(c *Cluster) { c.Stacks[0].State.Time = "now" }, "a-core: its state has moved: written now, and then when the plan was made"},
+		"another step":        {func(c *Cluster) { c.Stacks[0].Steps[0].URN = "v" }, "a-core: it would create v, which is not in the plan; a-core: it would no longer create u"},
+		"other inputs":        {func(c *Cluster) { c.Stacks[0].Steps[0].Inputs = "j" }, "a-core: it would create u with other inputs than in the plan"},
+		"only with the state": {func(c *Cluster) { c.Stacks[0].Steps = append(c.Stacks[0].Steps, Step{URN: "u", Op: OpState}) }, "it would change what the state says of u, which is not in the plan"},
+		"after core":          {func(c *Cluster) { c.Stacks[0].AfterCore = true }, "it no longer follows core"},
+		"with a key":          {func(c *Cluster) { c.Keyed = true }, "secrets cannot be compared"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := fleet().Clusters()[0]
+			test.change(&now)
+			err := Refuse(fleet().Clusters()[0].Differences(now))
+			if test.want == "" {
+				assert.NilError(t, err)
+				return
+			}
+			assert.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+// TestFile: what is read is what was approved, or nothing.
+func TestFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "plan.json")
+	digest, err := fleet().Write(name)
+	assert.NilError(t, err)
+	got, has, err := Read(name, digest)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, fleet())
+	assert.Equal(t, has, digest)
+	text, err := os.ReadFile(name)
+	assert.NilError(t, err)
+	assert.NilError(t, os.WriteFile(name, []byte(strings.Replace(string(text), `"create"`, `"delete"`, 1)), 0o600))
+	_, _, err = Read(name, digest)
+	if refused := new(Error); !errors.As(err, &refused) || !strings.Contains(err.Error(), "and "+digest+" was approved") {
+		t.Errorf("a plan that was changed gives %v", err)
+	}
+	for text, want := range map[string]string{
+		`{"version":1,"steps":[]}`: "is no plan of this version", `{"version":2,"waves":[]}`: "has the format 2, and this program knows 1", `no JSON`: "is no plan",
+	} {
+		assert.NilError(t, os.WriteFile(name, []byte(text), 0o600))
+		_, _, err := Read(name, "")
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// TestProgram: a program of a commit is known by it, any other by its file.
+func TestProgram(t *testing.T) {
+	own := func() (string, error) { return "sha256:file", nil }
+	build := func(modified string) *debug.BuildInfo {
+		return &debug.BuildInfo{GoVersion: "go1", Deps: []*debug.Module{{Path: "github.com/pulumi/pulumi/sdk/v3", Version: "v3.1"}}, Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "c0ffee"}, {Key: "vcs.modified", Value: modified},
+		}}
+	}
+	clean, err := programOf(build("false"), own)
+	assert.NilError(t, err)
+	assert.Equal(t, clean.Build+" "+clean.Pulumi, "c0ffee v3.1")
+	changed, err := programOf(build("true"), own)
+	assert.NilError(t, err)
+	assert.Equal(t, changed.Build, "sha256:file")
+	other := build("false")
+	other.Deps[0].Sum = "h1:other"
+	another, err := programOf(other, own)
+	assert.NilError(t, err)
+	assert.Assert(t, another != clean)
+}
+
+const configMap = "urn:pulumi:s::p::kubernetes:core/v1:ConfigMap::m"
+
+// TestStepsOf: what is a step, and what of its inputs counts.
+func TestStepsOf(t *testing.T) {
+	told := Preview{
+		Steps: []apitype.StepEventMetadata{
+			{URN: configMap, Op: apitype.OpRefresh},
+			{URN: configMap, Op: apitype.OpUpdate},
+			{URN: "urn:pulumi:s::p::aws:a::same", Op: apitype.OpSame},
+			{URN: "urn:pulumi:s::p::pulumi:providers:aws::default_6_0", Op: apitype.OpCreate},
+		},
+		Document: `{"steps":[
+			{"op":"update","urn":"` + configMap + `","oldState":{},"newState":{"inputs":{"of":"the refresh"}}},
+			{"op":"update","urn":"` + configMap + `","newState":{"inputs":{"hard":{"pods":"1000"},"n":1000,"of":["made-1a2b3c4"]}}},
+			{"op":"same","urn":"urn:pulumi:s::p::aws:a::same","oldState":{"id":"1","inputs":{}},"newState":{"protect":true,"inputs":{}}}
+		]}`,
+		MadeUp: []string{"made-1a2b3c4", "made-(random)"},
+	}
+	got, err := Key{}.StepsOf(told, nil)
+	assert.NilError(t, err)
+	var ops []string
+	for _, s := range got {
+		ops = append(ops, s.Op+" "+named(s.URN))
+	}
+	assert.DeepEqual(t, ops, []string{"state aws:a same", "update kubernetes:core/v1:ConfigMap m"})
+	told.Document = strings.NewReplacer("made-1a2b3c4", "made-ffffff0", `"1000"`, `"1k"`).Replace(told.Document)
+	told.MadeUp[0] = "made-ffffff0"
+	again, err := Key{}.StepsOf(told, nil)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, got, again)
+	told.Document = strings.Replace(told.Document, "1000,", "1001,", 1)
+	other, err := Key{}.StepsOf(told, nil)
+	assert.NilError(t, err)
+	assert.Assert(t, !slices.Equal([]string{got[1].Inputs}, []string{other[1].Inputs}))
+	told.Document = `{"steps":[]}`
+	_, err = Key{}.StepsOf(told, nil)
+	assert.ErrorContains(t, err, "has no step update")
+}
+
+// TestUnknownPlaces: an unknown value is anything later, also nothing, and only there.
+func TestUnknownPlaces(t *testing.T) {
+	step := func(inputs string, like *Stack) Step {
+		got, err := Key{}.StepsOf(Preview{
+			Steps:    []apitype.StepEventMetadata{{URN: configMap, Op: apitype.OpCreate}},
+			Document: `{"steps":[{"op":"create","urn":"` + configMap + `","newState":{"inputs":` + inputs + `}}]}`,
+		}, like)
+		assert.NilError(t, err)
+		return got[0]
+	}
+	const some = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+	planned := step(`{"a/b":{"~":"`+some+`"},"l":[1,"`+some+`"],"k":"x"}`, nil)
+	assert.DeepEqual(t, planned.Unknown, []string{"/a~1b/~0", "/l/1"})
+	like := &Stack{AfterCore: true, Steps: []Step{planned}}
+	for inputs, same := range map[string]bool{
+		`{"a/b":{"~":"v"},"l":[1,{"o":2}],"k":"x"}`:          true,
+		`{"a/b":{},"l":[1,2],"k":"x"}`:                       true,
+		`{"a/b":{"~":"v"},"l":[1],"k":"x"}`:                  false,
+		`{"a/b":{"~":"v"},"l":[1,2],"k":"y"}`:                false,
+		`{"a/b":{"~":"v"},"l":[1,2],"k":"` + some + `"}`:     false,
+		`{"a/b":{"~":"v","n":1},"l":[1,2],"k":"x"}`:          false,
+		`{"a/b":{"~":"v"},"l":[1,2],"k":"x","more":"thing"}`: false,
+	} {
+		if got := step(inputs, like); (got.Inputs == planned.Inputs) != same {
+			t.Errorf("%s is the same: %t, want %t", inputs, !same, same)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package approved
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+
+	"tombolo/internal/wording"
+)
+
+// Error says that an up would do something else than what was approved, or works on
+// something else.
+type Error struct {
+	Differences []Difference
+	// Done says what the up has changed before it found that; "" for nothing.
+	Done string
+}
+
+// Difference of what would happen now from what was approved.
+type Difference struct {
+	// Cluster and Stack that it is about; "" for all.
+	Cluster, Stack string
+	// URN of the resource that it is about; "" for none.
+	URN string
+	// What differs, for people.
+	What string
+}
+
+func (d Difference) String() string {
+	where := d.Stack
+	if where == "" {
+		where = d.Cluster
+	}
+	if where == "" {
+		return d.What
+	}
+	return where + ": " + d.What
+}
+
+// shown is how many differences an error's text names.
+const shown = 5
+
+func (e *Error) Error() string {
+	var all []string
+	for i, d := range e.Differences {
+		if i == shown {
+			all = append(all, fmt.Sprintf("and %d more", len(e.Differences)-i))
+			break
+		}
+		all = append(all, d.String())
+	}
+	done := e.Done
+	if done == "" {
+		done = "nothing was changed"
+	}
+	return fmt.Sprintf("this is not what was approved: %s; %s: %s", strings.Join(all, "; "), done, again)
+}
+
+// Refuse is the error for differences; nil without any.
+func Refuse(differences []Difference) error {
+	if len(differences) == 0 {
+		return nil
+	}
+	return &Error{Differences: differences}
+}
+
+// Setting is where a plan was made: all but what the clusters would become.
+func (p Plan) Setting(now Plan) []Difference {
+	var out []Difference
+	if p.Program != now.Program {
+		out = append(out, Difference{What: fmt.Sprintf("the plan was made by another program: %s, and this one is %s", p.Program, now.Program)})
+	}
+	if p.Refresh != now.Refresh {
+		out = append(out, Difference{What: "one of both was compared with the cloud, and the other with the state alone"})
+	}
+	was, is := waves(p), waves(now)
+	for _, c := range p.Clusters() {
+		n := now.Cluster(c.Name)
+		switch {
+		case n == nil:
+			out = append(out, Difference{Cluster: c.Name, What: "it is in the plan, and not among the clusters of this run"})
+		case was[c.Name] != is[c.Name]:
+			out = append(out, Difference{Cluster: c.Name, What: fmt.Sprintf("it is in wave %d, and was in wave %d", is[c.Name], was[c.Name])})
+		}
+		if n == nil {
+			continue
+		}
+		if c.File != n.File {
+			out = append(out, Difference{Cluster: c.Name, What: "its cluster file has changed"})
+		}
+		if c.Hub != n.Hub {
+			out = append(out, Difference{Cluster: c.Name, What: "the cluster file of its hub has changed"})
+		}
+	}
+	for _, c := range now.Clusters() {
+		if p.Cluster(c.Name) == nil {
+			out = append(out, Difference{Cluster: c.Name, What: "it is not in the plan"})
+		}
+	}
+	return out
+}
+
+func (p Program) String() string {
+	return fmt.Sprintf("build %s, modules %s, Pulumi %s, %s", brief(p.Build), brief(p.Modules), p.Pulumi, p.Go)
+}
+
+// brief is the beginning of a digest or of a commit.
+func brief(digest string) string {
+	_, digits, found := strings.Cut(digest, ":")
+	if !found {
+		digits = digest
+	}
+	return digits[:min(12, len(digits))]
+}
+
+func waves(p Plan) map[string]int {
+	out := map[string]int{}
+	for _, w := range p.Waves {
+		for _, c := range w.Clusters {
+			out[c.Name] = w.Wave
+		}
+	}
+	return out
+}
+
+// Differences of a cluster as it is now from what was approved of it.
+func (c Cluster) Differences(now Cluster) []Difference {
+	if c.Keyed && !now.Keyed {
+		return []Difference{{Cluster: c.Name, What: "the plan's digests have a key that is not here: set TOMBOLO_PLAN_KEY or the passphrase as where the plan was made"}}
+	}
+	if c.Keyed != now.Keyed {
+		return []Difference{{Cluster: c.Name, What: "the plan's digests have no key, and here is one: secrets cannot be compared"}}
+	}
+	var out []Difference
+	for _, s := range c.Stacks {
+		n := now.Stack(s.Kind)
+		if n == nil {
+			out = append(out, Difference{Cluster: c.Name, Stack: s.Name, What: "it was not previewed"})
+			continue
+		}
+		if moved := s.Moved(c.Name, n.State); len(moved) > 0 { // and with it, all else
+			out = append(out, moved...)
+			continue
+		}
+		if s.AfterCore != n.AfterCore && len(out) == 0 { // else it follows from what core does
+			out = append(out, Difference{Cluster: c.Name, Stack: s.Name, What: "it no longer follows core in the same way"})
+		}
+		out = append(out, s.Differences(c.Name, n.Steps)...)
+	}
+	return out
+}
+
+// Moved says that the state is another one than when the plan was made.
+func (s Stack) Moved(cluster string, now *State) []Difference {
+	what := ""
+	switch {
+	case s.State == nil && now != nil:
+		what = "the stack exists, and did not when the plan was made"
+	case s.State != nil && now == nil:
+		what = "the stack is gone"
+	case s.State != nil && *s.State != *now:
+		what = fmt.Sprintf("its state has moved: written %s, and %s when the plan was made", now.Time, s.State.Time)
+	default:
+		return nil
+	}
+	return []Difference{{Cluster: cluster, Stack: s.Name, What: what}}
+}
+
+// Differences of the steps of now from those that were approved. After core's up, what
+// changes in the state alone is not compared: it does nothing in the world.
+func (s Stack) Differences(cluster string, now []Step) []Difference {
+	was := s.Steps
+	if s.AfterCore {
+		was, now = inWorld(was), inWorld(now)
+	}
+	var out []Difference
+	add := func(step Step, format string) {
+		out = append(out, Difference{Cluster: cluster, Stack: s.Name, URN: step.URN, What: fmt.Sprintf(format, step)})
+	}
+	for _, step := range now {
+		i := slices.IndexFunc(was, func(a Step) bool { return a.URN == step.URN && a.Op == step.Op })
+		switch {
+		case i < 0:
+			add(step, "it would %s, which is not in the plan")
+		case was[i].Inputs != step.Inputs:
+			add(step, "it would %s with other inputs than in the plan")
+		}
+	}
+	for _, step := range was {
+		if !slices.ContainsFunc(now, func(n Step) bool { return n.URN == step.URN && n.Op == step.Op }) {
+			add(step, "it would no longer %s, which is in the plan")
+		}
+	}
+	return out
+}
+
+// String is a step for people, as what an up would do.
+func (s Step) String() string {
+	switch s.Op {
+	case OpOutputs:
+		return "change its outputs"
+	case OpState:
+		return "change what the state says of " + named(s.URN)
+	}
+	return s.Op + " " + named(s.URN)
+}
+
+// named is the type and name in a URN.
+func named(urn string) string {
+	parts := strings.SplitN(urn, "::", 4)
+	if len(parts) < 4 {
+		return urn
+	}
+	types := strings.Split(parts[2], "$")
+	return types[len(types)-1] + " " + parts[3]
+}
+
+// inWorld leaves out the steps that change the state alone.
+func inWorld(steps []Step) []Step {
+	return slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return s.Op == OpState || s.Op == OpOutputs })
+}
+
+// Has says whether the engine may take a step that it announces in an up.
+func (s Stack) Has(m apitype.StepEventMetadata) bool {
+	return !isStep(m) || slices.ContainsFunc(s.Steps, func(step Step) bool { return step.URN == m.URN && step.Op == string(m.Op) })
+}
+
+// Summary of a plan in words.
+func (p Plan) Summary() string {
+	steps := 0
+	for _, c := range p.Clusters() {
+		for _, s := range c.Stacks {
+			steps += len(s.Steps)
+		}
+	}
+	return wording.Count(len(p.Clusters()), "cluster") + ", " + wording.Count(steps, "step")
+}

@@ -1,0 +1,204 @@
+package up
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/automation"
+	"tombolo/automation/approved"
+	"tombolo/automation/plan"
+	"tombolo/automation/rollout"
+	"tombolo/config"
+	"tombolo/internal/cli/change"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/fleet"
+	"tombolo/internal/cli/result"
+	"tombolo/internal/cli/review"
+	"tombolo/internal/render"
+)
+
+// Approved has the options of an up that does what people have approved.
+type Approved struct {
+	// Plan is the plan's file; "" for an up without one.
+	Plan string
+	// PlanDigest is the digest that was approved; "" for that of the file.
+	PlanDigest string
+	change.Judge
+
+	plan approved.Plan
+	seen *change.Collector
+}
+
+func (a *Approved) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.Plan, "plan", "", "do what is in the plan `file` of preview --plan and nothing else; asks no question")
+	cmd.Flags().StringVar(&a.PlanDigest, "plan-digest", "", "the `digest` of the plan that was approved: another plan is refused")
+	a.AddPolicyFlags(cmd)
+}
+
+// checkPlan refuses what does not go with a plan.
+func (o *Options) checkPlan(cmd *cobra.Command) error {
+	switch {
+	case o.Plan == "" && o.PlanDigest != "":
+		return fault.NewUsage("--plan-digest is used only with --plan", "pass --plan <file>")
+	case o.Plan == "":
+		for _, flag := range []string{"policy", "approvals"} {
+			if cmd.Flags().Changed(flag) {
+				return fault.NewUsage("--"+flag+" is used only with --plan", "pass --plan <file>")
+			}
+		}
+		return nil
+	case o.Refresh:
+		return fault.NewUsage("--plan and --refresh: the plan says whether to compare with the cloud", "pass --refresh to preview --plan")
+	case o.Resume:
+		return fault.NewUsage("--plan and --resume: what was done has moved the states that were approved", "make a plan of the rest with `tombolo preview --plan`")
+	}
+	return nil
+}
+
+// compare compares what an up of the clusters would do with the plan, and has the policy
+// judge it, before anything changes.
+func (o *Options) compare(ctx context.Context, s *fleet.Session[Driver], all []*config.Cluster) error {
+	rules, err := o.Rules(ctx, o.Fleet)
+	if err != nil {
+		return err
+	}
+	failed := s.Look(ctx, "preview", all, fleet.Tasks{Work: func(ctx context.Context, _ fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
+		r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.plan.Refresh, Plan: true})
+		o.seen.Finished(c.Name, r, err)
+		return result.Work(r), err
+	}})
+	if failed != nil {
+		return failed
+	}
+	planned := o.seen.Plans(all)
+	now, err := change.Plan(planned, o.plan.Refresh)
+	if err != nil {
+		return err
+	}
+	differences := o.plan.Setting(now)
+	for _, c := range planned {
+		if was := o.plan.Cluster(c.Name); was != nil {
+			differences = append(differences, was.Differences(c.Plan)...)
+		}
+	}
+	if err := approved.Refuse(differences); err != nil {
+		return o.show(all, err)
+	}
+	set := plan.Set{}
+	o.seen.Gather(&set, o.Fleet, all)
+	if err := rules.Judge(&set); err != nil {
+		return err
+	}
+	return change.Refuse(set)
+}
+
+// approvedRun does what is in the plan, and nothing else.
+func (o *Options) approvedRun(ctx context.Context, all []*config.Cluster) error {
+	o.seen = &change.Collector{}
+	var digest string
+	var err error
+	if o.plan, digest, err = approved.Read(o.Plan, o.PlanDigest); err != nil {
+		return err
+	}
+	if err := o.setting(all); err != nil {
+		return err
+	}
+	o.Status().Doing("the plan %s has the digest %s: %s", o.Plan, digest, o.plan.Summary())
+	if len(all) == 0 {
+		o.Status().Done("the plan is empty: nothing to do")
+		return nil
+	}
+	if err := o.Tools(all); err != nil {
+		return err
+	}
+	return fleet.With(ctx, o.Fleet, change.Before(o.seen, o.Driver), func(s *fleet.Session[Driver]) error {
+		if err := o.ready(ctx, s, all); err != nil {
+			return err
+		}
+		if err := o.compare(ctx, s, all); err != nil {
+			return err
+		}
+		if o.plan.Empty() {
+			o.Status().Done("the plan is empty: nothing to do")
+		}
+		return s.Run(ctx, all, o.tasks(s.Driver, o.planned(all)))
+	})
+}
+
+// planned are the clusters that the plan changes.
+func (o *Options) planned(all []*config.Cluster) []*config.Cluster {
+	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool {
+		p := o.plan.Cluster(c.Name)
+		return p == nil || !p.Changes()
+	})
+}
+
+// setting compares what needs no preview: the program, the cluster files, the clusters
+// and their waves.
+func (o *Options) setting(all []*config.Cluster) error {
+	planned := make([]change.Planned, len(all))
+	for i, c := range all {
+		own, err := automation.PlanFiles(c)
+		if err != nil {
+			return err
+		}
+		planned[i] = change.Planned{Cluster: c, Plan: own}
+	}
+	now, err := change.Plan(planned, o.plan.Refresh)
+	if err != nil {
+		return err
+	}
+	return o.show(all, approved.Refuse(o.plan.Setting(now)))
+}
+
+// show writes what differs from the plan, as the comment on a change shows it, and
+// returns the error.
+func (o *Options) show(all []*config.Cluster, err error) error {
+	refused := new(approved.Error)
+	if !errors.As(err, &refused) {
+		return err
+	}
+	set := plan.Set{}
+	o.seen.Gather(&set, o.Fleet, all)
+	text := review.Differences(only(set, refused.Differences), refused)
+	if o.JSON() {
+		for _, d := range refused.Differences {
+			if written := render.WriteJSON(o.Out, differenceDocument{"difference", d.Cluster, d.Stack, d.URN, d.What}); written != nil {
+				return written
+			}
+		}
+		return err
+	}
+	if _, written := io.WriteString(o.Streams.ErrOut, text); written != nil {
+		return fmt.Errorf("write what differs from the plan: %w", written)
+	}
+	return err
+}
+
+// differenceDocument is a difference from the plan in the JSON format.
+type differenceDocument struct {
+	Type    string `json:"type"`
+	Cluster string `json:"cluster,omitempty"`
+	Stack   string `json:"stack,omitempty"`
+	URN     string `json:"urn,omitempty"`
+	What    string `json:"what"`
+}
+
+// only leaves the resources that the differences are about.
+func only(set plan.Set, differences []approved.Difference) plan.Set {
+	for i := range set.Clusters {
+		for j := range set.Clusters[i].Stacks {
+			s := &set.Clusters[i].Stacks[j]
+			s.Outputs = nil
+			s.Resources = slices.DeleteFunc(s.Resources, func(r plan.Resource) bool {
+				return !slices.ContainsFunc(differences, func(d approved.Difference) bool { return d.Stack == s.Name && d.URN == r.URN })
+			})
+		}
+	}
+	return set
+}
