@@ -6,8 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-
-	_ "github.com/aws/aws-sdk-go/aws/awserr" // has the module, and its models, in go.mod
 )
 
 // module has the models that AWS generates its SDKs from, as API descriptions in
