@@ -68,6 +68,11 @@ aws-models: ## Read again what AWS's API models say of the calls in lab/aws/apim
 fresh: ## Run the README's commands in a new clone, with an empty home and no caches
 	@$(GO) run ./tools/fresh
 
+.PHONY: upstream
+upstream: tools-argocd ## Compare the pinned charts with what is known of them, into bin/upstream.md
+	@$(GO) build -o bin/ ./tools/upstream
+	@PATH="$(CURDIR)/.tools/bin:$$PATH" bin/upstream -report bin/upstream.md || test $$? -eq 9
+
 .PHONY: bench
 bench: setup ## Measure a fleet, the driver and the scheduler: docs/performance.md (BENCH=part for one)
 	$(GO) build -o bin/ ./cmd/program
