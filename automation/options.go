@@ -122,7 +122,7 @@ func (o *Options) refuseContradiction() error {
 	if _, given := o.Env["PULUMI_BACKEND_URL"]; given {
 		return nil
 	}
-	what, err := (backend.Search{Root: o.Settings}).Contradiction(os.Getenv("PULUMI_BACKEND_URL"), o.WorkDir)
+	what, err := (backend.Search{Root: o.Settings}).Contradiction(os.Getenv("PULUMI_BACKEND_URL"), o.base())
 	if err != nil || what == "" {
 		return nil //nolint:nilerr // a project that cannot be read is reported by whoever needs it
 	}

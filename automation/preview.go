@@ -19,8 +19,7 @@ import (
 // bootstrap runs on typed unknowns, which no Up accepts. Where core would change,
 // bootstrap runs on what core's preview says that its outputs will be.
 // It changes no resource, and writes nothing into the backend: a role that may only
-// read the state may preview. The exception is a bootstrap that does not exist while
-// core does: it exists, empty, afterwards.
+// read the state may preview.
 func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOptions) (Result, error) {
 	if err := d.noteTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
@@ -61,11 +60,16 @@ func (d *Driver) previewAny(ctx context.Context, c *config.Cluster, k stacks.Kin
 		return r, nil, err
 	}
 	d.recovery(c).NoteInterrupted(name, st)
-	r, err = d.retry(ctx, name, false, func(failed string) (StackResult, error) {
-		if st == nil && standalone(k, so) {
+	if st == nil && k == stacks.Bootstrap && !so.Placeholders {
+		if so, err = d.told(ctx, c, so); err != nil {
+			return r, nil, err
+		}
+	}
+	r, err = d.retry(ctx, name, false, func(string) (StackResult, error) {
+		if st == nil {
 			return d.previewAside(ctx, c, k, o, so)
 		}
-		return d.previewStack(ctx, c, k, o, so, st != nil || failed != "")
+		return d.previewStack(ctx, c, k, o, so, true)
 	})
 	return r, st.Outputs(), err
 }
@@ -76,9 +80,34 @@ func predictedOutputs(has, told map[string]any) map[string]any {
 	if told == nil || reflect.DeepEqual(backend.Masked(has), any(told)) {
 		return nil
 	}
-	out := maps.Clone(told)
+	return withoutSecrets(told)
+}
+
+func withoutSecrets(outputs map[string]any) map[string]any {
+	out := maps.Clone(outputs)
 	maps.DeleteFunc(out, func(_ string, v any) bool { return backend.HoldsSecret(v) })
 	return out
+}
+
+// told gives a bootstrap that is previewed aside the outputs of core, and of the hub's,
+// which it cannot ask for there.
+func (d *Driver) told(ctx context.Context, c *config.Cluster, so stacks.Options) (stacks.Options, error) {
+	so.Told = true
+	core, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
+	if err != nil {
+		return so, err
+	}
+	if so.Predicted == nil {
+		so.Predicted = withoutSecrets(core.Outputs())
+	}
+	if c.IsSpoke() {
+		hub, err := d.backend.State(ctx, stacks.Name(c.Hub(), stacks.Core))
+		if err != nil {
+			return so, err
+		}
+		so.PredictedHub = withoutSecrets(hub.Outputs())
+	}
+	return so, nil
 }
 
 func (d *Driver) previewStack(ctx context.Context, c *config.Cluster, k stacks.Kind,
@@ -117,9 +146,6 @@ func (s *session) preview(ctx context.Context, o PreviewOptions, so stacks.Optio
 	}
 	return result, err
 }
-
-// standalone says that the program asks no other stack of the backend.
-func standalone(k stacks.Kind, o stacks.Options) bool { return k != stacks.Bootstrap || o.Placeholders }
 
 // previewAside previews a stack that does not exist, in a backend that is thrown
 // away: the preview of a pull request has a role that may only read the state.

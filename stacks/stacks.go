@@ -42,6 +42,10 @@ type Options struct {
 	// Predicted are core's outputs as a preview of core has just told them, for
 	// a preview of bootstrap that shows what follows. They cannot be applied.
 	Predicted map[string]any
+	// Told says that Predicted, and PredictedHub of a spoke's hub, are all that is known
+	// of these outputs: the backend of the run has neither stack.
+	Told         bool
+	PredictedHub map[string]any
 	// Hub is the cluster that config.LoadHub returns for a spoke. Default: it
 	// is loaded from beside the spoke's file.
 	Hub *config.Cluster
@@ -62,6 +66,7 @@ func registry() map[Kind]func(*pulumi.Context, *config.Cluster, Options) error {
 		Bootstrap: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
 			return bootstrap.Run(ctx, c, bootstrap.Options{
 				CoreStack: Name(c.Name, Core), Placeholders: o.Placeholders, Predicted: o.Predicted, Env: o.Env,
+				Told: o.Told, PredictedHub: o.PredictedHub,
 				Hub: o.Hub, HubCoreStack: Name(o.Hub.Name, Core),
 			})
 		},

@@ -1,36 +1,18 @@
 package markdown
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/renderer/html"
 	xhtml "golang.org/x/net/html"
+
+	"tombolo/internal/markdown/hostile"
 )
 
-// hostile are texts that somebody might give a tag, a name or an annotation.
-var hostile = []string{
-	"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "</code><b>bold</b>", "<!-- tombolo:comment -->", "</details>",
-	"[click](https://evil.example)", "![](https://evil.example/pixel.png)", "https://evil.example/a", "www.evil.example",
-	"<https://evil.example>", "someone@evil.example", "@everyone", "@acme/admins", "fixes #12", "acme/clusters#12",
-	"**bold** __too__ ~~gone~~", "`code`", "``` `", "a `b` \\` c", "a|b", "a\\|b", "a\\\\|b", "| a | b |\n|---|---|", "# title", "- [x] done",
-	"1. one\n2. two", "> quoted", "&lt;b&gt; &#60;", "[ref]: https://evil.example", "a\u202edcba", "\x1b[31mred\x1b[0m", "--- \n***",
-	"$x^2$ :tada:", "+ added", "= b", "=====", "2) two", "WWW.evil.example", "ftp://evil.example", "mailto:a@evil.example", "_a_b_", "\\", "a\\", "|", "`",
-}
-
-// shown renders Markdown as the hosts do: GitHub's dialect, with the HTML in it.
 func shown(t *testing.T, text string) *xhtml.Node {
 	t.Helper()
-	var page bytes.Buffer
-	err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).Convert([]byte(text), &page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := xhtml.Parse(&page)
+	root, err := hostile.Shown(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +41,7 @@ var calls = regexp.MustCompile(`@[A-Za-z]|#[0-9]`)
 // but text there.
 func TestHostileText(t *testing.T) {
 	const frame = "html head body "
-	for _, s := range hostile {
+	for _, s := range hostile.Texts() {
 		want := OneLine(s)
 		elements, text := contents(shown(t, "so: "+Text(s)+" end\n"))
 		if got := strings.Join(elements, " "); got != frame+"p" {

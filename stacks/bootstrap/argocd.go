@@ -10,7 +10,6 @@ import (
 	"tombolo/components/distribution"
 	"tombolo/components/registration"
 	"tombolo/config"
-	"tombolo/stacks/handoff"
 )
 
 // joinArgoCD makes the engine of a hub, and registers the cluster with its hub.
@@ -45,7 +44,7 @@ func (p *program) joinHub() error {
 	if err != nil {
 		return err
 	}
-	hub, err := handoff.Import(p.ctx, p.o.HubCoreStack, string(p.o.Hub.Cloud.Provider), p.o.Placeholders)
+	hub, err := p.handOff(p.o.HubCoreStack, p.o.Hub, p.o.PredictedHub)
 	if err != nil {
 		return fmt.Errorf("hub %s: %w", p.o.Hub.Name, err)
 	}

@@ -28,6 +28,10 @@ type Options struct {
 	Placeholders bool
 	// Predicted are core's outputs as a preview of core has just told them.
 	Predicted map[string]any
+	// Told says that Predicted, and PredictedHub of a spoke's hub, are all that is known
+	// of these outputs.
+	Told         bool
+	PredictedHub map[string]any
 	// Env is the environment of the run, before the process's own.
 	Env map[string]string
 }
@@ -67,7 +71,7 @@ func (p *program) run() error {
 			return err
 		}
 	}
-	if p.h, err = handoff.ImportPredicted(p.ctx, p.o.CoreStack, string(p.c.Cloud.Provider), p.o.Placeholders, p.o.Predicted); err != nil {
+	if p.h, err = p.handOff(p.o.CoreStack, p.c, p.o.Predicted); err != nil {
 		return err
 	}
 	if p.own, err = connect(p.ctx, "kubernetes", p.h, p.c.Cloud.Profile); err != nil {
@@ -77,6 +81,14 @@ func (p *program) run() error {
 		return err
 	}
 	return hand()
+}
+
+// handOff is what the core stack of a cluster hands on.
+func (p *program) handOff(stack string, of *config.Cluster, predicted map[string]any) (handoff.Handoff, error) {
+	if p.o.Told && !p.o.Placeholders {
+		return handoff.Told(p.ctx, stack, string(of.Cloud.Provider), predicted)
+	}
+	return handoff.ImportPredicted(p.ctx, stack, string(of.Cloud.Provider), p.o.Placeholders, predicted)
 }
 
 // connection is a way to a cluster.

@@ -25,6 +25,20 @@ func ImportPredicted(ctx *pulumi.Context, coreStack, cloud string, placeholders 
 	return Predict(ctx, h, outputs)
 }
 
+// Told is the hand-off of coreStack, a stack of a cluster on the cloud, of outputs alone:
+// no stack is asked. Outputs that are missing or secret are unknowns. Only a preview may
+// have it.
+func Told(ctx *pulumi.Context, coreStack, cloud string, outputs map[string]any) (Handoff, error) {
+	if err := checkVersion(coreStack, outputs[versionKey]); err != nil {
+		return Handoff{}, err
+	}
+	h, err := placeholder(ctx, cloud)
+	if err != nil {
+		return Handoff{}, err
+	}
+	return Predict(ctx, h, outputs)
+}
+
 // Predict returns the hand-off with what a preview of core says that its
 // outputs will be, as the engine's events have them. A value that the preview
 // does not know is an unknown of the field's type; an output that it does not
