@@ -8,15 +8,22 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/drift"
+	"tombolo/stacks/owner"
 )
 
 // TestDriftWithTheRealCLI: drift is found while somebody else has the lock, and
 // the backend is the same afterwards, to the byte.
 func TestDriftWithTheRealCLI(t *testing.T) {
-	d, _ := realBench(t, roles("kept", "lost"))
+	d, _ := realBench(t, func(p *pulumi.Context) error {
+		if _, err := owner.New(p, ""); err != nil {
+			return err
+		}
+		return roles("kept", "lost")(p)
+	})
 	c, attach := serveCloud(t)
 	d.env["PULUMI_DEBUG_PROVIDERS"] = attach
 	_, err := d.Up(t.Context(), demo(), UpOptions{})

@@ -16,17 +16,15 @@ type bound struct {
 // bounds are far above what a command takes that works: one that reaches its bound
 // hangs. The first that matches counts.
 var bounds = []bound{
-	// They run the program and the providers. Providers give up by themselves; the
-	// slowest resource is an EKS node group, which may take 60 min to be made
-	// (internal/service/eks/node_group.go of terraform-provider-aws). Six hours are
-	// several of these one after the other, and what a job may take on GitHub's own
-	// runners ("Usage limits" of its documentation).
+	// They run the program and the providers, which give up by themselves on what does
+	// not come. Six hours are what our pipelines give the job that applies: timeout in
+	// .gitlab-ci.yml, and the default of jobs.<job_id>.timeout-minutes at GitHub.
 	{[]string{"up"}, 6 * time.Hour},
 	{[]string{"destroy"}, 6 * time.Hour},
 	{[]string{"refresh"}, 6 * time.Hour},
 	// It only reads: seconds to minutes, and a throttled cloud's retries.
 	{[]string{"preview"}, time.Hour},
-	// The largest provider has 200 MB: 20 min at 170 kB/s.
+	// A download of a few hundred megabytes at most.
 	{[]string{"plugin", "install"}, 20 * time.Minute},
 	// It asks nobody.
 	{[]string{"version"}, time.Minute},

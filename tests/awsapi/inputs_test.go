@@ -212,7 +212,7 @@ func account(c *config.Cluster) *recorder.Recorder {
 			"aws:index/getCallerIdentity:getCallerIdentity": always(values{
 				"accountId": c.Cloud.Account, "arn": arn("sts::" + c.Cloud.Account + ":assumed-role/ops/someone"), "id": "x", "userId": "x",
 			}),
-			"aws:eks/getClusters:getClusters": always(values{"id": "eks", "names": []any{}}),
+			"aws:eks/getClusters:getClusters":                        always(values{"id": "eks", "names": []any{}}),
 			"aws:resourcegroupstaggingapi/getResources:getResources": always(values{"id": "tags", "resourceTagMappingLists": []any{}}),
 			"aws:index/getPartition:getPartition": always(values{
 				"partition": awsfacts.Partition(c.Cloud.Region), "dnsSuffix": "amazonaws.com", "id": "x", "reverseDnsPrefix": "com.amazonaws",
