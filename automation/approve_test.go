@@ -44,8 +44,8 @@ type planBench struct {
 func newPlanBench(t *testing.T) *planBench {
 	t.Helper()
 	b := newBench(t)
-	b.Driver.env["PULUMI_CONFIG_PASSPHRASE"] = "correct horse"
-	b.opts.Env = b.Driver.env
+	b.env["PULUMI_CONFIG_PASSPHRASE"] = "correct horse"
+	b.opts.Env = b.env
 	c := demo()
 	c.File = filepath.Join(t.TempDir(), "demo.yaml")
 	assert.NilError(t, os.WriteFile(c.File, []byte("name: demo\n"), 0o600))
@@ -108,12 +108,12 @@ func TestPlanAgain(t *testing.T) {
 		t.Error("another secret has the same digest")
 	}
 	b.cli.secrets[secretURN+" stringData"] = aSecret
-	b.Driver.env["PULUMI_CONFIG_PASSPHRASE"] = "other"
+	b.env["PULUMI_CONFIG_PASSPHRASE"] = "other"
 	if other := b.plan(t); other.Stack(stacks.Bootstrap).Steps[1].Inputs == bootstrap.Steps[1].Inputs {
 		t.Error("the digest has no key")
 	}
 	// Without a key the engine is not asked for secrets.
-	delete(b.Driver.env, "PULUMI_CONFIG_PASSPHRASE")
+	delete(b.env, "PULUMI_CONFIG_PASSPHRASE")
 	unkeyed := b.plan(t)
 	b.cli.secrets[secretURN+" stringData"] = "hunter3"
 	assert.DeepEqual(t, b.plan(t), unkeyed)
@@ -172,16 +172,22 @@ func TestUpOfAnythingElseIsRefused(t *testing.T) {
 		"the cloud has changed, so a step is new": {func(b *planBench) {
 			b.cli.plan["preview demo-core"] = append(b.cli.plan["preview demo-core"], announced(apitype.OpUpdate, queueURN+"-2", map[string]any{}))
 		}, "it would update aws:sqs/queue:Queue events-2, which is not in the plan"},
-		"a step is gone": {func(b *planBench) { b.cli.plan["preview demo-core"] = nil },
-			"it would no longer create aws:sqs/queue:Queue events, which is in the plan"},
-		"another operation": {func(b *planBench) {
-			b.cli.plan["preview demo-core"][0].ResourcePreEvent.Metadata.Op = apitype.OpReplace
+		"a step is gone": {
+			func(b *planBench) { b.cli.plan["preview demo-core"] = nil },
+			"it would no longer create aws:sqs/queue:Queue events, which is in the plan",
 		},
-			"it would replace aws:sqs/queue:Queue events, which is not in the plan"},
-		"other inputs": {func(b *planBench) {
-			b.cli.plan["preview demo-core"][0].ResourcePreEvent.Metadata.New.Inputs["delay"] = 6
+		"another operation": {
+			func(b *planBench) {
+				b.cli.plan["preview demo-core"][0].ResourcePreEvent.Metadata.Op = apitype.OpReplace
+			},
+			"it would replace aws:sqs/queue:Queue events, which is not in the plan",
 		},
-			"with other inputs than in the plan"},
+		"other inputs": {
+			func(b *planBench) {
+				b.cli.plan["preview demo-core"][0].ResourcePreEvent.Metadata.New.Inputs["delay"] = 6
+			},
+			"with other inputs than in the plan",
+		},
 		"the state": {func(b *planBench) {
 			st := b.cli.states["demo-core"]
 			st.Resources = st.Resources[:2]

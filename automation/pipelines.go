@@ -46,7 +46,10 @@ func (d *Driver) DestroyPipelines(ctx context.Context, a *config.Account, o Dest
 	}
 	s, r, err := d.destroyStack(ctx, c, stacks.Pipelines, o, nil)
 	if err == nil && s != nil {
-		r, err = s.removed(ctx, r, o)
+		// No controller has made anything that could be left over.
+		if err = s.forget(ctx); err == nil {
+			r, err = s.removed(ctx, r, o)
+		}
 	}
 	run.add(r)
 	return run.end(err)

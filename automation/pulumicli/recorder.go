@@ -124,14 +124,15 @@ func (r *Recorder) notice() {
 }
 
 // external says that the step is about something that exists outside the
-// state: no component, no provider, and nothing that is only read.
+// state: no component, no provider, no value that the engine keeps, and nothing that
+// is only read.
 func external(m apitype.StepEventMetadata) bool {
 	state := m.New
 	if state == nil {
 		state = m.Old
 	}
 	return state != nil && state.Custom && m.Op != apitype.OpRead &&
-		!strings.HasPrefix(m.Type, "pulumi:providers:")
+		!strings.HasPrefix(m.Type, "pulumi:")
 }
 
 // AddError keeps a diagnostic, but for the engine's closing remark that

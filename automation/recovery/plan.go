@@ -124,7 +124,7 @@ func supported(r apitype.ResourceV3, present map[resource.URN]bool) bool {
 
 // external says that the resource is one that a cloud may have.
 func external(r apitype.ResourceV3) bool {
-	return r.Custom && !strings.HasPrefix(string(r.Type), "pulumi:providers:")
+	return r.Custom && !strings.HasPrefix(string(r.Type), "pulumi:")
 }
 
 // creates says whether the state is to be edited before it is refreshed.

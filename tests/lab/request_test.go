@@ -45,9 +45,12 @@ func edit(ts *testscript.TestScript, neg bool, args []string) {
 
 // randomIDs are what the stand-in makes up, as AWS does: ids such as
 // vpc-0123456789abcdef0, the key of an OIDC issuer, UUIDs, and the ports of
-// API servers. The prefix of an id stays.
+// API servers. The prefix of an id stays. A cluster's identity is as random.
 var randomIDs = regexp.MustCompile(`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|` +
-	`\b(?:[a-z]+-0[0-9a-f]{16})\b|\b[0-9A-F]{32}\b|\b127\.0\.0\.1:[0-9]+\b`)
+	`\b(?:[a-z]+-0[0-9a-f]{16})\b|\b[0-9A-F]{32}\b|\b[a-z2-7]{26}\b|\b127\.0\.0\.1:[0-9]+\b`)
+
+// fingerprint is that of a backend, which is another directory in each run.
+var fingerprint = regexp.MustCompile(`(tombolo:backend: ")[0-9a-f]{8}"`)
 
 // settle gives each random id a number, in the order in which the file has them.
 func settle(ts *testscript.TestScript, neg bool, args []string) {
@@ -66,6 +69,7 @@ func settle(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return numbers[id]
 	})
+	text = fingerprint.ReplaceAllString(text, `${1}fingerprint"`)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 

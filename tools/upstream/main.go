@@ -66,7 +66,7 @@ func run(sources string, write bool) ([]string, error) {
 			return nil, err
 		}
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // a directory for temporary files
+	defer os.RemoveAll(work)
 	var found []string
 	for _, c := range charts {
 		file := filepath.Join(sources, c.Chart)

@@ -58,7 +58,7 @@ func (Cloud) ControlPlane(core []apitype.ResourceV3) owner.ControlPlane {
 // issuerIn is the OIDC issuer in the outputs of an EKS cluster. EKS chooses its last
 // part at random: https://docs.aws.amazon.com/eks/latest/APIReference/API_OIDC.html
 func issuerIn(outputs map[string]any) string {
-	var at any = outputs["identities"]
+	at := outputs["identities"]
 	for _, key := range []string{"oidcs", "issuer"} {
 		list, _ := at.([]any)
 		if len(list) == 0 {
@@ -79,7 +79,7 @@ func (s *searching) controlPlane() error {
 		return fmt.Errorf("list the EKS clusters: %w", err)
 	}
 	if s.lives = slices.Contains(all.Names, s.cluster.Name); !s.lives {
-		s.ours = s.Search.ControlPlane.ID != ""
+		s.ours = s.ControlPlane.ID != ""
 		return nil
 	}
 	found, err := eks.LookupCluster(s.ctx, &eks.LookupClusterArgs{Name: s.cluster.Name}, s.account)
@@ -92,10 +92,10 @@ func (s *searching) controlPlane() error {
 			issuer = o.Issuer
 		}
 	}
-	known := s.Search.ControlPlane
+	known := s.ControlPlane
 	s.ours = known.ID != "" && known == owner.ControlPlane{ID: found.Arn, Issuer: issuer} || s.Owner != "" && found.Tags[names.OwnerTag] == s.Owner
 	if s.ours {
-		s.Search.ControlPlane.ID = found.Arn
+		s.ControlPlane.ID = found.Arn
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (s *searching) named() error {
 			}
 			proof := ""
 			if s.ours && k.made && maker != "" {
-				proof = fmt.Sprintf("made by %s for the cluster %s", maker, s.Search.ControlPlane.ID)
+				proof = fmt.Sprintf("made by %s for the cluster %s", maker, s.ControlPlane.ID)
 			}
 			// AWS takes away network interfaces, and what goes with core, by itself.
 			l.Passes = l.Passes && (s.lives || l.GoesWithCore || l.Kind == interfaceKind)
@@ -188,7 +188,7 @@ func (s *searching) logGroups() error {
 	}
 	proof := ""
 	if s.ours {
-		proof = "log group of the cluster " + s.Search.ControlPlane.ID
+		proof = "log group of the cluster " + s.ControlPlane.ID
 	}
 	for _, prefix := range []string{"/aws/eks/" + s.cluster.Name + "/", "/aws/containerinsights/" + s.cluster.Name + "/"} {
 		res, err := cloudwatch.GetLogGroups(s.ctx, &cloudwatch.GetLogGroupsArgs{LogGroupNamePrefix: &prefix}, s.account)
