@@ -53,6 +53,17 @@ type Owner struct {
 	Backend string
 	// New says that this run has made the identity, or that the up would.
 	New bool
+
+	kept pulumi.Resource
+}
+
+// Before makes a resource, and all that need it, depend on the identity: a destruction
+// that ends in the middle leaves the identity with what is left.
+func (o Owner) Before() pulumi.ResourceOption {
+	if o.kept == nil {
+		return pulumi.DependsOn(nil)
+	}
+	return pulumi.DependsOn([]pulumi.Resource{o.kept})
 }
 
 // New registers the identity, the one of the state or a new one, and waits for it.
@@ -82,7 +93,7 @@ func New(ctx *pulumi.Context, backend string) (Owner, error) {
 			return Owner{}, fmt.Errorf("the cluster's identity in the state has no %s: restore the state from a copy", key)
 		}
 	}
-	own.New = own.ID == id
+	own.New, own.kept = own.ID == id, kept
 	return own, nil
 }
 

@@ -40,8 +40,8 @@ func TestNew(t *testing.T) {
 	stays := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{Type: resource.NewPropertyMapFromMap(map[string]any{
 		"output": map[string]any{"id": "kept", "backend": "b0"},
 	})}}
-	if got, want := made(t, stays), (Owner{ID: "kept", Backend: "b0"}); got != want {
-		t.Errorf("the state has %v, the program %v", want, got)
+	if got := made(t, stays); got.ID != "kept" || got.Backend != "b0" || got.New {
+		t.Errorf("the state has kept and b0, the program %v", got)
 	}
 	if got := made(t, &recorder.Recorder{}, recorder.Preview); got.ID != Unborn || !got.New {
 		t.Errorf("a preview of a cluster that does not exist has the identity %v", got)

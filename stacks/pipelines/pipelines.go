@@ -40,7 +40,7 @@ func build(ctx *pulumi.Context, a *config.Account, backend string) error {
 	if err != nil {
 		return err
 	}
-	account, err := aws.NewProvider(ctx, a.Cloud, tags(a, own))
+	account, err := aws.NewProvider(ctx, a.Cloud, tags(a, own), own.Before())
 	if err != nil {
 		return err
 	}

@@ -357,8 +357,8 @@ func sameSpecs(t *testing.T, before, after map[string]onHub) {
 	}
 }
 
-// made are what the cloud names anew each time.
-var made = regexp.MustCompile(`(vpc|subnet|sg|fs|eni|igw|nat)-[0-9a-f]+|https://[^"\\]*:\d+|[0-9A-F]{32}`)
+// made are what the cloud names anew each time, and the identity of a cluster.
+var made = regexp.MustCompile(`(vpc|subnet|sg|fs|eni|igw|nat)-[0-9a-f]+|https://[^"\\]*:\d+|[0-9A-F]{32}|\b[a-z2-7]{26}\b`)
 
 func lasting(spec json.RawMessage) string { return made.ReplaceAllString(string(spec), "$1-…") }
 

@@ -26,7 +26,7 @@ func TestOlderState(t *testing.T) {
 	older.up(t, "demo")
 	made := map[string][]resource{}
 	for _, stack := range []string{"demo-core", "demo-bootstrap"} {
-		made[stack] = p.resources(t, stack)
+		made[stack] = older.resources(t, stack)
 	}
 
 	p.must(t, "lab", "up")

@@ -25,7 +25,7 @@ import (
 // cluster file's. The hub is the cluster that config.LoadHub returns.
 func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handoff.Handoff, error) {
 	none := handoff.Handoff{}
-	provider, err := NewProvider(ctx, c.Cloud, owned(c, own))
+	provider, err := NewProvider(ctx, c.Cloud, owned(c, own), own.Before())
 	if err != nil {
 		return none, err
 	}
@@ -87,7 +87,7 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handof
 // NewProvider makes the AWS provider that all resources of a stack use, with the tags
 // of each: never the default one, whose region and account come from wherever the
 // program happens to run.
-func NewProvider(ctx *pulumi.Context, cloud config.Cloud, tags map[string]string) (*aws.Provider, error) {
+func NewProvider(ctx *pulumi.Context, cloud config.Cloud, tags map[string]string, opts ...pulumi.ResourceOption) (*aws.Provider, error) {
 	args := &aws.ProviderArgs{
 		Region:            pulumi.String(cloud.Region),
 		AllowedAccountIds: pulumi.ToStringArray([]string{cloud.Account}),
@@ -96,7 +96,7 @@ func NewProvider(ctx *pulumi.Context, cloud config.Cloud, tags map[string]string
 	if cloud.Profile != "" {
 		args.Profile = pulumi.String(cloud.Profile)
 	}
-	return aws.NewProvider(ctx, "aws", args)
+	return aws.NewProvider(ctx, "aws", args, opts...)
 }
 
 // tags are on every resource of the cluster.
