@@ -33,7 +33,13 @@ type daemonFile struct {
 	PID      int    `json:"pid"`
 	Identity string `json:"identity"`
 	Socket   string `json:"socket"`
+	// Protocol is that of the daemon's program; one from before has 0.
+	Protocol int `json:"protocol"`
 }
+
+// protocol is what is said on the socket, and what the daemon's ports want. It changes
+// with what an older daemon does not know.
+const protocol = 1
 
 // readDaemonFile returns what the last daemon left; false when there is none.
 func readDaemonFile(path string) (daemonFile, bool, error) {
@@ -83,7 +89,7 @@ func (d *daemon) serveControl(failed chan<- error) (close func(), _ error) {
 	if err := os.Chmod(d.socket, 0o600); err != nil {
 		return nil, fmt.Errorf("protect the control socket: %w", err)
 	}
-	file, err := json.Marshal(daemonFile{PID: os.Getpid(), Identity: process.Identity(os.Getpid()), Socket: d.socket})
+	file, err := json.Marshal(daemonFile{PID: os.Getpid(), Identity: process.Identity(os.Getpid()), Socket: d.socket, Protocol: protocol})
 	if err != nil {
 		return nil, fmt.Errorf("encode the daemon's address: %w", err)
 	}

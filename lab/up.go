@@ -42,6 +42,12 @@ func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
 	if err != nil {
 		return err
 	}
+	if found && file.alive() && file.Protocol != protocol {
+		// Its cloud and its clusters stay: they are on disk.
+		if err := step(progress, "stop the lab of another tombolo", func() (string, error) { return "", l.stop(ctx) }); err != nil {
+			return err
+		}
+	}
 	if !found || !file.alive() {
 		if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.checkTools() }); err != nil {
 			return err
