@@ -67,7 +67,8 @@ func Encode(v any) json.RawMessage {
 	return out
 }
 
-// Without is the state without some resources, on which nothing depends.
+// Without is the state without some resources, and without what says that others depend
+// on them.
 func Without(raw apitype.UntypedDeployment, urns []resource.URN) (apitype.UntypedDeployment, error) {
 	var deployment map[string]json.RawMessage
 	if err := json.Unmarshal(raw.Deployment, &deployment); err != nil {
@@ -77,9 +78,15 @@ func Without(raw apitype.UntypedDeployment, urns []resource.URN) (apitype.Untype
 	if err := Decode(deployment, map[string]any{"resources": &resources}); err != nil {
 		return raw, err
 	}
-	deployment["resources"] = Encode(slices.DeleteFunc(resources, func(r map[string]json.RawMessage) bool {
-		return slices.Contains(urns, resource.URN(DecodeString(r["urn"])))
-	}))
+	out := func(urn string) bool { return slices.Contains(urns, resource.URN(urn)) }
+	resources = slices.DeleteFunc(resources, func(r map[string]json.RawMessage) bool { return out(DecodeString(r["urn"])) })
+	for _, r := range resources {
+		var needs []string
+		if json.Unmarshal(r["dependencies"], &needs) == nil && slices.ContainsFunc(needs, out) {
+			r["dependencies"] = Encode(slices.DeleteFunc(needs, out))
+		}
+	}
+	deployment["resources"] = Encode(resources)
 	raw.Deployment = Encode(deployment)
 	return raw, nil
 }

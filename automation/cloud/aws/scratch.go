@@ -160,15 +160,14 @@ func (s *scratch) withoutStrangers(ctx context.Context, owner string, st *backen
 	if len(strangers) == 0 {
 		return st, nil
 	}
-	err := s.edit(ctx, func(d *deployment) { d.without(strangers) })
+	left, err := backend.Without(st.Raw, strangers)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.stack.Export(ctx)
-	if err != nil {
+	if err := s.stack.Import(ctx, left); err != nil {
 		return nil, s.failure(ctx, err)
 	}
-	return backend.ParseState(s.stack.Name(), raw)
+	return backend.ParseState(s.stack.Name(), left)
 }
 
 // destroy deletes what was read. A security group is first taken out of the
@@ -260,18 +259,6 @@ func (d *deployment) add(all []teardown.Leftover) {
 			"parent": backend.Encode(root), "provider": backend.Encode(provider), "dependencies": backend.Encode(needs),
 		})
 		before = append(before, placed{urn, l.Rank})
-	}
-}
-
-// without takes resources out, and what says that others depend on them.
-func (d *deployment) without(urns []resource.URN) {
-	out := func(urn string) bool { return slices.Contains(urns, resource.URN(urn)) }
-	d.resources = slices.DeleteFunc(d.resources, func(r map[string]json.RawMessage) bool { return out(backend.DecodeString(r["urn"])) })
-	for _, r := range d.resources {
-		var needs []string
-		if json.Unmarshal(r["dependencies"], &needs) == nil {
-			r["dependencies"] = backend.Encode(slices.DeleteFunc(needs, out))
-		}
 	}
 }
 
