@@ -197,9 +197,8 @@ func code(values ...any) string {
 }
 
 var (
-	defaultSentence = regexp.MustCompile(` ?Default( for [a-z]+)?:? (.+?)\.( |$)`)
-	escaped         = strings.NewReplacer("*", `\*`, "<", `\<`, "|", `\|`)
-	word            = regexp.MustCompile(`[A-Za-z0-9]+`)
+	escaped = strings.NewReplacer("*", `\*`, "<", `\<`, "|", `\|`)
+	word    = regexp.MustCompile(`[A-Za-z0-9]+`)
 )
 
 // splitDefault takes the sentence about the default out of a comment.

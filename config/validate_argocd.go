@@ -45,7 +45,7 @@ func (v *validator) hub(g GitOps) {
 		"argocd.credentials", "argocd.rotation", "argocd.applications")
 	accounts := strict.Path("gitops.argocd.accounts")
 	unique(v, accounts, "", g.ArgoCD.Accounts, itself, "give each account once")
-	if g.ArgoCD.HighAvailability && (v.doc.Has("gitops.distribution.url") || v.doc.Has("gitops.distribution.path")) {
+	if g.ArgoCD.HighAvailability && (g.Distribution.Path != "" || g.Distribution.URL != g.release()) {
 		v.problem("gitops.argocd.highAvailability", "remove it, and name the manifest for several replicas there",
 			"chooses one of the release's manifests, but gitops.distribution names one")
 	}

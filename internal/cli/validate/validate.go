@@ -24,24 +24,31 @@ type Options struct {
 	// Clusters loads the named clusters; all without a name.
 	Clusters func([]string) ([]*config.Cluster, error)
 	Schema   func() ([]byte, error)
+	// Explain writes a file with all defaults and where each value comes from.
+	Explain func(path string) ([]byte, error)
 
 	Names       []string
 	PrintSchema bool
+	Explained   bool
 }
 
 // NewCmdValidate returns the command; runF, if not nil, runs in place of it.
 func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema}
+	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema, Explain: config.Explain}
 	cmd := &cobra.Command{
 		Use:   "validate [<cluster or file>...]",
 		Short: "Check cluster files",
 		Long: strings.TrimSpace(`
 Check cluster files. Without named clusters, check all files of the project. All
 problems are reported together, each with its place in the file and its remedy.
-Nothing is started.`),
+Nothing is started.
+
+--explain prints each file with its defaults, and where each value comes from: a
+line of the file, or a default.`),
 		Example: strings.TrimSpace(`
   tombolo validate
   tombolo validate demo ./other/cluster.yaml
+  tombolo validate demo --explain
   tombolo validate --schema >cluster.schema.json`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Names = args
@@ -49,6 +56,7 @@ Nothing is started.`),
 		},
 	}
 	cmd.Flags().BoolVar(&opts.PrintSchema, "schema", false, "print the JSON schema of the cluster file, for editors")
+	cmd.Flags().BoolVar(&opts.Explained, "explain", false, "print the files with all defaults, and where each value comes from")
 	return cmd
 }
 
@@ -59,6 +67,9 @@ func validateRun(_ context.Context, o *Options) error {
 	loaded, err := o.Clusters(o.Names)
 	if err != nil {
 		return err
+	}
+	if o.Explained {
+		return o.explain(loaded)
 	}
 	for _, c := range loaded {
 		if o.JSON() {
@@ -79,7 +90,30 @@ type valid struct {
 	Cluster string `json:"cluster"`
 }
 
+// explain prints the files as YAML documents, one after the other.
+func (o *Options) explain(loaded []*config.Cluster) error {
+	if o.JSON() {
+		return fault.NewUsage("--explain prints YAML", "leave out --output json")
+	}
+	for i, c := range loaded {
+		explained, err := o.Explain(c.File)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			explained = append([]byte("---\n"), explained...)
+		}
+		if _, err := o.Out.Write(explained); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (o *Options) printSchema() error {
+	if o.Explained {
+		return fault.NewUsage("--schema and --explain exclude each other", "give one of them")
+	}
 	if len(o.Names) > 0 {
 		return fault.NewUsage("--schema takes no cluster", "give one or the other")
 	}

@@ -1,0 +1,48 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	"gotest.tools/v3/golden"
+)
+
+// What is explained is a cluster file of the same meaning.
+func TestExplainedFileMeansTheSame(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "good", "*.yaml"))
+	assert.NilError(t, err)
+	assert.Assert(t, len(files) > 5)
+	dir := filepath.Join(t.TempDir(), "clusters")
+	assert.NilError(t, os.Mkdir(dir, 0o700))
+	t.Setenv("TOMBOLO_SECRET_DIRS", filepath.Join(dir, "..", "secrets"))
+	for _, file := range files {
+		explained, err := Explain(file)
+		assert.NilError(t, err)
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, filepath.Base(file)), explained, 0o600))
+	}
+	for _, file := range files {
+		want, err := Load(file)
+		assert.NilError(t, err)
+		got, err := Load(filepath.Join(dir, filepath.Base(file)))
+		assert.NilError(t, err, file)
+		got.File = want.File // all else is the same
+		assert.DeepEqual(t, got, want)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	for _, name := range []string{"minimal", "spoke"} {
+		explained, err := Explain(filepath.Join("testdata", "good", name+".yaml"))
+		assert.NilError(t, err)
+		golden.Assert(t, string(explained), filepath.Join("explained", name+".yaml"))
+	}
+}
+
+func TestExplainAWrongFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "wrong.yaml")
+	assert.NilError(t, os.WriteFile(file, []byte("version: 1\nnam: wrong\n"), 0o600))
+	_, err := Explain(file)
+	assert.ErrorContains(t, err, "did you mean \"name\"?")
+}
