@@ -108,6 +108,19 @@ func Program(c *config.Cluster, k Kind, o Options) (pulumi.RunFunc, error) {
 	return func(ctx *pulumi.Context) error { return program(ctx, c, o) }, nil
 }
 
+// Contents is what GitOps reads on a cluster.
+type Contents = bootstrap.Contents
+
+// ContentsOf works out what GitOps reads on a cluster where core has these outputs. It
+// fails for a spoke whose hub cannot be loaded.
+func ContentsOf(ctx context.Context, c *config.Cluster, outputs map[string]any) (Contents, error) {
+	hub, err := config.LoadHub(c)
+	if err != nil {
+		return Contents{}, fmt.Errorf("load the hub of %s: %w", c.Name, err)
+	}
+	return bootstrap.ContentsOf(ctx, c, hub, outputs)
+}
+
 // Preflight checks what the programs of a cluster's stacks will need besides
 // its file, before the first of them starts. All problems are reported together.
 func Preflight(ctx context.Context, c *config.Cluster, o Options) error {

@@ -71,7 +71,10 @@ func (c *Cluster) Settle() {
 		return
 	}
 	names := strings.NewReplacer(pairs...)
-	for _, s := range c.Stacks {
+	for k, s := range c.Stacks {
+		if s.told != nil {
+			c.Stacks[k].told = replaced(s.told, names).(map[string]any)
+		}
 		for i := range s.Resources {
 			for j := range s.Resources[i].Diffs {
 				d := &s.Resources[i].Diffs[j]

@@ -75,6 +75,8 @@ type Stack struct {
 	// Outputs that change, by name; each entry of a map is one.
 	Outputs []Output
 
+	// told are all outputs that the preview says there will be.
+	told map[string]any
 	// madeUp are names that providers have made up, each followed by what is
 	// written in its place.
 	madeUp []string

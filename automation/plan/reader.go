@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ const stackType = "pulumi:pulumi:Stack"
 type Reader struct {
 	resources map[string]Resource
 	outputs   []Output
+	told      map[string]any
 	madeUp    map[string][]string
 }
 
@@ -34,7 +36,7 @@ func (r *Reader) Read(e events.EngineEvent) {
 
 // Stack is what was gathered; the cloud says what of it is dangerous.
 func (r *Reader) Stack(cloud Cloud, name, kind string) Stack {
-	s := Stack{Name: name, Kind: kind, Outputs: r.outputs}
+	s := Stack{Name: name, Kind: kind, Outputs: r.outputs, told: r.told}
 	for _, urn := range slices.Sorted(maps.Keys(r.resources)) {
 		resource := r.resources[urn]
 		resource.Danger = dangerOf(cloud, resource)
@@ -92,7 +94,7 @@ func (r *Reader) stack(m apitype.StepEventMetadata) {
 	if m.New != nil {
 		after = m.New.Outputs
 	}
-	r.outputs = nil
+	r.outputs, r.told = nil, after
 	for _, name := range keysOf(before, after) {
 		was, has := value.Shown(before[name], false), value.Shown(after[name], false)
 		for _, d := range entries(name, was, has) {
@@ -102,17 +104,30 @@ func (r *Reader) stack(m apitype.StepEventMetadata) {
 	slices.SortFunc(r.outputs, func(a, b Output) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// entries are the differences of an output, where each entry of a map is one:
-// its name follows after a dot.
+// entries are the differences of an output, where each entry of a map is one: its name
+// follows after a dot. A list is one value.
 func entries(name string, before, after any) []Diff {
 	was, isMap := before.(map[string]any)
 	has, stays := after.(map[string]any)
 	if areMaps := isMap && stays || isMap && after == nil || stays && before == nil; !areMaps {
-		return compare(name, before, after)
+		return whole(name, before, after)
 	}
 	var out []Diff
 	for _, key := range keysOf(was, has) {
-		out = append(out, compare(name+"."+key, was[key], has[key])...)
+		out = append(out, entries(name+"."+key, was[key], has[key])...)
 	}
 	return out
+}
+
+// whole is the difference of an output that is no map.
+func whole(name string, before, after any) []Diff {
+	_, was := before.([]any)
+	_, has := after.([]any)
+	if !was && !has {
+		return compare(name, before, after)
+	}
+	if reflect.DeepEqual(before, after) {
+		return nil
+	}
+	return []Diff{{Path: name, Before: before, After: after}}
 }

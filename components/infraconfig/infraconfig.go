@@ -77,43 +77,61 @@ func NewInfraConfig(ctx *pulumi.Context, name string, args *InfraConfigArgs, opt
 	if err := ctx.RegisterComponentResourceV2(infraConfigType, name, pulumi.Map{"namespace": pulumi.String(args.Namespace)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register infra config %s: %w", name, err)
 	}
-	var err error
-	general := metadata(args.Namespace, names.InfraConfig, args.Labels, args.Annotations)
 	c.Keys = args.data()
-	c.General, err = configMap(ctx, name+"-general", general, c.Keys, c)
-	if err != nil {
-		return nil, fmt.Errorf("infra config %s: %w", name, err)
-	}
-	for _, s := range args.Services {
-		data := pulumi.StringMap{names.ValuesKey: s.render(args.Facts)}
-		if _, err := configMap(ctx, name+"-"+s.Name, metadata(s.Namespace, names.Values(s.Name), nil, nil), data, c); err != nil {
-			return nil, fmt.Errorf("values of service %s: %w", s.Name, err)
+	for i, m := range args.configMaps(c.Keys) {
+		made, err := corev1.NewConfigMap(ctx, name+"-"+m.resource, &corev1.ConfigMapArgs{Metadata: m.metadata(), Data: m.Data}, pulumi.Parent(c))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.what, err)
+		}
+		if i == 0 {
+			c.General, c.Data = made, made.Data
 		}
 	}
-	for _, a := range args.Addons {
-		meta := metadata(a.Namespace, names.Values(a.Name), map[string]string{names.AddonLabel: a.Name}, nil)
-		if _, err := configMap(ctx, name+"-addon-"+a.Name, meta, pulumi.StringMap{names.ValuesKey: a.Values}, c); err != nil {
-			return nil, fmt.Errorf("values of addon %s: %w", a.Name, err)
-		}
-	}
-	c.Data = c.General.Data
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"data": c.Data})
 }
 
-func configMap(ctx *pulumi.Context, resource string, meta metav1.ObjectMetaArgs, data pulumi.StringMap, parent pulumi.Resource) (*corev1.ConfigMap, error) {
-	return corev1.NewConfigMap(ctx, resource, &corev1.ConfigMapArgs{Metadata: meta, Data: data}, pulumi.Parent(parent))
+// ConfigMap is one of the ConfigMaps.
+type ConfigMap struct {
+	Namespace, Name string
+	Data            pulumi.StringMap
+
+	resource, what      string
+	labels, annotations map[string]string
+}
+
+// ConfigMaps are all that NewInfraConfig makes, the general one first.
+func (a *InfraConfigArgs) ConfigMaps() []ConfigMap { return a.configMaps(a.data()) }
+
+func (a *InfraConfigArgs) configMaps(keys pulumi.StringMap) []ConfigMap {
+	all := []ConfigMap{{
+		Namespace: a.Namespace, Name: names.InfraConfig, Data: keys,
+		resource: "general", what: "general ConfigMap", labels: a.Labels, annotations: a.Annotations,
+	}}
+	for _, s := range a.Services {
+		all = append(all, ConfigMap{
+			Namespace: s.Namespace, Name: names.Values(s.Name), Data: pulumi.StringMap{names.ValuesKey: s.render(a.Facts)},
+			resource: s.Name, what: "values of service " + s.Name,
+		})
+	}
+	for _, addon := range a.Addons {
+		all = append(all, ConfigMap{
+			Namespace: addon.Namespace, Name: names.Values(addon.Name), Data: pulumi.StringMap{names.ValuesKey: addon.Values},
+			resource: "addon-" + addon.Name, what: "values of addon " + addon.Name, labels: map[string]string{names.AddonLabel: addon.Name},
+		})
+	}
+	return all
 }
 
 // metadata labels the object so that Flux's controllers look again at once
 // when it changes.
-func metadata(namespace, name string, labels, annotations map[string]string) metav1.ObjectMetaArgs {
+func (m ConfigMap) metadata() metav1.ObjectMetaArgs {
 	all := pulumi.StringMap{"reconcile.fluxcd.io/watch": pulumi.String("Enabled")}
-	for k, v := range labels {
+	for k, v := range m.labels {
 		all[k] = pulumi.String(v)
 	}
-	meta := metav1.ObjectMetaArgs{Name: pulumi.String(name), Namespace: pulumi.String(namespace), Labels: all}
-	if len(annotations) > 0 {
-		meta.Annotations = pulumi.ToStringMap(annotations)
+	meta := metav1.ObjectMetaArgs{Name: pulumi.String(m.Name), Namespace: pulumi.String(m.Namespace), Labels: all}
+	if len(m.annotations) > 0 {
+		meta.Annotations = pulumi.ToStringMap(m.annotations)
 	}
 	return meta
 }

@@ -2,6 +2,10 @@ package bootstrap
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"sigs.k8s.io/yaml"
@@ -22,11 +26,10 @@ func addons(args *infraconfig.InfraConfigArgs, c *config.Cluster, h handoff.Hand
 	args.AddonKeys = map[string]pulumi.StringInput{}
 	facts := c.AddonFacts()
 	for _, a := range c.Addons.Enabled() {
-		outputs := partOf(c).addonOutputs(a.Name, h)
 		for _, key := range a.Keys() {
-			args.AddonKeys[key.Name] = outputs.ApplyT(func(out any) string {
-				return key.Value(facts, a.Options, out.(addon.Outputs))
-			}).(pulumi.StringOutput)
+			args.AddonKeys[key.Name] = addonOutput(c, a, h, func(out addon.Outputs) any {
+				return key.Value(facts, a.Options, out)
+			}).ApplyT(func(v any) string { return v.(string) }).(pulumi.StringOutput)
 		}
 		if !a.HasValues() {
 			continue
@@ -48,10 +51,82 @@ func addons(args *infraconfig.InfraConfigArgs, c *config.Cluster, h handoff.Hand
 // empty for an addon that has none.
 func addonValues(c *config.Cluster, a addon.Enabled, h handoff.Handoff) pulumi.Output {
 	facts := c.AddonFacts()
-	return partOf(c).addonOutputs(a.Name, h).ApplyT(func(out any) any {
+	return addonOutput(c, a, h, func(out addon.Outputs) any {
 		if !a.HasValues() {
 			return map[string]any{}
 		}
-		return a.Values(facts, a.Options, out.(addon.Outputs))
+		return a.Values(facts, a.Options, out)
 	})
+}
+
+// addonInput is one of the values that core tells about an addon.
+type addonInput struct {
+	value pulumi.Output
+	// sample is some value of its type; nil when nothing can be tried with it.
+	sample any
+	set    func(o *addon.Outputs, v any)
+}
+
+// addonOutput is what f makes of what core tells about an addon: an output of any. It
+// waits for what f uses and for nothing else, so that a preview that does not know one
+// of core's outputs knows all that does not follow from it.
+func addonOutput(c *config.Cluster, a addon.Enabled, h handoff.Handoff, f func(addon.Outputs) any) pulumi.Output {
+	var used []addonInput
+	var values []any
+	for _, in := range usedBy(f, partOf(c).addonInputs(a.Name, h)) {
+		used, values = append(used, in), append(values, in.value)
+	}
+	return pulumi.All(values...).ApplyT(func(v []any) any {
+		out := addon.Outputs{Made: map[string]string{}}
+		for i, in := range used {
+			in.set(&out, v[i])
+		}
+		return f(out)
+	})
+}
+
+// usedBy are the inputs without which f makes something else of samples.
+func usedBy(f func(addon.Outputs) any, inputs []addonInput) []addonInput {
+	without := func(left int) any {
+		out := addon.Outputs{Made: map[string]string{}}
+		for i, in := range inputs {
+			if i != left && in.sample != nil {
+				in.set(&out, in.sample)
+			}
+		}
+		return f(out)
+	}
+	var used []addonInput
+	all := without(len(inputs))
+	for i, in := range inputs {
+		if in.sample == nil || !reflect.DeepEqual(all, without(i)) {
+			used = append(used, in)
+		}
+	}
+	return used
+}
+
+// madeInputs are what was made for an addon: each on its own where the outputs' names
+// are known, else all together.
+func madeInputs(name string, h handoff.Handoff) []addonInput {
+	entries, known := h.AddonEntries(name)
+	if !known {
+		return []addonInput{{value: h.AddonOutputs, set: func(o *addon.Outputs, v any) { o.Made = madeFor(name, v.(map[string]string)) }}}
+	}
+	var out []addonInput
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		out = append(out, addonInput{entries[key].ToStringOutput(), key, func(o *addon.Outputs, v any) { o.Made[key] = v.(string) }})
+	}
+	return out
+}
+
+// madeFor are the entries of one addon, by the names of its outputs.
+func madeFor(name string, all map[string]string) map[string]string {
+	made := map[string]string{}
+	for key, value := range all {
+		if output, ok := strings.CutPrefix(key, name+"/"); ok {
+			made[output] = value
+		}
+	}
+	return made
 }

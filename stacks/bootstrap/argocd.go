@@ -10,6 +10,7 @@ import (
 	"tombolo/components/distribution"
 	"tombolo/components/registration"
 	"tombolo/config"
+	"tombolo/stacks/handoff"
 )
 
 // joinArgoCD makes the engine of a hub, and registers the cluster with its hub.
@@ -64,29 +65,35 @@ func (p *program) joinHub() error {
 // registrationArgs carry what infrastructure knows to Git: labels for
 // generators, annotations for templates.
 func (p *program) registrationArgs(server pulumi.StringInput, credentials registration.Credentials) *registration.RegistrationArgs {
-	annotations := map[string]pulumi.StringInput{
-		config.ValuesAnnotation:     p.values(),
-		config.RepositoryAnnotation: pulumi.String(p.o.Hub.GitOps.URL),
-		config.RevisionAnnotation:   pulumi.String(p.o.Hub.GitOps.Branch),
+	return &registration.RegistrationArgs{
+		Cluster: p.c.Name, Labels: p.c.RegistrationLabels(), Annotations: registered(p.c, p.o.Hub, p.h, p.published.Keys), Server: server, Credentials: credentials,
 	}
-	for key, value := range p.c.Annotations {
+}
+
+// registered are the annotations of a cluster's registration: the keys of its infra
+// ConfigMap among them.
+func registered(c, hub *config.Cluster, h handoff.Handoff, keys pulumi.StringMap) map[string]pulumi.StringInput {
+	annotations := map[string]pulumi.StringInput{
+		config.ValuesAnnotation:     values(c, h, keys),
+		config.RepositoryAnnotation: pulumi.String(hub.GitOps.URL),
+		config.RevisionAnnotation:   pulumi.String(hub.GitOps.Branch),
+	}
+	for key, value := range c.Annotations {
 		annotations[key] = pulumi.String(value)
 	}
-	for key, value := range p.published.Keys {
+	for key, value := range keys {
 		annotations[key] = value
 	}
-	return &registration.RegistrationArgs{
-		Cluster: p.c.Name, Labels: p.c.RegistrationLabels(), Annotations: annotations, Server: server, Credentials: credentials,
-	}
+	return annotations
 }
 
 // values are config.ValuesAnnotation: all of it as one JSON text, for templates
 // that hand it on to a chart.
-func (p *program) values() pulumi.StringOutput {
-	enabled := p.c.Addons.Enabled()
-	inputs := []any{p.published.Keys.ToStringMapOutput()}
+func values(c *config.Cluster, h handoff.Handoff, keys pulumi.StringMap) pulumi.StringOutput {
+	enabled := c.Addons.Enabled()
+	inputs := []any{keys.ToStringMapOutput()}
 	for _, a := range enabled {
-		inputs = append(inputs, addonValues(p.c, a, p.h))
+		inputs = append(inputs, addonValues(c, a, h))
 	}
 	return pulumi.All(inputs...).ApplyT(func(v []any) (string, error) {
 		addons := map[string]any{}

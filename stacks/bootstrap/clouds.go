@@ -21,15 +21,15 @@ type part struct {
 	credentials func(h handoff.Handoff) registration.Credentials
 	// engineRole is the role that a hub's Argo CD runs with.
 	engineRole func(h handoff.Handoff) pulumi.StringInput
-	// addonOutputs are what core tells about an addon: an output of addon.Outputs.
-	addonOutputs func(addon string, h handoff.Handoff) pulumi.Output
+	// addonInputs are what core tells about an addon, one by one.
+	addonInputs func(addon string, h handoff.Handoff) []addonInput
 }
 
 // partOf is that of a cluster's cloud. A cloud is added here, and nowhere else in
 // bootstrap.
 func partOf(c *config.Cluster) part {
 	return map[config.Provider]part{
-		config.AWS: {awsFacts, awsCredentials, awsEngineRole, awsAddonOutputs},
+		config.AWS: {awsFacts, awsCredentials, awsEngineRole, awsAddonInputs},
 	}[c.Cloud.Provider]
 }
 
@@ -54,20 +54,13 @@ func awsCredentials(h handoff.Handoff) registration.Credentials {
 
 func awsEngineRole(h handoff.Handoff) pulumi.StringInput { return h.AWS.ArgoCDRoleARN }
 
-// awsAddonOutputs is what core tells about an addon: an output of addon.Outputs.
-func awsAddonOutputs(name string, h handoff.Handoff) pulumi.Output {
-	return pulumi.All(h.AddonOutputsOf(name), h.AWS.VPCID, h.AWS.PrivateSubnetIDs, h.ClusterEndpoint, h.AWS.ClusterSecurityGroupID).ApplyT(func(v []any) any {
-		made := map[string]string{}
-		for key, value := range v[0].(map[string]string) {
-			if output, ok := strings.CutPrefix(key, name+"/"); ok {
-				made[output] = value
-			}
-		}
-		return addon.Outputs{
-			Made: made, VPCID: v[1].(string), PrivateSubnetIDs: v[2].([]string),
-			ClusterEndpoint: v[3].(string), ClusterSecurityGroupID: v[4].(string),
-		}
-	})
+func awsAddonInputs(name string, h handoff.Handoff) []addonInput {
+	return append(madeInputs(name, h),
+		addonInput{h.AWS.VPCID, "vpc", func(o *addon.Outputs, v any) { o.VPCID = v.(string) }},
+		addonInput{h.AWS.PrivateSubnetIDs, []string{"subnet"}, func(o *addon.Outputs, v any) { o.PrivateSubnetIDs = v.([]string) }},
+		addonInput{h.ClusterEndpoint, "endpoint", func(o *addon.Outputs, v any) { o.ClusterEndpoint = v.(string) }},
+		addonInput{h.AWS.ClusterSecurityGroupID, "group", func(o *addon.Outputs, v any) { o.ClusterSecurityGroupID = v.(string) }},
+	)
 }
 
 func joined(ids pulumi.StringArrayInput) pulumi.StringInput {

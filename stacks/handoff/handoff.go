@@ -107,20 +107,21 @@ func (h Handoff) ServiceRoleARN(service string) pulumi.StringOutput {
 	return h.AWS.ServiceRoleARNs.MapIndex(pulumi.String(service))
 }
 
-// AddonOutputsOf are what was made for one addon, by <addon>/<output>; there may
-// be those of others among them.
-func (h Handoff) AddonOutputsOf(addon string) pulumi.StringMapOutput {
+// AddonEntries are what was made for one addon, by the names of its outputs, each known
+// or not on its own; false where the names are not known before the program runs, as
+// when they come from a stack: AddonOutputs has them then.
+func (h Handoff) AddonEntries(addon string) (pulumi.StringMap, bool) {
 	known, ok := h.entries["addonOutputs"]
 	if !ok {
-		return h.AddonOutputs
+		return nil, false
 	}
 	of := pulumi.StringMap{}
 	for key, value := range known {
-		if strings.HasPrefix(key, addon+"/") {
-			of[key] = value
+		if output, is := strings.CutPrefix(key, addon+"/"); is {
+			of[output] = value
 		}
 	}
-	return of.ToStringMapOutput()
+	return of, true
 }
 
 // Export makes the hand-off the outputs of the stack. It fails when a field has

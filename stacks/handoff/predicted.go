@@ -72,6 +72,32 @@ func Predict(ctx *pulumi.Context, h Handoff, outputs map[string]any) (Handoff, e
 	return h, problem
 }
 
+// Of is the hand-off of a cluster on the cloud with these outputs of core, for what is
+// worked out without a program and without a stack. An output that is missing is empty,
+// and a text in the place of a list is its only element.
+func Of(cloud string, outputs map[string]any) (Handoff, error) {
+	h := Handoff{Cloud: cloud, entries: map[string]pulumi.StringMap{}}
+	var problem error
+	each(&h, func(key string, field reflect.Value) {
+		value, decoded := outputs[key], reflect.Zero(plain(field.Type())).Interface()
+		if text, ok := value.(string); ok && plain(field.Type()).Kind() == reflect.Slice {
+			value = []any{text}
+		}
+		if value != nil {
+			var err error
+			if decoded, err = decode("core", key, value, field.Type()); err != nil {
+				problem = fmt.Errorf("read hand-off: %w", err)
+				return
+			}
+		}
+		field.Set(reflect.ValueOf(convert(pulumi.ToOutput(pulumi.Any(decoded)), field.Type(), func(v any) (any, error) { return v, nil })))
+		if all, ok := decoded.(map[string]string); ok {
+			h.entries[key] = pulumi.ToStringMap(all)
+		}
+	})
+	return h, problem
+}
+
 // predicted is an output of a field's type, unknown when any part of it is.
 func predicted(key string, value any, field reflect.Type) (pulumi.Output, error) {
 	if anyUnknown(value) {

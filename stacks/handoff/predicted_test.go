@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
@@ -41,9 +42,9 @@ func TestPredict(t *testing.T) {
 			{"a list", h.AWS.PublicSubnetIDs, []string{"subnet-2"}},
 			{"not told", h.Region, "region"},
 			{"a map that is unknown in part", h.AddonOutputs, nil},
-			{"an addon's part that is unknown", h.AddonOutputsOf("karpenter"), nil},
-			{"an addon's part", h.AddonOutputsOf("external-dns"), map[string]string{"external-dns/role_arn": "arn:dns"}},
-			{"an addon's part that is empty", h.AddonOutputsOf("reloader"), map[string]string{}},
+			{"an addon's part that is unknown", entriesFor(h, "karpenter"), nil},
+			{"an addon's part", entriesFor(h, "external-dns"), map[string]string{"role_arn": "arn:dns"}},
+			{"an addon's part that is empty", entriesFor(h, "reloader"), map[string]string{}},
 			{"a service's role", h.ServiceRoleARN("old"), "arn:old"},
 			{"a service's role that is unknown", h.ServiceRoleARN("new"), nil},
 			{"a service without a role", h.ServiceRoleARN("none"), ""},
@@ -56,6 +57,38 @@ func TestPredict(t *testing.T) {
 		return nil
 	}, recorder.Preview)
 	assert.NilError(t, err)
+}
+
+func entriesFor(h Handoff, addon string) pulumi.Output {
+	entries, _ := h.AddonEntries(addon)
+	return entries.ToStringMapOutput()
+}
+
+// TestOf: without a program, what is missing is empty, and a text may stand for a list.
+func TestOf(t *testing.T) {
+	h, err := Of("aws", map[string]any{
+		"clusterVersion": "1.36", "privateSubnetIds": "unknown", "publicSubnetIds": []any{"subnet-2"},
+		"addonOutputs": map[string]any{"karpenter/role_arn": "arn:k"}, "serviceRoleArns": map[string]any{"old": "arn:old"},
+	})
+	assert.NilError(t, err)
+	for _, test := range []struct {
+		got  pulumi.Output
+		want any
+	}{
+		{h.ClusterVersion, "1.36"},
+		{h.Region, ""},
+		{h.AWS.PrivateSubnetIDs, []string{"unknown"}},
+		{h.AWS.PublicSubnetIDs, []string{"subnet-2"}},
+		{entriesFor(h, "karpenter"), map[string]string{"role_arn": "arn:k"}},
+		{h.ServiceRoleARN("old"), "arn:old"},
+		{h.ServiceRoleARN("new"), ""},
+	} {
+		found, err := internals.UnsafeAwaitOutput(t.Context(), test.got)
+		assert.NilError(t, err)
+		assert.DeepEqual(t, found.Value, test.want)
+	}
+	_, err = Of("aws", map[string]any{"clusterVersion": 1.36})
+	assert.Error(t, err, "read hand-off: output clusterVersion of stack core is float64, expected string: run up for core again")
 }
 
 func TestPredictedCannotBeApplied(t *testing.T) {

@@ -7,11 +7,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // TestExistingNetwork is the way of a second cluster, guest, in the network of
@@ -227,4 +229,59 @@ func (g guest) destroyed(t *testing.T) {
 	}
 	g.demoIsKept(t)
 	g.must(t, "verify", "demo")
+}
+
+// TestFlowOfOtherSubnets previews the guest with other subnets: the comment names for
+// each of core's outputs the keys that it reaches, and no others.
+func TestFlowOfOtherSubnets(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light")
+	p.up(t, "demo")
+	p.write(t, guestFile, p.guestFile(t))
+	p.up(t, "guest")
+	network := p.read(t, guestFile)
+	subnets := regexp.MustCompile(`privateSubnets: \[(\S+), (\S+)\]`).FindStringSubmatch(network)
+	assert.Assert(t, len(subnets) == 3, network)
+	p.edit(t, guestFile, subnets[0], "privateSubnets: ["+subnets[2]+", "+subnets[1]+"]")
+	infra := func(keys ...string) []string {
+		for i := range keys {
+			keys[i] = "flux-system/infra-config: " + keys[i]
+		}
+		return keys
+	}
+	assert.DeepEqual(t, p.flow(t, "guest"), map[string][]string{"privateSubnetIds": infra("karpenter_subnet_terms", "private_subnet_ids")})
+
+	// Of a cluster that does not exist nearly everything is unknown.
+	another(t, p, "demo", "second", "10.21.0.0/16")
+	flow := p.flow(t, "second")
+	for output, keys := range map[string][]string{
+		"privateSubnetIds":                        infra("private_subnet_ids"), // Karpenter finds its own network's by a tag
+		"clusterSecurityGroupId":                  infra("cluster_security_group_id", "karpenter_security_group_terms"),
+		"addonOutputs.karpenter/instance_profile": infra("karpenter_instance_profile"),
+		"addonOutputs.karpenter/queue_name":       {"kube-system/karpenter-values: settings.interruptionQueue"},
+	} {
+		assert.Check(t, is.DeepEqual(flow[output], keys), output)
+	}
+	for _, key := range infra("karpenter_ami_alias", "karpenter_cpu_limit") {
+		assert.Check(t, is.Contains(flow["cluster file or program"], key))
+	}
+}
+
+// flow is the comment's table of how data flows: for each output of core the keys that
+// it reaches. Keys that are too many for a row are counted there.
+func (p project) flow(t *testing.T, cluster string) map[string][]string {
+	t.Helper()
+	said := p.must(t, "preview", cluster, "--output", "markdown")
+	_, table, found := strings.Cut(said, "\n| core output |")
+	assert.Assert(t, found, said)
+	table, _, _ = strings.Cut(table, "\n\n")
+	out := map[string][]string{}
+	for _, row := range strings.Split(table, "\n")[2:] {
+		cells := strings.Split(row, " | ")
+		output := strings.Trim(strings.TrimPrefix(cells[0], "| "), "`_")
+		for _, key := range strings.Split(cells[3], "<br>") {
+			out[output] = append(out[output], strings.Trim(key, "` "))
+		}
+	}
+	return out
 }

@@ -91,7 +91,7 @@ func (c *Collector) stack(of *config.Cluster, k stacks.Kind) (plan.Stack, bool) 
 }
 
 // Gather puts what was seen of each cluster into the set.
-func (c *Collector) Gather(set *plan.Set, f *fleet.Fleet, all []*config.Cluster) {
+func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, all []*config.Cluster) {
 	for _, of := range all {
 		cluster := plan.Cluster{Name: of.Name, Wave: of.Wave, Labels: of.RegistrationLabels(), Secrets: of.SecretUses(), Err: c.errorOf(of.Name)}
 		if f.Changed != nil {
@@ -105,11 +105,23 @@ func (c *Collector) Gather(set *plan.Set, f *fleet.Fleet, all []*config.Cluster)
 			}
 		}
 		cluster.Settle()
-		cluster.Trace()
+		trace(ctx, &cluster, of)
 		set.Clusters = append(set.Clusters, cluster)
 	}
 	set.Unchanged = f.Unchanged
 	set.Sort()
+}
+
+// trace follows what changes in core to what GitOps reads. What cannot be followed makes
+// the preview incomplete, and says so.
+func trace(ctx context.Context, cluster *plan.Cluster, of *config.Cluster) {
+	err := cluster.Trace(func(outputs map[string]any) (plan.Contents, error) {
+		contents, err := stacks.ContentsOf(ctx, of, outputs)
+		return plan.Contents(contents), err
+	})
+	if err != nil && cluster.Err == "" {
+		cluster.Err = err.Error()
+	}
 }
 
 // Planned is a cluster with what would be done to it.

@@ -116,7 +116,7 @@ func (o *Options) reviewRun(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return failed // an incomplete result is not used
 	}
-	seen.Gather(&set, o.Fleet, all)
+	seen.Gather(ctx, &set, o.Fleet, all)
 	if err := rules.Judge(&set); err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"tombolo/automation/plan"
-	"tombolo/automation/value"
 	"tombolo/config"
 	"tombolo/internal/markdown"
 	"tombolo/internal/wording"
@@ -292,11 +291,7 @@ func flows(s plan.Set, brief int) string {
 		"| core output | before | after | ConfigMap keys | annotations and labels | clusters |\n|---|---|---|---|---|---|\n")
 	for _, f := range all {
 		output, before, after := "_cluster file or program_", "", ""
-		switch f.Output {
-		case "":
-		case plan.Several:
-			output, after = "_"+plan.Several+"_", markdown.Code(written(value.Unknown{}, true))
-		default:
+		if f.Output != "" {
 			output, before, after = markdown.Code(f.Output), short(written(f.Before, true)), short(written(f.After, true))
 			if f.Differs {
 				before, after = "_differs_", "_differs_"

@@ -116,8 +116,6 @@ func notes(d plan.Diff) string {
 	var out []string
 	_, unknown := d.After.(value.Unknown)
 	switch {
-	case len(d.From) == 1 && d.From[0] == plan.Several:
-		out = append(out, "from several of core's outputs")
 	case len(d.From) > 0 && unknown:
 		out = append(out, "from core's "+few(d.From))
 	case len(d.From) > 0:

@@ -77,8 +77,25 @@ func previewed(name, reason string, core, bootstrap []events.EngineEvent) plan.C
 		c.Stacks = append(c.Stacks, r.Stack(aws.Cloud{}, name+"-"+part.kind, part.kind))
 	}
 	c.Settle()
-	c.Trace()
+	if err := c.Trace(published); err != nil {
+		panic(err) // published has no errors
+	}
 	return c
+}
+
+// published is what GitOps reads in these tests.
+func published(outputs map[string]any) (plan.Contents, error) {
+	keys := map[string]string{"cluster_version": fmt.Sprint(outputs["clusterVersion"])}
+	made, _ := outputs["addonOutputs"].(map[string]any)
+	return plan.Contents{
+		Data: map[string]map[string]string{
+			"argocd/infra-config": keys,
+			"external-secrets/external-secrets-values": {
+				"values.yaml": fmt.Sprintf("installCRDs: true\nserviceAccount:\n  role: %v\n", made["external-secrets/role_arn"]),
+			},
+		},
+		Annotations: map[string]map[string]string{"argocd/cluster-demo": keys, "argocd/cluster-second": keys},
+	}, nil
 }
 
 const (
@@ -114,7 +131,7 @@ func changesOfRequests() map[string]plan.Set {
 		return plan.Set{Since: "origin/main", Clusters: []plan.Cluster{c}, Unchanged: []string{"other"}}
 	}
 	values := func(role string) object {
-		return configMap("external-secrets", "external-secrets-values", object{"values.yaml": "installCRDs: true\nserviceAccount:\n  role: " + role + "\n"})
+		return configMap("kube-system", "karpenter-values", object{"values.yaml": "installCRDs: true\nserviceAccount:\n  role: " + role + "\n"})
 	}
 	return map[string]plan.Set{
 		"vpc-tags": one(previewed("demo", fileChanged, []events.EngineEvent{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -54,7 +55,7 @@ func (o *Options) remembered(all []*config.Cluster, listed []automation.ClusterI
 	for _, c := range listed {
 		stacks[c.Name] = c.Stacks
 		if c.File == "" && o.Selection.Everything() {
-			found = append(found, Standing{Name: c.Name, Wave: c.Wave, GitOps: GitOps{State: gitopsUnknown, Cause: "it has no cluster file any more"}})
+			found = append(found, Standing{Name: c.Name, Wave: c.Wave, GitOps: withoutFile(c.Stacks)})
 		}
 	}
 	for i := range found {
@@ -66,6 +67,14 @@ func (o *Options) remembered(all []*config.Cluster, listed []automation.ClusterI
 		}
 	}
 	return found, nil
+}
+
+// withoutFile is the state of a cluster that has stacks and no file.
+func withoutFile(stacks []backend.StackInfo) GitOps {
+	if !slices.ContainsFunc(stacks, func(s backend.StackInfo) bool { return s.Resources > 0 }) {
+		return GitOps{State: gitopsNone}
+	}
+	return GitOps{State: gitopsUnknown, Cause: "it has no cluster file any more"}
 }
 
 func fromFile(c *config.Cluster) Standing {
@@ -112,12 +121,27 @@ func (o *Options) lookAll(ctx context.Context, driver Driver, all []*config.Clus
 		group.Go(func() error {
 			looking, cancel := context.WithTimeout(ctx, o.Timeout)
 			defer cancel()
-			look, err := driver.Look(looking, c)
-			found[i].see(look, err)
+			found[i].look(looking, driver, c)
 			return nil
 		})
 	}
 	return errors.Join(group.Wait(), ctx.Err())
+}
+
+// look asks the cluster, where the states have one. Of one that is destroyed, the drift
+// that was found before is of what is gone.
+func (s *Standing) look(ctx context.Context, driver Driver, c *config.Cluster) {
+	remains, err := driver.Remains(ctx, c)
+	switch {
+	case err != nil:
+		s.see(health.Look{}, err)
+	case remains.None():
+		s.GitOps, s.Drift = GitOps{State: gitopsNone}, nil
+	case remains.Incomplete:
+		s.GitOps = left(s.Name, remains)
+	default:
+		s.see(driver.Look(ctx, c))
+	}
 }
 
 // see records the result of a look, or why there is none.

@@ -141,7 +141,7 @@ func (g GitOps) Level() string {
 		return levelGood
 	case gitopsNotReady:
 		return levelBad
-	case gitopsUnknown:
+	case gitopsUnknown, gitopsIncomplete:
 		return levelWarn
 	}
 	return levelPlain

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/automation"
 	"tombolo/automation/backend"
 	"tombolo/automation/rollout"
+	"tombolo/internal/wording"
 )
 
 // Standing is the status of a cluster.
@@ -82,11 +84,14 @@ const (
 	gitopsNotReady = "not ready"
 	gitopsUnknown  = "unknown"
 	gitopsNone     = "not deployed"
+	// gitopsIncomplete is that of a cluster of which only a part is left.
+	gitopsIncomplete = "incomplete"
 )
 
 // GitOps is whether what Git declares is ready.
 type GitOps struct {
-	// State is ready, not ready, unknown or not deployed.
+	// State is ready, not ready, unknown, not deployed, or incomplete for what a
+	// destruction has left.
 	State string `json:"state"`
 	// Ready objects of Total.
 	Ready int `json:"ready"`
@@ -95,6 +100,20 @@ type GitOps struct {
 	Cause string `json:"cause,omitempty"`
 	// Waiting are the objects that are not ready.
 	Waiting []string `json:"waiting,omitempty"`
+	// Remaining are the resources of a cluster that is incomplete.
+	Remaining []string `json:"remaining,omitempty"`
+}
+
+// left is the state of a cluster of which only this is left.
+func left(cluster string, r automation.Remains) GitOps {
+	what := "no resource is left in core, but the cluster's identity is: by it is told what was kept or left over"
+	if n := len(r.Resources); n > 0 {
+		what = "the control plane is gone, and " + wording.Plural(n, "resource remains", "resources remain")
+	}
+	return GitOps{
+		State: gitopsIncomplete, Remaining: r.Resources,
+		Cause: fmt.Sprintf("%s; `tombolo destroy %s` takes away the rest, `tombolo up %s` makes the cluster", what, cluster, cluster),
+	}
 }
 
 func (g GitOps) text() string {
@@ -175,8 +194,11 @@ func (s Standing) Troubles() []string {
 	if s.Drift != nil && s.Drift.Error != "" {
 		out = append(out, "drift is not known in full: "+s.Drift.Error)
 	}
-	if s.GitOps.State == gitopsNotReady || s.GitOps.State == gitopsUnknown {
+	switch s.GitOps.State {
+	case gitopsNotReady, gitopsUnknown:
 		out = append(out, "gitops "+s.GitOps.State+": "+s.GitOps.Cause)
+	case gitopsIncomplete:
+		out = append(out, "incomplete: "+s.GitOps.Cause)
 	}
 	return out
 }

@@ -29,6 +29,7 @@ const DefaultTimeout = 20 * time.Second
 // Driver is what the command needs of automation.Driver.
 type Driver interface {
 	List(ctx context.Context, dir string) ([]automation.ClusterInfo, error)
+	Remains(ctx context.Context, c *config.Cluster) (automation.Remains, error)
 	Look(ctx context.Context, c *config.Cluster) (health.Look, error)
 }
 

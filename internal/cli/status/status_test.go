@@ -60,7 +60,21 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (health.Look, error
 	return found, nil
 }
 
-var waves = map[string]int{"demo": 0, "old": 0, "broken": 1, "silent": 1, "new": 2}
+func (d driver) Remains(_ context.Context, c *config.Cluster) (automation.Remains, error) {
+	switch c.Name {
+	case "destroyed":
+		return automation.Remains{}, nil
+	case "kept":
+		return automation.Remains{Identity: true, Incomplete: true}, nil
+	case "halfway":
+		return automation.Remains{Identity: true, Incomplete: true, Resources: []string{"aws:ec2/vpc:Vpc halfway-vpc", "aws:kms/key:Key halfway-secrets"}}, nil
+	case "unread":
+		return automation.Remains{}, errors.New("the state of unread-core is torn")
+	}
+	return automation.Remains{Resources: []string{"aws:ec2/vpc:Vpc"}, Identity: true}, nil
+}
+
+var waves = map[string]int{"demo": 0, "old": 0, "broken": 1, "silent": 1, "new": 2, "destroyed": 3, "halfway": 3, "kept": 3, "unread": 3}
 
 func project(t *testing.T) string {
 	t.Helper()
@@ -78,6 +92,15 @@ func stacks(name string, at time.Time) []backend.StackInfo {
 	}
 }
 
+// empty are the stacks that a destruction leaves.
+func empty(name string) []backend.StackInfo {
+	out := stacks(name, now.Add(-2*time.Hour))
+	for i := range out {
+		out[i].Resources = 0
+	}
+	return out
+}
+
 func listed() []automation.ClusterInfo {
 	return []automation.ClusterInfo{
 		{Name: "demo", File: "clusters/demo.yaml", Stacks: stacks("demo", now.Add(-3*time.Hour))},
@@ -85,6 +108,11 @@ func listed() []automation.ClusterInfo {
 		{Name: "broken", File: "clusters/broken.yaml", Stacks: stacks("broken", now.Add(-5*time.Minute))[:1]},
 		{Name: "silent", File: "clusters/silent.yaml", Stacks: stacks("silent", now.Add(-time.Hour))},
 		{Name: "new", File: "clusters/new.yaml"},
+		{Name: "destroyed", File: "clusters/destroyed.yaml", Stacks: empty("destroyed")},
+		{Name: "halfway", File: "clusters/halfway.yaml", Stacks: stacks("halfway", now.Add(-time.Hour))[:1]},
+		{Name: "kept", File: "clusters/kept.yaml", Stacks: stacks("kept", now.Add(-time.Hour))[:1]},
+		{Name: "unread", File: "clusters/unread.yaml", Stacks: stacks("unread", now.Add(-time.Hour))},
+		{Name: "gone-for-good", Stacks: empty("gone-for-good")},
 		{Name: "gone", Stacks: stacks("gone", now.Add(-40*24*time.Hour))},
 	}
 }
@@ -103,6 +131,11 @@ func runs() []rollout.Record {
 			"new":    {Outcome: rollout.Skipped, Cause: "broken failed"},
 			"silent": end("", "", "", 30*time.Minute),
 		}},
+		{Header: rollout.Header{Operation: "destroy"}, Ends: map[string]rollout.RecordedEnd{
+			"destroyed": end(rollout.Succeeded, "core", "", 2*time.Hour),
+			"halfway":   end(rollout.Failed, "core", "destroy halfway-core: aws:ec2/vpc:Vpc halfway-vpc: in use", time.Hour),
+			"kept":      end(rollout.Succeeded, "core", "", time.Hour),
+		}},
 		{Header: rollout.Header{Operation: "up"}, Ends: map[string]rollout.RecordedEnd{
 			"demo":   end(rollout.Succeeded, "bootstrap", "", 3*time.Hour),
 			"broken": end(rollout.Succeeded, "bootstrap", "", 5*time.Hour),
@@ -114,6 +147,8 @@ func drifts(cluster string) (*Drift, error) {
 	switch cluster {
 	case "demo":
 		return &Drift{At: now.Add(-time.Hour)}, nil
+	case "destroyed": // before it was
+		return &Drift{At: now.Add(-30 * time.Hour), Changed: 3}, nil
 	case "old":
 		return &Drift{
 			At: now.Add(-50 * time.Hour), Changed: 1, Missing: 1,

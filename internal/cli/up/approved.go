@@ -87,10 +87,10 @@ func (o *Options) compare(ctx context.Context, s *fleet.Session[Driver], all []*
 		}
 	}
 	if err := approved.Refuse(differences); err != nil {
-		return o.show(all, err)
+		return o.show(ctx, all, err)
 	}
 	set := plan.Set{}
-	o.seen.Gather(&set, o.Fleet, all)
+	o.seen.Gather(ctx, &set, o.Fleet, all)
 	if err := rules.Judge(&set); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (o *Options) approvedRun(ctx context.Context, all []*config.Cluster) error 
 	if o.plan, digest, err = approved.Read(o.Plan, o.PlanDigest); err != nil {
 		return err
 	}
-	if err := o.setting(all); err != nil {
+	if err := o.setting(ctx, all); err != nil {
 		return err
 	}
 	o.Status().Doing("the plan %s has the digest %s: %s", o.Plan, digest, o.plan.Summary())
@@ -140,7 +140,7 @@ func (o *Options) planned(all []*config.Cluster) []*config.Cluster {
 
 // setting compares what needs no preview: the program, the cluster files, the clusters
 // and their waves.
-func (o *Options) setting(all []*config.Cluster) error {
+func (o *Options) setting(ctx context.Context, all []*config.Cluster) error {
 	planned := make([]change.Planned, len(all))
 	for i, c := range all {
 		own, err := automation.PlanFiles(c)
@@ -153,18 +153,18 @@ func (o *Options) setting(all []*config.Cluster) error {
 	if err != nil {
 		return err
 	}
-	return o.show(all, approved.Refuse(o.plan.Setting(now)))
+	return o.show(ctx, all, approved.Refuse(o.plan.Setting(now)))
 }
 
 // show writes what differs from the plan, as the comment on a change shows it, and
 // returns the error.
-func (o *Options) show(all []*config.Cluster, err error) error {
+func (o *Options) show(ctx context.Context, all []*config.Cluster, err error) error {
 	refused := new(approved.Error)
 	if !errors.As(err, &refused) {
 		return err
 	}
 	set := plan.Set{}
-	o.seen.Gather(&set, o.Fleet, all)
+	o.seen.Gather(ctx, &set, o.Fleet, all)
 	text := review.Differences(only(set, refused.Differences), refused)
 	if o.JSON() {
 		for _, d := range refused.Differences {
