@@ -39,7 +39,9 @@ var _ = register(Addon{
 		bucket := out.Made[BucketName]
 		return map[string]any{
 			"serviceAccount": serviceAccount("loki", out.Made[RoleARN]),
-			"singleBinary":   lokiDisk(slices.Contains(in.Enabled, "aws-ebs-csi-driver")),
+			// What has not reached the bucket yet is on a volume where the cluster has
+			// them, or lasts as long as the pod.
+			"singleBinary": map[string]any{"persistence": map[string]any{"enabled": slices.Contains(in.Enabled, "aws-ebs-csi-driver")}},
 			"loki": map[string]any{
 				"storage": map[string]any{
 					// The chart also requires a bucket for alert rules. The tree
@@ -53,17 +55,6 @@ var _ = register(Addon{
 		}
 	},
 })
-
-// lokiDisk holds what has not reached the bucket yet: on a volume where the
-// cluster has them, or as long as the pod.
-func lokiDisk(volumes bool) map[string]any {
-	disk := map[string]any{"persistence": map[string]any{"enabled": volumes}}
-	if !volumes {
-		disk["extraVolumes"] = []any{map[string]any{"name": "data", "emptyDir": map[string]any{}}}
-		disk["extraVolumeMounts"] = []any{map[string]any{"name": "data", "mountPath": "/var/loki"}}
-	}
-	return disk
-}
 
 // lokiBucket holds account and region, which make it unique in the world.
 func lokiBucket(f Facts) string { return f.Named("loki") + "-" + f.Account + "-" + f.Region }

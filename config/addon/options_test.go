@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestCertificateCheck(t *testing.T) {
@@ -156,13 +158,18 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// TestLokiDisk expects a place that Loki can write to, with and without volumes.
+// TestLokiDisk: the chart itself mounts an empty directory where there is no
+// volume; a second one at the same path would be refused.
 func TestLokiDisk(t *testing.T) {
 	for _, volumes := range []bool{true, false} {
-		disk := lokiDisk(volumes)
-		enabled := disk["persistence"].(map[string]any)["enabled"]
-		if _, mounted := disk["extraVolumeMounts"]; enabled != volumes || mounted == volumes {
-			t.Errorf("volumes %t: persistence %v, an empty directory %t", volumes, enabled, mounted)
+		f := facts()
+		if volumes {
+			f.Enabled = []string{"aws-ebs-csi-driver"}
+		}
+		given := Find("loki").Values(f, &LokiOptions{}, Outputs{Made: map[string]string{}})["singleBinary"]
+		want := map[string]any{"persistence": map[string]any{"enabled": volumes}}
+		if diff := cmp.Diff(want, given); diff != "" {
+			t.Errorf("volumes %t (-want +got):\n%s", volumes, diff)
 		}
 	}
 }
