@@ -1,5 +1,10 @@
 package addon
 
+import (
+	"maps"
+	"slices"
+)
+
 // effects are what a change of an option does to a cluster that lives, by the field.
 // Options change roles, what the addon has in the cloud, and published values: all in
 // place, for what cannot be changed there is made anew beside the old one.
@@ -7,7 +12,6 @@ var effects = map[string]string{
 	"AuthentikOptions.SecretPath":         "authentik starts anew with the other secret",
 	"CertificateOptions.Domain":           "another certificate is made and published, and the old one deleted when no load balancer uses it",
 	"CertificateOptions.AlternativeNames": "another certificate is made and published, and the old one deleted when no load balancer uses it",
-	"CertificateOptions.Zone":             "the records that ACM validates by are made in the other zone",
 	"DNSOptions.Zones":                    "the role's policy changes, and the engine follows the values",
 	"DNSOptions.Policy":                   "the engine follows the values; sync deletes records whose source is gone",
 	"EBSOptions.KMSKeyARN":                "the role's policy changes, and new volumes have the key; old ones keep theirs",
@@ -31,3 +35,6 @@ func EffectOf(field string) (words string, ok bool) {
 	words, ok = effects[field]
 	return words, ok
 }
+
+// EffectFields are the fields with declared effects, sorted.
+func EffectFields() []string { return slices.Sorted(maps.Keys(effects)) }
