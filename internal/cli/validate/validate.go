@@ -10,11 +10,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 )
+
+// Driver is what the command needs of automation.Driver.
+type Driver interface {
+	FileChanges(context.Context, *config.Cluster) (config.Changes, error)
+}
 
 // Options of the command.
 type Options struct {
@@ -25,23 +31,35 @@ type Options struct {
 	Clusters func([]string) ([]*config.Cluster, error)
 	Schema   func() ([]byte, error)
 
+	// Driver reads what live clusters were made from; it is made with --live only.
+	Driver func(context.Context) (Driver, error)
+
 	Names       []string
 	PrintSchema bool
+	// Live compares with what live clusters were made from.
+	Live bool
 }
 
 // NewCmdValidate returns the command; runF, if not nil, runs in place of it.
 func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema}
+	opts.Driver = func(ctx context.Context) (Driver, error) { return f.Driver(ctx, nil) }
 	cmd := &cobra.Command{
 		Use:   "validate [<cluster or file>...]",
 		Short: "Check cluster files",
 		Long: strings.TrimSpace(`
 Check cluster files. Without named clusters, check all files of the project. All
 problems are reported together, each with its place in the file and its remedy.
-Nothing is started.`),
+Nothing is started.
+
+With --live, also compare each file with what its cluster was made from, if the
+backend has its state: say what each changed key does to the live cluster, and
+report what it can never become. That needs the backend, and no credentials of the
+cloud.`),
 		Example: strings.TrimSpace(`
   tombolo validate
   tombolo validate demo ./other/cluster.yaml
+  tombolo validate demo --live
   tombolo validate --schema >cluster.schema.json`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Names = args
@@ -49,10 +67,11 @@ Nothing is started.`),
 		},
 	}
 	cmd.Flags().BoolVar(&opts.PrintSchema, "schema", false, "print the JSON schema of the cluster file, for editors")
+	cmd.Flags().BoolVar(&opts.Live, "live", false, "compare with the live clusters too, by the state in the backend")
 	return cmd
 }
 
-func validateRun(_ context.Context, o *Options) error {
+func validateRun(ctx context.Context, o *Options) error {
 	if o.PrintSchema {
 		return o.printSchema()
 	}
@@ -69,7 +88,33 @@ func validateRun(_ context.Context, o *Options) error {
 		}
 		o.Status().Done("%s: cluster %s", clusters.Short(c.File), c.Name)
 	}
+	if o.Live {
+		return o.compare(ctx, loaded)
+	}
 	return nil
+}
+
+// compare says what the files would do to live clusters. The error is strict.Problems
+// when that is refused.
+func (o *Options) compare(ctx context.Context, loaded []*config.Cluster) error {
+	d, err := o.Driver(ctx)
+	if err != nil {
+		return err
+	}
+	var refused strict.Problems
+	for _, c := range loaded {
+		changes, err := d.FileChanges(ctx, c)
+		if err != nil {
+			return err
+		}
+		refused = append(refused, changes.Problems(c)...)
+		if !o.JSON() {
+			render.FileChanges(o.Out, c.Name, changes)
+		} else if err := render.WriteFileChanges(o.Out, c.Name, changes); err != nil {
+			return err
+		}
+	}
+	return refused.InOrder().Err()
 }
 
 // valid is the document of a good file in the JSON format.
@@ -82,6 +127,9 @@ type valid struct {
 func (o *Options) printSchema() error {
 	if len(o.Names) > 0 {
 		return fault.NewUsage("--schema takes no cluster", "give one or the other")
+	}
+	if o.Live {
+		return fault.NewUsage("--schema and --live: the schema is the same for all clusters", "give one or the other")
 	}
 	schema, err := o.Schema()
 	if err != nil {
