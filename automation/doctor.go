@@ -23,8 +23,12 @@ func (d *Driver) Doctor(ctx context.Context, clusters []*config.Cluster) ([]pref
 }
 
 // Ready looks for what would keep a run of ups on several clusters from
-// succeeding, so that none starts when one could not.
+// succeeding, so that none starts when one could not. The error is strict.Problems when
+// a cluster's file asks for what its live cluster can never become.
 func (d *Driver) Ready(ctx context.Context, clusters []*config.Cluster) ([]preflight.Report, error) {
+	if err := d.allPossible(ctx, clusters); err != nil {
+		return nil, err
+	}
 	return d.doctor().Ready(ctx, clusters)
 }
 

@@ -43,6 +43,7 @@ func TestUpStartsNoNeedlessProcess(t *testing.T) {
 	_, err = b.Up(t.Context(), demo(), UpOptions{Previewed: true})
 	assert.NilError(t, err)
 	want := []string{
+		"stack export demo-core",      // what the live cluster was made from
 		"stack export demo-bootstrap", // which addons were turned on
 		"stack export demo-core", "up demo-core", "stack output demo-core",
 		"stack export demo-bootstrap", "up demo-bootstrap", "stack output demo-bootstrap",

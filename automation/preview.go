@@ -25,6 +25,10 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 		return Result{Cluster: c.Name}, err
 	}
 	run := d.begin(c)
+	var err error
+	if run.result.FileChanges, err = d.possible(ctx, c); err != nil {
+		return run.end(err)
+	}
 	hasHub, err := d.hasHub(ctx, c)
 	if err != nil {
 		return run.end(err)

@@ -19,6 +19,9 @@ type Result struct {
 	Cluster string `json:"cluster"`
 	// Stacks in the order they were worked on.
 	Stacks []StackResult `json:"stacks"`
+	// FileChanges are the keys in which the cluster file differs from what the live
+	// cluster was made from.
+	FileChanges config.Changes `json:"fileChanges,omitempty"`
 	// Plan is what an up would do; nil where it was not asked for.
 	Plan *approved.Cluster `json:"-"`
 	// Duration of the whole operation, checks and recovery included.

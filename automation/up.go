@@ -28,6 +28,10 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.prepare(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	changes, err := d.possible(ctx, c)
+	if err != nil {
+		return Result{Cluster: c.Name, FileChanges: changes}, err
+	}
 	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
@@ -36,7 +40,6 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	}
 	ofCore := o
 	if o.Approved != nil { // before anything else is touched
-		var err error
 		if ofCore.may, err = d.requireApproved(ctx, c, stacks.Core, o); err != nil {
 			return Result{Cluster: c.Name}, err
 		}
@@ -44,7 +47,9 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.awaitTurnedOff(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	d.noteEffects(c, changes)
 	run := d.begin(c)
+	run.result.FileChanges = changes
 	found, err := d.predict(ctx, c, o)
 	if err != nil {
 		return run.end(err)

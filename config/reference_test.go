@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -59,10 +60,92 @@ func referenceTo(t *testing.T, intro string, file reflect.Type, schema []byte) s
 	r.visit(file, "")
 	var b strings.Builder
 	b.WriteString(intro)
+	if r.lives = file == reflect.TypeFor[Cluster](); r.lives {
+		r.liveSection(&b)
+	}
 	for _, typ := range r.order {
 		r.section(&b, typ)
 	}
 	return b.String()
+}
+
+const liveIntro = `
+## What a change does to a live cluster
+
+The column **live** of the tables below says what a change of the key does once the cluster lives. ` + "`tombolo preview`, `tombolo up` and\n`tombolo validate --live`" + ` say it of each key that differs from what the cluster was made from, in words.
+
+| effect | what happens |
+|---|---|
+| in place | what is there changes; nodes and the control plane stay |
+| rolls nodes | EKS replaces the nodes of a group one after another, each drained before; the group stays |
+| replaces node group | a new node group is made, and the old one drained and deleted afterwards |
+| **needs rebuild** | refused before anything starts, by plain Pulumi too: only a cluster that is destroyed and made anew has another value |
+| **impossible** | refused before anything starts, by plain Pulumi too: AWS has no way, or it would be another cluster |
+
+These keys do more than to change something in place:
+
+| key | change | effect | what happens |
+|---|---|---|---|
+`
+
+// live is the text in the reference of cluster files, and "" in that of other files.
+func (r *reference) live(text string) string {
+	if r.lives {
+		return text
+	}
+	return ""
+}
+
+// cases of a key; none in a section's.
+func (r *reference) cases(typ reflect.Type, f strict.Field) []Case {
+	if typ == reflect.TypeFor[addon.Selection]() {
+		return EffectsOf("Cluster.Addons")
+	}
+	return EffectsOf(typ.Name() + "." + typ.Field(f.Index).Name)
+}
+
+// liveSection lists the keys that do more to a live cluster than to change in place.
+func (r *reference) liveSection(b *strings.Builder) {
+	b.WriteString(liveIntro)
+	for _, typ := range r.order {
+		if typ == reflect.TypeFor[addon.Selection]() {
+			continue
+		}
+		for _, f := range clusterFormat.Fields(typ) {
+			cases := r.cases(typ, f)
+			if !slices.ContainsFunc(cases, func(c Case) bool { return c.Effect != InPlace }) {
+				continue
+			}
+			for _, c := range cases {
+				path := strings.TrimPrefix(r.paths[typ][0]+"."+f.Name, ".")
+				fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", path, cmp.Or(c.When, "any"), marked(c.Effect), escaped.Replace(c.Words))
+			}
+		}
+	}
+}
+
+// effectsInShort are the effects of a key's cases, the gravest last.
+func effectsInShort(cases []Case) string {
+	var found []Effect
+	for _, c := range cases {
+		if !slices.Contains(found, c.Effect) {
+			found = append(found, c.Effect)
+		}
+	}
+	slices.SortFunc(found, func(a, b Effect) int { return slices.Index(Effects(), a) - slices.Index(Effects(), b) })
+	words := make([]string, len(found))
+	for i, e := range found {
+		words[i] = marked(e)
+	}
+	return strings.Join(words, " or ")
+}
+
+// marked is an effect, in bold when it is refused.
+func marked(e Effect) string {
+	if e.Refused() {
+		return "**" + string(e) + "**"
+	}
+	return string(e)
 }
 
 // manyValues are too many for a cell of a table.
@@ -73,6 +156,7 @@ type reference struct {
 	schema jsonschema.Schema
 	order  []reflect.Type
 	paths  map[reflect.Type][]string // where in the file the type is used
+	lives  bool                      // the file is of something that lives
 }
 
 // visit gathers the types in the order in which a reader of the file meets them.
@@ -108,11 +192,12 @@ func (r *reference) title(typ reflect.Type) string {
 
 func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 	definition := r.schema.Definitions[typ.Name()]
-	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| key | value | default | meaning |\n|---|---|---|---|\n",
-		r.title(typ), about(typ, definition.Description))
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| key | value | default | meaning |%s\n|---|---|---|---|%s\n",
+		r.title(typ), about(typ, definition.Description), r.live(" live |"), r.live("---|"))
 	for _, f := range clusterFormat.Fields(typ) {
 		property, _ := definition.Properties.Get(f.Name)
-		meaning, byDefault := splitDefault(property.Description)
+		description, _, _ := strings.Cut(property.Description, liveMark)
+		meaning, byDefault := splitDefault(description)
 		switch {
 		case f.Required:
 			byDefault = "**required**"
@@ -123,7 +208,8 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 		default:
 			byDefault = strings.TrimSpace(described(typ, " "+byDefault)) // not the start of a sentence
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", f.Name, r.value(f.Name, f.Type, property), byDefault, described(typ, meaning))
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |%s\n", f.Name, r.value(f.Name, f.Type, property), byDefault, described(typ, meaning),
+			r.live(" "+effectsInShort(r.cases(typ, f))+" |"))
 	}
 }
 

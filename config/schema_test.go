@@ -52,7 +52,7 @@ func generateSchema(t *testing.T, file reflect.Type, title string) []byte {
 	}
 	s.Title = title
 	for typ := range clusterTypes(file) {
-		addRules(t, s.Definitions[typ.Name()], typ)
+		addRules(t, s.Definitions[typ.Name()], typ, file == reflect.TypeFor[Cluster]())
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -107,8 +107,8 @@ func clusterTypes(t reflect.Type) map[reflect.Type]bool {
 }
 
 // addRules puts the rules of a type's fields, and their comments without line
-// breaks, into its schema.
-func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type) {
+// breaks, into its schema; of a file of something that lives, the effects of changes too.
+func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) {
 	t.Helper()
 	s.Description = oneLine(s.Description)
 	for i := range typ.NumField() {
@@ -125,6 +125,9 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type) {
 			t.Errorf("%s.%s has no comment", typ.Name(), f.Name)
 		}
 		property.Description = oneLine(property.Description)
+		if lives {
+			property.Description += liveText(EffectsOf(typ.Name() + "." + f.Name))
+		}
 		r := ruleOf(typ.Name() + "." + f.Name)
 		property.Default = r.Default
 		value := property
@@ -134,6 +137,25 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type) {
 		}
 		addRule(value, r)
 	}
+}
+
+// liveMark begins what a key's description says of a live cluster.
+const liveMark = " On a live cluster: "
+
+// liveText says what a change does to a live cluster; "" for what is no key of its own.
+func liveText(cases []Case) string {
+	var parts []string
+	for _, c := range cases {
+		text := string(c.Effect) + ": " + c.Words
+		if c.When != "" {
+			text = c.When + ", " + text
+		}
+		parts = append(parts, text)
+	}
+	if parts == nil {
+		return ""
+	}
+	return liveMark + strings.Join(parts, "; ") + "."
 }
 
 func addRule(s *jsonschema.Schema, r strict.Rule) {

@@ -57,6 +57,9 @@ type Cluster struct {
 	Reasons []string
 	// Secrets that its file refers to.
 	Secrets []config.SecretUse
+	// FileChanges are the keys in which its file differs from what the live cluster was
+	// made from.
+	FileChanges config.Changes
 	// Stacks in the order in which they are made.
 	Stacks []Stack
 	// Err says why the preview is incomplete; "" when it is not.

@@ -12,6 +12,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/stacks/core/aws"
+	"tombolo/stacks/core/live"
 	"tombolo/stacks/handoff"
 	"tombolo/stacks/owner"
 )
@@ -35,6 +36,9 @@ func Run(ctx *pulumi.Context, c, hub *config.Cluster, backend string) error {
 		}
 		return fmt.Errorf("core of %s: cloud provider %q is not known; use %s", c.Name, c.Cloud.Provider, strings.Join(known, " or "))
 	}
+	if err := refuseImpossible(ctx, c); err != nil {
+		return fmt.Errorf("core of %s: %w", c.Name, err)
+	}
 	own, err := owner.New(ctx, backend)
 	if err != nil {
 		return fmt.Errorf("core of %s: %w", c.Name, err)
@@ -45,4 +49,27 @@ func Run(ctx *pulumi.Context, c, hub *config.Cluster, backend string) error {
 	}
 	made.Owner = pulumi.String(own.ID).ToStringOutput()
 	return handoff.Export(ctx, made)
+}
+
+// Live is what the resources of a core stack tell of the cluster file that they were made
+// from, for a comparison with the file; nil when no cluster lives.
+func Live(c *config.Cluster, all live.Resources) *config.Live {
+	read := map[config.Provider]func(*config.Cluster, live.Resources) *config.Live{config.AWS: aws.Live}[c.Cloud.Provider]
+	if read == nil {
+		return nil
+	}
+	return read(c, all)
+}
+
+// refuseImpossible fails when the file asks the live cluster for what it can never
+// become. The driver has said so before, with the file's text; plain Pulumi has not.
+func refuseImpossible(ctx *pulumi.Context, c *config.Cluster) error {
+	all, err := live.Read(ctx)
+	if err != nil {
+		return err
+	}
+	if err := config.Compare(Live(c, all), c).Problems(c).Err(); err != nil {
+		return fmt.Errorf("%w; nothing was changed", err)
+	}
+	return nil
 }

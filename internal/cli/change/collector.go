@@ -75,6 +75,12 @@ func (c *Collector) errorOf(cluster string) string {
 	return c.errs[cluster]
 }
 
+func (c *Collector) fileChanges(cluster string) config.Changes {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.results[cluster].FileChanges
+}
+
 func (c *Collector) stack(of *config.Cluster, k stacks.Kind) (plan.Stack, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,6 +105,7 @@ func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, a
 				cluster.Reasons = append(cluster.Reasons, reason.String())
 			}
 		}
+		cluster.FileChanges = c.fileChanges(of.Name)
 		for _, k := range stacks.Kinds() {
 			if s, ok := c.stack(of, k); ok {
 				cluster.Stacks = append(cluster.Stacks, s)

@@ -118,6 +118,15 @@ func previewRun(ctx context.Context, o *Options) (err error) {
 	})
 }
 
+// fileChanges writes which keys of the file differ from the live cluster.
+func (o *Options) fileChanges(w io.Writer, r automation.Result) error {
+	if o.JSON() {
+		return render.WriteFileChanges(w, r.Cluster, r.FileChanges)
+	}
+	render.FileChanges(w, r.Cluster, r.FileChanges)
+	return nil
+}
+
 // planDocument is the document of one stack's plan in the JSON format.
 type planDocument struct {
 	Type         string            `json:"type"`
@@ -128,6 +137,9 @@ type planDocument struct {
 }
 
 func (o *Options) write(w io.Writer, r automation.Result, plans []render.Plan) error {
+	if err := o.fileChanges(w, r); err != nil {
+		return err
+	}
 	for i, p := range plans {
 		if o.JSON() {
 			d := planDocument{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tombolo/automation/plan"
+	"tombolo/config"
 	"tombolo/internal/markdown"
 	"tombolo/internal/render"
 	"tombolo/internal/wording"
@@ -28,6 +29,7 @@ func cluster(c plan.Cluster, level detail) string {
 	for _, s := range c.Secrets {
 		fmt.Fprintf(&b, "\nSecret %s: %s, for %s\n", markdown.Code(s.Setting), markdown.Code(s.Source), markdown.Code(s.For))
 	}
+	fileChanges(&b, c.FileChanges, level)
 	for _, s := range c.Stacks {
 		if len(s.Resources)+len(s.Outputs) == 0 {
 			continue
@@ -41,6 +43,21 @@ func cluster(c plan.Cluster, level detail) string {
 	}
 	b.WriteString("\n</details>\n")
 	return b.String()
+}
+
+// fileChanges lists what the changes of the file do to the live cluster; in short, only
+// those that do more than to change it in place.
+func fileChanges(b *strings.Builder, changes config.Changes, level detail) {
+	if len(changes) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nThe cluster file differs from the live cluster in %s: %s\n\n", wording.Count(len(changes), "key"), changes.Summary())
+	for _, c := range changes {
+		if level >= names && c.Effect == config.InPlace {
+			continue
+		}
+		fmt.Fprintf(b, "- %s %s: **%s**: %s\n", markdown.Code(c.Path), markdown.Code(c.Values()), c.Effect, markdown.Text(c.Words))
+	}
 }
 
 func stack(s plan.Stack, level detail) string {

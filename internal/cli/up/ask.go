@@ -29,6 +29,7 @@ func (o *Options) ask(ctx context.Context, s *fleet.Session[Driver], all []*conf
 			continue
 		}
 		wanted = append(wanted, c)
+		render.FileChanges(o.Streams.ErrOut, c.Name, plans[c.Name].FileChanges)
 		for _, plan := range result.Plans(s.Progress, plans[c.Name]) {
 			render.WritePlan(o.Streams.ErrOut, plan, render.PlanOptions{
 				Style: o.Style(o.Streams.ErrIsTerminal()), Width: o.Streams.ErrWidth(),

@@ -10,11 +10,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 )
+
+// Driver is what the command needs of automation.Driver.
+type Driver interface {
+	FileChanges(context.Context, *config.Cluster) (config.Changes, error)
+}
 
 // Options of the command.
 type Options struct {
@@ -27,14 +33,20 @@ type Options struct {
 	// Explain writes a file with all defaults and where each value comes from.
 	Explain func(path string) ([]byte, error)
 
+	// Driver reads what live clusters were made from; it is made with --live only.
+	Driver func(context.Context) (Driver, error)
+
 	Names       []string
 	PrintSchema bool
 	Explained   bool
+	// Live compares with what live clusters were made from.
+	Live bool
 }
 
 // NewCmdValidate returns the command; runF, if not nil, runs in place of it.
 func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Clusters: f.ClustersOrAll, Schema: config.Schema, Explain: config.Explain}
+	opts.Driver = func(ctx context.Context) (Driver, error) { return f.Driver(ctx, nil) }
 	cmd := &cobra.Command{
 		Use:   "validate [<cluster or file>...]",
 		Short: "Check cluster files",
@@ -44,11 +56,17 @@ problems are reported together, each with its place in the file and its remedy.
 Nothing is started.
 
 --explain prints each file with its defaults, and where each value comes from: a
-line of the file, or a default.`),
+line of the file, or a default.
+
+With --live, also compare each file with what its cluster was made from, if the
+backend has its state: say what each changed key does to the live cluster, and
+report what it can never become. That needs the backend, and no credentials of the
+cloud.`),
 		Example: strings.TrimSpace(`
   tombolo validate
   tombolo validate demo ./other/cluster.yaml
   tombolo validate demo --explain
+  tombolo validate demo --live
   tombolo validate --schema >cluster.schema.json`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Names = args
@@ -57,10 +75,14 @@ line of the file, or a default.`),
 	}
 	cmd.Flags().BoolVar(&opts.PrintSchema, "schema", false, "print the JSON schema of the cluster file, for editors")
 	cmd.Flags().BoolVar(&opts.Explained, "explain", false, "print the files with all defaults, and where each value comes from")
+	cmd.Flags().BoolVar(&opts.Live, "live", false, "compare with the live clusters too, by the state in the backend")
 	return cmd
 }
 
-func validateRun(_ context.Context, o *Options) error {
+func validateRun(ctx context.Context, o *Options) error {
+	if o.PrintSchema && (o.Explained || o.Live) || o.Explained && o.Live {
+		return fault.NewUsage("--schema, --explain and --live exclude each other", "give one of them")
+	}
 	if o.PrintSchema {
 		return o.printSchema()
 	}
@@ -80,7 +102,33 @@ func validateRun(_ context.Context, o *Options) error {
 		}
 		o.Status().Done("%s: cluster %s", clusters.Short(c.File), c.Name)
 	}
+	if o.Live {
+		return o.compare(ctx, loaded)
+	}
 	return nil
+}
+
+// compare says what the files would do to live clusters. The error is strict.Problems
+// when that is refused.
+func (o *Options) compare(ctx context.Context, loaded []*config.Cluster) error {
+	d, err := o.Driver(ctx)
+	if err != nil {
+		return err
+	}
+	var refused strict.Problems
+	for _, c := range loaded {
+		changes, err := d.FileChanges(ctx, c)
+		if err != nil {
+			return err
+		}
+		refused = append(refused, changes.Problems(c)...)
+		if !o.JSON() {
+			render.FileChanges(o.Out, c.Name, changes)
+		} else if err := render.WriteFileChanges(o.Out, c.Name, changes); err != nil {
+			return err
+		}
+	}
+	return refused.InOrder().Err()
 }
 
 // valid is the document of a good file in the JSON format.
@@ -111,9 +159,6 @@ func (o *Options) explain(loaded []*config.Cluster) error {
 }
 
 func (o *Options) printSchema() error {
-	if o.Explained {
-		return fault.NewUsage("--schema and --explain exclude each other", "give one of them")
-	}
 	if len(o.Names) > 0 {
 		return fault.NewUsage("--schema takes no cluster", "give one or the other")
 	}

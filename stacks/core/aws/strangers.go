@@ -13,6 +13,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
+	"tombolo/stacks/core/live"
 	"tombolo/stacks/owner"
 )
 
@@ -47,7 +48,7 @@ func refuseStrangers(ctx *pulumi.Context, c *config.Cluster, own owner.Owner, pr
 	if len(all) > len(others) {
 		begun, err := hasCloud(ctx)
 		if err != nil {
-			return fmt.Errorf("find out whether stack %s has something in the cloud: %w", ctx.Stack(), err)
+			return fmt.Errorf("find out whether the cluster has something in the cloud: %w", err)
 		}
 		if !begun {
 			others = all
@@ -110,30 +111,11 @@ func outlives(arn string) bool {
 	return slices.Contains([]string{"ec2:instance", "ec2:network-interface", "ec2:volume", "ec2:snapshot", "ec2:natgateway", "kms:key"}, parts[2]+":"+kind)
 }
 
-// readResources is the engine's function that reads the resources of a stack.
-const readResources = "pulumi:pulumi:readStackResourceOutputs"
-
 // hasCloud says whether the state of the own stack has a resource of AWS. Its outputs
 // would not tell: a first up that was killed has none.
 func hasCloud(ctx *pulumi.Context) (bool, error) {
-	var state struct {
-		Outputs map[string]struct {
-			Type string `pulumi:"type"`
-		} `pulumi:"outputs"`
-	}
-	args := struct {
-		Stack string `pulumi:"stackName"`
-	}{ctx.Stack()}
-	// Its outputs may have secrets, of which none is looked at.
-	if _, err := ctx.InvokePackageRaw(readResources, args, &state, ""); err != nil {
-		return false, err
-	}
-	for _, r := range state.Outputs {
-		if strings.HasPrefix(r.Type, "aws:") {
-			return true, nil
-		}
-	}
-	return false, nil
+	all, err := live.Read(ctx)
+	return slices.ContainsFunc(all, func(r live.Resource) bool { return strings.HasPrefix(r.Type, "aws:") }), err
 }
 
 // strangersError says what is there, whose it is and what to do.

@@ -1,0 +1,64 @@
+package automation
+
+import (
+	"context"
+	"errors"
+
+	"tombolo/config"
+	"tombolo/config/strict"
+	"tombolo/stacks"
+	"tombolo/stacks/core"
+	"tombolo/stacks/core/live"
+)
+
+// This file compares a cluster file with what the live cluster was made from, as the
+// state of its core tells. See config.Compare.
+
+// FileChanges are the keys in which the file differs from what the live cluster was made
+// from, each with its effect. There are none when no cluster lives.
+func (d *Driver) FileChanges(ctx context.Context, c *config.Cluster) (config.Changes, error) {
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
+	if err != nil {
+		return nil, err
+	}
+	var all live.Resources
+	for _, r := range st.All() {
+		if !r.Delete { // else it was replaced, and only its deletion failed
+			all = append(all, live.New(string(r.URN), string(r.Type), r.Outputs))
+		}
+	}
+	return config.Compare(core.Live(c, all), c), nil
+}
+
+// possible is FileChanges; its error is strict.Problems when one of them is refused.
+func (d *Driver) possible(ctx context.Context, c *config.Cluster) (config.Changes, error) {
+	changes, err := d.FileChanges(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return changes, changes.Problems(c).Err()
+}
+
+// allPossible reports what is refused of all clusters together.
+func (d *Driver) allPossible(ctx context.Context, clusters []*config.Cluster) error {
+	var all strict.Problems
+	for _, c := range clusters {
+		_, err := d.possible(ctx, c)
+		var refused strict.Problems
+		if errors.As(err, &refused) {
+			all = append(all, refused...)
+		} else if err != nil {
+			return err
+		}
+	}
+	return all.InOrder().Err()
+}
+
+// noteEffects says which keys do more to the cluster than to change it in place.
+func (d *Driver) noteEffects(c *config.Cluster, changes config.Changes) {
+	for _, change := range changes {
+		if change.Effect != config.InPlace {
+			d.opts.Observer.Note(stacks.Name(c.Name, stacks.Core), change.String())
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package addon
+
+import (
+	"maps"
+	"slices"
+)
+
+// effects are what a change of an option does to a cluster that lives, by the field.
+// Options change roles, what the addon has in the cloud, and published values: all in
+// place, for what cannot be changed there is made anew beside the old one.
+var effects = map[string]string{
+	"AuthentikOptions.SecretPath":         "authentik starts anew with the other secret",
+	"CertificateOptions.Domain":           "another certificate is made and published, and the old one deleted when no load balancer uses it",
+	"CertificateOptions.AlternativeNames": "another certificate is made and published, and the old one deleted when no load balancer uses it",
+	"DNSOptions.Zones":                    "the role's policy changes, and the engine follows the values",
+	"DNSOptions.Policy":                   "the engine follows the values; sync deletes records whose source is gone",
+	"EBSOptions.KMSKeyARN":                "the role's policy changes, and new volumes have the key; old ones keep theirs",
+	"EFSOptions.Backup":                   "AWS Backup starts or stops; the file system stays",
+	"KarpenterOptions.CPULimit":           "the infra ConfigMap changes; nodes that run stay",
+	"KarpenterOptions.AMIAlias":           "the infra ConfigMap changes, and Karpenter replaces its nodes at the rate of the budgets",
+	"LoadBalancerOptions.WebACLs":         "the role's policy changes, and the engine follows the values",
+	"LokiOptions.RetentionDays":           "the bucket's lifecycle changes, and the engine follows the values; a shorter one deletes older logs",
+	"PrometheusOptions.RetentionDays":     "the engine follows the values; a shorter one deletes older metrics",
+	"PrometheusOptions.Storage":           "the engine follows the values; a claim that exists keeps its size",
+	"SecretsOptions.Prefixes":             "the role's policy changes",
+	"SecretsOptions.ParameterPrefixes":    "the role's policy changes",
+	"SecretsOptions.KMSKeyARNs":           "the role's policy changes",
+	"Zone.ID":                             "the addon works in the other zone",
+	"Zone.Name":                           "the addon works in the other zone",
+}
+
+// EffectOf says what a change of an options' field, "DNSOptions.Zones", does to a
+// cluster that lives.
+func EffectOf(field string) (words string, ok bool) {
+	words, ok = effects[field]
+	return words, ok
+}
+
+// EffectFields are the fields with declared effects, sorted.
+func EffectFields() []string { return slices.Sorted(maps.Keys(effects)) }

@@ -1,0 +1,292 @@
+package config
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
+)
+
+// Live is the cluster file that a cluster which lives was made from, as far as the
+// cloud's resources in its state tell.
+type Live struct {
+	Cluster *Cluster
+	// Known are the fields that the resources tell, such as "Network.CIDR". Others are
+	// not compared.
+	Known []string
+}
+
+// Change is a key of the cluster file that differs from what the live cluster was made
+// from.
+type Change struct {
+	// Path of the key, such as network.cidr. For an item that is gone, that of its list.
+	Path string `json:"path"`
+	// Before and After are the values; of an item of a list that came or went, its name
+	// on one side and nil on the other.
+	Before any `json:"before"`
+	After  any `json:"after"`
+	// Effect of the change, and what happens, in words.
+	Effect Effect `json:"effect"`
+	Words  string `json:"words"`
+	// Remedy says what to do in place of a change that is refused.
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// String is the change on one line.
+func (c Change) String() string {
+	return fmt.Sprintf("%s: %s: %s: %s", c.Path, c.Values(), c.Effect, c.Words)
+}
+
+// Values are the values before and after, in short.
+func (c Change) Values() string {
+	switch {
+	case c.After == nil:
+		return "removed " + short(c.Before)
+	case c.Before == nil:
+		return "added " + short(c.After)
+	}
+	return short(c.Before) + " -> " + short(c.After)
+}
+
+// longestValue of a change that is shown as a whole, in characters.
+const longestValue = 80
+
+func short(value any) string {
+	text := strings.TrimSpace(fmt.Sprint(value))
+	if s, ok := value.(string); ok && s == "" {
+		return "none"
+	}
+	if runes := []rune(text); len(runes) > longestValue {
+		return string(runes[:longestValue-3]) + "..."
+	}
+	return text
+}
+
+// Changes of a cluster file, in the order of its keys.
+type Changes []Change
+
+// Compare lists the keys in which the file differs from what the live cluster was made
+// from, each with its effect. Without a live cluster there are none.
+func Compare(live *Live, file *Cluster) Changes {
+	if live == nil {
+		return nil
+	}
+	w := comparison{live: live, file: file}
+	w.section("", reflect.ValueOf(*live.Cluster), reflect.ValueOf(*file))
+	return w.found
+}
+
+// Refused are the changes that an up refuses.
+func (cs Changes) Refused() Changes {
+	return slices.DeleteFunc(slices.Clone(cs), func(c Change) bool { return !c.Effect.Refused() })
+}
+
+// Worst is the gravest effect of the changes; "" when there are none.
+func (cs Changes) Worst() Effect {
+	var worst Effect
+	for _, c := range cs {
+		if worst == "" || c.Effect.worse(worst) {
+			worst = c.Effect
+		}
+	}
+	return worst
+}
+
+// Problems are the changes that are refused, each with its place in the file of the
+// cluster. They are no error when there are none: see strict.Problems.Err.
+func (cs Changes) Problems(file *Cluster) strict.Problems {
+	refused := cs.Refused()
+	if len(refused) == 0 {
+		return nil
+	}
+	places := strict.NewDocument(file.File)
+	if _, doc, err := load(file.File); err == nil && doc != nil {
+		places = doc // what else is wrong with the file was reported when it was loaded
+	}
+	var out strict.Problems
+	for _, c := range refused {
+		at := places.Position(strict.Path(c.Path))
+		out = append(out, strict.Problem{
+			File: file.File, Line: max(at.Line, 1), Column: max(at.Column, 1), Path: c.Path,
+			Message: fmt.Sprintf("cannot change on the live cluster (%s, %s): %s", c.Values(), c.Effect, c.Words),
+			Remedy:  strings.ReplaceAll(c.Remedy, "<cluster>", file.Name),
+		})
+	}
+	return out.InOrder()
+}
+
+// comparison walks both clusters together.
+type comparison struct {
+	live  *Live
+	file  *Cluster
+	found Changes
+}
+
+// section compares the keys of a struct.
+func (w *comparison) section(at strict.Path, live, file reflect.Value) {
+	typ := live.Type()
+	for _, f := range clusterFormat.Fields(typ) {
+		name := typ.Name() + "." + typ.Field(f.Index).Name
+		before, after, path := live.Field(f.Index), file.Field(f.Index), at.Field(f.Name)
+		switch {
+		case name == "Cluster.Network" && (w.live.Cluster.Network.Existing == nil) != (w.file.Network.Existing == nil):
+			w.otherNetwork(path)
+		case f.Type.Kind() == reflect.Struct:
+			w.section(path, before, after)
+		case named(f.Type):
+			w.list(name, path, before, after)
+		case pointsToStruct(f.Type) && !before.IsNil() && !after.IsNil():
+			w.section(path, before.Elem(), after.Elem())
+		case !same(name, before, after):
+			w.add(name, path, plain(before), plain(after))
+		}
+	}
+}
+
+// otherNetwork says once that an own network and an existing one are exchanged: all
+// other keys of the network differ with it.
+func (w *comparison) otherNetwork(at strict.Path) {
+	network := func(n Network) any {
+		if n.Existing != nil {
+			return n.Existing.VPC
+		}
+		return "an own network of " + n.CIDR
+	}
+	w.add("Network.Existing", at.Field("existing"), network(w.live.Cluster.Network), network(w.file.Network))
+}
+
+// named says that a list's items are told apart by their names.
+func named(list reflect.Type) bool {
+	if list.Kind() != reflect.Slice || list.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	_, ok := list.Elem().FieldByName("Name")
+	return ok
+}
+
+func pointsToStruct(t reflect.Type) bool {
+	return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
+}
+
+// list compares the items of the same name, and tells which came and which went.
+func (w *comparison) list(name string, at strict.Path, live, file reflect.Value) {
+	if !w.knows(name) {
+		return
+	}
+	was := map[string]reflect.Value{}
+	for i := range live.Len() {
+		was[nameOf(live.Index(i))] = live.Index(i)
+	}
+	is := map[string]bool{}
+	for i := range file.Len() {
+		item := file.Index(i)
+		is[nameOf(item)] = true
+		if before, ok := was[nameOf(item)]; ok {
+			w.section(at.Index(i), before, item)
+			continue
+		}
+		w.add(name, at.Index(i), nil, nameOf(item))
+	}
+	for i := range live.Len() {
+		if gone := nameOf(live.Index(i)); !is[gone] {
+			w.add(name, at, gone, nil)
+		}
+	}
+}
+
+func nameOf(item reflect.Value) string { return item.FieldByName("Name").String() }
+
+func (w *comparison) knows(name string) bool { return slices.Contains(w.live.Known, name) }
+
+// add decides which case of the field the change is.
+func (w *comparison) add(name string, at strict.Path, before, after any) {
+	if !w.knows(name) {
+		return
+	}
+	c := change{live: w.live.Cluster, file: w.file, before: before, after: after}
+	for _, of := range EffectsOf(name) {
+		if of.applies == nil || of.applies(c) {
+			w.found = append(w.found, Change{Path: string(at), Before: before, After: after, Effect: of.Effect, Words: of.Words, Remedy: of.Remedy})
+			return
+		}
+	}
+}
+
+// unordered are the lists whose order says nothing.
+var unordered = []string{
+	"Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs",
+	"NodeGroup.Taints",
+}
+
+// same compares two values of a field. Nothing and an empty list or map are the same.
+func same(name string, a, b reflect.Value) bool {
+	switch a.Kind() {
+	case reflect.Slice, reflect.Map:
+		if a.Len() == 0 && b.Len() == 0 {
+			return true
+		}
+	}
+	x, y := plain(a), plain(b)
+	if a.Type() == reflect.TypeFor[map[string]any]() { // of YAML and of JSON, which have other numbers
+		return canonicalJSON(x) == canonicalJSON(y)
+	}
+	if slices.Contains(unordered, name) {
+		x, y = sorted(a), sorted(b)
+	}
+	return reflect.DeepEqual(x, y)
+}
+
+func canonicalJSON(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
+}
+
+func sorted(list reflect.Value) []string {
+	items := make([]string, list.Len())
+	for i := range items {
+		items[i] = fmt.Sprint(list.Index(i))
+	}
+	slices.Sort(items)
+	return items
+}
+
+// plain is a value without its pointer, and without the name of its type; nil for no
+// value, "" for an unset text.
+func plain(v reflect.Value) any {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.String {
+		return v.String()
+	}
+	return v.Interface()
+}
+
+// Summary counts the changes by their effects, the gravest first, such as "1 rolls
+// nodes, 2 in place".
+func (cs Changes) Summary() string {
+	n := map[Effect]int{}
+	for _, c := range cs {
+		n[c.Effect]++
+	}
+	all := Effects()
+	slices.Reverse(all)
+	var parts []string
+	for _, e := range all {
+		if n[e] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[e], e))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), wording.Count(0, "change"))
+}

@@ -1,0 +1,280 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// This file declares, for every key of the cluster file, what a change of it does to a
+// cluster that lives. TestEffects fails for a key that is missing, and the test of the
+// lab holds what is declared to the engine's plan.
+//
+// What AWS can change, and what it refuses, is said by:
+//   - the provider: internal/service/eks/cluster.go and node_group.go of
+//     hashicorp/terraform-provider-aws, whose ForceNew are replacements. A control
+//     plane is replaced for name, role, service block and when encryption is turned
+//     off; a node group for subnets, instance types, capacity, AMI type and role.
+//   - UpdateClusterConfig in the EKS API: the subnets stay in the VPC of the creation
+//     (https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterConfig.html),
+//     and in its zones
+//     (https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html).
+//   - AssociateEncryptionConfig: encryption can be turned on, never off, and its key
+//     stays (https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html).
+//   - the update of a cluster: one minor version at a time
+//     (https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html), and back
+//     by one within seven days
+//     (https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html).
+//   - a VPC's block and a subnet's cannot be changed once they are made
+//     (https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html).
+//   - UpdateNodegroupVersion: a new version of the launch template rolls the nodes
+//     (https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html).
+
+// all is the case of a key whose changes all have one effect.
+func all(effect Effect, words string) []Case { return []Case{{Effect: effect, Words: words}} }
+
+func inPlace(words string) []Case { return all(InPlace, words) }
+
+// rebuild is the case of a key that a live cluster keeps.
+func rebuild(words string) []Case {
+	return []Case{{Effect: NeedsRebuild, Words: words, Remedy: rebuildRemedy}}
+}
+
+const (
+	rebuildRemedy = "take the change back, or make the cluster anew: `tombolo destroy`, then `tombolo up`"
+	rollsWords    = "the launch template gets a new version, and EKS rolls the nodes of every group"
+	outsideWords  = "it is read by tombolo; nothing in the cluster changes"
+	gitWords      = "the engine's source in the cluster changes"
+	valuesWords   = "the ConfigMap of the values changes, and the engine follows it"
+)
+
+var effects = map[string][]Case{
+	"Cluster.Version":     inPlace("it is the format of the file; nothing in the cluster changes"),
+	"Cluster.Name":        {{Effect: Impossible, Words: "another name is another cluster, beside this one", Remedy: "take the name back, or destroy the cluster of the old name with its old file"}},
+	"Cluster.Environment": all(RollsNodes, "it is a tag of every resource: "+rollsWords),
+	"Cluster.Wave":        inPlace(outsideWords),
+	"Cluster.Protect":     inPlace("the state protects network and control plane, or no longer; nothing in the cloud changes"),
+	"Cluster.Tags":        all(RollsNodes, "every resource gets the tags: "+rollsWords),
+	"Cluster.Namespaces": {
+		{When: "removed", Effect: InPlace, Words: "the namespace is deleted with everything in it", applies: change.takesAway},
+		{Effect: InPlace, Words: "the namespace is made"},
+	},
+	"Cluster.Addons": {
+		{When: "turned off", Effect: InPlace, Words: "once Git has removed the addon, what it has in the cloud is deleted; a bucket with objects is not", applies: change.takesAway},
+		{Effect: InPlace, Words: "what the addon needs in the cloud is made, and the engine installs it"},
+	},
+	"Cluster.Services": {
+		{When: "removed", Effect: InPlace, Words: "the service's role and ConfigMap are deleted", applies: change.takesAway},
+		{Effect: InPlace, Words: "the service's role and ConfigMap are made"},
+	},
+	"Cluster.Labels":      inPlace("the labels of the cluster's registration change, and generators follow them"),
+	"Cluster.Annotations": inPlace("the annotations of the cluster's registration change, and generators follow them"),
+	"Cluster.Values":      inPlace("the infra ConfigMap changes, and the engine follows it"),
+
+	"Cloud.Provider": rebuild("a cluster stays in its cloud"),
+	"Cloud.Region":   rebuild("a cluster stays in its region"),
+	"Cloud.Account":  rebuild("a cluster stays in its account"),
+	"Cloud.Profile":  inPlace("it is where tombolo takes credentials from; nothing in the cluster changes"),
+
+	"Network.CIDR": {{
+		Effect: NeedsRebuild, Words: "AWS changes the block of neither a VPC nor a subnet, and EKS keeps its VPC", Remedy: rebuildRemedy,
+	}},
+	"Network.Zones": {
+		{
+			When: "removed, exchanged or in another order", Effect: NeedsRebuild, applies: change.movesZones,
+			Words:  "the control plane keeps the zones of its creation, and each zone its subnets",
+			Remedy: "keep the zones and their order, and add others at the end; or make the cluster anew: `tombolo destroy`, then `tombolo up`",
+		},
+		{
+			When: "added, so that the subnets are cut anew", Effect: NeedsRebuild, applies: change.cutsSubnets,
+			Words:  "more zones than the block was cut for give every zone other subnets",
+			Remedy: "keep the number of zones within what the block was cut for (3, or 7 from the start with more than 3); or make the cluster anew: `tombolo destroy`, then `tombolo up`",
+		},
+		{
+			When: "added at the end", Effect: ReplacesNodeGroup,
+			Words: "the zone gets subnets for nodes, and every node group is replaced; the control plane stays in its zones",
+		},
+	},
+	"Network.NAT": {
+		{When: "to none", Effect: InPlace, Words: "the gateways are deleted, and nodes lose the internet", applies: func(c change) bool { return c.file.Network.NAT == NATNone }},
+		{Effect: InPlace, Words: "gateways are made or deleted, and routes follow; connections through a gateway that goes are cut"},
+	},
+	"Network.Endpoints": inPlace("endpoints are made or deleted; connections through one that goes are cut"),
+	"Network.Existing": {{
+		Effect: NeedsRebuild, Words: "EKS keeps the VPC of the cluster's creation", Remedy: rebuildRemedy,
+	}},
+	"ExistingNetwork.VPC": rebuild("EKS keeps the VPC of the cluster's creation"),
+	"ExistingNetwork.PrivateSubnets": all(ReplacesNodeGroup,
+		"every node group is replaced; the control plane's own subnets have to stay in the zones of its creation"),
+	"ExistingNetwork.PublicSubnets": inPlace("the infra ConfigMap changes; nothing in the network does"),
+
+	"Kubernetes.Version": {
+		{
+			When: "to an older one", Effect: Impossible, applies: func(c change) bool { return c.minors() < 0 },
+			Words:  "an up never takes Kubernetes back",
+			Remedy: "take the version back; EKS itself rolls a control plane back by one minor within seven days of its upgrade",
+		},
+		{
+			When: "by more than one minor", Effect: Impossible, applies: func(c change) bool { return c.minors() > 1 },
+			Words: "EKS upgrades by one minor version at a time", Remedy: "run `tombolo upgrade <cluster> --to <version>`, which goes step by step",
+		},
+		{When: "to the next minor", Effect: RollsNodes, Words: "EKS upgrades the control plane, and then rolls the nodes of every group"},
+	},
+	"Kubernetes.Logs":             inPlace("EKS starts or stops to send log types; the log group stays"),
+	"Kubernetes.LogRetentionDays": inPlace("the retention of the log group changes; a shorter one deletes older logs"),
+	"Kubernetes.Admins": {
+		{When: "removed", Effect: InPlace, Words: "the access entry is deleted, and with it the rights", applies: change.takesAway},
+		{Effect: InPlace, Words: "the access entry is made"},
+	},
+	"Kubernetes.Previewers": {
+		{When: "removed", Effect: InPlace, Words: "the access entry is deleted, and with it the rights", applies: change.takesAway},
+		{Effect: InPlace, Words: "the access entry is made"},
+	},
+	"Kubernetes.NodeGroups": {
+		{When: "removed", Effect: InPlace, Words: "the group's nodes are drained and deleted", applies: change.takesAway},
+		{Effect: InPlace, Words: "the group is made; the others stay"},
+	},
+	"Kubernetes.Addons": {
+		{When: "removed", Effect: InPlace, Words: "EKS deletes the addon from the cluster", applies: change.takesAway},
+		{Effect: InPlace, Words: "EKS installs the addon"},
+	},
+
+	"Endpoint.Private":        inPlace("EKS changes the endpoint within minutes; the API stays reachable by the other one"),
+	"Endpoint.Public":         inPlace("EKS changes the endpoint within minutes; the API stays reachable by the other one"),
+	"Endpoint.AllowedCIDRs":   inPlace("EKS changes who reaches the public endpoint"),
+	"Endpoint.OpenToTheWorld": inPlace("it confirms a block of allowedCidrs; nothing in the cluster changes"),
+
+	"SecretsEncryption.Enabled": {
+		{
+			When: "turned off", Effect: NeedsRebuild, applies: func(c change) bool { return !c.file.encrypts() },
+			Words: "EKS never turns encryption off again", Remedy: rebuildRemedy,
+		},
+		{When: "turned on", Effect: InPlace, Words: "EKS encrypts the Secrets of the cluster; that cannot be undone"},
+	},
+	"SecretsEncryption.KeyARN": {
+		{When: "together with enabled", Effect: InPlace, Words: "EKS takes the key when encryption is turned on", applies: change.encrypts},
+		{When: "on a cluster that is encrypted", Effect: NeedsRebuild, Words: "EKS keeps the key that encryption was turned on with", Remedy: rebuildRemedy},
+	},
+
+	"Principal.Name":         inPlace("the access entry is made under its new name and deleted under the old one: give another principal, too, or EKS refuses the second entry"),
+	"Principal.PrincipalARN": inPlace("the access entry is replaced: the new principal gets the rights, the old one loses them"),
+
+	"NodeGroup.Name":          all(ReplacesNodeGroup, "the group of the new name is made, and the one of the old name drained and deleted"),
+	"NodeGroup.InstanceTypes": all(ReplacesNodeGroup, "EKS changes the instance types of no group"),
+	"NodeGroup.Capacity":      all(ReplacesNodeGroup, "EKS changes the capacity type of no group"),
+	"NodeGroup.DiskGiB":       all(RollsNodes, "the launch template gets a new version, and EKS rolls the nodes of the group"),
+	"NodeGroup.Labels":        inPlace("EKS changes the labels of the nodes that run, too"),
+	"NodeGroup.Taints":        inPlace("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
+	"Size.Min":                inPlace("EKS starts nodes when there are too few"),
+	"Size.Max":                inPlace("EKS drains and stops nodes when there are too many"),
+	"Size.Desired":            inPlace("it is the size at the start; an autoscaler owns it afterwards"),
+	"Taint.Key":               inPlace("EKS changes the taints of the nodes that run, too"),
+	"Taint.Value":             inPlace("EKS changes the taints of the nodes that run, too"),
+	"Taint.Effect":            inPlace("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
+
+	"ManagedAddon.Name":          inPlace("EKS installs the addon of the new name, and deletes that of the old one"),
+	"ManagedAddon.Version":       inPlace("EKS updates the addon in the cluster"),
+	"ManagedAddon.Configuration": inPlace("EKS updates the addon in the cluster"),
+
+	"Namespace.Name":        inPlace("the namespace of the new name is made, and that of the old one is deleted with everything in it"),
+	"Namespace.Labels":      inPlace("the labels of the namespace change"),
+	"Namespace.Annotations": inPlace("the annotations of the namespace change"),
+
+	"Service.Name":      inPlace("the role and the ConfigMap of the new name are made, and those of the old one deleted"),
+	"Service.Namespace": inPlace("the ConfigMap is made in the new namespace, and the role trusts the service account there"),
+	"Service.Identity": {
+		{When: "removed", Effect: InPlace, Words: "the role is deleted, and pods lose its rights", applies: change.takesAway},
+		{Effect: InPlace, Words: "the role is made; pods get it when they start anew"},
+	},
+	"Service.Values":          inPlace(valuesWords),
+	"Identity.ServiceAccount": inPlace("the role trusts another service account; pods of the old one lose its rights"),
+	"Identity.Mode":           inPlace("the role trusts another issuer of credentials; pods get them when they start anew"),
+	"Identity.PolicyARNs":     inPlace("policies are attached to the role or detached"),
+	"Identity.Statements":     inPlace("the role's own policy changes"),
+	"Statement.Actions":       inPlace("the role's own policy changes"),
+	"Statement.Resources":     inPlace("the role's own policy changes"),
+	"Statement.Reason":        inPlace("it explains the statement; nothing in the cluster changes"),
+
+	"GitOps.Engine": {{
+		Effect: NeedsRebuild, Words: "one engine does not take over the objects of another",
+		Remedy: "take the engine back, or make bootstrap anew: `tombolo destroy <cluster> --only bootstrap` with the old file, then `tombolo up` with the new one; core stays",
+	}},
+	"GitOps.Hub":      inPlace("the registration moves to the other hub; refused while the old hub has applications of the cluster"),
+	"GitOps.URL":      inPlace(gitWords),
+	"GitOps.Branch":   inPlace(gitWords),
+	"GitOps.Path":     inPlace("the engine follows another directory, and deletes what is not in it"),
+	"GitOps.Interval": inPlace(gitWords),
+	"GitOps.Auth":     inPlace("the engine's Secret for the repository changes"),
+
+	"ArgoCDOptions.HighAvailability": inPlace("the engine is installed by another manifest; once Git has its own files, Git decides"),
+	"ArgoCDOptions.Accounts":         inPlace("the policy of the hub's role changes"),
+	"ArgoCDOptions.Credentials":      inPlace("the registration gets other credentials"),
+	"ArgoCDOptions.Rotation":         inPlace("the token is made anew, and the old one deleted"),
+	"ArgoCDOptions.Applications":     inPlace("it counts when the cluster is destroyed"),
+
+	"Distribution.Version": inPlace("the engine is installed in the new release; once Git has its own files, Git decides"),
+	"Distribution.URL":     inPlace("the engine is installed from there; once Git has its own files, Git decides"),
+	"Distribution.SHA256":  inPlace("it is checked before the install; nothing in the cluster changes by itself"),
+	"Distribution.Path":    inPlace("the engine is installed from there; once Git has its own files, Git decides"),
+	"Distribution.Values":  inPlace("the engine is installed with the values; once Git has its own files, Git decides"),
+
+	"Auth.Type":        inPlace("the engine's Secret for the repository changes"),
+	"Auth.Username":    inPlace("the engine's Secret for the repository changes"),
+	"Auth.Password":    inPlace("the engine's Secret for the repository changes"),
+	"Auth.PrivateKey":  inPlace("the engine's Secret for the repository changes"),
+	"Auth.KnownHosts":  inPlace("the engine's Secret for the repository changes"),
+	"SecretRef.Config": inPlace("the secret is read from there"),
+	"SecretRef.Env":    inPlace("the secret is read from there"),
+	"SecretRef.File":   inPlace("the secret is read from there"),
+}
+
+// change is what a case is chosen by: both clusters, and what an item of a list becomes.
+type change struct {
+	live, file    *Cluster
+	before, after any
+}
+
+// takesAway says that what was there is gone.
+func (c change) takesAway() bool { return c.after == nil }
+
+// movesZones says that a zone of the live cluster is gone, or elsewhere in the list.
+func (c change) movesZones() bool {
+	was, is := c.live.Network.Zones, c.file.Network.Zones
+	return len(is) < len(was) || !slices.Equal(is[:len(was)], was)
+}
+
+// cutsSubnets says that the zones of the live cluster would get other subnets.
+func (c change) cutsSubnets() bool {
+	was, err := Subnets(c.live.Network.CIDR, c.live.Network.Zones)
+	if err != nil {
+		return false
+	}
+	is, err := Subnets(c.live.Network.CIDR, c.file.Network.Zones)
+	return err != nil || !slices.Equal(is[:len(was)], was)
+}
+
+// encrypts says that the change turns encryption on.
+func (c change) encrypts() bool {
+	return !c.live.encrypts() && c.file.encrypts()
+}
+
+// encrypts says that the file turns the encryption of Secrets on, as it does by default.
+func (c *Cluster) encrypts() bool {
+	enabled := c.Kubernetes.SecretsEncryption.Enabled
+	return enabled == nil || *enabled
+}
+
+// minors is how many minor versions of Kubernetes the change goes on, negative for back.
+func (c change) minors() int {
+	return minorOf(c.file.Kubernetes.Version) - minorOf(c.live.Kubernetes.Version)
+}
+
+// minorOf a version that EKS has, such as 35 of 1.35.
+func minorOf(version string) int {
+	_, minor, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(minor)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,235 @@
+package aws
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"tombolo/config"
+	"tombolo/internal/names"
+	"tombolo/stacks/core/live"
+)
+
+// The resources that tell what a cluster was made from.
+const (
+	clusterToken       = "aws:eks/cluster:Cluster"
+	nodeGroupToken     = "aws:eks/nodeGroup:NodeGroup"
+	templateToken      = "aws:ec2/launchTemplate:LaunchTemplate"
+	accessEntryToken   = "aws:eks/accessEntry:AccessEntry"
+	managedAddonToken  = "aws:eks/addon:Addon"
+	keyToken           = "aws:kms/key:Key"
+	logGroupToken      = "aws:cloudwatch/logGroup:LogGroup"
+	vpcToken           = "aws:ec2/vpc:Vpc"
+	subnetToken        = "aws:ec2/subnet:Subnet"
+	natToken           = "aws:ec2/natGateway:NatGateway"
+	endpointToken      = "aws:ec2/vpcEndpoint:VpcEndpoint"
+	existingNetToken   = "tombolo:network:Existing"
+	endpointNamePrefix = "com.amazonaws."
+)
+
+// Live is what the resources of a core stack tell of the cluster file that they were
+// made from, for a comparison with a file; nil when the stack has no control plane.
+// It is the inverse of what this package makes of a file: a key whose resources are not
+// there, or say nothing certain, is not known.
+func Live(file *config.Cluster, all live.Resources) *config.Live {
+	clusters := all.OfType(clusterToken)
+	if len(clusters) == 0 {
+		return nil
+	}
+	r := &reader{
+		file: file, all: all, cluster: clusters[0].Outputs,
+		out: &config.Live{Cluster: &config.Cluster{Name: clusters[0].Outputs.Text("name")}},
+	}
+	for _, read := range []func(){r.place, r.tags, r.network, r.controlPlane, r.encryption, r.access, r.nodeGroups, r.addons} {
+		read()
+	}
+	return r.out
+}
+
+// reader puts together what the resources tell.
+type reader struct {
+	file    *config.Cluster
+	all     live.Resources
+	cluster live.Props
+	out     *config.Live
+}
+
+func (r *reader) knows(fields ...string) { r.out.Known = append(r.out.Known, fields...) }
+
+// made is a resource by what its name has after the cluster's.
+func (r *reader) made(token, suffix string) live.Props {
+	return r.all.Named(token, r.out.Cluster.Name+"-"+suffix).Outputs
+}
+
+// place reads region and account from the cluster's ARN.
+func (r *reader) place() {
+	parts := strings.Split(r.cluster.Text("arn"), ":")
+	if len(parts) < 6 {
+		return
+	}
+	r.out.Cluster.Cloud = config.Cloud{Provider: config.AWS, Region: parts[3], Account: parts[4]}
+	r.knows("Cluster.Name", "Cloud.Provider", "Cloud.Region", "Cloud.Account")
+}
+
+// tags reads the tags from a launch template, where they are without those that
+// controllers and owners add.
+func (r *reader) tags() {
+	for _, template := range r.all.OfType(templateToken) {
+		for _, of := range template.Outputs.Items("tagSpecifications") {
+			tags := of.In("tags").Map()
+			r.out.Cluster.Environment = tags[names.EnvironmentTag]
+			for _, own := range []string{"Name", names.ClusterTag, names.EnvironmentTag} {
+				delete(tags, own)
+			}
+			r.out.Cluster.Tags = tags
+			r.knows("Cluster.Environment", "Cluster.Tags")
+			return
+		}
+	}
+}
+
+func (r *reader) network() {
+	n := &r.out.Cluster.Network
+	r.knows("Network.Existing")
+	if existing := r.all.OfType(existingNetToken); len(existing) > 0 {
+		outputs := existing[0].Outputs
+		n.Existing = &config.ExistingNetwork{
+			VPC: outputs.Text("vpcId"), PrivateSubnets: outputs.Texts("privateSubnetIds"), PublicSubnets: outputs.Texts("publicSubnetIds"),
+		}
+		r.knows("ExistingNetwork.VPC", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets")
+		return
+	}
+	n.CIDR = r.made(vpcToken, "vpc").Text("cidrBlock")
+	n.Zones = r.zones()
+	switch gateways := len(r.all.OfType(natToken)); {
+	case gateways == 0:
+		n.NAT = config.NATNone
+	case gateways == 1:
+		n.NAT = config.NATSingle
+	default:
+		n.NAT = config.NATPerZone
+	}
+	for _, e := range r.all.OfType(endpointToken) {
+		service := strings.TrimPrefix(e.Outputs.Text("serviceName"), "cn.")
+		_, service, _ = strings.Cut(strings.TrimPrefix(service, endpointNamePrefix), ".")
+		n.Endpoints = append(n.Endpoints, service)
+	}
+	r.knows("Network.CIDR", "Network.Zones", "Network.NAT", "Network.Endpoints")
+}
+
+// zones are in the order in which config.Subnets cuts the block for them.
+func (r *reader) zones() []string {
+	type subnet struct {
+		zone string
+		at   netip.Addr
+	}
+	var private []subnet
+	for _, s := range r.all.OfType(subnetToken) {
+		block, err := netip.ParsePrefix(s.Outputs.Text("cidrBlock"))
+		if zone := s.Outputs.Text("availabilityZone"); err == nil && s.Name == r.out.Cluster.Name+"-private-"+zone {
+			private = append(private, subnet{zone, block.Addr()})
+		}
+	}
+	slices.SortFunc(private, func(a, b subnet) int { return a.at.Compare(b.at) })
+	zones := make([]string, len(private))
+	for i, s := range private {
+		zones[i] = s.zone
+	}
+	return zones
+}
+
+func (r *reader) controlPlane() {
+	k := &r.out.Cluster.Kubernetes
+	access := r.cluster.In("vpcConfig")
+	private := access.Truth("endpointPrivateAccess")
+	k.Version, k.Logs = r.cluster.Text("version"), r.cluster.Texts("enabledClusterLogTypes")
+	k.Endpoint.Private, k.Endpoint.Public = &private, access.Truth("endpointPublicAccess")
+	k.LogRetentionDays = r.made(logGroupToken, "logs").Number("retentionInDays")
+	r.knows("Kubernetes.Version", "Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Endpoint.Private", "Endpoint.Public")
+	if k.Endpoint.Public && r.file.Kubernetes.Endpoint.Public { // EKS keeps blocks for a public endpoint that is off
+		k.Endpoint.AllowedCIDRs = access.Texts("publicAccessCidrs")
+		r.knows("Endpoint.AllowedCIDRs")
+	}
+}
+
+// encryption is by a key that core has made when the state has it.
+func (r *reader) encryption() {
+	key := r.cluster.In("encryptionConfig").In("provider").Text("keyArn")
+	encrypted := key != ""
+	if key == r.made(keyToken, "secrets").Text("arn") {
+		key = ""
+	}
+	r.out.Cluster.Kubernetes.SecretsEncryption = config.SecretsEncryption{Enabled: &encrypted, KeyARN: key}
+	r.knows("SecretsEncryption.Enabled")
+	if enabled := r.file.Kubernetes.SecretsEncryption.Enabled; enabled == nil || *enabled { // else its key counts for nothing
+		r.knows("SecretsEncryption.KeyARN")
+	}
+}
+
+func (r *reader) access() {
+	k := &r.out.Cluster.Kubernetes
+	for _, entry := range r.all.OfType(accessEntryToken) {
+		for prefix, principals := range map[string]*[]config.Principal{"-admin-": &k.Admins, "-previewer-": &k.Previewers} {
+			if name, ok := strings.CutPrefix(entry.Name, r.out.Cluster.Name+prefix); ok {
+				*principals = append(*principals, config.Principal{Name: name, PrincipalARN: entry.Outputs.Text("principalArn")})
+			}
+		}
+	}
+	r.knows("Kubernetes.Admins", "Kubernetes.Previewers", "Principal.PrincipalARN")
+}
+
+func (r *reader) nodeGroups() {
+	for _, g := range r.all.OfType(nodeGroupToken) {
+		if name, ok := strings.CutPrefix(g.Name, r.out.Cluster.Name+"-nodes-"); ok {
+			r.out.Cluster.Kubernetes.NodeGroups = append(r.out.Cluster.Kubernetes.NodeGroups, r.nodeGroup(name, g.Outputs))
+		}
+	}
+	r.knows("Kubernetes.NodeGroups", "NodeGroup.InstanceTypes", "NodeGroup.Capacity", "NodeGroup.DiskGiB", "NodeGroup.Labels",
+		"NodeGroup.Taints", "Size.Min", "Size.Max")
+}
+
+func (r *reader) nodeGroup(name string, group live.Props) config.NodeGroup {
+	smallest, largest := group.In("scalingConfig").Number("minSize"), group.In("scalingConfig").Number("maxSize")
+	out := config.NodeGroup{
+		Name: name, InstanceTypes: group.Texts("instanceTypes"), Capacity: config.OnDemand,
+		Size: config.Size{Min: &smallest, Max: &largest}, Labels: group.In("labels").Map(),
+	}
+	if group.Text("capacityType") == "SPOT" {
+		out.Capacity = config.Spot
+	}
+	for _, device := range r.made(templateToken, "nodes-"+name).Items("blockDeviceMappings") {
+		out.DiskGiB = cmp.Or(out.DiskGiB, device.In("ebs").Number("volumeSize"))
+	}
+	for _, t := range group.Items("taints") {
+		out.Taints = append(out.Taints, config.Taint{Key: t.Text("key"), Value: t.Text("value"), Effect: taintEffect(t.Text("effect"))})
+	}
+	return out
+}
+
+// taintEffect is Kubernetes' spelling of EKS's effects.
+func taintEffect(eks string) config.TaintEffect {
+	return map[string]config.TaintEffect{
+		"NO_SCHEDULE": config.NoSchedule, "PREFER_NO_SCHEDULE": config.PreferNoSchedule, "NO_EXECUTE": config.NoExecute,
+	}[eks]
+}
+
+// addons reads EKS's addons. The version of one that the file does not pin is AWS's.
+func (r *reader) addons() {
+	pinned := map[string]bool{}
+	for _, a := range r.file.Kubernetes.Addons {
+		pinned[a.Name] = a.Version != ""
+	}
+	for _, a := range r.all.OfType(managedAddonToken) {
+		addon := config.ManagedAddon{Name: a.Outputs.Text("addonName")}
+		if pinned[addon.Name] {
+			addon.Version = a.Outputs.Text("addonVersion")
+		}
+		if text := a.Outputs.Text("configurationValues"); text != "" && json.Unmarshal([]byte(text), &addon.Configuration) != nil {
+			continue // no addon of ours
+		}
+		r.out.Cluster.Kubernetes.Addons = append(r.out.Cluster.Kubernetes.Addons, addon)
+	}
+	r.knows("Kubernetes.Addons", "ManagedAddon.Version", "ManagedAddon.Configuration")
+}

@@ -1,0 +1,129 @@
+// Package live reads the resources of a core stack that is deployed, for the clouds to
+// say which cluster file they were made from.
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// Resource is a resource of a stack's state.
+type Resource struct {
+	// Type is Pulumi's token, Name the name in the program.
+	Type, Name string
+	// Outputs as the state has them. What is secret among them is of no use here.
+	Outputs Props
+}
+
+// Props are properties of a resource.
+type Props map[string]any
+
+// New makes a resource of what a state has.
+func New(urn, token string, outputs map[string]any) Resource {
+	return Resource{Type: token, Name: urn[strings.LastIndex(urn, "::")+len("::"):], Outputs: outputs}
+}
+
+// Text is a property, "" for none.
+func (p Props) Text(key string) string {
+	text, _ := p[key].(string)
+	return text
+}
+
+// Number is a property, 0 for none.
+func (p Props) Number(key string) int {
+	number, _ := p[key].(float64)
+	return int(number)
+}
+
+// Truth is a property, false for none.
+func (p Props) Truth(key string) bool {
+	truth, _ := p[key].(bool)
+	return truth
+}
+
+// In is an object within, empty for none.
+func (p Props) In(key string) Props {
+	inner, _ := p[key].(map[string]any)
+	return inner
+}
+
+// Items are the objects of a list.
+func (p Props) Items(key string) []Props {
+	list, _ := p[key].([]any)
+	var out []Props
+	for _, item := range list {
+		if object, ok := item.(map[string]any); ok {
+			out = append(out, object)
+		}
+	}
+	return out
+}
+
+// Texts are the texts of a list.
+func (p Props) Texts(key string) []string {
+	list, _ := p[key].([]any)
+	var out []string
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// Map is the object as a map of texts.
+func (p Props) Map() map[string]string {
+	out := make(map[string]string, len(p))
+	for key := range p {
+		out[key] = p.Text(key)
+	}
+	return out
+}
+
+// Resources of a stack.
+type Resources []Resource
+
+// OfType are the resources of a type.
+func (rs Resources) OfType(token string) Resources {
+	return slices.DeleteFunc(slices.Clone(rs), func(r Resource) bool { return r.Type != token })
+}
+
+// Named is the resource of a type and a name; the zero Resource when there is none.
+func (rs Resources) Named(token, name string) Resource {
+	for _, r := range rs {
+		if r.Type == token && r.Name == name {
+			return r
+		}
+	}
+	return Resource{}
+}
+
+// ReadFunction is the engine's function that reads the resources of a stack.
+const ReadFunction = "pulumi:pulumi:readStackResourceOutputs"
+
+// Read reads the resources of the stack that the program is run for, as they were
+// before. It leaves no trace in the state; a stack that does not exist has none.
+func Read(ctx *pulumi.Context) (Resources, error) {
+	var state struct {
+		Outputs map[string]struct {
+			Type    string         `pulumi:"type"`
+			Outputs map[string]any `pulumi:"outputs"`
+		} `pulumi:"outputs"`
+	}
+	args := struct {
+		Stack string `pulumi:"stackName"`
+	}{ctx.Stack()}
+	// Some outputs are secrets, of which none is looked at.
+	if _, err := ctx.InvokePackageRaw(ReadFunction, args, &state, ""); err != nil {
+		return nil, fmt.Errorf("read the resources of stack %s from the state: %w", ctx.Stack(), err)
+	}
+	out := make(Resources, 0, len(state.Outputs))
+	for urn, r := range state.Outputs {
+		out = append(out, New(urn, r.Type, r.Outputs))
+	}
+	slices.SortFunc(out, func(a, b Resource) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}

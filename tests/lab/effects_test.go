@@ -1,0 +1,299 @@
+//go:build lab
+
+package lab
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/config"
+)
+
+// effectCase changes keys of the live cluster's file in one way, and says which of the
+// declared effects that is for each of them.
+type effectCase struct {
+	name string
+	// replace are texts of the file, each followed by what is in its place.
+	replace []string
+	// fields with the effect of the change, as they are declared, and their When.
+	fields []string
+	when   string
+	effect config.Effect
+	// paths of the file that the comparison must name.
+	paths []string
+	// steps of core's plan that there must be, as type and operation.
+	steps []string
+}
+
+// noCloud are the fields whose change core's plan does not show, with the reason.
+var noCloud = map[string]string{
+	"Cluster.Version": "the format has one version", "Cluster.Wave": "read by tombolo", "Cluster.Protect": "an option in the state",
+	"Cluster.Name": "another name has another state: there is nothing to compare with", "Cloud.Provider": "there is one cloud",
+	"Cloud.Profile": "where credentials come from", "Endpoint.OpenToTheWorld": "confirms another key",
+	"Size.Desired":        "counts at creation",
+	"ExistingNetwork.VPC": "unit test of config", "ExistingNetwork.PrivateSubnets": "unit test of config", "ExistingNetwork.PublicSubnets": "unit test of config",
+	"Principal.Name": "another name is another entry: see Kubernetes.Admins", "ManagedAddon.Name": "see Kubernetes.Addons",
+	"Taint.Key": "see NodeGroup.Taints", "Taint.Value": "see NodeGroup.Taints", "Taint.Effect": "see NodeGroup.Taints",
+	"Cluster.Addons": "addons have lab tests of their own",
+}
+
+// ofBootstrap says that a field is bootstrap's: no change of it reaches the cloud but by
+// roles, which are updated in place.
+func ofBootstrap(field string) bool {
+	typ, _, _ := strings.Cut(field, ".")
+	switch typ {
+	case "Namespace", "Service", "Identity", "Statement", "GitOps", "ArgoCDOptions", "Distribution", "Auth", "SecretRef":
+		return true
+	}
+	return slices.Contains([]string{"Cluster.Namespaces", "Cluster.Services", "Cluster.Labels", "Cluster.Annotations", "Cluster.Values"}, field)
+}
+
+const (
+	zonesLine  = "zones: [eu-central-1a, eu-central-1b]"
+	typesLine  = "instanceTypes: [m7i.large]"
+	spareGroup = "\n    - name: spare\n      instanceTypes: [m7i.large]\n      size: {min: 1, max: 2}\n"
+	sizeLine   = "size: {min: 2, max: 4}"
+	labelsLine = "        workload: system\n"
+
+	nodeGroups = "aws:eks/nodeGroup:NodeGroup "
+)
+
+// effectCases are all changes of a live cluster that reach the cloud.
+func effectCases() []effectCase {
+	version := func(v string) []string { return []string{`version: "1.33"`, `version: "` + v + `"`} }
+	const anyKey = `{keyArn: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"}`
+	return []effectCase{
+		{
+			name: "in place", effect: config.InPlace,
+			replace: []string{
+				"nat: single", "nat: per-zone", "endpoints: [s3]", "endpoints: [s3, ecr.api]",
+				"allowedCidrs: [203.0.113.0/24]", "allowedCidrs: [198.51.100.0/24]", "    private: true", "    private: false",
+				"  admins:\n", "  logs: [api]\n  logRetentionDays: 30\n  previewers: [{name: ci, principalArn: \"arn:aws:iam::111122223333:role/ci\"}]\n" +
+					"  addons: [{name: vpc-cni}, {name: kube-proxy}, {name: coredns, version: v1.12.3-eksbuild.1, configuration: {replicaCount: 3}}]\n  admins:\n",
+				"role/platform-team", "role/other-team", sizeLine, "size: {min: 1, max: 5}\n      taints: [{key: a, value: b, effect: NoSchedule}]",
+				labelsLine, labelsLine + "        more: labels\n" + strings.ReplaceAll(spareGroup, "spare", "extra")[1:],
+			},
+			fields: []string{
+				"Network.NAT", "Network.Endpoints", "Endpoint.AllowedCIDRs", "Endpoint.Private", "Kubernetes.Logs", "Kubernetes.LogRetentionDays",
+				"Kubernetes.Previewers", "Kubernetes.Admins", "Kubernetes.NodeGroups", "Kubernetes.Addons", "ManagedAddon.Version", "ManagedAddon.Configuration",
+				"Principal.PrincipalARN", "Size.Min", "Size.Max", "NodeGroup.Taints", "NodeGroup.Labels",
+			},
+			paths: []string{
+				"network.nat", "network.endpoints", "kubernetes.endpoint.private", "kubernetes.endpoint.allowedCidrs", "kubernetes.logs",
+				"kubernetes.logRetentionDays", "kubernetes.admins[0].principalArn", "kubernetes.previewers[0]", "kubernetes.nodeGroups[0].size.min",
+				"kubernetes.nodeGroups[0].size.max", "kubernetes.nodeGroups[0].labels", "kubernetes.nodeGroups[0].taints", "kubernetes.nodeGroups[1]",
+				"kubernetes.addons[2].version", "kubernetes.addons[2].configuration", "kubernetes.addons",
+			},
+			steps: []string{nodeGroups + "update", nodeGroups + "create", "aws:eks/cluster:Cluster update", "aws:ec2/natGateway:NatGateway create"},
+		},
+		{
+			name: "endpoint", effect: config.InPlace, fields: []string{"Endpoint.Public"}, paths: []string{"kubernetes.endpoint.public"},
+			replace: []string{"    public: true\n    allowedCidrs: [203.0.113.0/24]\n", "    public: false\n"}, steps: []string{"aws:eks/cluster:Cluster update"},
+		},
+		{
+			name: "no NAT", effect: config.InPlace, fields: []string{"Network.NAT"}, when: "to none", paths: []string{"network.nat"},
+			replace: []string{"nat: single\n  endpoints: [s3]", "nat: none\n  endpoints: [ec2, ecr.api, ecr.dkr, eks, eks-auth, logs, s3, sts]"},
+			steps:   []string{"aws:ec2/natGateway:NatGateway delete"},
+		},
+		{
+			name: "removed", effect: config.InPlace, when: "removed", fields: []string{"Kubernetes.Admins", "Kubernetes.NodeGroups", "Kubernetes.Addons"},
+			replace: []string{spareGroup[1:], "", "  admins:\n    - name: platform-team\n      principalArn: arn:aws:iam::111122223333:role/platform-team\n", "  addons: [{name: vpc-cni}, {name: coredns}]\n"},
+			paths:   []string{"kubernetes.admins", "kubernetes.nodeGroups", "kubernetes.addons"},
+			steps:   []string{nodeGroups + "delete", "aws:eks/accessEntry:AccessEntry delete", "aws:eks/addon:Addon delete"},
+		},
+		{name: "disk", effect: config.RollsNodes, fields: []string{"NodeGroup.DiskGiB"}, paths: []string{"kubernetes.nodeGroups[0].diskGiB"}, replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80"}, steps: []string{nodeGroups + "update"}},
+		{name: "tags", effect: config.RollsNodes, fields: []string{"Cluster.Tags", "Cluster.Environment"}, paths: []string{"tags", "environment"}, replace: []string{"team: platform", "team: other", "environment: dev", "environment: test"}, steps: []string{nodeGroups + "update"}},
+		{name: "next minor", effect: config.RollsNodes, when: "to the next minor", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.34"), steps: []string{nodeGroups + "update", "aws:eks/cluster:Cluster update"}},
+		{name: "types", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.InstanceTypes"}, paths: []string{"kubernetes.nodeGroups[0].instanceTypes"}, replace: []string{typesLine + "\n      " + sizeLine, "instanceTypes: [m7i.xlarge]\n      " + sizeLine}, steps: []string{nodeGroups + "replace"}},
+		{name: "capacity", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.Capacity"}, paths: []string{"kubernetes.nodeGroups[0].capacity"}, replace: []string{sizeLine, sizeLine + "\n      capacity: spot"}, steps: []string{nodeGroups + "replace"}},
+		{name: "group's name", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.Name"}, paths: []string{"kubernetes.nodeGroups[0]", "kubernetes.nodeGroups"}, replace: []string{"- name: system\n", "- name: other\n"}, steps: []string{nodeGroups + "create", nodeGroups + "delete"}},
+		{name: "another zone", effect: config.ReplacesNodeGroup, when: "added at the end", fields: []string{"Network.Zones"}, paths: []string{"network.zones"}, replace: []string{zonesLine, "zones: [eu-central-1a, eu-central-1b, eu-central-1c]"}, steps: []string{nodeGroups + "replace"}},
+
+		{name: "block", effect: config.NeedsRebuild, fields: []string{"Network.CIDR"}, paths: []string{"network.cidr"}, replace: []string{"10.20.0.0/16", "10.30.0.0/16"}},
+		{name: "zones", effect: config.NeedsRebuild, when: "removed, exchanged or in another order", fields: []string{"Network.Zones"}, paths: []string{"network.zones"}, replace: []string{zonesLine, "zones: [eu-central-1b, eu-central-1a]"}},
+		{
+			name: "many zones", effect: config.NeedsRebuild, when: "added, so that the subnets are cut anew", fields: []string{"Network.Zones"}, paths: []string{"network.zones"},
+			replace: []string{zonesLine, "zones: [eu-central-1a, eu-central-1b, eu-central-1c, eu-central-1d]"},
+		},
+		{name: "account", effect: config.NeedsRebuild, fields: []string{"Cloud.Account"}, paths: []string{"cloud.account"}, replace: []string{`account: "111122223333"`, `account: "444455556666"`}},
+		{name: "region", effect: config.NeedsRebuild, fields: []string{"Cloud.Region"}, paths: []string{"cloud.region"}, replace: []string{"region: eu-central-1", "region: eu-west-1", zonesLine, "zones: [eu-west-1a, eu-west-1b]"}},
+		{
+			name: "existing network", effect: config.NeedsRebuild, fields: []string{"Network.Existing"}, paths: []string{"network.existing"},
+			replace: []string{
+				"  cidr: 10.20.0.0/16\n  " + zonesLine + "\n  nat: single\n  endpoints: [s3]\n",
+				"  existing: {vpc: vpc-0123456789abcdef0, privateSubnets: [subnet-0123456789abcdef0, subnet-0123456789abcdef1]}\n",
+			},
+		},
+		{name: "encryption off", effect: config.NeedsRebuild, when: "turned off", fields: []string{"SecretsEncryption.Enabled"}, paths: []string{"kubernetes.secretsEncryption.enabled"}, replace: []string{"  admins:\n", "  secretsEncryption: {enabled: false}\n  admins:\n"}},
+		{name: "another key", effect: config.NeedsRebuild, when: "on a cluster that is encrypted", fields: []string{"SecretsEncryption.KeyARN"}, paths: []string{"kubernetes.secretsEncryption.keyArn"}, replace: []string{"  admins:\n", "  secretsEncryption: " + anyKey + "\n  admins:\n"}},
+		{name: "two minors", effect: config.Impossible, when: "by more than one minor", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.35")},
+		{name: "back", effect: config.Impossible, when: "to an older one", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.32")},
+	}
+}
+
+// TestEffects holds what every key declares to do to a live cluster against the engine's
+// plan for it, in one lab.
+func TestEffects(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light")
+	const file = "clusters/demo.yaml"
+	p.edit(t, file, `version: "1.35"`, `version: "1.33"`)
+	p.edit(t, file, "addons:\n  karpenter: {}\n  aws-load-balancer-controller: {}\n  external-dns:\n    zones:\n      - {id: Z01234567LABTEST00000, name: lab.test}\n  metrics-server: {}\n  reloader: {}\n", "")
+	p.edit(t, file, labelsLine, labelsLine+spareGroup[1:])
+	p.up(t, "demo")
+	text := p.read(t, file)
+	for _, c := range effectCases() {
+		t.Run(c.name, func(t *testing.T) {
+			defer p.write(t, file, text)
+			c.changeFile(t, p, file, text)
+			if c.effect.Refused() {
+				c.refused(t, p)
+				return
+			}
+			c.planned(t, p)
+		})
+	}
+	t.Run("refused for all", func(t *testing.T) { p.refusedForAll(t, file, text) })
+	t.Run("applied", func(t *testing.T) { p.appliesChanges(t, file, text) })
+	p.must(t, "destroy", "demo", "--yes")
+	p.nothingExists(t)
+}
+
+// TestEffectsHaveCases: a declared effect without a case in the lab is a claim.
+func TestEffectsHaveCases(t *testing.T) {
+	for _, field := range config.EffectFields() {
+		if _, ok := noCloud[field]; ok || ofBootstrap(field) {
+			continue
+		}
+		for _, declared := range config.EffectsOf(field) {
+			found := slices.ContainsFunc(effectCases(), func(c effectCase) bool {
+				return slices.Contains(c.fields, field) && c.effect == declared.Effect && (declared.When == "" || c.when == declared.When)
+			})
+			// Whether EKS encrypts later is told by the unit tests: it would need a second cluster.
+			if !found && !(strings.HasPrefix(field, "SecretsEncryption.") && declared.Effect == config.InPlace) && !(field == "Kubernetes.Previewers" && declared.When == "removed") {
+				t.Errorf("%s: nothing in the lab changes it %q and expects %q", field, declared.When, declared.Effect)
+			}
+		}
+	}
+}
+
+func (c effectCase) changeFile(t *testing.T, p project, file, text string) {
+	t.Helper()
+	for i := 0; i < len(c.replace); i += 2 {
+		if !strings.Contains(text, c.replace[i]) {
+			t.Fatalf("%s has no %q:\n%s", file, c.replace[i], text)
+		}
+		text = strings.Replace(text, c.replace[i], c.replace[i+1], 1)
+	}
+	p.write(t, file, text)
+}
+
+// refused asserts that nothing starts, with the places in the file, in preview, up and
+// validate --live.
+func (c effectCase) refused(t *testing.T, p project) {
+	t.Helper()
+	for _, args := range [][]string{{"up", "demo", "--yes"}, {"validate", "demo", "--live"}} {
+		o := p.run(t, args...)
+		assert.Equal(t, o.code, 3, "%v\n%s\n%s", args, o.stdout, o.stderr)
+		for _, path := range c.paths {
+			assert.Check(t, is.Contains(o.stderr, path+": cannot change on the live cluster"))
+		}
+		assert.Check(t, is.Contains(o.stderr, string(c.effect)+")"))
+		assert.Check(t, is.Contains(o.stderr, "clusters/demo.yaml:"))
+	}
+}
+
+// plannedStep is a step of a plan.
+type plannedStep struct{ Op, Resource string }
+
+// planned asserts that the plan does what is declared, and the comparison tells the keys.
+func (c effectCase) planned(t *testing.T, p project) {
+	t.Helper()
+	out := p.must(t, "preview", "demo", "--output", "json")
+	var told config.Changes
+	var steps []string
+	decoder := json.NewDecoder(strings.NewReader(out))
+	for decoder.More() {
+		var d struct {
+			Type, Stack string
+			Steps       []plannedStep
+			Changes     json.RawMessage
+		}
+		assert.NilError(t, decoder.Decode(&d))
+		switch {
+		case d.Type == "file-changes":
+			assert.NilError(t, json.Unmarshal(d.Changes, &told))
+		case d.Stack == "demo-core":
+			for _, s := range d.Steps {
+				steps = append(steps, s.Resource+" "+s.Op)
+			}
+		}
+	}
+	c.holds(t, steps)
+	for _, path := range c.paths {
+		i := slices.IndexFunc(told, func(k config.Change) bool { return k.Path == path })
+		if i < 0 {
+			t.Errorf("%s is not told: %v", path, told)
+		} else if told[i].Effect != c.effect && !(c.effect == config.ReplacesNodeGroup && strings.HasPrefix(path, "kubernetes.nodeGroups") && told[i].Effect == config.InPlace) {
+			t.Errorf("%s has the effect %s, want %s", path, told[i].Effect, c.effect)
+		}
+	}
+}
+
+// holds asserts the steps that there must be, and that there are none of a graver effect.
+func (c effectCase) holds(t *testing.T, steps []string) {
+	t.Helper()
+	for _, want := range c.steps {
+		assert.Check(t, slices.Contains(steps, want), "no %q among %q", want, steps)
+	}
+	for _, token := range []string{"aws:eks/cluster:Cluster", "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet"} {
+		for _, op := range []string{" replace", " delete"} {
+			assert.Check(t, !slices.Contains(steps, token+op), "%s%s in %q", token, op, steps)
+		}
+	}
+	if c.effect != config.ReplacesNodeGroup {
+		assert.Check(t, !slices.Contains(steps, nodeGroups+"replace"), "a group is replaced: %q", steps)
+	}
+	rolls := slices.Contains(steps, "aws:ec2/launchTemplate:LaunchTemplate update") || strings.HasPrefix(c.name, "next minor")
+	assert.Check(t, c.effect != config.RollsNodes || rolls, "no nodes are rolled: %q", steps)
+	assert.Check(t, c.effect != config.InPlace || !rolls, "nodes are rolled: %q", steps)
+}
+
+// refusedForAll: what one cluster cannot become keeps the run on several from starting.
+func (p project) refusedForAll(t *testing.T, file, text string) {
+	t.Helper()
+	another(t, p, "demo", "second", "10.21.0.0/16")
+	defer p.write(t, file, text)
+	p.write(t, file, strings.Replace(text, "  admins:\n", "  secretsEncryption: {enabled: false}\n  admins:\n", 1))
+	o := p.run(t, "up", "--all", "--yes")
+	assert.Equal(t, o.code, 3, "%s\n%s", o.stdout, o.stderr)
+	assert.Check(t, is.Contains(o.stderr, "kubernetes.secretsEncryption.enabled: cannot change on the live cluster (true -> false, needs rebuild)"))
+	assert.Check(t, is.Len(p.made(t, "aws:eks/cluster:Cluster"), 1))
+	assert.NilError(t, os.Remove(filepath.Join(p.dir, "clusters", "second.yaml")))
+}
+
+// appliesChanges: a handful of changes for real; afterwards the file and the cluster agree.
+func (p project) appliesChanges(t *testing.T, file, text string) {
+	t.Helper()
+	for _, c := range []effectCase{
+		{replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80", "team: platform", "team: other", "  admins:\n", "  logs: [api]\n  admins:\n"}},
+		{replace: []string{"diskGiB: 80", "diskGiB: 80\n      capacity: spot"}},
+	} {
+		c.changeFile(t, p, file, text)
+		text = p.read(t, file)
+		cluster := p.made(t, "aws:eks/cluster:Cluster")
+		p.up(t, "demo")
+		assert.DeepEqual(t, p.made(t, "aws:eks/cluster:Cluster"), cluster)
+		p.unchanged(t, "demo")
+		if out := p.must(t, "validate", "demo", "--live"); out != "" {
+			t.Errorf("the file and the cluster differ:\n%s", out)
+		}
+	}
+}
