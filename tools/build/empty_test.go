@@ -141,6 +141,10 @@ func worlds() map[string]world {
 			files:    tree{"share/flux-install.yaml": "written at build time"},
 			programs: []string{"bin/kube-apiserver", "bin/source-controller", "bin/helm-controller"},
 		},
+		"kubectl": {
+			modules:  map[string]tree{"k8s.io/kubernetes": {"cmd/kubectl/kubectl.go": program}},
+			programs: []string{"bin/kubectl"},
+		},
 		"lint": {
 			modules:  map[string]tree{"github.com/golangci/golangci-lint/v2": {"cmd/golangci-lint/main.go": program}},
 			programs: []string{"bin/golangci-lint"},
