@@ -61,12 +61,15 @@ func (l Lock) With(d Digest) Lock {
 	return out
 }
 
-// release is what one released plugin asks for.
+// release is what one released plugin has in it.
 type release struct {
 	Name, Version string
-	// Asks are the versions of plugins, by their names.
-	Asks map[string]string
-	// Source has the versions that the release was built with.
+	// SDKs are the versions of those that it was built with.
+	SDKs map[string]string
+	// Asks are those of the SDKs for whose plugin it asks the engine. The component of
+	// EKS makes a provider of Kubernetes itself, and takes that of AWS from the program.
+	Asks []string
+	// Source has the versions.
 	Source string
 }
 
@@ -83,10 +86,13 @@ func releases() []release {
 
 // released is what a release asks for: nothing, for those that are no components.
 func released(p Plugin) map[string]string {
+	asks := map[string]string{}
 	for _, r := range releases() {
 		if r.Name == p.Name && r.Version == p.Version {
-			return r.Asks
+			for _, name := range r.Asks {
+				asks[name] = r.SDKs[name]
+			}
 		}
 	}
-	return nil
+	return asks
 }

@@ -46,8 +46,8 @@ type Fetcher struct {
 	Note func(message string)
 }
 
-// Fetch fetches one plugin, checks its digest and has it installed. When it fails,
-// nothing of it is in the CLI's home.
+// Fetch fetches one plugin, checks its digest and has it installed. Nothing of an
+// archive that is refused gets into the CLI's home.
 func (f Fetcher) Fetch(ctx context.Context, p Plugin) error {
 	want, known := f.Lock.Of(p, f.Platform)
 	if !known && f.Strict {
@@ -76,6 +76,16 @@ func (f Fetcher) Fetch(ctx context.Context, p Plugin) error {
 		return fmt.Errorf("install the plugin %s: %w", p, err)
 	}
 	return f.record(p, record{SHA256: got, From: from})
+}
+
+// Digest fetches an archive, and says what it has. The caller had better look at who
+// sent it: this is how a digest is known for the first time.
+func (f Fetcher) Digest(ctx context.Context, p Plugin) (Digest, error) {
+	archive, from, sum, err := f.download(ctx, p)
+	if err != nil {
+		return Digest{}, err
+	}
+	return Digest{Name: p.Name, Version: p.Version, Platform: f.Platform, SHA256: sum, Source: from}, os.Remove(archive)
 }
 
 // download fetches the archive into a temporary file.
@@ -107,7 +117,7 @@ func (f Fetcher) download(ctx context.Context, p Plugin) (path, from, sum string
 func (f Fetcher) open(ctx context.Context, p Plugin) (io.ReadCloser, string, error) {
 	var from string
 	get := func(r *http.Request) (io.ReadCloser, int64, error) {
-		from = r.URL.String()
+		from = r.URL.Redacted()
 		return f.get(r)
 	}
 	switch {

@@ -27,6 +27,9 @@ type Plugin struct {
 
 func (p Plugin) String() string { return p.Name + " " + p.Version }
 
+// Same says that both are one plugin, whoever asks for it.
+func (p Plugin) Same(o Plugin) bool { return o.Name == p.Name && o.Version == p.Version }
+
 // dir is the plugin's directory below the engine's.
 func (p Plugin) dir() string { return "resource-" + p.Name + "-v" + p.Version }
 
@@ -67,8 +70,7 @@ func Needed(info *debug.BuildInfo, home string) ([]Plugin, error) {
 			return nil, err
 		}
 		for _, one := range asked {
-			same := func(o Plugin) bool { return o.Name == one.Name && o.Version == one.Version }
-			if !slices.ContainsFunc(out, same) {
+			if !slices.ContainsFunc(out, one.Same) {
 				out = append(out, one)
 			}
 		}
@@ -116,9 +118,9 @@ func Installed(p Plugin, home string) bool {
 	return err == nil && os.IsNotExist(partial)
 }
 
-// attached says that a provider runs already, as the lab's does. The value is that
+// Attached says that a provider runs already, as the lab's does. The value is that
 // of PULUMI_DEBUG_PROVIDERS: name:port,…
-func attached(p Plugin, value string) bool {
+func Attached(p Plugin, value string) bool {
 	for provider := range strings.SplitSeq(value, ",") {
 		if strings.HasPrefix(provider, p.Name+":") {
 			return true
@@ -128,9 +130,14 @@ func attached(p Plugin, value string) bool {
 }
 
 // Missing are those that are not in the CLI's home, but for providers that run
-// already: attached is the value of PULUMI_DEBUG_PROVIDERS.
+// already: running is the value of PULUMI_DEBUG_PROVIDERS.
 func Missing(needed []Plugin, home, running string) []Plugin {
 	return slices.DeleteFunc(slices.Clone(needed), func(p Plugin) bool {
-		return attached(p, running) || Installed(p, home)
+		return Attached(p, running) || Installed(p, home)
 	})
+}
+
+// Platforms are those that the lock has digests for.
+func Platforms() []string {
+	return []string{"darwin-amd64", "darwin-arm64", "linux-amd64", "linux-arm64"}
 }

@@ -43,20 +43,20 @@ func eksPlugin(ctx context.Context, src, out, final, plugins string, p *progress
 	if err := p.run(ctx, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress"); err != nil {
 		return err
 	}
-	versions := map[string]string{}
-	for _, name := range []string{"aws", "eks", "kubernetes"} {
-		version, err := installedVersion(filepath.Join(dir, "node_modules", "@pulumi", name))
-		if err != nil {
-			return err
-		}
-		versions[name] = version
+	packages := filepath.Join(dir, "node_modules", "@pulumi")
+	version, err := installedVersion(filepath.Join(packages, "eks"))
+	if err != nil {
+		return err
 	}
-	plugin := filepath.Join(out, plugins, "resource-eks-v"+versions["eks"])
+	plugin := filepath.Join(out, plugins, "resource-eks-v"+version)
 	if err := os.MkdirAll(plugin, 0o755); err != nil {
 		return err
 	}
-	delete(versions, "eks")
-	asks, err := json.Marshal(versions)
+	kubernetes, err := installedVersion(filepath.Join(packages, "kubernetes"))
+	if err != nil {
+		return err
+	}
+	asks, err := json.Marshal(map[string]string{"kubernetes": kubernetes})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tombolo/internal/wording"
 )
 
 // run builds what is missing of one set of tools and links it into the
@@ -51,9 +53,18 @@ func run(ctx context.Context, args []string, out *os.File) error {
 			built++
 		}
 	}
-	fmt.Fprintf(out, "✔ tools ready in .tools: %d built, %d from the cache, %s\n",
-		built, len(groups)-built, time.Since(start).Round(time.Second))
+	fmt.Fprintln(out, ready(groups, built, time.Since(start)))
 	return nil
+}
+
+// ready says what there is, and where.
+func ready(groups []group, built int, took time.Duration) string {
+	names := make([]string, len(groups))
+	for i, g := range groups {
+		names[i] = g.name
+	}
+	return fmt.Sprintf("✔ tools ready in .tools: %s; %d built, %d from the cache, %s",
+		wording.And(names), built, len(groups)-built, took.Round(time.Second))
 }
 
 // install makes sure that the group is in the cache, links it into the
