@@ -13,7 +13,7 @@ demo: setup ## Build everything, start the lab, deploy clusters/demo.yaml, verif
 	@$(TOMBOLO) up demo --lab --yes --verify
 
 .PHONY: test
-test: setup tools-argocd ## Run every test: unit, command line, and end to end in the lab
+test: setup tools-argocd tools-released ## Run every test: unit, command line, and end to end in the lab
 	$(GO) vet ./...
 	$(GO) vet -tags lab ./...
 	$(GO) tool gotestsum --format pkgname -- ./...
@@ -34,8 +34,9 @@ demo-down: build ## Destroy the demo cluster and remove the whole lab
 setup: tools build ## Build what you need for the lab: tools and bin/tombolo
 
 .PHONY: setup-aws
-setup-aws: build ## Build what you need for AWS: bin/tombolo and the pinned Pulumi CLI
+setup-aws: build ## Build what you need for AWS: bin/tombolo, the Pulumi CLI, kubectl; install the plugins
 	@$(GO) run ./tools/build -for aws
+	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(TOMBOLO) plugins install
 
 .PHONY: tools
 tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum)
@@ -44,6 +45,10 @@ tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum
 .PHONY: tools-argocd
 tools-argocd: ## Build Argo CD and its tools, for clusters with that engine
 	@$(GO) run ./tools/build -for argocd
+
+.PHONY: tools-released
+tools-released: ## Build the EKS plugin as it is released, for a lab with it (lab up --eks released)
+	@$(GO) run ./tools/build -for released
 
 .PHONY: build
 build: ## Build bin/tombolo
@@ -59,6 +64,10 @@ test-unit: ## Run the tests that need no tools, no lab and no network
 .PHONY: test-browser
 test-browser: ## Open the pages of status and preview in Chromium (docs/guide/watching.md)
 	$(GO) test -tags browser -count=1 -run Browser ./internal/cli/status ./internal/cli/review
+
+.PHONY: plugins-lock
+plugins-lock: build ## Write down the digests of plugins that are not known yet (docs/guide/plugins.md)
+	@$(GO) run ./tools/pluginlock
 
 .PHONY: aws-models
 aws-models: ## Read again what AWS's API models say of the calls in lab/aws/apimodel/calls.json
@@ -98,4 +107,4 @@ clean: ## Remove what was built in the checkout (the tool cache stays)
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@ / {printf "\n%s\n", substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+		/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

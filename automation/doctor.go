@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
+	"time"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
@@ -90,16 +93,28 @@ func (h host) CLI(ctx context.Context) error {
 	return err
 }
 
-func (h host) Plugins(ctx context.Context) (string, error) {
-	command, err := h.driver.pulumi.Program(ctx)
+func (h host) Home() string {
+	home, err := pulumicli.Home(h.driver.opts.PulumiHome)
+	if err != nil {
+		return ""
+	}
+	return home
+}
+
+// runTimeout bounds a program that only says its version.
+const runTimeout = 30 * time.Second
+
+func (h host) Run(ctx context.Context, program string, args ...string) (string, error) {
+	path, err := pulumicli.LookPath(program, h.Env("PATH"))
 	if err != nil {
 		return "", err
 	}
-	stdout, stderr, _, err := command.Run(ctx, h.driver.opts.WorkDir, nil, nil, nil, pulumicli.Environ(h.driver.env), "plugin", "ls", "--json")
-	if err != nil {
-		return "", errors.New(pulumicli.FirstLine(stderr, err.Error()))
-	}
-	return stdout, nil
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(os.Environ(), pulumicli.Environ(h.driver.env)...)
+	out, err := cmd.Output()
+	return string(out), err
 }
 
 func (h host) ListStacks(ctx context.Context) error {

@@ -30,9 +30,16 @@ func ready(t *testing.T) *bench {
 	for _, name := range []string{"aws", "node", "git"} {
 		assert.NilError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o755))
 	}
+	kubectl(t, bin, `{"clientVersion": {"gitVersion": "v1.35.2"}}`)
 	b.opts.Env["PATH"] = bin
 	b.opts.Env["PULUMI_DEBUG_PROVIDERS"] = "aws:1,eks:2,kubernetes:3"
 	return b
+}
+
+// kubectl is a program that says this.
+func kubectl(t *testing.T, bin, says string) {
+	t.Helper()
+	assert.NilError(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte("#!/bin/sh\necho '"+says+"'\n"), 0o755))
 }
 
 func planned(name string) *config.Cluster {
@@ -56,8 +63,8 @@ func TestDoctor(t *testing.T) {
 	reports, err := b.Doctor(t.Context(), []*config.Cluster{planned("one"), planned("two")})
 	assert.NilError(t, err)
 	want := []string{
-		"ok tools: pulumi, aws, node and git are there",
-		"ok plugins: aws, eks and kubernetes are there",
+		"ok tools: pulumi, aws, node, kubectl 1.35.2 and git are there",
+		"ok plugins: aws (runs already), eks (runs already), kubernetes (runs already)",
 		"ok state backend: it can be read and written",
 		"ok credentials: an access key of the environment",
 		"ok account: arn:aws:iam::111122223333:user/ada",
@@ -114,7 +121,6 @@ func TestDoctorFindsAll(t *testing.T) {
 		return &fault.Error{What: "https://git.example/platform.git has no branch main", Remedy: "push one"}
 	}
 	b.cli.fail["stack ls "] = failure{stderr: "error: no such bucket"}
-	b.cli.fail["plugin ls"] = failure{stderr: "error: broken"}
 	b.lock(t, "one-core", backend.Owner{PID: 7, Host: "elsewhere", User: "ada"})
 	clear(b.cli.states)
 	reports, err := b.Doctor(t.Context(), []*config.Cluster{planned("one")})

@@ -142,7 +142,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.profile, err = l.Profile(); err != nil {
 		return nil, err
 	}
-	if err := l.keepProfile(d.profile); err != nil {
+	if err := l.profile().keep(d.profile); err != nil {
 		return nil, err
 	}
 	d.supervisor = process.NewSupervisor(p.logs(), p.run())

@@ -11,6 +11,7 @@ func (p paths) dir() string           { return filepath.Join(p.root, ".lab") }
 func (p paths) in(name string) string { return filepath.Join(p.dir(), name) }
 func (p paths) tools() string         { return filepath.Join(p.root, ".tools", "bin") }
 func (p paths) plugins() string       { return filepath.Join(p.root, ".tools", "plugins") }
+func (p paths) released() string      { return filepath.Join(p.root, ".tools", "plugins-released") }
 func (p paths) bin() string           { return p.in("bin") }
 func (p paths) program() string       { return filepath.Join(p.in("libexec"), "tombolo") }
 func (p paths) logs() string          { return p.in("logs") }
@@ -18,6 +19,7 @@ func (p paths) run() string           { return p.in("run") }         // pid file
 func (p paths) home() string          { return p.in("home") }        // HOME of the child processes
 func (p paths) daemon() string        { return p.in("daemon.json") } // how to reach the daemon
 func (p paths) profile() string       { return p.in("profile") }
+func (p paths) eks() string           { return p.in("eks") }
 func (p paths) ports() string         { return p.in("ports.json") }
 func (p paths) pki() string           { return p.in("pki") }
 func (p paths) cloud() string         { return p.in("aws") }

@@ -100,6 +100,11 @@ func (l *Lab) checkTools() error {
 	if len(missing) > 0 {
 		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().plugins())
 	}
+	if build, err := l.EKS(); err != nil {
+		return err
+	} else if _, err := os.Stat(l.paths().released()); build == ReleasedEKS && err != nil {
+		return fmt.Errorf("the released EKS plugin is missing in %s; run `make tools-released`", l.paths().released())
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		return errors.New("git is missing; install it")
 	}

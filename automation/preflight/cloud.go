@@ -26,7 +26,12 @@ type Cloud interface {
 }
 
 // Program that has to be in PATH.
-type Program struct{ Name, Remedy string }
+type Program struct {
+	Name, Remedy string
+	// Oldest version that will do; "" for any. The program is to print its version as
+	// `kubectl version --client=true --output=json` does.
+	Oldest string
+}
 
 // Plugin is a provider of the engine, and the module of its SDK, whose version is
 // the plugin's.

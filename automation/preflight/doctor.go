@@ -15,10 +15,12 @@ type Machine interface {
 	Env(key string) string
 	// Has says whether a program is in PATH.
 	Has(program string) bool
+	// Run runs a program in PATH, and returns what it prints.
+	Run(ctx context.Context, program string, args ...string) (string, error)
 	// CLI says why the Pulumi CLI cannot be run; nil when it can.
 	CLI(ctx context.Context) error
-	// Plugins is what `pulumi plugin ls --json` prints.
-	Plugins(ctx context.Context) (string, error)
+	// Home is where the Pulumi CLI keeps plugins; "" when it is not known.
+	Home() string
 }
 
 // Backend keeps the states of the stacks.

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/blang/semver"
+
+	"tombolo/automation/plugins"
 	"tombolo/automation/pulumicli"
 	"tombolo/config"
 	"tombolo/internal/wording"
@@ -14,15 +17,15 @@ import (
 
 // tools are the programs and plugins of all the clusters' clouds, and of every
 // cluster.
-func (d Doctor) tools(clusters []*config.Cluster) (programs []Program, plugins []Plugin) {
+func (d Doctor) tools(clusters []*config.Cluster) (programs []Program, providers []Plugin) {
 	for _, c := range clusters {
 		cloud := d.Cloud(c)
 		programs = append(programs, cloud.Programs()...)
-		plugins = append(plugins, cloud.Plugins()...)
+		providers = append(providers, cloud.Plugins()...)
 	}
-	programs = append(programs, Program{"git", "install git: the repository is read and pushed to with it"})
-	plugins = append(plugins, Plugin{"kubernetes", "github.com/pulumi/pulumi-kubernetes/sdk/v4"})
-	return once(programs), once(plugins)
+	programs = append(programs, Program{Name: "git", Remedy: "install git: the repository is read and pushed to with it"})
+	providers = append(providers, Plugin{"kubernetes", "github.com/pulumi/pulumi-kubernetes/sdk/v4"})
+	return once(programs), once(providers)
 }
 
 // once leaves out what was there before.
@@ -39,14 +42,13 @@ func once[T comparable](all []T) []T {
 // checkTools looks for everything that an up starts.
 func (d Doctor) checkTools(ctx context.Context, clusters []*config.Cluster) []Finding {
 	const check = "tools"
-	programs, plugins := d.tools(clusters)
+	programs, providers := d.tools(clusters)
 	var found []Finding
 	there := []string{"pulumi"}
 	for _, p := range programs {
-		there = append(there, p.Name)
-		if !d.Has(p.Name) {
-			found = append(found, Bad(check, Fail, p.Remedy, "%s is not in PATH", p.Name))
-		}
+		version, bad := d.checkProgram(ctx, p)
+		there = append(there, strings.TrimSpace(p.Name+" "+version))
+		found = append(found, bad...)
 	}
 	if err := d.CLI(ctx); err != nil {
 		return append(found, because(err, check, ""))
@@ -54,54 +56,97 @@ func (d Doctor) checkTools(ctx context.Context, clusters []*config.Cluster) []Fi
 	if len(found) == 0 {
 		found = append(found, Good(check, "%s are there", wording.And(there)))
 	}
-	return append(found, d.checkPlugins(ctx, plugins))
+	return append(found, d.checkPlugins(providers))
 }
 
-// checkPlugins looks for the providers. The engine fetches one that is missing,
-// where it may.
-func (d Doctor) checkPlugins(ctx context.Context, plugins []Plugin) Finding {
-	const check = "plugins"
-	if d.CLI(ctx) != nil {
-		return withoutCLI(check)
+// checkProgram looks for one program. The version is that of a program which has to
+// have one.
+func (d Doctor) checkProgram(ctx context.Context, p Program) (version string, bad []Finding) {
+	const check = "tools"
+	if !d.Has(p.Name) {
+		return "", []Finding{Bad(check, Fail, p.Remedy, "%s is not in PATH", p.Name)}
 	}
-	listing, err := d.Plugins(ctx)
-	var installed []struct{ Name, Kind, Version string }
-	if err == nil {
-		err = json.Unmarshal([]byte(listing), &installed)
+	if p.Oldest == "" {
+		return "", nil
 	}
+	text, err := d.Run(ctx, p.Name, "version", "--client=true", "--output=json")
 	if err != nil {
-		return Bad(check, Warn, "look at `pulumi plugin ls`", "they cannot be listed: %s", pulumicli.FirstLine(err.Error()))
+		return "", []Finding{Bad(check, Fail, p.Remedy, "%s does not say its version: %s", p.Name, pulumicli.FirstLine(err.Error()))}
 	}
-	var there, missing []string
-	for _, p := range plugins {
-		there = append(there, p.Name)
-		version := moduleVersion(p.Module)
-		found := slices.ContainsFunc(installed, func(i struct{ Name, Kind, Version string }) bool {
-			return i.Name == p.Name && (version == "" || i.Version == version)
-		})
-		if !found && !d.attached(p.Name) {
-			missing = append(missing, strings.TrimSpace(p.Name+" "+version))
-		}
+	var said struct {
+		ClientVersion struct{ GitVersion string }
 	}
-	switch {
-	case len(missing) == 0:
-		return Good(check, "%s are there", wording.And(there))
-	case d.Env("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true":
-		return Bad(check, Fail, "build them with `make tools`, or install them with `pulumi plugin install`",
-			"missing: %s", strings.Join(missing, ", "))
+	if err := json.Unmarshal([]byte(text), &said); err != nil {
+		return "", []Finding{Bad(check, Fail, p.Remedy, "%s does not say its version: %s", p.Name, err)}
 	}
-	return Bad(check, Warn, "nothing, if this machine may download them: the first operation does",
-		"missing: %s", strings.Join(missing, ", "))
+	version = strings.TrimPrefix(said.ClientVersion.GitVersion, "v")
+	has, err := semver.ParseTolerant(version)
+	if err != nil || has.LT(semver.MustParse(p.Oldest)) {
+		return "", []Finding{Bad(check, Fail, p.Remedy, "%s is version %q, and %s or newer is needed", p.Name, version, p.Oldest)}
+	}
+	return version, nil
 }
 
-// attached says that a provider runs already, as the lab's does.
-func (d Doctor) attached(name string) bool {
-	for provider := range strings.SplitSeq(d.Env("PULUMI_DEBUG_PROVIDERS"), ",") {
-		if strings.HasPrefix(provider, name+":") {
-			return true
+// checkPlugins looks for the providers, and for those that they ask for in turn. An
+// operation fetches one that is missing, where it may.
+func (d Doctor) checkPlugins(list []Plugin) Finding {
+	const check = "plugins"
+	running := d.Env("PULUMI_DEBUG_PROVIDERS")
+	var needed []plugins.Plugin
+	for _, p := range list {
+		one := plugins.Plugin{Name: p.Name, Version: moduleVersion(p.Module)}
+		needed = append(needed, one)
+		if plugins.Attached(one, running) {
+			continue
+		}
+		asked, err := plugins.Asked(one, d.Home())
+		if err != nil {
+			return Bad(check, Fail, "install the plugin anew", "%s", err)
+		}
+		for _, a := range asked {
+			if !slices.ContainsFunc(needed, a.Same) {
+				needed = append(needed, a)
+			}
 		}
 	}
-	return false
+	return d.judgePlugins(check, needed, running)
+}
+
+func (d Doctor) judgePlugins(check string, needed []plugins.Plugin, running string) Finding {
+	if missing := plugins.Missing(needed, d.Home(), running); len(missing) > 0 {
+		var names []string
+		for _, p := range missing {
+			names = append(names, nameOf(p))
+		}
+		if d.Env("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true" {
+			return Bad(check, Fail, "run `tombolo plugins install`, or `make tools` for the lab's", "missing: %s", strings.Join(names, ", "))
+		}
+		return Bad(check, Warn, "run `tombolo plugins install`, or let the first operation do it, if this machine may download them or has a mirror",
+			"missing: %s", strings.Join(names, ", "))
+	}
+	var there []string
+	for _, p := range needed {
+		state := plugins.State(p, d.Home(), plugins.Locked(), plugins.Platform())
+		switch {
+		case plugins.Attached(p, running):
+			there = append(there, nameOf(p)+" (runs already)")
+		case state == plugins.Differs:
+			return Bad(check, Fail, "remove it from "+plugins.Dir(d.Home())+", and run `tombolo plugins install`",
+				"%s was installed from an archive with %s", nameOf(p), state)
+		default:
+			there = append(there, nameOf(p)+" ("+string(state)+")")
+		}
+	}
+	return Good(check, "%s", strings.Join(there, ", "))
+}
+
+// nameOf is a plugin with its version, and who asks for it.
+func nameOf(p plugins.Plugin) string {
+	name := strings.TrimSpace(p.String())
+	if p.For != "" {
+		name += " for " + p.For
+	}
+	return name
 }
 
 // moduleVersion is the version of a module that this program was built with,

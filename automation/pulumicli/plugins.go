@@ -2,82 +2,104 @@ package pulumicli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
+	"net/http"
 	"runtime/debug"
 	"slices"
-	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+
+	"tombolo/automation/plugins"
 )
 
-// providerModule matches the SDK of a provider; the plugin has the module's
-// version.
-var providerModule = regexp.MustCompile(`^github\.com/pulumi/pulumi-([a-z-]+)/sdk(?:/v\d+)?$`)
-
-// requiredPlugins are the providers that the stacks' programs use, by name, with
-// their versions.
-func requiredPlugins(info *debug.BuildInfo) map[string]string {
-	out := map[string]string{}
-	if info == nil {
-		return out
-	}
-	for _, dep := range info.Deps {
-		if m := providerModule.FindStringSubmatch(dep.Path); m != nil {
-			out[m[1]] = dep.Version
-		}
-	}
-	return out
-}
-
-// installPlugins installs what is missing of the providers, once: the
-// CLI would do so within each operation, and installations in parallel get in each
-// other's way. A failure is reported by the operation, which may find the
-// provider in another place. The caller holds p.selecting.
-func (p *CLI) installPlugins(ctx context.Context) {
+// installPlugins installs what is missing of the providers, once, each checked by its
+// digest: the CLI would fetch them unchecked within each operation, and
+// installations in parallel get in each other's way. The caller holds p.selecting.
+func (p *CLI) installPlugins(ctx context.Context) error {
 	if p.pluginsDone || p.Command != nil || p.Getenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true" {
-		return
-	}
-	command, err := p.Program(ctx)
-	if err != nil {
-		return
-	}
-	info, _ := debug.ReadBuildInfo()
-	required := requiredPlugins(info)
-	for _, name := range missingPlugins(required, p.pluginDir(), p.Getenv("PULUMI_DEBUG_PROVIDERS")) {
-		version := required[name]
-		p.Note("", fmt.Sprintf("installing the provider %s %s", name, version))
-		_, _, _, err := command.Run(ctx, p.WorkDir, nil, nil, nil, Environ(p.Env), "plugin", "install", "resource", name, version)
-		if err != nil && ctx.Err() != nil {
-			return
-		}
-	}
-	p.pluginsDone = true
-}
-
-// pluginDir is where the CLI keeps plugins; "" when it is not known.
-func (p *CLI) pluginDir() string {
-	home, err := Home(p.Home)
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(home, "plugins")
-}
-
-// missingPlugins are those that are not in the directory, sorted, but for
-// providers that run already: attached is "name:port,…".
-func missingPlugins(required map[string]string, dir, attached string) []string {
-	if dir == "" {
 		return nil
 	}
-	var running []string
-	for provider := range strings.SplitSeq(attached, ",") {
-		name, _, _ := strings.Cut(provider, ":")
-		running = append(running, name)
+	_, err := p.InstallPlugins(ctx, PluginOptions{Mirror: p.Getenv(plugins.MirrorVariable)})
+	p.pluginsDone = err == nil
+	return err
+}
+
+// PluginOptions are those of InstallPlugins.
+type PluginOptions struct {
+	// Mirror has the archives; see plugins.Fetcher.
+	Mirror string
+	// Strict refuses plugins whose digest is not known.
+	Strict bool
+}
+
+// InstalledPlugin is a plugin that the stacks need.
+type InstalledPlugin struct {
+	plugins.Plugin
+	// New says that it was not there before.
+	New bool
+	// Check is what is known of its archive.
+	Check plugins.Check
+	// Attached says that it runs already, and is not installed.
+	Attached bool
+}
+
+// InstalledPlugins are all that the stacks need.
+type InstalledPlugins struct {
+	// Dir is where the engine looks for them.
+	Dir string
+	All []InstalledPlugin
+}
+
+// InstallPlugins installs the providers that are missing, one after the other, and
+// returns all that are needed.
+func (p *CLI) InstallPlugins(ctx context.Context, o PluginOptions) (InstalledPlugins, error) {
+	home, err := Home(p.Home)
+	if err != nil {
+		return InstalledPlugins{}, fmt.Errorf("find the directory of the engine's plugins: %w", err)
 	}
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(required)), func(name string) bool {
-		_, err := os.Stat(filepath.Join(dir, "resource-"+name+"-"+required[name]))
-		return err == nil || slices.Contains(running, name)
-	})
+	info, _ := debug.ReadBuildInfo()
+	lock, platform, running := plugins.Locked(), plugins.Platform(), p.Getenv("PULUMI_DEBUG_PROVIDERS")
+	needed, err := plugins.Needed(info, home)
+	if err != nil {
+		return InstalledPlugins{}, err
+	}
+	missing := plugins.Missing(needed, home, running)
+	if len(missing) > 0 {
+		command, err := p.Program(ctx)
+		if err != nil {
+			return InstalledPlugins{}, err
+		}
+		f := plugins.Fetcher{
+			Home: home, Mirror: o.Mirror, Lock: lock, Strict: o.Strict, Platform: platform, Client: http.DefaultClient,
+			Note: func(message string) { p.Note("", message) },
+			Install: func(ctx context.Context, one plugins.Plugin, archive string) error {
+				return p.unpack(ctx, command, one, archive)
+			},
+		}
+		for _, one := range missing {
+			p.Note("", "installing the plugin "+one.String())
+			if err := f.Fetch(ctx, one); err != nil {
+				return InstalledPlugins{}, err
+			}
+		}
+	}
+	out := InstalledPlugins{Dir: plugins.Dir(home)}
+	for _, one := range needed {
+		out.All = append(out.All, InstalledPlugin{
+			Plugin: one, Check: plugins.State(one, home, lock, platform), Attached: plugins.Attached(one, running),
+			New: slices.Contains(missing, one),
+		})
+	}
+	return out, nil
+}
+
+// unpack has the CLI install an archive, of this version and no later one.
+func (p *CLI) unpack(ctx context.Context, command auto.PulumiCommand, one plugins.Plugin, archive string) error {
+	_, stderr, _, err := command.Run(ctx, p.WorkDir, nil, nil, nil, Environ(p.Env),
+		"plugin", "install", "resource", one.Name, one.Version, "--exact", "--file", archive)
+	if err != nil {
+		return errors.New(FirstLine(stderr, err.Error()))
+	}
+	return nil
 }

@@ -140,7 +140,9 @@ func (p *CLI) Open(ctx context.Context, at Place, stack string, program pulumi.R
 	}
 	p.selecting.Lock()
 	defer p.selecting.Unlock()
-	p.installPlugins(ctx)
+	if err := p.installPlugins(ctx); err != nil {
+		return auto.Stack{}, nil, err
+	}
 	opened, err := inBackend(ctx, ws, stack, exists, made)
 	if err != nil {
 		return auto.Stack{}, nil, p.Failure(ctx, Failed{Stack: stack, Operation: "open", Err: err})

@@ -22,6 +22,7 @@ import (
 	"tombolo/internal/cli/list"
 	"tombolo/internal/cli/outputs"
 	"tombolo/internal/cli/pipelines"
+	"tombolo/internal/cli/plugins"
 	"tombolo/internal/cli/preview"
 	"tombolo/internal/cli/push"
 	"tombolo/internal/cli/status"
@@ -94,7 +95,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 		}
 		root.AddCommand(cmd)
 	}
-	for _, cmd := range []*cobra.Command{comment.NewCmdComment(f, nil), pipelines.NewCmdPipelines(f, nil), initialize.NewCmdInit(f), lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
+	for _, cmd := range []*cobra.Command{comment.NewCmdComment(f, nil), pipelines.NewCmdPipelines(f, nil), plugins.NewCmdPlugins(f), initialize.NewCmdInit(f), lab.NewCmdLab(f), version.NewCmdVersion(f, nil)} {
 		cmd.GroupID = other
 		root.AddCommand(cmd)
 	}

@@ -8,36 +8,66 @@ import (
 	"path/filepath"
 )
 
+// eksGroup is the EKS plugin with the SDKs that the program has, too.
 func eksGroup() group {
 	return group{name: "eks", needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, final string, p *progress) error {
-		dir := filepath.Join(out, "eks")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
-		for _, name := range []string{"package.json", "package-lock.json", ".npmrc"} {
-			content, err := os.ReadFile(filepath.Join(src, name))
-			if err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-				return err
-			}
-		}
-		if err := p.run(ctx, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress"); err != nil {
-			return err
-		}
-		version, err := installedVersion(filepath.Join(dir, "node_modules", "@pulumi", "eks"))
+		return eksPlugin(ctx, src, out, final, "plugins", p)
+	}}
+}
+
+// releasedGroup is the EKS plugin with the versions that its release has in it,
+// which a lab may run in place of the other: in a directory of its own.
+func releasedGroup() group {
+	return group{name: "eks-released", code: "eks", needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, final string, p *progress) error {
+		return eksPlugin(ctx, src, out, final, "plugins-released", p)
+	}}
+}
+
+// eksPlugin installs the npm packages of src below out, which will be at final,
+// and writes a plugin that runs them into a directory of plugins there.
+func eksPlugin(ctx context.Context, src, out, final, plugins string, p *progress) error {
+	room := filepath.Base(src)
+	dir := filepath.Join(out, room)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"package.json", "package-lock.json", ".npmrc"} {
+		content, err := os.ReadFile(filepath.Join(src, name))
 		if err != nil {
 			return err
 		}
-		plugin := filepath.Join(out, "plugins", "resource-eks-v"+version)
-		if err := os.MkdirAll(plugin, 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			return err
 		}
-		script := fmt.Sprintf("#!/bin/sh\nexec node '%s' \"$@\"\n",
-			filepath.Join(final, "eks", "node_modules", "@pulumi", "eks", "cmd", "provider", "index.js"))
-		return os.WriteFile(filepath.Join(plugin, "pulumi-resource-eks"), []byte(script), 0o755)
-	}}
+	}
+	if err := p.run(ctx, dir, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress"); err != nil {
+		return err
+	}
+	packages := filepath.Join(dir, "node_modules", "@pulumi")
+	version, err := installedVersion(filepath.Join(packages, "eks"))
+	if err != nil {
+		return err
+	}
+	plugin := filepath.Join(out, plugins, "resource-eks-v"+version)
+	if err := os.MkdirAll(plugin, 0o755); err != nil {
+		return err
+	}
+	kubernetes, err := installedVersion(filepath.Join(packages, "kubernetes"))
+	if err != nil {
+		return err
+	}
+	asks, err := json.Marshal(map[string]string{"kubernetes": kubernetes})
+	if err != nil {
+		return err
+	}
+	// What a build of the plugin asks the engine for is said beside it: see
+	// automation/plugins.
+	if err := os.WriteFile(filepath.Join(plugin, "asks.json"), asks, 0o644); err != nil {
+		return err
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec node '%s' \"$@\"\n",
+		filepath.Join(final, room, "node_modules", "@pulumi", "eks", "cmd", "provider", "index.js"))
+	return os.WriteFile(filepath.Join(plugin, "pulumi-resource-eks"), []byte(script), 0o755)
 }
 
 // installedVersion is the version of an installed npm package.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/mod/sumdb/dirhash"
 	"gotest.tools/v3/assert"
@@ -63,6 +64,14 @@ func TestAModuleThatIsNotPinned(t *testing.T) {
 	_, err := pinned(t.Context(), src, "example.com/other")
 	if err == nil || !strings.HasPrefix(err.Error(), "downloading the pinned example.com/other: ") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestReady: people are told what there is, and where.
+func TestReady(t *testing.T) {
+	const want = "✔ tools ready in .tools: pulumi and kubectl; 1 built, 1 from the cache, 3s"
+	if got := ready(sets()["aws"], 1, 3*time.Second); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -140,6 +149,10 @@ func worlds() map[string]world {
 			},
 			files:    tree{"share/flux-install.yaml": "written at build time"},
 			programs: []string{"bin/kube-apiserver", "bin/source-controller", "bin/helm-controller"},
+		},
+		"kubectl": {
+			modules:  map[string]tree{"k8s.io/kubernetes": {"cmd/kubectl/kubectl.go": program}},
+			programs: []string{"bin/kubectl"},
 		},
 		"lint": {
 			modules:  map[string]tree{"github.com/golangci/golangci-lint/v2": {"cmd/golangci-lint/main.go": program}},

@@ -16,19 +16,38 @@ import (
 // providers into plugins, as the engine's own plugin directory is laid out: on
 // PATH it would warn of each that it is not the released one.
 type group struct {
-	name  string
-	needs []string // commands, besides go and git
-	build func(ctx context.Context, src, out, final string, p *progress) error
+	name   string
+	module string   // directory of tools/, where it has not the group's name
+	code   string   // file of this package without .go, where it has not the group's name
+	needs  []string // commands, besides go and git
+	build  func(ctx context.Context, src, out, final string, p *progress) error
+}
+
+// source is the directory of tools/ that the group is built from.
+func (g group) source() string {
+	if g.module != "" {
+		return g.module
+	}
+	return g.name
 }
 
 // sets are the groups by what they are for: the values of -for.
 func sets() map[string][]group {
 	return map[string][]group{
-		"lab":    {pulumiGroup(), kubernetesGroup(), pluginsGroup(), eksGroup()},
-		"argocd": {argocdGroup()},
-		"aws":    {pulumiGroup()},
-		"lint":   {lintGroup()},
+		"lab":      {pulumiGroup(), kubernetesGroup(), pluginsGroup(), eksGroup()},
+		"argocd":   {argocdGroup()},
+		"aws":      {pulumiGroup(), kubectlGroup()},
+		"lint":     {lintGroup()},
+		"released": {releasedGroup()},
 	}
+}
+
+// builder is the file of this package that builds the group.
+func (g group) builder() string {
+	if g.code != "" {
+		return g.code + ".go"
+	}
+	return g.name + ".go"
 }
 
 // key identifies what a group is built from: the files of its module, the code
@@ -37,7 +56,7 @@ func sets() map[string][]group {
 func (g group) key(root string) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	for _, from := range []string{g.name, filepath.Join("build", g.name+".go"), filepath.Join("build", "gobuild.go")} {
+	for _, from := range []string{g.source(), filepath.Join("build", g.builder()), filepath.Join("build", "gobuild.go")} {
 		err := filepath.WalkDir(filepath.Join(root, "tools", from), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				if err == nil && entry.Name() == "node_modules" {

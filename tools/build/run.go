@@ -12,25 +12,27 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tombolo/internal/wording"
 )
 
 // run builds what is missing of one set of tools and links it into the
 // checkout that is the working directory.
 func run(ctx context.Context, args []string, out *os.File) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
-	purpose := flags.String("for", "lab", "the set of tools: argocd, aws, lab or lint")
+	purpose := flags.String("for", "lab", "the set of tools: argocd, aws, lab, lint or released")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	groups, ok := sets()[*purpose]
 	if !ok {
-		return fmt.Errorf("choosing the tools: %q is no set of tools; use argocd, aws, lab or lint", *purpose)
+		return fmt.Errorf("choosing the tools: %q is no set of tools; use argocd, aws, lab, lint or released", *purpose)
 	}
 	root, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(root, "tools", groups[0].name)); err != nil {
+	if _, err := os.Stat(filepath.Join(root, "tools", groups[0].source())); err != nil {
 		return fmt.Errorf("finding the tools' modules: %w; run this in the checkout's root", err)
 	}
 	if err := prerequisites(groups); err != nil {
@@ -51,9 +53,18 @@ func run(ctx context.Context, args []string, out *os.File) error {
 			built++
 		}
 	}
-	fmt.Fprintf(out, "✔ tools ready in .tools: %d built, %d from the cache, %s\n",
-		built, len(groups)-built, time.Since(start).Round(time.Second))
+	fmt.Fprintln(out, ready(groups, built, time.Since(start)))
 	return nil
+}
+
+// ready says what there is, and where.
+func ready(groups []group, built int, took time.Duration) string {
+	names := make([]string, len(groups))
+	for i, g := range groups {
+		names[i] = g.name
+	}
+	return fmt.Sprintf("✔ tools ready in .tools: %s; %d built, %d from the cache, %s",
+		wording.And(names), built, len(groups)-built, took.Round(time.Second))
 }
 
 // install makes sure that the group is in the cache, links it into the
@@ -77,10 +88,10 @@ func install(ctx context.Context, g group, root, cache string, p *progress) (boo
 	}
 	defer os.RemoveAll(partial)
 	p.start()
-	err = g.build(ctx, filepath.Join(root, "tools", g.name), partial, dir, p)
+	err = g.build(ctx, filepath.Join(root, "tools", g.source()), partial, dir, p)
 	p.finish(err)
 	if err != nil {
-		return false, fmt.Errorf("building the tools of tools/%s: %w", g.name, err)
+		return false, fmt.Errorf("building the tools of tools/%s: %w", g.source(), err)
 	}
 	if err := os.Rename(partial, dir); err != nil {
 		if _, other := os.Stat(dir); other != nil { // else another run was first

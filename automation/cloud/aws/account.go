@@ -25,6 +25,9 @@ func (Cloud) Programs() []preflight.Program {
 	return []preflight.Program{
 		{Name: "aws", Remedy: "install the AWS CLI, version 2: it gets the tokens for the Kubernetes API"},
 		{Name: "node", Remedy: "install Node.js 20 or newer: the EKS component runs in it"},
+		// The component throws without it, in previews too: assertCompatibleKubectlVersionExists,
+		// https://github.com/pulumi/pulumi-eks/blob/v2.8.1/nodejs/eks/dependencies.ts
+		{Name: "kubectl", Oldest: "1.24.0", Remedy: "install kubectl 1.24 or newer, or build it with `make setup-aws`: the EKS component starts it, in previews too"},
 	}
 }
 

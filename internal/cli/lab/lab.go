@@ -16,6 +16,7 @@ import (
 // Lab is what the commands need of lab.Lab.
 type Lab interface {
 	ChooseProfile(p lab.Profile) error
+	ChooseEKS(build lab.EKS) error
 	Up(ctx context.Context, progress func(lab.Step)) error
 	Down(ctx context.Context) error
 	Status(ctx context.Context) (lab.Status, error)
@@ -59,6 +60,8 @@ type UpOptions struct {
 
 	// Profile that the lab is to be made with; empty for the one it has.
 	Profile lab.Profile
+	// EKS is the build of the EKS plugin, likewise.
+	EKS lab.EKS
 }
 
 // NewCmdUp returns the command lab up; runF, if not nil, runs in place of it.
@@ -71,14 +74,19 @@ func NewCmdUp(f *factory.Factory, runF func(context.Context, *UpOptions) error) 
 Start the lab, or the parts of it that are not running. The profile says which
 processes a cluster has. full: a complete control plane and the engine's
 controllers. light-engine: an API server, on one etcd for all clusters, and the
-engine's controllers. light: only the API server, so verify would wait forever. A
-lab keeps its profile until lab down.`),
+engine's controllers. light: only the API server, so verify would wait forever.
+The EKS plugin is built with the SDKs that the program pins; released: with those
+that its release has in it, which is what runs in AWS (make tools-released builds
+it). A lab keeps both until lab down.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
 	profile := flags.NewEnum(&opts.Profile, lab.Profiles()...)
 	cmd.Flags().Var(profile, "profile", "which processes a cluster has (default full, or $"+lab.ProfileVariable+")")
 	factory.CompleteFlag(cmd, "profile", profile.Values())
+	eks := flags.NewEnum(&opts.EKS, lab.EKSBuilds()...)
+	cmd.Flags().Var(eks, "eks", "which EKS plugin runs (default pinned, or $"+lab.EKSVariable+")")
+	factory.CompleteFlag(cmd, "eks", eks.Values())
 	return cmd
 }
 
@@ -89,6 +97,11 @@ func upRun(ctx context.Context, o *UpOptions) error {
 	}
 	if o.Profile != "" {
 		if err := l.ChooseProfile(o.Profile); err != nil {
+			return factory.LabFailed(err)
+		}
+	}
+	if o.EKS != "" {
+		if err := l.ChooseEKS(o.EKS); err != nil {
 			return factory.LabFailed(err)
 		}
 	}

@@ -28,6 +28,11 @@ type fake struct {
 	faults []lab.Fault
 }
 
+func (f *fake) ChooseEKS(build lab.EKS) error {
+	f.calls = append(f.calls, "eks "+string(build))
+	return nil
+}
+
 func (f *fake) ChooseProfile(p lab.Profile) error {
 	f.calls = append(f.calls, "profile "+string(p))
 	return nil
@@ -111,9 +116,9 @@ func TestUpAndDown(t *testing.T) {
 // TestUpWithAProfile chooses before it starts.
 func TestUpWithAProfile(t *testing.T) {
 	f := &fake{}
-	o := &UpOptions{Lab: f.open, Profile: lab.Light, Status: to(&bytes.Buffer{}), Steps: func() func(lab.Step) { return func(lab.Step) {} }}
+	o := &UpOptions{Lab: f.open, Profile: lab.Light, EKS: lab.ReleasedEKS, Status: to(&bytes.Buffer{}), Steps: func() func(lab.Step) { return func(lab.Step) {} }}
 	assert.NilError(t, upRun(t.Context(), o))
-	assert.Check(t, is.Equal(strings.Join(f.calls, ", "), "profile light, up"))
+	assert.Check(t, is.Equal(strings.Join(f.calls, ", "), "profile light, eks released, up"))
 }
 
 func TestUpFails(t *testing.T) {
