@@ -8,11 +8,14 @@ var _ = register(Addon{
 	Stage:           Others,
 	Requires:        []string{"loki"},
 }, definition[none]{
-	// The chart passes its configuration, which is in the tree, through tpl with all
-	// values. Its own values have no place for ours; global is there for any.
-	Values: func(in Input[none], _ Outputs) map[string]any {
-		return map[string]any{"global": map[string]any{"loki": map[string]any{
-			"url": lokiPush, "labels": clusterLabels(in.Facts),
-		}}}
-	},
+	Values: func(in Input[none], _ Outputs) map[string]any { return logLabels(in.Facts) },
 })
+
+// logLabels are the labels of a cluster's logs. The charts of Alloy and Promtail
+// have no place of their own for them, and pass their configuration, which is in
+// the tree, through tpl with all values. So it reads them from global, which is
+// there for any. Where logs go is no more of the infrastructure than the rest of
+// that configuration: it is in the tree.
+func logLabels(f Facts) map[string]any {
+	return map[string]any{"global": map[string]any{"loki": map[string]any{"labels": clusterLabels(f)}}}
+}
