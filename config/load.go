@@ -107,6 +107,7 @@ func parse(doc *strict.Document, content []byte) *Cluster {
 	}
 	c.setDefaults()
 	validate(doc, c)
+	c.Warnings = doc.Warnings()
 	return c
 }
 

@@ -6,7 +6,10 @@
 // imports nothing else of Tombolo.
 package config
 
-import "tombolo/config/addon"
+import (
+	"tombolo/config/addon"
+	"tombolo/config/strict"
+)
 
 // Version is the version of the cluster file's format that this package reads.
 const Version = 1
@@ -58,6 +61,8 @@ type Cluster struct {
 
 	// File is the path the cluster was loaded from.
 	File string `yaml:"-"`
+	// Warnings are what is right in the file and will not stay so.
+	Warnings strict.Problems `yaml:"-"`
 	// Account is the account that this stands for; nil for a cluster.
 	Account *Account `yaml:"-"`
 }

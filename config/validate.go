@@ -38,6 +38,13 @@ func (v *validator) problem(p strict.Path, remedy, format string, args ...any) {
 	}
 }
 
+// warn gives a warning about the value at p.
+func (v *validator) warn(p strict.Path, remedy, format string, args ...any) {
+	if v.doc.Sound(p) {
+		v.doc.Warn(p, fmt.Sprintf(format, args...), remedy)
+	}
+}
+
 // keyProblem reports a problem with a key that the user chose.
 func (v *validator) keyProblem(p strict.Path, remedy, format string, args ...any) {
 	v.doc.ReportAt(v.doc.KeyPosition(p), p, fmt.Sprintf(format, args...), remedy)

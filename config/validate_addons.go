@@ -45,6 +45,7 @@ func (v *validator) addons() {
 		v.addonNames(at, a)
 		v.addonService(at, a)
 		v.addonTwice(at, a)
+		v.addonEnded(at, a)
 	}
 }
 
@@ -86,6 +87,18 @@ func (v *validator) addonTwice(at strict.Path, a addon.Enabled) {
 		v.problem(at, "keep one of the two", "is also installed by EKS, by kubernetes.addons at line %d",
 			v.line(strict.Path("kubernetes.addons").Index(i).Field("name")))
 	}
+}
+
+// addonEnded warns of an addon that gets no releases any more.
+func (v *validator) addonEnded(at strict.Path, a addon.Enabled) {
+	if a.Ended == nil {
+		return
+	}
+	remedy := fmt.Sprintf("turn %s on in its place", a.Ended.Successor)
+	if _, on := v.c.Addons[a.Ended.Successor]; on {
+		remedy = fmt.Sprintf("turn it off: %s is on and does the same", a.Ended.Successor)
+	}
+	v.warn(at, remedy, "gets no releases since %s", a.Ended.Date)
 }
 
 // addonOf is the addon that publishes a key of the infra ConfigMap, or "".

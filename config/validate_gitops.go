@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tombolo/config/enginefacts"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -42,7 +43,27 @@ func (v *validator) gitops() {
 	}
 	if v.doc.Has("gitops.distribution") {
 		v.distribution(g.Distribution)
+		v.tested(g)
 	}
+}
+
+// tested warns of an engine that upstream does not test with the cluster's
+// version of Kubernetes.
+func (v *validator) tested(g GitOps) {
+	if !v.doc.Sound("gitops.engine", "kubernetes.version") {
+		return
+	}
+	minor := v.c.Kubernetes.Version
+	supported, known := enginefacts.Supports(string(g.Engine), g.Distribution.Version, minor)
+	if supported || !known {
+		return
+	}
+	with, _ := enginefacts.Kubernetes(string(g.Engine), g.Distribution.Version)
+	remedy := "use another kubernetes.version"
+	if releases := enginefacts.Releases(string(g.Engine), minor); len(releases) > 0 {
+		remedy = "use a release of " + wording.Or(releases)
+	}
+	v.warn("gitops.distribution.version", remedy, "is tested by upstream with Kubernetes %s, and the cluster has %s", wording.And(with), minor)
 }
 
 // required reports keys of gitops that only a spoke may leave out.

@@ -50,6 +50,8 @@ type Addon struct {
 	Stage Stage
 	// Requires names the addons that must be turned on with it.
 	Requires []string
+	// Ended says that upstream makes no releases any more; nil while it does.
+	Ended *End
 
 	rules   map[string]strict.Rule
 	options reflect.Type
@@ -57,6 +59,14 @@ type Addon struct {
 	keys    []Key
 	values  func(Facts, any, Outputs) map[string]any
 	check   func(any, Selection) []Problem
+}
+
+// End is the end of an addon's software.
+type End struct {
+	// Date, such as 2026-03-02, after which there are no releases.
+	Date string
+	// Successor is the addon that does the same.
+	Successor string
 }
 
 // Key is a key that an addon adds to the infra ConfigMap.

@@ -13,6 +13,9 @@ type LokiOptions struct {
 	RetentionDays int `yaml:"retentionDays,omitempty"`
 }
 
+// lokiURL is where Loki answers queries.
+const lokiURL = "http://loki-gateway.loki.svc.cluster.local"
+
 // lokiGraceDays is how much longer the bucket keeps an object than Loki does.
 // Loki deletes by the age of the logs, some time after they are due, and needs
 // the index until then; the bucket catches what Loki left behind.

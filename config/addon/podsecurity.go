@@ -10,6 +10,6 @@ func podSecurity(level string) map[string]string {
 const monitoring = "monitoring"
 
 // monitoringLabels are the labels of monitoring, the same for each of its
-// addons. Privileged is needed by two: Prometheus' node exporter looks at the
-// host's processes, network and file systems, Promtail reads /var/log/pods.
+// addons. Privileged is needed by three: Prometheus' node exporter looks at the
+// host's processes, network and file systems, Alloy and Promtail read /var/log/pods.
 func monitoringLabels() map[string]string { return podSecurity("privileged") }

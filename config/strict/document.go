@@ -13,13 +13,14 @@ type Position struct{ Line, Column int }
 func positionOf(n *yaml.Node) Position { return Position{n.Line, n.Column} }
 
 // Document is a file while it is read: the position of each value, and the
-// problems so far.
+// problems and warnings so far.
 type Document struct {
 	// File is its path, for problems.
 	File     string
 	values   map[Path]Position
 	keys     map[Path]Position
 	problems Problems
+	warnings Problems
 	// broken are the paths that could not be read; to check them further would
 	// only report the consequences of the first problem.
 	broken map[Path]bool
@@ -90,10 +91,20 @@ func (d *Document) Report(p Path, message, remedy string) {
 
 // ReportAt adds a problem at another place than the value's own.
 func (d *Document) ReportAt(at Position, p Path, message, remedy string) {
-	d.problems = append(d.problems, Problem{
+	d.problems = append(d.problems, d.problem(at, p, message, remedy))
+}
+
+// Warn adds a warning about the value at p, or about its key when it is a mapping:
+// the file is right, and its reader should know.
+func (d *Document) Warn(p Path, message, remedy string) {
+	d.warnings = append(d.warnings, d.problem(d.Position(p), p, message, remedy))
+}
+
+func (d *Document) problem(at Position, p Path, message, remedy string) Problem {
+	return Problem{
 		File: d.File, Line: max(at.Line, 1), Column: max(at.Column, 1),
 		Path: string(p), Message: message, Remedy: remedy,
-	})
+	}
 }
 
 // Conceal marks the last problem: its line may hold a secret.
@@ -109,6 +120,12 @@ func (d *Document) unreadable(at Position, p Path, message, remedy string) {
 func (d *Document) Problems() Problems {
 	d.problems = d.problems.InOrder()
 	return d.problems
+}
+
+// Warnings are all that were given, in order.
+func (d *Document) Warnings() Problems {
+	d.warnings = d.warnings.InOrder()
+	return d.warnings
 }
 
 // Only keeps the problems with the value at p, and forgets all others.

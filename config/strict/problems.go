@@ -27,9 +27,15 @@ type Problem struct {
 }
 
 // String is the problem on one line: file:line:column: path: message; remedy.
-func (p Problem) String() string {
+func (p Problem) String() string { return p.as("") }
+
+// Warning is the warning on one line, as `tombolo check` writes its own:
+// file:line:column: warning: path: message; remedy.
+func (p Problem) Warning() string { return p.as("warning: ") }
+
+func (p Problem) as(severity string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:%d:%d: ", p.File, p.Line, p.Column)
+	fmt.Fprintf(&b, "%s:%d:%d: %s", p.File, p.Line, p.Column, severity)
 	if p.Path != "" {
 		fmt.Fprintf(&b, "%s: ", p.Path)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,6 +54,7 @@ func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) err
 		Long: strings.TrimSpace(`
 Check cluster files. Without named clusters, check all files of the project. All
 problems are reported together, each with its place in the file and its remedy.
+Warnings, such as of an addon that gets no releases any more, leave a file right.
 Nothing is started.
 
 --explain prints each file with its defaults, and where each value comes from: a
@@ -94,8 +96,13 @@ func validateRun(ctx context.Context, o *Options) error {
 		return o.explain(loaded)
 	}
 	for _, c := range loaded {
+		warnings := slices.Clone(c.Warnings)
+		for i := range warnings {
+			warnings[i].File = clusters.Short(c.File)
+			o.Status().Plain("%s", warnings[i].Warning())
+		}
 		if o.JSON() {
-			d := valid{Type: "valid", File: clusters.Short(c.File), Cluster: c.Name}
+			d := valid{Type: "valid", File: clusters.Short(c.File), Cluster: c.Name, Warnings: warnings}
 			if err := render.WriteJSON(o.Out, d); err != nil {
 				return err
 			}
@@ -136,6 +143,8 @@ type valid struct {
 	Type    string `json:"type"`
 	File    string `json:"file"`
 	Cluster string `json:"cluster"`
+	// Warnings are what is right in the file and will not stay so.
+	Warnings strict.Problems `json:"warnings,omitempty"`
 }
 
 // explain prints the files as YAML documents, one after the other.

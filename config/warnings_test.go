@@ -1,0 +1,46 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+)
+
+// TestWarnings: a file with warnings is right, and each has its place and remedy.
+func TestWarnings(t *testing.T) {
+	content, err := os.ReadFile(baseFile)
+	assert.NilError(t, err)
+	for name, test := range map[string]struct{ kubernetes, flux, addons, want string }{
+		"an engine that is not tested with the version": {
+			"1.35", "v2.7.5", "",
+			"22:14: warning: gitops.distribution.version: is tested by upstream with Kubernetes 1.32, 1.33 and 1.34, and the cluster has 1.35; use a release of v2.8 or v2.9",
+		},
+		"one that is":                            {"1.34", "v2.7.5", "", ""},
+		"a release that the table does not have": {"1.35", "v2.99.0", "", ""},
+		"an addon that has ended": {
+			"1.34", "v2.7.5", "addons:\n  loki: {}\n  promtail: {}\n",
+			"19:3: warning: addons.promtail: gets no releases since 2026-03-02; turn alloy on in its place",
+		},
+		"one of two that do the same": {
+			"1.34", "v2.7.5", "addons:\n  alloy: {}\n  loki: {}\n  promtail: {}\n",
+			"20:3: warning: addons.promtail: gets no releases since 2026-03-02; turn it off: alloy is on and does the same",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "base.yaml", strings.NewReplacer(
+				`"1.35"`, `"`+test.kubernetes+`"`, "v2.7.5", test.flux, "gitops:", test.addons+"gitops:").Replace(string(content)))
+			file := filepath.Join(dir, "base.yaml")
+			c, err := Load(file)
+			assert.NilError(t, err)
+			var got []string
+			for _, w := range c.Warnings {
+				got = append(got, strings.TrimPrefix(w.Warning(), file+":"))
+			}
+			assert.Equal(t, strings.Join(got, "\n"), test.want)
+		})
+	}
+}
