@@ -122,6 +122,10 @@ var effects = map[string][]Case{
 	},
 	"Kubernetes.Logs":             inPlace("EKS starts or stops to send log types; the log group stays"),
 	"Kubernetes.LogRetentionDays": inPlace("the retention of the log group changes; a shorter one deletes older logs"),
+	// UpdateClusterConfig has both: upgradePolicy and zonalShiftConfig, each by itself.
+	// https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterConfig.html
+	"Kubernetes.Support":    inPlace("EKS changes the cluster's upgrade policy; standard is refused once the version is in extended support"),
+	"Kubernetes.ZonalShift": inPlace("EKS turns zonal shift on or off"),
 	"Kubernetes.Admins": {
 		{When: "removed", Effect: InPlace, Words: "the access entry is deleted, and with it the rights", applies: change.takesAway},
 		{Effect: InPlace, Words: "the access entry is made"},

@@ -87,6 +87,7 @@ var rules = map[string]strict.Rule{
 		What:    "a retention that CloudWatch offers",
 		Numbers: awsfacts.RetentionDays, Default: defaultLogRetentionDays,
 	},
+	"Kubernetes.Support":    {What: "a kind of support", Allowed: texts(StandardSupport, ExtendedSupport)},
 	"Kubernetes.NodeGroups": {Noun: "node group", MinItems: 1},
 	"Kubernetes.Addons":     {Default: defaultAddonObjects()},
 

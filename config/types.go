@@ -146,7 +146,15 @@ type Kubernetes struct {
 	LogRetentionDays int `yaml:"logRetentionDays,omitempty"`
 	// SecretsEncryption of Secrets in etcd by a KMS key.
 	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty"`
-	// Admins are the IAM principals with cluster-admin rights, as access entries.
+	// Support is standard or extended: at the end of the standard support of its version
+	// AWS upgrades the cluster, or lets it run on and takes more money. Default: standard
+	// for a cluster that is made, and what it has for a live one.
+	Support Support `yaml:"support,omitempty"`
+	// ZonalShift lets AWS, or people, move traffic away from an impaired zone. Default:
+	// false for a cluster that is made, and what it has for a live one.
+	ZonalShift *bool `yaml:"zonalShift,omitempty"`
+	// Admins are the IAM principals with cluster-admin rights, as access entries. The
+	// one that makes the cluster has them in any case.
 	Admins []Principal `yaml:"admins,omitempty"`
 	// Previewers are the IAM principals that may preview the cluster's stacks, as
 	// access entries: they read what bootstrap makes, but no Secrets, and write by
@@ -158,6 +166,15 @@ type Kubernetes struct {
 	// eks-pod-identity-agent, in the cloud's default versions.
 	Addons []ManagedAddon `yaml:"addons,omitempty"`
 }
+
+// Support is what AWS does with a cluster whose version is old.
+type Support string
+
+// The kinds of support.
+const (
+	StandardSupport Support = "standard"
+	ExtendedSupport Support = "extended"
+)
 
 // Endpoint says who can reach the Kubernetes API.
 type Endpoint struct {

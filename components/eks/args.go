@@ -32,10 +32,16 @@ type ClusterArgs struct {
 	// EncryptSecrets by the KMS key KeyARN; "" makes a key.
 	EncryptSecrets bool
 	KeyARN         string
-	// Admins with the rights of cluster-admin. The identity that creates the
-	// cluster must not be among them: EKS has made it one already, and
-	// refuses a second entry.
+	// Creator of the cluster, who has the rights of cluster-admin; nil for a cluster on
+	// which EKS has given it an entry by itself: EKS refuses a second one.
+	Creator *Creator
+	// Admins with the rights of cluster-admin; the creator may be among them.
 	Admins []Principal
+	// Support is STANDARD or EXTENDED: what happens at the end of the version's standard
+	// support. "" is STANDARD for a cluster that is made, and what it has for a live one.
+	Support string
+	// ZonalShift lets traffic be moved away from an impaired zone. nil leaves it.
+	ZonalShift *bool
 	// Previewers are members of the group previewers.Group.
 	Previewers []Principal
 	// NodeGroups, at least one.
@@ -62,6 +68,20 @@ type Principal struct {
 	Name string
 	// PrincipalARN of a role or user.
 	PrincipalARN string
+}
+
+// Creator is the IAM principal that makes a cluster.
+type Creator struct {
+	// ARN of a role, with its path, or user; "" in a preview that does not know it yet.
+	ARN string
+}
+
+// arn of the creator, which is unknown in a preview that does not know it.
+func (c Creator) arn() pulumi.StringInput {
+	if c.ARN == "" {
+		return pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) string { return "" }).(pulumi.StringOutput)
+	}
+	return pulumi.String(c.ARN)
 }
 
 // NodeGroup is a managed node group.
@@ -99,6 +119,12 @@ type Addon struct {
 	Configuration map[string]any
 }
 
+// The kinds of support. Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_UpgradePolicyRequest.html
+const (
+	standardSupport = "STANDARD"
+	extendedSupport = "EXTENDED"
+)
+
 func (a *ClusterArgs) validate() error {
 	if a == nil {
 		return errors.New("arguments are missing")
@@ -116,6 +142,9 @@ func (a *ClusterArgs) validate() error {
 	}
 	if a.PublicEndpoint && len(a.PublicCIDRs) == 0 {
 		add("a public endpoint needs CIDR blocks that may reach it; EKS would open it to the world")
+	}
+	if !slices.Contains([]string{"", standardSupport, extendedSupport}, a.Support) {
+		add("support %q is neither %s nor %s", a.Support, standardSupport, extendedSupport)
 	}
 	if len(a.NodeGroups) == 0 {
 		add("at least one node group is required")

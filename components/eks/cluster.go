@@ -22,8 +22,8 @@ const clusterType = "tombolo:eks:Cluster"
 
 // Cluster is an EKS cluster with its nodes.
 //
-// The identity that creates it is made a cluster administrator by EKS, as an
-// access entry of EKS's own: bootstrap runs as that identity right afterwards.
+// The identity that creates it is a cluster administrator by an access entry of its own,
+// Creator in the arguments: bootstrap runs as that identity right afterwards.
 type Cluster struct {
 	pulumi.ResourceState
 
@@ -119,7 +119,7 @@ func (b *builder) makeControlPlane() error {
 	}
 	before := append([]pulumi.Resource{b.logs}, b.clusterPolicies...)
 	control, err := pulumieks.NewCluster(b.ctx, b.name+"-control-plane", args, b.parent,
-		pulumi.DependsOn(before), pulumi.Protect(b.args.Protect))
+		pulumi.DependsOn(before), pulumi.Protect(b.args.Protect), pulumi.Transforms([]pulumi.ResourceTransform{b.transform}))
 	if err != nil {
 		return err
 	}
@@ -172,28 +172,22 @@ func (b *builder) issuer() pulumi.StringOutput {
 	return b.cluster.Identities().Index(pulumi.Int(0)).Oidcs().Index(pulumi.Int(0)).Issuer().Elem()
 }
 
-// makeAccess gives each admin an access entry, and by an EKS access policy the
-// rights of cluster-admin. A previewer has those of a group, which bootstrap makes.
+// makeAccess gives the creator and each admin an access entry, and by an EKS access policy
+// the rights of cluster-admin. A previewer has those of a group, which bootstrap makes.
 func (b *builder) makeAccess() error {
+	creator := b.args.Creator
+	if creator != nil {
+		if err := b.makeAdmin("creator", creator.arn()); err != nil {
+			return err
+		}
+	}
 	for _, admin := range b.args.Admins {
-		entry, err := awseks.NewAccessEntry(b.ctx, b.name+"-admin-"+admin.Name, &awseks.AccessEntryArgs{
-			ClusterName:  b.cluster.Name(),
-			PrincipalArn: pulumi.String(admin.PrincipalARN),
-			Type:         pulumi.String("STANDARD"),
-		}, b.parent)
-		if err != nil {
+		if creator != nil && admin.PrincipalARN == creator.ARN {
+			continue // a principal has one entry
+		}
+		if err := b.makeAdmin("admin-"+admin.Name, pulumi.String(admin.PrincipalARN)); err != nil {
 			return err
 		}
-		policy, err := awseks.NewAccessPolicyAssociation(b.ctx, b.name+"-admin-"+admin.Name, &awseks.AccessPolicyAssociationArgs{
-			ClusterName:  b.cluster.Name(),
-			PrincipalArn: entry.PrincipalArn,
-			PolicyArn:    pulumi.Sprintf("arn:%s:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", b.args.Partition),
-			AccessScope:  awseks.AccessPolicyAssociationAccessScopeArgs{Type: pulumi.String("cluster")},
-		}, b.parent)
-		if err != nil {
-			return err
-		}
-		b.complete = append(b.complete, policy)
 	}
 	for _, p := range b.args.Previewers {
 		entry, err := awseks.NewAccessEntry(b.ctx, b.name+"-previewer-"+p.Name, &awseks.AccessEntryArgs{
@@ -207,6 +201,28 @@ func (b *builder) makeAccess() error {
 		}
 		b.complete = append(b.complete, entry)
 	}
+	return nil
+}
+
+func (b *builder) makeAdmin(name string, principalARN pulumi.StringInput) error {
+	entry, err := awseks.NewAccessEntry(b.ctx, b.name+"-"+name, &awseks.AccessEntryArgs{
+		ClusterName:  b.cluster.Name(),
+		PrincipalArn: principalARN,
+		Type:         pulumi.String("STANDARD"),
+	}, b.parent)
+	if err != nil {
+		return err
+	}
+	policy, err := awseks.NewAccessPolicyAssociation(b.ctx, b.name+"-"+name, &awseks.AccessPolicyAssociationArgs{
+		ClusterName:  b.cluster.Name(),
+		PrincipalArn: entry.PrincipalArn,
+		PolicyArn:    pulumi.Sprintf("arn:%s:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", b.args.Partition),
+		AccessScope:  awseks.AccessPolicyAssociationAccessScopeArgs{Type: pulumi.String("cluster")},
+	}, b.parent)
+	if err != nil {
+		return err
+	}
+	b.complete = append(b.complete, policy)
 	return nil
 }
 

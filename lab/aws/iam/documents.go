@@ -3,6 +3,7 @@ package iam
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 
@@ -21,6 +22,7 @@ func Functions() map[string]*standin.Function {
 			}
 			return standin.WithID(r), nil
 		}},
+		"aws:iam/getSessionContext:getSessionContext": {SDK: iam.GetSessionContext, Run: getSessionContext},
 		"aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": {SDK: iam.LookupOpenIdConnectProvider, Run: func(q *standin.Query) (standin.Props, error) {
 			for r := range q.Cloud.Each(OIDCProviderType, standin.Global) {
 				if r.ID == q.Args.Str("arn") || r.Outputs.Str("url") == q.Args.Str("url") {
@@ -30,6 +32,26 @@ func Functions() map[string]*standin.Function {
 			return nil, fmt.Errorf("finding IAM OIDC Provider by url (%s): not found", q.Args.Str("url"))
 		}},
 	}
+}
+
+// session is the ARN of an assumed role's session, which leaves the role's path out.
+var session = regexp.MustCompile(`^arn:[a-z-]+:sts::\d{12}:assumed-role/([^/]+)/(.+)$`)
+
+// getSessionContext finds the role behind a session. Source:
+// internal/service/iam/session_context_data_source.go
+func getSessionContext(q *standin.Query) (standin.Props, error) {
+	arn := q.Args.Str("arn")
+	parts := session.FindStringSubmatch(arn)
+	if parts == nil {
+		return standin.Props{"id": arn, "issuerArn": arn, "issuerId": "", "issuerName": "", "sessionName": ""}, nil
+	}
+	role := q.Find(RoleType, parts[1])
+	if role == nil {
+		return nil, fmt.Errorf("unable to get role (%s): couldn't find resource", parts[1])
+	}
+	return standin.Props{
+		"id": arn, "issuerArn": role.Outputs.Str("arn"), "issuerId": role.Outputs.Str("uniqueId"), "issuerName": parts[1], "sessionName": parts[2],
+	}, nil
 }
 
 // getPolicyDocument writes statements as a policy document.

@@ -5,7 +5,6 @@ package aws
 import (
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -33,8 +32,11 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handof
 	if err != nil {
 		return none, err
 	}
-	warnOfCreator(ctx, c, caller)
 	opts := pulumi.Provider(provider)
+	creator, err := creatorOf(ctx, c, caller, opts)
+	if err != nil {
+		return none, err
+	}
 	if err := refuseStrangers(ctx, c, own, opts); err != nil {
 		return none, err
 	}
@@ -42,7 +44,9 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handof
 	if err != nil {
 		return none, err
 	}
-	cluster, err := eks.NewCluster(ctx, c.Name, clusterArgs(c, partition, net), opts)
+	args := clusterArgs(c, partition, net)
+	args.Creator = creator
+	cluster, err := eks.NewCluster(ctx, c.Name, args, opts)
 	if err != nil {
 		return none, err
 	}
@@ -139,36 +143,6 @@ func Guard(ctx *pulumi.Context, file string, cloud config.Cloud, provider *aws.P
 		return "", "", fmt.Errorf("find out the AWS partition: %w", err)
 	}
 	return caller.Arn, found.Partition, nil
-}
-
-// warnOfCreator says what EKS would otherwise say after ten minutes: it makes
-// the creator an admin by an entry of its own and refuses a second one.
-func warnOfCreator(ctx *pulumi.Context, c *config.Cluster, callerARN string) {
-	for _, admin := range c.Kubernetes.Admins {
-		if principal(callerARN) != admin.PrincipalARN {
-			continue
-		}
-		message := fmt.Sprintf("admin %s of the cluster file is the identity of this run. EKS makes the identity that creates "+
-			"a cluster an admin by itself and refuses a second access entry: if this run creates the cluster, "+
-			"remove the admin from the file", admin.Name)
-		if err := ctx.Log.Warn(message, nil); err != nil {
-			return
-		}
-	}
-}
-
-// principal is the IAM principal behind a caller's ARN: the role of an assumed
-// role's session.
-func principal(caller string) string {
-	parts := strings.SplitN(caller, ":", 6)
-	if len(parts) != 6 || parts[2] != "sts" {
-		return caller
-	}
-	resource := strings.Split(parts[5], "/")
-	if len(resource) < 2 || resource[0] != "assumed-role" {
-		return caller
-	}
-	return "arn:" + parts[1] + ":iam::" + parts[4] + ":role/" + resource[1]
 }
 
 // newNetwork makes the network of the cluster file, or looks up the existing one

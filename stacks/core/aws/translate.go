@@ -1,6 +1,8 @@
 package aws
 
 import (
+	"strings"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/eks"
@@ -53,6 +55,8 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		EncryptSecrets:   valueOr(k.SecretsEncryption.Enabled, true),
 		KeyARN:           k.SecretsEncryption.KeyARN,
 		Tags:             tags(c),
+		Support:          strings.ToUpper(string(k.Support)),
+		ZonalShift:       k.ZonalShift,
 
 		SecurityGroupTags: discoveryTags(c),
 		Protect:           c.Protect,
