@@ -78,7 +78,11 @@ func TestRefuseStrangers(t *testing.T) {
 			}}
 			c := &config.Cluster{Name: "demo", Cloud: config.Cloud{Account: "111122223333"}}
 			err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-				return refuseStrangers(ctx, c, owner.Owner{ID: "ours"}, pulumi.Parent(nil))
+				have, err := readMade(ctx)
+				if err != nil {
+					return err
+				}
+				return refuseStrangers(ctx, c, owner.Owner{ID: "ours"}, have, pulumi.Parent(nil))
 			})
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("error %v, want %q", err, test.want)
