@@ -9,13 +9,16 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks/core/live"
 )
 
 // entries are the access entries that core makes: principals by the resource's name.
-func entries(t *testing.T, c *config.Cluster, last map[string]any) map[string]string {
+func entries(t *testing.T, c *config.Cluster, had map[string]any) map[string]string {
 	t.Helper()
 	r := account(c.Cloud.Account)
-	r.Outputs["pulumi:pulumi:StackReference"]["outputs"] = resource.NewProperty(resource.NewPropertyMapFromMap(last))
+	r.Invokes[live.ReadFunction] = func(resource.PropertyMap) (resource.PropertyMap, error) {
+		return resource.NewPropertyMapFromMap(map[string]any{"outputs": had}), nil
+	}
 	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
 	assert.Check(t, is.Len(r.Problems(), 0))
 	out := map[string]string{}
@@ -33,17 +36,33 @@ func TestCreatorHasAnEntry(t *testing.T) {
 	c.Kubernetes.Previewers = nil
 	c.Kubernetes.Admins = []config.Principal{{Name: "platform", PrincipalARN: "arn:aws:iam::111122223333:role/platform"}}
 	const platform = "arn:aws:iam::111122223333:role/platform"
+	controlPlane := func(byEKS bool) map[string]any {
+		return map[string]any{"type": "aws:eks/cluster:Cluster", "outputs": map[string]any{
+			"accessConfig": map[string]any{"bootstrapClusterCreatorAdminPermissions": byEKS},
+		}}
+	}
+	madeBy := func(principal string) map[string]any {
+		return map[string]any{
+			"urn:pulumi:s::p::aws:eks/cluster:Cluster::full": controlPlane(false),
+			"urn:pulumi:s::p::aws:eks/accessEntry:AccessEntry::full-creator": map[string]any{
+				"type": "aws:eks/accessEntry:AccessEntry", "outputs": map[string]any{"principalArn": principal},
+			},
+		}
+	}
 	for name, test := range map[string]struct {
-		last map[string]any
+		had  map[string]any
 		want map[string]string
 	}{
 		// Who previews a cluster that is not made may be another one than who makes it, and
 		// the plan is the same for both.
 		"a new cluster":          {nil, map[string]string{"full-creator": "", "full-admin-platform": platform}},
-		"made by another caller": {map[string]any{"clusterName": "full", "creator": "arn:other"}, map[string]string{"full-creator": "arn:other", "full-admin-platform": platform}},
-		"made by an admin":       {map[string]any{"creator": platform}, map[string]string{"full-creator": platform}},
-		"made by an older core":  {map[string]any{"clusterName": "full"}, map[string]string{"full-admin-platform": platform}},
+		"made by another caller": {madeBy("arn:other"), map[string]string{"full-creator": "arn:other", "full-admin-platform": platform}},
+		"made by an admin":       {madeBy(platform), map[string]string{"full-creator": platform}},
+		"made by an older core": {
+			map[string]any{"urn:pulumi:s::p::aws:eks/cluster:Cluster::full": controlPlane(true)},
+			map[string]string{"full-admin-platform": platform},
+		},
 	} {
-		t.Run(name, func(t *testing.T) { assert.DeepEqual(t, entries(t, c, test.last), test.want) })
+		t.Run(name, func(t *testing.T) { assert.DeepEqual(t, entries(t, c, test.had), test.want) })
 	}
 }

@@ -27,7 +27,8 @@ type Resource struct {
 }
 
 // Recorder implements pulumi.MockResourceMonitor. The zero value answers
-// registrations with their inputs and refuses every invoke.
+// registrations with their inputs, and refuses every invoke but the one that reads the
+// stack's state, which has nothing.
 type Recorder struct {
 	// Outputs adds properties to a registered resource's state, by type token.
 	Outputs map[string]resource.PropertyMap

@@ -18,7 +18,8 @@ import (
 )
 
 // builder registers what a cluster consists of in one cloud.
-type builder func(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handoff.Handoff, error)
+// The resources are those that its state had before.
+type builder func(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner, had live.Resources) (handoff.Handoff, error)
 
 // builders are the clouds. A cloud is added here, and nowhere else in the stacks.
 func builders() map[config.Provider]builder {
@@ -36,14 +37,18 @@ func Run(ctx *pulumi.Context, c, hub *config.Cluster, backend string) error {
 		}
 		return fmt.Errorf("core of %s: cloud provider %q is not known; use %s", c.Name, c.Cloud.Provider, strings.Join(known, " or "))
 	}
-	if err := refuseImpossible(ctx, c); err != nil {
+	had, err := live.Read(ctx)
+	if err != nil {
+		return fmt.Errorf("core of %s: %w", c.Name, err)
+	}
+	if err := refuseImpossible(c, had); err != nil {
 		return fmt.Errorf("core of %s: %w", c.Name, err)
 	}
 	own, err := owner.New(ctx, backend)
 	if err != nil {
 		return fmt.Errorf("core of %s: %w", c.Name, err)
 	}
-	made, err := build(ctx, c, hub, own)
+	made, err := build(ctx, c, hub, own, had)
 	if err != nil {
 		return fmt.Errorf("core of %s: %w", c.Name, err)
 	}
@@ -63,12 +68,8 @@ func Live(c *config.Cluster, all live.Resources) *config.Live {
 
 // refuseImpossible fails when the file asks the live cluster for what it can never
 // become. The driver has said so before, with the file's text; plain Pulumi has not.
-func refuseImpossible(ctx *pulumi.Context, c *config.Cluster) error {
-	all, err := live.Read(ctx)
-	if err != nil {
-		return err
-	}
-	if err := config.Compare(Live(c, all), c).Problems(c).Err(); err != nil {
+func refuseImpossible(c *config.Cluster, had live.Resources) error {
+	if err := config.Compare(Live(c, had), c).Problems(c).Err(); err != nil {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
 	return nil

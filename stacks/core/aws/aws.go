@@ -15,14 +15,16 @@ import (
 	"tombolo/components/network"
 	"tombolo/config"
 	"tombolo/internal/names"
+	"tombolo/stacks/core/live"
 	"tombolo/stacks/handoff"
 	"tombolo/stacks/owner"
 )
 
 // Build registers what the cluster consists of and returns the hand-off. It fails
 // before anything is made when the credentials are of another account than the
-// cluster file's. The hub is the cluster that config.LoadHub returns.
-func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handoff.Handoff, error) {
+// cluster file's. The hub is the cluster that config.LoadHub returns; had is what the
+// state of the stack had before.
+func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner, had live.Resources) (handoff.Handoff, error) {
 	none := handoff.Handoff{}
 	provider, err := NewProvider(ctx, c.Cloud, owned(c, own), own.Before())
 	if err != nil {
@@ -33,20 +35,19 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handof
 		return none, err
 	}
 	opts := pulumi.Provider(provider)
-	creator, err := creatorOf(ctx, c, caller, opts)
+	have := made{had}
+	creator, err := creatorOf(ctx, c, caller, have, opts)
 	if err != nil {
 		return none, err
 	}
-	if err := refuseStrangers(ctx, c, own, opts); err != nil {
+	if err := refuseStrangers(ctx, c, own, have, opts); err != nil {
 		return none, err
 	}
-	net, err := newNetwork(ctx, c, opts)
+	net, err := newNetwork(ctx, c, have, opts)
 	if err != nil {
 		return none, err
 	}
-	args := clusterArgs(c, partition, net)
-	args.Creator = creator
-	cluster, err := eks.NewCluster(ctx, c.Name, args, opts)
+	cluster, err := newCluster(ctx, c, partition, net, have, creator, opts)
 	if err != nil {
 		return none, err
 	}
@@ -147,13 +148,28 @@ func Guard(ctx *pulumi.Context, file string, cloud config.Cloud, provider *aws.P
 
 // newNetwork makes the network of the cluster file, or looks up the existing one
 // that it names.
-func newNetwork(ctx *pulumi.Context, c *config.Cluster, opts ...pulumi.ResourceOption) (*network.Network, error) {
+func newNetwork(ctx *pulumi.Context, c *config.Cluster, have made, opts ...pulumi.ResourceOption) (*network.Network, error) {
 	if existing := c.Network.Existing; existing != nil {
 		return network.NewExisting(ctx, c.Name, existingArgs(existing), opts...)
 	}
-	args, err := vpcArgs(c)
+	args, err := vpcArgs(c, have)
 	if err != nil {
 		return nil, err
 	}
 	return network.NewVPC(ctx, c.Name, args, opts...)
+}
+
+// newCluster makes the cluster in the network. What EKS cannot change in place of one
+// that exists stays: the zones of its control plane, and node groups with their size.
+func newCluster(ctx *pulumi.Context, c *config.Cluster, partition string, net *network.Network, have made, creator *eks.Creator, provider pulumi.ResourceOrInvokeOption) (*eks.Cluster, error) {
+	args := clusterArgs(c, partition, net)
+	args.Creator = creator
+	var err error
+	if args.ControlPlaneSubnetIDs, err = controlPlaneSubnets(ctx, c, net, have, provider); err != nil {
+		return nil, err
+	}
+	if err := findGroups(ctx, c, net, have, args.NodeGroups, provider); err != nil {
+		return nil, err
+	}
+	return eks.NewCluster(ctx, c.Name, args, provider)
 }

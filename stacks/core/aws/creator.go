@@ -3,7 +3,6 @@ package aws
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -12,49 +11,24 @@ import (
 	"tombolo/config"
 )
 
-// creatorKey is the output with the principal that made the cluster, and has an access
-// entry of core's. An older core does not have it: there EKS has made the entry.
-const creatorKey = "creator"
-
 // creatorOf is the IAM principal that makes the cluster, or has made it; nil where EKS has
-// made it an admin by itself. Whoever runs core later does not change it, which is why
-// it is an output: the stack's own last ones tell. A preview of a new cluster does not
-// know who will make it.
-func creatorOf(ctx *pulumi.Context, c *config.Cluster, callerARN string, opts pulumi.InvokeOption) (*eks.Creator, error) {
-	known, made, err := lastCreator(ctx)
+// made it an admin by itself, as it did for clusters of an older core. Whoever runs
+// core later does not change it: the access entry in the state tells. A preview of a new
+// cluster does not know who will make it.
+func creatorOf(ctx *pulumi.Context, c *config.Cluster, callerARN string, have made, opts pulumi.InvokeOption) (*eks.Creator, error) {
+	known := have.creator(c.Name)
 	switch {
-	case err != nil || made && known == "":
-		return nil, err
+	case known == "" && have.adminByEKS():
+		return nil, nil
 	case known == "" && ctx.DryRun():
 		return &eks.Creator{}, nil
 	case known == "":
-		known, err = principal(ctx, callerARN, opts)
-	}
-	if err != nil {
-		return nil, err
-	}
-	ctx.Export(creatorKey, pulumi.String(known)) // now, so that a run that fails tells it too
-	return &eks.Creator{ARN: known}, refusePreviewer(c, known)
-}
-
-// lastCreator reads the stack's own outputs: who has made the cluster, where that is
-// known, and whether it was made.
-func lastCreator(ctx *pulumi.Context) (creator string, made bool, err error) {
-	name := strings.Join([]string{ctx.Organization(), ctx.Project(), ctx.Stack()}, "/")
-	self, err := pulumi.NewStackReference(ctx, name, nil)
-	if err != nil {
-		return "", false, fmt.Errorf("read the last outputs of stack %s: %w", ctx.Stack(), err)
-	}
-	found := map[string]any{}
-	for _, key := range []string{creatorKey, "clusterName"} {
-		details, err := self.GetOutputDetails(key)
-		if err != nil {
-			return "", false, fmt.Errorf("read the last outputs of stack %s: %w", ctx.Stack(), err)
+		var err error
+		if known, err = principal(ctx, callerARN, opts); err != nil {
+			return nil, err
 		}
-		found[key] = details.Value
 	}
-	creator, _ = found[creatorKey].(string)
-	return creator, found["clusterName"] != nil, nil
+	return &eks.Creator{ARN: known}, refusePreviewer(c, known)
 }
 
 // refusePreviewer says what EKS would otherwise say after ten minutes: a principal has

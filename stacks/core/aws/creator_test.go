@@ -12,6 +12,7 @@ import (
 	"tombolo/components/eks"
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks/core/live"
 )
 
 // The caller is a session of a role with a path, as those of IAM Identity Center have
@@ -21,51 +22,54 @@ const (
 	callerRole = "arn:aws:iam::111122223333:role/aws-reserved/sso.amazonaws.com/AWSReservedSSO_ops_0123"
 )
 
-// found runs creatorOf on a stack that has these outputs.
-func found(t *testing.T, c *config.Cluster, last map[string]any, refused error, opts ...pulumi.RunOption) (creator *eks.Creator, err error) {
+// found runs creatorOf on a stack whose state has these resources.
+func found(t *testing.T, c *config.Cluster, had live.Resources, refused error, opts ...pulumi.RunOption) (creator *eks.Creator, err error) {
 	t.Helper()
-	r := &recorder.Recorder{
-		Outputs: map[string]resource.PropertyMap{"pulumi:pulumi:StackReference": {"outputs": resource.NewProperty(resource.NewPropertyMapFromMap(last))}},
-		Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
-			"aws:iam/getSessionContext:getSessionContext": func(args resource.PropertyMap) (resource.PropertyMap, error) {
-				assert.Check(t, args["arn"].StringValue() == callerARN)
-				return resource.NewPropertyMapFromMap(map[string]any{
-					"arn": callerARN, "id": callerARN, "issuerArn": callerRole, "issuerId": "AROA", "issuerName": "x", "sessionName": "someone",
-				}), refused
-			},
+	r := &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
+		"aws:iam/getSessionContext:getSessionContext": func(args resource.PropertyMap) (resource.PropertyMap, error) {
+			assert.Check(t, args["arn"].StringValue() == callerARN)
+			return resource.NewPropertyMapFromMap(map[string]any{
+				"arn": callerARN, "id": callerARN, "issuerArn": callerRole, "issuerId": "AROA", "issuerName": "x", "sessionName": "someone",
+			}), refused
 		},
-	}
+	}}
 	err = r.Run("demo-core", func(ctx *pulumi.Context) error {
 		provider, err := aws.NewProvider(ctx, "aws", nil)
 		if err != nil {
 			return err
 		}
-		creator, err = creatorOf(ctx, c, callerARN, pulumi.Provider(provider))
+		creator, err = creatorOf(ctx, c, callerARN, made{had}, pulumi.Provider(provider))
 		return err
 	}, opts...)
 	return creator, err
 }
 
 func TestCreatorOf(t *testing.T) {
+	controlPlane := func(access map[string]any) live.Resource {
+		return live.Resource{Type: clusterToken, Name: "demo", Outputs: live.Props{"accessConfig": access}}
+	}
+	ours := controlPlane(map[string]any{"bootstrapClusterCreatorAdminPermissions": false})
+	entry := live.Resource{Type: accessEntryToken, Name: "demo-creator", Outputs: live.Props{"principalArn": "arn:other"}}
 	for name, test := range map[string]struct {
-		last    map[string]any
+		had     live.Resources
 		preview bool
 		want    *eks.Creator
 	}{
 		"a new cluster":                         {nil, false, &eks.Creator{ARN: callerRole}},
 		"a preview of a new cluster":            {nil, true, &eks.Creator{}},
-		"after a first up that failed":          {map[string]any{"creator": "arn:other"}, false, &eks.Creator{ARN: "arn:other"}},
-		"a cluster that another caller made":    {map[string]any{"clusterName": "demo", "creator": "arn:other"}, false, &eks.Creator{ARN: "arn:other"}},
-		"a preview of it":                       {map[string]any{"clusterName": "demo", "creator": "arn:other"}, true, &eks.Creator{ARN: "arn:other"}},
-		"a cluster of an older core":            {map[string]any{"clusterName": "demo"}, false, nil},
-		"a preview of a cluster of an old core": {map[string]any{"clusterName": "demo"}, true, nil},
+		"after an up that did not get there":    {live.Resources{ours}, false, &eks.Creator{ARN: callerRole}},
+		"a cluster that another caller made":    {live.Resources{ours, entry}, false, &eks.Creator{ARN: "arn:other"}},
+		"a preview of it":                       {live.Resources{ours, entry}, true, &eks.Creator{ARN: "arn:other"}},
+		"a cluster of an older core":            {live.Resources{controlPlane(map[string]any{"bootstrapClusterCreatorAdminPermissions": true})}, false, nil},
+		"one that says nothing":                 {live.Resources{controlPlane(nil)}, false, nil},
+		"a preview of a cluster of an old core": {live.Resources{controlPlane(nil)}, true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var opts []pulumi.RunOption
 			if test.preview {
 				opts = append(opts, recorder.Preview)
 			}
-			got, err := found(t, &config.Cluster{}, test.last, nil, opts...)
+			got, err := found(t, &config.Cluster{Name: "demo"}, test.had, nil, opts...)
 			assert.NilError(t, err)
 			assert.DeepEqual(t, got, test.want)
 		})

@@ -101,7 +101,9 @@ func (r *reader) network() {
 		r.knows("ExistingNetwork.VPC", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets")
 		return
 	}
-	n.CIDR = r.made(vpcToken, "vpc").Text("cidrBlock")
+	if n.CIDR = r.made(vpcToken, "vpc").Text("cidrBlock"); n.CIDR == "" {
+		return
+	}
 	n.Zones = r.zones()
 	switch gateways := len(r.all.OfType(natToken)); {
 	case gateways == 0:
@@ -147,7 +149,10 @@ func (r *reader) controlPlane() {
 	k.Version, k.Logs = r.cluster.Text("version"), r.cluster.Texts("enabledClusterLogTypes")
 	k.Endpoint.Private, k.Endpoint.Public = &private, access.Truth("endpointPublicAccess")
 	k.LogRetentionDays = r.made(logGroupToken, "logs").Number("retentionInDays")
-	r.knows("Kubernetes.Version", "Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Endpoint.Private", "Endpoint.Public")
+	if k.Version != "" {
+		r.knows("Kubernetes.Version")
+	}
+	r.knows("Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Endpoint.Private", "Endpoint.Public")
 	if k.Endpoint.Public && r.file.Kubernetes.Endpoint.Public { // EKS keeps blocks for a public endpoint that is off
 		k.Endpoint.AllowedCIDRs = access.Texts("publicAccessCidrs")
 		r.knows("Endpoint.AllowedCIDRs")
@@ -170,6 +175,12 @@ func (r *reader) encryption() {
 
 func (r *reader) access() {
 	k := &r.out.Cluster.Kubernetes
+	creator := made{r.all}.creator(r.out.Cluster.Name)
+	for _, admin := range r.file.Kubernetes.Admins {
+		if admin.PrincipalARN == creator { // a principal has one entry
+			k.Admins = append(k.Admins, admin)
+		}
+	}
 	for _, entry := range r.all.OfType(accessEntryToken) {
 		for prefix, principals := range map[string]*[]config.Principal{"-admin-": &k.Admins, "-previewer-": &k.Previewers} {
 			if name, ok := strings.CutPrefix(entry.Name, r.out.Cluster.Name+prefix); ok {

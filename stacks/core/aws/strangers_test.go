@@ -65,9 +65,9 @@ func TestRefuseStrangers(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			state := map[string]any{"urn:1": map[string]any{"type": owner.Type, "outputs": map[string]any{}}}
+			state := map[string]any{"urn:pulumi:s::p::owner::o": map[string]any{"type": owner.Type, "outputs": map[string]any{}}}
 			if test.has {
-				state["urn:2"] = map[string]any{"type": "aws:ec2/vpc:Vpc", "outputs": map[string]any{"secret": resource.MakeSecret(resource.NewProperty("s"))}}
+				state["urn:pulumi:s::p::vpc::v"] = map[string]any{"type": "aws:ec2/vpc:Vpc", "outputs": map[string]any{"secret": resource.MakeSecret(resource.NewProperty("s"))}}
 			}
 			r := &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
 				"aws:eks/getClusters:getClusters": answering(map[string]any{"id": "e", "names": test.clusters}),
@@ -79,7 +79,11 @@ func TestRefuseStrangers(t *testing.T) {
 			}}
 			c := &config.Cluster{Name: "demo", Cloud: config.Cloud{Account: "111122223333"}}
 			err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-				return refuseStrangers(ctx, c, owner.Owner{ID: "ours"}, pulumi.Parent(nil))
+				had, err := live.Read(ctx)
+				if err != nil {
+					return err
+				}
+				return refuseStrangers(ctx, c, owner.Owner{ID: "ours"}, made{had}, pulumi.Parent(nil))
 			})
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("error %v, want %q", err, test.want)

@@ -1,0 +1,82 @@
+package aws
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"tombolo/config"
+	"tombolo/stacks/core/live"
+)
+
+// made is what the state of the own stack says that earlier runs made. AWS lets some
+// of it never change, and the cluster file does not tell it: the zones that the control
+// plane was made in, the blocks that subnets have, the names of node groups.
+type made struct{ live.Resources }
+
+// begun says whether the state has a resource of AWS. The stack's outputs would not
+// tell: a first up that was killed has none.
+func (m made) begun() bool {
+	return slices.ContainsFunc(m.Resources, func(r live.Resource) bool { return strings.HasPrefix(r.Type, "aws:") })
+}
+
+// subnets are the subnets that the cluster's own network has, for each zone.
+func (m made) subnets(cluster string) []config.SubnetPlan {
+	byZone := map[string]*config.SubnetPlan{}
+	for _, r := range m.OfType(subnetToken) {
+		block, err := netip.ParsePrefix(r.Outputs.Text("cidrBlock"))
+		if err != nil {
+			continue
+		}
+		zone := r.Outputs.Text("availabilityZone")
+		plan := byZone[zone]
+		if plan == nil {
+			plan = &config.SubnetPlan{Zone: zone}
+			byZone[zone] = plan
+		}
+		switch r.Name {
+		case cluster + "-private-" + zone:
+			plan.Private = block
+		case cluster + "-public-" + zone:
+			plan.Public = block
+		}
+	}
+	var out []config.SubnetPlan
+	for _, plan := range byZone {
+		out = append(out, *plan)
+	}
+	return out
+}
+
+// subnetZone is the zone of a subnet that core made, "" for others.
+func (m made) subnetZone(id string) string {
+	for _, r := range m.OfType(subnetToken) {
+		if strings.HasSuffix(r.Outputs.Text("arn"), "/"+id) {
+			return r.Outputs.Text("availabilityZone")
+		}
+	}
+	return ""
+}
+
+// controlPlaneSubnets are the subnets of the control plane; none when there is none yet.
+func (m made) controlPlaneSubnets() []string {
+	for _, r := range m.OfType(clusterToken) {
+		return r.Outputs.In("vpcConfig").Texts("subnetIds")
+	}
+	return nil
+}
+
+// adminByEKS says that there is a control plane whose creator EKS has made an admin. The
+// provider keeps the argument as it was given; EKS's own default is true.
+func (m made) adminByEKS() bool {
+	for _, r := range m.OfType(clusterToken) {
+		given, ok := r.Outputs.In("accessConfig")["bootstrapClusterCreatorAdminPermissions"].(bool)
+		return given || !ok
+	}
+	return false
+}
+
+// creator is the principal with the creator's access entry, "" when there is none yet.
+func (m made) creator(cluster string) string {
+	return m.Named(accessEntryToken, cluster+"-creator").Outputs.Text("principalArn")
+}
