@@ -109,7 +109,9 @@ type Network struct {
 	// zones need /22.
 	CIDR string `yaml:"cidr,omitempty"`
 	// Zones to use, at least two, all of the region, such as eu-central-1a.
-	// Their order decides which addresses each gets: add new ones at the end.
+	// Their order decides which addresses each gets. The subnets of a live cluster stay
+	// where they are; one more zone gets new subnets, for nodes, and the control plane
+	// keeps the zones that it was made in.
 	Zones []string `yaml:"zones,omitempty"`
 	// NAT is none, single or per-zone. Default single.
 	NAT NAT `yaml:"nat,omitempty"`
@@ -126,7 +128,8 @@ type ExistingNetwork struct {
 	// VPC id, vpc-….
 	VPC string `yaml:"vpc"`
 	// PrivateSubnets for nodes and the control plane, at least two, in
-	// different zones.
+	// different zones. The control plane of a live cluster uses those in the zones that
+	// it was made in.
 	PrivateSubnets []string `yaml:"privateSubnets"`
 	// PublicSubnets for public load balancers. Default: none.
 	PublicSubnets []string `yaml:"publicSubnets,omitempty"`
@@ -240,8 +243,8 @@ type Size struct {
 	Min *int `yaml:"min,omitempty"`
 	// Max is the largest size, at least 1. Default: the larger of Min and Desired.
 	Max *int `yaml:"max,omitempty"`
-	// Desired is the size at the start; an autoscaler may change it later.
-	// Default: Min.
+	// Desired is the size at the start. After that the group keeps the size that
+	// it has, whatever an autoscaler has made of it, within Min and Max. Default: Min.
 	Desired *int `yaml:"desired,omitempty"`
 }
 
