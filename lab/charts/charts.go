@@ -2,10 +2,12 @@
 // directories of a folder, the same bytes for the same content, and serves
 // them with an index.
 //
-// Most charts stand in for an upstream one. Such a folder holds
-// Chart.yaml with the version that the platform tree pins, values.yaml, and a
-// values.schema.json that knows the upstream chart's values which this project
-// sets, and no other; what it renders is in the folder shared.
+// Most charts stand in for an upstream one. Such a folder holds Chart.yaml with
+// the version that the platform tree pins, values.yaml, and in additions.json what
+// the chart requires beside its facts; what it renders is in the folder shared.
+// The schema of its values is made from the facts of that version in
+// tools/upstream/facts when it is packaged: it takes the keys and types that the
+// upstream chart takes, and no other.
 package charts
 
 import (

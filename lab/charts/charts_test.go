@@ -4,12 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -59,16 +57,23 @@ func TestArchive(t *testing.T) {
 // names of the files in a chart's archive.
 func names(t *testing.T, c Chart) []string {
 	t.Helper()
+	return slices.Sorted(maps.Keys(contents(t, c)))
+}
+
+// contents of a chart's archive.
+func contents(t *testing.T, c Chart) map[string][]byte {
+	t.Helper()
 	zip, err := gzip.NewReader(bytes.NewReader(c.Archive))
 	assert.NilError(t, err)
-	var names []string
+	out := map[string][]byte{}
 	for in := tar.NewReader(zip); ; {
 		h, err := in.Next()
 		if errors.Is(err, io.EOF) {
-			return names
+			return out
 		}
 		assert.NilError(t, err)
-		names = append(names, h.Name)
+		out[h.Name], err = io.ReadAll(in)
+		assert.NilError(t, err)
 	}
 }
 
@@ -130,50 +135,3 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestSchemas holds the schemas closed: a value that one does not know is an
-// error, on every level.
-func TestSchemas(t *testing.T) {
-	files, err := filepath.Glob("*/Chart.yaml")
-	assert.NilError(t, err)
-	for _, file := range files {
-		name := filepath.Dir(file)
-		data, err := os.ReadFile(filepath.Join(name, "values.schema.json"))
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		var schema map[string]any
-		if err := json.Unmarshal(data, &schema); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if properties, _ := schema["properties"].(map[string]any); properties["global"] == nil {
-			t.Errorf("%s: the schema has no global, which Helm adds", name)
-		}
-		for _, open := range openSchemas(schema, "") {
-			t.Errorf("%s: the schema is open at %q", name, open)
-		}
-	}
-}
-
-// openSchemas are the paths of objects that take any key.
-func openSchemas(schema map[string]any, at string) []string {
-	if at == "/global" {
-		return nil
-	}
-	var open []string
-	additional, limited := schema["additionalProperties"]
-	if schema["type"] == "object" && (!limited || additional == true) {
-		open = append(open, at)
-	}
-	if items, ok := schema["items"].(map[string]any); ok {
-		open = append(open, openSchemas(items, at+"[]")...)
-	}
-	properties, _ := schema["properties"].(map[string]any)
-	for name, property := range properties {
-		if p, ok := property.(map[string]any); ok {
-			open = append(open, openSchemas(p, at+"/"+name)...)
-		}
-	}
-	return open
-}

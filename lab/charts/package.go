@@ -41,7 +41,8 @@ func (c Chart) Digest() string {
 }
 
 // Package packages a chart directory. One without templates of its own gets
-// the shared files, such as templates/deployment.yaml; shared may be nil.
+// the shared files, such as templates/deployment.yaml; shared may be nil. A
+// stand-in gets the schema of its values.
 func Package(dir, shared fs.FS) (Chart, error) {
 	raw, err := fs.ReadFile(dir, "Chart.yaml")
 	if err != nil {
@@ -58,6 +59,9 @@ func Package(dir, shared fs.FS) (Chart, error) {
 	}
 	content, err := content(dir, shared)
 	if err != nil {
+		return Chart{}, fmt.Errorf("package chart %s: %w", c.Name, err)
+	}
+	if err := addSchema(content, c); err != nil {
 		return Chart{}, fmt.Errorf("package chart %s: %w", c.Name, err)
 	}
 	if c.Archive, err = archive(content, c.Name); err != nil {

@@ -42,13 +42,21 @@ func TestReleases(t *testing.T) {
 				values = merged(values, published.Values)
 			}
 			values = merged(values, r.Spec.Values)
-			schema, err := jsonschema.Compile(filepath.Join(spec.Chart, "values.schema.json"))
-			assert.NilError(t, err)
-			if err := schema.Validate(values); err != nil {
+			if err := schemaOf(t, spec.Chart).Validate(values); err != nil {
 				t.Errorf("%s: %#v", r.file, err)
 			}
 		})
 	}
+}
+
+// schemaOf is the schema in a packaged chart.
+func schemaOf(t *testing.T, chart string) *jsonschema.Schema {
+	t.Helper()
+	c, err := Package(os.DirFS(chart), os.DirFS(shared))
+	assert.NilError(t, err)
+	schema, err := jsonschema.CompileString(chart, string(contents(t, c)[chart+"/"+schemaFile]))
+	assert.NilError(t, err)
+	return schema
 }
 
 func read(t *testing.T, file string, into any) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
 	"gopkg.in/yaml.v3"
 	"gotest.tools/v3/assert"
 
@@ -136,10 +135,8 @@ func TestLabsValues(t *testing.T) {
 				t.Errorf("%s: no release in %s has its values", a.Name, a.Namespace)
 				continue
 			}
-			schema, err := jsonschema.Compile(r.Spec.Chart.Spec.Chart + "/values.schema.json")
-			assert.NilError(t, err)
 			given := merged(plain(t, a.Values(c.AddonFacts(), a.Options, made())), r.Spec.Values)
-			if err := schema.Validate(given); err != nil {
+			if err := schemaOf(t, r.Spec.Chart.Spec.Chart).Validate(given); err != nil {
 				t.Errorf("%s in cluster %s: %#v", r.file, name, err)
 			}
 		}

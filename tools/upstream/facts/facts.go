@@ -113,27 +113,18 @@ func Definition(name string) (Fields, bool, error) {
 // CheckValues says which of the values the chart does not take, or in another
 // type. A dependency's values count when there are facts of that chart.
 func (c Chart) CheckValues(values map[string]any) ([]string, error) {
-	all, err := All()
+	taken, err := c.taken()
 	if err != nil {
 		return nil, err
 	}
-	problems := c.checkValues(values, "")
-	for _, d := range all {
-		inner, ok := values[d.Name].(map[string]any)
-		if ok && slices.Contains(c.Dependencies, d.Name) {
-			problems = append(problems, d.checkValues(inner, "")...)
-		}
-	}
-	return problems, nil
+	c.Values = taken
+	return c.checkValues(values, ""), nil
 }
 
 func (c Chart) checkValues(values map[string]any, at string) []string {
 	var problems []string
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		path := strings.TrimPrefix(at+"/"+key, "/")
-		if at == "" && (key == "global" || slices.Contains(c.Dependencies, key)) {
-			continue // another chart's
-		}
 		kind, known := c.Values[path]
 		inner, isMap := values[key].(map[string]any)
 		switch {
@@ -170,10 +161,7 @@ func (f Fields) object(object map[string]any, at string) []string {
 		problems = append(problems, f.value(object[key], path)...)
 	}
 	for _, path := range slices.Sorted(maps.Keys(f)) {
-		parent, key := "", path
-		if i := strings.LastIndex(path, "/"); i >= 0 {
-			parent, key = path[:i], path[i+1:]
-		}
+		parent, key := split(path)
 		if parent == at && strings.HasSuffix(f[path], "!") && !has(object, key) {
 			problems = append(problems, path+": the definition requires it")
 		}

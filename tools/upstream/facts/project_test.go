@@ -2,7 +2,6 @@ package facts_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -179,60 +178,6 @@ func TestObjects(t *testing.T) {
 		"ExternalSecret.external-secrets.io/v1", "ClusterSecretStore.external-secrets.io/v1",
 	} {
 		assert.Check(t, checked[name], name)
-	}
-}
-
-// TestStandIns: the lab's stand-in charts know no value that upstream's do not,
-// and none in another type.
-func TestStandIns(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(root, "lab/charts/*/Chart.yaml"))
-	assert.NilError(t, err)
-	all, err := facts.All()
-	assert.NilError(t, err)
-	for _, file := range files {
-		name := filepath.Base(filepath.Dir(file))
-		if name == "cluster-reporter" {
-			continue // the lab's own
-		}
-		i := slices.IndexFunc(all, func(c facts.Chart) bool { return c.Name == name })
-		if i < 0 {
-			t.Errorf("no facts of %s", name)
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(filepath.Dir(file), "values.schema.json"))
-		assert.NilError(t, err)
-		var schema map[string]any
-		assert.NilError(t, json.Unmarshal(data, &schema))
-		known(t, all[i], schema, "")
-	}
-}
-
-// types of a schema that stand for a type of a value. A map and a value of any
-// type have no more to compare.
-var types = map[string]string{
-	facts.String: "string", facts.Integer: "integer", facts.Number: "number", facts.Boolean: "boolean",
-	facts.Object: "object", facts.List: "array",
-}
-
-func known(t *testing.T, c facts.Chart, schema map[string]any, at string) {
-	t.Helper()
-	properties, _ := schema["properties"].(map[string]any)
-	for key, p := range properties {
-		if at == "" && (key == "global" || slices.Contains(c.Dependencies, key)) {
-			continue
-		}
-		property, _ := p.(map[string]any)
-		path := strings.TrimPrefix(at+"/"+key, "/")
-		kind, ok := c.Values[path]
-		given, _ := property["type"].(string)
-		switch {
-		case !ok:
-			t.Errorf("the stand-in of %s takes %s, the chart does not", c.Name, path)
-		case given != "" && types[kind] != "" && given != types[kind]:
-			t.Errorf("the stand-in of %s takes %s as %s, the chart as %s", c.Name, path, given, kind)
-		case kind == facts.Object:
-			known(t, c, property, path)
-		}
 	}
 }
 
