@@ -5,6 +5,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,11 +20,14 @@ import (
 // each, which takes seconds.
 const openTimeout = 2 * time.Minute
 
-// Narrow and Wide are widths of windows, in pixels; Chromium's least is 500.
+// Narrow and Wide are widths of windows, in pixels: a phone's and a laptop's.
 const (
-	Narrow = 500
-	Wide   = 1280
+	Narrow = 400
+	Wide   = 1200
 )
+
+// leastWindow is Chromium's narrowest window, in pixels. A narrower one is a frame in it.
+const leastWindow = 500
 
 // find finds the browser: TOMBOLO_BROWSER, or Chromium by its usual names.
 func find(t *testing.T) string {
@@ -43,6 +47,9 @@ func find(t *testing.T) string {
 func Open(t *testing.T, page string, width int) (dom, complaints string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.html")
+	if width < leastWindow {
+		page = framed(page, width)
+	}
 	assert.NilError(t, os.WriteFile(path, []byte(page), 0o644))
 	ctx, cancel := context.WithTimeout(t.Context(), openTimeout)
 	defer cancel()
@@ -60,6 +67,32 @@ func Open(t *testing.T, page string, width int) (dom, complaints string) {
 	}
 	return out.String(), complaints
 }
+
+// framed is a page in a frame of a width. What a script has written down of the page as
+// data-seen is written down of the frame.
+func framed(page string, width int) string {
+	return fmt.Sprintf(`<!DOCTYPE html><html><body style="margin: 0"><iframe id="frame" style="width: %dpx; height: 900px; border: 0" srcdoc="%s"></iframe>`+
+		`<script>addEventListener("load", () => {
+		const seen = document.getElementById("frame").contentDocument.body.dataset.seen;
+		if (seen !== undefined) document.body.dataset.seen = seen;
+	});</script></body></html>`, width, html.EscapeString(page))
+}
+
+// Readable is a function in JavaScript that counts the cells of tables that cannot be read
+// well: those that are narrower than what they hold and narrower than 6 rem, or that have
+// no heading to be seen, neither above the column nor in the cell.
+const Readable = `function unreadable() {
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    return Array.from(document.querySelectorAll("td, tbody th")).filter((cell) => {
+      if (!cell.checkVisibility() || !cell.textContent.trim()) return false;
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const lines = new Set(Array.from(range.getClientRects()).map((r) => Math.round(r.top / 8))).size;
+      const headed = cell.tagName === "TH" || getComputedStyle(cell, "::before").content !== "none" ||
+        cell.closest("table").querySelector("thead th")?.checkVisibility();
+      return cell.scrollWidth > cell.clientWidth + 1 || lines > 2 && cell.clientWidth < 6 * rem || !headed;
+    }).length;
+  }`
 
 // Visited is a page with a script at its end, which stands for a person's hands
 // and eyes.

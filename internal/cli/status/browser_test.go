@@ -16,6 +16,7 @@ import (
 // visit is a script that a person's hands stand for: it looks for a cluster by
 // its name, then for those with problems, and writes down what it saw.
 const visit = `(function () {
+    ` + browser.Readable + `
     const seen = [];
     const note = (what) => seen.push(what + ": " + document.getElementById("shown").textContent);
     note("all");
@@ -28,6 +29,8 @@ const visit = `(function () {
     document.getElementById("trouble").click();
     note("in trouble");
     document.getElementById("trouble").click();
+    document.querySelectorAll("summary").forEach((e) => e.click());
+    seen.push("unreadable: " + unreadable());
     const page = document.documentElement;
     seen.push("too wide: " + (page.scrollWidth > page.clientWidth));
     seen.push("picture: " + (document.querySelector("svg").getBoundingClientRect().width > 100));
@@ -43,8 +46,8 @@ func TestPageInABrowser(t *testing.T) {
 	for _, width := range []int{browser.Narrow, browser.Wide} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			dom, complaints := browser.Open(t, page, width)
-			want := `data-seen="all: 6 of 6 shown; named demo: 1 of 6 shown; in trouble: 4 of 6 shown; ` +
-				`too wide: false; picture: true; loaded: 0"`
+			want := `data-seen="all: 11 of 11 shown; named demo: 1 of 11 shown; in trouble: 7 of 11 shown; ` +
+				`unreadable: 0; too wide: false; picture: true; loaded: 0"`
 			if !strings.Contains(dom, want) {
 				_, seen, _ := strings.Cut(dom, "data-seen=")
 				t.Errorf("want %s, got %.300s", want, seen)
