@@ -64,7 +64,7 @@ func Live(c *config.Cluster, all live.Resources) *config.Live {
 // refuseImpossible fails when the file asks the live cluster for what it can never
 // become. The driver has said so before, with the file's text; plain Pulumi has not.
 func refuseImpossible(ctx *pulumi.Context, c *config.Cluster) error {
-	all, err := live.Read(ctx)
+	all, err := live.Read(ctx, aws.LiveKeys())
 	if err != nil {
 		return err
 	}

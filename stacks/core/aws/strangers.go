@@ -114,7 +114,7 @@ func outlives(arn string) bool {
 // hasCloud says whether the state of the own stack has a resource of AWS. Its outputs
 // would not tell: a first up that was killed has none.
 func hasCloud(ctx *pulumi.Context) (bool, error) {
-	all, err := live.Read(ctx)
+	all, err := live.Read(ctx, nil)
 	return slices.ContainsFunc(all, func(r live.Resource) bool { return strings.HasPrefix(r.Type, "aws:") }), err
 }
 

@@ -29,6 +29,15 @@ const (
 	endpointNamePrefix = "com.amazonaws."
 )
 
+// LiveKeys are the outputs of resources that Live looks at.
+func LiveKeys() []string {
+	return []string{
+		"addonName", "addonVersion", "arn", "availabilityZone", "blockDeviceMappings", "capacityType", "cidrBlock", "configurationValues",
+		"enabledClusterLogTypes", "encryptionConfig", "instanceTypes", "labels", "name", "principalArn", "privateSubnetIds", "publicSubnetIds",
+		"retentionInDays", "scalingConfig", "serviceName", "tagSpecifications", "taints", "version", "vpcConfig", "vpcId",
+	}
+}
+
 // Live is what the resources of a core stack tell of the cluster file that they were
 // made from, for a comparison with a file; nil when the stack has no control plane.
 // It is the inverse of what this package makes of a file: a key whose resources are not
