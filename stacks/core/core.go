@@ -37,7 +37,7 @@ func Run(ctx *pulumi.Context, c, hub *config.Cluster, backend string) error {
 		}
 		return fmt.Errorf("core of %s: cloud provider %q is not known; use %s", c.Name, c.Cloud.Provider, strings.Join(known, " or "))
 	}
-	had, err := live.Read(ctx)
+	had, err := live.Read(ctx, aws.LiveKeys())
 	if err != nil {
 		return fmt.Errorf("core of %s: %w", c.Name, err)
 	}

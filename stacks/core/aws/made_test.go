@@ -59,7 +59,7 @@ func reading(t *testing.T, state map[string]any, invokes map[string]func(resourc
 	}}
 	maps.Copy(r.Invokes, invokes)
 	return r.Run("demo-core", func(ctx *pulumi.Context) error {
-		had, err := live.Read(ctx)
+		had, err := live.Read(ctx, LiveKeys())
 		if err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ func TestRefuseStrangers(t *testing.T) {
 			}}
 			c := &config.Cluster{Name: "demo", Cloud: config.Cloud{Account: "111122223333"}}
 			err := r.Run("demo-core", func(ctx *pulumi.Context) error {
-				had, err := live.Read(ctx)
+				had, err := live.Read(ctx, LiveKeys())
 				if err != nil {
 					return err
 				}

@@ -4,6 +4,7 @@ package live
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -105,25 +106,45 @@ func (rs Resources) Named(token, name string) Resource {
 const ReadFunction = "pulumi:pulumi:readStackResourceOutputs"
 
 // Read reads the resources of the stack that the program is run for, as they were
-// before. It leaves no trace in the state; a stack that does not exist has none.
-func Read(ctx *pulumi.Context) (Resources, error) {
-	var state struct {
-		Outputs map[string]struct {
-			Type    string         `pulumi:"type"`
-			Outputs map[string]any `pulumi:"outputs"`
-		} `pulumi:"outputs"`
-	}
+// before, with the outputs of these keys. It leaves no trace in the state; a stack that
+// does not exist has none. Outputs of other keys are not looked at: some are secrets, and
+// some are references, which the engine cannot resolve before the program has registered
+// the resource.
+func Read(ctx *pulumi.Context, keys []string) (Resources, error) {
+	state := reflect.New(stateType(keys))
 	args := struct {
 		Stack string `pulumi:"stackName"`
 	}{ctx.Stack()}
-	// Some outputs are secrets, of which none is looked at.
-	if _, err := ctx.InvokePackageRaw(ReadFunction, args, &state, ""); err != nil {
+	if _, err := ctx.InvokePackageRaw(ReadFunction, args, state.Interface(), ""); err != nil {
 		return nil, fmt.Errorf("read the resources of stack %s from the state: %w", ctx.Stack(), err)
 	}
-	out := make(Resources, 0, len(state.Outputs))
-	for urn, r := range state.Outputs {
-		out = append(out, New(urn, r.Type, r.Outputs))
+	var out Resources
+	for urn, r := range state.Elem().Field(0).Seq2() {
+		outputs := Props{}
+		for i, key := range keys {
+			if value := r.Field(1).Field(i); !value.IsNil() {
+				outputs[key] = value.Interface()
+			}
+		}
+		out = append(out, New(urn.String(), r.Field(0).String(), outputs))
 	}
 	slices.SortFunc(out, func(a, b Resource) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
+}
+
+// stateType is the type that the SDK reads the resources into: a struct has only the
+// fields that are asked for.
+func stateType(keys []string) reflect.Type {
+	var outputs []reflect.StructField
+	for i, key := range keys {
+		outputs = append(outputs, field(fmt.Sprintf("Output%d", i), key, reflect.TypeFor[any]()))
+	}
+	resource := reflect.StructOf([]reflect.StructField{
+		field("Type", "type", reflect.TypeFor[string]()), field("Outputs", "outputs", reflect.StructOf(outputs)),
+	})
+	return reflect.StructOf([]reflect.StructField{field("Outputs", "outputs", reflect.MapOf(reflect.TypeFor[string](), resource))})
+}
+
+func field(name, key string, typ reflect.Type) reflect.StructField {
+	return reflect.StructField{Name: name, Type: typ, Tag: reflect.StructTag(fmt.Sprintf("pulumi:%q", key))}
 }

@@ -29,6 +29,16 @@ const (
 	endpointNamePrefix = "com.amazonaws."
 )
 
+// LiveKeys are the outputs of resources that Live and Build look at.
+func LiveKeys() []string {
+	return []string{
+		"accessConfig", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType", "cidrBlock",
+		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "instanceTypes", "labels", "name", "nodeGroupName", "nodeRoleArn",
+		"principalArn", "privateSubnetIds", "publicSubnetIds", "retentionInDays", "scalingConfig", "serviceName", "subnetIds",
+		"tagSpecifications", "taints", "version", "vpcConfig", "vpcId",
+	}
+}
+
 // Live is what the resources of a core stack tell of the cluster file that they were
 // made from, for a comparison with a file; nil when the stack has no control plane.
 // It is the inverse of what this package makes of a file: a key whose resources are not
