@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/blang/semver"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
@@ -20,6 +21,9 @@ import (
 	"tombolo/automation/fault"
 	"tombolo/internal/file"
 )
+
+// fetchTimeout bounds the fetch of one archive: a few hundred megabytes at most.
+const fetchTimeout = 20 * time.Minute
 
 // MirrorVariable is the environment variable with the mirror.
 const MirrorVariable = "TOMBOLO_PLUGIN_MIRROR"
@@ -96,6 +100,8 @@ func (f Fetcher) download(ctx context.Context, p Plugin) (path, from, sum string
 			Remedy: "name a mirror that has " + p.archive(f.Platform) + " in " + MirrorVariable + ", if this machine does not reach the internet", Err: err,
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
 	body, from, err := f.open(ctx, p)
 	if err != nil {
 		return failed(err)

@@ -7,6 +7,7 @@ package pulumicli
 import (
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -54,11 +55,13 @@ type CLI struct {
 	// selecting stacks, and installing plugins.
 	selecting   sync.Mutex
 	pluginsDone bool
+	// build says which plugins this program was built for.
+	build func() (*debug.BuildInfo, bool)
 }
 
 // New makes a CLI. Whether there is one shows with the first call.
 func New(o Options) *CLI {
-	return &CLI{Options: o, children: newChildren(o.Grace), command: o.Command}
+	return &CLI{Options: o, children: newChildren(o.Grace), command: o.Command, build: debug.ReadBuildInfo}
 }
 
 // Home is where the CLI keeps plugins and credentials, given what it is told about

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime/debug"
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -20,7 +19,7 @@ func (p *CLI) installPlugins(ctx context.Context) error {
 	if p.pluginsDone || p.Command != nil || p.Getenv("PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION") == "true" {
 		return nil
 	}
-	_, err := p.InstallPlugins(ctx, PluginOptions{Mirror: p.Getenv(plugins.MirrorVariable)})
+	_, err := p.InstallPlugins(ctx, PluginOptions{Mirror: p.Getenv(plugins.MirrorVariable), inPath: true})
 	p.pluginsDone = err == nil
 	return err
 }
@@ -31,6 +30,8 @@ type PluginOptions struct {
 	Mirror string
 	// Strict refuses plugins whose digest is not known.
 	Strict bool
+	// inPath has those that are in PATH left out: the engine takes them from there.
+	inPath bool
 }
 
 // InstalledPlugin is a plugin that the stacks need.
@@ -58,13 +59,19 @@ func (p *CLI) InstallPlugins(ctx context.Context, o PluginOptions) (InstalledPlu
 	if err != nil {
 		return InstalledPlugins{}, fmt.Errorf("find the directory of the engine's plugins: %w", err)
 	}
-	info, _ := debug.ReadBuildInfo()
+	info, _ := p.build()
 	lock, platform, running := plugins.Locked(), plugins.Platform(), p.Getenv("PULUMI_DEBUG_PROVIDERS")
 	needed, err := plugins.Needed(info, home)
 	if err != nil {
 		return InstalledPlugins{}, err
 	}
 	missing := plugins.Missing(needed, home, running)
+	if o.inPath {
+		missing = slices.DeleteFunc(missing, func(one plugins.Plugin) bool {
+			_, err := LookPath("pulumi-resource-"+one.Name, p.Getenv("PATH"))
+			return err == nil
+		})
+	}
 	if len(missing) > 0 {
 		command, err := p.Program(ctx)
 		if err != nil {

@@ -204,6 +204,12 @@ const passphrase = "${{ vars.TOMBOLO_SECRETS == 'passphrase' && secrets.PULUMI_C
 // written is an output of a preview of a change that is not in the job's own directory.
 var written = regexp.MustCompile(`--changed-since .*(>|--html )"?[^"$]\S*`)
 
+// installsPlugins says that a step builds the tools for AWS, and installs the plugins, from
+// a mirror where one is named.
+func installsPlugins(s step) bool {
+	return strings.HasSuffix(s.Run, " setup-aws") && s.Env["TOMBOLO_PLUGIN_MIRROR"] == "${{ vars.TOMBOLO_PLUGIN_MIRROR }}"
+}
+
 // check asserts the rules of a job.
 func (j job) check(t *testing.T, id string) {
 	t.Helper()
@@ -211,6 +217,9 @@ func (j job) check(t *testing.T, id string) {
 		t.Errorf("job %s has no timeout", id)
 	}
 	credentials := j.Permissions["id-token"] == "write"
+	if prepared := slices.ContainsFunc(j.Steps, installsPlugins); credentials != prepared {
+		t.Errorf("job %s has credentials (%t), and the tools for AWS with their plugins (%t)", id, credentials, prepared)
+	}
 	if credentials && j.Permissions["pull-requests"] == "write" {
 		t.Errorf("job %s has credentials of the cloud, and a token that may approve", id)
 	}

@@ -27,7 +27,7 @@ type OperatorOptions struct {
 	// ServiceAccount that the stacks' pods run as; RoleARN is the IAM role it
 	// assumes, if it has one by annotation.
 	ServiceAccount, RoleARN string
-	// Image has the Pulumi CLI, the AWS CLI and the program.
+	// Image has the Pulumi CLI with the plugins, the AWS CLI, kubectl and the program.
 	Image string
 	// Repo, Branch or Commit, and Dir are where the project is in Git; Dir is
 	// from the repository's root.
@@ -87,7 +87,7 @@ func (o *OperatorOptions) addFlags(cmd *cobra.Command) {
 	flags.StringVarP(&o.Namespace, "namespace", "n", "tombolo", "`namespace` of the objects")
 	flags.StringVar(&o.ServiceAccount, "service-account", "tombolo", "`name` of the service account that the stacks' pods run as")
 	flags.StringVar(&o.RoleARN, "role-arn", "", "`ARN` of the IAM role for the service account (default: its Pod Identity, or none)")
-	flags.StringVar(&o.Image, "image", "", "`image` with the Pulumi CLI, its Go language host, the AWS CLI and the program")
+	flags.StringVar(&o.Image, "image", "", "`image` with the Pulumi CLI, its Go language host and plugins, the AWS CLI, kubectl and the program")
 	flags.StringVar(&o.Repo, "repo", "", "`URL` of the Git repository with the project")
 	flags.StringVar(&o.Branch, "branch", "", "`branch` of the repository to follow")
 	flags.StringVar(&o.Commit, "commit", "", "`commit` of the repository to stay at")

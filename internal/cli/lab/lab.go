@@ -76,7 +76,7 @@ processes a cluster has. full: a complete control plane and the engine's
 controllers. light-engine: an API server, on one etcd for all clusters, and the
 engine's controllers. light: only the API server, so verify would wait forever.
 The EKS plugin is built with the SDKs that the program pins; released: with those
-that its release has in it, which is what runs in AWS (make tools-released builds
+that its release has in it, which is what users get (make tools-released builds
 it). A lab keeps both until lab down.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
