@@ -24,7 +24,7 @@ func TestMeetingsWithFlux(t *testing.T) {
 		},
 		"a label": {
 			collector, "    global:\n      loki:\n", "    global:\n      loki:\n        labels:\n          cluster: another\n",
-			"tree/addons/alloy/release.yaml:38:20: note: HelmRelease monitoring/alloy sets global.loki.labels.cluster, which bootstrap publishes too: the tree's value wins (cluster full)\n",
+			"tree/addons/alloy/release.yaml:35:20: note: HelmRelease monitoring/alloy sets global.loki.labels.cluster, which bootstrap publishes too: the tree's value wins (cluster full)\n",
 		},
 		"a published value again": {
 			collector, "    global:\n      loki:\n", "    global:\n      loki:\n        labels:\n          cluster: full\n", "",
