@@ -40,13 +40,24 @@ func (v *validator) addons() {
 			continue
 		}
 		for _, p := range a.Check(a.Options, v.c.Addons) {
-			v.problem(at+"."+strict.Path(p.Path), p.Remedy, "%s", p.Message)
+			v.addonProblem(at, p)
 		}
 		v.addonNames(at, a)
 		v.addonService(at, a)
 		v.addonTwice(at, a)
 		v.addonEnded(at, a)
 	}
+}
+
+func (v *validator) addonProblem(at strict.Path, p addon.Problem) {
+	if p.Path != "" {
+		at += "." + strict.Path(p.Path)
+	}
+	if p.Warning {
+		v.warn(at, p.Remedy, "%s", p.Message)
+		return
+	}
+	v.problem(at, p.Remedy, "%s", p.Message)
 }
 
 // addonNames checks the names of the addon's needs.

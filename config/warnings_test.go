@@ -24,6 +24,10 @@ func TestWarnings(t *testing.T) {
 			"1.34", "v2.7.5", "addons:\n  loki: {}\n  promtail: {}\n",
 			"19:3: warning: addons.promtail: gets no releases since 2026-03-02; turn alloy on in its place",
 		},
+		"an addon without what it sends to": {
+			"1.34", "v2.7.5", "addons:\n  alloy: {}\n",
+			"18:3: warning: addons.alloy: sends logs to the addon loki, which is off, unless the tree names another Loki; turn loki on, or set global.loki.url in the tree",
+		},
 		"one of two that do the same": {
 			"1.34", "v2.7.5", "addons:\n  alloy: {}\n  loki: {}\n  promtail: {}\n",
 			"20:3: warning: addons.promtail: gets no releases since 2026-03-02; turn it off: alloy is on and does the same",

@@ -83,8 +83,10 @@ type Key struct {
 
 // Problem is something wrong with an addon's options.
 type Problem struct {
-	// Path within the options, such as zones[0].name.
+	// Path within the options, such as zones[0].name. Empty for the addon itself.
 	Path string
+	// Warning says that it may be right none the less.
+	Warning bool
 	// Message says what is wrong, Remedy what to do.
 	Message, Remedy string
 }

@@ -2,13 +2,22 @@ package addon
 
 var _ = register(Addon{
 	Name:            "alloy",
-	Summary:         "Sends the logs of all pods to Loki.",
+	Summary:         "Sends the logs of all pods to Loki, of this cluster or elsewhere.",
 	Namespace:       monitoring,
 	NamespaceLabels: monitoringLabels(),
 	Stage:           Others,
-	Requires:        []string{"loki"},
 }, definition[none]{
 	Values: func(in Input[none], _ Outputs) map[string]any { return logLabels(in.Facts) },
+	Check: func(_ none, all Selection) []Problem {
+		if _, on := all["loki"]; on {
+			return nil
+		}
+		return []Problem{{
+			Warning: true,
+			Message: "sends logs to the addon loki, which is off, unless the tree names another Loki",
+			Remedy:  "turn loki on, or set global.loki.url in the tree",
+		}}
+	},
 })
 
 // logLabels are the labels of a cluster's logs. The charts of Alloy and Promtail

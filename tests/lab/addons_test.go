@@ -28,6 +28,7 @@ func TestAddons(t *testing.T) {
 		{"each stage waited for the one before", project.stagesInOrder},
 		{"what the cloud made reached the charts", project.cloudReachesCharts},
 		{"a second up changes nothing", func(p project, t *testing.T) { p.unchanged(t, full) }},
+		{"another address of Loki is one line in the tree", project.lokiElsewhere},
 		{"an addon's needs outlive its release", project.turnOff},
 		{"what is left is green and settled", func(p project, t *testing.T) {
 			p.must(t, "verify", full)
@@ -150,6 +151,31 @@ func (p project) cloudReachesCharts(t *testing.T) {
 	files := p.kubectl(t, full, "get", "storageclass", "efs", "-o", "jsonpath={.parameters.fileSystemId}")
 	if !strings.HasPrefix(files, "fs-") {
 		t.Errorf("the storage class efs has the file system %q", files)
+	}
+}
+
+// lokiElsewhere sends the logs to a Loki of another place. The labels stay those
+// that bootstrap publishes.
+func (p project) lokiElsewhere(t *testing.T) {
+	const address = "http://loki-gateway.loki.svc.cluster.local/loki/api/v1/push"
+	for _, collector := range []string{"alloy", "promtail"} {
+		file := filepath.Join("platform", "flux", "addons", collector, "release.yaml")
+		text := p.read(t, file)
+		assert.Equal(t, strings.Count(text, address), 1, file)
+		p.write(t, file, strings.Replace(text, address, "https://loki.example.com/push", 1))
+	}
+	p.must(t, "check", "platform/flux", full)
+	p.must(t, "lab", "up") // brings the tree to the lab's repository
+	for _, collector := range []string{"alloy", "promtail"} {
+		eventually(t, 3*time.Minute, func() string {
+			values := p.received(t, "monitoring", collector)
+			for _, want := range []string{"url: https://loki.example.com/push", "cluster: full"} {
+				if !strings.Contains(values, want) {
+					return fmt.Sprintf("%s's values lack %q:\n%s", collector, want, values)
+				}
+			}
+			return ""
+		})
 	}
 }
 

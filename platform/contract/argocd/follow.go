@@ -116,6 +116,7 @@ func (w *Walk) application(in *walk.Origin, app Application) {
 	own := w.ownRefs(app)
 	for _, from := range app.Sources() {
 		w.checkValueFiles(in, app, from, own)
+		w.checkMeetings(in, app, from)
 		switch {
 		case from.Chart != "" || from.Path == "":
 		case !w.isOwn(from.RepoURL):

@@ -76,8 +76,11 @@ func (w *Walk) referSource(in *walk.Origin, app Application, field, value string
 		object, base = set, []string{"spec", "template", "spec"}
 	}
 	tail := []string{field}
-	if field == "valueFiles" {
+	switch field {
+	case "valueFiles":
 		tail = []string{"helm", field, "[]"}
+	case "parameters":
+		tail = []string{"helm", field, "[]", "name"}
 	}
 	for _, middle := range [][]string{{"sources", "[]"}, {"source"}} {
 		what := tree.Wanted{Object: object, Path: slices.Concat(base, middle, tail), Value: value}

@@ -80,6 +80,7 @@ type release struct {
 			ValuesKey string `json:"valuesKey"`
 			Optional  bool   `json:"optional"`
 		} `json:"valuesFrom"`
+		Values map[string]any `json:"values"`
 	} `json:"spec"`
 }
 

@@ -60,6 +60,7 @@ func (w *Walk) CheckReleases() {
 		for _, from := range r.Spec.ValuesFrom {
 			w.checkValues(r, values{reference{Kind: from.Kind, Name: from.Name}, from.ValuesKey, from.Optional})
 		}
+		w.checkMeetings(r)
 	}
 }
 

@@ -23,6 +23,8 @@ type Set struct {
 	Variables map[string]Variable
 	// Objects are the other ConfigMaps and Secrets.
 	Objects []Object
+	// Values are the Helm values of the addons that have some, by addon.
+	Values map[string]*Values
 	// Registration with a hub's Argo CD; nil with Flux.
 	Registration *Registration
 }
@@ -53,7 +55,7 @@ func To(c, hub *config.Cluster) Set {
 	p := Set{
 		Cluster: c.Name, File: c.File,
 		Path:      strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
-		Variables: map[string]Variable{},
+		Variables: map[string]Variable{}, Values: map[string]*Values{},
 	}
 	for _, key := range names.InfraKeys(map[string]string{
 		"cluster_name": c.Name, "environment": c.Environment, "cloud": string(c.Cloud.Provider), "region": c.Cloud.Region,
@@ -75,6 +77,7 @@ func To(c, hub *config.Cluster) Set {
 			p.Variables[key.Name] = Variable{Example: key.Example}
 		}
 		if a.HasValues() {
+			p.Values[a.Name] = valuesOf(c, a)
 			p.Objects = append(p.Objects, Object{
 				Kind: "ConfigMap", Namespace: a.Namespace, Name: a.ValuesName(),
 				Keys: []string{names.ValuesKey}, Setting: []string{"addons", a.Name},

@@ -2,8 +2,10 @@ package walk
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -73,6 +75,34 @@ func (w *Walk) WrongStart() {
 		Message:  fmt.Sprintf("gitops.path %q is not a directory of the platform tree", p.Path),
 		Remedy:   w.NearDir(p.Path),
 	})
+}
+
+// InFile is where a YAML file of the tree has a value, by its keys, or the nearest
+// of them.
+func (w *Walk) InFile(file string, keys []string) tree.Place {
+	at := tree.Place{File: file}
+	if text, err := w.Files.Read(file); err == nil {
+		at.Line, at.Column = settingPlace(text, keys)
+	}
+	return at
+}
+
+// First is the first text at or below a value, with its path: maps and lists have
+// no place of their own in an object's files.
+func First(path []string, value any) ([]string, string) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			return First(append(slices.Clone(path), key), value[key])
+		}
+	case []any:
+		for _, item := range value {
+			return First(append(slices.Clone(path), "[]"), item)
+		}
+	case nil:
+		return path, "null"
+	}
+	return path, fmt.Sprint(value)
 }
 
 // settingPlace is where a cluster file has a setting: keys of mappings, and

@@ -208,6 +208,26 @@ func TestWrongValues(t *testing.T) {
 	}))
 }
 
+// TestAuthentikOnRDS: RDS refuses connections without TLS since PostgreSQL 15, and
+// the chart has no value for the mode but its containers' environment, which is
+// global's. CheckValues leaves global out.
+func TestAuthentikOnRDS(t *testing.T) {
+	given := values(t, "platform/argocd/addons/authentik/values.yaml")
+	mode := ""
+	env, _ := at(given, "global", "env").([]any)
+	for _, e := range env {
+		if text(e, "name") == "AUTHENTIK_POSTGRESQL__SSLMODE" {
+			mode = text(e, "value")
+		}
+	}
+	assert.Check(t, is.Equal(mode, "require"))
+	all, err := facts.All()
+	assert.NilError(t, err)
+	i := slices.IndexFunc(all, func(c facts.Chart) bool { return c.Name == "authentik" })
+	assert.Assert(t, i >= 0)
+	assert.Check(t, is.Equal(all[i].Values["global/env"], facts.List))
+}
+
 // TestGatewayAPI: Istio 1.30 and the load balancer controller are built for 1.5;
 // 1.6 lacks the versions of TCPRoute and UDPRoute that they read.
 func TestGatewayAPI(t *testing.T) {
