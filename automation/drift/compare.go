@@ -101,7 +101,7 @@ func (x *comparison) compare(ctx context.Context, k stacks.Kind) (st State, err 
 		part.Skipped = "the cluster that it is on is gone"
 		return st, nil
 	}
-	reader := &Reader{Stack: part.Stack}
+	reader := &Reader{Stack: part.Stack, SetByOthers: x.cloud.SetByOthers}
 	err = x.PreviewRefresh(ctx, x.cluster, k, reader)
 	part.Resources = reader.Compared()
 	x.report.Add(reader.Differences()...)

@@ -14,6 +14,9 @@ import (
 type Reader struct {
 	// Stack is the stack's name.
 	Stack string
+	// SetByOthers is Cloud's. The state has such a property among those that are
+	// ignored, but not after an up that has set it.
+	SetByOthers func(typ, property string) bool
 
 	compared int
 	found    []Difference
@@ -35,7 +38,16 @@ func (r *Reader) Read(e events.EngineEvent) {
 	case apitype.OpDelete:
 		d.Class = Missing
 	case apitype.OpUpdate:
-		d.Class, d.Properties = Changed, properties(m)
+		d.Class = Changed
+		all := properties(m)
+		for _, p := range all {
+			if !r.SetByOthers(m.Type, p.Path) {
+				d.Properties = append(d.Properties, p)
+			}
+		}
+		if len(all) > 0 && len(d.Properties) == 0 {
+			return
+		}
 	default:
 		return
 	}

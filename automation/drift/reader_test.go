@@ -32,7 +32,7 @@ func custom(inputs map[string]any) *apitype.StepEventStateMetadata {
 }
 
 func read(all ...events.EngineEvent) *Reader {
-	r := &Reader{Stack: "demo-core"}
+	r := &Reader{Stack: "demo-core", SetByOthers: func(_, property string) bool { return property == "size" }}
 	for _, e := range all {
 		r.Read(e)
 	}
@@ -53,6 +53,14 @@ func TestReadChanged(t *testing.T) {
 		},
 	}}
 	assert.DeepEqual(t, r.Differences(), want)
+}
+
+// What others set is no difference, and hides none.
+func TestReadWhatOthersSet(t *testing.T) {
+	old, now := custom(map[string]any{"size": 1.0, "max": 2.0}), custom(map[string]any{"size": 3.0, "max": 4.0})
+	assert.Equal(t, len(read(refreshed(apitype.OpUpdate, vpcType, old, now, "size")).Differences()), 0)
+	both := read(refreshed(apitype.OpUpdate, vpcType, old, now, "size", "max")).Differences()
+	assert.DeepEqual(t, both[0].Properties, []Property{{Path: "max", Expected: 2.0, Actual: 4.0}})
 }
 
 // A provider that tells only which properties differ has its word passed on.

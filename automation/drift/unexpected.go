@@ -15,6 +15,9 @@ type Cloud interface {
 	// Maker is what makes resources with such tags besides the stacks; "" when
 	// it is not known.
 	Maker(tags map[string]string) string
+	// SetByOthers says whether a property of a type's resources is for others to set
+	// after their creation, as an autoscaler sets the size of a group.
+	SetByOthers(typ, property string) bool
 	// Name reads a resource's CloudID.
 	Name(arn string) Named
 }

@@ -194,7 +194,7 @@ func (m *made) Call(call pulumi.MockCallArgs) (resource.PropertyMap, error) {
 		return resource.PropertyMap{"partition": resource.NewProperty("aws")}, nil
 	case "aws:eks/getClusters:getClusters":
 		return resource.PropertyMap{"names": resource.NewProperty([]resource.PropertyValue{})}, nil
-	case "aws:resourcegroupstaggingapi/getResources:getResources":
+	case "aws:resourcegroupstaggingapi/getResources:getResources", "pulumi:pulumi:readStackResourceOutputs":
 		return resource.PropertyMap{}, nil
 	case "aws:route53/getZone:getZone":
 		return resource.PropertyMap{"name": resource.NewProperty("example.com")}, nil

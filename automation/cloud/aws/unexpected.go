@@ -35,6 +35,11 @@ func (Cloud) Maker(tags map[string]string) string {
 	return ""
 }
 
+// SetByOthers says that the number of nodes of a group is for autoscalers.
+func (Cloud) SetByOthers(typ, property string) bool {
+	return typ == "aws:eks/nodeGroup:NodeGroup" && property == "scalingConfig.desiredSize"
+}
+
 // Name reads an CloudID: arn:partition:service:region:account:type/id, or type:id, or
 // only the id. Only EC2's ids, and those of the other services that choose them at
 // random, tell resources of all types apart: what has a name of its own is known by
