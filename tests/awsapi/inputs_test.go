@@ -206,11 +206,19 @@ func account(c *config.Cluster) *recorder.Recorder {
 			"aws:acm/certificate:Certificate": {"domainValidationOptions": resource.NewPropertyValue([]any{
 				validation("full.lab.test"), validation("*.full.lab.test"), validation("x.lab.test"), validation("*.x.lab.test"),
 			})},
-			"aws:kms/key:Key": {"keyId": resource.NewProperty("1234abcd-12ab-34cd-56ef-1234567890ab")},
+			// Core's own last outputs: it was never deployed.
+			"pulumi:pulumi:StackReference": {"outputs": resource.NewProperty(resource.PropertyMap{})},
+			"aws:kms/key:Key":              {"keyId": resource.NewProperty("1234abcd-12ab-34cd-56ef-1234567890ab")},
 		},
 		Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
 			"aws:index/getCallerIdentity:getCallerIdentity": always(values{
 				"accountId": c.Cloud.Account, "arn": arn("sts::" + c.Cloud.Account + ":assumed-role/ops/someone"), "id": "x", "userId": "x",
+			}),
+			"aws:iam/getSessionContext:getSessionContext": answer(func(args resource.PropertyMap) values {
+				return values{
+					"arn": args["arn"].StringValue(), "id": "x", "issuerArn": arn("iam::" + c.Cloud.Account + ":role/aws-reserved/sso.amazonaws.com/ops"),
+					"issuerId": "x", "issuerName": "ops", "sessionName": "someone",
+				}
 			}),
 			"aws:eks/getClusters:getClusters":                        always(values{"id": "eks", "names": []any{}}),
 			"aws:resourcegroupstaggingapi/getResources:getResources": always(values{"id": "tags", "resourceTagMappingLists": []any{}}),
