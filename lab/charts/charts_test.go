@@ -134,4 +134,3 @@ func TestHandler(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 }
-

@@ -78,7 +78,7 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 
 func TestGitLab(t *testing.T) {
 	stages, jobs, when := gitLab(t)
-	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "comment", "preview-program", "comment-program", "plan", "apply", "drift"} {
+	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "comment", "preview-program", "comment-program", "plan", "apply", "drift", "upstream"} {
 		if _, ok := jobs[name]; !ok {
 			t.Errorf("there is no job %s", name)
 		}
@@ -94,7 +94,7 @@ func TestGitLab(t *testing.T) {
 			t.Errorf("job %s extends %q, and has no rules", name, j.Extends)
 		}
 		identity, role := j.Extends == ".aws", j.Variables["AWS_ROLE_ARN"]
-		if writes := j.Environment["name"] == "comment"; identity != (role != "") || identity != (j.Environment["name"] != "" && !writes) {
+		if writes := slices.Contains([]string{"comment", "upstream"}, j.Environment["name"]); identity != (role != "") || identity != (j.Environment["name"] != "" && !writes) {
 			t.Errorf("job %s extends %s, has the role %q and the environment %q", name, j.Extends, role, j.Environment["name"])
 		}
 		if changes := role == "$TOMBOLO_APPLY_ROLE"; changes != (name == "apply") {

@@ -35,6 +35,7 @@ func read(file string, p pin) (facts.Chart, error) {
 		Name: c.Name(), Version: p.Version, AppVersion: c.AppVersion(), Digest: digest(c), Source: p.URL, Values: valuesOf(c),
 		Definitions: map[string]facts.Fields{},
 	}
+	out.Generators = generators(c)
 	for _, d := range c.Metadata.Dependencies {
 		name := d.Name
 		if d.Alias != "" {
@@ -81,6 +82,12 @@ func digest(c *chart.Chart) string {
 var (
 	// reference is a value that a template names, with what it is given to.
 	reference = regexp.MustCompile(`(toYaml |with )?\(?\$?\.Values((?:\.[A-Za-z0-9_]+)+)`)
+	// generator is a template's function that may give something else each time.
+	// lookup finds nothing where a chart is rendered without a cluster, as Argo CD
+	// does: https://argo-cd.readthedocs.io/en/stable/user-guide/helm/#random-data
+	generator = regexp.MustCompile(`\b(lookup|randAlphaNum|randAlpha|randAscii|randNumeric|randBytes|randInt|gen(?:CA|SelfSignedCert|SignedCert|PrivateKey)(?:WithKey)?|uuidv4|htpasswd|bcrypt|now|shuffle)\b`)
+	action    = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+	quoted    = regexp.MustCompile("(?s)/\\*.*?\\*/|\"[^\"]*\"|\\.[A-Za-z_.]+|`[^`]*`")
 	// open are names of values whose keys are the user's.
 	open = regexp.MustCompile(`(?i)(annotations|labels|selector|resources|tags|requests|limits|settings|attributes|headers)$`)
 )
@@ -91,6 +98,24 @@ var passedOn = map[string][]string{
 	"istiod": {"meshConfig"}, // templates/configmap.yaml merges it into the mesh's configuration
 	"loki": {"loki/limits_config", // values.yaml, loki.config writes all of it
 		"loki/storage/bucketNames"}, // helpers read chunks, ruler and admin, which have no defaults
+}
+
+// generators are the functions that may give something else each time, by the
+// template that calls them.
+func generators(c *chart.Chart) map[string][]string {
+	out := map[string][]string{}
+	for _, t := range c.Templates {
+		var found []string
+		for _, a := range action.FindAll(t.Data, -1) {
+			for _, name := range generator.FindAll(quoted.ReplaceAll(a, nil), -1) {
+				found = append(found, string(name))
+			}
+		}
+		if len(found) > 0 {
+			out[t.Name] = unique(found)
+		}
+	}
+	return out
 }
 
 // valuesOf are the types of the chart's values: of its defaults, of its schema,

@@ -10,6 +10,7 @@ import (
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+	"helm.sh/helm/v3/pkg/chart"
 
 	"tombolo/tools/upstream/facts"
 )
@@ -65,12 +66,24 @@ func TestRead(t *testing.T) {
 			"replicas": "integer", "name": "any", "podAnnotations": "map", "server": "object", "server/image": "object",
 			"server/image/tag": "string", "server/extra": "list", "server/given": "any",
 		},
-		ServiceAccounts: []string{"demo"}, Images: []string{"demo:v1"},
+		ServiceAccounts: []string{"demo"}, Images: []string{"demo:v1"}, Generators: map[string][]string{},
 		Definitions: map[string]facts.Fields{"Stack.example.com/v1": {
 			"spec": "object", "spec/name": "string!", "spec/any": "any", "spec/tags": "map", "spec/tags/{}": "string",
 			"spec/list": "list", "spec/list/[]": "object", "spec/list/[]/k": "integer!",
 		}},
 	}))
+}
+
+// TestGenerators finds calls, and neither a value's name, a text nor a comment.
+func TestGenerators(t *testing.T) {
+	for template, want := range map[string][]string{
+		"{{ randAlphaNum 20 | b64enc }}":                         {"randAlphaNum"},
+		`{{- $ca := genCA "a" 1 }} {{ (lookup "v1" "" "" "") }}`: {"genCA", "lookup"},
+		`{{ .Values.now }} {{ "lookup" }} {{/* uuidv4 */}} now`:  nil,
+	} {
+		c := &chart.Chart{Templates: []*chart.File{{Name: "templates/a.yaml", Data: []byte(template)}}}
+		assert.Check(t, is.DeepEqual(generators(c)["templates/a.yaml"], want), template)
+	}
 }
 
 // TestRenderedTwice names the object with a random value, and no other.

@@ -1,12 +1,14 @@
 // Command upstream reads charts as they are published and keeps their facts:
-// values, definitions, service accounts and images, in tools/upstream/facts.
+// values, definitions, service accounts, images, and functions of templates that
+// may give something else each time, in tools/upstream/facts.
 //
 //	go run ./tools/upstream                    # download the pinned charts and compare
 //	go run ./tools/upstream -write             # and keep what they say
 //	go run ./tools/upstream -sources <dir>     # read <dir>/<chart> in place of downloads
 //
 // The file <dir>/<chart>.source says where a chart's files came from: address,
-// revision and directory.
+// revision and directory. Charts that it depends on are in <dir>/<chart>/charts, as
+// in a download: kube-prometheus-stack and authentik do not render without theirs.
 //
 // Downloads call helm, which `make tools-argocd` builds. A difference from the
 // kept facts, and a chart that renders differently each time, is written to the

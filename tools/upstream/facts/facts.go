@@ -56,6 +56,10 @@ type Chart struct {
 	// Unrendered says why there are none: a chart read from sources may lack its
 	// dependencies.
 	Unrendered string `json:"unrendered,omitempty"`
+	// Generators are functions of the chart's templates that may give something
+	// else each time, by the template's file: random text, certificates, times,
+	// and lookup, which finds nothing without a cluster.
+	Generators map[string][]string `json:"generators,omitempty"`
 	// Definitions are the fields of custom resources, by <kind>.<group>/<version>.
 	Definitions map[string]Fields `json:"definitions,omitempty"`
 }
