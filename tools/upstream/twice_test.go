@@ -31,8 +31,8 @@ var mends = map[string]map[string]mend{
 	// _helpers.tpl: the password of the Secret that there is, or a random one.
 	// pvc.yaml: lookup is called for a volume claim.
 	"grafana": {"templates/_helpers.tpl": {ignored: true}, "templates/pvc.yaml": {unset: "grafana/persistence"}},
-	// The whole template is under this condition.
-	"loki": {"templates/single-binary/statefulset-recreate-job.yaml": {unset: "singleBinary/persistence/enableStatefulSetRecreationForSizeChange"}},
+	// The function is under this condition, for the one component that the trees enable.
+	"loki": {"templates/_workload.tpl": {unset: "singleBinary/statefulSetRecreateJob"}},
 	// Only for the type helm; the default is metrics-server.
 	"metrics-server": {"templates/apiservice.yaml": {unset: "tls/type"}},
 }
