@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"net/netip"
+	"slices"
 
 	"tombolo/internal/wording"
 )
@@ -55,6 +56,72 @@ func Subnets(cidr string, zones []string) ([]SubnetPlan, error) {
 		plans[i] = SubnetPlan{Zone: zone, Private: part(vpc.Masked(), step, i), Public: part(last, step, i)}
 	}
 	return plans, nil
+}
+
+// SubnetsBeside lays out the subnets of zones in a block where some are already, and
+// moves none of these: EC2 cannot change the block of a subnet. A zone without subnets
+// gets those that Subnets gives it. Where they are taken, as a fourth zone's are beside
+// three, it gets the first free ones of the layout for three zones, and after that of
+// the same layout in the last sixteenth of the block, which those three leave free.
+//
+// It fails as Subnets does, and when nothing is left for a zone.
+func SubnetsBeside(cidr string, zones []string, made []SubnetPlan) ([]SubnetPlan, error) {
+	plans, err := Subnets(cidr, zones)
+	if err != nil {
+		return nil, err
+	}
+	vpc := netip.MustParsePrefix(cidr).Masked()
+	made = slices.DeleteFunc(slices.Clone(made), func(p SubnetPlan) bool { return !p.within(vpc) }) // half of a zone is made anew
+	taken := slices.Clone(made)
+	for i, plan := range plans {
+		if k := slices.IndexFunc(made, func(p SubnetPlan) bool { return p.Zone == plan.Zone }); k >= 0 {
+			plans[i] = made[k]
+			continue
+		}
+		free := slices.IndexFunc(append([]SubnetPlan{plan}, slots(vpc)...), func(p SubnetPlan) bool {
+			return !slices.ContainsFunc(taken, p.overlaps)
+		})
+		if free < 0 {
+			return nil, fmt.Errorf("lay out subnets: %s has no room left for zone %s beside the subnets that are there, and AWS can move none of them; "+
+				"take the zone out, or build a new cluster with a larger block (/%d or larger leaves room for zones to come)", cidr, plan.Zone, longestGrowing)
+		}
+		if free > 0 {
+			plans[i].Private, plans[i].Public = slots(vpc)[free-1].Private, slots(vpc)[free-1].Public
+		}
+		taken = append(taken, plans[i])
+	}
+	return plans, nil
+}
+
+// longestGrowing is the longest prefix with room for a fourth zone beside three: two
+// cuts for these, and two for the ones to come.
+const longestGrowing = smallestSubnet - 8
+
+// slots are the places for a zone in the layout for three zones, and in the same
+// layout of what that one leaves free.
+func slots(vpc netip.Prefix) []SubnetPlan {
+	var out []SubnetPlan
+	for ; vpc.Bits() <= smallestSubnet-4; vpc = part(part(vpc, 2, 3), 2, 3) {
+		for i := range 3 {
+			out = append(out, SubnetPlan{Private: part(vpc, 2, i), Public: part(part(vpc, 2, 3), 2, i)})
+		}
+	}
+	return out
+}
+
+// within says that the zone has both of its subnets in a block.
+func (p SubnetPlan) within(vpc netip.Prefix) bool {
+	in := func(b netip.Prefix) bool { return b.IsValid() && vpc.Bits() <= b.Bits() && vpc.Contains(b.Addr()) }
+	return in(p.Private) && in(p.Public)
+}
+
+func (p SubnetPlan) overlaps(other SubnetPlan) bool {
+	for _, a := range []netip.Prefix{p.Private, p.Public} {
+		if a.Overlaps(other.Private) || a.Overlaps(other.Public) {
+			return true
+		}
+	}
+	return false
 }
 
 // cut is how many bits longer than the VPC's prefix a private subnet's is: one

@@ -3,7 +3,11 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 func TestSubnets(t *testing.T) {
@@ -108,4 +112,61 @@ func TestServiceCIDR(t *testing.T) {
 			t.Errorf("services of a VPC in %s are in %s, which overlaps", outer, services)
 		}
 	}
+}
+
+// TestSubnetsBeside adds zones one by one to those that are there: none of them moves,
+// and no block overlaps another.
+func TestSubnetsBeside(t *testing.T) {
+	zones := []string{"z0", "z1", "z2", "z3", "z4", "z5", "z6"}
+	for length := largestVPC; length <= smallestVPC; length++ {
+		for start := 2; start <= maxZones && length <= longestVPC(start); start++ {
+			vpc := netip.MustParsePrefix(fmt.Sprintf("10.1.0.0/%d", length)).Masked()
+			made, err := Subnets(vpc.String(), zones[:start])
+			assert.NilError(t, err)
+			for n := start; n <= maxZones; n++ {
+				plans, err := SubnetsBeside(vpc.String(), zones[:n], made)
+				if err != nil {
+					if start <= 3 && length <= longestGrowing && n <= 6 || start > 3 {
+						t.Errorf("/%d from %d zones to %d: %v", length, start, n, err)
+					}
+					break
+				}
+				assert.Check(t, slices.Equal(plans[:len(made)], made), "/%d from %d zones to %d: %v became %v", length, start, n, made, plans)
+				checkApart(t, vpc, plans)
+				made = plans
+			}
+		}
+	}
+}
+
+func TestSubnetsBesideOthers(t *testing.T) {
+	made, err := Subnets("10.0.0.0/16", []string{"a", "b", "c"})
+	assert.NilError(t, err)
+	show := func(cidr string, made []SubnetPlan, zones ...string) string {
+		plans, err := SubnetsBeside(cidr, zones, made)
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(plans[len(plans)-1])
+	}
+	// The subnets of b go after those of d are made.
+	assert.Check(t, is.Equal(show("10.0.0.0/16", made, "a", "c", "d"), "{d 10.0.240.0/22 10.0.252.0/24}"))
+	for want, got := range map[string]string{
+		"{d 10.0.240.0/22 10.0.252.0/24}": show("10.0.0.0/16", made, "a", "b", "c", "d"),
+		// Half of zone b, of a first up that failed, is no reason to move it.
+		"{b 10.0.64.0/18 10.0.208.0/20}": show("10.0.0.0/16", []SubnetPlan{{Zone: "b", Private: made[1].Private}}, "a", "b"),
+		// Another block has room for nothing that is there.
+		"{b 10.9.64.0/18 10.9.208.0/20}": show("10.9.0.0/16", made, "a", "b"),
+		"lay out subnets: 10.0.0.0/22 has no room left for zone d beside the subnets that are there, and AWS can move none of them; " +
+			"take the zone out, or build a new cluster with a larger block (/20 or larger leaves room for zones to come)": show("10.0.0.0/22", laidOut(t, "10.0.0.0/22"), "a", "b", "c", "d"),
+	} {
+		assert.Check(t, is.Equal(got, want))
+	}
+}
+
+func laidOut(t *testing.T, cidr string) []SubnetPlan {
+	t.Helper()
+	plans, err := Subnets(cidr, []string{"a", "b", "c"})
+	assert.NilError(t, err)
+	return plans
 }

@@ -51,9 +51,12 @@ type ClusterArgs struct {
 	// Protect has Pulumi refuse to delete the control plane.
 	Protect bool
 
-	// VPCID and SubnetIDs (private) of the cluster and its nodes.
+	// VPCID of the cluster, and SubnetIDs (private) of its nodes.
 	VPCID     pulumi.StringInput
 	SubnetIDs pulumi.StringArrayInput
+	// ControlPlaneSubnetIDs (private) of the control plane, which has to keep the zones
+	// that it was made in.
+	ControlPlaneSubnetIDs pulumi.StringArrayInput
 }
 
 // Principal is an IAM role or user with an access entry.
@@ -70,7 +73,8 @@ type NodeGroup struct {
 	// suffix that changes whenever EKS has to replace the group.
 	Name          string
 	InstanceTypes []string
-	// Min, Max and Desired numbers of nodes; Desired only counts at creation.
+	// Min, Max and Desired numbers of nodes. Desired only counts at creation: after
+	// that, the number of nodes stays as it is, within Min and Max.
 	Min, Max, Desired int
 	// Spot instead of on-demand capacity.
 	Spot bool
@@ -81,6 +85,29 @@ type NodeGroup struct {
 	DiskGiB int
 	Labels  map[string]string
 	Taints  []Taint
+	// Made is the group as earlier runs made it; nil for a new one.
+	Made *MadeGroup
+}
+
+// MadeGroup is a node group that exists.
+type MadeGroup struct {
+	// Name in EKS.
+	Name string
+	// InstanceTypes, AMIType, CapacityType, NodeRoleARN and SubnetIDs, which EKS
+	// cannot change in place.
+	InstanceTypes                      []string
+	AMIType, CapacityType, NodeRoleARN string
+	SubnetIDs                          []string
+	// MovesSubnets says that it gets other subnets than SubnetIDs.
+	MovesSubnets bool
+	// Min and Max in the state, and Live, what EKS says; nil when it has no such group.
+	Min, Max int
+	Live     *Scaling
+}
+
+// Scaling is the size of a node group in EKS. An autoscaler may have changed Desired.
+type Scaling struct {
+	Min, Max, Desired int
 }
 
 // Taint of a group's nodes. Effect is spelled as Kubernetes does: NoSchedule,
@@ -108,7 +135,7 @@ func (a *ClusterArgs) validate() error {
 	if a.Name == "" || a.Version == "" || a.Partition == "" {
 		add("name, version and partition are required")
 	}
-	if a.VPCID == nil || a.SubnetIDs == nil {
+	if a.VPCID == nil || a.SubnetIDs == nil || a.ControlPlaneSubnetIDs == nil {
 		add("VPC and subnets are required")
 	}
 	if !a.PrivateEndpoint && !a.PublicEndpoint {

@@ -96,7 +96,7 @@ func (b *builder) makeControlPlane() error {
 		Name:                   pulumi.String(b.args.Name),
 		Version:                pulumi.String(b.args.Version),
 		VpcId:                  b.args.VPCID.ToStringOutput(),
-		SubnetIds:              b.args.SubnetIDs,
+		SubnetIds:              b.args.ControlPlaneSubnetIDs,
 		AuthenticationMode:     &mode,
 		ServiceRole:            b.clusterRole,
 		InstanceRoles:          iam.RoleArray{},

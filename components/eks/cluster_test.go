@@ -33,7 +33,8 @@ func clusterArgs() *ClusterArgs {
 		},
 		Tags:              map[string]string{"tombolo:cluster": "demo"},
 		SecurityGroupTags: map[string]string{"karpenter.sh/discovery": "demo"},
-		VPCID:             pulumi.String("vpc-1"), SubnetIDs: pulumi.ToStringArray([]string{"subnet-1", "subnet-2"}),
+		VPCID:             pulumi.String("vpc-1"), SubnetIDs: pulumi.ToStringArray([]string{"subnet-1", "subnet-2", "subnet-3"}),
+		ControlPlaneSubnetIDs: pulumi.ToStringArray([]string{"subnet-1", "subnet-2"}),
 	}
 }
 
@@ -182,13 +183,107 @@ func TestSecurityGroupTags(t *testing.T) {
 	r.Probed().ExpectAfter(t, "endpoint", tag.Name, "demo-addon-coredns")
 }
 
-func TestNodeGroupNameChangesWithReplacement(t *testing.T) {
+// groupMade is the node group of clusterArgs as a run has made it.
+func groupMade() *MadeGroup {
+	return &MadeGroup{
+		Name: "default-of-before", InstanceTypes: []string{"m7i.large"}, AMIType: "AL2023_x86_64_STANDARD", CapacityType: "ON_DEMAND",
+		NodeRoleARN: "arn:aws:test:eu-central-1:111122223333:demo-node-role", SubnetIDs: []string{"subnet-3", "subnet-1", "subnet-2"},
+		Min: 1, Max: 3, Live: &Scaling{Min: 1, Max: 3, Desired: 3},
+	}
+}
+
+// A group keeps its name until EKS has to replace it; then it has one by which it can
+// exist together with the group that it replaces.
+func TestNodeGroupName(t *testing.T) {
+	name := func(change func(*ClusterArgs, *NodeGroup)) string {
+		r := built(t, func(a *ClusterArgs) {
+			a.NodeGroups[0].Made = groupMade()
+			change(a, &a.NodeGroups[0])
+		})
+		return r.OfType("aws:eks/nodeGroup:NodeGroup")[0].String("nodeGroupName")
+	}
+	seen := map[string]string{}
+	for what, change := range map[string]func(*ClusterArgs, *NodeGroup){
+		"nothing": func(*ClusterArgs, *NodeGroup) {},
+		"sizes and labels": func(_ *ClusterArgs, g *NodeGroup) {
+			g.Max, g.Labels, g.Taints, g.DiskGiB = 9, nil, nil, 80
+		},
+	} {
+		assert.Check(t, is.Equal(name(change), "default-of-before"), "the name with %s changed", what)
+	}
+	for what, change := range map[string]func(*ClusterArgs, *NodeGroup){
+		"a new group":    func(_ *ClusterArgs, g *NodeGroup) { g.Made = nil },
+		"spot":           func(_ *ClusterArgs, g *NodeGroup) { g.Spot = true },
+		"instance types": func(_ *ClusterArgs, g *NodeGroup) { g.InstanceTypes = []string{"m7i.xlarge"} },
+		"architecture":   func(_ *ClusterArgs, g *NodeGroup) { g.ARM64 = true },
+		"a subnet more": func(a *ClusterArgs, _ *NodeGroup) {
+			a.SubnetIDs = pulumi.ToStringArray([]string{"subnet-1", "subnet-2", "subnet-3", "subnet-4"})
+		},
+		"a subnet less": func(a *ClusterArgs, _ *NodeGroup) {
+			a.SubnetIDs = pulumi.ToStringArray([]string{"subnet-1", "subnet-2"})
+		},
+	} {
+		got := name(change)
+		assert.Check(t, strings.HasPrefix(got, "default-") && got != "default-of-before", "with %s the name is %s", what, got)
+		assert.Check(t, seen[got] == "", "with %s the name is that with %s, %s", what, seen[got], got)
+		seen[got] = what
+	}
+}
+
+// In the preview of other subnets that do not exist yet, the name is unknown: nobody is
+// told that the group stays.
+func TestNodeGroupNameIsUnknownWithItsSubnets(t *testing.T) {
 	g := clusterArgs().NodeGroups[0]
-	before := g.physicalName()
-	g.Max, g.Labels = 9, nil
-	assert.Check(t, g.physicalName() == before, "the name changes although EKS changes the group in place")
-	g.Spot = true
-	assert.Check(t, g.physicalName() != before, "the name stays although EKS replaces the group")
+	g.Made = groupMade()
+	named := make(chan string, 1)
+	r := &recorder.Recorder{}
+	assert.NilError(t, r.Run("demo-core", func(*pulumi.Context) error {
+		unknown := pulumi.UnsafeUnknownOutput(nil).ApplyT(func(any) []string { return nil }).(pulumi.StringArrayOutput)
+		g.nameInEKS(unknown, pulumi.String("arn").ToStringOutput()).ApplyT(func(name string) string { named <- name; return name })
+		return nil
+	}, recorder.Preview))
+	assert.Check(t, is.Len(named, 0))
+}
+
+// The size of a group that exists is left alone until something of it changes, and then
+// is what EKS has, within the bounds.
+func TestNodeGroupSize(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		change  func(*NodeGroup)
+		desired string
+		ignored bool
+	}{
+		{"a new group", func(g *NodeGroup) { g.Made = nil }, "2", true},
+		{"nothing", func(*NodeGroup) {}, "2", true},
+		{"another size at creation", func(g *NodeGroup) { g.Desired = 1 }, "1", true},
+		{"a group that is gone from EKS", func(g *NodeGroup) { g.Max, g.Made.Live = 9, nil }, "2", true},
+		{"a higher maximum", func(g *NodeGroup) { g.Max = 9 }, "3", false},
+		{"a higher minimum", func(g *NodeGroup) { g.Min, g.Desired, g.Max = 5, 5, 9 }, "5", false},
+		{"a lower maximum", func(g *NodeGroup) { g.Max = 2 }, "2", false},
+		{"a maximum that somebody raised by hand", func(g *NodeGroup) { g.Made.Live.Max, g.Made.Live.Desired = 9, 7 }, "3", false},
+		{"a minimum that was raised by hand before the file", func(g *NodeGroup) {
+			g.Min, g.Desired, g.Made.Live = 3, 3, &Scaling{Min: 3, Max: 3, Desired: 3}
+		}, "3", false},
+		{"a replacement", func(g *NodeGroup) { g.Spot = true }, "3", false},
+		{"a replacement in other subnets", func(g *NodeGroup) { g.Made.MovesSubnets = true }, "3", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := built(t, func(a *ClusterArgs) {
+				a.NodeGroups[0].Made = groupMade()
+				test.change(&a.NodeGroups[0])
+			})
+			group := r.OfType("aws:eks/nodeGroup:NodeGroup")[0]
+			assert.Check(t, is.Equal(group.String("scalingConfig.desiredSize"), test.desired))
+			assert.Check(t, is.Equal(slices.Contains(group.IgnoreChanges, "scalingConfig.desiredSize"), test.ignored))
+		})
+	}
+}
+
+func TestControlPlaneAndNodesHaveTheirOwnSubnets(t *testing.T) {
+	r := built(t, nil)
+	r.OfType(controlPlane)[0].Expect(t, map[string]string{"subnetIds[0]": "subnet-1", "subnetIds[1]": "subnet-2", "subnetIds[2]": ""})
+	r.OfType("aws:eks/nodeGroup:NodeGroup")[0].Expect(t, map[string]string{"subnetIds[2]": "subnet-3"})
 }
 
 func TestCNIPolicyIsWithTheServiceAccount(t *testing.T) {

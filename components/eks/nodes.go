@@ -3,7 +3,7 @@ package eks
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
@@ -63,11 +63,13 @@ func (b *builder) launchTemplate(g NodeGroup) (*ec2.LaunchTemplate, error) {
 	}, b.parent)
 }
 
-// nodeGroup leaves the desired size alone after creation: an autoscaler owns it.
+// nodeGroup leaves the desired size of a group that exists alone, as an autoscaler owns
+// it, unless something of the size changes: the provider sends all three numbers then.
 func (b *builder) nodeGroup(g NodeGroup, template *ec2.LaunchTemplate) (*awseks.NodeGroup, error) {
-	capacity := "ON_DEMAND"
-	if g.Spot {
-		capacity = "SPOT"
+	desired, given := g.size()
+	options := []pulumi.ResourceOption{b.parent, pulumi.DependsOn(append(slices.Clone(b.nodePolicies), b.earlyAddons...))}
+	if !given {
+		options = append(options, pulumi.IgnoreChanges([]string{"scalingConfig.desiredSize"}))
 	}
 	var taints awseks.NodeGroupTaintArray
 	for _, t := range g.Taints {
@@ -77,18 +79,17 @@ func (b *builder) nodeGroup(g NodeGroup, template *ec2.LaunchTemplate) (*awseks.
 		}
 		taints = append(taints, taint)
 	}
-	before := append(append([]pulumi.Resource{}, b.nodePolicies...), b.earlyAddons...)
 	return awseks.NewNodeGroup(b.ctx, b.name+"-nodes-"+g.Name, &awseks.NodeGroupArgs{
 		ClusterName:   b.cluster.Name(),
-		NodeGroupName: pulumi.String(g.physicalName()),
+		NodeGroupName: g.nameInEKS(b.args.SubnetIDs, b.nodeRole.Arn),
 		NodeRoleArn:   b.nodeRole.Arn,
 		SubnetIds:     b.args.SubnetIDs,
 		Version:       pulumi.String(b.args.Version),
 		InstanceTypes: pulumi.ToStringArray(g.InstanceTypes),
 		AmiType:       pulumi.String(g.amiType()),
-		CapacityType:  pulumi.String(capacity),
+		CapacityType:  pulumi.String(g.capacityType()),
 		ScalingConfig: awseks.NodeGroupScalingConfigArgs{
-			MinSize: pulumi.Int(g.Min), MaxSize: pulumi.Int(g.Max), DesiredSize: pulumi.Int(g.Desired),
+			MinSize: pulumi.Int(g.Min), MaxSize: pulumi.Int(g.Max), DesiredSize: pulumi.Int(desired),
 		},
 		UpdateConfig: awseks.NodeGroupUpdateConfigArgs{MaxUnavailablePercentage: pulumi.Int(33)},
 		Labels:       pulumi.ToStringMap(g.Labels),
@@ -97,7 +98,7 @@ func (b *builder) nodeGroup(g NodeGroup, template *ec2.LaunchTemplate) (*awseks.
 			Id:      template.ID().ToStringOutput(),
 			Version: pulumi.Sprintf("%d", template.LatestVersion),
 		},
-	}, b.parent, pulumi.DependsOn(before), pulumi.IgnoreChanges([]string{"scalingConfig.desiredSize"}))
+	}, options...)
 }
 
 // amiType is the group's image: Amazon Linux 2023, as Amazon Linux 2 has none
@@ -109,10 +110,62 @@ func (g NodeGroup) amiType() string {
 	return "AL2023_x86_64_STANDARD"
 }
 
-// physicalName changes with all that EKS cannot change in place, so that the
-// replacement can exist together with the group it replaces.
-func (g NodeGroup) physicalName() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%t", strings.Join(g.InstanceTypes, ","), g.Spot))
+func (g NodeGroup) capacityType() string {
+	if g.Spot {
+		return "SPOT"
+	}
+	return "ON_DEMAND"
+}
+
+// size is the number of nodes to ask for, and whether it is to be sent to a group that
+// exists. UpdateNodegroupConfig gets minimum, maximum and desired size together when one
+// of them changes (internal/service/eks/node_group.go of terraform-provider-aws), and EKS
+// refuses a desired size outside of the other two. So the size that an autoscaler has
+// chosen is sent along, as near as the new bounds allow. A replacement starts with
+// as many nodes as the group that it replaces has.
+func (g NodeGroup) size() (desired int, given bool) {
+	if g.Made == nil || g.Made.Live == nil {
+		return g.Desired, false
+	}
+	live := *g.Made.Live
+	resized := g.Made.Min != g.Min || g.Made.Max != g.Max || live.Min != g.Min || live.Max != g.Max
+	replaced := g.Made.MovesSubnets || !g.made(g.Made.SubnetIDs, g.Made.NodeRoleARN)
+	if !resized && !replaced {
+		return g.Desired, false
+	}
+	return min(max(live.Desired, g.Min), g.Max), true
+}
+
+// made says that the group exists with all that EKS cannot change in place: what has
+// ForceNew in internal/service/eks/node_group.go of terraform-provider-aws v5.100.0. The
+// launch template is not among it: its name has those of cluster and group, and a group
+// of another name is another resource.
+func (g NodeGroup) made(subnets []string, role string) bool {
+	m := g.Made
+	return m != nil && slices.Equal(m.InstanceTypes, g.InstanceTypes) && m.AMIType == g.amiType() &&
+		m.CapacityType == g.capacityType() && m.NodeRoleARN == role &&
+		slices.Equal(slices.Sorted(slices.Values(m.SubnetIDs)), slices.Sorted(slices.Values(subnets)))
+}
+
+// nameInEKS stays with a group that EKS does not have to replace. A replacement has
+// another one, so that it can exist together with the group that it replaces.
+func (g NodeGroup) nameInEKS(subnets pulumi.StringArrayInput, role pulumi.StringOutput) pulumi.StringOutput {
+	return pulumi.All(subnets, role).ApplyT(func(v []any) string {
+		subnets, role := v[0].([]string), v[1].(string)
+		if g.made(subnets, role) {
+			return g.Made.Name
+		}
+		return g.newName(subnets, role)
+	}).(pulumi.StringOutput)
+}
+
+// newName differs between groups that differ in what EKS cannot change in place.
+func (g NodeGroup) newName(subnets []string, role string) string {
+	parts := []string{
+		strings.Join(g.InstanceTypes, ","), g.amiType(), g.capacityType(), role,
+		strings.Join(slices.Sorted(slices.Values(subnets)), ","),
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "|")))
 	return g.Name + "-" + hex.EncodeToString(sum[:4])
 }
 

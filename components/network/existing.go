@@ -38,7 +38,7 @@ func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...p
 	if err != nil {
 		return nil, fmt.Errorf("look up existing VPC %s: %w", args.VPCID, err)
 	}
-	if c.PrivateSubnetByZone, err = lookUpSubnets(ctx, args, pulumi.Parent(c)); err != nil {
+	if err := c.lookUpSubnets(ctx, args); err != nil {
 		return nil, fmt.Errorf("existing network %s: %w", name, err)
 	}
 	c.VPCID = pulumi.String(args.VPCID).ToStringOutput()
@@ -62,24 +62,27 @@ func (a *ExistingArgs) validate() error {
 	return nil
 }
 
-// lookUpSubnets checks the subnets and returns a private one of each zone.
-func lookUpSubnets(ctx *pulumi.Context, args *ExistingArgs, opt pulumi.InvokeOption) (pulumi.StringMap, error) {
-	byZone := pulumi.StringMap{}
+// lookUpSubnets checks the subnets and finds out the zones of the private ones.
+func (n *Network) lookUpSubnets(ctx *pulumi.Context, args *ExistingArgs) error {
+	n.PrivateSubnetByZone = pulumi.StringMap{}
 	for i, id := range slices.Concat(args.PrivateSubnetIDs, args.PublicSubnetIDs) {
-		subnet, err := ec2.LookupSubnet(ctx, &ec2.LookupSubnetArgs{Id: &id}, opt)
+		subnet, err := ec2.LookupSubnet(ctx, &ec2.LookupSubnetArgs{Id: &id}, pulumi.Parent(n))
 		if err != nil {
-			return nil, fmt.Errorf("look up subnet %s: %w", id, err)
+			return fmt.Errorf("look up subnet %s: %w", id, err)
 		}
 		if subnet.VpcId != args.VPCID {
-			return nil, fmt.Errorf("subnet %s belongs to %s, not to %s; give subnets of one VPC", id, subnet.VpcId, args.VPCID)
+			return fmt.Errorf("subnet %s belongs to %s, not to %s; give subnets of one VPC", id, subnet.VpcId, args.VPCID)
 		}
-		private := i < len(args.PrivateSubnetIDs)
-		if _, taken := byZone[subnet.AvailabilityZone]; private && !taken {
-			byZone[subnet.AvailabilityZone] = pulumi.String(id)
+		if i >= len(args.PrivateSubnetIDs) {
+			continue
+		}
+		n.PrivateSubnetZones = append(n.PrivateSubnetZones, subnet.AvailabilityZone)
+		if _, taken := n.PrivateSubnetByZone[subnet.AvailabilityZone]; !taken {
+			n.PrivateSubnetByZone[subnet.AvailabilityZone] = pulumi.String(id)
 		}
 	}
-	if len(byZone) < 2 {
-		return nil, errors.New("the private subnets are all in one zone; give subnets in at least 2 zones")
+	if len(n.PrivateSubnetByZone) < 2 {
+		return errors.New("the private subnets are all in one zone; give subnets in at least 2 zones")
 	}
-	return byZone, nil
+	return nil
 }

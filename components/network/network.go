@@ -13,6 +13,8 @@ type Network struct {
 	// PrivateSubnetIDs and PublicSubnetIDs: in the order of the zones, or as given.
 	PrivateSubnetIDs pulumi.StringArrayOutput
 	PublicSubnetIDs  pulumi.StringArrayOutput
+	// PrivateSubnetZones are the zones of PrivateSubnetIDs, in their order.
+	PrivateSubnetZones []string
 	// PrivateSubnetByZone is a private subnet of each zone that has one, for what a
 	// zone has once. Of several that were given it is the first.
 	PrivateSubnetByZone pulumi.StringMap

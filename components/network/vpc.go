@@ -80,6 +80,7 @@ func NewVPC(ctx *pulumi.Context, name string, args *VPCArgs, opts ...pulumi.Reso
 	c.PrivateSubnetByZone = pulumi.StringMap{}
 	for i, s := range b.private {
 		c.PrivateSubnetByZone[args.Subnets[i].Zone] = s.ID().ToStringOutput()
+		c.PrivateSubnetZones = append(c.PrivateSubnetZones, args.Subnets[i].Zone)
 	}
 	return c, c.registerOutputs(ctx)
 }

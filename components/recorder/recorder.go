@@ -27,7 +27,8 @@ type Resource struct {
 }
 
 // Recorder implements pulumi.MockResourceMonitor. The zero value answers
-// registrations with their inputs and refuses every invoke.
+// registrations with their inputs, and refuses every invoke but the one that reads the
+// stack's state, which has nothing.
 type Recorder struct {
 	// Outputs adds properties to a registered resource's state, by type token.
 	Outputs map[string]resource.PropertyMap
@@ -83,7 +84,7 @@ func (r *Recorder) Call(a pulumi.MockCallArgs) (resource.PropertyMap, error) {
 	if f, ok := r.Invokes[a.Token]; ok {
 		return f(a.Args)
 	}
-	if a.Token == readResources { // as the engine answers for a stack that is new
+	if a.Token == readResources {
 		return resource.PropertyMap{"outputs": resource.NewProperty(resource.PropertyMap{})}, nil
 	}
 	return nil, fmt.Errorf("no answer recorded for the invoke %s", a.Token)

@@ -2,6 +2,7 @@ package aws
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,7 +189,10 @@ var refusals = []attempt{
 	},
 	{"sizes", eks.NodeGroupType, func(w *world) props {
 		return w.nodeArgs(props{"scalingConfig": map[string]any{"minSize": 3, "desiredSize": 2, "maxSize": 3}})
-	}, "InvalidParameterException: Minimum capacity 3 can't be greater than desired size 2"},
+	}, "InvalidParameterException: minSize can't be greater than desiredSize"},
+	{"sizes above", eks.NodeGroupType, func(w *world) props {
+		return w.nodeArgs(props{"scalingConfig": map[string]any{"minSize": 1, "desiredSize": 4, "maxSize": 3}})
+	}, "InvalidParameterException: desiredSize can't be greater than maxSize"},
 	{"disk twice", eks.NodeGroupType, func(w *world) props {
 		lt := w.make(ec2.LaunchTemplateType, "lt", props{})
 		return w.nodeArgs(props{"diskSize": 20, "launchTemplate": map[string]any{"id": lt.id, "version": "1"}})
@@ -328,6 +332,66 @@ func TestRefusedUpdates(t *testing.T) {
 	if err := w.update(old, props{"version": "1.33"}); err != nil || old.out.Str("version") != "1.33" || old.out.Str("status") != "ACTIVE" {
 		t.Errorf("the next version gives %v, %v", err, old.out)
 	}
+}
+
+// TestZonesOfAControlPlane: other subnets are fine in the zones of creation, and
+// nowhere else.
+func TestZonesOfAControlPlane(t *testing.T) {
+	w := newWorld(t)
+	other := w.make(ec2.SubnetType, "other", props{"vpcId": w.vpc.id, "cidrBlock": "10.0.8.0/24", "availabilityZone": "eu-central-1a"})
+	third := w.make(ec2.SubnetType, "third", props{"vpcId": w.vpc.id, "cidrBlock": "10.0.9.0/24", "availabilityZone": "eu-central-1c"})
+	in := func(subnets ...*thing) props {
+		config := w.clusterArgs(nil).Sub("vpcConfig").Clone()
+		var ids []any
+		for _, s := range subnets {
+			ids = append(ids, s.id)
+		}
+		config["subnetIds"] = ids
+		return props{"vpcConfig": map[string]any(config)}
+	}
+	for want, change := range map[string]props{
+		"InvalidParameterException: Provided subnets belong to the AZs 'eu-central-1a,eu-central-1b,eu-central-1c'. " +
+			"But they should belong to the exact set of AZs 'eu-central-1a,eu-central-1b' in which subnets were provided during cluster creation.": in(w.subnetA, w.subnetB, third),
+		"InvalidParameterException: Provided subnets belong to the AZs 'eu-central-1a,eu-central-1c'. ": in(w.subnetA, third),
+		"InvalidParameterException: Subnets specified must be in at least two different AZs":            in(w.subnetA, other),
+	} {
+		refuses(t, w.update(w.cluster, change), want)
+	}
+	assert.NilError(t, w.update(w.cluster, in(other, w.subnetB)))
+	assert.NilError(t, w.update(w.cluster, in(w.subnetA, other, w.subnetB)))
+}
+
+// TestSizeOfANodeGroup: an update sends the size when its owner changes it, and what an
+// autoscaler has done stays otherwise.
+func TestSizeOfANodeGroup(t *testing.T) {
+	w := newWorld(t)
+	size := func(low, want, high int) props {
+		return props{"scalingConfig": map[string]any{"minSize": low, "desiredSize": want, "maxSize": high}}
+	}
+	_, err := w.cloud.Change(t.Context(), eks.NodeGroupType, w.nodes.in.Str("nodeGroupName"), map[string]any{"scalingConfig.desiredSize": 3.0})
+	assert.NilError(t, err)
+	desired := func() int { return w.nodes.out.Sub("scalingConfig").Integer("desiredSize") }
+
+	assert.NilError(t, w.update(w.nodes, props{"labels": map[string]any{"workload": "other"}}))
+	assert.Equal(t, desired(), 3)
+	refuses(t, w.update(w.nodes, size(3, 2, 3)), "UpdateNodegroupConfig, https response error StatusCode: 400")
+	refuses(t, w.update(w.nodes, size(3, 2, 3)), "InvalidParameterException: Minimum capacity 3 can't be greater than desired size 2")
+	refuses(t, w.update(w.nodes, size(1, 4, 3)), "InvalidParameterException: desiredSize can't be greater than maxSize")
+	assert.NilError(t, w.update(w.nodes, size(1, 2, 9)))
+	assert.Equal(t, desired(), 2)
+}
+
+// TestNodeGroupsOfACluster: a list of them, which fails without the cluster.
+func TestNodeGroupsOfACluster(t *testing.T) {
+	w := newWorld(t)
+	w.make(eks.ClusterType, "empty", w.clusterArgs(props{"name": "empty"}))
+	for cluster, want := range map[string][]string{"demo": {w.nodes.in.Str("nodeGroupName")}, "empty": nil} {
+		found, err := w.invoke("aws:eks/getNodeGroups:getNodeGroups", props{"clusterName": cluster})
+		assert.NilError(t, err)
+		assert.Check(t, slices.Equal(found.List("names"), want), "%s has %v", cluster, found["names"])
+	}
+	_, err := w.invoke("aws:eks/getNodeGroups:getNodeGroups", props{"clusterName": "gone"})
+	refuses(t, err, "No cluster found for name: gone")
 }
 
 func TestAddonThatNeedsNodes(t *testing.T) {

@@ -14,6 +14,8 @@ type Call struct {
 	operation string
 	// Record is the resource as it becomes; old is how it was, nil on creation.
 	Record, Old *Record
+	// Known are the inputs that the caller of an update has in its state.
+	Known Props
 }
 
 // In returns the inputs of the resource.

@@ -102,7 +102,7 @@ func (c *Cloud) beginUpdate(s *session, typ *Type, id string, known, in Props) (
 	}
 	r.Inputs = in
 	maps.Copy(r.Outputs, in.Clone())
-	op := &Call{Cloud: c, session: s, Type: typ, operation: OpUpdate, Record: r, Old: old}
+	op := &Call{Cloud: c, session: s, Type: typ, operation: OpUpdate, Record: r, Old: old, Known: known}
 	if err := op.checkReferences(); err != nil {
 		return nil, err
 	}

@@ -123,10 +123,9 @@ func checkClusterRole(c *standin.Call) error {
 // checkClusterNetwork refuses networks that EKS cannot use, and returns the VPC.
 func checkClusterNetwork(c *standin.Call) (string, error) {
 	config := c.In().Sub("vpcConfig")
-	vpc, zones := "", map[string]bool{}
+	vpc := ""
 	for _, id := range config.List("subnetIds") {
 		subnet := c.Find(ec2.SubnetType, id)
-		zones[subnet.Outputs.Str("availabilityZone")] = true
 		if vpc == "" {
 			vpc = subnet.Inputs.Str("vpcId")
 		}
@@ -134,7 +133,7 @@ func checkClusterNetwork(c *standin.Call) (string, error) {
 			return "", c.Refusef("InvalidParameterException", "Subnets specified must belong to the same VPC")
 		}
 	}
-	if len(zones) < 2 {
+	if len(subnetZones(c, config)) < 2 {
 		return "", c.Refusef("InvalidParameterException", "Subnets specified must be in at least two different AZs")
 	}
 	if id := ec2.Foreign(c, ec2.SecurityGroupType, "vpcConfig.securityGroupIds", vpc); id != "" {
@@ -150,6 +149,31 @@ func checkClusterNetwork(c *standin.Call) (string, error) {
 		}
 	}
 	return vpc, nil
+}
+
+// subnetZones are the zones of a cluster's subnets, in order. One that is gone has none.
+func subnetZones(c *standin.Call, config standin.Props) []string {
+	var zones []string
+	for _, id := range config.List("subnetIds") {
+		if subnet := c.Find(ec2.SubnetType, id); subnet != nil {
+			zones = append(zones, subnet.Outputs.Str("availabilityZone"))
+		}
+	}
+	slices.Sort(zones)
+	return slices.Compact(zones)
+}
+
+// checkZones holds the control plane to the zones that it was made in: "Subnets" in
+// https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html, and
+// https://github.com/aws/containers-roadmap/issues/2258. The message is as users
+// of UpdateClusterConfig and of Terraform have it in their notes.
+func checkZones(c *standin.Call, before standin.Props) error {
+	was, is := subnetZones(c, before), subnetZones(c, c.In().Sub("vpcConfig"))
+	if slices.Equal(was, is) {
+		return nil
+	}
+	return c.Refusef("InvalidParameterException", "Provided subnets belong to the AZs '%s'. But they should belong to the exact set of AZs '%s' "+
+		"in which subnets were provided during cluster creation.", strings.Join(is, ","), strings.Join(was, ","))
 }
 
 func checkClusterKey(c *standin.Call) error {
@@ -285,6 +309,9 @@ func updateCluster(c *standin.Call) error {
 	}
 	if vpc != old.Sub("vpcConfig").Str("vpcId") {
 		return c.Refusef("InvalidParameterException", "Subnets specified must belong to the VPC of the cluster: %s", old.Sub("vpcConfig").Str("vpcId"))
+	}
+	if err := checkZones(c, old.Sub("vpcConfig")); err != nil {
+		return err
 	}
 	clusterVpcConfig(c, vpc, old.Sub("vpcConfig").Str("clusterSecurityGroupId"))
 	c.Out()["accessConfig"] = map[string]any(after)

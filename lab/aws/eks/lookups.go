@@ -17,8 +17,9 @@ const ClusterQuota = 100
 // Functions look up clusters, node groups and addons.
 func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
-		"aws:eks/getCluster:getCluster":     {SDK: eks.LookupCluster, Run: getCluster},
-		"aws:eks/getNodeGroup:getNodeGroup": {SDK: eks.LookupNodeGroup, Run: getNodeGroup},
+		"aws:eks/getCluster:getCluster":       {SDK: eks.LookupCluster, Run: getCluster},
+		"aws:eks/getNodeGroup:getNodeGroup":   {SDK: eks.LookupNodeGroup, Run: getNodeGroup},
+		"aws:eks/getNodeGroups:getNodeGroups": {SDK: eks.GetNodeGroups, Run: getNodeGroups},
 		"aws:eks/getAddonVersion:getAddonVersion": {SDK: eks.GetAddonVersion, Run: func(q *standin.Query) (standin.Props, error) {
 			name, kubernetes := q.Args.Str("addonName"), q.Args.Str("kubernetesVersion")
 			versions := addonVersions(name, kubernetes)
@@ -55,4 +56,19 @@ func getNodeGroup(q *standin.Query) (standin.Props, error) {
 	}
 	out := standin.WithID(r)
 	return standin.Merged(out, standin.Props{"scalingConfigs": []any{out["scalingConfig"]}, "remoteAccesses": []any{}, "launchTemplates": []any{}}), nil
+}
+
+// getNodeGroups fails without the cluster, as ListNodegroups does.
+func getNodeGroups(q *standin.Query) (standin.Props, error) {
+	cluster := q.Args.Str("clusterName")
+	if q.Find(ClusterType, cluster) == nil {
+		return nil, fmt.Errorf("listing EKS Node Groups (%s): ResourceNotFoundException: No cluster found for name: %s", cluster, cluster)
+	}
+	names := []any{}
+	for r := range q.Cloud.Each(NodeGroupType, q.Region) {
+		if r.Inputs.Str("clusterName") == cluster {
+			names = append(names, r.Outputs.Str("nodeGroupName"))
+		}
+	}
+	return standin.Props{"id": cluster, "clusterName": cluster, "names": names}, nil
 }

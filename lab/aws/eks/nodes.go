@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -79,6 +80,14 @@ func createNodeGroup(c *standin.Call) (string, error) {
 	if err := checkNodeRole(c); err != nil {
 		return "", err
 	}
+	// https://github.com/sassoftware/viya4-iac-aws/issues/298 and
+	// https://github.com/ministryofjustice/cloud-platform-infrastructure/pull/4595
+	switch low, want, high := sizes(c); {
+	case low > want:
+		return "", c.Refusef("InvalidParameterException", "minSize can't be greater than desiredSize")
+	case want > high:
+		return "", c.Refusef("InvalidParameterException", "desiredSize can't be greater than maxSize")
+	}
 	if err := checkNodes(c, cluster); err != nil {
 		return "", err
 	}
@@ -121,18 +130,17 @@ func checkNodeRole(c *standin.Call) error {
 	return nil
 }
 
+// sizes are the numbers of a call's scaling configuration.
+func sizes(c *standin.Call) (low, want, high int) {
+	size := c.In().Sub("scalingConfig")
+	return size.Integer("minSize"), size.Integer("desiredSize"), size.Integer("maxSize")
+}
+
 // checkNodes refuses what EKS refuses on creation and on update.
 func checkNodes(c *standin.Call, cluster *standin.Record) error {
 	in := c.In()
-	size := in.Sub("scalingConfig")
-	low, want, high := size.Integer("minSize"), size.Integer("desiredSize"), size.Integer("maxSize")
-	switch {
-	case high < 1:
+	if _, _, high := sizes(c); high < 1 {
 		return c.Refusef("InvalidParameterException", "maxSize must be greater than or equal to 1")
-	case low > want:
-		return c.Refusef("InvalidParameterException", "Minimum capacity %d can't be greater than desired size %d", low, want)
-	case want > high:
-		return c.Refusef("InvalidParameterException", "desired capacity %d can't be greater than max size %d", want, high)
 	}
 	vpc := cluster.Outputs.Sub("vpcConfig").Str("vpcId")
 	if id := ec2.Foreign(c, ec2.SubnetType, "subnetIds", vpc); id != "" {
@@ -213,6 +221,15 @@ func updateNodeGroup(c *standin.Call) error {
 	if cluster.Status == standin.StatusDeleting {
 		return c.Refusef("InvalidRequestException", "Cluster '%s' is not in ACTIVE status", cluster.ID)
 	}
+	keepSize(c)
+	// An update has words of its own for the first:
+	// https://github.com/terraform-aws-modules/terraform-aws-eks/issues/3306
+	switch low, want, high := sizes(c); {
+	case low > want:
+		return c.Refusef("InvalidParameterException", "Minimum capacity %d can't be greater than desired size %d", low, want)
+	case want > high:
+		return c.Refusef("InvalidParameterException", "desiredSize can't be greater than maxSize")
+	}
 	if err := checkNodes(c, cluster); err != nil {
 		return err
 	}
@@ -225,6 +242,16 @@ func updateNodeGroup(c *standin.Call) error {
 	}
 	describeNodes(c, cluster)
 	return nil
+}
+
+// keepSize leaves the size alone when the caller changes nothing of it. The provider
+// sends a scaling configuration only when it has changed, whatever an autoscaler has
+// made of it meanwhile (internal/service/eks/node_group.go).
+func keepSize(c *standin.Call) {
+	if reflect.DeepEqual(c.Known["scalingConfig"], c.In()["scalingConfig"]) {
+		c.In()["scalingConfig"] = c.Old.Inputs["scalingConfig"]
+		c.Out()["scalingConfig"] = c.Old.Outputs["scalingConfig"]
+	}
 }
 
 // describeNodes decides which nodes the group has; the existing ones stay.

@@ -35,14 +35,21 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner) (handof
 	}
 	warnOfCreator(ctx, c, caller)
 	opts := pulumi.Provider(provider)
-	if err := refuseStrangers(ctx, c, own, opts); err != nil {
-		return none, err
-	}
-	net, err := newNetwork(ctx, c, opts)
+	have, err := readMade(ctx)
 	if err != nil {
 		return none, err
 	}
-	cluster, err := eks.NewCluster(ctx, c.Name, clusterArgs(c, partition, net), opts)
+	if err := refuseStrangers(ctx, c, own, have, opts); err != nil {
+		return none, err
+	}
+	if err := refuseOtherKey(c, have); err != nil {
+		return none, err
+	}
+	net, err := newNetwork(ctx, c, have, opts)
+	if err != nil {
+		return none, err
+	}
+	cluster, err := newCluster(ctx, c, partition, net, have, opts)
 	if err != nil {
 		return none, err
 	}
@@ -173,13 +180,27 @@ func principal(caller string) string {
 
 // newNetwork makes the network of the cluster file, or looks up the existing one
 // that it names.
-func newNetwork(ctx *pulumi.Context, c *config.Cluster, opts ...pulumi.ResourceOption) (*network.Network, error) {
+func newNetwork(ctx *pulumi.Context, c *config.Cluster, have made, opts ...pulumi.ResourceOption) (*network.Network, error) {
 	if existing := c.Network.Existing; existing != nil {
 		return network.NewExisting(ctx, c.Name, existingArgs(existing), opts...)
 	}
-	args, err := vpcArgs(c)
+	args, err := vpcArgs(c, have)
 	if err != nil {
 		return nil, err
 	}
 	return network.NewVPC(ctx, c.Name, args, opts...)
+}
+
+// newCluster makes the cluster in the network. What EKS cannot change in place of one
+// that exists stays: the zones of its control plane, and node groups with their size.
+func newCluster(ctx *pulumi.Context, c *config.Cluster, partition string, net *network.Network, have made, provider pulumi.ResourceOrInvokeOption) (*eks.Cluster, error) {
+	args := clusterArgs(c, partition, net)
+	var err error
+	if args.ControlPlaneSubnetIDs, err = controlPlaneSubnets(ctx, c, net, have, provider); err != nil {
+		return nil, err
+	}
+	if err := findGroups(ctx, c, net, have, args.NodeGroups, provider); err != nil {
+		return nil, err
+	}
+	return eks.NewCluster(ctx, c.Name, args, provider)
 }

@@ -13,7 +13,6 @@ import (
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/internal/wording"
-	"tombolo/stacks/core/live"
 	"tombolo/stacks/owner"
 )
 
@@ -39,20 +38,14 @@ const mostNamed = 5
 // owner, or resources of it: they are of another backend's cluster, or of another
 // tool's. What has no owner's tag is a stranger, too, unless the stack has something
 // in the cloud already: then it is of a state from before the identity.
-func refuseStrangers(ctx *pulumi.Context, c *config.Cluster, own owner.Owner, provider pulumi.InvokeOption) error {
+func refuseStrangers(ctx *pulumi.Context, c *config.Cluster, own owner.Owner, have made, provider pulumi.InvokeOption) error {
 	all, err := namesakes(ctx, c, own, provider)
 	if err != nil {
 		return fmt.Errorf("look for resources of another cluster %s: %w; allow tag:GetResources, eks:ListClusters and eks:DescribeCluster to the credentials", c.Name, err)
 	}
 	others := slices.DeleteFunc(slices.Clone(all), func(s stranger) bool { return s.owner == "" })
-	if len(all) > len(others) {
-		begun, err := hasCloud(ctx)
-		if err != nil {
-			return fmt.Errorf("find out whether the cluster has something in the cloud: %w", err)
-		}
-		if !begun {
-			others = all
-		}
+	if !have.begun() {
+		others = all
 	}
 	if len(others) == 0 {
 		return nil
@@ -109,13 +102,6 @@ func outlives(arn string) bool {
 	}
 	kind, _, _ := strings.Cut(parts[5], "/")
 	return slices.Contains([]string{"ec2:instance", "ec2:network-interface", "ec2:volume", "ec2:snapshot", "ec2:natgateway", "kms:key"}, parts[2]+":"+kind)
-}
-
-// hasCloud says whether the state of the own stack has a resource of AWS. Its outputs
-// would not tell: a first up that was killed has none.
-func hasCloud(ctx *pulumi.Context) (bool, error) {
-	all, err := live.Read(ctx, nil)
-	return slices.ContainsFunc(all, func(r live.Resource) bool { return strings.HasPrefix(r.Type, "aws:") }), err
 }
 
 // strangersError says what is there, whose it is and what to do.

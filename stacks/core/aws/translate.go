@@ -12,8 +12,8 @@ import (
 
 // This file translates the cluster file into the components' arguments.
 
-func vpcArgs(c *config.Cluster) (*network.VPCArgs, error) {
-	plans, err := config.Subnets(c.Network.CIDR, c.Network.Zones)
+func vpcArgs(c *config.Cluster, have made) (*network.VPCArgs, error) {
+	plans, err := config.SubnetsBeside(c.Network.CIDR, c.Network.Zones, have.subnets(c.Name))
 	if err != nil {
 		return nil, err
 	}

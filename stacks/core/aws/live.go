@@ -1,0 +1,181 @@
+package aws
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
+	awseks "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/eks"
+	"tombolo/components/network"
+	"tombolo/config"
+	"tombolo/internal/wording"
+)
+
+// controlPlaneSubnets are the private subnets of the network in the zones that the
+// control plane was made in, or all of them for a new one. EKS takes other subnets for a
+// control plane in the zones of its creation only: "Subnets" in
+// https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html.
+func controlPlaneSubnets(ctx *pulumi.Context, c *config.Cluster, net *network.Network, have made, provider pulumi.InvokeOption) (pulumi.StringArrayInput, error) {
+	zones, err := controlPlaneZones(ctx, c, net, have, provider)
+	if err != nil {
+		return nil, err
+	}
+	var gone []string
+	for _, zone := range zones {
+		if !slices.Contains(net.PrivateSubnetZones, zone) {
+			gone = append(gone, zone)
+		}
+	}
+	if len(gone) > 0 {
+		return nil, fmt.Errorf("the control plane of cluster %s is in %s, where the network of the cluster file has no private subnet: "+
+			"EKS keeps the zones that a control plane was made in; put %s back, or build a new cluster",
+			c.Name, wording.And(gone), map[bool]string{true: "it", false: "them"}[len(gone) == 1])
+	}
+	if len(zones) == 0 {
+		return net.PrivateSubnetIDs, nil
+	}
+	return net.PrivateSubnetIDs.ApplyT(func(ids []string) []string {
+		var out []string
+		for i, id := range ids {
+			if slices.Contains(zones, net.PrivateSubnetZones[i]) {
+				out = append(out, id)
+			}
+		}
+		return out
+	}).(pulumi.StringArrayOutput), nil
+}
+
+// controlPlaneZones are the zones of the control plane that the state has, in order;
+// none for a new one.
+func controlPlaneZones(ctx *pulumi.Context, c *config.Cluster, net *network.Network, have made, provider pulumi.InvokeOption) ([]string, error) {
+	var zones []string
+	subnets, _ := have.controlPlane()
+	for _, id := range subnets {
+		zone, err := zoneOf(ctx, c, net, have, id, provider)
+		if err != nil {
+			return nil, fmt.Errorf("find out the zones of the control plane of cluster %s: %w", c.Name, err)
+		}
+		zones = append(zones, zone)
+	}
+	slices.Sort(zones)
+	return slices.Compact(zones), nil
+}
+
+// zoneOf asks AWS only for a subnet of others that the cluster file no longer names.
+func zoneOf(ctx *pulumi.Context, c *config.Cluster, net *network.Network, have made, id string, provider pulumi.InvokeOption) (string, error) {
+	if zone := have.subnetZone(id); zone != "" {
+		return zone, nil
+	}
+	if e := c.Network.Existing; e != nil && slices.Contains(e.PrivateSubnets, id) {
+		return net.PrivateSubnetZones[slices.Index(e.PrivateSubnets, id)], nil
+	}
+	found, err := ec2.LookupSubnet(ctx, &ec2.LookupSubnetArgs{Id: &id}, provider)
+	if err != nil {
+		return "", err
+	}
+	return found.AvailabilityZone, nil
+}
+
+// refuseOtherKey fails when a control plane that encrypts its Secrets is to do so no
+// more (the warning in https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html), or
+// by another key (https://github.com/pulumi/pulumi-eks/pull/389): the provider would replace
+// the cluster, with all that runs on it.
+func refuseOtherKey(c *config.Cluster, have made) error {
+	_, key := have.controlPlane()
+	if key == "" {
+		return nil
+	}
+	const remedy = "EKS cannot change that of a cluster that exists"
+	wanted := c.Kubernetes.SecretsEncryption
+	own, ok := have.named(keyType, c.Name+"-secrets")
+	switch {
+	case !valueOr(wanted.Enabled, true):
+		return fmt.Errorf("cluster %s encrypts its Secrets by the key %s, and the cluster file turns that off: %s; "+
+			"set kubernetes.secretsEncryption.enabled: true, or build a new cluster", c.Name, key, remedy)
+	case wanted.KeyARN != "" && wanted.KeyARN != key, wanted.KeyARN == "" && ok && own.Outputs.ARN != key, wanted.KeyARN == "" && !ok:
+		return fmt.Errorf("cluster %s encrypts its Secrets by the key %s, and the cluster file has another: %s; "+
+			"%s, or build a new cluster", c.Name, key, remedy, keyRemedy(key, ok && own.Outputs.ARN == key))
+	}
+	return nil
+}
+
+// keyRemedy is how the cluster file says the key of the cluster.
+func keyRemedy(key string, own bool) string {
+	if own {
+		return "remove kubernetes.secretsEncryption.keyArn"
+	}
+	return "set kubernetes.secretsEncryption.keyArn: " + key
+}
+
+// findGroups says of each node group how the state has it, and how many nodes EKS.
+func findGroups(ctx *pulumi.Context, c *config.Cluster, net *network.Network, have made, groups []eks.NodeGroup, provider pulumi.InvokeOption) error {
+	var live []string
+	for i := range groups {
+		g := &groups[i]
+		r, ok := have.named(nodeGroupType, c.Name+"-nodes-"+g.Name)
+		if !ok || r.Outputs.Scaling == nil {
+			continue
+		}
+		if live == nil {
+			var err error
+			if live, err = groupsInEKS(ctx, c.Name, provider); err != nil {
+				return fmt.Errorf("list the node groups of cluster %s: %w; allow eks:ListClusters and eks:ListNodegroups to the credentials", c.Name, err)
+			}
+		}
+		g.Made = &eks.MadeGroup{
+			Name: r.Outputs.Name, InstanceTypes: r.Outputs.InstanceTypes, AMIType: r.Outputs.AMIType,
+			CapacityType: r.Outputs.CapacityType, NodeRoleARN: r.Outputs.NodeRoleARN, SubnetIDs: r.Outputs.SubnetIDs,
+			MovesSubnets: movesSubnets(c, net, have, r.Outputs.SubnetIDs),
+			Min:          r.Outputs.Scaling.Min, Max: r.Outputs.Scaling.Max,
+		}
+		if !slices.Contains(live, g.Made.Name) {
+			continue
+		}
+		var err error
+		if g.Made.Live, err = scaling(ctx, c.Name, g.Made.Name, provider); err != nil {
+			return fmt.Errorf("find out the size of node group %s of cluster %s: %w; allow eks:DescribeNodegroup to the credentials", g.Made.Name, c.Name, err)
+		}
+	}
+	return nil
+}
+
+// groupsInEKS are the names of the node groups of a cluster; none, and no error, when
+// there is no such cluster.
+func groupsInEKS(ctx *pulumi.Context, cluster string, provider pulumi.InvokeOption) ([]string, error) {
+	all, err := awseks.GetClusters(ctx, provider)
+	if err != nil || !slices.Contains(all.Names, cluster) {
+		return []string{}, err
+	}
+	found, err := awseks.GetNodeGroups(ctx, &awseks.GetNodeGroupsArgs{ClusterName: cluster}, provider)
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{}, found.Names...), nil
+}
+
+func scaling(ctx *pulumi.Context, cluster, group string, provider pulumi.InvokeOption) (*eks.Scaling, error) {
+	found, err := awseks.LookupNodeGroup(ctx, &awseks.LookupNodeGroupArgs{ClusterName: cluster, NodeGroupName: group}, provider)
+	if err != nil || len(found.ScalingConfigs) == 0 {
+		return nil, err
+	}
+	size := found.ScalingConfigs[0]
+	return &eks.Scaling{Min: size.MinSize, Max: size.MaxSize, Desired: size.DesiredSize}, nil
+}
+
+// movesSubnets says whether the network has other private subnets than a node group.
+func movesSubnets(c *config.Cluster, net *network.Network, have made, group []string) bool {
+	var wanted, has []string
+	for _, id := range group {
+		if c.Network.Existing == nil {
+			id = have.subnetZone(id)
+		}
+		has = append(has, id)
+	}
+	if wanted = net.PrivateSubnetZones; c.Network.Existing != nil {
+		wanted = c.Network.Existing.PrivateSubnets
+	}
+	return !slices.Equal(slices.Sorted(slices.Values(wanted)), slices.Sorted(slices.Values(has)))
+}
