@@ -19,6 +19,10 @@ type Live struct {
 	// Known are the fields that the resources tell, such as "Network.CIDR". Others are
 	// not compared.
 	Known []string
+	// ControlPlaneZones are those that the control plane was made in, and Subnets those
+	// that the cluster's own network has; none of others' networks.
+	ControlPlaneZones []string
+	Subnets           []SubnetPlan
 }
 
 // Change is a key of the cluster file that differs from what the live cluster was made
@@ -208,7 +212,7 @@ func (w *comparison) add(name string, at strict.Path, before, after any) {
 	if !w.knows(name) {
 		return
 	}
-	c := change{live: w.live.Cluster, file: w.file, before: before, after: after}
+	c := change{live: w.live.Cluster, made: w.live, file: w.file, before: before, after: after}
 	for _, of := range EffectsOf(name) {
 		if of.applies == nil || of.applies(c) {
 			w.found = append(w.found, Change{Path: string(at), Before: before, After: after, Effect: of.Effect, Words: of.Words, Remedy: of.Remedy})
@@ -219,7 +223,7 @@ func (w *comparison) add(name string, at strict.Path, before, after any) {
 
 // unordered are the lists whose order says nothing.
 var unordered = []string{
-	"Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs",
+	"Network.Zones", "Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs",
 	"NodeGroup.Taints",
 }
 

@@ -15,7 +15,11 @@ import (
 // everything knows all fields.
 func everything(c *Cluster) *Live {
 	known := EffectFields()
-	return &Live{Cluster: c, Known: append(known, addon.EffectFields()...)}
+	live := &Live{Cluster: c, Known: append(known, addon.EffectFields()...)}
+	if subnets, err := Subnets(c.Network.CIDR, c.Network.Zones); err == nil {
+		live.ControlPlaneZones, live.Subnets = c.Network.Zones[:2], subnets
+	}
+	return live
 }
 
 const small = `version: 1
@@ -70,17 +74,22 @@ func TestCompare(t *testing.T) {
 		{name: "a default that is written", file: []string{"path: clusters/small", "path: clusters/small, branch: main"}},
 		{name: "block", file: []string{"10.0.0.0/16", "10.1.0.0/16"}, want: "network.cidr: 10.0.0.0/16 -> 10.1.0.0/16", effect: NeedsRebuild},
 		{name: "a third zone", file: []string{zones, "[eu-central-1a, eu-central-1b, eu-central-1c]"}, want: "network.zones", effect: ReplacesNodeGroup},
-		{name: "zones in another order", file: []string{zones, "[eu-central-1b, eu-central-1a]"}, want: "network.zones", effect: NeedsRebuild},
+		{name: "zones in another order", file: []string{zones, "[eu-central-1b, eu-central-1a]"}},
 		{name: "another zone", file: []string{zones, "[eu-central-1a, eu-central-1c]"}, want: "network.zones", effect: NeedsRebuild},
-		{name: "a zone less", live: []string{zones, "[eu-central-1a, eu-central-1b, eu-central-1c]"}, want: "network.zones", effect: NeedsRebuild},
+		{name: "a zone of nodes less", live: []string{zones, "[eu-central-1a, eu-central-1b, eu-central-1c]"}, want: "network.zones", effect: ReplacesNodeGroup},
 		{
 			name: "a zone in the middle", file: []string{zones, "[eu-central-1a, eu-central-1c, eu-central-1b]"},
+			want: "network.zones", effect: ReplacesNodeGroup,
+		},
+		{
+			name: "a fourth zone, without room", live: []string{"10.0.0.0/16", "10.0.0.0/22", "eu-central-1", "us-east-1", zones, "[us-east-1a, us-east-1b, us-east-1c]"},
+			file: []string{"10.0.0.0/16", "10.0.0.0/22", "eu-central-1", "us-east-1", zones, "[us-east-1a, us-east-1b, us-east-1c, us-east-1d]"},
 			want: "network.zones", effect: NeedsRebuild,
 		},
 		{
 			name: "a fourth zone", live: []string{"eu-central-1", "us-east-1", zones, "[us-east-1a, us-east-1b, us-east-1c]"},
 			file: []string{"eu-central-1", "us-east-1", zones, "[us-east-1a, us-east-1b, us-east-1c, us-east-1d]"},
-			want: "network.zones", effect: NeedsRebuild,
+			want: "network.zones", effect: ReplacesNodeGroup,
 		},
 		{name: "a gateway for each zone", file: []string{zones, zones + "\n  nat: per-zone"}, want: "network.nat: single -> per-zone", effect: InPlace},
 		{name: "account", file: []string{"111122223333", "999988887777"}, want: "cloud.account: 111122223333 -> 999988887777", effect: NeedsRebuild},

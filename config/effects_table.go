@@ -81,18 +81,18 @@ var effects = map[string][]Case{
 	}},
 	"Network.Zones": {
 		{
-			When: "removed, exchanged or in another order", Effect: NeedsRebuild, applies: change.movesZones,
-			Words:  "the control plane keeps the zones of its creation, and each zone its subnets",
-			Remedy: "keep the zones and their order, and add others at the end; or make the cluster anew: `tombolo destroy`, then `tombolo up`",
+			When: "without one of the control plane's", Effect: NeedsRebuild, applies: change.leavesZones,
+			Words:  "the control plane keeps the zones of its creation",
+			Remedy: "keep its zones, and add others beside them; or make the cluster anew: `tombolo destroy`, then `tombolo up`",
 		},
 		{
-			When: "added, so that the subnets are cut anew", Effect: NeedsRebuild, applies: change.cutsSubnets,
-			Words:  "more zones than the block was cut for give every zone other subnets",
-			Remedy: "keep the number of zones within what the block was cut for (3, or 7 from the start with more than 3); or make the cluster anew: `tombolo destroy`, then `tombolo up`",
+			When: "one too many for the block", Effect: NeedsRebuild, applies: change.lacksRoom,
+			Words:  "the block has no room for its subnets beside those that are there, and AWS moves none",
+			Remedy: "take the zone out, or make the cluster anew with a larger block: `tombolo destroy`, then `tombolo up`",
 		},
 		{
-			When: "added at the end", Effect: ReplacesNodeGroup,
-			Words: "the zone gets subnets for nodes, and every node group is replaced; the control plane stays in its zones",
+			When: "added, or one of the nodes' alone removed", Effect: ReplacesNodeGroup,
+			Words: "subnets for nodes come or go, and every node group is replaced; the control plane stays in its zones",
 		},
 	},
 	"Network.NAT": {
@@ -235,26 +235,22 @@ var effects = map[string][]Case{
 // change is what a case is chosen by: both clusters, and what an item of a list becomes.
 type change struct {
 	live, file    *Cluster
+	made          *Live
 	before, after any
 }
 
 // takesAway says that what was there is gone.
 func (c change) takesAway() bool { return c.after == nil }
 
-// movesZones says that a zone of the live cluster is gone, or elsewhere in the list.
-func (c change) movesZones() bool {
-	was, is := c.live.Network.Zones, c.file.Network.Zones
-	return len(is) < len(was) || !slices.Equal(is[:len(was)], was)
+// leavesZones says that a zone of the control plane is gone.
+func (c change) leavesZones() bool {
+	return slices.ContainsFunc(c.made.ControlPlaneZones, func(zone string) bool { return !slices.Contains(c.file.Network.Zones, zone) })
 }
 
-// cutsSubnets says that the zones of the live cluster would get other subnets.
-func (c change) cutsSubnets() bool {
-	was, err := Subnets(c.live.Network.CIDR, c.live.Network.Zones)
-	if err != nil {
-		return false
-	}
-	is, err := Subnets(c.live.Network.CIDR, c.file.Network.Zones)
-	return err != nil || !slices.Equal(is[:len(was)], was)
+// lacksRoom says that the block has no room for the subnets of another zone.
+func (c change) lacksRoom() bool {
+	_, err := SubnetsBeside(c.live.Network.CIDR, c.file.Network.Zones, c.made.Subnets)
+	return err != nil
 }
 
 // encrypts says that the change turns encryption on.

@@ -82,6 +82,9 @@ The column **live** of the tables below says what a change of the key does once 
 | **needs rebuild** | refused before anything starts, by plain Pulumi too: only a cluster that is destroyed and made anew has another value |
 | **impossible** | refused before anything starts, by plain Pulumi too: AWS has no way, or it would be another cluster |
 
+Keys of core are compared with what core's state tells; those of bootstrap are not, and the preview shows their objects. So another
+` + "`gitops.engine`" + ` is refused by tombolo alone, and only when bootstrap is planned.
+
 These keys do more than to change something in place:
 
 | key | change | effect | what happens |

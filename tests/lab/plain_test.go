@@ -116,6 +116,10 @@ func (p plain) guards(t *testing.T) {
 	defer p.write(t, file, text)
 	for _, guard := range []struct{ name, old, new, command, stack, refusal string }{
 		{"account", `account: "111122223333"`, `account: "444455556666"`, "preview", "demo-core", "111122223333"},
+		{
+			"block of the live network", "10.20.0.0/16", "10.30.0.0/16", "preview", "demo-core",
+			"network.cidr: cannot change on the live cluster (10.20.0.0/16 -> 10.30.0.0/16, needs rebuild)",
+		},
 		{"misspelt key", "wave: 0", "wawe: 0", "preview", "demo-core", "wawe"},
 	} {
 		p.write(t, file, text)

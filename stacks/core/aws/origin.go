@@ -3,6 +3,7 @@ package aws
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -114,7 +115,7 @@ func (r *reader) network() {
 	if n.CIDR = r.made(vpcToken, "vpc").Text("cidrBlock"); n.CIDR == "" {
 		return
 	}
-	n.Zones = r.zones()
+	r.zones()
 	switch gateways := len(r.all.OfType(natToken)); {
 	case gateways == 0:
 		n.NAT = config.NATNone
@@ -131,25 +132,36 @@ func (r *reader) network() {
 	r.knows("Network.CIDR", "Network.Zones", "Network.NAT", "Network.Endpoints")
 }
 
-// zones are in the order in which config.Subnets cuts the block for them.
-func (r *reader) zones() []string {
-	type subnet struct {
-		zone string
-		at   netip.Addr
-	}
-	var private []subnet
+// zones reads the subnets, and which zones those of the control plane are in.
+func (r *reader) zones() {
+	plans := map[string]*config.SubnetPlan{}
+	ofControlPlane := r.cluster.In("vpcConfig").Texts("subnetIds")
 	for _, s := range r.all.OfType(subnetToken) {
+		zone := s.Outputs.Text("availabilityZone")
 		block, err := netip.ParsePrefix(s.Outputs.Text("cidrBlock"))
-		if zone := s.Outputs.Text("availabilityZone"); err == nil && s.Name == r.out.Cluster.Name+"-private-"+zone {
-			private = append(private, subnet{zone, block.Addr()})
+		if err != nil {
+			continue
+		}
+		if plans[zone] == nil {
+			plans[zone] = &config.SubnetPlan{Zone: zone}
+		}
+		switch s.Name {
+		case r.out.Cluster.Name + "-public-" + zone:
+			plans[zone].Public = block
+		case r.out.Cluster.Name + "-private-" + zone:
+			plans[zone].Private = block
+			_, id, _ := strings.Cut(s.Outputs.Text("arn"), "/")
+			if slices.Contains(ofControlPlane, id) {
+				r.out.ControlPlaneZones = append(r.out.ControlPlaneZones, zone)
+			}
 		}
 	}
-	slices.SortFunc(private, func(a, b subnet) int { return a.at.Compare(b.at) })
-	zones := make([]string, len(private))
-	for i, s := range private {
-		zones[i] = s.zone
+	for _, zone := range slices.Sorted(maps.Keys(plans)) {
+		r.out.Subnets = append(r.out.Subnets, *plans[zone])
+		if plans[zone].Private.IsValid() {
+			r.out.Cluster.Network.Zones = append(r.out.Cluster.Network.Zones, zone)
+		}
 	}
-	return zones
 }
 
 func (r *reader) controlPlane() {

@@ -102,8 +102,8 @@ func (rs Resources) Named(token, name string) Resource {
 	return Resource{}
 }
 
-// ReadFunction is the engine's function that reads the resources of a stack.
-const ReadFunction = "pulumi:pulumi:readStackResourceOutputs"
+// readFunction is the engine's function that reads the resources of a stack.
+const readFunction = "pulumi:pulumi:readStackResourceOutputs"
 
 // Read reads the resources of the stack that the program is run for, as they were
 // before, with the outputs of these keys. It leaves no trace in the state; a stack that
@@ -115,7 +115,7 @@ func Read(ctx *pulumi.Context, keys []string) (Resources, error) {
 	args := struct {
 		Stack string `pulumi:"stackName"`
 	}{ctx.Stack()}
-	if _, err := ctx.InvokePackageRaw(ReadFunction, args, state.Interface(), ""); err != nil {
+	if _, err := ctx.InvokePackageRaw(readFunction, args, state.Interface(), ""); err != nil {
 		return nil, fmt.Errorf("read the resources of stack %s from the state: %w", ctx.Stack(), err)
 	}
 	var out Resources

@@ -1,0 +1,99 @@
+package aws
+
+import (
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/config"
+	"tombolo/stacks/core/live"
+)
+
+// asMade are resources as a state has them of the cluster demo.
+func asMade() live.Resources {
+	resource := func(token, name string, outputs map[string]any) live.Resource {
+		return live.New("urn:pulumi:demo-core::tombolo::"+token+"::"+name, token, outputs)
+	}
+	tags := map[string]any{"Name": "demo-system", "tombolo:cluster": "demo", "tombolo:environment": "dev", "team": "platform"}
+	return live.Resources{
+		resource(clusterToken, "demo-control-plane-eksCluster", map[string]any{
+			"name": "demo", "arn": "arn:aws:eks:eu-central-1:111122223333:cluster/demo", "version": "1.34",
+			"enabledClusterLogTypes": []any{"api"}, "encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": "arn:key"}},
+			"vpcConfig": map[string]any{"endpointPrivateAccess": true, "endpointPublicAccess": false, "subnetIds": []any{"subnet-a", "subnet-b"}},
+		}),
+		resource(keyToken, "demo-secrets", map[string]any{"arn": "arn:key"}),
+		resource(logGroupToken, "demo-logs", map[string]any{"retentionInDays": 90.0}),
+		resource(vpcToken, "demo-vpc", map[string]any{"cidrBlock": "10.0.0.0/16"}),
+		resource(subnetToken, "demo-private-eu-central-1a", map[string]any{"availabilityZone": "eu-central-1a", "cidrBlock": "10.0.0.0/18", "arn": "arn:aws:ec2:eu-central-1:1:subnet/subnet-a"}),
+		resource(subnetToken, "demo-private-eu-central-1b", map[string]any{"availabilityZone": "eu-central-1b", "cidrBlock": "10.0.64.0/18", "arn": "arn:aws:ec2:eu-central-1:1:subnet/subnet-b"}),
+		resource(subnetToken, "demo-private-eu-central-1c", map[string]any{"availabilityZone": "eu-central-1c", "cidrBlock": "10.0.128.0/18", "arn": "arn:aws:ec2:eu-central-1:1:subnet/subnet-c"}),
+		resource(natToken, "demo-nat-eu-central-1a", nil),
+		resource(endpointToken, "demo-endpoint-ecr-api", map[string]any{"serviceName": "com.amazonaws.eu-central-1.ecr.api"}),
+		resource(accessEntryToken, "demo-admin-ops", map[string]any{"principalArn": "arn:aws:iam::111122223333:role/ops"}),
+		resource(templateToken, "demo-nodes-system", map[string]any{
+			"tagSpecifications":   []any{map[string]any{"tags": tags}},
+			"blockDeviceMappings": []any{map[string]any{"ebs": map[string]any{"volumeSize": 50.0}}},
+		}),
+		resource(nodeGroupToken, "demo-nodes-system", map[string]any{
+			"instanceTypes": []any{"m7i.large"}, "capacityType": "SPOT", "scalingConfig": map[string]any{"minSize": 2.0, "maxSize": 4.0},
+			"labels": map[string]any{"a": "b"}, "taints": []any{map[string]any{"key": "k", "value": "v", "effect": "NO_EXECUTE"}},
+		}),
+		resource(managedAddonToken, "demo-addon-coredns", map[string]any{"addonName": "coredns", "addonVersion": "v1", "configurationValues": `{"replicaCount": 3}`}),
+	}
+}
+
+// fileOf is the cluster file that asMade comes from.
+func fileOf() *config.Cluster {
+	two, four := 2, 4
+	return &config.Cluster{
+		Name: "demo", Environment: "dev", Tags: map[string]string{"team": "platform"},
+		Cloud:   config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
+		Network: config.Network{CIDR: "10.0.0.0/16", Zones: []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}, NAT: config.NATSingle, Endpoints: []string{"ecr.api"}},
+		Kubernetes: config.Kubernetes{
+			Version: "1.34", Logs: []string{"api"}, LogRetentionDays: 90, Endpoint: config.Endpoint{Private: new(true)},
+			SecretsEncryption: config.SecretsEncryption{Enabled: new(true)},
+			Admins:            []config.Principal{{Name: "ops", PrincipalARN: "arn:aws:iam::111122223333:role/ops"}},
+			NodeGroups: []config.NodeGroup{{
+				Name: "system", InstanceTypes: []string{"m7i.large"}, Capacity: config.Spot, DiskGiB: 50, Size: config.Size{Min: &two, Max: &four},
+				Labels: map[string]string{"a": "b"}, Taints: []config.Taint{{Key: "k", Value: "v", Effect: config.NoExecute}},
+			}},
+			Addons: []config.ManagedAddon{{Name: "coredns", Configuration: map[string]any{"replicaCount": 3}}},
+		},
+	}
+}
+
+// TestLive: the resources of a file tell that file, and a change of it shows.
+func TestLive(t *testing.T) {
+	found := Live(fileOf(), asMade())
+	assert.Assert(t, is.Len(config.Compare(found, fileOf()), 0), "%v", config.Compare(found, fileOf()))
+	assert.DeepEqual(t, found.ControlPlaneZones, []string{"eu-central-1a", "eu-central-1b"})
+	for path, change := range map[string]func(*config.Cluster){
+		"network.cidr":                         func(c *config.Cluster) { c.Network.CIDR = "10.1.0.0/16" },
+		"network.zones":                        func(c *config.Cluster) { c.Network.Zones = c.Network.Zones[:2] },
+		"network.existing":                     func(c *config.Cluster) { c.Network = config.Network{Existing: &config.ExistingNetwork{VPC: "vpc-1"}} },
+		"cloud.account":                        func(c *config.Cluster) { c.Cloud.Account = "444455556666" },
+		"tags":                                 func(c *config.Cluster) { c.Tags = nil },
+		"kubernetes.secretsEncryption.enabled": func(c *config.Cluster) { c.Kubernetes.SecretsEncryption.Enabled = new(false) },
+		"kubernetes.secretsEncryption.keyArn":  func(c *config.Cluster) { c.Kubernetes.SecretsEncryption.KeyARN = "arn:other" },
+		"kubernetes.nodeGroups[0].taints":      func(c *config.Cluster) { c.Kubernetes.NodeGroups[0].Taints = nil },
+		"kubernetes.nodeGroups[0].size.max":    func(c *config.Cluster) { c.Kubernetes.NodeGroups[0].Size.Max = new(5) },
+		"kubernetes.addons[0].version":         func(c *config.Cluster) { c.Kubernetes.Addons[0].Version = "v2" },
+		"kubernetes.addons[0].configuration":   func(c *config.Cluster) { c.Kubernetes.Addons[0].Configuration = nil },
+		"kubernetes.logRetentionDays":          func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
+		"kubernetes.endpoint.public":           func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
+		"kubernetes.admins[0].principalArn":    func(c *config.Cluster) { c.Kubernetes.Admins[0].PrincipalARN = "arn:aws:iam::111122223333:role/other" },
+	} {
+		file := fileOf()
+		change(file)
+		changes := config.Compare(Live(file, asMade()), file)
+		if len(changes) != 1 || changes[0].Path != path {
+			t.Errorf("%s: found %v", path, changes)
+		}
+	}
+}
+
+// TestNothingLives: a network alone can still become another one.
+func TestNothingLives(t *testing.T) {
+	assert.Assert(t, Live(fileOf(), asMade()[1:]) == nil)
+}
