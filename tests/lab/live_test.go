@@ -128,8 +128,8 @@ func (p project) changedByHandFirst(t *testing.T) {
 func (p project) zoneMore(t *testing.T) {
 	before, plane := p.nodeGroup(t), p.only(t, "aws:eks/cluster:Cluster")
 	p.edit(t, demoFile, "zones: [eu-central-1a, eu-central-1b]", "zones: [eu-central-1a, eu-central-1b, eu-central-1c]")
-	said := p.must(t, "up", "demo", "--yes", "--output", "json")
-	t.Log(said)
+	steps := nodeGroupSteps(t, p.must(t, "up", "demo", "--yes", "--output", "json"))
+	assert.Check(t, is.DeepEqual(steps, []string{"create-replacement", "replace", "delete-replaced"}))
 	after := p.nodeGroup(t)
 	assert.Check(t, before.ID != after.ID, "the node group is the one of before, without the new subnet")
 	assert.Check(t, is.Len(after.Outputs["subnetIds"], 3))
@@ -137,6 +137,20 @@ func (p project) zoneMore(t *testing.T) {
 	now := p.only(t, "aws:eks/cluster:Cluster")
 	assert.Check(t, is.DeepEqual(plane.Outputs["vpcConfig"], now.Outputs["vpcConfig"]))
 	p.quiet(t)
+}
+
+// nodeGroupSteps are the steps of an up that were done on the node group, in order.
+func nodeGroupSteps(t *testing.T, stdout string) []string {
+	t.Helper()
+	var steps []string
+	for _, line := range strings.Split(strings.TrimSpace(stdout), "\n") {
+		var e struct{ Type, Operation, Op, Status, Resource string }
+		decode(t, line, &e)
+		if e.Type == "resource" && e.Operation == "up" && e.Status == "done" && e.Resource == "aws:eks:NodeGroup" {
+			steps = append(steps, e.Op)
+		}
+	}
+	return steps
 }
 
 // impossible is refused by the program itself, and nothing is begun.

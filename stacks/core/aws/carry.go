@@ -34,18 +34,23 @@ func controlPlaneSubnets(ctx *pulumi.Context, c *config.Cluster, net *network.Ne
 			"EKS keeps the zones that a control plane was made in; put %s back, or build a new cluster",
 			c.Name, wording.And(gone), map[bool]string{true: "it", false: "them"}[len(gone) == 1])
 	}
-	if len(zones) == 0 {
+	kept := func(zone string) bool { return slices.Contains(zones, zone) }
+	if len(zones) == 0 || !slices.ContainsFunc(net.PrivateSubnetZones, func(zone string) bool { return !kept(zone) }) {
 		return net.PrivateSubnetIDs, nil
 	}
-	return net.PrivateSubnetIDs.ApplyT(func(ids []string) []string {
-		var out []string
-		for i, id := range ids {
-			if slices.Contains(zones, net.PrivateSubnetZones[i]) {
-				out = append(out, id)
-			}
+	// Not by PrivateSubnetIDs: in a preview they are unknown until the new zone has its
+	// routes, and the control plane would be shown as changed.
+	var out pulumi.StringArray
+	for i, zone := range net.PrivateSubnetZones {
+		switch e := c.Network.Existing; {
+		case !kept(zone):
+		case e != nil:
+			out = append(out, pulumi.String(e.PrivateSubnets[i]))
+		default:
+			out = append(out, net.PrivateSubnetByZone[zone])
 		}
-		return out
-	}).(pulumi.StringArrayOutput), nil
+	}
+	return out, nil
 }
 
 // controlPlaneZones are the zones of the control plane that the state has, in order;

@@ -72,11 +72,12 @@ func inZones(zones ...string) *config.Cluster {
 }
 
 func ofZones(zones ...string) *network.Network {
-	ids := make([]string, len(zones))
+	ids, byZone := make([]string, len(zones)), pulumi.StringMap{}
 	for i, zone := range zones {
 		ids[i] = "new-" + zone[len(zone)-1:]
+		byZone[zone] = pulumi.String(ids[i])
 	}
-	return &network.Network{PrivateSubnetIDs: pulumi.ToStringArray(ids).ToStringArrayOutput(), PrivateSubnetZones: zones}
+	return &network.Network{PrivateSubnetIDs: pulumi.ToStringArray(ids).ToStringArrayOutput(), PrivateSubnetZones: zones, PrivateSubnetByZone: byZone}
 }
 
 // TestSubnetsOfALiveNetworkStay: a zone more gets what is free.
