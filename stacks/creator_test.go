@@ -9,14 +9,13 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
-	"tombolo/stacks/core/live"
 )
 
 // entries are the access entries that core makes: principals by the resource's name.
 func entries(t *testing.T, c *config.Cluster, had map[string]any) map[string]string {
 	t.Helper()
 	r := account(c.Cloud.Account)
-	r.Invokes[live.ReadFunction] = func(resource.PropertyMap) (resource.PropertyMap, error) {
+	r.Invokes[recorder.ReadResources] = func(resource.PropertyMap) (resource.PropertyMap, error) {
 		return resource.NewPropertyMapFromMap(map[string]any{"outputs": had}), nil
 	}
 	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))

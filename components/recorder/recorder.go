@@ -76,15 +76,15 @@ func (r *Recorder) NewResource(a pulumi.MockResourceArgs) (string, resource.Prop
 	return a.Name + "-id", state, nil
 }
 
-// readResources is the engine's function that reads the resources of a stack.
-const readResources = "pulumi:pulumi:readStackResourceOutputs"
+// ReadResources is the engine's function that reads the resources of a stack.
+const ReadResources = "pulumi:pulumi:readStackResourceOutputs"
 
 // Call implements pulumi.MockResourceMonitor.
 func (r *Recorder) Call(a pulumi.MockCallArgs) (resource.PropertyMap, error) {
 	if f, ok := r.Invokes[a.Token]; ok {
 		return f(a.Args)
 	}
-	if a.Token == readResources { // as the engine answers for a stack that is new
+	if a.Token == ReadResources { // as the engine answers for a stack that is new
 		return resource.PropertyMap{"outputs": resource.NewProperty(resource.PropertyMap{})}, nil
 	}
 	return nil, fmt.Errorf("no answer recorded for the invoke %s", a.Token)

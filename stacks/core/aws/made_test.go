@@ -55,7 +55,7 @@ func stateOf() map[string]any {
 func reading(t *testing.T, state map[string]any, invokes map[string]func(resource.PropertyMap) (resource.PropertyMap, error), do func(*pulumi.Context, made) error) error {
 	t.Helper()
 	r := &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
-		live.ReadFunction: answering(map[string]any{"outputs": state}),
+		recorder.ReadResources: answering(map[string]any{"outputs": state}),
 	}}
 	maps.Copy(r.Invokes, invokes)
 	return r.Run("demo-core", func(ctx *pulumi.Context) error {

@@ -9,6 +9,7 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/stacks/core/live"
 	"tombolo/stacks/owner"
 )
 
@@ -74,7 +75,7 @@ func TestRefuseStrangers(t *testing.T) {
 					"id": "demo", "name": "demo", "arn": eksARN, "createdAt": "2026-01-02T03:04:05Z", "tags": test.tags,
 				}),
 				"aws:resourcegroupstaggingapi/getResources:getResources": answering(map[string]any{"id": "t", "resourceTagMappingLists": test.tagged}),
-				readResources: answering(map[string]any{"outputs": state}),
+				recorder.ReadResources: answering(map[string]any{"outputs": state}),
 			}}
 			c := &config.Cluster{Name: "demo", Cloud: config.Cloud{Account: "111122223333"}}
 			err := r.Run("demo-core", func(ctx *pulumi.Context) error {
