@@ -41,6 +41,9 @@ func (c Chart) taken() (map[string]string, error) {
 	if len(c.Dependencies) > 0 || out["global"] != Object {
 		out["global"] = Map
 	}
+	if c.Name == "alloy" || c.Name == "promtail" {
+		out["global/loki"] = Map // read by the tree's own templates, which both charts evaluate by tpl
+	}
 	return out, nil
 }
 
