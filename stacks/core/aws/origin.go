@@ -36,7 +36,7 @@ func LiveKeys() []string {
 		"accessConfig", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType", "cidrBlock",
 		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "instanceTypes", "labels", "name", "nodeGroupName", "nodeRoleArn",
 		"principalArn", "privateSubnetIds", "publicSubnetIds", "retentionInDays", "scalingConfig", "serviceName", "subnetIds",
-		"tagSpecifications", "taints", "version", "vpcConfig", "vpcId",
+		"tagSpecifications", "taints", "upgradePolicy", "version", "vpcConfig", "vpcId", "zonalShiftConfig",
 	}
 }
 
@@ -173,6 +173,14 @@ func (r *reader) controlPlane() {
 	k.LogRetentionDays = r.made(logGroupToken, "logs").Number("retentionInDays")
 	if k.Version != "" {
 		r.knows("Kubernetes.Version")
+	}
+	if r.file.Kubernetes.Support != "" { // else it keeps what it has
+		k.Support = config.Support(strings.ToLower(r.cluster.In("upgradePolicy").Text("supportType")))
+		r.knows("Kubernetes.Support")
+	}
+	if r.file.Kubernetes.ZonalShift != nil {
+		k.ZonalShift = new(r.cluster.In("zonalShiftConfig").Truth("enabled"))
+		r.knows("Kubernetes.ZonalShift")
 	}
 	r.knows("Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Endpoint.Private", "Endpoint.Public")
 	if k.Endpoint.Public && r.file.Kubernetes.Endpoint.Public { // EKS keeps blocks for a public endpoint that is off
