@@ -73,6 +73,8 @@ func TestFetch(t *testing.T) {
 	s.Strict = true
 	assert.NilError(t, s.Fetch(t.Context(), s.plugin))
 	assert.Check(t, Installed(s.plugin, s.Home))
+	assert.Check(t, Installed(Plugin{Name: s.plugin.Name}, s.Home), "of no version")
+	assert.Check(t, !Installed(Plugin{Name: "other"}, s.Home))
 	assert.Check(t, is.Equal(State(s.plugin, s.Home, s.Lock, s.Platform), Checked))
 	assert.Check(t, is.Equal(State(s.plugin, s.Home, locked("another"), s.Platform), Differs))
 	assert.Check(t, is.Equal(State(Plugin{Name: "eks", Version: "2.8.1"}, s.Home, s.Lock, s.Platform), Unchecked))
