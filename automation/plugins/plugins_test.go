@@ -1,13 +1,12 @@
 package plugins
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"testing"
-
-	"encoding/json"
 
 	"golang.org/x/mod/modfile"
 	"gotest.tools/v3/assert"

@@ -87,10 +87,12 @@ func (d Doctor) checkProgram(ctx context.Context, p Program) (version string, ba
 	return version, nil
 }
 
+const pluginsCheck = "plugins"
+
 // checkPlugins looks for the providers, and for those that they ask for in turn. An
 // operation fetches one that is missing, where it may.
 func (d Doctor) checkPlugins(list []Plugin) Finding {
-	const check = "plugins"
+	const check = pluginsCheck
 	running := d.Env("PULUMI_DEBUG_PROVIDERS")
 	var needed []plugins.Plugin
 	for _, p := range list {
@@ -109,10 +111,11 @@ func (d Doctor) checkPlugins(list []Plugin) Finding {
 			}
 		}
 	}
-	return d.judgePlugins(check, needed, running)
+	return d.judgePlugins(needed, running)
 }
 
-func (d Doctor) judgePlugins(check string, needed []plugins.Plugin, running string) Finding {
+func (d Doctor) judgePlugins(needed []plugins.Plugin, running string) Finding {
+	const check = pluginsCheck
 	if missing := plugins.Missing(needed, d.Home(), running); len(missing) > 0 {
 		var names []string
 		for _, p := range missing {

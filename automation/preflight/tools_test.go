@@ -57,11 +57,11 @@ func TestPlugins(t *testing.T) {
 	kubernetes := plugins.Plugin{Name: "kubernetes", Version: "4.25.0"}
 	older := plugins.Plugin{Name: "kubernetes", Version: "4.15.0", For: "eks 2.8.1"}
 	needed := []plugins.Plugin{{Name: "aws", Version: "6.83.2"}, kubernetes, older}
-	assert.DeepEqual(t, d.judgePlugins("plugins", needed, "aws:1"), Bad("plugins", Warn,
+	assert.DeepEqual(t, d.judgePlugins(needed, "aws:1"), Bad("plugins", Warn,
 		"run `tombolo plugins install`, or let the first operation do it, if this machine may download them or has a mirror",
 		"missing: kubernetes 4.25.0, kubernetes 4.15.0 for eks 2.8.1")) // aws runs, and so does no kubernetes
 	m.env["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true"
-	assert.Check(t, is.Equal(d.judgePlugins("plugins", needed, "").Level, Fail))
+	assert.Check(t, is.Equal(d.judgePlugins(needed, "").Level, Fail))
 
 	dir := plugins.Dir(m.home)
 	for _, name := range []string{"resource-aws-v6.83.2", "resource-kubernetes-v4.25.0", "resource-kubernetes-v4.15.0"} {
@@ -71,9 +71,9 @@ func TestPlugins(t *testing.T) {
 	record := filepath.Join(dir, "resource-kubernetes-v4.25.0", "tombolo-archive.json")
 	files.Write(t, record, `{"sha256":"`+known.SHA256+`"}`)
 	files.Write(t, filepath.Join(dir, "resource-kubernetes-v4.15.0", "tombolo-archive.json"), `{"sha256":"00"}`)
-	assert.DeepEqual(t, d.judgePlugins("plugins", needed, ""),
+	assert.DeepEqual(t, d.judgePlugins(needed, ""),
 		Good("plugins", "aws 6.83.2 (not checked), kubernetes 4.25.0 (checked), kubernetes 4.15.0 for eks 2.8.1 (no digest is known)"))
 	files.Write(t, record, `{"sha256":"00"}`)
-	assert.DeepEqual(t, d.judgePlugins("plugins", needed, ""), Bad("plugins", Fail,
+	assert.DeepEqual(t, d.judgePlugins(needed, ""), Bad("plugins", Fail,
 		"remove it from "+dir+", and run `tombolo plugins install`", "kubernetes 4.25.0 was installed from an archive with another digest than is known"))
 }

@@ -28,7 +28,7 @@ type effectCase struct {
 	effect config.Effect
 	// paths of the file that the comparison must name.
 	paths []string
-	// steps of core's plan that there must be, as type and operation.
+	// steps of core's plan that there must be, as type, in short as plans show it, and operation.
 	steps []string
 }
 
@@ -62,7 +62,7 @@ const (
 	sizeLine   = "size: {min: 2, max: 4}"
 	labelsLine = "        workload: system\n"
 
-	nodeGroups = "aws:eks/nodeGroup:NodeGroup "
+	nodeGroups = "aws:eks:NodeGroup "
 )
 
 // effectCases are all changes of a live cluster that reach the cloud.
@@ -91,26 +91,26 @@ func effectCases() []effectCase {
 				"kubernetes.nodeGroups[0].size.max", "kubernetes.nodeGroups[0].labels", "kubernetes.nodeGroups[0].taints", "kubernetes.nodeGroups[1]",
 				"kubernetes.addons[2].version", "kubernetes.addons[2].configuration", "kubernetes.addons",
 			},
-			steps: []string{nodeGroups + "update", nodeGroups + "create", "aws:eks/cluster:Cluster update", "aws:ec2/natGateway:NatGateway create"},
+			steps: []string{nodeGroups + "update", nodeGroups + "create", "aws:eks:Cluster update", "aws:ec2:NatGateway create"},
 		},
 		{
 			name: "endpoint", effect: config.InPlace, fields: []string{"Endpoint.Public"}, paths: []string{"kubernetes.endpoint.public"},
-			replace: []string{"    public: true\n    allowedCidrs: [203.0.113.0/24]\n", "    public: false\n"}, steps: []string{"aws:eks/cluster:Cluster update"},
+			replace: []string{"    public: true\n    allowedCidrs: [203.0.113.0/24]\n", "    public: false\n"}, steps: []string{"aws:eks:Cluster update"},
 		},
 		{
 			name: "no NAT", effect: config.InPlace, fields: []string{"Network.NAT"}, when: "to none", paths: []string{"network.nat"},
 			replace: []string{"nat: single\n  endpoints: [s3]", "nat: none\n  endpoints: [ec2, ecr.api, ecr.dkr, eks, eks-auth, logs, s3, sts]"},
-			steps:   []string{"aws:ec2/natGateway:NatGateway delete"},
+			steps:   []string{"aws:ec2:NatGateway delete"},
 		},
 		{
 			name: "removed", effect: config.InPlace, when: "removed", fields: []string{"Kubernetes.Admins", "Kubernetes.NodeGroups", "Kubernetes.Addons"},
 			replace: []string{spareGroup[1:], "", "  admins:\n    - name: platform-team\n      principalArn: arn:aws:iam::111122223333:role/platform-team\n", "  addons: [{name: vpc-cni}, {name: coredns}]\n"},
 			paths:   []string{"kubernetes.admins", "kubernetes.nodeGroups", "kubernetes.addons"},
-			steps:   []string{nodeGroups + "delete", "aws:eks/accessEntry:AccessEntry delete", "aws:eks/addon:Addon delete"},
+			steps:   []string{nodeGroups + "delete", "aws:eks:AccessEntry delete", "aws:eks:Addon delete"},
 		},
 		{name: "disk", effect: config.RollsNodes, fields: []string{"NodeGroup.DiskGiB"}, paths: []string{"kubernetes.nodeGroups[0].diskGiB"}, replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80"}, steps: []string{nodeGroups + "update"}},
 		{name: "tags", effect: config.RollsNodes, fields: []string{"Cluster.Tags", "Cluster.Environment"}, paths: []string{"tags", "environment"}, replace: []string{"team: platform", "team: other", "environment: dev", "environment: test"}, steps: []string{nodeGroups + "update"}},
-		{name: "next minor", effect: config.RollsNodes, when: "to the next minor", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.34"), steps: []string{nodeGroups + "update", "aws:eks/cluster:Cluster update"}},
+		{name: "next minor", effect: config.RollsNodes, when: "to the next minor", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.34"), steps: []string{nodeGroups + "update", "aws:eks:Cluster update"}},
 		{name: "types", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.InstanceTypes"}, paths: []string{"kubernetes.nodeGroups[0].instanceTypes"}, replace: []string{typesLine + "\n      " + sizeLine, "instanceTypes: [m7i.xlarge]\n      " + sizeLine}, steps: []string{nodeGroups + "replace"}},
 		{name: "capacity", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.Capacity"}, paths: []string{"kubernetes.nodeGroups[0].capacity"}, replace: []string{sizeLine, sizeLine + "\n      capacity: spot"}, steps: []string{nodeGroups + "replace"}},
 		{name: "group's name", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.Name"}, paths: []string{"kubernetes.nodeGroups[0]", "kubernetes.nodeGroups"}, replace: []string{"- name: system\n", "- name: other\n"}, steps: []string{nodeGroups + "create", nodeGroups + "delete"}},
@@ -250,7 +250,7 @@ func (c effectCase) holds(t *testing.T, steps []string) {
 	for _, want := range c.steps {
 		assert.Check(t, slices.Contains(steps, want), "no %q among %q", want, steps)
 	}
-	for _, token := range []string{"aws:eks/cluster:Cluster", "aws:ec2/vpc:Vpc", "aws:ec2/subnet:Subnet"} {
+	for _, token := range []string{"aws:eks:Cluster", "aws:ec2:Vpc", "aws:ec2:Subnet"} {
 		for _, op := range []string{" replace", " delete"} {
 			assert.Check(t, !slices.Contains(steps, token+op), "%s%s in %q", token, op, steps)
 		}
@@ -258,7 +258,7 @@ func (c effectCase) holds(t *testing.T, steps []string) {
 	if c.effect != config.ReplacesNodeGroup {
 		assert.Check(t, !slices.Contains(steps, nodeGroups+"replace"), "a group is replaced: %q", steps)
 	}
-	rolls := slices.Contains(steps, "aws:ec2/launchTemplate:LaunchTemplate update") || strings.HasPrefix(c.name, "next minor")
+	rolls := slices.Contains(steps, "aws:ec2:LaunchTemplate update") || strings.HasPrefix(c.name, "next minor")
 	assert.Check(t, c.effect != config.RollsNodes || rolls, "no nodes are rolled: %q", steps)
 	assert.Check(t, c.effect != config.InPlace || !rolls, "nodes are rolled: %q", steps)
 }

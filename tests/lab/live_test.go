@@ -153,12 +153,12 @@ func nodeGroupSteps(t *testing.T, stdout string) []string {
 	return steps
 }
 
-// impossible is refused by the program itself, and nothing is begun.
+// impossible is refused, and nothing is begun.
 func (p project) impossible(t *testing.T) {
 	text := p.read(t, demoFile)
 	for old, change := range map[string][2]string{
-		"zones: [eu-central-1a, eu-central-1b, eu-central-1c]": {"zones: [eu-central-1a, eu-central-1c]", "EKS keeps the zones that a control plane was made in"},
-		"  admins:\n": {"  secretsEncryption: {enabled: false}\n  admins:\n", "EKS cannot change that of a cluster that exists"},
+		"zones: [eu-central-1a, eu-central-1b, eu-central-1c]": {"zones: [eu-central-1a, eu-central-1c]", "the control plane keeps the zones of its creation"},
+		"  admins:\n": {"  secretsEncryption: {enabled: false}\n  admins:\n", "EKS never turns encryption off again"},
 	} {
 		p.edit(t, demoFile, old, change[0])
 		o := p.run(t, "up", "demo", "--yes")

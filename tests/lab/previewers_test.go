@@ -4,7 +4,6 @@ package lab
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -124,7 +123,7 @@ func plansOf(t *testing.T, stdout string) map[string]string {
 	for line := range strings.Lines(stdout) {
 		var d struct {
 			Type, Stack string
-			Changes     map[string]int
+			Changes     json.RawMessage
 			Steps       []json.RawMessage
 		}
 		decode(t, line, &d)
@@ -134,7 +133,7 @@ func plansOf(t *testing.T, stdout string) map[string]string {
 				steps[i] = string(s)
 			}
 			slices.Sort(steps) // the engine takes what does not wait for each other in any order
-			plans[d.Stack] = fmt.Sprint(d.Changes, "\n", strings.Join(steps, "\n"))
+			plans[d.Stack] = string(d.Changes) + "\n" + strings.Join(steps, "\n")
 		}
 	}
 	assert.Assert(t, is.Len(plans, 2))

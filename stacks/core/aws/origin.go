@@ -87,18 +87,21 @@ func (r *reader) place() {
 // tags reads the tags from a launch template, where they are without those that
 // controllers and owners add.
 func (r *reader) tags() {
-	for _, template := range r.all.OfType(templateToken) {
-		for _, of := range template.Outputs.Items("tagSpecifications") {
-			tags := of.In("tags").Map()
-			r.out.Cluster.Environment = tags[names.EnvironmentTag]
-			for _, own := range []string{"Name", names.ClusterTag, names.EnvironmentTag} {
-				delete(tags, own)
-			}
-			r.out.Cluster.Tags = tags
-			r.knows("Cluster.Environment", "Cluster.Tags")
-			return
-		}
+	templates := r.all.OfType(templateToken)
+	if len(templates) == 0 {
+		return
 	}
+	tagged := templates[0].Outputs.Items("tagSpecifications") // all have the same
+	if len(tagged) == 0 {
+		return
+	}
+	tags := tagged[0].In("tags").Map()
+	r.out.Cluster.Environment = tags[names.EnvironmentTag]
+	for _, own := range []string{"Name", names.ClusterTag, names.EnvironmentTag} {
+		delete(tags, own)
+	}
+	r.out.Cluster.Tags = tags
+	r.knows("Cluster.Environment", "Cluster.Tags")
 }
 
 func (r *reader) network() {
@@ -116,10 +119,10 @@ func (r *reader) network() {
 		return
 	}
 	r.zones()
-	switch gateways := len(r.all.OfType(natToken)); {
-	case gateways == 0:
+	switch len(r.all.OfType(natToken)) {
+	case 0:
 		n.NAT = config.NATNone
-	case gateways == 1:
+	case 1:
 		n.NAT = config.NATSingle
 	default:
 		n.NAT = config.NATPerZone
