@@ -178,6 +178,6 @@ func TestProblemsOfChanges(t *testing.T) {
 		"AWS changes the block of neither a VPC nor a subnet, and EKS keeps its VPC; "+
 		"take the change back, or make the cluster anew: `tombolo destroy`, then `tombolo up`\n"+
 		"small.yaml:9:12: kubernetes.version: cannot change on the live cluster (1.33 -> 1.35, impossible): "+
-		"EKS upgrades by one minor version at a time; run `tombolo upgrade small --to <version>`, which goes step by step")
+		"EKS upgrades by one minor version at a time; raise it by one minor version, run `tombolo up`, and go on with the next")
 	assert.NilError(t, Compare(live, smallWith(t)).Problems(file).Err())
 }

@@ -116,7 +116,7 @@ var effects = map[string][]Case{
 		},
 		{
 			When: "by more than one minor", Effect: Impossible, applies: func(c change) bool { return c.minors() > 1 },
-			Words: "EKS upgrades by one minor version at a time", Remedy: "run `tombolo upgrade <cluster> --to <version>`, which goes step by step",
+			Words: "EKS upgrades by one minor version at a time", Remedy: "raise it by one minor version, run `tombolo up`, and go on with the next",
 		},
 		{When: "to the next minor", Effect: RollsNodes, Words: "EKS upgrades the control plane, and then rolls the nodes of every group"},
 	},

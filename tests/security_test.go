@@ -38,7 +38,7 @@ func TestFindingsHaveTests(t *testing.T) {
 	found := map[string]bool{}
 	for _, r := range rows {
 		found[r.cells[0]] = true
-		if mend := r.cells[3]; len(r.tests) == 0 && !strings.HasPrefix(mend, "not yet") && !strings.Contains(mend+r.cells[4], "TODO-merge") {
+		if mend := r.cells[3]; len(r.tests) == 0 && !strings.HasPrefix(mend, "not yet") {
 			t.Errorf("no test: %s", r.cells)
 		}
 	}
