@@ -28,12 +28,12 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := d.prepare(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
+	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
+		return Result{Cluster: c.Name}, err
+	}
 	changes, err := d.possible(ctx, c)
 	if err != nil {
 		return Result{Cluster: c.Name, FileChanges: changes}, err
-	}
-	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
-		return Result{Cluster: c.Name}, err
 	}
 	if err := d.requireHub(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
