@@ -53,6 +53,8 @@ var randomIDs = regexp.MustCompile(`\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12
 var fingerprint = regexp.MustCompile(`(tombolo:backend: ")[0-9a-f]{8}"`)
 
 // settle gives each random id a number, in the order in which the file has them.
+//
+// The name of a node group has a hash of its subnets' ids.
 func settle(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: settle <file> <settled>")
@@ -70,8 +72,12 @@ func settle(ts *testscript.TestScript, neg bool, args []string) {
 		return numbers[id]
 	})
 	text = fingerprint.ReplaceAllString(text, `${1}fingerprint"`)
+	text = groupName.ReplaceAllString(text, `${1}hash"`)
+	text = strings.ReplaceAll(text, ts.Getenv("WORK")+"/", "")
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
+
+var groupName = regexp.MustCompile(`(nodeGroupName: "[a-z-]+-)[0-9a-f]{8}"`)
 
 // requestToken is the token of a job that works on the pull request.
 const requestToken = "a-job's-token"
