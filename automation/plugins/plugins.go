@@ -63,8 +63,17 @@ func Pinned(info *debug.BuildInfo) []Plugin {
 // Needed are the pinned providers, and those that they ask the engine for in turn.
 // home is the CLI's directory; "" when it is not known.
 func Needed(info *debug.BuildInfo, home string) ([]Plugin, error) {
-	out := Pinned(info)
-	for _, p := range slices.Clone(out) {
+	return WithAsked(Pinned(info), home, "")
+}
+
+// WithAsked adds the plugins that others ask for, in turn, but for what providers ask for
+// that run already: running is the value of PULUMI_DEBUG_PROVIDERS.
+func WithAsked(list []Plugin, home, running string) ([]Plugin, error) {
+	out := slices.Clone(list)
+	for _, p := range list {
+		if Attached(p, running) {
+			continue
+		}
 		asked, err := Asked(p, home)
 		if err != nil {
 			return nil, err

@@ -92,24 +92,14 @@ const pluginsCheck = "plugins"
 // checkPlugins looks for the providers, and for those that they ask for in turn. An
 // operation fetches one that is missing, where it may.
 func (d Doctor) checkPlugins(list []Plugin) Finding {
-	const check = pluginsCheck
 	running := d.Env("PULUMI_DEBUG_PROVIDERS")
 	var needed []plugins.Plugin
 	for _, p := range list {
-		one := plugins.Plugin{Name: p.Name, Version: moduleVersion(p.Module)}
-		needed = append(needed, one)
-		if plugins.Attached(one, running) {
-			continue
-		}
-		asked, err := plugins.Asked(one, d.Home())
-		if err != nil {
-			return Bad(check, Fail, "install the plugin anew", "%s", err)
-		}
-		for _, a := range asked {
-			if !slices.ContainsFunc(needed, a.Same) {
-				needed = append(needed, a)
-			}
-		}
+		needed = append(needed, plugins.Plugin{Name: p.Name, Version: moduleVersion(p.Module)})
+	}
+	needed, err := plugins.WithAsked(needed, d.Home(), running)
+	if err != nil {
+		return Bad(pluginsCheck, Fail, "install the plugin anew", "%s", err)
 	}
 	return d.judgePlugins(needed, running)
 }

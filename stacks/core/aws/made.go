@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ func (m made) begun() bool {
 	return slices.ContainsFunc(m.Resources, func(r live.Resource) bool { return strings.HasPrefix(r.Type, "aws:") })
 }
 
-// subnets are the subnets that the cluster's own network has, for each zone.
+// subnets are the subnets that the cluster's own network has, for each zone, by its name.
 func (m made) subnets(cluster string) []config.SubnetPlan {
 	byZone := map[string]*config.SubnetPlan{}
 	for _, r := range m.OfType(subnetToken) {
@@ -42,8 +43,8 @@ func (m made) subnets(cluster string) []config.SubnetPlan {
 		}
 	}
 	var out []config.SubnetPlan
-	for _, plan := range byZone {
-		out = append(out, *plan)
+	for _, zone := range slices.Sorted(maps.Keys(byZone)) {
+		out = append(out, *byZone[zone])
 	}
 	return out
 }
@@ -60,20 +61,16 @@ func (m made) subnetZone(id string) string {
 
 // controlPlaneSubnets are the subnets of the control plane; none when there is none yet.
 func (m made) controlPlaneSubnets() []string {
-	for _, r := range m.OfType(clusterToken) {
-		return r.Outputs.In("vpcConfig").Texts("subnetIds")
-	}
-	return nil
+	cluster, _ := m.First(clusterToken)
+	return cluster.Outputs.In("vpcConfig").Texts("subnetIds")
 }
 
 // adminByEKS says that there is a control plane whose creator EKS has made an admin. The
 // provider keeps the argument as it was given; EKS's own default is true.
 func (m made) adminByEKS() bool {
-	for _, r := range m.OfType(clusterToken) {
-		given, ok := r.Outputs.In("accessConfig")["bootstrapClusterCreatorAdminPermissions"].(bool)
-		return given || !ok
-	}
-	return false
+	cluster, there := m.First(clusterToken)
+	given, ok := cluster.Outputs.In("accessConfig")["bootstrapClusterCreatorAdminPermissions"].(bool)
+	return there && (given || !ok)
 }
 
 // creator is the principal with the creator's access entry, "" when there is none yet.

@@ -3,9 +3,6 @@ package aws
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
-	"net/netip"
-	"slices"
 	"strings"
 
 	"tombolo/config"
@@ -45,13 +42,13 @@ func LiveKeys() []string {
 // It is the inverse of what this package makes of a file: a key whose resources are not
 // there, or say nothing certain, is not known.
 func Live(file *config.Cluster, all live.Resources) *config.Live {
-	clusters := all.OfType(clusterToken)
-	if len(clusters) == 0 {
+	cluster, there := all.First(clusterToken)
+	if !there {
 		return nil
 	}
 	r := &reader{
-		file: file, all: all, cluster: clusters[0].Outputs,
-		out: &config.Live{Cluster: &config.Cluster{Name: clusters[0].Outputs.Text("name")}},
+		file: file, had: made{all}, cluster: cluster.Outputs,
+		out: &config.Live{Cluster: &config.Cluster{Name: cluster.Outputs.Text("name")}},
 	}
 	for _, read := range []func(){r.place, r.tags, r.network, r.controlPlane, r.encryption, r.access, r.nodeGroups, r.addons} {
 		read()
@@ -62,7 +59,7 @@ func Live(file *config.Cluster, all live.Resources) *config.Live {
 // reader puts together what the resources tell.
 type reader struct {
 	file    *config.Cluster
-	all     live.Resources
+	had     made
 	cluster live.Props
 	out     *config.Live
 }
@@ -71,7 +68,7 @@ func (r *reader) knows(fields ...string) { r.out.Known = append(r.out.Known, fie
 
 // made is a resource by what its name has after the cluster's.
 func (r *reader) made(token, suffix string) live.Props {
-	return r.all.Named(token, r.out.Cluster.Name+"-"+suffix).Outputs
+	return r.had.Named(token, r.out.Cluster.Name+"-"+suffix).Outputs
 }
 
 // place reads region and account from the cluster's ARN.
@@ -87,7 +84,7 @@ func (r *reader) place() {
 // tags reads the tags from a launch template, where they are without those that
 // controllers and owners add.
 func (r *reader) tags() {
-	templates := r.all.OfType(templateToken)
+	templates := r.had.OfType(templateToken)
 	if len(templates) == 0 {
 		return
 	}
@@ -107,7 +104,7 @@ func (r *reader) tags() {
 func (r *reader) network() {
 	n := &r.out.Cluster.Network
 	r.knows("Network.Existing")
-	if existing := r.all.OfType(existingNetToken); len(existing) > 0 {
+	if existing := r.had.OfType(existingNetToken); len(existing) > 0 {
 		outputs := existing[0].Outputs
 		n.Existing = &config.ExistingNetwork{
 			VPC: outputs.Text("vpcId"), PrivateSubnets: outputs.Texts("privateSubnetIds"), PublicSubnets: outputs.Texts("publicSubnetIds"),
@@ -119,7 +116,7 @@ func (r *reader) network() {
 		return
 	}
 	r.zones()
-	switch len(r.all.OfType(natToken)) {
+	switch len(r.had.OfType(natToken)) {
 	case 0:
 		n.NAT = config.NATNone
 	case 1:
@@ -127,7 +124,7 @@ func (r *reader) network() {
 	default:
 		n.NAT = config.NATPerZone
 	}
-	for _, e := range r.all.OfType(endpointToken) {
+	for _, e := range r.had.OfType(endpointToken) {
 		service := strings.TrimPrefix(e.Outputs.Text("serviceName"), "cn.")
 		_, service, _ = strings.Cut(strings.TrimPrefix(service, endpointNamePrefix), ".")
 		n.Endpoints = append(n.Endpoints, service)
@@ -137,32 +134,15 @@ func (r *reader) network() {
 
 // zones reads the subnets, and which zones those of the control plane are in.
 func (r *reader) zones() {
-	plans := map[string]*config.SubnetPlan{}
-	ofControlPlane := r.cluster.In("vpcConfig").Texts("subnetIds")
-	for _, s := range r.all.OfType(subnetToken) {
-		zone := s.Outputs.Text("availabilityZone")
-		block, err := netip.ParsePrefix(s.Outputs.Text("cidrBlock"))
-		if err != nil {
-			continue
-		}
-		if plans[zone] == nil {
-			plans[zone] = &config.SubnetPlan{Zone: zone}
-		}
-		switch s.Name {
-		case r.out.Cluster.Name + "-public-" + zone:
-			plans[zone].Public = block
-		case r.out.Cluster.Name + "-private-" + zone:
-			plans[zone].Private = block
-			_, id, _ := strings.Cut(s.Outputs.Text("arn"), "/")
-			if slices.Contains(ofControlPlane, id) {
-				r.out.ControlPlaneZones = append(r.out.ControlPlaneZones, zone)
-			}
+	for _, id := range r.had.controlPlaneSubnets() {
+		if zone := r.had.subnetZone(id); zone != "" {
+			r.out.ControlPlaneZones = append(r.out.ControlPlaneZones, zone)
 		}
 	}
-	for _, zone := range slices.Sorted(maps.Keys(plans)) {
-		r.out.Subnets = append(r.out.Subnets, *plans[zone])
-		if plans[zone].Private.IsValid() {
-			r.out.Cluster.Network.Zones = append(r.out.Cluster.Network.Zones, zone)
+	r.out.Subnets = r.had.subnets(r.out.Cluster.Name)
+	for _, plan := range r.out.Subnets {
+		if plan.Private.IsValid() {
+			r.out.Cluster.Network.Zones = append(r.out.Cluster.Network.Zones, plan.Zone)
 		}
 	}
 }
@@ -208,13 +188,13 @@ func (r *reader) encryption() {
 
 func (r *reader) access() {
 	k := &r.out.Cluster.Kubernetes
-	creator := made{r.all}.creator(r.out.Cluster.Name)
+	creator := r.had.creator(r.out.Cluster.Name)
 	for _, admin := range r.file.Kubernetes.Admins {
 		if admin.PrincipalARN == creator { // a principal has one entry
 			k.Admins = append(k.Admins, admin)
 		}
 	}
-	for _, entry := range r.all.OfType(accessEntryToken) {
+	for _, entry := range r.had.OfType(accessEntryToken) {
 		for prefix, principals := range map[string]*[]config.Principal{"-admin-": &k.Admins, "-previewer-": &k.Previewers} {
 			if name, ok := strings.CutPrefix(entry.Name, r.out.Cluster.Name+prefix); ok {
 				*principals = append(*principals, config.Principal{Name: name, PrincipalARN: entry.Outputs.Text("principalArn")})
@@ -225,7 +205,7 @@ func (r *reader) access() {
 }
 
 func (r *reader) nodeGroups() {
-	for _, g := range r.all.OfType(nodeGroupToken) {
+	for _, g := range r.had.OfType(nodeGroupToken) {
 		if name, ok := strings.CutPrefix(g.Name, r.out.Cluster.Name+"-nodes-"); ok {
 			r.out.Cluster.Kubernetes.NodeGroups = append(r.out.Cluster.Kubernetes.NodeGroups, r.nodeGroup(name, g.Outputs))
 		}
@@ -265,7 +245,7 @@ func (r *reader) addons() {
 	for _, a := range r.file.Kubernetes.Addons {
 		pinned[a.Name] = a.Version != ""
 	}
-	for _, a := range r.all.OfType(managedAddonToken) {
+	for _, a := range r.had.OfType(managedAddonToken) {
 		addon := config.ManagedAddon{Name: a.Outputs.Text("addonName")}
 		if pinned[addon.Name] {
 			addon.Version = a.Outputs.Text("addonVersion")

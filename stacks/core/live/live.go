@@ -92,6 +92,14 @@ func (rs Resources) OfType(token string) Resources {
 	return slices.DeleteFunc(slices.Clone(rs), func(r Resource) bool { return r.Type != token })
 }
 
+// First is the first resource of a type, for types of which a stack has one.
+func (rs Resources) First(token string) (r Resource, there bool) {
+	if i := slices.IndexFunc(rs, func(r Resource) bool { return r.Type == token }); i >= 0 {
+		return rs[i], true
+	}
+	return Resource{}, false
+}
+
 // Named is the resource of a type and a name; the zero Resource when there is none.
 func (rs Resources) Named(token, name string) Resource {
 	for _, r := range rs {
