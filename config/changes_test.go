@@ -62,6 +62,7 @@ func smallWith(t *testing.T, replace ...string) *Cluster {
 func TestCompare(t *testing.T) {
 	const zones = "[eu-central-1a, eu-central-1b]"
 	const encryption = "kubernetes:\n"
+	const version33 = `version: "1.33"`
 	off := []string{encryption, "kubernetes:\n  secretsEncryption: {enabled: false}\n"}
 	ownKey := "  secretsEncryption: {keyArn: \"arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab\"}\n"
 	for _, test := range []struct {
@@ -101,6 +102,9 @@ func TestCompare(t *testing.T) {
 		},
 		{name: "the next minor", file: []string{"1.33", "1.34"}, want: "kubernetes.version: 1.33 -> 1.34", effect: RollsNodes},
 		{name: "two minors", file: []string{"1.33", "1.35"}, want: "kubernetes.version: 1.33 -> 1.35", effect: Impossible},
+		{name: "the next minor, nodes held", live: []string{version33, version33 + "\n  nodeVersion: \"1.33\""}, file: []string{version33, "version: \"1.34\"\n  nodeVersion: \"1.33\""}, want: "kubernetes.version: 1.33 -> 1.34", effect: InPlace},
+		{name: "nodes follow", live: []string{version33, "version: \"1.34\"\n  nodeVersion: \"1.33\""}, file: []string{"1.33", "1.34"}, want: "kubernetes.nodeVersion: 1.33 -> none", effect: RollsNodes},
+		{name: "nodes back", live: []string{"1.33", "1.34"}, file: []string{version33, "version: \"1.34\"\n  nodeVersion: \"1.33\""}, want: "kubernetes.nodeVersion: none -> 1.33", effect: Impossible},
 		{name: "a minor back", live: []string{"1.33", "1.34"}, want: "kubernetes.version: 1.34 -> 1.33", effect: Impossible},
 		{name: "encryption off", file: off, want: "kubernetes.secretsEncryption.enabled: true -> false", effect: NeedsRebuild},
 		{name: "encryption on", live: off, want: "kubernetes.secretsEncryption.enabled: false -> true", effect: InPlace},
@@ -143,6 +147,16 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCompareRollback: only a rollback may take Kubernetes back, and by one minor.
+func TestCompareRollback(t *testing.T) {
+	live := everything(smallWith(t, "1.33", "1.34"))
+	for version, want := range map[string]Effect{"1.33": InPlace, "1.32": Impossible} {
+		file := smallWith(t, "1.33", version)
+		file.RollBack = true
+		assert.Equal(t, Compare(live, file).Worst(), want, version)
+	}
+}
+
 // TestCompareItself: a file differs from itself in nothing.
 func TestCompareItself(t *testing.T) {
 	for _, file := range goodFiles(t) {
@@ -178,6 +192,6 @@ func TestProblemsOfChanges(t *testing.T) {
 		"AWS changes the block of neither a VPC nor a subnet, and EKS keeps its VPC; "+
 		"take the change back, or make the cluster anew: `tombolo destroy`, then `tombolo up`\n"+
 		"small.yaml:9:12: kubernetes.version: cannot change on the live cluster (1.33 -> 1.35, impossible): "+
-		"EKS upgrades by one minor version at a time; raise it by one minor version, run `tombolo up`, and go on with the next")
+		"EKS upgrades by one minor version at a time; take the version back, and run `tombolo upgrade small --to <version>`, which goes one minor after another")
 	assert.NilError(t, Compare(live, smallWith(t)).Problems(file).Err())
 }

@@ -110,15 +110,31 @@ var effects = map[string][]Case{
 
 	"Kubernetes.Version": {
 		{
+			When: "to the one before, by a rollback", Effect: InPlace, applies: func(c change) bool { return c.minors() == -1 && c.file.RollBack },
+			Words: "EKS takes the control plane back, within seven days of its upgrade",
+		},
+		{
 			When: "to an older one", Effect: Impossible, applies: func(c change) bool { return c.minors() < 0 },
 			Words:  "an up never takes Kubernetes back",
-			Remedy: "take the version back; EKS itself rolls a control plane back by one minor within seven days of its upgrade",
+			Remedy: "take the version back; within seven days of an upgrade, `tombolo upgrade <cluster> --rollback` takes Kubernetes back by one minor",
 		},
 		{
 			When: "by more than one minor", Effect: Impossible, applies: func(c change) bool { return c.minors() > 1 },
-			Words: "EKS upgrades by one minor version at a time", Remedy: "raise it by one minor version, run `tombolo up`, and go on with the next",
+			Words: "EKS upgrades by one minor version at a time", Remedy: "take the version back, and run `tombolo upgrade <cluster> --to <version>`, which goes one minor after another",
+		},
+		{
+			When: "to the next minor, with the nodes held back", Effect: InPlace, applies: func(c change) bool { return c.minors() == 1 && c.holdsNodes() },
+			Words: "EKS upgrades the control plane and the managed addons; the node groups stay",
 		},
 		{When: "to the next minor", Effect: RollsNodes, Words: "EKS upgrades the control plane, and then rolls the nodes of every group"},
+	},
+	"Kubernetes.NodeVersion": {
+		{
+			When: "to an older one", Effect: Impossible, applies: func(c change) bool { return c.nodeMinors() < 0 && !c.file.RollBack },
+			Words:  "an up never takes nodes back",
+			Remedy: "take the version back; within seven days of an upgrade, `tombolo upgrade <cluster> --rollback` takes Kubernetes back by one minor",
+		},
+		{Effect: RollsNodes, Words: "EKS rolls the nodes of every group"},
 	},
 	"Kubernetes.Logs":             inPlace("EKS starts or stops to send log types; the log group stays"),
 	"Kubernetes.LogRetentionDays": inPlace("the retention of the log group changes; a shorter one deletes older logs"),
@@ -268,6 +284,18 @@ func (c *Cluster) encrypts() bool {
 func (c change) minors() int {
 	return minorOf(c.file.Kubernetes.Version) - minorOf(c.live.Kubernetes.Version)
 }
+
+// nodeMinors is how many minor versions the node groups go on, negative for back.
+func (c change) nodeMinors() int {
+	return minorOf(c.file.Kubernetes.Nodes()) - minorOf(c.live.Kubernetes.Nodes())
+}
+
+// holdsNodes says that the file keeps the node groups at the version that they have.
+func (c change) holdsNodes() bool { return c.nodeMinors() == 0 }
+
+// CompareMinors compares two versions of Kubernetes such as 1.35: it is negative when the
+// first is older, 0 when they are the same, and positive when it is newer.
+func CompareMinors(a, b string) int { return minorOf(a) - minorOf(b) }
 
 // minorOf a version that EKS has, such as 35 of 1.35.
 func minorOf(version string) int {

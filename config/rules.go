@@ -79,6 +79,10 @@ var rules = map[string]strict.Rule{
 		What:    "a supported version of Kubernetes on EKS",
 		Example: `"1.35"`, Allowed: awsfacts.KubernetesVersions(), Advice: kubernetesAdvice,
 	},
+	"Kubernetes.NodeVersion": {
+		What:    "a supported version of Kubernetes on EKS",
+		Example: `"1.34"`, Allowed: awsfacts.KubernetesVersions(), Advice: kubernetesAdvice,
+	},
 	"Kubernetes.Logs": {
 		What: "a log type of the EKS control plane", Noun: "log type",
 		Allowed: awsfacts.LogTypes, Default: defaultLogs(),

@@ -7,6 +7,7 @@
 package config
 
 import (
+	"cmp"
 	"tombolo/config/addon"
 	"tombolo/config/strict"
 )
@@ -63,6 +64,8 @@ type Cluster struct {
 	File string `yaml:"-"`
 	// Warnings are what is right in the file and will not stay so.
 	Warnings strict.Problems `yaml:"-"`
+	// RollBack lets Kubernetes go back to the minor before, which an up otherwise refuses.
+	RollBack bool `yaml:"-"`
 	// Account is the account that this stands for; nil for a cluster.
 	Account *Account `yaml:"-"`
 }
@@ -139,6 +142,9 @@ type ExistingNetwork struct {
 type Kubernetes struct {
 	// Version of Kubernetes, major.minor, such as "1.35".
 	Version string `yaml:"version"`
+	// NodeVersion is the version of the node groups while they are behind the control
+	// plane, major.minor. Default: version. Karpenter's nodes follow the control plane.
+	NodeVersion string `yaml:"nodeVersion,omitempty"`
 	// Endpoint of the Kubernetes API.
 	Endpoint Endpoint `yaml:"endpoint,omitempty"`
 	// Logs are the control plane's log types sent to CloudWatch: api, audit,
@@ -169,6 +175,9 @@ type Kubernetes struct {
 	// eks-pod-identity-agent, in the cloud's default versions.
 	Addons []ManagedAddon `yaml:"addons,omitempty"`
 }
+
+// Nodes is the version of the node groups, major.minor.
+func (k Kubernetes) Nodes() string { return cmp.Or(k.NodeVersion, k.Version) }
 
 // Support is what AWS does with a cluster whose version is old.
 type Support string

@@ -15,6 +15,7 @@ const maxAllowedCIDRs = 40
 
 func (v *validator) kubernetes() {
 	k := v.c.Kubernetes
+	v.nodeVersion(k)
 	v.endpointAccess(k.Endpoint)
 	unique(v, "kubernetes.logs", "", k.Logs, itself, "give each log type once")
 	v.encryption(k.SecretsEncryption)
@@ -23,6 +24,29 @@ func (v *validator) kubernetes() {
 	v.bothKinds(k)
 	v.nodeGroups(k.NodeGroups)
 	v.managedAddons(k.Addons)
+}
+
+// oldestNodes is how many minor versions a kubelet may be behind the API server:
+// https://kubernetes.io/releases/version-skew-policy/#kubelet
+const oldestNodes = 3
+
+func (v *validator) nodeVersion(k Kubernetes) {
+	const at, version = strict.Path("kubernetes.nodeVersion"), strict.Path("kubernetes.version")
+	if k.NodeVersion == "" || !v.doc.Sound(at, version) {
+		return
+	}
+	switch behind := minorOf(k.Version) - minorOf(k.NodeVersion); {
+	case behind < 0:
+		v.problem(at, "remove it, or raise kubernetes.version", "is newer than the control plane's %s", k.Version)
+	case behind > oldestNodes:
+		v.problem(at, "use "+minorBefore(k.Version, oldestNodes)+" or newer",
+			"is more than %d minor versions behind the control plane's %s", oldestNodes, k.Version)
+	}
+}
+
+// minorBefore is the version that is some minors before another, such as 1.34 before 1.35.
+func minorBefore(version string, minors int) string {
+	return fmt.Sprintf("1.%d", minorOf(version)-minors)
 }
 
 func (v *validator) endpointAccess(e Endpoint) {

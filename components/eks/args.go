@@ -15,6 +15,8 @@ type ClusterArgs struct {
 	Name string
 	// Version of Kubernetes, major.minor.
 	Version string
+	// NodeVersion is the version of the node groups, not newer than Version. "" is Version.
+	NodeVersion string
 	// Partition of AWS, such as aws or aws-cn, for the ARNs of AWS's policies.
 	Partition string
 	// Profile is the AWS profile to use, "" for the environment's credentials.

@@ -1,6 +1,7 @@
 package eks
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -84,7 +85,7 @@ func (b *builder) nodeGroup(g NodeGroup, template *ec2.LaunchTemplate) (*awseks.
 		NodeGroupName: g.nameInEKS(b.args.SubnetIDs, b.nodeRole.Arn),
 		NodeRoleArn:   b.nodeRole.Arn,
 		SubnetIds:     b.args.SubnetIDs,
-		Version:       pulumi.String(b.args.Version),
+		Version:       pulumi.String(cmp.Or(b.args.NodeVersion, b.args.Version)),
 		InstanceTypes: pulumi.ToStringArray(g.InstanceTypes),
 		AmiType:       pulumi.String(g.amiType()),
 		CapacityType:  pulumi.String(g.capacityType()),

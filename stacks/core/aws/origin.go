@@ -210,8 +210,28 @@ func (r *reader) nodeGroups() {
 			r.out.Cluster.Kubernetes.NodeGroups = append(r.out.Cluster.Kubernetes.NodeGroups, r.nodeGroup(name, g.Outputs))
 		}
 	}
+	r.nodeVersion()
 	r.knows("Kubernetes.NodeGroups", "NodeGroup.InstanceTypes", "NodeGroup.Capacity", "NodeGroup.DiskGiB", "NodeGroup.Labels",
 		"NodeGroup.Taints", "Size.Min", "Size.Max")
+}
+
+// nodeVersion is the oldest of the groups'. It is left out, as in a file, when the groups
+// have the control plane's and the file does not name theirs.
+func (r *reader) nodeVersion() {
+	k := &r.out.Cluster.Kubernetes
+	var oldest string
+	for _, g := range r.had.OfType(nodeGroupToken) {
+		if v := g.Outputs.Text("version"); oldest == "" || config.CompareMinors(v, oldest) < 0 {
+			oldest = v
+		}
+	}
+	if oldest == "" {
+		return
+	}
+	if k.NodeVersion = oldest; oldest == k.Version && r.file.Kubernetes.NodeVersion == "" {
+		k.NodeVersion = ""
+	}
+	r.knows("Kubernetes.NodeVersion")
 }
 
 func (r *reader) nodeGroup(name string, group live.Props) config.NodeGroup {

@@ -45,6 +45,7 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 	args := &eks.ClusterArgs{
 		Name:             c.Name,
 		Version:          k.Version,
+		NodeVersion:      k.NodeVersion,
 		Partition:        partition,
 		Profile:          c.Cloud.Profile,
 		PrivateEndpoint:  valueOr(k.Endpoint.Private, true),
