@@ -108,18 +108,11 @@ func (cs Changes) Problems(file *Cluster) strict.Problems {
 	if len(refused) == 0 {
 		return nil
 	}
-	places := strict.NewDocument(file.File)
-	if _, doc, err := load(file.File); err == nil && doc != nil {
-		places = doc // what else is wrong with the file was reported when it was loaded
-	}
+	problem := file.places()
 	var out strict.Problems
 	for _, c := range refused {
-		at := places.Position(strict.Path(c.Path))
-		out = append(out, strict.Problem{
-			File: file.File, Line: max(at.Line, 1), Column: max(at.Column, 1), Path: c.Path,
-			Message: fmt.Sprintf("cannot change on the live cluster (%s, %s): %s", c.Values(), c.Effect, c.Words),
-			Remedy:  strings.ReplaceAll(c.Remedy, "<cluster>", file.Name),
-		})
+		message := fmt.Sprintf("cannot change on the live cluster (%s, %s): %s", c.Values(), c.Effect, c.Words)
+		out = append(out, problem(c.Path, message, c.Remedy))
 	}
 	return out.InOrder()
 }

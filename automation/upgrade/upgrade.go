@@ -1,0 +1,102 @@
+// Package upgrade plans how a cluster's Kubernetes goes to another version: one minor
+// after another, the control plane before the nodes, and back in the reverse order. It
+// judges what it is given, and asks nobody.
+package upgrade
+
+import (
+	"fmt"
+	"strings"
+
+	"tombolo/config"
+)
+
+// Versions of Kubernetes that a cluster has, each major.minor.
+type Versions struct {
+	// ControlPlane is that of the API server.
+	ControlPlane string `json:"controlPlane"`
+	// Nodes is the oldest of the node groups.
+	Nodes string `json:"nodes"`
+}
+
+// Phase is what a step of an upgrade changes.
+type Phase string
+
+// The phases, in the order of an upgrade.
+const (
+	// ControlPlane goes first, and the managed addons with it.
+	ControlPlane Phase = "control plane"
+	// NodeGroups follow: EKS replaces their nodes, each drained before.
+	NodeGroups Phase = "node groups"
+	// Karpenter replaces its own nodes, as its node pools allow.
+	Karpenter Phase = "Karpenter's nodes"
+)
+
+// Step of an upgrade.
+type Step struct {
+	// Phase of the step.
+	Phase Phase `json:"phase"`
+	// From is the version before, and To the one after it.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// File is what the cluster file says during the step, and after it.
+	File Versions `json:"file"`
+}
+
+// String is the step in words.
+func (s Step) String() string {
+	what := string(s.Phase)
+	if s.Phase == ControlPlane {
+		what = "control plane and managed addons"
+	}
+	return what + " to " + s.To
+}
+
+// Steps take a cluster from the versions that it has up to another, one minor after
+// another. With hold, the nodes stay behind the last control plane; karpenter says that
+// Karpenter makes nodes.
+func Steps(has Versions, to string, hold, karpenter bool) []Step {
+	var steps []Step
+	for {
+		switch {
+		case older(has.Nodes, has.ControlPlane) && (!hold || has.ControlPlane != to):
+			from := has.Nodes
+			has.Nodes = has.ControlPlane
+			steps = append(steps, Step{NodeGroups, from, has.Nodes, has})
+			if karpenter {
+				steps = append(steps, Step{Karpenter, from, has.Nodes, has})
+			}
+		case older(has.ControlPlane, to):
+			from := has.ControlPlane
+			has.ControlPlane = after(from)
+			steps = append(steps, Step{ControlPlane, from, has.ControlPlane, has})
+		default:
+			return steps
+		}
+	}
+}
+
+// Back are the steps that take a cluster back by one minor. A node is never newer than
+// its control plane, so the nodes go first.
+func Back(has Versions) []Step {
+	to := before(has.ControlPlane)
+	var steps []Step
+	if from := has.Nodes; older(to, from) {
+		has.Nodes = to
+		steps = append(steps, Step{NodeGroups, from, to, has})
+	}
+	from := has.ControlPlane
+	has.ControlPlane = to
+	return append(steps, Step{ControlPlane, from, to, has})
+}
+
+// older says that a version is older than another.
+func older(a, b string) bool { return config.CompareMinors(a, b) < 0 }
+
+func after(version string) string  { return moved(version, 1) }
+func before(version string) string { return moved(version, -1) }
+
+// moved is a version some minors later.
+func moved(version string, minors int) string {
+	major, _, _ := strings.Cut(version, ".")
+	return fmt.Sprintf("%s.%d", major, config.CompareMinors(version, major+".0")+minors)
+}

@@ -1,0 +1,185 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"tombolo/config/strict"
+	"tombolo/internal/file"
+)
+
+// This file writes into cluster files. It changes the text of the values, and leaves
+// what people wrote around them: order, comments, quotes.
+
+// SetVersions gives the cluster file at path other versions of Kubernetes, each
+// major.minor; nodes is left out of the file when it is the same as version. The error
+// is strict.Problems when the file is wrong, or its text has a form that cannot be
+// edited: then the file is as it was.
+func SetVersions(path, version, nodes string) error {
+	had, doc, err := load(path)
+	if err != nil {
+		return err
+	}
+	if err := doc.Problems().Err(); err != nil {
+		return err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read cluster file %s: %w", path, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("read cluster file %s: %w", path, err)
+	}
+	if nodes == version {
+		nodes = ""
+	}
+	text := withVersions(doc, string(content), version, nodes)
+	if !isEdit(had, path, text, version, nodes) {
+		return cannotEdit(doc, path, version, nodes)
+	}
+	if text == string(content) {
+		return nil
+	}
+	if err := file.Replace(path, []byte(text), info.Mode().Perm()); err != nil {
+		return fmt.Errorf("write cluster file %s: %w", path, err)
+	}
+	return nil
+}
+
+const (
+	versionPath     = strict.Path("kubernetes.version")
+	nodeVersionPath = strict.Path("kubernetes.nodeVersion")
+)
+
+// withVersions is the file's text with other versions; nodes is "" for none.
+func withVersions(doc *strict.Document, content, version, nodes string) string {
+	lines := strings.SplitAfter(content, "\n")
+	version = strconv.Quote(version)
+	if nodes != "" {
+		nodes = strconv.Quote(nodes)
+	}
+	at, key := doc.Position(versionPath), doc.KeyPosition(versionPath)
+	if doc.Has(nodeVersionPath) {
+		there := doc.Position(nodeVersionPath)
+		if nodes != "" {
+			lines[there.Line-1] = withScalar(lines[there.Line-1], there.Column, nodes)
+		} else {
+			lines[there.Line-1] = withoutKey(lines[there.Line-1], doc.KeyPosition(nodeVersionPath).Column, there.Column)
+		}
+		if there.Line == at.Line { // the columns behind the edit have moved
+			lines[at.Line-1] = withScalar(lines[at.Line-1], min(at.Column, len(lines[at.Line-1])), version)
+			return strings.Join(lines, "")
+		}
+		nodes = ""
+	}
+	line := withScalar(lines[at.Line-1], at.Column, version)
+	if nodes != "" {
+		line = withKeyBehind(line, key.Column, at.Column+len(version), nodes)
+	}
+	lines[at.Line-1] = line
+	return strings.Join(lines, "")
+}
+
+// withScalar replaces the value that begins at a column of a line.
+func withScalar(line string, column int, value string) string {
+	start := column - 1
+	return line[:start] + value + line[scalarEnd(line, start):]
+}
+
+// scalarEnd is where the plain or quoted value ends that begins at an offset.
+func scalarEnd(line string, start int) int {
+	if quote := line[start]; quote == '"' || quote == '\'' {
+		if n := strings.IndexByte(line[start+1:], quote); n >= 0 {
+			return start + 1 + n + 1
+		}
+		return len(line)
+	}
+	if n := strings.IndexAny(line[start:], " \t\r\n,}"); n >= 0 {
+		return start + n
+	}
+	return len(line)
+}
+
+// withKeyBehind adds nodeVersion behind the version, whose value ends before an offset:
+// on a line of its own in a block, and behind a comma where the mapping is on one line.
+func withKeyBehind(line string, keyColumn, end int, nodes string) string {
+	indent := line[:keyColumn-1]
+	if strings.TrimSpace(indent) != "" {
+		return line[:end-1] + ", nodeVersion: " + nodes + line[end-1:]
+	}
+	ending := "\n"
+	if strings.HasSuffix(line, "\r\n") {
+		ending = "\r\n"
+	}
+	if !strings.HasSuffix(line, "\n") { // the last of the file
+		line += ending
+	}
+	return line + indent + "nodeVersion: " + nodes + ending
+}
+
+// withoutKey takes a key out of a line, or the line away when it has nothing else.
+func withoutKey(line string, keyColumn, valueColumn int) string {
+	before, behind := line[:keyColumn-1], line[scalarEnd(line, valueColumn-1):]
+	rest, _, _ := strings.Cut(behind, "#")
+	if strings.TrimSpace(before) == "" && strings.TrimSpace(rest) == "" {
+		return ""
+	}
+	if trimmed, ok := strings.CutSuffix(strings.TrimRight(before, " "), ","); ok {
+		return trimmed + behind
+	}
+	return before + strings.TrimPrefix(strings.TrimLeft(behind, " "), ", ")
+}
+
+// isEdit says that the text is the file that there was with other versions, and with
+// nothing else changed.
+func isEdit(had *Cluster, path, text, version, nodes string) bool {
+	doc := strict.NewDocument(path)
+	now := parse(doc, []byte(text))
+	if now == nil || doc.Problems().Err() != nil {
+		return false
+	}
+	want := *had
+	want.Kubernetes.Version, want.Kubernetes.NodeVersion = version, nodes
+	want.Warnings, now.Warnings = nil, nil
+	return reflect.DeepEqual(&want, now)
+}
+
+func cannotEdit(doc *strict.Document, path, version, nodes string) error {
+	remedy := fmt.Sprintf("set kubernetes.version to %q", version)
+	if nodes != "" {
+		remedy += fmt.Sprintf(" and kubernetes.nodeVersion to %q", nodes)
+	} else {
+		remedy += " and remove kubernetes.nodeVersion"
+	}
+	at := doc.Position(versionPath)
+	return strict.Problems{{
+		File: path, Line: at.Line, Column: at.Column, Path: string(versionPath),
+		Message: "cannot be changed in the text as it is written here",
+		Remedy:  remedy + ", and run the command again",
+	}}
+}
+
+// ProblemAt is a problem with the value at a path of the cluster's file. The word
+// <cluster> in the remedy becomes the cluster's name.
+func (c *Cluster) ProblemAt(path, message, remedy string) strict.Problem {
+	return c.places()(path, message, remedy)
+}
+
+// places finds the values of the cluster's file, which it reads once.
+func (c *Cluster) places() func(path, message, remedy string) strict.Problem {
+	doc := strict.NewDocument(c.File)
+	if _, found, err := load(c.File); err == nil && found != nil {
+		doc = found // what else is wrong with the file was reported when it was loaded
+	}
+	return func(path, message, remedy string) strict.Problem {
+		at := doc.Position(strict.Path(path))
+		return strict.Problem{
+			File: c.File, Line: max(at.Line, 1), Column: max(at.Column, 1), Path: path,
+			Message: message, Remedy: strings.ReplaceAll(remedy, "<cluster>", c.Name),
+		}
+	}
+}
