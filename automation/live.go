@@ -17,6 +17,13 @@ import (
 // FileChanges are the keys in which the file differs from what the live cluster was made
 // from, each with its effect. There are none when no cluster lives.
 func (d *Driver) FileChanges(ctx context.Context, c *config.Cluster) (config.Changes, error) {
+	found, err := d.live(ctx, c)
+	return config.Compare(found, c), err
+}
+
+// live is what the live cluster was made from, as the state of its core tells; nil when no
+// cluster lives.
+func (d *Driver) live(ctx context.Context, c *config.Cluster) (*config.Live, error) {
 	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
 	if err != nil {
 		return nil, err
@@ -27,7 +34,7 @@ func (d *Driver) FileChanges(ctx context.Context, c *config.Cluster) (config.Cha
 			all = append(all, live.New(string(r.URN), string(r.Type), r.Outputs))
 		}
 	}
-	return config.Compare(core.Live(c, all), c), nil
+	return core.Live(c, all), nil
 }
 
 // possible is FileChanges; its error is strict.Problems when one of them is refused.

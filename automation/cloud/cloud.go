@@ -12,6 +12,7 @@ import (
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/recovery"
 	"tombolo/automation/teardown"
+	"tombolo/automation/upgrade"
 	"tombolo/config"
 )
 
@@ -22,6 +23,7 @@ type Cloud interface {
 	preflight.Cloud
 	recovery.Cloud
 	teardown.Cloud
+	upgrade.Cloud
 }
 
 // Of is the provider of a cluster's cloud. The CLI runs the programs that ask the

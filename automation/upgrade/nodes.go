@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -94,4 +96,23 @@ func Newer(nodes []Node, than string) []Node {
 // version.
 func Strays(nodes []Node, version string) []Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n Node) bool { return n.Group != "" || n.Pool != "" || n.Version == version })
+}
+
+// GateError says that a step was made, and that its nodes have not followed in time.
+type GateError struct {
+	Cluster string
+	Step    Step
+	// Left is what is still to come, one line for each node.
+	Left []string
+	// Waited is how long.
+	Waited time.Duration
+}
+
+func (e *GateError) Error() string {
+	remedy := "look at the pods that do not leave their nodes (`kubectl get pods -A -o wide`) and at what keeps them: PodDisruptionBudgets, and pods that no other node takes"
+	if e.Step.Phase == Karpenter {
+		remedy = "look at the disruption budgets of the NodePools, at PodDisruptionBudgets, and at pods with the annotation karpenter.sh/do-not-disrupt"
+	}
+	return fmt.Sprintf("%s: %s: after %s, %s; %s; then run the same command again, which goes on from here",
+		e.Cluster, e.Step, e.Waited, strings.Join(e.Left, "; "), remedy)
 }

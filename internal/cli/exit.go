@@ -10,6 +10,7 @@ import (
 	"tombolo/automation/health"
 	"tombolo/automation/pulumicli"
 	"tombolo/automation/teardown"
+	"tombolo/automation/upgrade"
 	"tombolo/config/strict"
 	"tombolo/internal/cli/fault"
 	"tombolo/lab"
@@ -59,7 +60,7 @@ func exitClasses() []exitClass {
 			meaning: "Everything was deployed, but not everything became ready in time",
 			remedy:  "Look at the first cause that the message names",
 			matches: func(err error) bool {
-				return isA[*health.Error](err) || isFault(err, fault.Verification)
+				return isA[*health.Error](err) || isA[*upgrade.GateError](err) || isFault(err, fault.Verification)
 			},
 		},
 		{

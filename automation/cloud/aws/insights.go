@@ -1,0 +1,97 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"tombolo/automation/upgrade"
+	"tombolo/config"
+)
+
+// The categories of insights.
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_InsightsFilter.html
+const (
+	upgradeReadiness  = "UPGRADE_READINESS"
+	rollbackReadiness = "ROLLBACK_READINESS"
+)
+
+// insight is one of the answers of ListInsights and DescribeInsight.
+type insight struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Status struct {
+		Status upgrade.Status `json:"status"`
+		Reason string         `json:"reason"`
+	} `json:"insightStatus"`
+	Recommendation string `json:"recommendation"`
+}
+
+// Insights asks EKS by the AWS CLI, which every cluster on AWS needs anyway: the
+// provider has no function for them.
+func (Cloud) Insights(ctx context.Context, run upgrade.Runner, c *config.Cluster, q upgrade.Question) ([]upgrade.Insight, error) {
+	category := upgradeReadiness
+	if q.Back {
+		category = rollbackReadiness
+	}
+	filter, err := json.Marshal(map[string][]string{"categories": {category}, "kubernetesVersions": {q.Version}})
+	if err != nil {
+		return nil, err
+	}
+	var list struct{ Insights []insight }
+	if err := ask(ctx, run, c, &list, "list-insights", "--filter", string(filter)); err != nil {
+		return nil, err
+	}
+	out := make([]upgrade.Insight, 0, len(list.Insights))
+	for _, i := range list.Insights {
+		found := upgrade.Insight{Name: i.Name, Status: i.Status.Status, Reason: i.Status.Reason}
+		if found.Status != upgrade.Passing {
+			var one struct{ Insight insight }
+			if err := ask(ctx, run, c, &one, "describe-insight", "--id", i.ID); err != nil {
+				return nil, err
+			}
+			found.Recommendation = one.Insight.Recommendation
+		}
+		out = append(out, found)
+	}
+	slices.SortStableFunc(out, func(a, b upgrade.Insight) int {
+		return cmp.Or(cmp.Compare(gravity(b.Status), gravity(a.Status)), strings.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+func gravity(s upgrade.Status) int {
+	return slices.Index([]upgrade.Status{upgrade.Passing, upgrade.Unknown, upgrade.Warning, upgrade.Bad}, s)
+}
+
+// ask starts the AWS CLI, and reads its answer into to.
+func ask(ctx context.Context, run upgrade.Runner, c *config.Cluster, to any, command string, args ...string) error {
+	args = append([]string{"eks", command, "--cluster-name", c.Name, "--region", c.Cloud.Region, "--output", "json", "--no-cli-pager"}, args...)
+	if c.Cloud.Profile != "" {
+		args = append(args, "--profile", c.Cloud.Profile)
+	}
+	out, err := run(ctx, "aws", args...)
+	if err != nil {
+		return fmt.Errorf("aws eks %s: %s", command, said(err))
+	}
+	if err := json.Unmarshal([]byte(out), to); err != nil {
+		return fmt.Errorf("read the answer of aws eks %s: %w", command, err)
+	}
+	return nil
+}
+
+// said is what a program has written about its failure.
+func said(err error) string {
+	exit := new(exec.ExitError)
+	if errors.As(err, &exit) {
+		if text := strings.TrimSpace(string(exit.Stderr)); text != "" {
+			return strings.Join(strings.Fields(text), " ")
+		}
+	}
+	return err.Error()
+}

@@ -1,0 +1,332 @@
+package automation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"tombolo/automation/fault"
+	"tombolo/automation/health"
+	"tombolo/automation/kube"
+	"tombolo/automation/upgrade"
+	"tombolo/config"
+	"tombolo/config/awsfacts"
+	"tombolo/internal/wording"
+)
+
+// UpgradeOptions of an upgrade of Kubernetes.
+type UpgradeOptions struct {
+	// To is the version to go to, major.minor. With Rollback it may be left out.
+	To string
+	// HoldNodes leaves the nodes at the version before the last: EKS takes the control
+	// plane back only while no node is newer.
+	HoldNodes bool
+	// Rollback goes back by one minor, which EKS allows for seven days.
+	Rollback bool
+	// Accept are the risks that are set aside.
+	Accept []upgrade.Risk
+	// NoGate goes on after each step without waiting for what Git declares.
+	NoGate bool
+	// GateTimeout is the longest wait for what Git declares after each step, and
+	// NodeTimeout that for nodes. Defaults: 10m and 1h.
+	GateTimeout, NodeTimeout time.Duration
+	// Began and Ended, if not nil, are called before and after each step, with its
+	// number in the plan, from 0.
+	Began, Ended func(int, upgrade.Step)
+	// Asked, if not nil, is called with what the cloud sees in the way of a step.
+	Asked func([]upgrade.Insight)
+}
+
+// UpgradePlan says how a cluster's Kubernetes gets to another version.
+type UpgradePlan struct {
+	// Cluster is the cluster's name.
+	Cluster string `json:"cluster"`
+	// Has are the versions that the live cluster has.
+	Has upgrade.Versions `json:"has"`
+	// To is the version after all steps, major.minor.
+	To string `json:"to"`
+	// Steps in their order; none when there is nothing to do.
+	Steps []upgrade.Step `json:"steps"`
+	// Insights are what the cloud sees in the way of the first step.
+	Insights []upgrade.Insight `json:"insights,omitempty"`
+}
+
+// The longest waits of an upgrade when none are given. EKS itself gives up on a node that
+// does not drain after 15 minutes, and a group may have many nodes:
+// https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
+const (
+	defaultGateTimeout = 10 * time.Minute
+	defaultNodeTimeout = time.Hour
+)
+
+// PlanUpgrade finds out what an upgrade would do, and changes nothing. It refuses what
+// cannot be done or is not safe: strict.Problems when the cluster file says so, and a
+// fault.Error for all else.
+func (d *Driver) PlanUpgrade(ctx context.Context, c *config.Cluster, o UpgradeOptions) (UpgradePlan, error) {
+	p := UpgradePlan{Cluster: c.Name, To: o.To}
+	found, err := d.live(ctx, c)
+	if err != nil {
+		return p, err
+	}
+	if found == nil || found.Cluster.Kubernetes.Version == "" {
+		return p, &fault.Error{What: c.Name + " is not deployed", Remedy: "deploy it with `tombolo up " + c.Name + "`: a new cluster gets the version in its file"}
+	}
+	p.Has = upgrade.Versions{ControlPlane: found.Cluster.Kubernetes.Version, Nodes: found.Cluster.Kubernetes.Nodes()}
+	if err := p.decide(c, o); err != nil {
+		return p, err
+	}
+	if err := refuseOtherChanges(c, config.Compare(found, c)); err != nil {
+		return p, err
+	}
+	if o.Rollback {
+		if err := d.refuseNewerNodes(ctx, c, p.To); err != nil {
+			return p, err
+		}
+	}
+	if err := upgrade.Refusals(c, p.Steps, o.Accept).Err(); err != nil && !o.Rollback {
+		return p, err
+	}
+	if i := slices.IndexFunc(p.Steps, func(s upgrade.Step) bool { return s.Phase == upgrade.ControlPlane }); i >= 0 {
+		p.Insights, err = d.askInsights(ctx, c, p.Steps[i].To, o)
+	}
+	return p, err
+}
+
+// decide chooses the steps, or says why there are none that lead there.
+func (p *UpgradePlan) decide(c *config.Cluster, o UpgradeOptions) error {
+	usage := func(remedy, format string, args ...any) error {
+		return &fault.Error{Class: fault.Usage, What: c.Name + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
+	}
+	if o.Rollback {
+		p.Steps = upgrade.Back(p.Has)
+		to := p.Steps[len(p.Steps)-1].To
+		if o.To != "" && o.To != to {
+			return usage("leave --to out", "the control plane has %s, and EKS takes it back to %s only, not to %s", p.Has.ControlPlane, to, o.To)
+		}
+		p.To = to
+		return nil
+	}
+	if !slices.Contains(awsfacts.KubernetesVersions(), o.To) {
+		return usage("choose one of them", "%s is not a version that EKS and this program have; these are %s", wording.Quote(o.To), wording.And(awsfacts.KubernetesVersions()))
+	}
+	if config.CompareMinors(o.To, p.Has.ControlPlane) < 0 {
+		return usage("within seven days of the upgrade, `tombolo upgrade "+c.Name+" --rollback` goes back by one minor version",
+			"the control plane has %s, which is newer than %s", p.Has.ControlPlane, o.To)
+	}
+	_, karpenter := c.Addons["karpenter"]
+	p.Steps = upgrade.Steps(p.Has, o.To, o.HoldNodes, karpenter)
+	return nil
+}
+
+// versionKeys are the keys that an upgrade changes.
+var versionKeys = []string{"kubernetes.version", "kubernetes.nodeVersion"}
+
+// refuseOtherChanges keeps an upgrade to itself: what else the file asks for is looked at
+// and made by an up.
+func refuseOtherChanges(c *config.Cluster, changes config.Changes) error {
+	var others []string
+	for _, change := range changes {
+		if !slices.Contains(versionKeys, change.Path) {
+			others = append(others, change.Path)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return &fault.Error{
+		What:   fmt.Sprintf("upgrade %s: the cluster file differs from the live cluster in more than the version: %s", c.Name, wording.And(others)),
+		Remedy: fmt.Sprintf("nothing was started: run `tombolo up %s` first, or take the changes back", c.Name),
+	}
+}
+
+// refuseNewerNodes refuses a rollback below nodes that it does not take back itself.
+func (d *Driver) refuseNewerNodes(ctx context.Context, c *config.Cluster, to string) error {
+	k, _, err := d.reach(ctx, c)
+	if err != nil {
+		return err
+	}
+	nodes, err := nodesOf(ctx, k)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, n := range upgrade.Newer(nodes, to) {
+		if n.Group == "" {
+			names = append(names, n.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return &fault.Error{
+		What: fmt.Sprintf("roll back %s: %s newer than %s, and no node group has: %s",
+			c.Name, wording.Plural(len(names), "node that is", "nodes that are"), to, strings.Join(names, ", ")),
+		Remedy: "nothing was started: pin the image of Karpenter's EC2NodeClass to one of " + to + " in the tree, wait until its nodes are replaced, and run the command again",
+	}
+}
+
+// askInsights asks the cloud what is in the way of a control plane's next version. An
+// error there is one here, unless it is accepted.
+func (d *Driver) askInsights(ctx context.Context, c *config.Cluster, version string, o UpgradeOptions) ([]upgrade.Insight, error) {
+	accepted := slices.Contains(o.Accept, upgrade.BadInsights)
+	all, err := d.cloud(c).Insights(ctx, host{d}.Run, c, upgrade.Question{Version: version, Back: o.Rollback})
+	if err != nil && accepted {
+		return nil, nil
+	}
+	remedy := fmt.Sprintf("nothing was started for %s; ", version)
+	if err != nil {
+		return nil, &fault.Error{
+			What:   fmt.Sprintf("upgrade %s: AWS does not say what is in the way of %s: %v", c.Name, version, err),
+			Remedy: remedy + "allow eks:ListInsights and eks:DescribeInsight to the credentials, or pass --accept insights", Err: err,
+		}
+	}
+	bad := upgrade.Errors(all)
+	if len(bad) == 0 || accepted {
+		return all, nil
+	}
+	reasons := make([]string, len(bad))
+	for i, b := range bad {
+		reasons[i] = strings.TrimSuffix(b.String()+"; "+b.Recommendation, "; ")
+	}
+	return all, &fault.Error{
+		What:   fmt.Sprintf("upgrade %s: AWS sees in the way of %s: %s", c.Name, version, strings.Join(reasons, "; ")),
+		Remedy: remedy + "do what AWS recommends; EKS refuses the update as long as it sees an error",
+	}
+}
+
+// Upgrade goes through the steps of a plan. Before each it writes the versions into the
+// cluster file, so that whatever stops it, the same command goes on, and an up does not
+// go back. After each it waits until the nodes have their version and what Git declares
+// is ready.
+func (d *Driver) Upgrade(ctx context.Context, c *config.Cluster, p UpgradePlan, o UpgradeOptions) error {
+	now := *c
+	if len(p.Steps) == 0 {
+		return d.writeVersions(&now, p.Has)
+	}
+	asked := p.Insights != nil
+	for i, s := range p.Steps {
+		if o.Began != nil {
+			o.Began(i, s)
+		}
+		if s.Phase == upgrade.ControlPlane && !asked {
+			found, err := d.askInsights(ctx, c, s.To, o)
+			if o.Asked != nil {
+				o.Asked(found)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		asked = asked && s.Phase != upgrade.ControlPlane
+		if err := d.step(ctx, &now, s, o); err != nil {
+			return err
+		}
+		if o.Ended != nil {
+			o.Ended(i, s)
+		}
+	}
+	return nil
+}
+
+// step does one step and waits for its gate.
+func (d *Driver) step(ctx context.Context, c *config.Cluster, s upgrade.Step, o UpgradeOptions) error {
+	if s.Phase != upgrade.Karpenter {
+		if err := d.writeVersions(c, s.File); err != nil {
+			return err
+		}
+		c.RollBack = o.Rollback
+		if _, err := d.Up(ctx, c, UpOptions{Previewed: true}); err != nil {
+			return err
+		}
+	}
+	if s.Phase != upgrade.ControlPlane {
+		if err := d.awaitNodes(ctx, c, s, o); err != nil {
+			return err
+		}
+	}
+	if o.NoGate {
+		return nil
+	}
+	timeout := o.GateTimeout
+	if timeout == 0 {
+		timeout = defaultGateTimeout
+	}
+	_, err := d.Verify(ctx, c, health.Options{Timeout: timeout})
+	return err
+}
+
+// writeVersions gives the cluster other versions, in its file too.
+func (d *Driver) writeVersions(c *config.Cluster, v upgrade.Versions) error {
+	if err := config.SetVersions(c.File, v.ControlPlane, v.Nodes); err != nil {
+		return err
+	}
+	c.Kubernetes.Version, c.Kubernetes.NodeVersion = v.ControlPlane, ""
+	if v.Nodes != v.ControlPlane {
+		c.Kubernetes.NodeVersion = v.Nodes
+	}
+	return nil
+}
+
+// nodePoll is how often nodes are looked at: they take minutes.
+const nodePoll = 2 * time.Second
+
+// awaitNodes waits until the nodes of a step have its version. An API that does not
+// answer is asked again.
+func (d *Driver) awaitNodes(ctx context.Context, c *config.Cluster, s upgrade.Step, o UpgradeOptions) error {
+	timeout := o.NodeTimeout
+	if timeout == 0 {
+		timeout = defaultNodeTimeout
+	}
+	k, _, err := d.reach(ctx, c)
+	if err != nil {
+		return err
+	}
+	var left []string
+	var nodes []upgrade.Node
+	defer d.opts.Observer.Waiting(c.Name, "")
+	err = wait.PollUntilContextTimeout(ctx, nodePoll, timeout, true, func(ctx context.Context) (bool, error) {
+		var err error
+		if nodes, err = nodesOf(ctx, k); err != nil {
+			left = []string{err.Error()}
+		} else {
+			left = upgrade.Awaited(nodes, s.Phase, s.To)
+		}
+		if len(left) > 0 {
+			d.opts.Observer.Waiting(c.Name, summary(left))
+		}
+		return len(left) == 0, nil
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return &upgrade.GateError{Cluster: c.Name, Step: s, Left: left, Waited: timeout}
+	}
+	for _, n := range upgrade.Strays(nodes, s.To) {
+		d.opts.Observer.Note(c.Name, fmt.Sprintf("node %s has %s: it is of no node group and no node pool, and is yours to upgrade", n.Name, n.Version))
+	}
+	return nil
+}
+
+// summary is the first line, and how many there are besides.
+func summary(lines []string) string {
+	if len(lines) == 1 {
+		return lines[0]
+	}
+	return fmt.Sprintf("%s, and %d more", lines[0], len(lines)-1)
+}
+
+// nodesOf are the nodes of a cluster, as its API tells.
+func nodesOf(ctx context.Context, k kube.Cluster) ([]upgrade.Node, error) {
+	list, err := k.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes of the cluster: %w", err)
+	}
+	return upgrade.NodesOf(list.Items), nil
+}

@@ -1,0 +1,133 @@
+package upgrade
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tombolo/config"
+	"tombolo/config/enginefacts"
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
+)
+
+// Risk is a reason not to upgrade that a person can set aside.
+type Risk string
+
+// The risks.
+const (
+	// PinnedAddons are managed addons that do not follow the version of Kubernetes.
+	PinnedAddons Risk = "pinned-addons"
+	// UntestedEngine is a GitOps engine that upstream does not test with the version.
+	UntestedEngine Risk = "untested-engine"
+	// BadInsights are errors that the cloud itself sees, or that it could not be asked.
+	BadInsights Risk = "insights"
+)
+
+// Risks lists all risks.
+func Risks() []Risk { return []Risk{PinnedAddons, UntestedEngine, BadInsights} }
+
+// Refusals are the risks of taking the cluster through the steps, each with its place in
+// the cluster file, without those that are accepted.
+func Refusals(c *config.Cluster, steps []Step, accepted []Risk) strict.Problems {
+	var out strict.Problems
+	if !slices.Contains(accepted, PinnedAddons) && movesControlPlane(steps) {
+		out = append(out, pinned(c)...)
+	}
+	if !slices.Contains(accepted, UntestedEngine) {
+		out = append(out, untested(c, steps)...)
+	}
+	return out.InOrder()
+}
+
+func movesControlPlane(steps []Step) bool {
+	return slices.ContainsFunc(steps, func(s Step) bool { return s.Phase == ControlPlane })
+}
+
+func pinned(c *config.Cluster) strict.Problems {
+	var out strict.Problems
+	for i, a := range c.Kubernetes.Addons {
+		if a.Version != "" {
+			out = append(out, c.ProblemAt(fmt.Sprintf("kubernetes.addons[%d].version", i),
+				fmt.Sprintf("keeps %s at %s, whatever the version of Kubernetes", a.Name, a.Version),
+				"remove it, and AWS's default for each version is taken; or look up that it fits all of them, and pass --accept "+string(PinnedAddons)))
+		}
+	}
+	return out
+}
+
+// untested names the first version on the way that the engine's release is not tested with.
+func untested(c *config.Cluster, steps []Step) strict.Problems {
+	engine, release := string(c.GitOps.Engine), c.GitOps.Distribution.Version
+	for _, s := range steps {
+		if s.Phase != ControlPlane {
+			continue
+		}
+		if supported, known := enginefacts.Supports(engine, release, s.To); supported || !known {
+			continue
+		}
+		with, _ := enginefacts.Kubernetes(engine, release)
+		remedy := "pass --accept " + string(UntestedEngine)
+		if releases := enginefacts.Releases(engine, s.To); len(releases) > 0 {
+			remedy = "upgrade the engine first, to a release of " + wording.Or(releases) + ", or " + remedy
+		}
+		return strict.Problems{c.ProblemAt("gitops.distribution.version",
+			fmt.Sprintf("is tested by upstream with Kubernetes %s, not with %s", wording.And(with), s.To), remedy)}
+	}
+	return nil
+}
+
+// Status of an insight.
+type Status string
+
+// The statuses that EKS knows.
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_InsightStatus.html
+const (
+	Passing Status = "PASSING"
+	Warning Status = "WARNING"
+	Bad     Status = "ERROR"
+	Unknown Status = "UNKNOWN"
+)
+
+// Insight is what the cloud sees in the way of an upgrade.
+type Insight struct {
+	// Name of the insight, such as "Kubelet version skew".
+	Name string `json:"name"`
+	// Status of it, and the Reason.
+	Status Status `json:"status"`
+	Reason string `json:"reason,omitempty"`
+	// Recommendation is what the cloud says to do; "" when it passes.
+	Recommendation string `json:"recommendation,omitempty"`
+}
+
+// String is the insight on one line.
+func (i Insight) String() string {
+	text := fmt.Sprintf("%s: %s", i.Name, i.Status)
+	if i.Reason != "" {
+		text += ": " + i.Reason
+	}
+	return text
+}
+
+// Errors are the insights that stand in the way.
+func Errors(all []Insight) []Insight {
+	return slices.DeleteFunc(slices.Clone(all), func(i Insight) bool { return i.Status != Bad })
+}
+
+// Question is which insights are asked for.
+type Question struct {
+	// Version that the control plane is to have, major.minor.
+	Version string
+	// Back asks whether it can go back, else whether it can go on.
+	Back bool
+}
+
+// Runner starts a program and returns what it writes on standard output.
+type Runner func(ctx context.Context, program string, args ...string) (string, error)
+
+// Cloud is what an upgrade asks of a provider of clouds.
+type Cloud interface {
+	// Insights are what the cloud sees in the way, the gravest first. It starts the
+	// cloud's own command line with run.
+	Insights(ctx context.Context, run Runner, c *config.Cluster, q Question) ([]Insight, error)
+}
