@@ -64,6 +64,25 @@ func TestNodesFollowTheSize(t *testing.T) {
 	}
 }
 
+// TestNodesAreReplaced: another version of Kubernetes has a group's nodes be new
+// ones; a label leaves them be.
+func TestNodesAreReplaced(t *testing.T) {
+	w := newWorld(t)
+	key := "demo/" + w.nodes.in.Str("nodeGroupName")
+	first := w.fake.nodes[key]
+	assert.NilError(t, w.update(w.cluster, props{"version": "1.35"}))
+	assert.NilError(t, w.update(w.nodes, props{"labels": map[string]any{"workload": "other"}}))
+	same := w.fake.nodes[key]
+	assert.NilError(t, w.update(w.nodes, props{"version": "1.35"}))
+	second := w.fake.nodes[key]
+	assert.Equal(t, len(second), len(first))
+	for i := range first {
+		assert.Equal(t, first[i].Version, "1.34")
+		assert.Check(t, same[i].Version == "1.34" && same[i].ProviderID == first[i].ProviderID, "labelled node %+v", same[i])
+		assert.Check(t, second[i].Version == "1.35" && second[i].ProviderID != first[i].ProviderID && second[i].Name != first[i].Name, "upgraded node %+v", second[i])
+	}
+}
+
 func TestReopen(t *testing.T) {
 	w := newWorld(t)
 	before := w.cloud.Inventory()

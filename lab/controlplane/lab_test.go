@@ -126,7 +126,7 @@ func tokenReviewer(t *testing.T) *httptest.Server {
 
 func testNodes(t *testing.T, m *Manager, client kubernetes.Interface) {
 	nodes := []standin.Node{
-		{Name: "ip-10-0-1-10", InstanceType: "m7i.large", Zone: "eu-central-1a", ProviderID: "aws:///eu-central-1a/i-1", Labels: map[string]string{"pool": "a"}},
+		{Name: "ip-10-0-1-10", InstanceType: "m7i.large", Zone: "eu-central-1a", ProviderID: "aws:///eu-central-1a/i-1", Labels: map[string]string{"pool": "a"}, Version: "1.34"},
 		{Name: "ip-10-0-1-11", InstanceType: "m7i.large", Zone: "eu-central-1b", ProviderID: "aws:///eu-central-1b/i-2", Taints: []standin.Taint{{Key: "gpu", Effect: "NO_SCHEDULE"}}},
 	}
 	assert.NilError(t, m.SetNodes(t.Context(), "demo", "a", nodes))
@@ -137,6 +137,8 @@ func testNodes(t *testing.T, m *Manager, client kubernetes.Interface) {
 		}
 		for _, c := range n.Status.Conditions {
 			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+				// kwok has set the rest of it.
+				assert.Equal(t, n.Status.NodeInfo.KubeletVersion, "v1.34.0-eks-0000000")
 				return n.Labels["topology.kubernetes.io/zone"] == "eu-central-1a", nil
 			}
 		}

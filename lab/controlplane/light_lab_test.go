@@ -77,9 +77,11 @@ func TestLightClusters(t *testing.T) {
 
 func lightNode(t *testing.T, m *Manager, client kubernetes.Interface) {
 	assert.NilError(t, m.SetNodes(t.Context(), "one", "a", []standin.Node{{Name: "ip-10-0-1-10"}}))
+	// A lab from before nodes had a version has made this one.
+	assert.NilError(t, m.SetNodes(t.Context(), "one", "a", []standin.Node{{Name: "ip-10-0-1-10", Version: "1.34"}}))
 	eventually(t, "the node is ready", func(ctx context.Context) (bool, error) {
 		n, err := client.CoreV1().Nodes().Get(ctx, "ip-10-0-1-10", metav1.GetOptions{})
-		return err == nil && len(n.Status.Conditions) > 0 && n.Status.Conditions[0].Status == corev1.ConditionTrue, err
+		return err == nil && n.Status.NodeInfo.KubeletVersion == "v1.34.0-eks-0000000" && len(n.Status.Conditions) > 0 && n.Status.Conditions[0].Status == corev1.ConditionTrue, err
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -86,6 +87,9 @@ func putNode(ctx context.Context, client kubernetes.Interface, want *corev1.Node
 		}
 		return nil
 	}
+	if err := putVersion(ctx, client, want, have); err != nil {
+		return err
+	}
 	updated := have.DeepCopy()
 	maps.Copy(updated.Labels, want.Labels)
 	updated.Spec.Taints = want.Spec.Taints
@@ -95,6 +99,20 @@ func putNode(ctx context.Context, client kubernetes.Interface, want *corev1.Node
 	updated.ResourceVersion = "" // kwok writes the status all the time
 	if _, err := client.CoreV1().Nodes().Update(ctx, updated, metav1.UpdateOptions{}); err != nil {
 		return fmt.Errorf("update node %s: %w", want.Name, err)
+	}
+	return nil
+}
+
+// putVersion has a node report the version of its kubelet that it should. Only a
+// node from before the lab set one reports another.
+func putVersion(ctx context.Context, client kubernetes.Interface, want *corev1.Node, have corev1.Node) error {
+	version := want.Status.NodeInfo.KubeletVersion
+	if version == "" || have.Status.NodeInfo.KubeletVersion == version {
+		return nil
+	}
+	patch := fmt.Sprintf(`{"status":{"nodeInfo":{"kubeletVersion":%q}}}`, version)
+	if _, err := client.CoreV1().Nodes().Patch(ctx, want.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+		return fmt.Errorf("set the kubelet's version of node %s: %w", want.Name, err)
 	}
 	return nil
 }
@@ -118,6 +136,8 @@ func node(n standin.Node, group string) *corev1.Node {
 	object := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: labels},
 		Spec:       corev1.NodeSpec{ProviderID: n.ProviderID},
+		// A node registers with its status, and kwok keeps the version that there is.
+		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: standin.KubeletVersion(n.Version)}},
 	}
 	for _, t := range n.Taints {
 		object.Spec.Taints = append(object.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: taintEffect(t.Effect)})

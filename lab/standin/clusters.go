@@ -55,6 +55,21 @@ type Node struct {
 	Zone string `json:"zone"`
 	// ProviderID of the machine, such as aws:///<zone>/<instance id>.
 	ProviderID string `json:"providerId"`
+	// Version of Kubernetes, major.minor, such as 1.34: that of the node's group.
+	// Empty only in what a lab from before this field has recorded.
+	Version string `json:"version,omitempty"`
+}
+
+// KubeletVersion is what the kubelet of a node reports of a minor version of
+// Kubernetes, such as v1.34.0-eks-0000000 for 1.34. EKS's own versions have this
+// shape, such as v1.34.1-eks-113cf36; the zeros stand for a build that there is not.
+// It is empty for no version. Source:
+// https://docs.aws.amazon.com/eks/latest/userguide/update-managed-node-group.html
+func KubeletVersion(minor string) string {
+	if minor == "" {
+		return ""
+	}
+	return "v" + minor + ".0-eks-0000000"
 }
 
 // Taint of a node. Effect is spelled as Kubernetes does: NoSchedule,

@@ -254,11 +254,15 @@ func keepSize(c *standin.Call) {
 	}
 }
 
-// describeNodes decides which nodes the group has; the existing ones stay.
+// describeNodes decides which nodes the group has. The existing ones stay, unless
+// the group's version or template is another: then all are new.
 func describeNodes(c *standin.Call, cluster *standin.Record) {
 	out := c.Out()
 	out.SetDefault("version", cluster.Outputs["version"])
 	out["releaseVersion"] = out.Str("version") + ".0-20260101"
+	if rolls(c) {
+		c.Record.Nodes = nil
+	}
 	want := c.In().Sub("scalingConfig").Integer("desiredSize")
 	for len(c.Record.Nodes) < want {
 		c.Record.Nodes = append(c.Record.Nodes, newNode(c, len(c.Record.Nodes)))
@@ -270,8 +274,19 @@ func describeNodes(c *standin.Call, cluster *standin.Record) {
 	}
 	for i := range c.Record.Nodes {
 		n := &c.Record.Nodes[i]
-		n.Taints, n.Labels = taints, nodeLabels(c, n)
+		n.Taints, n.Labels, n.Version = taints, nodeLabels(c, n), out.Str("version")
 	}
+}
+
+// rolls says that an update replaces the nodes of its group: EKS does so for another
+// version of Kubernetes or of the launch template. Source:
+// https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
+func rolls(c *standin.Call) bool {
+	if c.Old == nil {
+		return false
+	}
+	template := func(r *standin.Record) string { return r.Inputs.Sub("launchTemplate").Str("version") }
+	return c.Old.Outputs.Str("version") != c.Out().Str("version") || template(c.Old) != template(c.Record)
 }
 
 func newNode(c *standin.Call, i int) standin.Node {
@@ -308,6 +323,11 @@ func nodeLabels(c *standin.Call, n *standin.Node) map[string]string {
 
 func setNodes(ctx context.Context, c *standin.Cloud, r *standin.Record) error {
 	cluster, group := r.Inputs.Str("clusterName"), r.Inputs.Str("nodeGroupName")
+	for i := range r.Nodes {
+		if r.Nodes[i].Version == "" { // of a lab from before nodes had one
+			r.Nodes[i].Version = r.Outputs.Str("version")
+		}
+	}
 	if err := c.Clusters.SetNodes(ctx, cluster, group, r.Nodes); err != nil {
 		return fmt.Errorf("waiting for EKS Node Group (%s): %w", r.ID, err)
 	}
