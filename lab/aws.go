@@ -17,14 +17,19 @@ import (
 // `aws eks get-token` would, and when it expires. It is signed with the credentials
 // in this process's environment.
 func (l *Lab) EKSToken(ctx context.Context, cluster string) (token string, expires time.Time, _ error) {
-	by := sigv4.Credentials{
-		AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN"),
-	}
 	var a tokenAnswer
-	if err := l.ask(ctx, http.MethodPost, "/token", tokenRequest{cluster, by}, &a); err != nil {
+	if err := l.ask(ctx, http.MethodPost, "/token", tokenRequest{cluster, environmentCredentials()}, &a); err != nil {
 		return "", time.Time{}, fmt.Errorf("get a token for cluster %s: %w", cluster, err)
 	}
 	return a.Token, a.Expires, nil
+}
+
+// environmentCredentials are those in this process's environment, where AWS's tools
+// look for them; empty without any.
+func environmentCredentials() sigv4.Credentials {
+	return sigv4.Credentials{
+		AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: os.Getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: os.Getenv("AWS_SESSION_TOKEN"),
+	}
 }
 
 // writeShim puts an `aws` command in front of PATH that is this program. It

@@ -39,7 +39,7 @@ type daemonFile struct {
 
 // protocol is what is said on the socket, and what the daemon's ports want. It changes
 // with what an older daemon does not know.
-const protocol = 1
+const protocol = 2
 
 // readDaemonFile returns what the last daemon left; false when there is none.
 func readDaemonFile(path string) (daemonFile, bool, error) {
@@ -170,6 +170,7 @@ func (d *daemon) control() http.Handler {
 		}
 		return sts.SessionOfRole(d.cloud, r.Role, "job")
 	})
+	d.serveInsights(mux)
 	d.serveDrift(mux)
 	d.serveFaults(mux)
 	d.serveNetwork(mux)

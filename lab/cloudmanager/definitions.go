@@ -44,7 +44,7 @@ func (w *watch) followNodeClaims(ctx context.Context) {
 	following.Wait()
 }
 
-// watchNodeClaims has NodeClaims reconciled as they change, until ctx ends.
+// watchNodeClaims has NodeClaims reconciled as they change and as they drift, until ctx ends.
 func (w *watch) watchNodeClaims(ctx context.Context) {
 	informer := dynamicinformer.NewFilteredDynamicInformer(w.objects, nodeClaims, metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer()
 	err := w.loop.Follow(nodeClaim, informer)
@@ -52,5 +52,8 @@ func (w *watch) watchNodeClaims(ctx context.Context) {
 		w.log.Error("cannot watch node claims", "error", err)
 		return
 	}
+	var polling sync.WaitGroup
+	polling.Go(func() { w.pollDrift(ctx, informer.GetStore()) })
 	informer.RunWithContext(ctx)
+	polling.Wait()
 }

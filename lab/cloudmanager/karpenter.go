@@ -1,6 +1,7 @@
 package cloudmanager
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"tombolo/lab/aws/eks"
 	"tombolo/lab/reconcile"
 	"tombolo/lab/standin"
 )
@@ -23,6 +25,7 @@ const (
 	terminationFinalizer = "karpenter.sh/termination"
 	poolLabel            = "karpenter.sh/nodepool"
 	claimTag             = "karpenter.sh/nodeclaim"
+	readyCondition       = "Ready"
 	// machine is what every claim gets.
 	machine = "m7i.large"
 )
@@ -108,17 +111,24 @@ func (w *watch) reconcileNodeClaim(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	node := claimedNode(claim, instance)
+	net, there := w.network()
+	if !there {
+		return fmt.Errorf("the cloud has no cluster %s", w.cluster)
+	}
+	node := claimedNode(claim, instance, net)
 	if _, err := w.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create node %s: %w", node.Name, err)
 	}
-	return w.tellNode(ctx, claim, node)
+	if claim, err = w.tellNode(ctx, claim, node); err != nil {
+		return err
+	}
+	return w.followImage(ctx, claim, instance.Text("ami") != net.image())
 }
 
 // ensureInstance runs a claim's instance, with the tags that Karpenter gives it.
 // Source: https://karpenter.sh/docs/concepts/nodeclasses/#spectags
 func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstructured) (standin.Resource, error) {
-	if found := w.cloud.Find(instanceType, map[string]string{claimTag: claim.GetName(), w.ownership(): "owned"}); len(found) > 0 {
+	if found := w.instancesOf(claim.GetName()); len(found) > 0 {
 		return found[0], nil
 	}
 	net, there := w.network()
@@ -131,7 +141,7 @@ func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstruct
 	}
 	class, _, _ := unstructured.NestedString(claim.Object, "spec", "nodeClassRef", "name")
 	made, err := w.cloud.Create(ctx, instanceType, map[string]any{
-		"ami": "ami-0123456789abcdef0", "instanceType": machine, "subnetId": subnet,
+		"ami": net.image(), "instanceType": machine, "subnetId": subnet,
 		"vpcSecurityGroupIds": []any{net.securityGroup},
 		"tags": map[string]any{
 			"Name": claim.GetLabels()[poolLabel], poolLabel: claim.GetLabels()[poolLabel], claimTag: claim.GetName(),
@@ -144,43 +154,57 @@ func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstruct
 	return made, err
 }
 
+// instancesOf are the instances of a claim: one, or none yet.
+func (w *watch) instancesOf(claim string) []standin.Resource {
+	return w.cloud.Find(instanceType, map[string]string{claimTag: claim, w.ownership(): "owned"})
+}
+
 // ownership is the key of the tag that says which cluster a resource is of.
 func (w *watch) ownership() string { return "kubernetes.io/cluster/" + w.cluster }
 
-// claimedNode is the node that an instance joins as.
-func claimedNode(claim *unstructured.Unstructured, instance standin.Resource) *corev1.Node {
+// claimedNode is the node that an instance joins as. Its version is that of its
+// image; an image from a lab before images had versions has the cluster's.
+func claimedNode(claim *unstructured.Unstructured, instance standin.Resource, net network) *corev1.Node {
 	name, zone := instance.Text("privateDns"), instance.Text("availabilityZone")
+	version := cmp.Or(eks.ImageVersion(net.region, instance.Text("ami")), net.version)
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 			poolLabel: claim.GetLabels()[poolLabel], zoneLabel: zone,
 			"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
 			"node.kubernetes.io/instance-type": machine,
 		}},
-		Spec: corev1.NodeSpec{ProviderID: "aws:///" + zone + "/" + instance.ID},
+		Spec:   corev1.NodeSpec{ProviderID: "aws:///" + zone + "/" + instance.ID},
+		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: standin.KubeletVersion(version)}},
 	}
 }
 
-// tellNode says in a claim's status which node it has.
-func (w *watch) tellNode(ctx context.Context, claim *unstructured.Unstructured, node *corev1.Node) error {
+// tellNode says in a claim's status which node it has, and returns the claim.
+func (w *watch) tellNode(ctx context.Context, claim *unstructured.Unstructured, node *corev1.Node) (*unstructured.Unstructured, error) {
 	if known, _, _ := unstructured.NestedString(claim.Object, "status", "nodeName"); known == node.Name {
-		return nil
+		return claim, nil
 	}
 	conditions := []any{}
-	for _, kind := range []string{"Launched", "Registered", "Initialized", "Ready"} {
-		conditions = append(conditions, map[string]any{
-			"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": metav1.Now().UTC().Format("2006-01-02T15:04:05Z"),
-		})
+	for _, kind := range []string{"Launched", "Registered", "Initialized", readyCondition} {
+		conditions = append(conditions, condition(kind, kind))
 	}
 	claim.Object["status"] = map[string]any{"nodeName": node.Name, "providerID": node.Spec.ProviderID, "conditions": conditions}
-	if _, err := w.objects.Resource(nodeClaims).UpdateStatus(ctx, claim, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("tell the node: %w", err)
+	told, err := w.objects.Resource(nodeClaims).UpdateStatus(ctx, claim, metav1.UpdateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("tell the node: %w", err)
 	}
-	return nil
+	return told, nil
+}
+
+// condition of a claim that holds from now on.
+func condition(kind, reason string) map[string]any {
+	return map[string]any{
+		"type": kind, "status": "True", "reason": reason, "message": "", "lastTransitionTime": metav1.Now().UTC().Format("2006-01-02T15:04:05Z"),
+	}
 }
 
 // terminate deletes the node and the instance of a NodeClaim.
 func (w *watch) terminate(ctx context.Context, claim string) error {
-	for _, instance := range w.cloud.Find(instanceType, map[string]string{claimTag: claim, w.ownership(): "owned"}) {
+	for _, instance := range w.instancesOf(claim) {
 		err := w.client.CoreV1().Nodes().Delete(ctx, instance.Text("privateDns"), metav1.DeleteOptions{})
 		if reconcile.IgnoreGone(err) != nil {
 			return fmt.Errorf("delete the node: %w", err)

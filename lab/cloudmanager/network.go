@@ -1,6 +1,11 @@
 package cloudmanager
 
-import "tombolo/lab/standin"
+import (
+	"strings"
+
+	"tombolo/lab/aws/eks"
+	"tombolo/lab/standin"
+)
 
 const (
 	clusterType = "aws:eks/cluster:Cluster"
@@ -10,6 +15,8 @@ const (
 // network is where a cluster is.
 type network struct {
 	vpc string
+	// region of the cluster, and its version of Kubernetes, major.minor.
+	region, version string
 	// securityGroup is the cluster's, which its nodes have too.
 	securityGroup string
 	// subnets of the VPC, in the order of their creation.
@@ -22,13 +29,20 @@ type subnet struct {
 	tags     map[string]string
 }
 
+// image is the AMI that nodes of the cluster get now.
+func (n network) image() string { return eks.NodeImage(n.region, n.version) }
+
 // network tells where the cluster is; false where the cloud has none of its name.
 func (w *watch) network() (network, bool) {
 	for _, cluster := range w.cloud.Find(clusterType, nil) {
 		if cluster.ID == w.cluster {
 			config := standin.Props(cluster.Properties).Sub("vpcConfig")
 			vpc := config.Str("vpcId")
-			return network{vpc: vpc, securityGroup: config.Str("clusterSecurityGroupId"), subnets: w.subnetsOf(vpc)}, true
+			region := strings.Split(cluster.Text("arn")+":::", ":")[3]
+			return network{
+				vpc: vpc, securityGroup: config.Str("clusterSecurityGroupId"), subnets: w.subnetsOf(vpc),
+				region: region, version: cluster.Text("version"),
+			}, true
 		}
 	}
 	return network{}, false

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -56,6 +58,7 @@ func (m *Manager) setNodes(ctx context.Context, cluster, group string, nodes []s
 	for _, node := range list.Items {
 		surplus[node.Name] = node
 	}
+	made := 0
 	for _, n := range nodes {
 		want := node(n, group)
 		have, exists := surplus[want.Name]
@@ -63,11 +66,46 @@ func (m *Manager) setNodes(ctx context.Context, cluster, group string, nodes []s
 		if err := putNode(ctx, client, want, have, exists); err != nil {
 			return err
 		}
+		if !exists {
+			made++
+		}
+	}
+	if made > 0 && len(surplus) > 0 {
+		if err := awaitReady(ctx, client, group, nodes); err != nil {
+			return err
+		}
 	}
 	for name := range surplus {
 		if err := client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); reconcile.IgnoreGone(err) != nil {
 			return fmt.Errorf("delete node %s: %w", name, err)
 		}
+	}
+	return nil
+}
+
+// readyTimeout is how long new nodes may take until the old ones go. kwok takes
+// a second or two.
+const readyTimeout = time.Minute
+
+// awaitReady waits until the nodes of a group are ready. EKS deletes the nodes that an
+// update replaces after that. Source:
+// https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
+func awaitReady(ctx context.Context, client kubernetes.Interface, group string, nodes []standin.Node) error {
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: groupLabel + "=" + group})
+		if err != nil {
+			return false, nil // it is asked again
+		}
+		ready := map[string]bool{}
+		for _, n := range list.Items {
+			ready[n.Name] = slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+				return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+			})
+		}
+		return !slices.ContainsFunc(nodes, func(n standin.Node) bool { return !ready[n.Name] }), nil
+	})
+	if err != nil {
+		return fmt.Errorf("wait for the new nodes, to replace the old ones: %w; see `tombolo lab logs`", err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -113,7 +114,9 @@ func (c *Call) Refuse(why Refusal, args ...any) error {
 	if len(args) > 0 {
 		why.Message = fmt.Sprintf(why.Message, args...)
 	}
-	return c.Cloud.catalogue.Answers.Refused(c.Type.request(c.operation, c.name(), c.Region), why)
+	request := c.Type.request(c.operation, c.name(), c.Region)
+	request.API.Update = cmp.Or(why.Call, request.API.Update)
+	return c.Cloud.catalogue.Answers.Refused(request, why)
 }
 
 // Refusef is refuse with a message of its own.

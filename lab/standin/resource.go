@@ -135,6 +135,8 @@ type Refusal struct {
 	Code    string
 	Message string
 	Status  int // HTTP status; default 400
+	// Call of the cloud's API that refuses an update. Default: the type's own.
+	Call string
 }
 
 // About puts a value into the message, where the message has a %s for it.

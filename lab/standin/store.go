@@ -34,6 +34,11 @@ type Record struct {
 	Outputs Props `json:"outputs"`
 	// Nodes of a node group.
 	Nodes []Node `json:"nodes,omitempty"`
+	// UpgradedFrom is the version, major.minor, that a cluster had before its last
+	// upgrade; empty when it had none, or has been rolled back since. UpgradedAt is
+	// when that upgrade was done; zero while it is under way. No API shows them.
+	UpgradedFrom string    `json:"upgradedFrom,omitempty"`
+	UpgradedAt   time.Time `json:"upgradedAt,omitzero"`
 }
 
 // Gone resources are kept by the cloud, but no request finds them.

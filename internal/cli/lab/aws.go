@@ -1,9 +1,14 @@
 package lab
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +18,7 @@ import (
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
+	"tombolo/lab"
 )
 
 // awsVersion is what the lab's aws answers when it is asked who it is: callers
@@ -20,23 +26,38 @@ import (
 const awsVersion = "aws-cli/2.27.0 tombolo-lab"
 
 // awsRemedy is what to do about any other use of the lab's aws.
-const awsRemedy = "the lab's aws knows `aws --version` and `aws eks get-token` only"
+const awsRemedy = "the lab's aws knows `aws --version`, `aws eks get-token`, `aws eks list-insights` and `aws eks describe-insight` only"
+
+// awsRefused is the exit code of the AWS CLI for a request that AWS refuses. Source:
+// https://docs.aws.amazon.com/cli/latest/userguide/cli-usage-returncodes.html
+const awsRefused = 254
 
 // AWSOptions are the options of lab aws.
 type AWSOptions struct {
-	Out io.Writer
+	Out, ErrOut io.Writer
 	// Token returns a token for a cluster, and when it expires.
 	Token func(ctx context.Context, cluster string) (string, time.Time, error)
+	// Insights returns EKS's answer to a request for insights, in JSON.
+	Insights func(ctx context.Context, r lab.InsightRequest) (json.RawMessage, error)
+	// Exit ends the process with a code of the AWS CLI's.
+	Exit func(code int)
 
 	Args []string
 }
 
 // NewCmdAWS returns the hidden command behind the lab's aws: as much of the AWS
-// CLI as kubectl's exec plugin and the EKS component call. runF, if not nil,
-// runs in place of it.
+// CLI as kubectl's exec plugin, the EKS component and an upgrade call. runF, if not
+// nil, runs in place of it.
 func NewCmdAWS(f *factory.Factory, runF func(context.Context, *AWSOptions) error) *cobra.Command {
 	opts := &AWSOptions{
-		Out: f.Streams.Out,
+		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Exit: os.Exit,
+		Insights: func(ctx context.Context, r lab.InsightRequest) (json.RawMessage, error) {
+			l, err := f.Lab()
+			if err != nil {
+				return nil, err
+			}
+			return l.EKSInsights(ctx, r)
+		},
 		Token: func(ctx context.Context, cluster string) (string, time.Time, error) {
 			l, err := f.Lab()
 			if err != nil {
@@ -73,10 +94,14 @@ type credentialStatus struct {
 func awsRun(ctx context.Context, o *AWSOptions) error {
 	fs := pflag.NewFlagSet("aws", pflag.ContinueOnError)
 	fs.Usage = func() {}
-	cluster := fs.String("cluster-name", "", "")
 	version := fs.Bool("version", false, "")
-	for _, ignored := range []string{"region", "output", "profile", "role-arn"} {
+	cluster, region := fs.String("cluster-name", "", ""), fs.String("region", "", "")
+	filter, id := fs.String("filter", "", ""), fs.String("id", "", "")
+	for _, ignored := range []string{"output", "profile", "role-arn"} {
 		fs.String(ignored, "", "")
+	}
+	for _, ignored := range []string{"no-cli-pager", "no-paginate"} {
+		fs.Bool(ignored, false, "")
 	}
 	if err := fs.Parse(o.Args); err != nil {
 		return fault.NewUsage("aws: "+err.Error(), awsRemedy)
@@ -85,13 +110,30 @@ func awsRun(ctx context.Context, o *AWSOptions) error {
 		_, err := fmt.Fprintln(o.Out, awsVersion)
 		return err
 	}
-	if command := strings.Join(fs.Args(), " "); command != "eks get-token" {
+	command := strings.Join(fs.Args(), " ")
+	if !slices.Contains([]string{"eks get-token", "eks list-insights", "eks describe-insight"}, command) {
 		return fault.NewUsage(fmt.Sprintf("aws: unknown command %q", command), awsRemedy)
 	}
 	if *cluster == "" {
-		return fault.NewUsage("aws eks get-token: no cluster is named", "give --cluster-name")
+		return fault.NewUsage("aws "+command+": no cluster is named", "give --cluster-name")
 	}
-	token, expires, err := o.Token(ctx, *cluster)
+	if command == "eks get-token" {
+		return writeToken(ctx, o, *cluster)
+	}
+	if (command == "eks describe-insight") != (*id != "") {
+		return fault.NewUsage("aws "+command+": --id is of describe-insight, which needs it", "give --id there, and nowhere else")
+	}
+	conditions, err := insightFilter(*filter)
+	if err != nil {
+		return fault.NewUsage("aws "+command+": "+err.Error(), "give categories=..., kubernetesVersions=... and statuses=..., or JSON")
+	}
+	return writeInsights(ctx, o, lab.InsightRequest{
+		Cluster: *cluster, ID: *id, Filter: conditions, Region: cmp.Or(*region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
+	})
+}
+
+func writeToken(ctx context.Context, o *AWSOptions, cluster string) error {
+	token, expires, err := o.Token(ctx, cluster)
 	if err != nil {
 		return err
 	}
@@ -99,4 +141,49 @@ func awsRun(ctx context.Context, o *AWSOptions) error {
 		Kind: "ExecCredential", APIVersion: "client.authentication.k8s.io/v1beta1",
 		Status: credentialStatus{Expires: expires.UTC().Format(time.RFC3339), Token: token},
 	})
+}
+
+// writeInsights writes EKS's answer, or its refusal as the AWS CLI does: on the error
+// output, with an exit code of the CLI's own.
+func writeInsights(ctx context.Context, o *AWSOptions, r lab.InsightRequest) error {
+	answer, err := o.Insights(ctx, r)
+	var refused *lab.AWSError
+	if errors.As(err, &refused) {
+		_, err = fmt.Fprintf(o.ErrOut, "\n%s\n", refused)
+		o.Exit(awsRefused)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return render.WriteJSON(o.Out, answer)
+}
+
+// insightFilter reads a filter in JSON or in the CLI's shorthand, such as
+// categories=UPGRADE_READINESS,kubernetesVersions=1.34,1.35. Source:
+// https://docs.aws.amazon.com/cli/latest/userguide/cli-usage-shorthand.html
+func insightFilter(text string) (f lab.InsightFilter, _ error) {
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		decoder := json.NewDecoder(strings.NewReader(text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&f); err != nil {
+			return f, fmt.Errorf("read the filter %q: %w", text, err)
+		}
+		return f, nil
+	}
+	lists := map[string]*[]string{"categories": &f.Categories, "kubernetesVersions": &f.KubernetesVersions, "statuses": &f.Statuses}
+	var list *[]string
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
+		key, value, named := strings.Cut(part, "=")
+		if !named {
+			value = key
+		} else {
+			list = lists[key]
+		}
+		if list == nil {
+			return f, fmt.Errorf("read the filter %q: %q is of none of its lists", text, part)
+		}
+		*list = append(*list, strings.Trim(value, "[]"))
+	}
+	return f, nil
 }

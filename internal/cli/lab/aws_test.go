@@ -3,11 +3,14 @@ package lab
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"testing"
 	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/lab"
 )
 
 func TestAWS(t *testing.T) {
@@ -36,6 +39,71 @@ func TestAWS(t *testing.T) {
 				t.Errorf("got the error %v, want %q", err, test.err)
 			}
 			assert.Check(t, is.Equal(out.String(), test.want))
+		})
+	}
+}
+
+// TestAWSInsights: the lab's aws asks for what the AWS CLI would, and says what it
+// would.
+func TestAWSInsights(t *testing.T) {
+	t.Setenv("AWS_REGION", "eu-west-1")
+	versions := lab.InsightFilter{Categories: []string{"UPGRADE_READINESS"}, KubernetesVersions: []string{"1.34", "1.35"}}
+	for _, test := range []struct {
+		name    string
+		args    []string
+		asked   lab.InsightRequest
+		refused error
+		want    string
+		said    string
+		code    int
+		err     string
+	}{
+		{
+			name: "list", args: []string{"eks", "list-insights", "--cluster-name", "demo", "--region", "eu-central-1", "--output", "json", "--no-cli-pager", "--no-paginate", "--profile", "x"},
+			asked: lab.InsightRequest{Cluster: "demo", Region: "eu-central-1"}, want: `{"insights":[]}` + "\n",
+		},
+		{
+			name: "shorthand", args: []string{"eks", "list-insights", "--cluster-name", "demo", "--filter", "categories=UPGRADE_READINESS,kubernetesVersions=1.34,1.35"},
+			asked: lab.InsightRequest{Cluster: "demo", Region: "eu-west-1", Filter: versions}, want: `{"insights":[]}` + "\n",
+		},
+		{
+			name: "JSON", args: []string{"eks", "list-insights", "--cluster-name=demo", `--filter={"categories":["UPGRADE_READINESS"],"kubernetesVersions":["1.34","1.35"]}`},
+			asked: lab.InsightRequest{Cluster: "demo", Region: "eu-west-1", Filter: versions}, want: `{"insights":[]}` + "\n",
+		},
+		{
+			name: "describe", args: []string{"eks", "describe-insight", "--cluster-name", "demo", "--id", "1"},
+			asked: lab.InsightRequest{Cluster: "demo", Region: "eu-west-1", ID: "1"}, want: `{"insights":[]}` + "\n",
+		},
+		{
+			name: "refused", args: []string{"eks", "list-insights", "--cluster-name", "x"}, asked: lab.InsightRequest{Cluster: "x", Region: "eu-west-1"},
+			refused: &lab.AWSError{Operation: "ListInsights", Code: "ResourceNotFoundException", Message: "No cluster found for name: x."},
+			said:    "\nAn error occurred (ResourceNotFoundException) when calling the ListInsights operation: No cluster found for name: x.\n", code: 254,
+		},
+		{name: "no lab", args: []string{"eks", "list-insights", "--cluster-name", "x"}, asked: lab.InsightRequest{Cluster: "x", Region: "eu-west-1"}, refused: lab.ErrNotRunning, err: lab.ErrNotRunning.Error()},
+		{name: "no id", args: []string{"eks", "describe-insight", "--cluster-name", "x"}, err: "aws eks describe-insight: --id is of describe-insight, which needs it; give --id there, and nowhere else"},
+		{
+			name: "other list", args: []string{"eks", "list-insights", "--cluster-name", "x", "--filter", "names=1"},
+			err: `aws eks list-insights: read the filter "names=1": "names=1" is of none of its lists; give categories=..., kubernetesVersions=... and statuses=..., or JSON`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var out, said bytes.Buffer
+			var asked lab.InsightRequest
+			code := 0
+			err := awsRun(t.Context(), &AWSOptions{
+				Out: &out, ErrOut: &said, Args: test.args, Exit: func(c int) { code = c },
+				Insights: func(_ context.Context, r lab.InsightRequest) (json.RawMessage, error) {
+					asked = r
+					return json.RawMessage(`{"insights":[]}`), test.refused
+				},
+			})
+			if (err == nil) != (test.err == "") || (err != nil && err.Error() != test.err) {
+				t.Errorf("got the error %v, want %q", err, test.err)
+			}
+			assert.DeepEqual(t, asked, test.asked)
+			assert.Check(t, is.Equal(out.String(), test.want))
+			assert.Check(t, is.Equal(said.String(), test.said))
+			assert.Check(t, is.Equal(code, test.code))
 		})
 	}
 }

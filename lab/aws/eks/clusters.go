@@ -281,6 +281,9 @@ func startCluster(ctx context.Context, c *standin.Cloud, r *standin.Record) erro
 		return fmt.Errorf("waiting for EKS Cluster (%s): %w", r.ID, err)
 	}
 	ca := base64.StdEncoding.EncodeToString(info.CA)
+	if r.UpgradedFrom != "" && r.UpgradedAt.IsZero() {
+		r.UpgradedAt = c.Now()
+	}
 	r.Outputs["status"] = standin.StatusActive
 	r.Outputs["endpoint"] = info.Endpoint
 	r.Outputs["certificateAuthority"] = map[string]any{"data": ca}
@@ -318,28 +321,6 @@ func updateCluster(c *standin.Call) error {
 	c.Out()["kubernetesNetworkConfig"] = old["kubernetesNetworkConfig"]
 	c.Out().SetDefault("version", old["version"])
 	c.Out().SetDefault("upgradePolicy", old["upgradePolicy"])
-	return nil
-}
-
-// checkUpgrade lets a cluster go to the next minor version only, and not ahead
-// of what its nodes can follow.
-func checkUpgrade(c *standin.Call, from, to string) error {
-	if to == "" || to == from {
-		return nil
-	}
-	i, j := slices.Index(KubernetesVersions, from), slices.Index(KubernetesVersions, to)
-	if j < 0 {
-		return c.Refusef("InvalidParameterException", "unsupported Kubernetes version")
-	}
-	if j != i+1 {
-		return c.Refusef("InvalidParameterException", "Unsupported Kubernetes minor version update from %s to %s", from, to)
-	}
-	for r := range c.Cloud.Each(NodeGroupType, c.Region) {
-		n := slices.Index(KubernetesVersions, r.Outputs.Str("version"))
-		if r.Inputs.Str("clusterName") == c.Record.ID && j-n > 3 {
-			return c.Refusef("InvalidParameterException", "Nodegroups %s must be updated to match cluster version %s before updating cluster version", r.Outputs.Str("nodeGroupName"), from)
-		}
-	}
 	return nil
 }
 

@@ -233,9 +233,8 @@ func updateNodeGroup(c *standin.Call) error {
 	if err := checkNodes(c, cluster); err != nil {
 		return err
 	}
-	before, after := slices.Index(KubernetesVersions, c.Old.Outputs.Str("version")), slices.Index(KubernetesVersions, c.In().Str("version"))
-	if c.In().Has("version") && after < before {
-		return c.Refusef("InvalidParameterException", "Requested Nodegroup version %s is older than the current version %s", c.In().Str("version"), c.Old.Outputs.Str("version"))
+	if err := checkOlder(c, cluster); err != nil {
+		return err
 	}
 	for _, key := range []string{"updateConfig", "labels", "instanceTypes", "amiType", "nodeRepairConfig", "diskSize", "version"} {
 		c.Out().SetDefault(key, c.Old.Outputs[key])

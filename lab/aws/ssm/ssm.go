@@ -37,7 +37,7 @@ func getParameter(q *standin.Query) (standin.Props, error) {
 	if !known {
 		return nil, fmt.Errorf("reading SSM Parameter (%s): couldn't find resource (ParameterNotFound)", name)
 	}
-	image := fmt.Sprintf("ami-0%08x%08x", account.Hashed(name), account.Hashed(name, q.Region))
+	image := eks.ParameterImage(q.Region, name)
 	value := image
 	switch {
 	case strings.HasSuffix(name, "/release_version"):
