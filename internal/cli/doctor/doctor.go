@@ -82,12 +82,7 @@ func doctorRun(ctx context.Context, o *Options) error {
 
 func (o *Options) write(all []*config.Cluster, reports []preflight.Report) error {
 	if o.JSON() {
-		for _, c := range all {
-			if err := clusters.WriteWarnings(o.Streams.Out, c); err != nil {
-				return err
-			}
-		}
-		return writeJSON(o.Streams.Out, reports)
+		return writeJSON(o.Streams.Out, reports, all)
 	}
 	var rows [][]string
 	for _, g := range group(reports) {

@@ -62,7 +62,9 @@ List the resources of both stacks that up would change. Change nothing.
 
 Before core exists, bootstrap is previewed with typed unknowns in place of core's
 outputs. They are shown as such, and up never applies them. If core would change,
-bootstrap is previewed with the outputs that core's preview predicts. The warnings of the cluster files are shown too.
+bootstrap is previewed with the outputs that core's preview predicts.
+
+The warnings of the cluster files are shown too, as validate shows them.
 
 With --output markdown, the result is one comment for a pull request, for all
 clusters together; tombolo comment posts it. With --output markdown or --exit-code,
@@ -108,16 +110,32 @@ func previewRun(ctx context.Context, o *Options) (err error) {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	clusters.Warn(o.Status(), all...)
+	if err := o.warn(all); err != nil {
+		return err
+	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
 		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
 			if err != nil {
 				return result.Work(r), err
 			}
-			return result.Work(r), o.write(t.Out, c, r, result.Plans(s.Progress, r))
+			return result.Work(r), o.write(t.Out, r, result.Plans(s.Progress, r))
 		}})
 	})
+}
+
+// warn shows the warnings of the clusters' files before anything is previewed.
+func (o *Options) warn(all []*config.Cluster) error {
+	clusters.Warn(o.Status(), all...)
+	if !o.JSON() {
+		return nil
+	}
+	for _, c := range all {
+		if err := clusters.WriteWarnings(o.Out, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fileChanges writes which keys of the file differ from the live cluster.
@@ -138,12 +156,7 @@ type planDocument struct {
 	Steps        []render.PlanStep `json:"steps"`
 }
 
-func (o *Options) write(w io.Writer, c *config.Cluster, r automation.Result, plans []render.Plan) error {
-	if o.JSON() {
-		if err := clusters.WriteWarnings(w, c); err != nil {
-			return err
-		}
-	}
+func (o *Options) write(w io.Writer, r automation.Result, plans []render.Plan) error {
 	if err := o.fileChanges(w, r); err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"tombolo/automation/rollout"
 	"tombolo/config"
 	"tombolo/internal/cli/change"
-	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/flags"
@@ -99,7 +98,9 @@ func (o *Options) reviewRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	clusters.Warn(o.Status(), all...)
+	if err := o.warn(all); err != nil {
+		return err
+	}
 	seen := &change.Collector{}
 	set := plan.Set{Since: o.ChangedSince}
 	failed := fleet.With(ctx, o.Fleet, change.Before(seen, o.Driver), func(s *fleet.Session[Driver]) error {
@@ -112,7 +113,7 @@ func (o *Options) reviewRun(ctx context.Context) error {
 			if err != nil || o.Markdown() {
 				return result.Work(r), err
 			}
-			return result.Work(r), o.write(t.Out, c, r, result.Plans(s.Progress, r))
+			return result.Work(r), o.write(t.Out, r, result.Plans(s.Progress, r))
 		}})
 	})
 	if ctx.Err() != nil {
