@@ -44,8 +44,8 @@ var calendar = []Release{
 	{"1.36", day(2026, time.June, 2), day(2027, time.August, 2), day(2028, time.August, 2)},
 }
 
-// CalendarEnds is the day on which the calendar has to be looked up again: the first of
-// its versions goes then, and a newer one has come.
+// CalendarEnds is the day on which the calendar has to be looked up again: the oldest of
+// its versions ends then, and a newer one has come. A test fails from that day on.
 var CalendarEnds = day(2027, time.March, 23)
 
 // Releases are the calendar, oldest first.
@@ -76,7 +76,8 @@ func indexOf(minor string) int {
 }
 
 // KubernetesVersions are the versions a cluster file may ask for, oldest first: those of
-// the calendar, at any date.
+// the calendar, at any date. This project has run all but 1.36, which the lab has no
+// control plane of.
 func KubernetesVersions() []string {
 	minors := make([]string, len(calendar))
 	for i, r := range calendar {

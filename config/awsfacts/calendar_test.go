@@ -22,8 +22,9 @@ func TestCalendarIsLookedUpInTime(t *testing.T) {
 		assert.Check(t, !r.Extended.Before(CalendarEnds), "EKS makes no cluster of %s when the calendar ends: take it out", r.Minor)
 	}
 	if !time.Now().Before(CalendarEnds) {
-		t.Errorf("the calendar of EKS ended on %s: look it up in %s, and in the constants of the stand-in, and set CalendarEnds to the day on which "+
-			"the oldest version goes", CalendarEnds.Format(time.DateOnly), "https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html")
+		t.Errorf("the calendar of EKS ended on %s: look it up in "+
+			"https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, for KubernetesVersions in lab/aws/eks too, "+
+			"and set CalendarEnds to the day on which the oldest version goes", CalendarEnds.Format(time.DateOnly))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/config/awsfacts"
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
@@ -339,6 +340,9 @@ func TestRefusedUpdates(t *testing.T) {
 // TestVersionsOfTheLab: EKS offers 1.36, and the lab has no control plane of it. A cluster
 // without a version gets the newest that the lab has.
 func TestVersionsOfTheLab(t *testing.T) {
+	for _, version := range awsfacts.KubernetesVersions() {
+		assert.Check(t, slices.Contains(eks.KubernetesVersions, version), "a cluster file may ask for %s", version)
+	}
 	w := newWorld(t)
 	given := w.make(eks.ClusterType, "given", w.clusterArgs(props{"name": "given", "version": controlplane.Version}))
 	const want = "the lab has the control plane of Kubernetes 1.35, and cannot serve 1.36; use 1.35 or older in the lab"
