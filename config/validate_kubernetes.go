@@ -15,6 +15,7 @@ const maxAllowedCIDRs = 40
 
 func (v *validator) kubernetes() {
 	k := v.c.Kubernetes
+	v.kubernetesVersion(k)
 	v.nodeVersion(k)
 	v.endpointAccess(k.Endpoint)
 	unique(v, "kubernetes.logs", "", k.Logs, itself, "give each log type once")

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"tombolo/config"
+	"tombolo/config/strict"
 )
 
 // Set is what a change would do to all clusters.
@@ -57,6 +58,8 @@ type Cluster struct {
 	Reasons []string
 	// Secrets that its file refers to.
 	Secrets []config.SecretUse
+	// Warnings of its file, such as of an old version of Kubernetes.
+	Warnings strict.Problems
 	// FileChanges are the keys in which its file differs from what the live cluster was
 	// made from.
 	FileChanges config.Changes

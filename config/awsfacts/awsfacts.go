@@ -47,13 +47,6 @@ func Partition(region string) string {
 	return "aws"
 }
 
-// kubernetesVersions are in standard support on EKS, by the release calendar in
-// the Amazon EKS User Guide, and have been run by this project.
-var kubernetesVersions = []string{"1.32", "1.33", "1.34", "1.35"}
-
-// KubernetesVersions are the versions a cluster file may ask for, oldest first.
-func KubernetesVersions() []string { return slices.Clone(kubernetesVersions) }
-
 // LogTypes of the EKS control plane, by the EKS API's LogType.
 var LogTypes = []string{"api", "audit", "authenticator", "controllerManager", "scheduler"}
 

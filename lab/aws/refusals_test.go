@@ -8,12 +8,14 @@ import (
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/config/awsfacts"
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/iam"
 	"tombolo/lab/aws/kms"
 	"tombolo/lab/aws/logs"
+	"tombolo/lab/controlplane"
 	"tombolo/lab/standin"
 )
 
@@ -322,7 +324,8 @@ func TestRefusedUpdates(t *testing.T) {
 		want   string
 	}{
 		{props{"version": "1.33"}, "InvalidParameterException: Unsupported Kubernetes minor version update from 1.34 to 1.33"},
-		{props{"version": "1.36"}, "InvalidParameterException: unsupported Kubernetes version"},
+		{props{"version": "1.37"}, "InvalidParameterException: unsupported Kubernetes version"},
+		{props{"version": "1.36"}, "InvalidParameterException: Unsupported Kubernetes minor version update from 1.34 to 1.36"},
 		{props{"accessConfig": map[string]any{"authenticationMode": "CONFIG_MAP"}}, "Unsupported authentication mode update from API to CONFIG_MAP"},
 	} {
 		refuses(t, w.update(w.cluster, tc.change), tc.want)
@@ -332,6 +335,25 @@ func TestRefusedUpdates(t *testing.T) {
 	if err := w.update(old, props{"version": "1.33"}); err != nil || old.out.Str("version") != "1.33" || old.out.Str("status") != "ACTIVE" {
 		t.Errorf("the next version gives %v, %v", err, old.out)
 	}
+}
+
+// TestVersionsOfTheLab: EKS offers 1.36, and the lab has no control plane of it. A cluster
+// without a version gets the newest that the lab has.
+func TestVersionsOfTheLab(t *testing.T) {
+	for _, version := range awsfacts.KubernetesVersions() {
+		assert.Check(t, slices.Contains(eks.KubernetesVersions, version), "a cluster file may ask for %s", version)
+	}
+	w := newWorld(t)
+	given := w.make(eks.ClusterType, "given", w.clusterArgs(props{"name": "given", "version": controlplane.Version}))
+	const want = "the lab has the control plane of Kubernetes 1.35, and cannot serve 1.36; use 1.35 or older in the lab"
+	err := w.update(given, props{"version": "1.36"})
+	assert.ErrorContains(t, err, want)
+	_, err = w.try(eks.ClusterType, "new", w.clusterArgs(props{"name": "new", "version": "1.36"}))
+	assert.ErrorContains(t, err, want)
+
+	in := w.clusterArgs(props{"name": "any"})
+	delete(in, "version")
+	assert.Equal(t, w.make(eks.ClusterType, "any", in).out.Str("version"), controlplane.Version)
 }
 
 // TestZonesOfAControlPlane: other subnets are fine in the zones of creation, and

@@ -149,7 +149,9 @@ func testNodes(t *testing.T, m *Manager, client kubernetes.Interface) {
 	assert.NilError(t, m.SetNodes(t.Context(), "demo", "a", rolled))
 	n, err := client.CoreV1().Nodes().Get(t.Context(), "ip-10-0-1-12", metav1.GetOptions{})
 	assert.NilError(t, err)
-	ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue })
+	ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 	assert.Check(t, ready && n.Status.NodeInfo.KubeletVersion == "v1.35.0-eks-0000000", "the new node is %+v", n.Status)
 	assert.NilError(t, m.SetNodes(t.Context(), "demo", "a", nodes[:1]))
 	eventually(t, "the surplus node is gone", func(ctx context.Context) (bool, error) {

@@ -8,16 +8,25 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"gotest.tools/v3/golden"
 
+	"tombolo/config"
 	"tombolo/internal/cli"
 )
 
+// today is the day on which scenarios take place: no version of Kubernetes from 1.34 on has
+// a warning then.
+var today = time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC)
+
 // Main runs a package's tests with tombolo as a command of its scenarios. It is
-// what a TestMain does, and does not return; exit is os.Exit.
+// what a TestMain does, and does not return; exit is os.Exit. The tests and the command,
+// which is the same program, judge cluster files by one day: what they print does not
+// change when AWS ends its support of a version.
 func Main(m testscript.TestingM, exit func(code int)) {
+	config.Today = func() time.Time { return today }
 	testscript.Main(m, map[string]func(){"tombolo": func() { exit(cli.Main()) }})
 }
 

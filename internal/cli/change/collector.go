@@ -99,7 +99,9 @@ func (c *Collector) stack(of *config.Cluster, k stacks.Kind) (plan.Stack, bool) 
 // Gather puts what was seen of each cluster into the set.
 func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, all []*config.Cluster) {
 	for _, of := range all {
-		cluster := plan.Cluster{Name: of.Name, Wave: of.Wave, Labels: of.RegistrationLabels(), Secrets: of.SecretUses(), Err: c.errorOf(of.Name)}
+		cluster := plan.Cluster{
+			Name: of.Name, Wave: of.Wave, Labels: of.RegistrationLabels(), Secrets: of.SecretUses(), Warnings: of.Warnings, Err: c.errorOf(of.Name),
+		}
 		if f.Changed != nil {
 			for _, reason := range f.Changed.Clusters[of.Name] {
 				cluster.Reasons = append(cluster.Reasons, reason.String())

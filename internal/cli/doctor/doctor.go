@@ -49,7 +49,8 @@ Check everything that an up needs: tools and plugins, the state backend,
 credentials that need no prompt, the right account, the region, quotas for
 clusters that do not exist yet, the Git repository, the engine's distribution,
 and access to clusters that exist. Without a selection, check all clusters of the
-project. All findings are shown at once, each with its remedy. Nothing is changed.`),
+project. All findings are shown at once, each with its remedy; so are the warnings of
+the cluster files. Nothing is changed.`),
 		Example: strings.TrimSpace(`
   tombolo doctor
   tombolo doctor demo --lab
@@ -66,21 +67,22 @@ func doctorRun(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	clusters.Warn(o.Status(), all...)
 	return factory.With(ctx, o.Progress, o.Driver, func(driver Driver, _ *render.Progress) error {
 		reports, err := driver.Doctor(ctx, all)
 		if err != nil {
 			return err
 		}
-		if err := o.write(reports); err != nil {
+		if err := o.write(all, reports); err != nil {
 			return err
 		}
 		return refusal(reports, "follow the remedy of each finding, and run `tombolo doctor` again")
 	})
 }
 
-func (o *Options) write(reports []preflight.Report) error {
+func (o *Options) write(all []*config.Cluster, reports []preflight.Report) error {
 	if o.JSON() {
-		return writeJSON(o.Streams.Out, reports)
+		return writeJSON(o.Streams.Out, reports, all)
 	}
 	var rows [][]string
 	for _, g := range group(reports) {

@@ -11,6 +11,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/preflight"
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/cli/streams"
@@ -23,10 +24,15 @@ func (d driver) Doctor(context.Context, []*config.Cluster) ([]preflight.Report, 
 
 func run(t *testing.T, format render.Format, reports ...preflight.Report) (stdout, stderr string, err error) {
 	t.Helper()
+	return runOn(t, &config.Cluster{Name: "one"}, format, reports...)
+}
+
+func runOn(t *testing.T, c *config.Cluster, format render.Format, reports ...preflight.Report) (stdout, stderr string, err error) {
+	t.Helper()
 	s, _, out, errOut := streams.Test()
 	f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: format}}
 	cmd := NewCmdDoctor(f, func(ctx context.Context, o *Options) error {
-		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{{Name: "one"}}, nil }
+		o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{c}, nil }
 		o.Driver = func(context.Context, automation.Observer) (Driver, error) { return driver(reports), nil }
 		return doctorRun(ctx, o)
 	})
@@ -70,4 +76,23 @@ func TestDoctorJSON(t *testing.T) {
 	if err != nil || stdout != want || stderr != "" {
 		t.Errorf("got %v:\n%s\nwant:\n%s\nstderr:\n%s", err, stdout, want, stderr)
 	}
+}
+
+// TestWarningsOfTheFile: doctor shows what the cluster file has warnings for, and is not
+// less ready for it.
+func TestWarningsOfTheFile(t *testing.T) {
+	c := &config.Cluster{Name: "one", File: "one.yaml", Warnings: strict.Problems{
+		{File: "one.yaml", Line: 9, Column: 12, Path: "kubernetes.version", Message: "1.34 is old", Remedy: "upgrade it"},
+	}}
+	report := preflight.Report{Cluster: "one", Findings: []preflight.Finding{tools}}
+	_, stderr, err := runOn(t, c, render.Text, report)
+	assert.NilError(t, err)
+	assert.Equal(t, stderr, "one.yaml:9:12: warning: kubernetes.version: 1.34 is old; upgrade it\n✔ one: ready\n")
+
+	stdout, stderr, err := runOn(t, c, render.JSON, report)
+	assert.NilError(t, err)
+	assert.Equal(t, stderr, "")
+	assert.Equal(t, stdout, `{"type":"doctor","ready":true,"cluster":"one","findings":[{"check":"tools","level":"ok","message":"all are there"}],`+
+		`"warnings":[{"file":"one.yaml","line":9,"column":12,"path":"kubernetes.version","message":"1.34 is old","remedy":"upgrade it"}]}
+`)
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"tombolo/automation/preflight"
+	"tombolo/config"
+	"tombolo/config/strict"
+	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 )
@@ -24,7 +27,7 @@ type Output struct {
 func Refuse(o Output, reports []preflight.Report) error {
 	failing := slices.DeleteFunc(slices.Clone(reports), func(r preflight.Report) bool { return r.Count(preflight.Fail) == 0 })
 	if o.JSON {
-		if err := writeJSON(o.Out, failing); err != nil {
+		if err := writeJSON(o.Out, failing, nil); err != nil {
 			return err
 		}
 	} else {
@@ -52,11 +55,20 @@ type document struct {
 	Type  string `json:"type"`
 	Ready bool   `json:"ready"`
 	preflight.Report
+	// Warnings of the cluster file, as `tombolo validate` lists them.
+	Warnings strict.Problems `json:"warnings,omitempty"`
 }
 
-func writeJSON(w io.Writer, reports []preflight.Report) error {
+// writeJSON writes a document for each report, with the warnings of the cluster's file if
+// it is given.
+func writeJSON(w io.Writer, reports []preflight.Report, given []*config.Cluster) error {
+	warnings := map[string]strict.Problems{}
+	for _, c := range given {
+		warnings[c.Name] = clusters.Warnings(c)
+	}
 	for _, r := range reports {
-		if err := render.WriteJSON(w, document{Type: "doctor", Ready: r.Count(preflight.Fail) == 0, Report: r}); err != nil {
+		d := document{Type: "doctor", Ready: r.Count(preflight.Fail) == 0, Report: r, Warnings: warnings[r.Cluster]}
+		if err := render.WriteJSON(w, d); err != nil {
 			return err
 		}
 	}

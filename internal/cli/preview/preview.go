@@ -13,6 +13,7 @@ import (
 	"tombolo/automation"
 	"tombolo/automation/rollout"
 	"tombolo/config"
+	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/result"
@@ -63,6 +64,8 @@ Before core exists, bootstrap is previewed with typed unknowns in place of core'
 outputs. They are shown as such, and up never applies them. If core would change,
 bootstrap is previewed with the outputs that core's preview predicts.
 
+The warnings of the cluster files are shown too, as validate shows them.
+
 With --output markdown, the result is one comment for a pull request, for all
 clusters together; tombolo comment posts it. With --output markdown or --exit-code,
 the rules of tombolo.policy.yaml are checked. With --changed-since, they are read
@@ -107,6 +110,9 @@ func previewRun(ctx context.Context, o *Options) (err error) {
 	if err != nil || len(all) == 0 {
 		return err
 	}
+	if err := o.warn(all); err != nil {
+		return err
+	}
 	return fleet.With(ctx, o.Fleet, o.Driver, func(s *fleet.Session[Driver]) error {
 		return s.Run(ctx, all, fleet.Tasks{Work: func(ctx context.Context, t fleet.Terminal, c *config.Cluster) (rollout.Work, error) {
 			r, err := s.Driver.Preview(ctx, c, automation.PreviewOptions{Refresh: o.Refresh})
@@ -116,6 +122,20 @@ func previewRun(ctx context.Context, o *Options) (err error) {
 			return result.Work(r), o.write(t.Out, r, result.Plans(s.Progress, r))
 		}})
 	})
+}
+
+// warn shows the warnings of the clusters' files before anything is previewed.
+func (o *Options) warn(all []*config.Cluster) error {
+	clusters.Warn(o.Status(), all...)
+	if !o.JSON() {
+		return nil
+	}
+	for _, c := range all {
+		if err := clusters.WriteWarnings(o.Out, c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fileChanges writes which keys of the file differ from the live cluster.

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -11,6 +12,8 @@ import (
 
 	"tombolo/automation"
 	"tombolo/config"
+	"tombolo/config/strict"
+	"tombolo/internal/cli/clitest"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
@@ -78,5 +81,35 @@ demo-bootstrap: 1 to create
 			assert.NilError(t, cmd.ExecuteContext(t.Context()))
 			assert.Check(t, is.Equal(out.String(), test.want))
 		})
+	}
+}
+
+// TestWarningsOfTheFile: preview shows what the cluster file has warnings for: to people
+// beside the plan, and in the JSON format as a document.
+func TestWarningsOfTheFile(t *testing.T) {
+	c := &config.Cluster{Name: "demo", File: "demo.yaml", Warnings: strict.Problems{
+		{File: "demo.yaml", Line: 9, Column: 12, Path: "kubernetes.version", Message: "1.34 is old", Remedy: "upgrade it"},
+	}}
+	const line = "demo.yaml:9:12: warning: kubernetes.version: 1.34 is old; upgrade it\n"
+	for format, args := range map[render.Format][]string{
+		render.Text: {"demo"}, render.Markdown: {"demo", "--output", "markdown"}, render.JSON: {"demo", "--output", "json"},
+	} {
+		s, _, out, errOut := streams.Test()
+		f := &factory.Factory{Streams: s, Globals: &factory.Globals{Output: render.Text}, Dir: clitest.Project(t, nil)}
+		cmd := NewCmdPreview(f, func(ctx context.Context, o *Options) error {
+			o.Clusters = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{c}, nil }
+			o.Driver = func(_ context.Context, observer automation.Observer) (Driver, error) { return driver{observer}, nil }
+			return previewRun(ctx, o)
+		})
+		assert.NilError(t, clitest.Execute(t, cmd, args...))
+		assert.Equal(t, strings.Contains(errOut.String(), line), format != render.JSON, "%s: %s", format, errOut)
+		if format == render.JSON {
+			const want = `{"type":"warnings","file":"demo.yaml","cluster":"demo","warnings":[{"file":"demo.yaml","line":9,"column":12,` +
+				`"path":"kubernetes.version","message":"1.34 is old","remedy":"upgrade it"}]}`
+			first, _, _ := strings.Cut(out.String(), "\n")
+			assert.Equal(t, first, want)
+		} else {
+			assert.Check(t, !strings.Contains(out.String(), "is old"), out)
+		}
 	}
 }

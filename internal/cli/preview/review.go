@@ -98,6 +98,9 @@ func (o *Options) reviewRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := o.warn(all); err != nil {
+		return err
+	}
 	seen := &change.Collector{}
 	set := plan.Set{Since: o.ChangedSince}
 	failed := fleet.With(ctx, o.Fleet, change.Before(seen, o.Driver), func(s *fleet.Session[Driver]) error {

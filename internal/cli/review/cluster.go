@@ -8,6 +8,7 @@ import (
 
 	"tombolo/automation/plan"
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/markdown"
 	"tombolo/internal/render"
 	"tombolo/internal/wording"
@@ -29,6 +30,9 @@ func cluster(c plan.Cluster, level detail) string {
 	for _, s := range c.Secrets {
 		fmt.Fprintf(&b, "\nSecret %s: %s, for %s\n", markdown.Code(s.Setting), markdown.Code(s.Source), markdown.Code(s.For))
 	}
+	for _, w := range c.Warnings {
+		fmt.Fprintf(&b, "\nWarning of the cluster file, line %d: %s %s\n", w.Line, markdown.Code(w.Path), markdown.Text(advice(w)))
+	}
 	fileChanges(&b, c.FileChanges, level)
 	for _, s := range c.Stacks {
 		if len(s.Resources)+len(s.Outputs) == 0 {
@@ -44,6 +48,9 @@ func cluster(c plan.Cluster, level detail) string {
 	b.WriteString("\n</details>\n")
 	return b.String()
 }
+
+// advice is what a warning says, and what to do about it.
+func advice(w strict.Problem) string { return w.Message + "; " + w.Remedy }
 
 // fileChanges lists what the changes of the file do to the live cluster; in short, only
 // those that do more than to change it in place.

@@ -11,6 +11,7 @@ import (
 	"gotest.tools/v3/assert"
 
 	"tombolo/automation/plan"
+	"tombolo/config/strict"
 	"tombolo/internal/markdown/hostile"
 )
 
@@ -28,6 +29,7 @@ func hostileChange(text string) plan.Set {
 	})
 	c.Labels = map[string]string{"environment": text}
 	c.Secrets[0].For = text
+	c.Warnings = strict.Problems{{Line: 3, Path: text, Message: text, Remedy: text}}
 	return plan.Set{Since: text, Clusters: []plan.Cluster{c}, Unchanged: []string{"other"}}
 }
 

@@ -15,6 +15,7 @@ import (
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/plan"
 	"tombolo/config"
+	"tombolo/config/strict"
 	"tombolo/internal/cli/webpage/pagetest"
 )
 
@@ -246,4 +247,16 @@ func TestPolicyInTheComment(t *testing.T) {
 			t.Errorf("with %d approvals %q are not met, want %q", approvals, got, want[1])
 		}
 	}
+}
+
+// TestWarningsInTheReview: a reviewer reads the warnings of the cluster file, in the comment
+// and on the page.
+func TestWarningsInTheReview(t *testing.T) {
+	c := upgraded("demo")
+	c.Warnings = strict.Problems{{Line: 9, Path: "kubernetes.version", Message: "1.34 is old", Remedy: "run `tombolo upgrade demo --to 1.35`"}}
+	set := plan.Set{Clusters: []plan.Cluster{c}}
+	assert.Check(t, is.Contains(Comment(set, Options{}), "\nWarning of the cluster file, line 9: `kubernetes.version` 1&#46;34 is old; run &#96;tombolo upgrade demo --to 1.35&#96;\n"))
+	page, err := Page(set)
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(string(page), "<p>Warning of the cluster file, line 9: <code>kubernetes.version</code> 1.34 is old; run `tombolo upgrade demo --to 1.35`</p>"))
 }

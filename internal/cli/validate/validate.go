@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,7 +53,8 @@ func NewCmdValidate(f *factory.Factory, runF func(context.Context, *Options) err
 		Long: strings.TrimSpace(`
 Check cluster files. Without named clusters, check all files of the project. All
 problems are reported together, each with its place in the file and its remedy.
-Warnings, such as of an addon that gets no releases any more, leave a file right.
+Warnings leave a file right, such as of an addon that gets no releases any more, or
+of a version of Kubernetes that AWS takes more for.
 Nothing is started.
 
 --explain prints each file with its defaults, and where each value comes from: a
@@ -96,13 +96,9 @@ func validateRun(ctx context.Context, o *Options) error {
 		return o.explain(loaded)
 	}
 	for _, c := range loaded {
-		warnings := slices.Clone(c.Warnings)
-		for i := range warnings {
-			warnings[i].File = clusters.Short(c.File)
-			o.Status().Plain("%s", warnings[i].Warning())
-		}
+		clusters.Warn(o.Status(), c)
 		if o.JSON() {
-			d := valid{Type: "valid", File: clusters.Short(c.File), Cluster: c.Name, Warnings: warnings}
+			d := valid{Type: "valid", File: clusters.Short(c.File), Cluster: c.Name, Warnings: clusters.Warnings(c)}
 			if err := render.WriteJSON(o.Out, d); err != nil {
 				return err
 			}

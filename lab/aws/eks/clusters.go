@@ -90,10 +90,8 @@ func createCluster(c *standin.Call) (string, error) {
 			return "", fmt.Errorf("the lab runs one control plane of a name, and %s is in use in %s; choose another name", name, r.Region)
 		}
 	}
-	if version := c.In().Str("version"); version == "" {
-		c.Out()["version"] = KubernetesVersions[len(KubernetesVersions)-1]
-	} else if !slices.Contains(KubernetesVersions, version) {
-		return "", c.Refusef("InvalidParameterException", "unsupported Kubernetes version")
+	if err := chooseVersion(c); err != nil {
+		return "", err
 	}
 	if err := checkClusterRole(c); err != nil {
 		return "", err
@@ -110,6 +108,19 @@ func createCluster(c *standin.Call) (string, error) {
 		return "", err
 	}
 	return name, implyWithCluster(c, vpc, group)
+}
+
+// chooseVersion gives a cluster without a version the default one.
+func chooseVersion(c *standin.Call) error {
+	version := c.In().Str("version")
+	if version == "" {
+		c.Out()["version"] = newest
+		return nil
+	}
+	if !slices.Contains(KubernetesVersions, version) {
+		return c.Refusef("InvalidParameterException", "unsupported Kubernetes version")
+	}
+	return runs(version)
 }
 
 func checkClusterRole(c *standin.Call) error {

@@ -1,6 +1,9 @@
 package eks
 
 import (
+	"fmt"
+	"slices"
+
 	"tombolo/lab/standin"
 )
 
@@ -10,9 +13,22 @@ const (
 	NodeGroupType = "aws:eks/nodeGroup:NodeGroup"
 )
 
-// KubernetesVersions that EKS offers, oldest first. Source:
-// https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
-var KubernetesVersions = []string{"1.30", "1.31", "1.32", "1.33", "1.34", "1.35"}
+// KubernetesVersions that EKS offers, oldest first, in November 2026. Source:
+// https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html; of 1.36 see
+// the calendar in config/awsfacts.
+var KubernetesVersions = []string{"1.31", "1.32", "1.33", "1.34", "1.35", "1.36"}
+
+// newest version that the lab's control plane can serve, and that a cluster without a
+// version has: controlplane.Version.
+const newest = "1.35"
+
+// runs refuses what EKS offers and the lab's control plane cannot serve.
+func runs(version string) error {
+	if slices.Index(KubernetesVersions, version) <= slices.Index(KubernetesVersions, newest) {
+		return nil
+	}
+	return fmt.Errorf("the lab has the control plane of Kubernetes %s, and cannot serve %s; use %s or older in the lab", newest, version, newest)
+}
 
 func missingCluster() standin.Refusal {
 	return standin.Refusal{Code: "ResourceNotFoundException", Status: 404, Message: "No cluster found for name: %s."}
