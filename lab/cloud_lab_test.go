@@ -98,8 +98,19 @@ func TestCloudOfACluster(t *testing.T) {
 		t.Errorf("the cloud has %s, want %s", got, made)
 	}
 	assert.Check(t, is.ErrorContains(client.Delete(t.Context(), "aws:ec2/subnet:Subnet", subnet), "DependencyViolation"))
-	k.run("", "delete", "pod/store", "pod/batch", "pvc/data", "service/web", "ingress/web", "nodepool/default", "--timeout=90s")
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 60*time.Second, true, func(context.Context) (bool, error) {
+	kubelets := []string{"get", "nodes", "-l", "karpenter.sh/nodepool=default", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}"}
+	k.await("v1.34.0-eks-0000000", kubelets...)
+	_, err := d.cloud.Change(t.Context(), "aws:eks/cluster:Cluster", "demo", map[string]any{"version": "1.35"})
+	assert.NilError(t, err)
+	k.await("v1.35.0-eks-0000000", kubelets...)
+	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 60*time.Second, true, func(context.Context) (bool, error) {
+		return inTheCloud(d) == made, nil // the instance goes after its node
+	})
+	if err != nil {
+		t.Errorf("after the upgrade the cloud has %s, want %s", inTheCloud(d), made)
+	}
+	k.run("", "delete", "--ignore-not-found", "pod/store", "pod/batch", "pvc/data", "service/web", "ingress/web", "nodepool/default", "--timeout=90s")
+	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 60*time.Second, true, func(context.Context) (bool, error) {
 		return inTheCloud(d) == "", nil
 	})
 	if err != nil {
@@ -132,7 +143,7 @@ func clusterInTheCloud(t *testing.T, client *standin.Client) (subnet string) {
 		"assumeRolePolicy": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"eks.amazonaws.com"},"Action":"sts:AssumeRole"}]}`,
 	})
 	make("aws:eks/cluster:Cluster", map[string]any{
-		"name": "demo", "roleArn": role.Text("arn"), "vpcConfig": map[string]any{"subnetIds": subnets},
+		"name": "demo", "version": "1.34", "roleArn": role.Text("arn"), "vpcConfig": map[string]any{"subnetIds": subnets},
 	})
 	return subnets[0].(string)
 }

@@ -84,6 +84,10 @@ func run(ctx context.Context, f *factory.Factory, args []string) int {
 	if err == nil {
 		return 0
 	}
+	var exit *fault.Exit
+	if errors.As(err, &exit) {
+		return exit.Code
+	}
 	var own *fault.Error
 	if !started && !errors.As(err, &own) {
 		err = usage(cmd, err)

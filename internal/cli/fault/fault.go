@@ -2,7 +2,10 @@
 // class, and each class has an exit code; the table is in package cli.
 package fault
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Class groups errors by what the caller can do about them.
 type Class string
@@ -77,3 +80,10 @@ func CannotAsk(command string, json, terminal bool) error {
 	}
 	return nil
 }
+
+// Exit is the error of a command that plays another program and has said why it
+// failed, as that program does: the process ends with the code, and says no more.
+type Exit struct{ Code int }
+
+// Error names the code.
+func (e *Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }

@@ -39,8 +39,6 @@ type AWSOptions struct {
 	Token func(ctx context.Context, cluster string) (string, time.Time, error)
 	// Insights returns EKS's answer to a request for insights, in JSON.
 	Insights func(ctx context.Context, r lab.InsightRequest) (json.RawMessage, error)
-	// Exit ends the process with a code of the AWS CLI's.
-	Exit func(code int)
 
 	Args []string
 }
@@ -50,7 +48,7 @@ type AWSOptions struct {
 // nil, runs in place of it.
 func NewCmdAWS(f *factory.Factory, runF func(context.Context, *AWSOptions) error) *cobra.Command {
 	opts := &AWSOptions{
-		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Exit: os.Exit,
+		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut,
 		Insights: func(ctx context.Context, r lab.InsightRequest) (json.RawMessage, error) {
 			l, err := f.Lab()
 			if err != nil {
@@ -149,9 +147,10 @@ func writeInsights(ctx context.Context, o *AWSOptions, r lab.InsightRequest) err
 	answer, err := o.Insights(ctx, r)
 	var refused *lab.AWSError
 	if errors.As(err, &refused) {
-		_, err = fmt.Fprintf(o.ErrOut, "\n%s\n", refused)
-		o.Exit(awsRefused)
-		return err
+		if _, err := fmt.Fprintf(o.ErrOut, "\n%s\n", refused); err != nil {
+			return err
+		}
+		return &fault.Exit{Code: awsRefused}
 	}
 	if err != nil {
 		return err
