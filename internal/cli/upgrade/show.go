@@ -8,7 +8,6 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/render"
-	"tombolo/internal/wording"
 )
 
 // planDocument, stepDocument and endDocument are the results in the JSON format.
@@ -83,7 +82,7 @@ func (o *Options) showInsights(all []upgrade.Insight) {
 			o.Status().Plain("    %s", i.Recommendation)
 		}
 	}
-	o.Status().Done("AWS: %d of %s pass", passing, wording.Count(len(all), "insight"))
+	o.Status().Done("AWS insights: %d of %d pass", passing, len(all))
 }
 
 // end says what there is now, and what is left to a person.

@@ -215,8 +215,8 @@ func (r *reader) nodeGroups() {
 		"NodeGroup.Taints", "Size.Min", "Size.Max")
 }
 
-// nodeVersion is the oldest of the groups'. It is left out, as in a file, when the groups
-// have the control plane's and the file does not name theirs.
+// nodeVersion is the oldest of the groups'. It is left out, as in the file, when the groups
+// have the control plane's version or the one that the file wants for them.
 func (r *reader) nodeVersion() {
 	k := &r.out.Cluster.Kubernetes
 	var oldest string
@@ -228,8 +228,8 @@ func (r *reader) nodeVersion() {
 	if oldest == "" {
 		return
 	}
-	if k.NodeVersion = oldest; oldest == k.Version && r.file.Kubernetes.NodeVersion == "" {
-		k.NodeVersion = ""
+	if r.file.Kubernetes.NodeVersion != "" || oldest != k.Version && oldest != r.file.Kubernetes.Version {
+		k.NodeVersion = oldest
 	}
 	r.knows("Kubernetes.NodeVersion")
 }

@@ -1,0 +1,188 @@
+//go:build lab
+
+package lab
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
+
+// TestUpgrade takes a cluster with nodes of both kinds over two minor versions of
+// Kubernetes, at a speed at which a kill meets EKS at work, and back again. Its parts build
+// on each other.
+func TestUpgrade(t *testing.T) {
+	p := newProject(t)
+	p.env = append(p.env, "TOMBOLO_LAB_LATENCY=0.02") // a control plane takes ten seconds
+	p.edit(t, demoFile, `version: "1.35"`, `version: "1.33"`)
+	p.must(t, "lab", "up")
+	p.up(t, "demo")
+	inOrder(t, p, []step[project]{
+		{"what is not safe is refused before anything starts", project.upgradeRefused},
+		{"the control plane goes ahead of its nodes, and back", project.upgradeHeldAndBack},
+		{"Karpenter makes a node", project.nodeOfKarpenter},
+		{"a kill in the middle of two minors, and again", project.upgradeKilled},
+		{"EKS is not asked to go back below nodes of Karpenter's", project.rollbackRefused},
+	})
+}
+
+const upgradedPod = `
+apiVersion: v1
+kind: Pod
+metadata: {name: burst, namespace: default}
+spec:
+  nodeSelector: {karpenter.sh/nodepool: default}
+  containers: [{name: app, image: registry.example.com/app:1}]
+`
+
+// kubelets are the versions of the nodes' kubelets, major.minor, by the value of a label.
+func (p project) kubelets(t *testing.T, label string) map[string][]string {
+	t.Helper()
+	var list struct {
+		Items []struct {
+			Metadata struct{ Labels map[string]string }
+			Status   struct{ NodeInfo struct{ KubeletVersion string } }
+		}
+	}
+	decode(t, p.kubectl(t, "demo", "get", "nodes", "-o", "json"), &list)
+	out := map[string][]string{}
+	for _, n := range list.Items {
+		owner, ok := n.Metadata.Labels[label]
+		version := strings.TrimPrefix(n.Status.NodeInfo.KubeletVersion, "v")
+		if major, rest, found := strings.Cut(version, "."); ok && found {
+			minor, _, _ := strings.Cut(rest, ".")
+			out[owner] = append(out[owner], major+"."+minor)
+		}
+	}
+	return out
+}
+
+const (
+	ofGroups = "eks.amazonaws.com/nodegroup"
+	ofPools  = "karpenter.sh/nodepool"
+)
+
+// kubernetes asserts what EKS, the nodes and the file have.
+func (p project) kubernetes(t *testing.T, plane, nodes string) {
+	t.Helper()
+	assert.Equal(t, p.only(t, "aws:eks/cluster:Cluster").Outputs["version"], plane)
+	assert.Equal(t, p.nodeGroup(t).Outputs["version"], nodes)
+	for group, versions := range p.kubelets(t, ofGroups) {
+		assert.DeepEqual(t, versions, slices.Repeat([]string{nodes}, len(versions)))
+		assert.Check(t, len(versions) == 2, "%s has %d nodes", group, len(versions))
+	}
+	text, err := os.ReadFile(filepath.Join(p.dir, demoFile))
+	assert.NilError(t, err)
+	want := fmt.Sprintf("  version: %q\n", plane)
+	if nodes != plane {
+		want += fmt.Sprintf("  nodeVersion: %q\n", nodes)
+	}
+	assert.Check(t, is.Contains(string(text), want))
+	assert.Equal(t, strings.Contains(string(text), "nodeVersion"), nodes != plane)
+}
+
+func (p project) upgradeRefused(t *testing.T) {
+	before := p.inventory(t)
+	o := p.run(t, "upgrade", "demo", "--to", "1.35", "--yes")
+	assert.Equal(t, o.code, 3, o.stderr)
+	assert.Check(t, is.Contains(o.stderr, "gitops.distribution.version: is tested by upstream with Kubernetes"))
+	assert.Check(t, is.Contains(o.stderr, "clusters/demo.yaml:"))
+
+	o = p.run(t, "upgrade", "demo", "--to", "1.32", "--yes")
+	assert.Equal(t, o.code, 2, o.stderr)
+
+	p.edit(t, demoFile, "nat: single", "nat: per-zone")
+	o = p.run(t, "upgrade", "demo", "--to", "1.34", "--yes")
+	assert.Equal(t, o.code, 4, o.stderr)
+	assert.Check(t, is.Contains(o.stderr, "differs from the live cluster in more than the version: network.nat"))
+	p.edit(t, demoFile, "nat: per-zone", "nat: single")
+
+	o = p.run(t, "upgrade", "demo", "--to", "1.35", "--dry-run", "--accept", "untested-engine")
+	assert.Equal(t, o.code, 0, o.stderr)
+	assert.Check(t, is.Contains(o.stderr, "insights pass"))
+	assert.DeepEqual(t, p.inventory(t), before)
+	p.kubernetes(t, "1.33", "1.33")
+}
+
+func (p project) upgradeHeldAndBack(t *testing.T) {
+	p.must(t, "upgrade", "demo", "--to", "1.34", "--hold-nodes", "--yes")
+	p.kubernetes(t, "1.34", "1.33")
+	p.quiet(t)
+	p.must(t, "upgrade", "demo", "--rollback", "--yes")
+	p.kubernetes(t, "1.33", "1.33")
+	p.quiet(t)
+}
+
+func (p project) nodeOfKarpenter(t *testing.T) {
+	p.write(t, "burst.yaml", upgradedPod)
+	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "burst.yaml"))
+	eventually(t, 2*time.Minute, func() string {
+		if pools := p.kubelets(t, ofPools); slices.Equal(pools["default"], []string{"1.33"}) {
+			return ""
+		} else {
+			return fmt.Sprintf("the nodes of pools are %v", pools)
+		}
+	})
+}
+
+// upgradeKilled: whatever the moment, the same command goes on.
+func (p project) upgradeKilled(t *testing.T) {
+	args := []string{"upgrade", "demo", "--to", "1.35", "--yes", "--accept", "untested-engine"}
+	cmd, out := p.start(t, args...)
+	eventually(t, 3*time.Minute, func() string {
+		if strings.Contains(out.String(), "demo-core: up\n") {
+			return ""
+		}
+		return "the first step has not begun:\n" + out.String()
+	})
+	killAll(t, cmd, p)
+	text, err := os.ReadFile(filepath.Join(p.dir, demoFile))
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(string(text), "  version: \"1.34\"\n  nodeVersion: \"1.33\"\n"), "the file says what was under way")
+
+	machines := p.idsOf(t, "aws:ec2/instance:Instance")
+	o := p.run(t, args...)
+	if o.code != 0 {
+		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
+	}
+	for _, want := range []string{"control plane and managed addons to 1.35, in", "node groups to 1.34, in", "node groups to 1.35, in", "Karpenter's nodes to 1.35, in"} {
+		assert.Check(t, is.Contains(o.stderr, want))
+	}
+	p.kubernetes(t, "1.35", "1.35")
+	assert.DeepEqual(t, p.kubelets(t, ofPools), map[string][]string{"default": {"1.35"}})
+	for _, id := range p.idsOf(t, "aws:ec2/instance:Instance") {
+		assert.Check(t, !slices.Contains(machines, id), "%s has outlived the upgrade", id)
+	}
+	addons := p.addonVersions(t)
+	assert.Check(t, strings.HasPrefix(addons["kube-proxy"], "v1.35."), "the addons have %v", addons)
+	p.quiet(t)
+}
+
+// addonVersions are the versions of EKS's addons, by name.
+func (p project) addonVersions(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, text := range slices.Collect(maps.Values(p.records(t))) {
+		var r record
+		decode(t, text, &r)
+		if r.Type == "aws:eks/addon:Addon" {
+			out[fmt.Sprint(r.Outputs["addonName"])] = fmt.Sprint(r.Outputs["addonVersion"])
+		}
+	}
+	return out
+}
+
+func (p project) rollbackRefused(t *testing.T) {
+	o := p.run(t, "upgrade", "demo", "--rollback", "--yes")
+	assert.Equal(t, o.code, 4, o.stderr)
+	assert.Check(t, is.Contains(o.stderr, "1 node that is newer than 1.34, and no node group has"))
+	p.kubernetes(t, "1.35", "1.35")
+}
