@@ -67,6 +67,10 @@ func TestLife(t *testing.T) {
 		t.Errorf("the aws shim ran with %q (%v), want %q", out, err, want)
 	}
 
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	_, err = l.EKSInsights(t.Context(), InsightRequest{Cluster: "none"})
+	assert.Error(t, err, "An error occurred (ResourceNotFoundException) when calling the ListInsights operation: No cluster found for name: none.")
+
 	assert.NilError(t, syscall.Kill(first.PID, syscall.SIGKILL))
 	await(t, "the killed daemon is gone", func() bool { return process.Identity(first.PID) == "" })
 	if runtime.GOOS == "linux" { // elsewhere the next up ends them
