@@ -118,7 +118,7 @@ var effects = map[string][]Case{
 			When: "by more than one minor", Effect: Impossible, applies: func(c change) bool { return c.minors() > 1 },
 			Words: "EKS upgrades by one minor version at a time", Remedy: "raise it by one minor version, run `tombolo up`, and go on with the next",
 		},
-		{When: "to the next minor", Effect: RollsNodes, Words: "EKS upgrades the control plane, and then rolls the nodes of every group"},
+		{When: "to the next minor", Effect: RollsNodes, Words: "EKS upgrades the control plane, and then rolls the nodes of every group; addons without a version follow"},
 	},
 	"Kubernetes.Logs":             inPlace("EKS starts or stops to send log types; the log group stays"),
 	"Kubernetes.LogRetentionDays": inPlace("the retention of the log group changes; a shorter one deletes older logs"),
@@ -177,7 +177,7 @@ var effects = map[string][]Case{
 	"Taint.Effect":            inPlace("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
 
 	"ManagedAddon.Name":          inPlace("EKS installs the addon of the new name, and deletes that of the old one"),
-	"ManagedAddon.Version":       inPlace("EKS updates the addon in the cluster"),
+	"ManagedAddon.Version":       inPlace("EKS updates the addon in the cluster; one without a version follows AWS's default for the Kubernetes version"),
 	"ManagedAddon.Configuration": inPlace("EKS updates the addon in the cluster"),
 
 	"Namespace.Name":        inPlace("the namespace of the new name is made, and that of the old one is deleted with everything in it"),
