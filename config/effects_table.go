@@ -126,7 +126,7 @@ var effects = map[string][]Case{
 			When: "to the next minor, with the nodes held back", Effect: InPlace, applies: func(c change) bool { return c.minors() == 1 && c.holdsNodes() },
 			Words: "EKS upgrades the control plane and the managed addons; the node groups stay",
 		},
-		{When: "to the next minor", Effect: RollsNodes, Words: "EKS upgrades the control plane, and then rolls the nodes of every group"},
+		{When: "to the next minor", Effect: RollsNodes, Words: "EKS upgrades the control plane, and then rolls the nodes of every group; addons without a version follow"},
 	},
 	"Kubernetes.NodeVersion": {
 		{
@@ -193,7 +193,7 @@ var effects = map[string][]Case{
 	"Taint.Effect":            inPlace("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
 
 	"ManagedAddon.Name":          inPlace("EKS installs the addon of the new name, and deletes that of the old one"),
-	"ManagedAddon.Version":       inPlace("EKS updates the addon in the cluster"),
+	"ManagedAddon.Version":       inPlace("EKS updates the addon in the cluster; one without a version follows AWS's default for the Kubernetes version"),
 	"ManagedAddon.Configuration": inPlace("EKS updates the addon in the cluster"),
 
 	"Namespace.Name":        inPlace("the namespace of the new name is made, and that of the old one is deleted with everything in it"),

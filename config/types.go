@@ -282,7 +282,8 @@ type ManagedAddon struct {
 	// Name of the addon, such as vpc-cni.
 	Name string `yaml:"name"`
 	// Version, such as v1.20.1-eksbuild.1. Default: the cloud's default for
-	// the Kubernetes version.
+	// the Kubernetes version, which the addon follows on each up; a newer live
+	// version stays, as long as the cloud offers it for the Kubernetes version.
 	Version string `yaml:"version,omitempty"`
 	// Configuration of the addon, by the addon's own schema.
 	Configuration map[string]any `yaml:"configuration,omitempty"`

@@ -76,6 +76,7 @@ var readBy = map[string]string{
 	"aws:resourcegroupstaggingapi/getResources:getResources": "tag:GetResources",
 	"aws:eks/getClusters:getClusters":                        "eks:ListClusters",
 	"aws:eks/getCluster:getCluster":                          "eks:DescribeCluster",
+	"aws:eks/getAddonVersion:getAddonVersion":                "eks:DescribeAddonVersions",
 	"aws:eks/getNodeGroups:getNodeGroups":                    "eks:ListNodegroups",
 	"aws:eks/getNodeGroup:getNodeGroup":                      "eks:DescribeNodegroup",
 	"aws:ec2/getVpc:getVpc":                                  "ec2:DescribeVpcs ec2:DescribeVpcAttribute ec2:DescribeRouteTables",

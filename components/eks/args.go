@@ -142,7 +142,7 @@ type Taint struct {
 type Addon struct {
 	// Name, such as coredns.
 	Name string
-	// Version of the addon; "" takes EKS's default for the cluster's version.
+	// Version of the addon; "" takes EKS's default at its creation, and stays there.
 	Version string
 	// Configuration by the addon's own schema; nil for none.
 	Configuration map[string]any

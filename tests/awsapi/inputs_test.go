@@ -221,6 +221,7 @@ func account(c *config.Cluster) *recorder.Recorder {
 				}
 			}),
 			"aws:eks/getClusters:getClusters":                        always(values{"id": "eks", "names": []any{}}),
+			"aws:eks/getAddonVersion:getAddonVersion":                always(values{"id": "addon", "version": "v1.2.3-eksbuild.1"}),
 			"aws:resourcegroupstaggingapi/getResources:getResources": always(values{"id": "tags", "resourceTagMappingLists": []any{}}),
 			"aws:index/getPartition:getPartition": always(values{
 				"partition": awsfacts.Partition(c.Cloud.Region), "dnsSuffix": "amazonaws.com", "id": "x", "reverseDnsPrefix": "com.amazonaws",

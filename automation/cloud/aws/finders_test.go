@@ -194,6 +194,8 @@ func (m *made) Call(call pulumi.MockCallArgs) (resource.PropertyMap, error) {
 		return resource.PropertyMap{"partition": resource.NewProperty("aws")}, nil
 	case "aws:eks/getClusters:getClusters":
 		return resource.PropertyMap{"names": resource.NewProperty([]resource.PropertyValue{})}, nil
+	case "aws:eks/getAddonVersion:getAddonVersion":
+		return resource.PropertyMap{"version": resource.NewProperty("v1.2.3-eksbuild.1")}, nil
 	case "aws:resourcegroupstaggingapi/getResources:getResources", "pulumi:pulumi:readStackResourceOutputs":
 		return resource.PropertyMap{}, nil
 	case "aws:route53/getZone:getZone":

@@ -21,38 +21,87 @@ const AddonType = "aws:eks/addon:Addon"
 // first two numbers are those of Kubernetes.
 type addon struct {
 	versions []string
+	// bounds of versions that EKS does not offer for every Kubernetes, by version.
+	bounds map[string]bounds
+	// defaults by version of Kubernetes, where it is not the second newest.
+	defaults map[string]string
 	// pods addons are Deployments: without a node they never become healthy.
 	pods bool
 	// roles: EKS can run the addon with an IAM role.
 	roles bool
 }
 
+// bounds are the oldest and the newest version of Kubernetes; "" is no bound.
+type bounds struct{ from, to string }
+
+func (b bounds) include(kubernetes string) bool {
+	i := slices.Index(KubernetesVersions, kubernetes)
+	return (b.from == "" || i >= slices.Index(KubernetesVersions, b.from)) && (b.to == "" || i <= slices.Index(KubernetesVersions, b.to))
+}
+
 // addons of EKS that the stand-in knows. Source:
 // https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
+//
+// What differs by Kubernetes is from AWS's tables of the newest version for each. That of
+// CoreDNS has v1.11 up to 1.32, v1.12 from 1.33 on, and later v1.13. That of the VPC CNI
+// had v1.19.0 up to 1.31 and v1.19.2 for 1.32, and later v1.20.1 for all up to 1.33: these
+// are the defaults here. AWS's tables do not say which version is the default.
+// https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
+// https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html
 var addons = map[string]addon{
 	"amazon-cloudwatch-observability": {versions: []string{"v4.7.0-eksbuild.1", "v4.6.0-eksbuild.1"}, pods: true, roles: true},
 	"aws-ebs-csi-driver":              {versions: []string{"v1.53.0-eksbuild.1", "v1.51.0-eksbuild.1", "v1.48.0-eksbuild.1"}, pods: true, roles: true},
 	"aws-efs-csi-driver":              {versions: []string{"v2.1.13-eksbuild.1", "v2.1.11-eksbuild.1"}, pods: true, roles: true},
 	"aws-mountpoint-s3-csi-driver":    {versions: []string{"v2.1.0-eksbuild.1", "v1.15.0-eksbuild.1"}, roles: true},
-	"coredns":                         {versions: []string{"v1.12.4-eksbuild.1", "v1.12.3-eksbuild.1", "v1.12.2-eksbuild.4", "v1.11.4-eksbuild.24"}, pods: true},
-	"eks-node-monitoring-agent":       {versions: []string{"v1.4.1-eksbuild.1", "v1.4.0-eksbuild.2"}},
-	"eks-pod-identity-agent":          {versions: []string{"v1.3.10-eksbuild.1", "v1.3.9-eksbuild.3", "v1.3.8-eksbuild.2"}},
-	"kube-proxy":                      {versions: []string{"v%s.0-eksbuild.2"}},
-	"metrics-server":                  {versions: []string{"v0.8.0-eksbuild.3", "v0.8.0-eksbuild.2"}, pods: true},
-	"snapshot-controller":             {versions: []string{"v8.3.0-eksbuild.1"}, pods: true},
-	"vpc-cni":                         {versions: []string{"v1.20.5-eksbuild.1", "v1.20.4-eksbuild.2", "v1.20.3-eksbuild.1", "v1.20.1-eksbuild.1", "v1.19.6-eksbuild.7"}, roles: true},
+	"coredns": {
+		versions: []string{
+			"v1.13.2-eksbuild.4", "v1.12.4-eksbuild.1", "v1.12.3-eksbuild.1", "v1.12.2-eksbuild.4",
+			"v1.11.4-eksbuild.24", "v1.11.4-eksbuild.22", "v1.11.4-eksbuild.14",
+		},
+		bounds: map[string]bounds{
+			"v1.13.2-eksbuild.4": {from: "1.35"}, "v1.12.4-eksbuild.1": {from: "1.33"}, "v1.12.3-eksbuild.1": {from: "1.33"}, "v1.12.2-eksbuild.4": {from: "1.33"},
+			"v1.11.4-eksbuild.24": {to: "1.32"}, "v1.11.4-eksbuild.22": {to: "1.32"}, "v1.11.4-eksbuild.14": {to: "1.32"},
+		},
+		pods: true,
+	},
+	"eks-node-monitoring-agent": {versions: []string{"v1.4.1-eksbuild.1", "v1.4.0-eksbuild.2"}},
+	"eks-pod-identity-agent":    {versions: []string{"v1.3.10-eksbuild.1", "v1.3.9-eksbuild.3", "v1.3.8-eksbuild.2"}},
+	"kube-proxy":                {versions: []string{"v%s.0-eksbuild.2"}},
+	"metrics-server":            {versions: []string{"v0.8.0-eksbuild.3", "v0.8.0-eksbuild.2"}, pods: true},
+	"snapshot-controller":       {versions: []string{"v8.3.0-eksbuild.1"}, pods: true},
+	"vpc-cni": {
+		versions: []string{"v1.20.5-eksbuild.1", "v1.20.4-eksbuild.2", "v1.20.3-eksbuild.1", "v1.20.1-eksbuild.3", "v1.20.1-eksbuild.1", "v1.19.6-eksbuild.7", "v1.19.2-eksbuild.1", "v1.19.0-eksbuild.1"},
+		defaults: map[string]string{
+			"1.30": "v1.19.0-eksbuild.1", "1.31": "v1.19.0-eksbuild.1", "1.32": "v1.19.2-eksbuild.1", "1.33": "v1.20.1-eksbuild.3", "1.34": "v1.20.1-eksbuild.3",
+		},
+		roles: true,
+	},
 }
 
-// addonVersions lists an addon's versions for a version of Kubernetes.
+// addonVersions lists an addon's versions for a version of Kubernetes, newest first.
 func addonVersions(name, kubernetes string) []string {
 	var out []string
 	for _, v := range addons[name].versions {
+		if !addons[name].bounds[v].include(kubernetes) {
+			continue
+		}
 		if strings.Contains(v, "%s") {
 			v = fmt.Sprintf(v, kubernetes)
 		}
 		out = append(out, v)
 	}
 	return out
+}
+
+// defaultVersion of an addon is that of CreateAddon without a version, too. AWS says for
+// each Kubernetes which it is (DescribeAddonVersions, compatibilities.defaultVersion), and
+// it is often not the newest. Here it is the second newest, when nothing else is set.
+func defaultVersion(name, kubernetes string) string {
+	if v, set := addons[name].defaults[kubernetes]; set {
+		return v
+	}
+	versions := addonVersions(name, kubernetes)
+	return versions[min(1, len(versions)-1)]
 }
 
 func eksAddonTypes() map[string]*standin.Type {
@@ -97,7 +146,7 @@ func createAddon(c *standin.Call) (string, error) {
 	if addons[name].pods && !hasNodes(c, cluster.ID) {
 		return "", fmt.Errorf("creating EKS Add-On (%s): waiting for EKS Add-On (%s) create: timeout while waiting for state to become 'ACTIVE' (last state: 'DEGRADED', timeout: 20m0s): InsufficientNumberOfReplicas: The add-on is unhealthy because all deployments have all pods unscheduled no nodes available to schedule pods", id, id)
 	}
-	out.SetDefault("addonVersion", addonVersions(name, cluster.Outputs.Str("version"))[0])
+	out.SetDefault("addonVersion", defaultVersion(name, cluster.Outputs.Str("version")))
 	out.SetDefault("configurationValues", "")
 	out["arn"] = account.ARN(c, "eks", fmt.Sprintf("addon/%s/%s/%s", cluster.ID, name, account.UUID()))
 	out["createdAt"] = c.Record.Created.UTC().Format(time.RFC3339)

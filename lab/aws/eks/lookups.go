@@ -17,17 +17,10 @@ const ClusterQuota = 100
 // Functions look up clusters, node groups and addons.
 func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
-		"aws:eks/getCluster:getCluster":       {SDK: eks.LookupCluster, Run: getCluster},
-		"aws:eks/getNodeGroup:getNodeGroup":   {SDK: eks.LookupNodeGroup, Run: getNodeGroup},
-		"aws:eks/getNodeGroups:getNodeGroups": {SDK: eks.GetNodeGroups, Run: getNodeGroups},
-		"aws:eks/getAddonVersion:getAddonVersion": {SDK: eks.GetAddonVersion, Run: func(q *standin.Query) (standin.Props, error) {
-			name, kubernetes := q.Args.Str("addonName"), q.Args.Str("kubernetesVersion")
-			versions := addonVersions(name, kubernetes)
-			if len(versions) == 0 || !slices.Contains(KubernetesVersions, kubernetes) {
-				return nil, fmt.Errorf("reading EKS Add-On version info (%s, %s): empty result", name, kubernetes)
-			}
-			return standin.Props{"id": name, "version": versions[0]}, nil
-		}},
+		"aws:eks/getCluster:getCluster":           {SDK: eks.LookupCluster, Run: getCluster},
+		"aws:eks/getNodeGroup:getNodeGroup":       {SDK: eks.LookupNodeGroup, Run: getNodeGroup},
+		"aws:eks/getNodeGroups:getNodeGroups":     {SDK: eks.GetNodeGroups, Run: getNodeGroups},
+		"aws:eks/getAddonVersion:getAddonVersion": {SDK: eks.GetAddonVersion, Run: getAddonVersion},
 		"aws:eks/getClusters:getClusters": {SDK: eks.GetClusters, Run: func(q *standin.Query) (standin.Props, error) {
 			return standin.Props{"id": q.Region, "names": ec2.IDs(q, ClusterType)}, nil
 		}},
@@ -71,4 +64,18 @@ func getNodeGroups(q *standin.Query) (standin.Props, error) {
 		}
 	}
 	return standin.Props{"id": cluster, "clusterName": cluster, "names": names}, nil
+}
+
+// getAddonVersion is by DescribeAddonVersions: the default version, or the newest one.
+func getAddonVersion(q *standin.Query) (standin.Props, error) {
+	name, kubernetes := q.Args.Str("addonName"), q.Args.Str("kubernetesVersion")
+	versions := addonVersions(name, kubernetes)
+	if len(versions) == 0 || !slices.Contains(KubernetesVersions, kubernetes) {
+		return nil, fmt.Errorf("reading EKS Add-On version info (%s, %s): empty result", name, kubernetes)
+	}
+	version := defaultVersion(name, kubernetes)
+	if q.Args.Boolean("mostRecent") {
+		version = versions[0]
+	}
+	return standin.Props{"id": name, "version": version}, nil
 }

@@ -161,6 +161,7 @@ func newNetwork(ctx *pulumi.Context, c *config.Cluster, have made, opts ...pulum
 
 // newCluster makes the cluster in the network. What EKS cannot change in place of one
 // that exists stays: the zones of its control plane, and node groups with their size.
+// Managed addons without a version get theirs from AWS.
 func newCluster(ctx *pulumi.Context, c *config.Cluster, partition string, net *network.Network, have made, creator *eks.Creator, provider pulumi.ResourceOrInvokeOption) (*eks.Cluster, error) {
 	args := clusterArgs(c, partition, net)
 	args.Creator = creator
@@ -169,6 +170,9 @@ func newCluster(ctx *pulumi.Context, c *config.Cluster, partition string, net *n
 		return nil, err
 	}
 	if err := findGroups(ctx, c, net, have, args.NodeGroups, provider); err != nil {
+		return nil, err
+	}
+	if err := findAddonVersions(ctx, c, have, args.Addons, provider); err != nil {
 		return nil, err
 	}
 	return eks.NewCluster(ctx, c.Name, args, provider)

@@ -77,3 +77,8 @@ func (m made) adminByEKS() bool {
 func (m made) creator(cluster string) string {
 	return m.Named(accessEntryToken, cluster+"-creator").Outputs.Text("principalArn")
 }
+
+// addonVersion is the version that a managed addon runs with, "" when there is none yet.
+func (m made) addonVersion(cluster, addon string) string {
+	return m.Named(managedAddonToken, cluster+"-addon-"+addon).Outputs.Text("addonVersion")
+}
