@@ -53,7 +53,8 @@ type UpgradePlan struct {
 	To string `json:"to"`
 	// Steps in their order; none when there is nothing to do.
 	Steps []upgrade.Step `json:"steps"`
-	// Insights are what the cloud sees in the way of the first step.
+	// Insights are what the cloud sees in the way of the first step; none when that is not
+	// one of the control plane.
 	Insights []upgrade.Insight `json:"insights,omitempty"`
 }
 
@@ -92,10 +93,14 @@ func (d *Driver) PlanUpgrade(ctx context.Context, c *config.Cluster, o UpgradeOp
 	if err := upgrade.Refusals(c, p.Steps, o.Accept).Err(); err != nil && !o.Rollback {
 		return p, err
 	}
-	if i := slices.IndexFunc(p.Steps, func(s upgrade.Step) bool { return s.Phase == upgrade.ControlPlane }); i >= 0 {
-		p.Insights, err = d.askInsights(ctx, c, p.Steps[i].To, o)
+	if p.beginsWithControlPlane() { // else nodes come first, and change what there is to say
+		p.Insights, err = d.askInsights(ctx, c, p.Steps[0].To, false, o)
 	}
 	return p, err
+}
+
+func (p UpgradePlan) beginsWithControlPlane() bool {
+	return len(p.Steps) > 0 && p.Steps[0].Phase == upgrade.ControlPlane
 }
 
 // decide chooses the steps, or says why there are none that lead there.
@@ -173,9 +178,9 @@ func (d *Driver) refuseNewerNodes(ctx context.Context, c *config.Cluster, to str
 
 // askInsights asks the cloud what is in the way of a control plane's next version. An
 // error there is one here, unless it is accepted.
-func (d *Driver) askInsights(ctx context.Context, c *config.Cluster, version string, o UpgradeOptions) ([]upgrade.Insight, error) {
+func (d *Driver) askInsights(ctx context.Context, c *config.Cluster, version string, fresh bool, o UpgradeOptions) ([]upgrade.Insight, error) {
 	accepted := slices.Contains(o.Accept, upgrade.BadInsights)
-	all, err := d.cloud(c).Insights(ctx, host{d}.Run, c, upgrade.Question{Version: version, Back: o.Rollback})
+	all, err := d.cloud(c).Insights(ctx, host{d}.Run, c, upgrade.Question{Version: version, Back: o.Rollback, Fresh: fresh})
 	if err != nil && accepted {
 		return nil, nil
 	}
@@ -183,7 +188,7 @@ func (d *Driver) askInsights(ctx context.Context, c *config.Cluster, version str
 	if err != nil {
 		return nil, &fault.Error{
 			What:   fmt.Sprintf("upgrade %s: AWS does not say what is in the way of %s: %v", c.Name, version, err),
-			Remedy: remedy + "allow eks:ListInsights and eks:DescribeInsight to the credentials, or pass --accept insights", Err: err,
+			Remedy: remedy + "allow the operations of EKS's insights to the credentials, use an AWS CLI that has them, or pass --accept insights", Err: err,
 		}
 	}
 	bad := upgrade.Errors(all)
@@ -192,7 +197,10 @@ func (d *Driver) askInsights(ctx context.Context, c *config.Cluster, version str
 	}
 	reasons := make([]string, len(bad))
 	for i, b := range bad {
-		reasons[i] = strings.TrimSuffix(b.String()+"; "+b.Recommendation, "; ")
+		reasons[i] = strings.TrimRight(b.String(), ".")
+		if b.Recommendation != "" {
+			reasons[i] += " (AWS recommends: " + strings.TrimRight(b.Recommendation, ".") + ")"
+		}
 	}
 	return all, &fault.Error{
 		What:   fmt.Sprintf("upgrade %s: AWS sees in the way of %s: %s", c.Name, version, strings.Join(reasons, "; ")),
@@ -209,13 +217,12 @@ func (d *Driver) Upgrade(ctx context.Context, c *config.Cluster, p UpgradePlan, 
 	if len(p.Steps) == 0 {
 		return d.writeVersions(&now, p.Has)
 	}
-	asked := p.Insights != nil
 	for i, s := range p.Steps {
 		if o.Began != nil {
 			o.Began(i, s)
 		}
-		if s.Phase == upgrade.ControlPlane && !asked {
-			found, err := d.askInsights(ctx, c, s.To, o)
+		if s.Phase == upgrade.ControlPlane && i > 0 { // the plan has asked before the first
+			found, err := d.askInsights(ctx, c, s.To, true, o)
 			if o.Asked != nil {
 				o.Asked(found)
 			}
@@ -223,7 +230,6 @@ func (d *Driver) Upgrade(ctx context.Context, c *config.Cluster, p UpgradePlan, 
 				return err
 			}
 		}
-		asked = asked && s.Phase != upgrade.ControlPlane
 		if err := d.step(ctx, &now, s, o); err != nil {
 			return err
 		}

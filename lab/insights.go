@@ -27,12 +27,18 @@ type InsightRequest struct {
 	// ID of the insight to describe. Without one, insights are listed.
 	ID     string        `json:"id"`
 	Filter InsightFilter `json:"filter"`
+	// Refresh is StartInsightsRefresh or DescribeInsightsRefresh, to have all insights
+	// looked at anew; "" for the insights themselves.
+	Refresh string `json:"refresh,omitempty"`
 	// By are the credentials of the request; the account's one user without any.
 	By sigv4.Credentials `json:"by"`
 }
 
 // operation of EKS that answers the request.
 func (r InsightRequest) operation() string {
+	if r.Refresh != "" {
+		return r.Refresh
+	}
 	if r.ID != "" {
 		return "DescribeInsight"
 	}
@@ -87,6 +93,13 @@ func (d *daemon) insights(r InsightRequest) (json.RawMessage, error) {
 	region := r.Region
 	if cluster := eks.ClusterNamed(d.cloud, r.Cluster); region == "" && cluster != nil {
 		region = cluster.Region
+	}
+	if r.Refresh != "" {
+		status, err := eks.RefreshInsights(d.cloud, region, r.Cluster, r.Refresh)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(map[string]any{"status": status, "message": ""})
 	}
 	if r.ID != "" {
 		insight, err := eks.DescribeInsight(d.cloud, region, r.Cluster, r.ID)

@@ -120,6 +120,9 @@ type Question struct {
 	Version string
 	// Back asks whether it can go back, else whether it can go on.
 	Back bool
+	// Fresh has the cloud look again before it answers; otherwise an answer can be a day
+	// old, and know nothing of the step before.
+	Fresh bool
 }
 
 // Runner starts a program and returns what it writes on standard output.

@@ -9,6 +9,9 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"tombolo/automation/upgrade"
 	"tombolo/config"
@@ -39,6 +42,11 @@ func (Cloud) Insights(ctx context.Context, run upgrade.Runner, c *config.Cluster
 	if q.Back {
 		category = rollbackReadiness
 	}
+	if q.Fresh {
+		if err := refreshInsights(ctx, run, c); err != nil {
+			return nil, err
+		}
+	}
 	filter, err := json.Marshal(map[string][]string{"categories": {category}, "kubernetesVersions": {q.Version}})
 	if err != nil {
 		return nil, err
@@ -63,6 +71,36 @@ func (Cloud) Insights(ctx context.Context, run upgrade.Runner, c *config.Cluster
 		return cmp.Or(cmp.Compare(gravity(b.Status), gravity(a.Status)), strings.Compare(a.Name, b.Name))
 	})
 	return out, nil
+}
+
+// How long a refresh of insights may take, and how often it is asked about. EKS looks at
+// them every 24 hours otherwise:
+// https://docs.aws.amazon.com/eks/latest/userguide/cluster-insights.html
+const (
+	refreshTimeout = 15 * time.Minute
+	refreshPoll    = 5 * time.Second
+)
+
+// refreshInsights has EKS look at the cluster now, and waits for the end of that. Statuses:
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeInsightsRefresh.html
+func refreshInsights(ctx context.Context, run upgrade.Runner, c *config.Cluster) error {
+	var refresh struct{ Status, Message string }
+	if err := ask(ctx, run, c, &refresh, "start-insights-refresh"); err != nil {
+		return err
+	}
+	err := wait.PollUntilContextTimeout(ctx, refreshPoll, refreshTimeout, true, func(ctx context.Context) (bool, error) {
+		if err := ask(ctx, run, c, &refresh, "describe-insights-refresh"); err != nil {
+			return false, err
+		}
+		if refresh.Status == "FAILED" {
+			return false, fmt.Errorf("the refresh of the insights failed: %s", refresh.Message)
+		}
+		return refresh.Status == "COMPLETED", nil
+	})
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the refresh of the insights was not over after %s", refreshTimeout)
+	}
+	return err
 }
 
 func gravity(s upgrade.Status) int {

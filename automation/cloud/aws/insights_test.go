@@ -21,12 +21,16 @@ func TestInsights(t *testing.T) {
 			{"id": "1", "name": "Kubelet version skew", "insightStatus": {"status": "PASSING", "reason": "all is well"}},
 			{"id": "2", "name": "EKS add-on version compatibility", "insightStatus": {"status": "ERROR", "reason": "kube-proxy"}}]}`,
 		"aws eks describe-insight" + common + "--id 2 --profile ops":                                                                    `{"insight": {"id": "2", "recommendation": "Update it."}}`,
+		"aws eks start-insights-refresh" + common + "--profile ops":                                                                     `{"status": "IN_PROGRESS"}`,
+		"aws eks describe-insights-refresh" + common + "--profile ops":                                                                  `{"status": "COMPLETED"}`,
 		"aws eks list-insights" + common + `--filter {"categories":["ROLLBACK_READINESS"],"kubernetesVersions":["1.34"]} --profile ops`: `{"insights": []}`,
 	}
+	asked := map[string]bool{}
 	run := func(_ context.Context, program string, args ...string) (string, error) {
 		command := program + " " + strings.Join(args, " ")
 		answer, ok := answers[command]
 		assert.Check(t, ok, command)
+		asked[args[1]] = true
 		return answer, nil
 	}
 	got, err := Cloud{}.Insights(t.Context(), run, c, upgrade.Question{Version: "1.35"})
@@ -35,9 +39,13 @@ func TestInsights(t *testing.T) {
 		{Name: "EKS add-on version compatibility", Status: upgrade.Bad, Reason: "kube-proxy", Recommendation: "Update it."},
 		{Name: "Kubelet version skew", Status: upgrade.Passing, Reason: "all is well"},
 	})
-	got, err = Cloud{}.Insights(t.Context(), run, c, upgrade.Question{Version: "1.34", Back: true})
+	got, err = Cloud{}.Insights(t.Context(), run, c, upgrade.Question{Version: "1.34", Back: true, Fresh: true})
 	assert.NilError(t, err)
 	assert.Equal(t, len(got), 0)
+	assert.Check(t, asked["start-insights-refresh"] && asked["describe-insights-refresh"])
+	answers["aws eks describe-insights-refresh"+common+"--profile ops"] = `{"status": "FAILED", "message": "no"}`
+	_, err = Cloud{}.Insights(t.Context(), run, c, upgrade.Question{Version: "1.34", Fresh: true})
+	assert.ErrorContains(t, err, "the refresh of the insights failed: no")
 }
 
 func TestInsightsFail(t *testing.T) {

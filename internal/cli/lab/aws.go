@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +25,14 @@ import (
 const awsVersion = "aws-cli/2.27.0 tombolo-lab"
 
 // awsRemedy is what to do about any other use of the lab's aws.
-const awsRemedy = "the lab's aws knows `aws --version`, `aws eks get-token`, `aws eks list-insights` and `aws eks describe-insight` only"
+const awsRemedy = "the lab's aws knows `aws --version` and the commands get-token, list-insights, describe-insight, start-insights-refresh and describe-insights-refresh of `aws eks` only"
+
+// insightCommands are the commands about insights, with the operation of those that
+// refresh them.
+var insightCommands = map[string]string{
+	"eks list-insights": "", "eks describe-insight": "",
+	"eks start-insights-refresh": "StartInsightsRefresh", "eks describe-insights-refresh": "DescribeInsightsRefresh",
+}
 
 // awsRefused is the exit code of the AWS CLI for a request that AWS refuses. Source:
 // https://docs.aws.amazon.com/cli/latest/userguide/cli-usage-returncodes.html
@@ -109,7 +115,8 @@ func awsRun(ctx context.Context, o *AWSOptions) error {
 		return err
 	}
 	command := strings.Join(fs.Args(), " ")
-	if !slices.Contains([]string{"eks get-token", "eks list-insights", "eks describe-insight"}, command) {
+	refresh, ofInsights := insightCommands[command]
+	if command != "eks get-token" && !ofInsights {
 		return fault.NewUsage(fmt.Sprintf("aws: unknown command %q", command), awsRemedy)
 	}
 	if *cluster == "" {
@@ -126,7 +133,7 @@ func awsRun(ctx context.Context, o *AWSOptions) error {
 		return fault.NewUsage("aws "+command+": "+err.Error(), "give categories=..., kubernetesVersions=... and statuses=..., or JSON")
 	}
 	return writeInsights(ctx, o, lab.InsightRequest{
-		Cluster: *cluster, ID: *id, Filter: conditions, Region: cmp.Or(*region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
+		Cluster: *cluster, ID: *id, Filter: conditions, Refresh: refresh, Region: cmp.Or(*region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
 	})
 }
 

@@ -127,6 +127,20 @@ func DescribeInsight(c *standin.Cloud, region, cluster, id string) (InsightDetai
 	return InsightDetail{}, &InsightError{"ResourceNotFoundException", "No insight found for id: " + id + "."}
 }
 
+// RefreshInsights answers StartInsightsRefresh and DescribeInsightsRefresh with the status
+// of a refresh. The stand-in looks at insights whenever it is asked for them, so a refresh is
+// over at once. It fails with an InsightError. Statuses:
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeInsightsRefresh.html
+func RefreshInsights(c *standin.Cloud, region, cluster, operation string) (status string, _ error) {
+	if _, err := allInsights(c, region, cluster); err != nil {
+		return "", err
+	}
+	if operation == "StartInsightsRefresh" {
+		return "IN_PROGRESS", nil
+	}
+	return "COMPLETED", nil
+}
+
 func allInsights(c *standin.Cloud, region, cluster string) ([]InsightDetail, error) {
 	defer c.Lock()()
 	r := c.Find(ClusterType, region, cluster)
