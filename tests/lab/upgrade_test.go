@@ -107,7 +107,7 @@ func (p project) upgradeRefused(t *testing.T) {
 
 	o = p.run(t, "upgrade", "demo", "--to", "1.35", "--dry-run", "--accept", "untested-engine")
 	assert.Equal(t, o.code, 0, o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "insights pass"))
+	assert.Check(t, is.Contains(o.stderr, "AWS insights: 4 of 4 pass"))
 	assert.DeepEqual(t, p.inventory(t), before)
 	p.kubernetes(t, "1.33", "1.33")
 }
