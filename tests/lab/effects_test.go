@@ -76,7 +76,7 @@ func effectCases() []effectCase {
 				"nat: single", "nat: per-zone", "endpoints: [s3]", "endpoints: [s3, ecr.api]",
 				"allowedCidrs: [203.0.113.0/24]", "allowedCidrs: [198.51.100.0/24]", "    private: true", "    private: false",
 				"  admins:\n", "  support: extended\n  zonalShift: true\n  logs: [api]\n  logRetentionDays: 30\n  previewers: [{name: ci, principalArn: \"arn:aws:iam::111122223333:role/ci\"}]\n" +
-					"  addons: [{name: vpc-cni}, {name: kube-proxy}, {name: coredns, version: v1.12.3-eksbuild.1, configuration: {replicaCount: 3}}]\n  admins:\n",
+					"  addons: [{name: vpc-cni}, {name: kube-proxy}, {name: coredns, version: v1.12.2-eksbuild.4, configuration: {replicaCount: 3}}]\n  admins:\n",
 				"role/platform-team", "role/other-team", sizeLine, "size: {min: 1, max: 5}\n      taints: [{key: a, value: b, effect: NoSchedule}]",
 				labelsLine, labelsLine + "        more: labels\n" + strings.ReplaceAll(spareGroup, "spare", "extra")[1:],
 			},
@@ -111,6 +111,7 @@ func effectCases() []effectCase {
 		{name: "disk", effect: config.RollsNodes, fields: []string{"NodeGroup.DiskGiB"}, paths: []string{"kubernetes.nodeGroups[0].diskGiB"}, replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80"}, steps: []string{nodeGroups + "update"}},
 		{name: "tags", effect: config.RollsNodes, fields: []string{"Cluster.Tags", "Cluster.Environment"}, paths: []string{"tags", "environment"}, replace: []string{"team: platform", "team: other", "environment: dev", "environment: test"}, steps: []string{nodeGroups + "update"}},
 		{name: "next minor", effect: config.RollsNodes, when: "to the next minor", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.34"), steps: []string{nodeGroups + "update", "aws:eks:Cluster update"}},
+		{name: "next minor, nodes held", effect: config.InPlace, when: "to the next minor, with the nodes held back", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.34\"\n  nodeVersion: \"1.33"), steps: []string{"aws:eks:Cluster update", "aws:eks:Addon update"}},
 		{name: "types", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.InstanceTypes"}, paths: []string{"kubernetes.nodeGroups[0].instanceTypes"}, replace: []string{typesLine + "\n      " + sizeLine, "instanceTypes: [m7i.xlarge]\n      " + sizeLine}, steps: []string{nodeGroups + "replace"}},
 		{name: "capacity", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.Capacity"}, paths: []string{"kubernetes.nodeGroups[0].capacity"}, replace: []string{sizeLine, sizeLine + "\n      capacity: spot"}, steps: []string{nodeGroups + "replace"}},
 		{name: "group's name", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.Name"}, paths: []string{"kubernetes.nodeGroups[0]", "kubernetes.nodeGroups"}, replace: []string{"- name: system\n", "- name: other\n"}, steps: []string{nodeGroups + "create", nodeGroups + "delete"}},
@@ -130,6 +131,7 @@ func effectCases() []effectCase {
 		{name: "encryption off", effect: config.NeedsRebuild, when: "turned off", fields: []string{"SecretsEncryption.Enabled"}, paths: []string{"kubernetes.secretsEncryption.enabled"}, replace: []string{"  admins:\n", "  secretsEncryption: {enabled: false}\n  admins:\n"}},
 		{name: "another key", effect: config.NeedsRebuild, when: "on a cluster that is encrypted", fields: []string{"SecretsEncryption.KeyARN"}, paths: []string{"kubernetes.secretsEncryption.keyArn"}, replace: []string{"  admins:\n", "  secretsEncryption: " + anyKey + "\n  admins:\n"}},
 		{name: "two minors", effect: config.Impossible, when: "by more than one minor", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.35")},
+		{name: "nodes back", effect: config.Impossible, when: "to an older one", fields: []string{"Kubernetes.NodeVersion"}, paths: []string{"kubernetes.nodeVersion"}, replace: version("1.33\"\n  nodeVersion: \"1.32")},
 		{name: "back", effect: config.Impossible, when: "to an older one", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.32")},
 	}
 }
@@ -180,9 +182,11 @@ func TestEffectsHaveCases(t *testing.T) {
 }
 
 // onlyUnitTested are the effects that would need clusters of their own in the lab:
-// encryption that is turned on later, a block without room, previewers that go.
+// encryption that is turned on later, a block without room, previewers that go. TestUpgrade
+// has nodes that follow, and a rollback.
 func onlyUnitTested(field string, declared config.Case) bool {
-	return declared.When == "one too many for the block" ||
+	return declared.When == "one too many for the block" || declared.When == "to the one before, by a rollback" ||
+		field == "Kubernetes.NodeVersion" && declared.Effect == config.RollsNodes ||
 		strings.HasPrefix(field, "SecretsEncryption.") && declared.Effect == config.InPlace ||
 		field == "Kubernetes.Previewers" && declared.When == "removed"
 }
