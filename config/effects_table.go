@@ -124,7 +124,7 @@ var effects = map[string][]Case{
 		},
 		{
 			When: "to the next minor, with the nodes held back", Effect: InPlace, applies: func(c change) bool { return c.minors() == 1 && c.holdsNodes() },
-			Words: "EKS upgrades the control plane and the managed addons; the node groups stay",
+			Words: "EKS upgrades the control plane; the node groups stay, and addons without a version",
 		},
 		{When: "to the next minor", Effect: RollsNodes, Words: "EKS upgrades the control plane, and then rolls the nodes of every group; addons without a version follow"},
 	},
@@ -134,7 +134,7 @@ var effects = map[string][]Case{
 			Words:  "an up never takes nodes back",
 			Remedy: "take the version back; within seven days of an upgrade, `tombolo upgrade <cluster> --rollback` takes Kubernetes back by one minor",
 		},
-		{Effect: RollsNodes, Words: "EKS rolls the nodes of every group"},
+		{Effect: RollsNodes, Words: "addons without a version follow, and EKS rolls the nodes of every group"},
 	},
 	"Kubernetes.Logs":             inPlace("EKS starts or stops to send log types; the log group stays"),
 	"Kubernetes.LogRetentionDays": inPlace("the retention of the log group changes; a shorter one deletes older logs"),

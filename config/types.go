@@ -8,6 +8,7 @@ package config
 
 import (
 	"cmp"
+
 	"tombolo/config/addon"
 	"tombolo/config/strict"
 )
@@ -143,7 +144,8 @@ type Kubernetes struct {
 	// Version of Kubernetes, major.minor, such as "1.35".
 	Version string `yaml:"version"`
 	// NodeVersion is the version of the node groups while they are behind the control
-	// plane, major.minor. Default: version. Karpenter's nodes follow the control plane.
+	// plane, major.minor; addons without a version are held with them. Default: version.
+	// Karpenter's nodes follow the control plane.
 	NodeVersion string `yaml:"nodeVersion,omitempty"`
 	// Endpoint of the Kubernetes API.
 	Endpoint Endpoint `yaml:"endpoint,omitempty"`

@@ -23,9 +23,10 @@ type Phase string
 
 // The phases, in the order of an upgrade.
 const (
-	// ControlPlane goes first, and the managed addons with it.
+	// ControlPlane goes first.
 	ControlPlane Phase = "control plane"
-	// NodeGroups follow: EKS replaces their nodes, each drained before.
+	// NodeGroups follow, with the managed addons that their nodes need before them: EKS
+	// replaces the nodes, each drained before.
 	NodeGroups Phase = "node groups"
 	// Karpenter replaces its own nodes, as its node pools allow.
 	Karpenter Phase = "Karpenter's nodes"
@@ -45,8 +46,8 @@ type Step struct {
 // String is the step in words.
 func (s Step) String() string {
 	what := string(s.Phase)
-	if s.Phase == ControlPlane {
-		what = "control plane and managed addons"
+	if s.Phase == NodeGroups {
+		what = "managed addons and node groups"
 	}
 	return what + " to " + s.To
 }

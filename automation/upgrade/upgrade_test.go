@@ -18,17 +18,23 @@ func TestSteps(t *testing.T) {
 		{"nothing to do", Versions{"1.35", "1.35"}, "1.35", false, true, ""},
 		{"one minor", Versions{"1.34", "1.34"}, "1.35", false, false, "control plane 1.34-1.35 (1.35/1.34), node groups 1.34-1.35 (1.35/1.35)"},
 		{
-			"two minors with Karpenter", Versions{"1.33", "1.33"}, "1.35", false, true,
+			"two minors with Karpenter",
+			Versions{"1.33", "1.33"},
+			"1.35", false, true,
 			"control plane 1.33-1.34 (1.34/1.33), node groups 1.33-1.34 (1.34/1.34), Karpenter's nodes 1.33-1.34 (1.34/1.34), " +
 				"control plane 1.34-1.35 (1.35/1.34), node groups 1.34-1.35 (1.35/1.35), Karpenter's nodes 1.34-1.35 (1.35/1.35)",
 		},
 		{"killed between control plane and nodes", Versions{"1.34", "1.33"}, "1.34", false, false, "node groups 1.33-1.34 (1.34/1.34)"},
 		{
-			"nodes far behind", Versions{"1.35", "1.32"}, "1.36", false, false,
+			"nodes far behind",
+			Versions{"1.35", "1.32"},
+			"1.36", false, false,
 			"node groups 1.32-1.35 (1.35/1.35), control plane 1.35-1.36 (1.36/1.35), node groups 1.35-1.36 (1.36/1.36)",
 		},
 		{
-			"held", Versions{"1.33", "1.33"}, "1.35", true, true,
+			"held",
+			Versions{"1.33", "1.33"},
+			"1.35", true, true,
 			"control plane 1.33-1.34 (1.34/1.33), node groups 1.33-1.34 (1.34/1.34), Karpenter's nodes 1.33-1.34 (1.34/1.34), control plane 1.34-1.35 (1.35/1.34)",
 		},
 		{"held already", Versions{"1.35", "1.34"}, "1.35", true, true, ""},

@@ -49,7 +49,9 @@ func (p project) kubelets(t *testing.T, label string) map[string][]string {
 	var list struct {
 		Items []struct {
 			Metadata struct{ Labels map[string]string }
-			Status   struct{ NodeInfo struct{ KubeletVersion string } }
+			Status   struct {
+				NodeInfo struct{ KubeletVersion string }
+			}
 		}
 	}
 	decode(t, p.kubectl(t, "demo", "get", "nodes", "-o", "json"), &list)
@@ -115,6 +117,7 @@ func (p project) upgradeRefused(t *testing.T) {
 func (p project) upgradeHeldAndBack(t *testing.T) {
 	p.must(t, "upgrade", "demo", "--to", "1.34", "--hold-nodes", "--yes")
 	p.kubernetes(t, "1.34", "1.33")
+	assert.Check(t, strings.HasPrefix(p.addonVersions(t)["kube-proxy"], "v1.33."), "addons are held too")
 	p.quiet(t)
 	p.must(t, "upgrade", "demo", "--rollback", "--yes")
 	p.kubernetes(t, "1.33", "1.33")
@@ -125,11 +128,11 @@ func (p project) nodeOfKarpenter(t *testing.T) {
 	p.write(t, "burst.yaml", upgradedPod)
 	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "burst.yaml"))
 	eventually(t, 2*time.Minute, func() string {
-		if pools := p.kubelets(t, ofPools); slices.Equal(pools["default"], []string{"1.33"}) {
+		pools := p.kubelets(t, ofPools)
+		if slices.Equal(pools["default"], []string{"1.33"}) {
 			return ""
-		} else {
-			return fmt.Sprintf("the nodes of pools are %v", pools)
 		}
+		return fmt.Sprintf("the nodes of pools are %v", pools)
 	})
 }
 
@@ -153,7 +156,7 @@ func (p project) upgradeKilled(t *testing.T) {
 	if o.code != 0 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
-	for _, want := range []string{"control plane and managed addons to 1.35, in", "node groups to 1.34, in", "node groups to 1.35, in", "Karpenter's nodes to 1.35, in"} {
+	for _, want := range []string{"control plane to 1.35, in", "node groups to 1.34, in", "node groups to 1.35, in", "Karpenter's nodes to 1.35, in"} {
 		assert.Check(t, is.Contains(o.stderr, want))
 	}
 	p.kubernetes(t, "1.35", "1.35")

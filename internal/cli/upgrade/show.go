@@ -45,8 +45,8 @@ func (o *Options) showPlan(p automation.UpgradePlan) error {
 	var rows [][]string
 	for i, s := range p.Steps {
 		what := string(s.Phase)
-		if s.Phase == upgrade.ControlPlane {
-			what += ", managed addons"
+		if s.Phase == upgrade.NodeGroups {
+			what = "managed addons, " + what
 		}
 		rows = append(rows, []string{fmt.Sprint(i + 1), s.From + " -> " + s.To, what, inFile(s.File)})
 	}

@@ -57,7 +57,7 @@ func NewCmdUpgrade(f *factory.Factory, runF func(context.Context, *Options) erro
 		Short: "Upgrade the Kubernetes of a cluster, one minor version after another",
 		Long: strings.TrimSpace(`
 Upgrade Kubernetes to a version, as many minor versions as it takes. For each of
-them the control plane and the managed addons go first, then the node groups, then
+them the control plane goes first, then the managed addons and the node groups, then
 Karpenter's nodes. After each step the command waits until the nodes have the
 version, and everything that Git declares is ready.
 
@@ -68,7 +68,7 @@ among the insights; --accept sets these aside.
 Each step is written into the cluster file before it begins. If something stops the
 command, run it again: it goes on from there. Commit the file when it is done.
 
-With --hold-nodes, the nodes stay behind the last control plane. As long as no node
+With --hold-nodes, nodes and addons stay behind the last control plane. As long as no node
 is newer, and for seven days, EKS takes the control plane back: --rollback does
 that, the node groups first. Without --hold-nodes, run again, the nodes follow.`),
 		Example: strings.TrimSpace(`

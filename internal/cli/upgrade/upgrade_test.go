@@ -85,9 +85,9 @@ func run(t *testing.T, d *driver, format render.Format, answer string, args ...s
 }
 
 const shown = `► demo: asking what Kubernetes it has, and what is in the way
-step   Kubernetes     what                            in the file
-1      1.34 -> 1.35   control plane, managed addons   version 1.35, nodeVersion 1.34
-2      1.34 -> 1.35   node groups                     version 1.35
+step   Kubernetes     what                          in the file
+1      1.34 -> 1.35   control plane                 version 1.35, nodeVersion 1.34
+2      1.34 -> 1.35   managed addons, node groups   version 1.35
 ✗ AWS: addons: WARNING: old
     Update them.
 ✔ AWS insights: 1 of 2 pass
@@ -98,12 +98,12 @@ func TestUpgrade(t *testing.T) {
 	got := run(t, d, render.Text, "y", "demo", "--to", "1.35", "--accept", "insights,pinned-addons")
 	assert.NilError(t, got.err)
 	assert.DeepEqual(t, d.got.Accept, []upgrade.Risk{upgrade.BadInsights, upgrade.PinnedAddons})
-	assert.Equal(t, got.errOut, shown+`Upgrade demo from 1.34 to 1.35 in these steps? [y/N] ► demo: step 1 of 2: control plane and managed addons to 1.35
+	assert.Equal(t, got.errOut, shown+`Upgrade demo from 1.34 to 1.35 in these steps? [y/N] ► demo: step 1 of 2: control plane to 1.35
 ✔ AWS insights: 1 of 1 pass
-✔ demo: step 1 of 2: control plane and managed addons to 1.35, in 1m0s
-► demo: step 2 of 2: node groups to 1.35
+✔ demo: step 1 of 2: control plane to 1.35, in 1m0s
+► demo: step 2 of 2: managed addons and node groups to 1.35
 ✔ AWS insights: 1 of 1 pass
-✔ demo: step 2 of 2: node groups to 1.35, in 1m0s
+✔ demo: step 2 of 2: managed addons and node groups to 1.35, in 1m0s
 ✔ demo: the control plane has 1.35, and the node groups 1.35
   Commit clusters/demo.yaml: it says so now.
 `)

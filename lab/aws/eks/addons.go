@@ -17,8 +17,10 @@ import (
 // AddonType is the type of EKS addons.
 const AddonType = "aws:eks/addon:Addon"
 
-// addon is an EKS addon. Versions are given newest first; for kube-proxy the
-// first two numbers are those of Kubernetes.
+// addon is an EKS addon. Versions are given newest first; for kube-proxy the first two
+// numbers are those of Kubernetes, or of one of the three minor versions before: on EKS it
+// has the skew policy of Kubernetes.
+// https://docs.aws.amazon.com/eks/latest/userguide/managing-kube-proxy.html
 type addon struct {
 	versions []string
 	// bounds of versions that EKS does not offer for every Kubernetes, by version.
@@ -43,7 +45,8 @@ func (b bounds) include(kubernetes string) bool {
 // https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
 //
 // What differs by Kubernetes is from AWS's tables of the newest version for each. That of
-// CoreDNS has v1.11 up to 1.32, v1.12 from 1.33 on, and later v1.13. That of the VPC CNI
+// CoreDNS has v1.11 up to 1.32, v1.12 from 1.33 on, and later v1.13; what a cluster has stays
+// offered when Kubernetes goes on. That of the VPC CNI
 // had v1.19.0 up to 1.31 and v1.19.2 for 1.32, and later v1.20.1 for all up to 1.33: these
 // are the defaults here. AWS's tables do not say which version is the default.
 // https://docs.aws.amazon.com/eks/latest/userguide/managing-coredns.html
@@ -60,7 +63,6 @@ var addons = map[string]addon{
 		},
 		bounds: map[string]bounds{
 			"v1.13.2-eksbuild.4": {from: "1.35"}, "v1.12.4-eksbuild.1": {from: "1.33"}, "v1.12.3-eksbuild.1": {from: "1.33"}, "v1.12.2-eksbuild.4": {from: "1.33"},
-			"v1.11.4-eksbuild.24": {to: "1.32"}, "v1.11.4-eksbuild.22": {to: "1.32"}, "v1.11.4-eksbuild.14": {to: "1.32"},
 		},
 		pods: true,
 	},
@@ -85,10 +87,13 @@ func addonVersions(name, kubernetes string) []string {
 		if !addons[name].bounds[v].include(kubernetes) {
 			continue
 		}
-		if strings.Contains(v, "%s") {
-			v = fmt.Sprintf(v, kubernetes)
+		if !strings.Contains(v, "%s") {
+			out = append(out, v)
+			continue
 		}
-		out = append(out, v)
+		for i := index(kubernetes); i >= max(0, index(kubernetes)-kubeletSkew); i-- {
+			out = append(out, fmt.Sprintf(v, KubernetesVersions[i]))
+		}
 	}
 	return out
 }
@@ -101,6 +106,9 @@ func defaultVersion(name, kubernetes string) string {
 		return v
 	}
 	versions := addonVersions(name, kubernetes)
+	if name == kubeProxyAddon {
+		return versions[0]
+	}
 	return versions[min(1, len(versions)-1)]
 }
 

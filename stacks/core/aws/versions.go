@@ -17,24 +17,28 @@ import (
 // https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html). It is here and
 // not in the component because the state tells what a live addon has, as with node groups.
 //
+// While nodes are held behind the control plane, the addons are held with them: then EKS
+// can take the control plane back, and finds none that is too new for it.
+//
 // An addon may get several minor versions newer at once. For vpc-cni AWS recommends one
 // at a time (https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html), but
 // its page of the update goes to the newest, and the API takes it. A pinned version goes
 // step by step.
 func findAddonVersions(ctx *pulumi.Context, c *config.Cluster, have made, addons []eks.Addon, provider pulumi.InvokeOption) error {
+	kubernetes := c.Kubernetes.Nodes()
 	for i := range addons {
 		a := &addons[i]
 		if a.Version != "" {
 			continue
 		}
 		offered := func(mostRecent bool) (string, error) {
-			return offeredVersion(ctx, a.Name, c.Kubernetes.Version, mostRecent, provider)
+			return offeredVersion(ctx, a.Name, kubernetes, mostRecent, provider)
 		}
 		var err error
 		if a.Version, err = unpinnedVersion(have.addonVersion(c.Name, a.Name), offered); err != nil {
 			return fmt.Errorf("find out the version of addon %s (kubernetes.addons) of cluster %s for Kubernetes %s: %w; "+
 				"check that EKS offers the addon for it in %s, or else take it out of kubernetes.addons or set its version; "+
-				"allow eks:DescribeAddonVersions to the credentials", a.Name, c.Name, c.Kubernetes.Version, err, c.Cloud.Region)
+				"allow eks:DescribeAddonVersions to the credentials", a.Name, c.Name, kubernetes, err, c.Cloud.Region)
 		}
 	}
 	return nil
