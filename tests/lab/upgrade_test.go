@@ -115,11 +115,11 @@ func (p project) upgradeRefused(t *testing.T) {
 }
 
 func (p project) upgradeHeldAndBack(t *testing.T) {
-	p.must(t, "upgrade", "demo", "--to", "1.34", "--hold-nodes", "--yes")
+	p.must(t, "upgrade", "demo", "--to", "1.34", "--hold-nodes", "--no-gate", "--yes")
 	p.kubernetes(t, "1.34", "1.33")
 	assert.Check(t, strings.HasPrefix(p.addonVersions(t)["kube-proxy"], "v1.33."), "addons are held too")
 	p.quiet(t)
-	p.must(t, "upgrade", "demo", "--rollback", "--yes")
+	p.must(t, "upgrade", "demo", "--rollback", "--no-gate", "--yes")
 	p.kubernetes(t, "1.33", "1.33")
 	p.quiet(t)
 }
