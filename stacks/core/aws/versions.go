@@ -6,6 +6,7 @@ import (
 	awseks "github.com/pulumi/pulumi-aws/sdk/v6/go/aws/eks"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"golang.org/x/mod/semver"
+	"golang.org/x/sync/errgroup"
 
 	"tombolo/components/eks"
 	"tombolo/config"
@@ -26,22 +27,25 @@ import (
 // step by step.
 func findAddonVersions(ctx *pulumi.Context, c *config.Cluster, have made, addons []eks.Addon, provider pulumi.InvokeOption) error {
 	kubernetes := c.Kubernetes.Nodes()
+	var lookups errgroup.Group // one after another they would take a second and more
 	for i := range addons {
 		a := &addons[i]
 		if a.Version != "" {
 			continue
 		}
-		offered := func(mostRecent bool) (string, error) {
-			return offeredVersion(ctx, a.Name, kubernetes, mostRecent, provider)
-		}
-		var err error
-		if a.Version, err = unpinnedVersion(have.addonVersion(c.Name, a.Name), offered); err != nil {
-			return fmt.Errorf("find out the version of addon %s (kubernetes.addons) of cluster %s for Kubernetes %s: %w; "+
-				"check that EKS offers the addon for it in %s, or else take it out of kubernetes.addons or set its version; "+
-				"allow eks:DescribeAddonVersions to the credentials", a.Name, c.Name, kubernetes, err, c.Cloud.Region)
-		}
+		lookups.Go(func() (err error) {
+			a.Version, err = unpinnedVersion(have.addonVersion(c.Name, a.Name), func(mostRecent bool) (string, error) {
+				return offeredVersion(ctx, a.Name, kubernetes, mostRecent, provider)
+			})
+			if err != nil {
+				return fmt.Errorf("find out the version of addon %s (kubernetes.addons) of cluster %s for Kubernetes %s: %w; "+
+					"check that EKS offers the addon for it in %s, or else take it out of kubernetes.addons or set its version; "+
+					"allow eks:DescribeAddonVersions to the credentials", a.Name, c.Name, kubernetes, err, c.Cloud.Region)
+			}
+			return nil
+		})
 	}
-	return nil
+	return lookups.Wait()
 }
 
 // unpinnedVersion is AWS's default, or the live version when that is newer, and not newer
