@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,7 +64,7 @@ type UpgradePlan struct {
 // https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
 const (
 	defaultGateTimeout = 10 * time.Minute
-	defaultNodeTimeout = time.Hour
+	DefaultNodeTimeout = time.Hour
 )
 
 // PlanUpgrade finds out what an upgrade would do, and changes nothing. It refuses what
@@ -86,11 +87,11 @@ func (d *Driver) PlanUpgrade(ctx context.Context, c *config.Cluster, o UpgradeOp
 		return p, err
 	}
 	if o.Rollback {
-		if err := d.refuseNewerNodes(ctx, c, p.To); err != nil {
-			return p, err
-		}
+		err = d.refuseNewerNodes(ctx, c, p.To)
+	} else {
+		err = upgrade.Refusals(c, p.Steps, o.Accept).Err()
 	}
-	if err := upgrade.Refusals(c, p.Steps, o.Accept).Err(); err != nil && !o.Rollback {
+	if err != nil {
 		return p, err
 	}
 	if p.beginsWithControlPlane() { // else nodes come first, and change what there is to say
@@ -259,11 +260,7 @@ func (d *Driver) step(ctx context.Context, c *config.Cluster, s upgrade.Step, o 
 	if o.NoGate {
 		return nil
 	}
-	timeout := o.GateTimeout
-	if timeout == 0 {
-		timeout = defaultGateTimeout
-	}
-	_, err := d.Verify(ctx, c, health.Options{Timeout: timeout})
+	_, err := d.Verify(ctx, c, health.Options{Timeout: cmp.Or(o.GateTimeout, defaultGateTimeout)})
 	return err
 }
 
@@ -272,10 +269,7 @@ func (d *Driver) writeVersions(c *config.Cluster, v upgrade.Versions) error {
 	if err := config.SetVersions(c.File, v.ControlPlane, v.Nodes); err != nil {
 		return err
 	}
-	c.Kubernetes.Version, c.Kubernetes.NodeVersion = v.ControlPlane, ""
-	if v.Nodes != v.ControlPlane {
-		c.Kubernetes.NodeVersion = v.Nodes
-	}
+	c.Kubernetes.Version, c.Kubernetes.NodeVersion = v.ControlPlane, v.NodeVersion()
 	return nil
 }
 
@@ -285,10 +279,7 @@ const nodePoll = 2 * time.Second
 // awaitNodes waits until the nodes of a step have its version. An API that does not
 // answer is asked again.
 func (d *Driver) awaitNodes(ctx context.Context, c *config.Cluster, s upgrade.Step, o UpgradeOptions) error {
-	timeout := o.NodeTimeout
-	if timeout == 0 {
-		timeout = defaultNodeTimeout
-	}
+	timeout := cmp.Or(o.NodeTimeout, DefaultNodeTimeout)
 	k, _, err := d.reach(ctx, c)
 	if err != nil {
 		return err

@@ -108,7 +108,7 @@ func (cs Changes) Problems(file *Cluster) strict.Problems {
 	if len(refused) == 0 {
 		return nil
 	}
-	problem := file.places()
+	problem := file.Places()
 	var out strict.Problems
 	for _, c := range refused {
 		message := fmt.Sprintf("cannot change on the live cluster (%s, %s): %s", c.Values(), c.Effect, c.Words)

@@ -19,16 +19,17 @@ import (
 // is strict.Problems when the file is wrong, or its text has a form that cannot be
 // edited: then the file is as it was.
 func SetVersions(path, version, nodes string) error {
-	had, doc, err := load(path)
+	doc := strict.NewDocument(path)
+	content, err := readFile(doc, "cluster file", "name the cluster")
 	if err != nil {
 		return err
+	}
+	var had *Cluster
+	if content != nil {
+		had = parse(doc, content)
 	}
 	if err := doc.Problems().Err(); err != nil {
 		return err
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("read cluster file %s: %w", path, err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -163,14 +164,9 @@ func cannotEdit(doc *strict.Document, path, version, nodes string) error {
 	}}
 }
 
-// ProblemAt is a problem with the value at a path of the cluster's file. The word
-// <cluster> in the remedy becomes the cluster's name.
-func (c *Cluster) ProblemAt(path, message, remedy string) strict.Problem {
-	return c.places()(path, message, remedy)
-}
-
-// places finds the values of the cluster's file, which it reads once.
-func (c *Cluster) places() func(path, message, remedy string) strict.Problem {
+// Places reads the cluster's file, and returns what makes a problem with the value at a
+// path in it. The word <cluster> in a remedy becomes the cluster's name.
+func (c *Cluster) Places() func(path, message, remedy string) strict.Problem {
 	doc := strict.NewDocument(c.File)
 	if _, found, err := load(c.File); err == nil && found != nil {
 		doc = found // what else is wrong with the file was reported when it was loaded

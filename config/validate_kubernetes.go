@@ -40,14 +40,9 @@ func (v *validator) nodeVersion(k Kubernetes) {
 	case behind < 0:
 		v.problem(at, "remove it, or raise kubernetes.version", "is newer than the control plane's %s", k.Version)
 	case behind > oldestNodes:
-		v.problem(at, "use "+minorBefore(k.Version, oldestNodes)+" or newer",
+		v.problem(at, "use "+MovedMinors(k.Version, -oldestNodes)+" or newer",
 			"is more than %d minor versions behind the control plane's %s", oldestNodes, k.Version)
 	}
-}
-
-// minorBefore is the version that is some minors before another, such as 1.34 before 1.35.
-func minorBefore(version string, minors int) string {
-	return fmt.Sprintf("1.%d", minorOf(version)-minors)
 }
 
 func (v *validator) endpointAccess(e Endpoint) {

@@ -30,25 +30,29 @@ func Risks() []Risk { return []Risk{PinnedAddons, UntestedEngine, BadInsights} }
 // Refusals are the risks of taking the cluster through the steps, each with its place in
 // the cluster file, without those that are accepted.
 func Refusals(c *config.Cluster, steps []Step, accepted []Risk) strict.Problems {
+	problem := c.Places()
 	var out strict.Problems
 	if !slices.Contains(accepted, PinnedAddons) && movesControlPlane(steps) {
-		out = append(out, pinned(c)...)
+		out = append(out, pinned(c, problem)...)
 	}
 	if !slices.Contains(accepted, UntestedEngine) {
-		out = append(out, untested(c, steps)...)
+		out = append(out, untested(c, steps, problem)...)
 	}
 	return out.InOrder()
 }
+
+// places makes a problem at its place in the cluster file.
+type places func(path, message, remedy string) strict.Problem
 
 func movesControlPlane(steps []Step) bool {
 	return slices.ContainsFunc(steps, func(s Step) bool { return s.Phase == ControlPlane })
 }
 
-func pinned(c *config.Cluster) strict.Problems {
+func pinned(c *config.Cluster, problem places) strict.Problems {
 	var out strict.Problems
 	for i, a := range c.Kubernetes.Addons {
 		if a.Version != "" {
-			out = append(out, c.ProblemAt(fmt.Sprintf("kubernetes.addons[%d].version", i),
+			out = append(out, problem(fmt.Sprintf("kubernetes.addons[%d].version", i),
 				fmt.Sprintf("keeps %s at %s, whatever the version of Kubernetes", a.Name, a.Version),
 				"remove it, and AWS's default for each version is taken; or look up that it fits all of them, and pass --accept "+string(PinnedAddons)))
 		}
@@ -57,7 +61,7 @@ func pinned(c *config.Cluster) strict.Problems {
 }
 
 // untested names the first version on the way that the engine's release is not tested with.
-func untested(c *config.Cluster, steps []Step) strict.Problems {
+func untested(c *config.Cluster, steps []Step, problem places) strict.Problems {
 	engine, release := string(c.GitOps.Engine), c.GitOps.Distribution.Version
 	for _, s := range steps {
 		if s.Phase != ControlPlane {
@@ -71,7 +75,7 @@ func untested(c *config.Cluster, steps []Step) strict.Problems {
 		if releases := enginefacts.Releases(engine, s.To); len(releases) > 0 {
 			remedy = "upgrade the engine first, to a release of " + wording.Or(releases) + ", or " + remedy
 		}
-		return strict.Problems{c.ProblemAt("gitops.distribution.version",
+		return strict.Problems{problem("gitops.distribution.version",
 			fmt.Sprintf("is tested by upstream with Kubernetes %s, not with %s", wording.And(with), s.To), remedy)}
 	}
 	return nil

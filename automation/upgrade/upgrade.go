@@ -3,12 +3,7 @@
 // judges what it is given, and asks nobody.
 package upgrade
 
-import (
-	"fmt"
-	"strings"
-
-	"tombolo/config"
-)
+import "tombolo/config"
 
 // Versions of Kubernetes that a cluster has, each major.minor.
 type Versions struct {
@@ -16,6 +11,14 @@ type Versions struct {
 	ControlPlane string `json:"controlPlane"`
 	// Nodes is the oldest of the node groups.
 	Nodes string `json:"nodes"`
+}
+
+// NodeVersion is what a cluster file has under that key: "" when the nodes are not behind.
+func (v Versions) NodeVersion() string {
+	if v.Nodes == v.ControlPlane {
+		return ""
+	}
+	return v.Nodes
 }
 
 // Phase is what a step of an upgrade changes.
@@ -68,7 +71,7 @@ func Steps(has Versions, to string, hold, karpenter bool) []Step {
 			}
 		case older(has.ControlPlane, to):
 			from := has.ControlPlane
-			has.ControlPlane = after(from)
+			has.ControlPlane = config.MovedMinors(from, 1)
 			steps = append(steps, Step{ControlPlane, from, has.ControlPlane, has})
 		default:
 			return steps
@@ -79,7 +82,7 @@ func Steps(has Versions, to string, hold, karpenter bool) []Step {
 // Back are the steps that take a cluster back by one minor. A node is never newer than
 // its control plane, so the nodes go first.
 func Back(has Versions) []Step {
-	to := before(has.ControlPlane)
+	to := config.MovedMinors(has.ControlPlane, -1)
 	var steps []Step
 	if from := has.Nodes; older(to, from) {
 		has.Nodes = to
@@ -92,12 +95,3 @@ func Back(has Versions) []Step {
 
 // older says that a version is older than another.
 func older(a, b string) bool { return config.CompareMinors(a, b) < 0 }
-
-func after(version string) string  { return moved(version, 1) }
-func before(version string) string { return moved(version, -1) }
-
-// moved is a version some minors later.
-func moved(version string, minors int) string {
-	major, _, _ := strings.Cut(version, ".")
-	return fmt.Sprintf("%s.%d", major, config.CompareMinors(version, major+".0")+minors)
-}

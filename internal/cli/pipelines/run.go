@@ -65,11 +65,11 @@ func (o *Options) ask(ctx context.Context, driver Driver, progress *render.Progr
 	progress.Interlude(func() {
 		o.plans(o.Streams.ErrOut, o.Streams.ErrIsTerminal(), o.Streams.ErrWidth(), result.Plans(progress, r))
 	})
-	answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Change %s as planned? [y/N]", a.Name))
+	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", a.Name))
 	if err != nil {
 		return false, err
 	}
-	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+	if !yes {
 		return false, &fault.Error{Class: fault.Declined, Problem: a.Name + " was not changed"}
 	}
 	return true, nil

@@ -169,6 +169,14 @@ func (s *Streams) Ask(ctx context.Context, question string) (string, error) {
 	}
 }
 
+// Confirm asks a question that has yes or no for an answer, and returns whether it is yes.
+// What is not understood is no. It fails as Ask does.
+func (s *Streams) Confirm(ctx context.Context, question string) (bool, error) {
+	answer, err := s.Ask(ctx, question+" [y/N]")
+	answer = strings.ToLower(answer)
+	return answer == "y" || answer == "yes", err
+}
+
 // await begins to read a line, unless an earlier question, which was
 // interrupted, has begun already.
 func (s *Streams) await() {

@@ -155,11 +155,11 @@ func (o *Options) one(ctx context.Context, driver Driver, c *config.Cluster) err
 // remove removes a lock. It asks first, but not about a lock that will be refused.
 func (o *Options) remove(ctx context.Context, driver Driver, l backend.Lock) error {
 	if !o.Yes && (o.OwnerIsGone || l.State == backend.OwnerGone) {
-		answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Remove the lock of %s? [y/N]", l.Stack))
+		yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Remove the lock of %s?", l.Stack))
 		if err != nil {
 			return err
 		}
-		if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		if !yes {
 			return &fault.Error{Class: fault.Declined, Problem: fmt.Sprintf("%s stays locked", l.Stack)}
 		}
 	}

@@ -3,7 +3,6 @@ package up
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"tombolo/automation"
@@ -39,11 +38,11 @@ func (o *Options) ask(ctx context.Context, s *fleet.Session[Driver], all []*conf
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	answer, err := o.Streams.Ask(ctx, fmt.Sprintf("Change %s as planned? [y/N]", fleet.Names(wanted)))
+	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("Change %s as planned?", fleet.Names(wanted)))
 	if err != nil {
 		return nil, err
 	}
-	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+	if !yes {
 		return nil, &fault.Error{Class: fault.Declined, Problem: left(wanted)}
 	}
 	return wanted, nil

@@ -60,8 +60,8 @@ func (o *Options) showPlan(p automation.UpgradePlan) error {
 // inFile is what the cluster file says at a step.
 func inFile(v upgrade.Versions) string {
 	text := "version " + v.ControlPlane
-	if v.Nodes != v.ControlPlane {
-		text += ", nodeVersion " + v.Nodes
+	if nodes := v.NodeVersion(); nodes != "" {
+		text += ", nodeVersion " + nodes
 	}
 	return text
 }

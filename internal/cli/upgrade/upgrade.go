@@ -15,6 +15,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/factory"
 	"tombolo/internal/cli/fault"
+	"tombolo/internal/cli/fleet"
 	"tombolo/internal/cli/streams"
 	"tombolo/internal/render"
 )
@@ -95,8 +96,8 @@ that, the node groups first. Without --hold-nodes, run again, the nodes follow.`
 	fs.BoolVar(&opts.DryRun, "dry-run", false, "show the steps and what AWS says of them, and change nothing")
 	fs.BoolVarP(&opts.Yes, "yes", "y", false, "do not ask")
 	fs.BoolVar(&opts.NoGate, "no-gate", false, "do not wait for what Git declares after each step")
-	fs.DurationVar(&opts.GateTimeout, "gate-timeout", 10*time.Minute, "longest wait for what Git declares, after each step")
-	fs.DurationVar(&opts.NodeTimeout, "node-timeout", time.Hour, "longest wait for nodes to have their version, in each step")
+	fs.DurationVar(&opts.GateTimeout, "gate-timeout", fleet.DefaultGateTimeout, "longest wait for what Git declares, after each step")
+	fs.DurationVar(&opts.NodeTimeout, "node-timeout", automation.DefaultNodeTimeout, "longest wait for nodes to have their version, in each step")
 	factory.CompleteFlag(cmd, "accept", risks())
 	return cmd
 }
@@ -203,11 +204,11 @@ func (o *Options) ask(ctx context.Context, c *config.Cluster, plan automation.Up
 	if o.Rollback {
 		what = "Roll back"
 	}
-	answer, err := o.Streams.Ask(ctx, fmt.Sprintf("%s %s from %s to %s in these steps? [y/N]", what, c.Name, plan.Has.ControlPlane, plan.To))
+	yes, err := o.Streams.Confirm(ctx, fmt.Sprintf("%s %s from %s to %s in these steps?", what, c.Name, plan.Has.ControlPlane, plan.To))
 	if err != nil {
 		return err
 	}
-	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+	if !yes {
 		return &fault.Error{Class: fault.Declined, Problem: c.Name + " was not changed"}
 	}
 	return nil

@@ -37,8 +37,8 @@ type addon struct {
 type bounds struct{ from, to string }
 
 func (b bounds) include(kubernetes string) bool {
-	i := slices.Index(KubernetesVersions, kubernetes)
-	return (b.from == "" || i >= slices.Index(KubernetesVersions, b.from)) && (b.to == "" || i <= slices.Index(KubernetesVersions, b.to))
+	i := index(kubernetes)
+	return (b.from == "" || i >= index(b.from)) && (b.to == "" || i <= index(b.to))
 }
 
 // addons of EKS that the stand-in knows. Source:

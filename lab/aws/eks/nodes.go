@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -150,7 +149,7 @@ func checkNodes(c *standin.Call, cluster *standin.Record) error {
 		return err
 	}
 	version := in.Str("version")
-	i, j := slices.Index(KubernetesVersions, version), slices.Index(KubernetesVersions, cluster.Outputs.Str("version"))
+	i, j := index(version), index(cluster.Outputs.Str("version"))
 	if version != "" && (i < 0 || i > j || j-i > 3) {
 		return c.Refusef("InvalidParameterException", "Requested Nodegroup version %s is not valid for cluster version %s", version, cluster.Outputs.Str("version"))
 	}

@@ -2,7 +2,6 @@ package eks
 
 import (
 	"fmt"
-	"slices"
 
 	"tombolo/lab/standin"
 )
@@ -24,7 +23,7 @@ const newest = "1.35"
 
 // runs refuses what EKS offers and the lab's control plane cannot serve.
 func runs(version string) error {
-	if slices.Index(KubernetesVersions, version) <= slices.Index(KubernetesVersions, newest) {
+	if index(version) <= index(newest) {
 		return nil
 	}
 	return fmt.Errorf("the lab has the control plane of Kubernetes %s, and cannot serve %s; use %s or older in the lab", newest, version, newest)
