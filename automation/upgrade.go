@@ -79,7 +79,8 @@ func (d *Driver) PlanUpgrade(ctx context.Context, c *config.Cluster, o UpgradeOp
 	if found == nil || found.Cluster.Kubernetes.Version == "" {
 		return p, &fault.Error{What: c.Name + " is not deployed", Remedy: "deploy it with `tombolo up " + c.Name + "`: a new cluster gets the version in its file"}
 	}
-	p.Has = upgrade.Versions{ControlPlane: found.Cluster.Kubernetes.Version, Nodes: found.Cluster.Kubernetes.Nodes()}
+	version := found.Cluster.Kubernetes.Version
+	p.Has = upgrade.Versions{ControlPlane: version, Nodes: cmp.Or(found.NodeVersion, version)}
 	if err := p.decide(c, o); err != nil {
 		return p, err
 	}

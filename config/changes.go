@@ -23,6 +23,9 @@ type Live struct {
 	// that the cluster's own network has; none of others' networks.
 	ControlPlaneZones []string
 	Subnets           []SubnetPlan
+	// NodeVersion is the oldest version of the node groups, major.minor, whatever the
+	// file says; "" without a group.
+	NodeVersion string
 }
 
 // Change is a key of the cluster file that differs from what the live cluster was made

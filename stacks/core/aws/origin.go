@@ -225,6 +225,7 @@ func (r *reader) nodeVersion() {
 			oldest = v
 		}
 	}
+	r.out.NodeVersion = oldest
 	if oldest == "" {
 		return
 	}

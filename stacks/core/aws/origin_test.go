@@ -97,3 +97,26 @@ func TestLive(t *testing.T) {
 func TestNothingLives(t *testing.T) {
 	assert.Assert(t, Live(fileOf(), asMade()[1:]) == nil)
 }
+
+// TestLiveNodeVersion: the file says how the version of the nodes is compared, and not
+// which they have.
+func TestLiveNodeVersion(t *testing.T) {
+	for _, test := range []struct{ name, version, nodes, want string }{
+		{"the file is as before an upgrade", "1.33", "", ""},
+		{"nodes are to follow", "1.34", "", "1.33"},
+		{"nodes are held", "1.34", "1.33", "1.33"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			made, file := asMade(), fileOf()
+			for _, r := range made {
+				if r.Type == nodeGroupToken {
+					r.Outputs["version"] = "1.33"
+				}
+			}
+			file.Kubernetes.Version, file.Kubernetes.NodeVersion = test.version, test.nodes
+			found := Live(file, made)
+			assert.Equal(t, found.NodeVersion, "1.33")
+			assert.Equal(t, found.Cluster.Kubernetes.NodeVersion, test.want)
+		})
+	}
+}
