@@ -60,8 +60,8 @@ func crowded() plan.Cluster {
 
 // The page forbids all scripts; the test's own is let in.
 const (
-	strict  = `default-src 'none'; `
-	lenient = `default-src 'none'; script-src 'unsafe-inline'; `
+	scriptless = `default-src 'none'; `
+	scripted   = `default-src 'none'; script-src 'unsafe-inline'; `
 )
 
 // TestPageInABrowser opens the page in a real browser, narrow and wide, with a
@@ -82,8 +82,8 @@ func TestPageInABrowser(t *testing.T) {
 	text, err := Page(set)
 	assert.NilError(t, err)
 	page := string(text)
-	assert.Assert(t, strings.Count(page, strict) == 1, "the page's policy is not %q", strict)
-	visited := strings.Replace(browser.Visited(t, page, unfold), strict, lenient, 1)
+	assert.Assert(t, strings.Count(page, scriptless) == 1, "the page's policy is not %q", scriptless)
+	visited := strings.Replace(browser.Visited(t, page, unfold), scriptless, scripted, 1)
 	for _, width := range []int{browser.Narrow, browser.Wide} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			if _, complaints := browser.Open(t, page, width); complaints != "" {
