@@ -54,16 +54,15 @@ func (v *validator) tested(g GitOps) {
 		return
 	}
 	minor := v.c.Kubernetes.Version
-	supported, known := enginefacts.Supports(string(g.Engine), g.Distribution.Version, minor)
-	if supported || !known {
+	gap, untested := enginefacts.Untested(string(g.Engine), g.Distribution.Version, minor)
+	if !untested {
 		return
 	}
-	with, _ := enginefacts.Kubernetes(string(g.Engine), g.Distribution.Version)
 	remedy := "use another kubernetes.version"
-	if releases := enginefacts.Releases(string(g.Engine), minor); len(releases) > 0 {
-		remedy = "use a release of " + wording.Or(releases)
+	if len(gap.Releases) > 0 {
+		remedy = "use a release of " + wording.Or(gap.Releases)
 	}
-	v.warn("gitops.distribution.version", remedy, "is tested by upstream with Kubernetes %s, and the cluster has %s", wording.And(with), minor)
+	v.warn("gitops.distribution.version", remedy, "is tested by upstream with Kubernetes %s, and the cluster has %s", wording.And(gap.Tested), minor)
 }
 
 // required reports keys of gitops that only a spoke may leave out.

@@ -67,16 +67,16 @@ func untested(c *config.Cluster, steps []Step, problem places) strict.Problems {
 		if s.Phase != ControlPlane {
 			continue
 		}
-		if supported, known := enginefacts.Supports(engine, release, s.To); supported || !known {
+		gap, missing := enginefacts.Untested(engine, release, s.To)
+		if !missing {
 			continue
 		}
-		with, _ := enginefacts.Kubernetes(engine, release)
 		remedy := "pass --accept " + string(UntestedEngine)
-		if releases := enginefacts.Releases(engine, s.To); len(releases) > 0 {
-			remedy = "upgrade the engine first, to a release of " + wording.Or(releases) + ", or " + remedy
+		if len(gap.Releases) > 0 {
+			remedy = "upgrade the engine first, to a release of " + wording.Or(gap.Releases) + ", or " + remedy
 		}
 		return strict.Problems{problem("gitops.distribution.version",
-			fmt.Sprintf("is tested by upstream with Kubernetes %s, not with %s", wording.And(with), s.To), remedy)}
+			fmt.Sprintf("is tested by upstream with Kubernetes %s, not with %s", wording.And(gap.Tested), s.To), remedy)}
 	}
 	return nil
 }

@@ -36,29 +36,30 @@ var kubernetes = map[string]map[string][]string{
 	},
 }
 
-// Kubernetes are the minor versions, such as 1.35, that an engine's release is
-// tested with, oldest first. The engine is flux or argocd, its version such as
-// v2.7.5. It is false for a release that the table does not have.
-func Kubernetes(engine, version string) ([]string, bool) {
-	minors, known := kubernetes[engine][semver.MajorMinor(version)]
-	return slices.Clone(minors), known
+// Gap is what there is to know of an engine's release that is not tested with a version
+// of Kubernetes.
+type Gap struct {
+	// Tested are the minor versions of Kubernetes, such as 1.35, that the release is
+	// tested with, oldest first.
+	Tested []string
+	// Releases are the engine's minor versions, such as v2.8, that are tested with the
+	// version of Kubernetes, oldest first.
+	Releases []string
 }
 
-// Supports says whether an engine's release is tested with a minor version of
-// Kubernetes, and whether that is known.
-func Supports(engine, version, minor string) (supported, known bool) {
-	minors, known := Kubernetes(engine, version)
-	return slices.Contains(minors, minor), known
-}
-
-// Releases are the engine's minor versions, such as v2.8, that are tested with a
-// minor version of Kubernetes, oldest first.
-func Releases(engine, minor string) []string {
-	var out []string
+// Untested says what is missing when an engine's release is not tested with a minor
+// version of Kubernetes. It is false when the release is tested with it, and for a release
+// that the table does not have. The engine is flux or argocd, its version such as v2.7.5.
+func Untested(engine, version, minor string) (Gap, bool) {
+	tested, known := kubernetes[engine][semver.MajorMinor(version)]
+	if !known || slices.Contains(tested, minor) {
+		return Gap{}, false
+	}
+	gap := Gap{Tested: slices.Clone(tested)}
 	for _, release := range slices.SortedFunc(maps.Keys(kubernetes[engine]), semver.Compare) {
-		if supported, _ := Supports(engine, release, minor); supported {
-			out = append(out, release)
+		if slices.Contains(kubernetes[engine][release], minor) {
+			gap.Releases = append(gap.Releases, release)
 		}
 	}
-	return out
+	return gap, true
 }
