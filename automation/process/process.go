@@ -108,6 +108,11 @@ func askPS(pid int) (Process, bool) {
 	return parsePS(string(out), time.Now()), true
 }
 
+// wrapped are days that no process runs for. The ps of procps-ng takes the start of a
+// process from an uptime that was read before, as unsigned numbers: for a process that has
+// just started, the difference wraps around.
+const wrapped = 1_000_000
+
 // parsePS reads "ppid etime command…", with etime as [[days-]hours:]minutes:seconds.
 func parsePS(line string, now time.Time) Process {
 	fields := strings.Fields(line)
@@ -133,6 +138,9 @@ func parseElapsed(etime string) (time.Duration, error) {
 	total, err := strconv.Atoi(days)
 	if err != nil {
 		return 0, fmt.Errorf("read elapsed time %q: %w", etime, err)
+	}
+	if total >= wrapped {
+		return 0, nil
 	}
 	parts := strings.Split(clock, ":")
 	for len(parts) < 3 {

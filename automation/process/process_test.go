@@ -42,9 +42,10 @@ func TestParsePS(t *testing.T) {
 		"1 2-03:04:05 pulumi": {
 			Name: "pulumi", Parent: 1, Args: []string{"pulumi"}, Started: now.Add(-51*time.Hour - 4*time.Minute - 5*time.Second),
 		},
-		"1 ? pulumi": {Name: "pulumi", Parent: 1, Args: []string{"pulumi"}},
-		"":           {},
-		"a b c":      {},
+		"1 441077234-00:18:40 pulumi": {Name: "pulumi", Parent: 1, Args: []string{"pulumi"}, Started: now}, // seen with procps-ng 4.0.2
+		"1 ? pulumi":                  {Name: "pulumi", Parent: 1, Args: []string{"pulumi"}},
+		"":                            {},
+		"a b c":                       {},
 	} {
 		if diff := cmp.Diff(want, parsePS(line, now)); diff != "" {
 			t.Errorf("parsePS(%q) (-want +got):\n%s", line, diff)
