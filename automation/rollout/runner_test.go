@@ -143,10 +143,13 @@ func TestRunTogether(t *testing.T) {
 
 func TestRunInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	said := &transcript{}
-	r := Runner{Operation: "up", Parallel: 2, Observer: said, Work: func(ctx context.Context, name string) (Work, error) {
+	both := make(chan struct{})
+	r := Runner{Operation: "up", Parallel: 2, Observer: &transcript{}, Work: func(ctx context.Context, name string) (Work, error) {
 		if name == "a" {
+			<-both // or b might not be started any more
 			cancel()
+		} else {
+			close(both)
 		}
 		<-ctx.Done()
 		if name == "b" {
