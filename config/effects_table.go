@@ -196,6 +196,13 @@ var effects = map[string][]Case{
 	"ManagedAddon.Name":          inPlace("EKS installs the addon of the new name, and deletes that of the old one"),
 	"ManagedAddon.Version":       inPlace("EKS updates the addon in the cluster; one without a version follows AWS's default for the Kubernetes version"),
 	"ManagedAddon.Configuration": inPlace("EKS updates the addon in the cluster"),
+	"ManagedAddon.Identity":      inPlace("the role is made, changed or deleted, and EKS updates the addon, whose pods start anew"),
+
+	"AddonIdentity.RoleARN":        inPlace("EKS updates the addon, whose pods start anew with the other role"),
+	"AddonIdentity.Namespace":      inPlace("the role trusts the service account there"),
+	"AddonIdentity.ServiceAccount": inPlace("the role trusts the other service account"),
+	"AddonIdentity.PolicyARNs":     inPlace("the role gets and loses policies"),
+	"AddonIdentity.Statements":     inPlace("the policy of the role changes"),
 
 	"Namespace.Name":        inPlace("the namespace of the new name is made, and that of the old one is deleted with everything in it"),
 	"Namespace.Labels":      inPlace("the labels of the namespace change"),

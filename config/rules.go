@@ -14,6 +14,7 @@ var (
 	subdomain  = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 	instance   = regexp.MustCompile(`^([a-z]+[0-9]+[a-z0-9-]*|u-[a-z0-9]+)\.(nano|micro|small|medium|large|[0-9]*xlarge|metal(-[0-9]+xl)?)$`)
 	principal  = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):(role|user)/[A-Za-z0-9+=,.@_/-]+$`)
+	role       = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):role/[A-Za-z0-9+=,.@_/-]+$`)
 	policy     = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::(aws|[0-9]{12}):policy/[A-Za-z0-9+=,.@_/-]+$`)
 	kmsKey     = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):kms:([a-z0-9-]+):([0-9]{12}):key/[A-Za-z0-9-]+$`)
 	action     = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9*?]+$|^\*$|^\*:\*$`)
@@ -133,6 +134,16 @@ var rules = map[string]strict.Rule{
 	"ManagedAddon.Version": {
 		What: "the version of an EKS addon", Example: "v1.20.1-eksbuild.1",
 		Pattern: regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+$`),
+	},
+	"AddonIdentity.RoleARN": {
+		What: "the ARN of an IAM role", Pattern: role,
+		Example: "arn:aws:iam::111122223333:role/ebs-csi",
+	},
+	"AddonIdentity.Namespace":      label("kube-system"),
+	"AddonIdentity.ServiceAccount": {What: "the name of a service account", Example: "ebs-csi-controller-sa", Pattern: subdomain, MaxLength: 253},
+	"AddonIdentity.PolicyARNs": {
+		What: "the ARN of an IAM policy", Noun: "policy", Pattern: policy,
+		Example: "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy",
 	},
 	"Namespace.Name":    label("monitoring"),
 	"Service.Name":      label("external-dns"),

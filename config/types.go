@@ -289,6 +289,28 @@ type ManagedAddon struct {
 	Version string `yaml:"version,omitempty"`
 	// Configuration of the addon, by the addon's own schema.
 	Configuration map[string]any `yaml:"configuration,omitempty"`
+	// Identity is the IAM role of the addon's service account. Default: none, but
+	// for vpc-cni, which always has one of its own.
+	Identity *AddonIdentity `yaml:"identity,omitempty"`
+}
+
+// AddonIdentity is the IAM role of a managed addon: an existing one, or one that
+// core makes, which only the addon's service account may assume.
+type AddonIdentity struct {
+	// RoleARN of an existing role; it goes with no other key. Its trust policy is
+	// its owner's business. Default: core makes a role.
+	RoleARN string `yaml:"roleArn,omitempty"`
+	// Namespace of the service account. Default: kube-system, or what AWS says
+	// for the addon.
+	Namespace string `yaml:"namespace,omitempty"`
+	// ServiceAccount that assumes the role. Default: what AWS says for the addon;
+	// required for one that Tombolo does not know.
+	ServiceAccount string `yaml:"serviceAccount,omitempty"`
+	// PolicyARNs of managed policies to attach. Default: those that AWS recommends
+	// for the addon, without Statements.
+	PolicyARNs []string `yaml:"policyArns,omitempty"`
+	// Statements of the role's own policy.
+	Statements []Statement `yaml:"statements,omitempty"`
 }
 
 // Namespace that bootstrap creates. GitOps may add to its metadata.

@@ -160,5 +160,8 @@ func (v *validator) managedAddons(addons []ManagedAddon) {
 	unique(v, list, "name", addons, func(a ManagedAddon) string { return a.Name }, "give each addon once")
 	for i, a := range addons {
 		v.misspelt(list.Index(i).Field("name"), "an EKS addon that Tombolo knows", a.Name, awsfacts.Addons)
+		if a.Identity != nil {
+			v.addonIdentity(list.Index(i), a)
+		}
 	}
 }

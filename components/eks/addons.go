@@ -68,14 +68,42 @@ func (b *builder) addon(a Addon, opts ...pulumi.ResourceOption) (*awseks.Addon, 
 		}
 		args.ConfigurationValues = pulumi.String(string(values))
 	}
-	if a.Name == cniAddon {
+	arn, err := b.addonRole(a)
+	if err != nil {
+		return nil, err
+	}
+	args.ServiceAccountRoleArn = arn
+	return awseks.NewAddon(b.ctx, b.name+"-addon-"+a.Name, args, append(opts, b.parent)...)
+}
+
+// addonRole is the ARN of the addon's role; nil for an addon without one.
+func (b *builder) addonRole(a Addon) (pulumi.StringPtrInput, error) {
+	switch {
+	case a.Role != nil && a.Role.ARN != "":
+		return pulumi.String(a.Role.ARN), nil
+	case a.Role != nil:
+		role, err := identity.NewRole(b.ctx, b.name+"-eks-"+a.Name, &identity.RoleArgs{
+			RoleName:        a.Role.Name,
+			Mode:            identity.IRSA,
+			Namespace:       a.Role.Namespace,
+			ServiceAccount:  a.Role.ServiceAccount,
+			PolicyARNs:      a.Role.PolicyARNs,
+			Statements:      a.Role.Statements,
+			OIDCProviderARN: b.oidc.Arn,
+			OIDCIssuer:      b.issuer(),
+		}, b.parent)
+		if err != nil {
+			return nil, err
+		}
+		return role.ARN, nil
+	case a.Name == cniAddon:
 		role, err := b.cniRole()
 		if err != nil {
 			return nil, err
 		}
-		args.ServiceAccountRoleArn = role.ARN
+		return role.ARN, nil
 	}
-	return awseks.NewAddon(b.ctx, b.name+"-addon-"+a.Name, args, append(opts, b.parent)...)
+	return nil, nil
 }
 
 // cniRole keeps the right to change network interfaces with the CNI's service

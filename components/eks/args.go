@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/identity"
 )
 
 // ClusterArgs are the arguments of a Cluster.
@@ -146,6 +148,22 @@ type Addon struct {
 	Version string
 	// Configuration by the addon's own schema; nil for none.
 	Configuration map[string]any
+	// Role of the addon's service account; nil for none, and for the CNI one that is
+	// made.
+	Role *AddonRole
+}
+
+// AddonRole is the IAM role of an addon's service account: an existing one by ARN, or
+// one that is made of all the rest.
+type AddonRole struct {
+	ARN string
+	// Name in IAM, at most 64 characters.
+	Name string
+	// Namespace and ServiceAccount that may assume the role.
+	Namespace, ServiceAccount string
+	// PolicyARNs of managed policies, and Statements of its own.
+	PolicyARNs []string
+	Statements []identity.Statement
 }
 
 // The kinds of support. Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_UpgradePolicyRequest.html

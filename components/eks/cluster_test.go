@@ -10,6 +10,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/components/identity"
 	"tombolo/components/recorder"
 )
 
@@ -306,6 +307,34 @@ func TestCNIPolicyIsWithTheServiceAccount(t *testing.T) {
 	if got := policies(r, "demo-node-"); !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, "CNI") }) {
 		t.Errorf("without the addon, nodes have %v", got)
 	}
+}
+
+func TestAddonRole(t *testing.T) {
+	r := built(t, func(a *ClusterArgs) {
+		a.Addons = []Addon{
+			{Name: "vpc-cni", Role: &AddonRole{ARN: "arn:aws:iam::111122223333:role/cni"}},
+			{Name: "coredns"},
+			{Name: "aws-ebs-csi-driver", Role: &AddonRole{
+				Name: "demo-eks-aws-ebs-csi-driver", Namespace: "kube-system", ServiceAccount: "ebs-csi-controller-sa",
+				PolicyARNs: []string{"arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"},
+				Statements: []identity.Statement{{Actions: []string{"kms:CreateGrant"}, Resources: []string{"arn:aws:kms:eu-central-1:111122223333:key/1"}}},
+			}},
+		}
+	})
+	role := func(addon string) string {
+		made, _ := r.Named("aws:eks/addon:Addon", "demo-addon-"+addon)
+		return made.String("serviceAccountRoleArn")
+	}
+	assert.Equal(t, role("vpc-cni"), "arn:aws:iam::111122223333:role/cni")
+	assert.Equal(t, role("coredns"), "")
+	made, _ := r.Named("aws:iam/role:Role", "demo-eks-aws-ebs-csi-driver-role")
+	assert.Equal(t, made.String("name"), "demo-eks-aws-ebs-csi-driver")
+	assert.Check(t, is.Contains(made.String("assumeRolePolicy"), `"system:serviceaccount:kube-system:ebs-csi-controller-sa"`))
+	assert.Check(t, is.Contains(role("aws-ebs-csi-driver"), "demo-eks-aws-ebs-csi-driver"))
+	attached, _ := r.Named("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "demo-eks-aws-ebs-csi-driver-AmazonEBSCSIDriverPolicy")
+	assert.Equal(t, attached.String("policyArn"), "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy")
+	_, own := r.Named("aws:iam/role:Role", "demo-cni-role")
+	assert.Check(t, !own, "the CNI was given a role, and has another one")
 }
 
 func TestAddonsAndAccess(t *testing.T) {

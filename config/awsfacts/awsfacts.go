@@ -71,6 +71,27 @@ var Addons = []string{
 	"prometheus-node-exporter", "snapshot-controller", "vpc-cni",
 }
 
+// AddonIdentity is the service account by which an EKS addon calls AWS.
+type AddonIdentity struct {
+	// Namespace and ServiceAccount of the addon's pods.
+	Namespace, ServiceAccount string
+	// Policies of AWS's own that it recommends, as they follow policy/ in their
+	// ARNs. None where the policy depends on what the cluster is for.
+	Policies []string
+}
+
+// AddonIdentities are the EKS addons that need rights in AWS, by name. The table is
+// not complete: of other addons, the service account has to be named.
+// Source: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
+// and the pages that it names for each addon.
+var AddonIdentities = map[string]AddonIdentity{
+	"amazon-cloudwatch-observability": {"amazon-cloudwatch", "cloudwatch-agent", []string{"CloudWatchAgentServerPolicy", "AWSXrayWriteOnlyAccess"}},
+	"aws-ebs-csi-driver":              {"kube-system", "ebs-csi-controller-sa", []string{"service-role/AmazonEBSCSIDriverPolicy"}},
+	"aws-efs-csi-driver":              {"kube-system", "efs-csi-controller-sa", []string{"service-role/AmazonEFSCSIDriverPolicy"}},
+	"aws-fsx-csi-driver":              {"kube-system", "fsx-csi-controller-sa", []string{"AmazonFSxFullAccess"}},
+	"aws-mountpoint-s3-csi-driver":    {"kube-system", "s3-csi-driver-sa", nil},
+}
+
 // Endpoints are the services most clusters reach through VPC endpoints.
 // Others may be named: the list is there to recognise misspelt ones.
 var Endpoints = []string{

@@ -43,7 +43,9 @@ var noCloud = map[string]string{
 	"ExistingNetwork.VPC": "unit test of config", "ExistingNetwork.PrivateSubnets": "unit test of config", "ExistingNetwork.PublicSubnets": "unit test of config",
 	"Principal.Name": "another name is another entry: see Kubernetes.Admins", "ManagedAddon.Name": "see Kubernetes.Addons",
 	"Taint.Key": "see NodeGroup.Taints", "Taint.Value": "see NodeGroup.Taints", "Taint.Effect": "see NodeGroup.Taints",
-	"Cluster.Addons": "addons have lab tests of their own",
+	"Cluster.Addons":          "addons have lab tests of their own",
+	"AddonIdentity.Namespace": "in the role: see ManagedAddon.Identity", "AddonIdentity.ServiceAccount": "in the role: see ManagedAddon.Identity",
+	"AddonIdentity.PolicyARNs": "in the role: see ManagedAddon.Identity", "AddonIdentity.Statements": "in the role: see ManagedAddon.Identity",
 }
 
 // ofBootstrap says that a field is bootstrap's: no change of it reaches the cloud but by
@@ -98,6 +100,11 @@ func effectCases() []effectCase {
 		{
 			name: "endpoint", effect: config.InPlace, fields: []string{"Endpoint.Public"}, paths: []string{"kubernetes.endpoint.public"},
 			replace: []string{"    public: true\n    allowedCidrs: [203.0.113.0/24]\n", "    public: false\n"}, steps: []string{"aws:eks:Cluster update"},
+		},
+		{
+			name: "addon's role", effect: config.InPlace, fields: []string{"ManagedAddon.Identity", "AddonIdentity.RoleARN"}, paths: []string{"kubernetes.addons[0].identity"},
+			replace: []string{"  admins:\n", "  addons: [{name: vpc-cni, identity: {roleArn: \"arn:aws:iam::111122223333:role/cni\"}}, {name: kube-proxy}, {name: coredns}, {name: eks-pod-identity-agent}]\n  admins:\n"},
+			steps:   []string{"aws:eks:Addon update", "aws:iam:Role delete"},
 		},
 		{
 			name: "no NAT", effect: config.InPlace, fields: []string{"Network.NAT"}, when: "to none", paths: []string{"network.nat"},
@@ -299,7 +306,7 @@ func (p project) refusedForAll(t *testing.T, file, text string) {
 func (p project) appliesChanges(t *testing.T, file, text string) {
 	t.Helper()
 	for _, c := range []effectCase{
-		{replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80", "team: platform", "team: other", "  admins:\n", "  logs: [api]\n  admins:\n"}},
+		{replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80", "team: platform", "team: other", "  admins:\n", "  logs: [api]\n  addons: [{name: vpc-cni}, {name: kube-proxy}, {name: coredns}, {name: eks-pod-identity-agent}, {name: aws-ebs-csi-driver, identity: {}}]\n  admins:\n"}},
 		{replace: []string{"diskGiB: 80", "diskGiB: 80\n      capacity: spot"}},
 	} {
 		c.changeFile(t, p, file, text)

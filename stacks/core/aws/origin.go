@@ -262,9 +262,9 @@ func taintEffect(eks string) config.TaintEffect {
 
 // addons reads EKS's addons. The version of one that the file does not pin is AWS's.
 func (r *reader) addons() {
-	pinned := map[string]bool{}
+	pinned, identities := map[string]bool{}, map[string]*config.AddonIdentity{}
 	for _, a := range r.file.Kubernetes.Addons {
-		pinned[a.Name] = a.Version != ""
+		pinned[a.Name], identities[a.Name] = a.Version != "", a.Identity
 	}
 	for _, a := range r.had.OfType(managedAddonToken) {
 		addon := config.ManagedAddon{Name: a.Outputs.Text("addonName")}
@@ -274,7 +274,23 @@ func (r *reader) addons() {
 		if text := a.Outputs.Text("configurationValues"); text != "" && json.Unmarshal([]byte(text), &addon.Configuration) != nil {
 			continue // no addon of ours
 		}
+		addon.Identity = r.addonIdentity(addon.Name, a.Outputs.Text("serviceAccountRoleArn"), identities[addon.Name])
 		r.out.Cluster.Kubernetes.Addons = append(r.out.Cluster.Kubernetes.Addons, addon)
 	}
-	r.knows("Kubernetes.Addons", "ManagedAddon.Version", "ManagedAddon.Configuration")
+	r.knows("Kubernetes.Addons", "ManagedAddon.Version", "ManagedAddon.Configuration", "ManagedAddon.Identity", "AddonIdentity.RoleARN")
+}
+
+// addonIdentity is the identity of an addon with a role, which is ours by its name. What
+// ours may do is not compared: it is as the file says, where the file has us make it.
+func (r *reader) addonIdentity(addon, role string, inFile *config.AddonIdentity) *config.AddonIdentity {
+	switch role[strings.LastIndex(role, "/")+1:] {
+	case "", r.file.Name + "-cni":
+		return nil
+	case config.ManagedAddonRoleName(r.file.Name, addon):
+		if inFile != nil && inFile.RoleARN == "" {
+			return inFile
+		}
+		return &config.AddonIdentity{}
+	}
+	return &config.AddonIdentity{RoleARN: role}
 }

@@ -40,6 +40,9 @@ func asMade() live.Resources {
 			"labels": map[string]any{"a": "b"}, "taints": []any{map[string]any{"key": "k", "value": "v", "effect": "NO_EXECUTE"}},
 		}),
 		resource(managedAddonToken, "demo-addon-coredns", map[string]any{"addonName": "coredns", "addonVersion": "v1", "configurationValues": `{"replicaCount": 3}`}),
+		resource(managedAddonToken, "demo-addon-vpc-cni", map[string]any{"addonName": "vpc-cni", "serviceAccountRoleArn": "arn:aws:iam::111122223333:role/demo-cni"}),
+		resource(managedAddonToken, "demo-addon-aws-ebs-csi-driver", map[string]any{"addonName": "aws-ebs-csi-driver", "serviceAccountRoleArn": "arn:aws:iam::111122223333:role/demo-eks-aws-ebs-csi-driver"}),
+		resource(managedAddonToken, "demo-addon-adot", map[string]any{"addonName": "adot", "serviceAccountRoleArn": "arn:aws:iam::111122223333:role/team/adot"}),
 	}
 }
 
@@ -58,7 +61,12 @@ func fileOf() *config.Cluster {
 				Name: "system", InstanceTypes: []string{"m7i.large"}, Capacity: config.Spot, DiskGiB: 50, Size: config.Size{Min: &two, Max: &four},
 				Labels: map[string]string{"a": "b"}, Taints: []config.Taint{{Key: "k", Value: "v", Effect: config.NoExecute}},
 			}},
-			Addons: []config.ManagedAddon{{Name: "coredns", Configuration: map[string]any{"replicaCount": 3}}},
+			Addons: []config.ManagedAddon{
+				{Name: "coredns", Configuration: map[string]any{"replicaCount": 3}},
+				{Name: "vpc-cni"},
+				{Name: "aws-ebs-csi-driver", Identity: &config.AddonIdentity{PolicyARNs: []string{"arn:aws:iam::aws:policy/AmazonEBSCSIDriverEKSClusterScopedPolicy"}}},
+				{Name: "adot", Identity: &config.AddonIdentity{RoleARN: "arn:aws:iam::111122223333:role/team/adot"}},
+			},
 		},
 	}
 }
@@ -80,9 +88,19 @@ func TestLive(t *testing.T) {
 		"kubernetes.nodeGroups[0].size.max":    func(c *config.Cluster) { c.Kubernetes.NodeGroups[0].Size.Max = new(5) },
 		"kubernetes.addons[0].version":         func(c *config.Cluster) { c.Kubernetes.Addons[0].Version = "v2" },
 		"kubernetes.addons[0].configuration":   func(c *config.Cluster) { c.Kubernetes.Addons[0].Configuration = nil },
-		"kubernetes.logRetentionDays":          func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
-		"kubernetes.endpoint.public":           func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
-		"kubernetes.admins[0].principalArn":    func(c *config.Cluster) { c.Kubernetes.Admins[0].PrincipalARN = "arn:aws:iam::111122223333:role/other" },
+		"kubernetes.addons[2].identity":        func(c *config.Cluster) { c.Kubernetes.Addons[2].Identity = nil },
+		"kubernetes.addons[2].identity.roleArn": func(c *config.Cluster) {
+			c.Kubernetes.Addons[2].Identity = &config.AddonIdentity{RoleARN: "arn:aws:iam::111122223333:role/ebs"}
+		},
+		"kubernetes.addons[1].identity": func(c *config.Cluster) {
+			c.Kubernetes.Addons[1].Identity = &config.AddonIdentity{RoleARN: "arn:aws:iam::111122223333:role/cni"}
+		},
+		"kubernetes.addons[3].identity.roleArn": func(c *config.Cluster) {
+			c.Kubernetes.Addons[3].Identity.RoleARN = "arn:aws:iam::111122223333:role/other"
+		},
+		"kubernetes.logRetentionDays":       func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
+		"kubernetes.endpoint.public":        func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
+		"kubernetes.admins[0].principalArn": func(c *config.Cluster) { c.Kubernetes.Admins[0].PrincipalARN = "arn:aws:iam::111122223333:role/other" },
 	} {
 		file := fileOf()
 		change(file)

@@ -79,7 +79,7 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		args.NodeGroups = append(args.NodeGroups, nodeGroup(g))
 	}
 	for _, a := range k.Addons {
-		args.Addons = append(args.Addons, eks.Addon(a))
+		args.Addons = append(args.Addons, managedAddon(c, partition, a))
 	}
 	return args
 }
@@ -100,6 +100,22 @@ func nodeGroup(g config.NodeGroup) eks.NodeGroup {
 	}
 	for _, t := range g.Taints {
 		out.Taints = append(out.Taints, eks.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
+	}
+	return out
+}
+
+func managedAddon(c *config.Cluster, partition string, a config.ManagedAddon) eks.Addon {
+	out := eks.Addon{Name: a.Name, Version: a.Version, Configuration: a.Configuration}
+	switch {
+	case a.Identity == nil:
+	case a.Identity.RoleARN != "":
+		out.Role = &eks.AddonRole{ARN: a.Identity.RoleARN}
+	default:
+		namespace, account, policies := a.Account(partition)
+		out.Role = &eks.AddonRole{
+			Name: config.ManagedAddonRoleName(c.Name, a.Name), Namespace: namespace, ServiceAccount: account,
+			PolicyARNs: policies, Statements: permissions(a.Identity.Statements),
+		}
 	}
 	return out
 }
@@ -141,8 +157,14 @@ func roleArgs(c *config.Cluster, s config.Service, cluster *eks.Cluster) *identi
 		ClusterName:     cluster.Name,
 		ClusterARN:      cluster.ARN,
 	}
-	for _, st := range s.Identity.Statements {
-		args.Statements = append(args.Statements, identity.Statement{Actions: st.Actions, Resources: st.Resources})
-	}
+	args.Statements = permissions(s.Identity.Statements)
 	return args
+}
+
+func permissions(of []config.Statement) []identity.Statement {
+	var out []identity.Statement
+	for _, st := range of {
+		out = append(out, identity.Statement{Actions: st.Actions, Resources: st.Resources})
+	}
+	return out
 }

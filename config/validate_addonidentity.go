@@ -1,0 +1,69 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+
+	"tombolo/config/awsfacts"
+	"tombolo/config/strict"
+)
+
+// cni is the addon that always has a role of its own.
+const cni = "vpc-cni"
+
+// ManagedAddonRoleName is the name of the IAM role that core makes for a managed addon.
+func ManagedAddonRoleName(cluster, addon string) string { return cluster + "-eks-" + addon }
+
+// Account is the addon's service account, as its identity or else AWS says, and the
+// managed policies of its role, in the partition, such as aws.
+func (a ManagedAddon) Account(partition string) (namespace, serviceAccount string, policies []string) {
+	known, i := awsfacts.AddonIdentities[a.Name], *a.Identity
+	policies = i.PolicyARNs
+	if len(policies) == 0 && len(i.Statements) == 0 {
+		for _, p := range known.Policies {
+			policies = append(policies, "arn:"+partition+":iam::aws:policy/"+p)
+		}
+	}
+	return cmp.Or(i.Namespace, known.Namespace, "kube-system"), cmp.Or(i.ServiceAccount, known.ServiceAccount), policies
+}
+
+// addonIdentity checks the role of a managed addon.
+func (v *validator) addonIdentity(addon strict.Path, a ManagedAddon) {
+	at, i := addon.Field("identity"), *a.Identity
+	others := slices.DeleteFunc([]string{"namespace", "serviceAccount", "policyArns", "statements"}, func(key string) bool {
+		return !v.doc.Has(at.Field(key))
+	})
+	if v.doc.Has(at.Field("roleArn")) {
+		v.roleOf(at.Field("roleArn"), i.RoleARN)
+		for _, key := range others {
+			v.keyProblem(at.Field(key), "remove it, or remove roleArn and have core make the role",
+				"does not go with roleArn, at line %d: a role that exists is its owner's", v.line(at.Field("roleArn")))
+		}
+		return
+	}
+	if a.Name == cni {
+		v.problem(at, "remove it, or name a role in roleArn", "the addon %s has a role of its own in any case, which core makes", cni)
+		return
+	}
+	v.fits(addon.Field("name"), growth{"the addon's IAM role", ManagedAddonRoleName(v.c.Name, a.Name), maxRoleName})
+	v.policies(at.Field("policyArns"), i.PolicyARNs)
+	for n, s := range i.Statements {
+		v.statement(at.Field("statements").Index(n), s)
+	}
+	_, account, policies := a.Account(awsfacts.Partition(v.c.Cloud.Region))
+	if account == "" {
+		v.problem(at, "add serviceAccount, as the addon's documentation has it, and namespace where that is not kube-system",
+			"says no serviceAccount, and Tombolo does not know that of %s", a.Name)
+	}
+	if len(policies) == 0 && len(i.Statements) == 0 {
+		v.problem(at, "add policyArns or statements", "allows nothing: AWS recommends no policy for %s that fits all clusters", a.Name)
+	}
+}
+
+// roleOf checks the ARN of an existing role.
+func (v *validator) roleOf(at strict.Path, arn string) {
+	if m := role.FindStringSubmatch(arn); m != nil {
+		v.partition(at, m[1])
+		v.sameAccount(at, m[2])
+	}
+}
