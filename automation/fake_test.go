@@ -385,6 +385,8 @@ type bench struct {
 	placeholders []string
 	// predicted is what the last bootstrap was opened with.
 	predicted map[string]any
+	// toldStacks likewise.
+	toldStacks map[string]map[string]any
 	// cloud is what a search of the cloud finds.
 	cloud *fakeCloud
 }
@@ -404,7 +406,7 @@ func newBench(t *testing.T) *bench {
 			b.placeholders = append(b.placeholders, stacks.Name(c.Name, k))
 		}
 		if k == stacks.Bootstrap {
-			b.predicted = o.Predicted
+			b.predicted, b.toldStacks = o.Predicted, o.ToldStacks
 		}
 		return func(*pulumi.Context) error { return nil }, nil
 	}

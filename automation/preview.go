@@ -64,6 +64,11 @@ func (d *Driver) previewAny(ctx context.Context, c *config.Cluster, k stacks.Kin
 		return r, nil, err
 	}
 	d.recovery(c).NoteInterrupted(name, st)
+	if st == nil && k == stacks.Bootstrap {
+		if so.ToldStacks, err = d.toldStacks(ctx, c); err != nil {
+			return r, nil, err
+		}
+	}
 	if st == nil && k == stacks.Bootstrap && !so.Placeholders {
 		if so, err = d.told(ctx, c, so); err != nil {
 			return r, nil, err

@@ -76,7 +76,7 @@ func (d *Driver) prepare(ctx context.Context, c *config.Cluster) error {
 			Remedy: "nothing was started: make it available and run the command again", Err: err,
 		}
 	}
-	return nil
+	return d.requireValues(ctx, c)
 }
 
 // upStack makes a stack what the cluster file says, unless a preview has found that

@@ -46,6 +46,7 @@ const (
 	rollsWords    = "the launch template gets a new version, and EKS rolls the nodes of every group"
 	outsideWords  = "it is read by tombolo; nothing in the cluster changes"
 	gitWords      = "the engine's source in the cluster changes"
+	readWords     = "the value is read from there; the ConfigMap changes with it, and the engine follows it"
 	valuesWords   = "the ConfigMap of the values changes, and the engine follows it"
 )
 
@@ -71,6 +72,9 @@ var effects = map[string][]Case{
 	"Cluster.Labels":      inPlace("the labels of the cluster's registration change, and generators follow them"),
 	"Cluster.Annotations": inPlace("the annotations of the cluster's registration change, and generators follow them"),
 	"Cluster.Values":      inPlace("the infra ConfigMap changes, and the engine follows it"),
+	"Value.FromStack":     inPlace(readWords),
+	"Value.Output":        inPlace(readWords),
+	"Value.FromSSM":       inPlace(readWords),
 
 	"Cloud.Provider": rebuild("a cluster stays in its cloud"),
 	"Cloud.Region":   rebuild("a cluster stays in its region"),

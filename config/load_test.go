@@ -36,7 +36,11 @@ func TestLoadFull(t *testing.T) {
 	}
 	wantValues := map[string]any{
 		"policy": "upsert-only", "domainFilters": []any{"example.com"},
-		"interval": "1m", "since": "2025-11-01", "serviceMonitor": nil,
+		"interval": "1m", "since": "2025-11-01", "serviceMonitor": nil, "zone": map[string]any{"fromSsm": "/shop/zone"},
+		"database": map[string]any{
+			"host":     map[string]any{"fromStack": "data/prod", "output": "db.host"},
+			"replicas": []any{map[string]any{"fromStack": "data/prod", "output": `replicas["eu-1"]`}},
+		},
 	}
 	if diff := cmp.Diff(wantValues, c.Services[0].Values); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)

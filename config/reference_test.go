@@ -170,14 +170,18 @@ func (r *reference) visit(typ reflect.Type, path string) {
 	r.paths[typ] = append(r.paths[typ], path)
 	for _, f := range clusterFormat.Fields(typ) {
 		if s := structIn(f.Type); s != nil {
-			r.visit(s, strings.TrimPrefix(path+"."+f.Name, "."))
+			at := strings.TrimPrefix(path+"."+f.Name, ".")
+			if f.Type.Kind() == reflect.Map && s != f.Type {
+				at += ".<key>"
+			}
+			r.visit(s, at)
 		}
 	}
 }
 
 // structIn is the struct type in a pointer, a list or by itself, or nil.
 func structIn(typ reflect.Type) reflect.Type {
-	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map && typ.Elem().Kind() == reflect.Struct {
 		typ = typ.Elem()
 	}
 	if typ != reflect.TypeFor[addon.Selection]() && typ.Kind() != reflect.Struct || len(clusterFormat.Fields(typ)) == 0 {
@@ -218,6 +222,9 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 
 // value says what a value may be, apart from what its meaning says.
 func (r *reference) value(key string, typ reflect.Type, s *jsonschema.Schema) string {
+	if typ.Kind() == reflect.Map && typ.Elem().Kind() == reflect.Struct {
+		return fmt.Sprintf("map of strings, or of [references](#%s)", slug(r.title(structIn(typ))))
+	}
 	if section := structIn(typ); section != nil && typ.Kind() != reflect.Slice {
 		return fmt.Sprintf("[%s](#%s)", key, slug(r.title(section)))
 	}

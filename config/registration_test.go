@@ -16,7 +16,7 @@ func registered() *config.Cluster {
 		Name: "demo", Environment: "dev", Wave: 2,
 		Labels:      map[string]string{"logging": "on", "environment": "overridden"},
 		Annotations: map[string]string{"contact": "team platform", "vpc_id": "the cluster's own is published"},
-		Values:      map[string]string{"chart_repository": "http://charts.lab.test"},
+		Values:      map[string]config.Value{"chart_repository": {Text: "http://charts.lab.test"}},
 		Addons:      addon.Selection{"aws-efs-csi-driver": nil, "promtail": nil},
 	}
 }

@@ -56,6 +56,22 @@ var rules = map[string]strict.Rule{
 		Pattern: regexp.MustCompile(`^\S(.*\S)?$`),
 	},
 
+	"Value.FromStack": {
+		What: "the name of a stack", Example: "data/prod",
+		Pattern: regexp.MustCompile(`^([A-Za-z0-9_.-]+/){0,2}[A-Za-z0-9_.-]+$`),
+	},
+	"Value.Output": {
+		What: "an output of a stack, or the path of a value in one", Example: "db.host",
+		Pattern: regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+|\[[0-9]+\]|\["[^"\\]+"\])*$`),
+	},
+	"Value.FromSSM": {
+		// Letters, digits and ._- in at most 15 levels, the whole of at most 1011
+		// characters with the ARN before it:
+		// https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
+		What: "the name of a parameter", Example: "/shop/zone",
+		Pattern: regexp.MustCompile(`^(/[A-Za-z0-9_.-]+){1,15}$|^[A-Za-z0-9_.-]+$`), MaxLength: 1011,
+	},
+
 	"Network.CIDR": {
 		What: "an IPv4 block", Example: "10.0.0.0/16",
 		Pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+/[0-9]+$`), Advice: blockAdvice,

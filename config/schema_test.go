@@ -91,7 +91,7 @@ func clusterTypes(t reflect.Type) map[reflect.Type]bool {
 			return
 		}
 		switch t.Kind() {
-		case reflect.Pointer, reflect.Slice:
+		case reflect.Pointer, reflect.Slice, reflect.Map:
 			visit(t.Elem())
 		case reflect.Struct:
 			found[t] = true
@@ -134,6 +134,9 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) 
 		if f.Type.Kind() == reflect.Slice {
 			property.MinItems = count(r.MinItems)
 			value = property.Items
+		}
+		if f.Type.Kind() == reflect.Map && reflect.PointerTo(f.Type.Elem()).Implements(reflect.TypeFor[strict.OrText]()) {
+			property.AdditionalProperties = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, property.AdditionalProperties}}
 		}
 		addRule(value, r)
 	}

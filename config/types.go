@@ -58,8 +58,9 @@ type Cluster struct {
 	Labels map[string]string `yaml:"labels,omitempty"`
 	// Annotations that describe the cluster with values that labels cannot hold.
 	Annotations map[string]string `yaml:"annotations,omitempty"`
-	// Values are extra keys of the infra ConfigMap, for ${key} in manifests.
-	Values map[string]string `yaml:"values,omitempty"`
+	// Values are extra keys of the infra ConfigMap, for ${key} in manifests. A key may
+	// have a value of another stack or of Parameter Store.
+	Values map[string]Value `yaml:"values,omitempty"`
 
 	// File is the path the cluster was loaded from.
 	File string `yaml:"-"`
@@ -334,7 +335,9 @@ type Service struct {
 	Namespace string `yaml:"namespace"`
 	// Identity is an IAM role for the service's service account. Default: none.
 	Identity *Identity `yaml:"identity,omitempty"`
-	// Values are extra Helm values, merged over those that Tombolo publishes.
+	// Values are extra Helm values, merged over those that Tombolo publishes. A mapping
+	// with fromStack or fromSsm in them stands for a value of another stack or of
+	// Parameter Store: see values.<key>.
 	Values map[string]any `yaml:"values,omitempty"`
 }
 

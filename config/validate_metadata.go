@@ -32,6 +32,9 @@ func (v *validator) metadata() {
 		case v.addonOf(key) != "":
 			v.keyProblem(at, "use another key", "is published for the addon %s", v.addonOf(key))
 		}
+		if source, ok := v.c.Values[key].Source(); ok {
+			v.source(at, source)
+		}
 	}
 }
 

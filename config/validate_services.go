@@ -20,6 +20,7 @@ func (v *validator) services() {
 	for i, s := range services {
 		at := list.Index(i)
 		v.serviceNamespace(at.Field("namespace"), s.Namespace)
+		eachReference(at.Field("values"), s.Values, v.freeReference)
 		if s.Identity != nil {
 			v.identity(at, s)
 		}

@@ -85,7 +85,7 @@ func TestContentsAreWhatIsPublished(t *testing.T) {
 	for name, c := range map[string]*config.Cluster{"every addon": everyAddon(t), "hub": load(t, "mgmt"), "spoke": load(t, "spoke")} {
 		t.Run(name, func(t *testing.T) {
 			made := published(t, c, told(c))
-			contents, err := ContentsOf(t.Context(), c, told(c))
+			contents, err := ContentsOf(t.Context(), c, told(c), nil)
 			assert.NilError(t, err)
 			n := 0
 			for _, part := range []map[string]map[string]string{contents.Data, contents.Annotations} {
@@ -193,7 +193,7 @@ func replaced(v any, by string, empty bool) any {
 
 func texts(t *testing.T, c *config.Cluster, outputs map[string]any) map[string]string {
 	t.Helper()
-	contents, err := ContentsOf(t.Context(), c, outputs)
+	contents, err := ContentsOf(t.Context(), c, outputs, nil)
 	assert.NilError(t, err)
 	all := map[string]string{}
 	for _, part := range []map[string]map[string]string{contents.Data, contents.Annotations} {

@@ -46,6 +46,10 @@ type Options struct {
 	// of these outputs: the backend of the run has neither stack.
 	Told         bool
 	PredictedHub map[string]any
+	// ToldStacks are the outputs of the stacks that the cluster file takes values from,
+	// by their whole names, with secrets masked, when the backend of the run does not
+	// have these stacks. Nil when it has them.
+	ToldStacks map[string]map[string]any
 	// Hub is the cluster that config.LoadHub returns for a spoke. Default: it
 	// is loaded from beside the spoke's file.
 	Hub *config.Cluster
@@ -66,7 +70,7 @@ func registry() map[Kind]func(*pulumi.Context, *config.Cluster, Options) error {
 		Bootstrap: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
 			return bootstrap.Run(ctx, c, bootstrap.Options{
 				CoreStack: Name(c.Name, Core), Placeholders: o.Placeholders, Predicted: o.Predicted, Env: o.Env,
-				Told: o.Told, PredictedHub: o.PredictedHub,
+				Told: o.Told, PredictedHub: o.PredictedHub, ToldStacks: o.ToldStacks,
 				Hub: o.Hub, HubCoreStack: Name(o.Hub.Name, Core),
 			})
 		},
@@ -111,14 +115,25 @@ func Program(c *config.Cluster, k Kind, o Options) (pulumi.RunFunc, error) {
 // Contents is what GitOps reads on a cluster.
 type Contents = bootstrap.Contents
 
-// ContentsOf works out what GitOps reads on a cluster where core has these outputs. It
-// fails for a spoke whose hub cannot be loaded.
-func ContentsOf(ctx context.Context, c *config.Cluster, outputs map[string]any) (Contents, error) {
+// ValuesOutput is the output of bootstrap with the values of other stacks and of
+// Parameter Store that it has read, by their sources in words.
+const ValuesOutput = bootstrap.ValuesOutput
+
+// ContentsOf works out what GitOps reads on a cluster where core has these outputs, and
+// these values were read from other stacks and from Parameter Store. It fails for a spoke whose hub cannot be loaded.
+func ContentsOf(ctx context.Context, c *config.Cluster, outputs, read map[string]any) (Contents, error) {
 	hub, err := config.LoadHub(c)
 	if err != nil {
 		return Contents{}, fmt.Errorf("load the hub of %s: %w", c.Name, err)
 	}
-	return bootstrap.ContentsOf(ctx, c, hub, outputs)
+	return bootstrap.ContentsOf(ctx, c, hub, outputs, read)
+}
+
+// CheckValues holds the values that a cluster file takes from other stacks to the outputs
+// that these have, by the whole names of the stacks, with secrets masked: without those
+// of Parameter Store. The error is strict.Problems.
+func CheckValues(c *config.Cluster, outputs map[string]map[string]any) error {
+	return bootstrap.CheckValues(c, Project, outputs)
 }
 
 // Preflight checks what the programs of a cluster's stacks will need besides

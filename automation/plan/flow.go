@@ -7,13 +7,17 @@ import (
 	"strings"
 )
 
-// This file lists the ways from core's outputs to what GitOps reads.
+// This file lists the ways from core's outputs, and from values of other stacks and of
+// Parameter Store, to what GitOps reads.
 
-// Flow is one way that the change takes: an output of core that changes, what
-// of it GitOps reads, and on which clusters.
+// Flow is one way that the change takes: an output of core, or a value of another stack
+// or of Parameter Store, that changes, what of it GitOps reads, and on which clusters.
 type Flow struct {
-	// Output of core; "" for what comes from the cluster file or the program.
+	// Output of core, or where the value was read, in words; "" for what comes from the
+	// cluster file or the program.
 	Output string
+	// Read says that it is a value of another stack or of Parameter Store.
+	Read bool
 	// Before and After on these clusters, where they have the same.
 	Before, After any
 	// Differs says that the values are not the same on all of them.
@@ -30,7 +34,7 @@ func (s Set) Flows() []Flow {
 	for _, c := range s.Clusters {
 		for _, f := range c.flows() {
 			same := func(g Flow) bool {
-				return g.Output == f.Output && reflect.DeepEqual(generic(g.Keys), generic(f.Keys)) &&
+				return g.Output == f.Output && g.Read == f.Read && reflect.DeepEqual(generic(g.Keys), generic(f.Keys)) &&
 					reflect.DeepEqual(generic(g.Annotations), generic(f.Annotations))
 			}
 			i := slices.IndexFunc(out, same)
@@ -72,14 +76,19 @@ func merged(a, b []string) []string {
 }
 
 func (c Cluster) flows() []Flow {
-	ways := map[string]*Flow{}
-	var order []string
-	way := func(output string) *Flow {
-		if ways[output] == nil {
-			ways[output] = &Flow{Output: output, Clusters: []string{c.Name}}
-			order = append(order, output)
+	type from struct {
+		output string
+		read   bool
+	}
+	ways := map[from]*Flow{}
+	var order []from
+	way := func(output string, read bool) *Flow {
+		f := from{output, read}
+		if ways[f] == nil {
+			ways[f] = &Flow{Output: output, Read: read, Clusters: []string{c.Name}}
+			order = append(order, f)
 		}
-		return ways[output]
+		return ways[f]
 	}
 	for _, s := range c.Stacks {
 		if s.Kind == "core" {
@@ -87,29 +96,37 @@ func (c Cluster) flows() []Flow {
 				if o.Before == nil && o.After == "" {
 					continue // a new cluster does not have it
 				}
-				f := way(o.Name)
+				f := way(o.Name, false)
 				f.Before, f.After = o.Before, o.After
 			}
 			continue
+		}
+		for _, o := range s.Outputs {
+			if source, ok := o.source(); ok {
+				f := way(source, true)
+				f.Before, f.After = o.Before, o.After
+			}
 		}
 		for _, r := range s.Resources {
 			for _, d := range r.Diffs {
 				if d.Published == nil {
 					continue
 				}
-				from := d.From
-				if len(from) == 0 {
-					from = []string{""}
+				for _, output := range d.From {
+					way(output, false).add(*d.Published)
 				}
-				for _, output := range from {
-					way(output).add(*d.Published)
+				for _, source := range d.Read {
+					way(source, true).add(*d.Published)
+				}
+				if len(d.From)+len(d.Read) == 0 {
+					way("", false).add(*d.Published)
 				}
 			}
 		}
 	}
 	out := make([]Flow, 0, len(order))
-	for _, output := range order {
-		out = append(out, *ways[output])
+	for _, f := range order {
+		out = append(out, *ways[f])
 	}
 	return out
 }

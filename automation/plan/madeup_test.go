@@ -40,7 +40,7 @@ func previewOf(digits string) Cluster {
 	}))
 	c := Cluster{Name: "demo", Stacks: []Stack{core.Stack(clusters{}, "demo-core", "core"), bootstrap.Stack(clusters{}, "demo-bootstrap", "bootstrap")}}
 	c.Settle()
-	if err := c.Trace(func(map[string]any) (Contents, error) { return Contents{}, nil }); err != nil {
+	if err := c.Trace(func(_, _ map[string]any) (Contents, error) { return Contents{}, nil }); err != nil {
 		panic(err) // nothing is worked out
 	}
 	return c

@@ -126,6 +126,9 @@ type Diff struct {
 	// From are the outputs of core that it follows: then After is what core's
 	// preview predicts.
 	From []string
+	// Read are the values of other stacks and of Parameter Store that it follows, by
+	// their sources in words, such as "db_host of stack data/prod".
+	Read []string
 	// Published is what GitOps reads; nil for what it does not.
 	Published *Published
 }

@@ -97,12 +97,36 @@ func (r *Reader) stack(m apitype.StepEventMetadata) {
 	r.outputs, r.told = nil, after
 	for _, name := range keysOf(before, after) {
 		was, has := value.Shown(before[name], false), value.Shown(after[name], false)
+		if name == readOutput {
+			r.outputs = append(r.outputs, readValues(was, has)...)
+			continue
+		}
 		for _, d := range entries(name, was, has) {
 			r.outputs = append(r.outputs, Output{Name: d.Path, Before: d.Before, After: d.After})
 		}
 	}
 	slices.SortFunc(r.outputs, func(a, b Output) int { return cmp.Compare(a.Name, b.Name) })
 }
+
+// readOutput is the output of bootstrap with the values that it has read of other stacks
+// and of Parameter Store: stacks.ValuesOutput.
+const readOutput = "values"
+
+// readValues are the values that are not what they were, each as a whole.
+func readValues(before, after any) []Output {
+	was, _ := before.(map[string]any)
+	has, _ := after.(map[string]any)
+	var out []Output
+	for _, source := range keysOf(was, has) {
+		if !reflect.DeepEqual(was[source], has[source]) {
+			out = append(out, Output{Name: readOutput + "." + source, Before: was[source], After: has[source]})
+		}
+	}
+	return out
+}
+
+// source of a value that was read, in words; false for another output.
+func (o Output) source() (string, bool) { return strings.CutPrefix(o.Name, readOutput+".") }
 
 // entries are the differences of an output, where each entry of a map is one: its name
 // follows after a dot. A list is one value.

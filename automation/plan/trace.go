@@ -15,9 +15,10 @@ import (
 	"tombolo/automation/value"
 )
 
-// This file follows a change from core's outputs to what GitOps reads. What GitOps reads
-// is worked out by the program itself, of outputs in which each one that changes is a
-// mark: wherever the mark is found, the output has reached.
+// This file follows a change from core's outputs, and from what bootstrap has read of
+// other stacks and of Parameter Store, to what GitOps reads. What GitOps reads is worked
+// out by the program itself, of outputs and values in which each one that changes is a
+// mark: wherever the mark is found, it has reached.
 
 // Contents is what GitOps reads: texts by object, as namespace/name, and key.
 type Contents struct {
@@ -25,16 +26,23 @@ type Contents struct {
 	Data, Annotations map[string]map[string]string
 }
 
-// Trace marks what in bootstrap follows the outputs of core that change, and takes
-// texts that core's preview does not know apart into what is known of them. contents
-// works out what GitOps reads where core has these outputs.
-func (c *Cluster) Trace(contents func(outputs map[string]any) (Contents, error)) error {
+// Trace marks what in bootstrap follows the outputs of core that change, or the values
+// of other stacks and of Parameter Store, and takes texts that core's preview does not
+// know apart into what is known of them. contents works out what GitOps reads where core
+// has these outputs and these values were read, by their sources in words.
+func (c *Cluster) Trace(contents func(outputs, read map[string]any) (Contents, error)) error {
 	core := slices.IndexFunc(c.Stacks, func(s Stack) bool { return s.Kind == "core" })
-	if core < 0 || len(c.Stacks[core].Outputs) == 0 || c.Stacks[core].told == nil {
+	if core < 0 || c.Stacks[core].told == nil {
 		return nil
 	}
 	m := marked(c.Stacks[core])
-	found, err := contents(m.outputs)
+	for _, s := range c.Stacks {
+		m.addRead(s)
+	}
+	if len(m.changed) == 0 {
+		return nil
+	}
+	found, err := contents(m.outputs, m.read)
 	if err != nil {
 		return err
 	}
@@ -50,12 +58,14 @@ func (c *Cluster) Trace(contents func(outputs map[string]any) (Contents, error))
 	return nil
 }
 
-// marks stand for the outputs of core that change.
+// marks stand for the outputs of core, and for the values that were read, that change.
 type marks struct {
-	// changed are those outputs, by the number in their mark.
-	changed []Output
-	// outputs are all of core's, with the marks.
-	outputs map[string]any
+	// changed are those outputs and values, by the number in their mark: the first ones
+	// are of core, fromCore of them.
+	changed  []Output
+	fromCore int
+	// outputs are all of core's, and read are all values, with the marks.
+	outputs, read map[string]any
 }
 
 // mark of an output, or of an element of it.
@@ -65,7 +75,10 @@ func markOf(output, element int) string { return fmt.Sprintf("core-output-%d-%d.
 
 // marked has a mark in the place of each output of core that changes.
 func marked(core Stack) marks {
-	m := marks{changed: core.Outputs, outputs: cleared(core.told).(map[string]any)}
+	m := marks{
+		changed: slices.Clone(core.Outputs), fromCore: len(core.Outputs),
+		outputs: cleared(core.told).(map[string]any), read: map[string]any{},
+	}
 	for i, o := range m.changed {
 		if o.After == nil {
 			continue // it is gone, and reaches nothing
@@ -78,6 +91,19 @@ func marked(core Stack) marks {
 		}
 	}
 	return m
+}
+
+// addRead adds the values that a stack has read, with a mark in the place of each that
+// changes.
+func (m *marks) addRead(s Stack) {
+	told, _ := s.told[readOutput].(map[string]any)
+	maps.Copy(m.read, told)
+	for _, o := range s.Outputs {
+		if source, ok := o.source(); ok && o.After != nil {
+			m.read[source] = markOf(len(m.changed), 0)
+			m.changed = append(m.changed, Output{Name: source, Before: o.Before, After: o.After})
+		}
+	}
 }
 
 // markFor is the mark of an output with this value: one for each element of a list.
@@ -122,10 +148,10 @@ func (m marks) trace(all []Diff, found Contents) []Diff {
 		case inner == "" && d.After == any(value.Unknown{}):
 			out = append(out, m.apart(d, text)...)
 		case inner == "":
-			d.From = m.in(text)
+			d.From, d.Read = m.in(text)
 			out = append(out, d)
 		default:
-			d.From = m.in(partsAt(text, d.Path))
+			d.From, d.Read = m.in(partsAt(text, d.Path))
 			out = append(out, d)
 		}
 	}
@@ -158,7 +184,7 @@ func textOf(d Diff, found Contents) (text, inner string, ok bool) {
 // has any: what is known of them, and what each of them follows.
 func (m marks) apart(d Diff, text string) []Diff {
 	if _, ok := document(text); !ok {
-		d.From = m.in(text)
+		d.From, d.Read = m.in(text)
 		return []Diff{d}
 	}
 	var out []Diff
@@ -167,7 +193,8 @@ func (m marks) apart(d Diff, text string) []Diff {
 		if _, inner, ok := strings.Cut(part.Path, arrow); ok && !published.Annotation {
 			published.Key = inner
 		}
-		part.From, part.After = m.in(part.After), m.known(part.After)
+		part.From, part.Read = m.in(part.After)
+		part.After = m.known(part.After)
 		part.Published, part.ForcesReplace = &published, d.ForcesReplace
 		if !reflect.DeepEqual(part.Before, part.After) {
 			out = append(out, part)
@@ -176,16 +203,20 @@ func (m marks) apart(d Diff, text string) []Diff {
 	return out
 }
 
-// in are the outputs whose marks are in a value.
-func (m marks) in(v any) []string {
-	var out []string
+// in are the outputs of core, and the values that were read, whose marks are in a value.
+func (m marks) in(v any) (core, read []string) {
 	for _, found := range mark.FindAllStringSubmatch(plain(v), -1) {
-		if i, err := strconv.Atoi(found[1]); err == nil && i < len(m.changed) {
-			out = append(out, m.changed[i].Name)
+		switch i, err := strconv.Atoi(found[1]); {
+		case err != nil || i >= len(m.changed):
+		case i < m.fromCore:
+			core = append(core, m.changed[i].Name)
+		default:
+			read = append(read, m.changed[i].Name)
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Sort(core)
+	slices.Sort(read)
+	return slices.Compact(core), slices.Compact(read)
 }
 
 // known is a value with the outputs' values in the place of their marks; Unknown when
@@ -194,6 +225,11 @@ func (m marks) known(v any) any {
 	text, ok := v.(string)
 	if !ok {
 		return v
+	}
+	if whole := mark.FindStringSubmatch(text); whole != nil && whole[0] == text {
+		if i, _ := strconv.Atoi(whole[1]); i >= m.fromCore && i < len(m.changed) {
+			return m.changed[i].After // of any type
+		}
 	}
 	unknown := false
 	text = mark.ReplaceAllStringFunc(text, func(found string) string {
@@ -217,17 +253,23 @@ func (m marks) known(v any) any {
 	return text
 }
 
-// partsAt are the parts of a marked text at a difference's path, and below.
+// partsAt are the parts of a marked text at a difference's path, below it, and above it:
+// a mark may stand for an object.
 func partsAt(text, path string) []any {
 	outer, _, _ := strings.Cut(path, arrow)
 	var out []any
 	for _, d := range compare(outer, nil, text) {
-		rest, ok := strings.CutPrefix(d.Path, path)
-		if ok && (rest == "" || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, arrow)) {
+		if isAt(d.Path, path) || isAt(path, d.Path) {
 			out = append(out, d.After)
 		}
 	}
 	return out
+}
+
+// isAt says that a path is another one, or leads on from it.
+func isAt(path, other string) bool {
+	rest, ok := strings.CutPrefix(path, other)
+	return ok && (rest == "" || strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, arrow))
 }
 
 func plain(v any) string {

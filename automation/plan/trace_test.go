@@ -27,7 +27,7 @@ func core(was, has object) Stack {
 
 // settings is what GitOps reads here: some keys that follow an output each, one that
 // follows two, one that follows none.
-func settings(outputs map[string]any) (Contents, error) {
+func settings(outputs, read map[string]any) (Contents, error) {
 	made, _ := outputs["addonOutputs"].(object)
 	subnets := fmt.Sprint(outputs["privateSubnetIds"])
 	return Contents{
@@ -137,8 +137,8 @@ func TestAListIsOneOutput(t *testing.T) {
 func TestTraceSaysWhatItCannotFollow(t *testing.T) {
 	c := Cluster{Stacks: []Stack{core(object{"vpcId": "vpc-1"}, object{"vpcId": "vpc-2"})}}
 	failed := errors.New("the hub has no file")
-	assert.ErrorIs(t, c.Trace(func(map[string]any) (Contents, error) { return Contents{}, failed }), failed)
+	assert.ErrorIs(t, c.Trace(func(_, _ map[string]any) (Contents, error) { return Contents{}, failed }), failed)
 	// Where no output changes, nothing is to be followed.
 	c.Stacks[0] = core(object{"vpcId": "vpc-1"}, object{"vpcId": "vpc-1"})
-	assert.NilError(t, c.Trace(func(map[string]any) (Contents, error) { return Contents{}, failed }))
+	assert.NilError(t, c.Trace(func(_, _ map[string]any) (Contents, error) { return Contents{}, failed }))
 }

@@ -70,6 +70,12 @@ func (d *decoder) optional(t reflect.Type) bool {
 func (d *decoder) value(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	switch dst.Kind() {
 	case reflect.Struct:
+		if or, ok := dst.Addr().Interface().(OrText); ok && (n.Kind != yaml.MappingNode || len(n.Content) == 0) {
+			var text string
+			d.text(n, p, reflect.ValueOf(&text).Elem(), r)
+			or.SetText(text)
+			return
+		}
 		d.structure(n, p, dst.Type(), func(f Field) reflect.Value { return dst.Field(f.Index) })
 	case reflect.Slice:
 		d.list(n, p, dst, r)
@@ -184,8 +190,8 @@ func (d *decoder) list(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	dst.Set(items)
 }
 
-// mapping reads the two kinds of free mapping: text to text, and text to
-// anything that JSON has.
+// mapping reads the kinds of free mapping: text to text, text to a struct, and text
+// to anything that JSON has.
 func (d *decoder) mapping(n *yaml.Node, p Path, dst reflect.Value) {
 	if n.Kind != yaml.MappingNode {
 		d.wrong(n, p, "a mapping", "write key: value pairs below it")

@@ -26,6 +26,9 @@ type Catalogue interface {
 	Fields() []Field
 }
 
+// OrText is a pointer to a struct in whose place a file may have a text.
+type OrText interface{ SetText(text string) }
+
 var catalogueType = reflect.TypeFor[Catalogue]()
 
 // Fields are the keys of a struct type, by its yaml tags, or of a Catalogue. A

@@ -28,7 +28,7 @@ func twoClusters(t *testing.T) []published.Set {
 			GitOps:   config.GitOps{Path: "clusters/" + name},
 		}
 		if name == "demo" {
-			c.Values["nightly"] = "on"
+			c.Values["nightly"] = config.Value{Text: "on"}
 		}
 		out = append(out, published.To(c, c))
 	}

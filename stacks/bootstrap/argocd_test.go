@@ -21,7 +21,7 @@ func TestRegistrationBeforeTheCluster(t *testing.T) {
 	hub := &config.Cluster{Name: "mgmt", GitOps: config.GitOps{Engine: config.ArgoCD, URL: "https://git.example.com/platform.git", Branch: "main"}}
 	c := &config.Cluster{
 		Name: "demo", Environment: "dev", Cloud: config.Cloud{Provider: config.AWS}, GitOps: config.GitOps{Engine: config.ArgoCD, Hub: "mgmt"},
-		Annotations: map[string]string{"contact": "team platform"}, Values: map[string]string{"domain": "example.com"},
+		Annotations: map[string]string{"contact": "team platform"}, Values: map[string]config.Value{"domain": {Text: "example.com"}},
 		Addons: addon.Selection{"metrics-server": nil},
 	}
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
@@ -29,7 +29,7 @@ func TestRegistrationBeforeTheCluster(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		published, err := infraconfig.NewInfraConfig(ctx, "demo", infraConfigArgs(c, hub, h))
+		published, err := infraconfig.NewInfraConfig(ctx, "demo", infraConfigArgs(c, hub, h, nil))
 		if err != nil {
 			return err
 		}

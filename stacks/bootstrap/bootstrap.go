@@ -32,6 +32,10 @@ type Options struct {
 	// of these outputs.
 	Told         bool
 	PredictedHub map[string]any
+	// ToldStacks are the outputs of the stacks that the cluster file takes values from,
+	// by their whole names, with secrets masked, when the backend of the run does not
+	// have these stacks. Nil when it has them.
+	ToldStacks map[string]map[string]any
 	// Env is the environment of the run, before the process's own.
 	Env map[string]string
 }
@@ -56,6 +60,8 @@ type program struct {
 	own       connection // to the cluster itself
 	prepared  pulumi.ResourceOption
 	published *infraconfig.InfraConfig
+	// read are the values of other stacks and of Parameter Store.
+	read map[config.Source]any
 }
 
 func (p *program) run() error {
@@ -70,6 +76,9 @@ func (p *program) run() error {
 		if p.last, err = lastDistribution(p.ctx); err != nil {
 			return err
 		}
+	}
+	if err = p.readValues(); err != nil {
+		return err
 	}
 	if p.h, err = p.handOff(p.o.CoreStack, p.c, p.o.Predicted); err != nil {
 		return err
@@ -129,7 +138,7 @@ func (p *program) prepare() error {
 		return err
 	}
 	inside := pulumi.DependsOn([]pulumi.Resource{spaces})
-	p.published, err = infraconfig.NewInfraConfig(p.ctx, p.c.Name, infraConfigArgs(p.c, p.o.Hub, p.h), p.own.provider, inside)
+	p.published, err = infraconfig.NewInfraConfig(p.ctx, p.c.Name, infraConfigArgs(p.c, p.o.Hub, p.h, p.read), p.own.provider, inside)
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,17 @@
 package bootstrap
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/infraconfig"
+	"tombolo/components/parameters"
 	"tombolo/components/registration"
 	"tombolo/config"
 	"tombolo/config/addon"
+	"tombolo/stacks/core/aws"
 	"tombolo/stacks/handoff"
 )
 
@@ -23,13 +26,16 @@ type part struct {
 	engineRole func(h handoff.Handoff) pulumi.StringInput
 	// addonInputs are what core tells about an addon, one by one.
 	addonInputs func(addon string, h handoff.Handoff) []addonInput
+	// parameters reads the cloud's store of parameters, in the cluster's account and
+	// region.
+	parameters func(ctx *pulumi.Context, cloud config.Cloud) (reader, error)
 }
 
 // partOf is that of a cluster's cloud. A cloud is added here, and nowhere else in
 // bootstrap.
 func partOf(c *config.Cluster) part {
 	return map[config.Provider]part{
-		config.AWS: {awsFacts, awsCredentials, awsEngineRole, awsAddonInputs},
+		config.AWS: {awsFacts, awsCredentials, awsEngineRole, awsAddonInputs, awsParameters},
 	}[c.Cloud.Provider]
 }
 
@@ -65,4 +71,22 @@ func awsAddonInputs(name string, h handoff.Handoff) []addonInput {
 
 func joined(ids pulumi.StringArrayInput) pulumi.StringInput {
 	return ids.ToStringArrayOutput().ApplyT(func(ids []string) string { return strings.Join(ids, ",") }).(pulumi.StringOutput)
+}
+
+// awsParameters reads with a provider of its own: bootstrap has no other for AWS.
+func awsParameters(ctx *pulumi.Context, cloud config.Cloud) (reader, error) {
+	provider, err := aws.NewProvider(ctx, cloud, nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(s config.Source) (any, error) {
+		found, err := parameters.Read(ctx, s.Parameter, pulumi.Provider(provider))
+		switch {
+		case errors.Is(err, parameters.ErrSecret):
+			return nil, errSecret
+		case errors.Is(err, parameters.ErrMissing):
+			return nil, errMissing
+		}
+		return found, err
+	}, nil
 }

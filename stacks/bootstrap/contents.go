@@ -25,14 +25,15 @@ type Contents struct {
 
 // ContentsOf works out what GitOps reads on a cluster where core has these outputs: the
 // program publishes the same. It asks no stack and no cluster. Outputs that are missing
-// are empty; of one that is unknown the caller may give a text to recognise.
-func ContentsOf(ctx context.Context, c, hub *config.Cluster, outputs map[string]any) (Contents, error) {
+// are empty; of one that is unknown the caller may give a text to recognise. read are the
+// values of other stacks and of Parameter Store, as ValuesOutput has them.
+func ContentsOf(ctx context.Context, c, hub *config.Cluster, outputs, read map[string]any) (Contents, error) {
 	h, err := handoff.Of(string(c.Cloud.Provider), outputs)
 	if err != nil {
 		return Contents{}, fmt.Errorf("work out what GitOps reads on %s: %w", c.Name, err)
 	}
 	out := Contents{Data: map[string]map[string]string{}, Annotations: map[string]map[string]string{}}
-	all := infraConfigArgs(c, hub, h).ConfigMaps()
+	all := infraConfigArgs(c, hub, h, sources(c, read)).ConfigMaps()
 	for _, m := range all {
 		if out.Data[m.Namespace+"/"+m.Name], err = resolved(ctx, m.Data); err != nil {
 			return Contents{}, fmt.Errorf("work out what GitOps reads on %s: %w", c.Name, err)
@@ -58,4 +59,15 @@ func resolved(ctx context.Context, in pulumi.StringMap) (map[string]string, erro
 	}
 	texts, _ := found.Value.(map[string]string)
 	return texts, nil
+}
+
+// sources are values that were read, by their sources.
+func sources(c *config.Cluster, read map[string]any) map[config.Source]any {
+	out := map[config.Source]any{}
+	for _, ref := range c.References() {
+		if v, ok := read[ref.Source.String()]; ok {
+			out[ref.Source] = v
+		}
+	}
+	return out
 }

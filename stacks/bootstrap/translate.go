@@ -59,10 +59,10 @@ func withNamespace(all []namespaces.Namespace, name string, labels map[string]st
 	return all
 }
 
-func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff) *infraconfig.InfraConfigArgs {
+func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff, read map[config.Source]any) *infraconfig.InfraConfigArgs {
 	args := &infraconfig.InfraConfigArgs{
 		Namespace:   c.EngineNamespace(),
-		Extra:       c.Values,
+		Extra:       c.ValueTexts(read),
 		Labels:      c.Labels,
 		Annotations: annotations(c),
 		Facts: infraconfig.Facts{
@@ -79,7 +79,7 @@ func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff) *infraconfig.Inf
 	}
 	maps.Copy(args.Facts, partOf(c).facts(h))
 	for _, s := range c.Services {
-		args.Services = append(args.Services, service(s, h))
+		args.Services = append(args.Services, service(s, h, read))
 	}
 	addons(args, c, h)
 	return args
@@ -102,8 +102,8 @@ func annotations(c *config.Cluster) map[string]string {
 	return all
 }
 
-func service(s config.Service, h handoff.Handoff) infraconfig.Service {
-	out := infraconfig.Service{Name: s.Name, Namespace: s.Namespace, Values: s.Values}
+func service(s config.Service, h handoff.Handoff, read map[config.Source]any) infraconfig.Service {
+	out := infraconfig.Service{Name: s.Name, Namespace: s.Namespace, Values: s.ValuesWith(read)}
 	if s.Identity == nil {
 		return out
 	}

@@ -275,7 +275,7 @@ func TestFlowOfOtherSubnets(t *testing.T) {
 func (p project) flow(t *testing.T, cluster string) map[string][]string {
 	t.Helper()
 	said := p.must(t, "preview", cluster, "--output", "markdown")
-	_, table, found := strings.Cut(said, "\n| core output |")
+	_, table, found := strings.Cut(said, "\n| output or parameter |")
 	assert.Assert(t, found, said)
 	table, _, _ = strings.Cut(table, "\n\n")
 	out := map[string][]string{}

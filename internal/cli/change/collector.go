@@ -121,11 +121,12 @@ func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, a
 	set.Sort()
 }
 
-// trace follows what changes in core to what GitOps reads. What cannot be followed makes
+// trace follows what changes in core, and in values of other stacks and of Parameter
+// Store, to what GitOps reads. What cannot be followed makes
 // the preview incomplete, and says so.
 func trace(ctx context.Context, cluster *plan.Cluster, of *config.Cluster) {
-	err := cluster.Trace(func(outputs map[string]any) (plan.Contents, error) {
-		contents, err := stacks.ContentsOf(ctx, of, outputs)
+	err := cluster.Trace(func(outputs, read map[string]any) (plan.Contents, error) {
+		contents, err := stacks.ContentsOf(ctx, of, outputs, read)
 		return plan.Contents(contents), err
 	})
 	if err != nil && cluster.Err == "" {

@@ -287,8 +287,8 @@ func flows(s plan.Set, brief int) string {
 		return fmt.Sprintf("\n### How data flows\n\nChanged values that GitOps reads: %d.\n", len(all))
 	}
 	var b strings.Builder
-	b.WriteString("\n### How data flows\n\nFrom core's outputs to the values that GitOps reads. Predicted values come from core's preview.\n\n" +
-		"| core output | before | after | ConfigMap keys | annotations and labels | clusters |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n### How data flows\n\nFrom core's outputs, other stacks and Parameter Store to the values that GitOps reads. Predicted values come from core's preview.\n\n" +
+		"| output or parameter | before | after | ConfigMap keys | annotations and labels | clusters |\n|---|---|---|---|---|---|\n")
 	for _, f := range all {
 		output, before, after := "_cluster file or program_", "", ""
 		if f.Output != "" {

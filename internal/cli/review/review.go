@@ -121,6 +121,9 @@ func notes(d plan.Diff) string {
 	case len(d.From) > 0:
 		out = append(out, "predicted from core's "+few(d.From))
 	}
+	if len(d.Read) > 0 {
+		out = append(out, "from "+few(d.Read))
+	}
 	if d.ForcesReplace {
 		out = append(out, "forces the replacement")
 	}

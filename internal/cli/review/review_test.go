@@ -85,7 +85,7 @@ func previewed(name, reason string, core, bootstrap []events.EngineEvent) plan.C
 }
 
 // published is what GitOps reads in these tests.
-func published(outputs map[string]any) (plan.Contents, error) {
+func published(outputs, _ map[string]any) (plan.Contents, error) {
 	keys := map[string]string{"cluster_version": fmt.Sprint(outputs["clusterVersion"])}
 	made, _ := outputs["addonOutputs"].(map[string]any)
 	return plan.Contents{

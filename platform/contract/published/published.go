@@ -64,7 +64,7 @@ func To(c, hub *config.Cluster) Set {
 		p.Variables[key.Name] = Variable{Example: key.Example}
 	}
 	for key, value := range c.Values {
-		p.Variables[key] = Variable{Example: value, Setting: []string{"values", key}}
+		p.Variables[key] = Variable{Example: value.Example(), Setting: []string{"values", key}}
 	}
 	for _, s := range c.Services {
 		p.Objects = append(p.Objects, Object{

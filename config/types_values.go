@@ -1,0 +1,208 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"tombolo/config/strict"
+)
+
+// Value is a text, or it says where the value is read from each time that bootstrap
+// runs: an output of another stack (fromStack, output), or a parameter of Parameter
+// Store (fromSsm). A mapping with these keys may also stand for any value inside a
+// service's values. What is secret where it comes from is refused.
+type Value struct {
+	// Text of the value; "" where it is read from elsewhere.
+	Text string `yaml:"-"`
+	// FromStack is a stack in the same state backend, which another Pulumi program
+	// may have made: stack, of the project tombolo, project/stack or
+	// organization/project/stack.
+	FromStack string `yaml:"fromStack,omitempty"`
+	// Output of the stack that FromStack names, or the path of a value in it, such
+	// as db_host, db.host or subnets[0]. Required with FromStack.
+	Output string `yaml:"output,omitempty"`
+	// FromSSM is the name of a parameter in the cluster's account and region, such as
+	// /shop/zone. A String is a text and a StringList a list.
+	FromSSM string `yaml:"fromSsm,omitempty"`
+}
+
+// SetText makes the value a text: a cluster file may write one in its place.
+func (v *Value) SetText(text string) { *v = Value{Text: text} }
+
+// Source is where the value is read from; false for a text.
+func (v Value) Source() (Source, bool) {
+	s := Source{Stack: v.FromStack, Output: v.Output, Parameter: v.FromSSM}
+	return s, s != Source{}
+}
+
+// MarshalYAML writes the value as a cluster file has it.
+func (v Value) MarshalYAML() (any, error) {
+	if _, ok := v.Source(); !ok {
+		return v.Text, nil
+	}
+	type keys Value // without this method
+	return keys(v), nil
+}
+
+// Source is where a value is read from when bootstrap runs: an output of a stack, or a
+// parameter of Parameter Store.
+type Source struct {
+	// Stack as the file names it, and Output of it; "" for a parameter.
+	Stack, Output string
+	// Parameter is the name of one; "" for a stack's output.
+	Parameter string
+}
+
+// String is the source in words, such as "db.host of stack data/prod".
+func (s Source) String() string {
+	if s.Parameter != "" {
+		return "parameter " + s.Parameter
+	}
+	return fmt.Sprintf("%s of stack %s", s.Output, s.Stack)
+}
+
+// StackName is the whole name of the stack, where one that the file leaves a part of is
+// of this organization and this project. State backends in directories and buckets
+// take organization/stack or organization/project/stack, with "organization" for the
+// organization, and never project/stack (ParseReference in pkg/backend/diy/store.go of
+// pulumi/pulumi).
+func (s Source) StackName(organization, project string) string {
+	switch strings.Count(s.Stack, "/") {
+	case 0:
+		return organization + "/" + project + "/" + s.Stack
+	case 1:
+		return organization + "/" + s.Stack
+	}
+	return s.Stack
+}
+
+// Reference is a place in the cluster file whose value is read from elsewhere.
+type Reference struct {
+	Source Source
+	// Path of the place, such as services[0].values.db.host.
+	Path strict.Path
+	// Service whose Helm values take it; "" for a key of the infra ConfigMap.
+	Service string
+}
+
+// References are all places whose values are read from elsewhere, in the order of the
+// file's keys.
+func (c *Cluster) References() []Reference {
+	var out []Reference
+	for _, key := range slices.Sorted(maps.Keys(c.Values)) {
+		if s, ok := c.Values[key].Source(); ok {
+			out = append(out, Reference{Source: s, Path: strict.Path("values").Key(key)})
+		}
+	}
+	for i, s := range c.Services {
+		at := strict.Path("services").Index(i).Field("values")
+		eachReference(at, s.Values, func(at strict.Path, keys map[string]any) {
+			out = append(out, Reference{Source: sourceOf(keys), Path: at, Service: s.Name})
+		})
+	}
+	return out
+}
+
+// isReference says that a mapping in free values stands for a value that is read from
+// elsewhere: no chart has values of these names.
+func isReference(keys map[string]any) bool {
+	_, stack := keys["fromStack"]
+	_, parameter := keys["fromSsm"]
+	return stack || parameter
+}
+
+// sourceOf a mapping that isReference; what is no text in it is "".
+func sourceOf(keys map[string]any) Source {
+	text := func(key string) string {
+		s, _ := keys[key].(string)
+		return s
+	}
+	return Source{Stack: text("fromStack"), Output: text("output"), Parameter: text("fromSsm")}
+}
+
+// eachReference visits the references in free values, by their keys' order.
+func eachReference(at strict.Path, value any, visit func(at strict.Path, keys map[string]any)) {
+	switch v := value.(type) {
+	case map[string]any:
+		if isReference(v) {
+			visit(at, v)
+			return
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			eachReference(at.Key(key), v[key], visit)
+		}
+	case []any:
+		for i, item := range v {
+			eachReference(at.Index(i), item, visit)
+		}
+	}
+}
+
+// ValuesWith are the service's Helm values with what was read in the place of each
+// reference.
+func (s Service) ValuesWith(read map[Source]any) map[string]any {
+	values, _ := replaced(s.Values, read).(map[string]any)
+	return values
+}
+
+func replaced(value any, read map[Source]any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		if v == nil {
+			return v
+		}
+		if isReference(v) {
+			return read[sourceOf(v)]
+		}
+		out := make(map[string]any, len(v))
+		for key, child := range v {
+			out[key] = replaced(child, read)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, child := range v {
+			out[i] = replaced(child, read)
+		}
+		return out
+	}
+	return value
+}
+
+// ValueTexts are the keys that the file adds to the infra ConfigMap, with what was read
+// in the place of each reference: numbers and booleans as YAML writes them.
+func (c *Cluster) ValueTexts(read map[Source]any) map[string]string {
+	if c.Values == nil {
+		return nil
+	}
+	out := map[string]string{}
+	for key, v := range c.Values {
+		out[key] = v.Text
+		if s, ok := v.Source(); ok && read[s] != nil {
+			out[key] = scalarText(read[s])
+		}
+	}
+	return out
+}
+
+// Example stands for the value where nothing is read.
+func (v Value) Example() string {
+	s, ok := v.Source()
+	if !ok {
+		return v.Text
+	}
+	path := cmp.Or(s.Parameter, s.Output)
+	return "example-" + path[strings.LastIndexAny(path, "/.")+1:]
+}
+
+// scalarText is a text, a number or a boolean as YAML writes it without quotes.
+func scalarText(v any) string {
+	if number, ok := v.(float64); ok {
+		return strconv.FormatFloat(number, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
