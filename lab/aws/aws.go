@@ -96,7 +96,7 @@ func allTypes() map[string]*standin.Type {
 	types := map[string]*standin.Type{}
 	for _, service := range []map[string]*standin.Type{
 		ec2.Types(inNetworks()), iam.Types(), eks.Types(), kms.Types(), logs.Types(), sqs.Types(), events.Types(),
-		route53.Types(acm.Issue), acm.Types(), efs.Types(), s3.Types(), elb.Types(),
+		route53.Types(acm.Issue), acm.Types(), efs.Types(), s3.Types(), elb.Types(), ssm.Types(),
 	} {
 		maps.Copy(types, service)
 	}

@@ -20,6 +20,7 @@ import (
 	"tombolo/lab/aws/route53"
 	"tombolo/lab/aws/s3"
 	"tombolo/lab/aws/sqs"
+	"tombolo/lab/aws/ssm"
 )
 
 // changes are what a change of a property means for each type, as the AWS
@@ -72,6 +73,7 @@ var changes = map[string]struct{ replaces, updates string }{
 		"delaySeconds kmsMasterKeyId messageRetentionSeconds policy redrivePolicy sqsManagedSseEnabled tags visibilityTimeoutSeconds",
 	},
 	sqs.QueuePolicyType:    {"queueUrl", "policy"},
+	ssm.ParameterType:      {"dataType name", "allowedPattern description insecureValue keyId overwrite tags tier type value"},
 	events.EventRuleType:   {"eventBusName name namePrefix", "description eventPattern scheduleExpression state tags"},
 	events.EventTargetType: {"eventBusName rule targetId", "arn input roleArn"},
 

@@ -2,6 +2,7 @@
 package ssm
 
 import (
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"slices"
@@ -14,7 +15,8 @@ import (
 	"tombolo/lab/standin"
 )
 
-// Functions look up the public parameters that name machine images.
+// Functions look up parameters: the account's, and the public ones that name machine
+// images.
 func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
 		"aws:ssm/getParameter:getParameter": {SDK: ssm.LookupParameter, Run: getParameter},
@@ -26,16 +28,49 @@ var (
 	otherImages    = []string{"/aws/service/bottlerocket/aws-k8s-", "/aws/service/ami-amazon-linux-latest/"}
 )
 
-// getParameter knows the public parameters that name machine images.
+// getParameter answers with the account's own parameter, or with a public one. Without
+// decryption, a SecureString is its ciphertext:
+// https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameter.html
 func getParameter(q *standin.Query) (standin.Props, error) {
 	name := q.Args.Str("name")
+	if strings.HasPrefix(name, "/aws/service/") {
+		return publicParameter(q, name)
+	}
+	found := q.Find(ParameterType, name)
+	if found == nil {
+		return nil, notFound(name)
+	}
+	out := standin.WithID(found)
+	out["value"] = found.Outputs.Str("value")
+	decrypted, asked := q.Args["withDecryption"].(bool)
+	if found.Outputs.Str("type") != secureString {
+		out["insecureValue"] = out["value"]
+	} else if asked && !decrypted {
+		out["value"] = ciphertext(q.Cloud, found)
+	}
+	return out, nil
+}
+
+// notFound is the provider's error: it has no code of AWS's in it (data source
+// aws_ssm_parameter, whose finder makes a NotFoundError of ParameterNotFound).
+func notFound(name string) error {
+	return fmt.Errorf("reading SSM Parameter (%s): couldn't find resource (ParameterNotFound)", name)
+}
+
+// ciphertext stands for what KMS makes of the value: base64 that tells nothing of it.
+func ciphertext(c *standin.Cloud, r *standin.Record) string {
+	return base64.StdEncoding.EncodeToString(c.Sign("ssm "+r.ID, []byte(r.Outputs.Str("value"))))
+}
+
+// publicParameter knows the public parameters that name machine images.
+func publicParameter(q *standin.Query, name string) (standin.Props, error) {
 	m := imageParameter.FindStringSubmatch(name)
 	known := m != nil && slices.Contains(eks.KubernetesVersions, m[1])
 	for _, prefix := range otherImages {
 		known = known || strings.HasPrefix(name, prefix)
 	}
 	if !known {
-		return nil, fmt.Errorf("reading SSM Parameter (%s): couldn't find resource (ParameterNotFound)", name)
+		return nil, notFound(name)
 	}
 	image := eks.ParameterImage(q.Region, name)
 	value := image
