@@ -41,7 +41,11 @@ func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions,
 			return err
 		}
 	}
-	if err := k.Drain(ctx, d.drainOptions(c, o)); err != nil {
+	options := d.drainOptions(c, o)
+	if options.Ours, err = d.oursOf(ctx, c, st); err != nil {
+		return err
+	}
+	if err := k.Drain(ctx, options); err != nil {
 		return notDrained(ctx, c, err)
 	}
 	return k.Release(ctx)
@@ -54,6 +58,23 @@ func (d *Driver) drainOptions(c *config.Cluster, o DestroyOptions) teardown.Opti
 		Waiting: func(what string) { d.opts.Observer.Waiting(c.Name, what) },
 		Note:    d.noter(stacks.Name(c.Name, stacks.Bootstrap)),
 	}
+}
+
+// oursOf is what a destruction may delete on a cluster that others own; nil for a cluster
+// of our own, where that is everything. The state of core tells which of them it is, too: the
+// file may have changed.
+func (d *Driver) oursOf(ctx context.Context, c *config.Cluster, st *backend.State) (*teardown.Ours, error) {
+	found, err := d.live(ctx, c)
+	if err != nil || !c.IsExisting() && (found == nil || !found.Cluster.IsExisting()) {
+		return nil, err
+	}
+	ours := &teardown.Ours{ArgoCD: c.GitOps.Engine == config.ArgoCD}
+	for _, r := range st.All() {
+		if r.Type == "kubernetes:core/v1:Namespace" && !r.External {
+			ours.Namespaces = append(ours.Namespaces, string(r.ID))
+		}
+	}
+	return ours, nil
 }
 
 // suspendFlux keeps Flux from making things again. That is written down first,

@@ -72,6 +72,12 @@ const (
 // fault.Error for all else.
 func (d *Driver) PlanUpgrade(ctx context.Context, c *config.Cluster, o UpgradeOptions) (UpgradePlan, error) {
 	p := UpgradePlan{Cluster: c.Name, To: o.To}
+	if c.IsExisting() {
+		return p, &fault.Error{
+			What:   fmt.Sprintf("%s is the existing cluster %s, whose owner upgrades it", c.Name, c.NameInCloud()),
+			Remedy: fmt.Sprintf("upgrade it where it was made; the next `tombolo up %s` gives the new version to what reads it", c.Name),
+		}
+	}
 	found, err := d.live(ctx, c)
 	if err != nil {
 		return p, err

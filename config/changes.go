@@ -84,6 +84,10 @@ func Compare(live *Live, file *Cluster) Changes {
 		return nil
 	}
 	w := comparison{live: live, file: file}
+	if live.Cluster.IsExisting() != file.IsExisting() {
+		w.otherOwner()
+		return w.found
+	}
 	w.section("", reflect.ValueOf(*live.Cluster), reflect.ValueOf(*file))
 	return w.found
 }
@@ -158,6 +162,19 @@ func (w *comparison) otherNetwork(at strict.Path) {
 		return "an own network of " + n.CIDR
 	}
 	w.add("Network.Existing", at.Field("existing"), network(w.live.Cluster.Network), network(w.file.Network))
+}
+
+// otherOwner says once that a cluster which core made and one that others own are
+// exchanged: all other keys differ with it.
+func (w *comparison) otherOwner() {
+	cluster := func(c *Cluster) any {
+		if e := c.Kubernetes.Existing; e != nil {
+			return "the existing cluster " + e.Name
+		}
+		return "a cluster that core makes"
+	}
+	w.live.Known = append(slices.Clone(w.live.Known), "Kubernetes.Existing")
+	w.add("Kubernetes.Existing", "kubernetes.existing", cluster(w.live.Cluster), cluster(w.file))
 }
 
 // named says that a list's items are told apart by their names.

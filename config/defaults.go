@@ -38,8 +38,12 @@ func defaultAddonObjects() []map[string]string {
 // setDefaults fills in what the file leaves out. A list that is there and empty
 // stays empty.
 func (c *Cluster) setDefaults() {
-	c.Network.setDefaults()
-	c.Kubernetes.setDefaults()
+	if e := c.Kubernetes.Existing; e != nil {
+		e.Name = cmp.Or(e.Name, c.Name)
+	} else {
+		c.Network.setDefaults()
+		c.Kubernetes.setDefaults()
+	}
 	c.Addons.SetDefaults()
 	for i := range c.Services {
 		c.Services[i].setDefaults()

@@ -113,6 +113,29 @@ var effects = map[string][]Case{
 		"every node group is replaced; the control plane's own subnets have to stay in the zones of its creation"),
 	"ExistingNetwork.PublicSubnets": inPlace("the infra ConfigMap changes; nothing in the network does"),
 
+	"Kubernetes.Existing": {
+		{
+			When: "of a cluster that core made", Effect: Impossible, applies: func(c change) bool { return c.live.Kubernetes.Existing == nil },
+			Words:  "core has made this cluster, and would delete its control plane, nodes and network",
+			Remedy: "take the change back: the cluster is Tombolo's until it is destroyed",
+		},
+		{
+			When: "taken out", Effect: Impossible, Words: "core would make a cluster of its own, and others own this one",
+			Remedy: "take the change back, and describe a new cluster in a file of its own",
+		},
+	},
+	"ExistingCluster.Name": {{
+		Effect: Impossible, Words: "another cluster of the account is meant, and what is in the first one would be lost",
+		Remedy: "take the name back, or run `tombolo destroy` with the old name before, which leaves that cluster as it was",
+	}},
+	"ExistingCluster.CreateOIDCProvider": {
+		{
+			When: "turned off", Effect: NeedsRebuild, applies: func(c change) bool { return c.live.Kubernetes.Existing.CreateOIDCProvider },
+			Words: "core has made the provider and would delete it, and no role of a service account could be assumed any more", Remedy: "keep createOidcProvider: true as long as core is there",
+		},
+		{When: "turned on", Effect: InPlace, Words: "core makes the provider; it fails when the account has one for the issuer"},
+	},
+
 	"Kubernetes.Version": {
 		{
 			When: "to the one before, by a rollback", Effect: InPlace, applies: func(c change) bool { return c.minors() == -1 && c.file.RollBack },

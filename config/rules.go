@@ -92,6 +92,12 @@ var rules = map[string]strict.Rule{
 	"ExistingNetwork.PrivateSubnets": subnetIDs(2),
 	"ExistingNetwork.PublicSubnets":  subnetIDs(0),
 
+	"ExistingCluster.Name": {
+		What: "the name of an EKS cluster", Example: "platform",
+		Pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), MaxLength: 100,
+	},
+	"ExistingCluster.CreateOIDCProvider": {Default: false},
+
 	"Kubernetes.Version": {
 		What:    "a supported version of Kubernetes on EKS",
 		Example: `"1.35"`, Allowed: awsfacts.KubernetesVersions(), Advice: kubernetesAdvice,

@@ -39,8 +39,9 @@ type Cluster struct {
 	// Tags of every cloud resource. Tombolo sets the keys tombolo:cluster and
 	// tombolo:environment itself.
 	Tags map[string]string `yaml:"tags,omitempty"`
-	// Network of the cluster: one that core makes, or an existing one.
-	Network Network `yaml:"network"`
+	// Network of the cluster: one that core makes, or an existing one. Required, but with
+	// kubernetes.existing: core then reads the network from the cluster.
+	Network Network `yaml:"network,omitempty"`
 	// Kubernetes holds the managed control plane and its nodes.
 	Kubernetes Kubernetes `yaml:"kubernetes"`
 	// Namespaces that bootstrap creates before the engine starts.
@@ -142,8 +143,12 @@ type ExistingNetwork struct {
 
 // Kubernetes is the managed control plane and its nodes.
 type Kubernetes struct {
-	// Version of Kubernetes, major.minor, such as "1.35".
-	Version string `yaml:"version"`
+	// Existing is a cluster that others own. Core makes none then, and no network and
+	// nodes; it makes the identities and what addons need, and changes nothing that is
+	// there. Of the other keys only admins and previewers go with it.
+	Existing *ExistingCluster `yaml:"existing,omitempty"`
+	// Version of Kubernetes, major.minor, such as "1.35". Required, but with existing.
+	Version string `yaml:"version,omitempty"`
 	// NodeVersion is the version of the node groups while they are behind the control
 	// plane, major.minor; addons without a version are held with them. Default: version.
 	// Karpenter's nodes follow the control plane.
@@ -172,8 +177,8 @@ type Kubernetes struct {
 	// access entries: they read what bootstrap makes, but no Secrets, and write by
 	// dry run only.
 	Previewers []Principal `yaml:"previewers,omitempty"`
-	// NodeGroups are managed node groups; at least one.
-	NodeGroups []NodeGroup `yaml:"nodeGroups"`
+	// NodeGroups are managed node groups; at least one, but with existing.
+	NodeGroups []NodeGroup `yaml:"nodeGroups,omitempty"`
 	// Addons are managed EKS addons. Default: vpc-cni, kube-proxy, coredns and
 	// eks-pod-identity-agent, in the cloud's default versions.
 	Addons []ManagedAddon `yaml:"addons,omitempty"`

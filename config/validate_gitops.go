@@ -50,7 +50,7 @@ func (v *validator) gitops() {
 // tested warns of an engine that upstream does not test with the cluster's
 // version of Kubernetes.
 func (v *validator) tested(g GitOps) {
-	if !v.doc.Sound("gitops.engine", "kubernetes.version") {
+	if !v.doc.Sound("gitops.engine", "kubernetes.version") || v.c.IsExisting() { // whose version core reads
 		return
 	}
 	minor := v.c.Kubernetes.Version

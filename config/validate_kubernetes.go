@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"reflect"
 	"slices"
 
 	"tombolo/config/awsfacts"
@@ -15,6 +16,11 @@ const maxAllowedCIDRs = 40
 
 func (v *validator) kubernetes() {
 	k := v.c.Kubernetes
+	if k.Existing != nil {
+		v.existingCluster(k)
+		return
+	}
+	v.requiredKeys("kubernetes", reflect.TypeFor[Kubernetes](), "version", "nodeGroups")
 	v.kubernetesVersion(k)
 	v.nodeVersion(k)
 	v.endpointAccess(k.Endpoint)

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -20,6 +21,11 @@ var withoutNAT = []string{"ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs"
 
 func (v *validator) network() {
 	n := v.c.Network
+	if v.c.IsExisting() {
+		v.networkOfExisting(n)
+		return
+	}
+	v.requiredKeys("", reflect.TypeFor[Cluster](), "network")
 	made := v.doc.Has("network.cidr")
 	switch {
 	case !v.doc.Sound("network"):
@@ -41,6 +47,11 @@ func (v *validator) existingNetwork(n Network) {
 				"does not go with existing: Tombolo changes nothing in an existing network")
 		}
 	}
+	v.existingSubnets(n)
+}
+
+// existingSubnets checks the subnets of a network that others own.
+func (v *validator) existingSubnets(n Network) {
 	if n.Existing == nil {
 		return
 	}

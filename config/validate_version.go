@@ -27,11 +27,27 @@ func (v *validator) kubernetesVersion(k Kubernetes) {
 	case !day.Before(r.Extended):
 		v.problem(at, successor(r.Minor), "%s ended on EKS on %s: EKS makes no cluster of it, and upgrades those that there are by itself",
 			r.Minor, date(r.Extended))
-	case !day.Before(r.Standard):
-		v.warn(at, v.upgrade(r.Minor, day), "%s is in extended support since %s: %s", r.Minor, date(r.Standard), afterStandard(k.Support, r))
-	case !day.Before(r.Standard.AddDate(0, 0, -noticeDays)):
-		v.warn(at, v.upgrade(r.Minor, day), "%s leaves standard support on %s: from that day, %s", r.Minor, date(r.Standard), afterStandard(k.Support, r))
+	default:
+		if notice := SupportNotice(r.Minor, k.Support); notice != "" {
+			v.warn(at, v.upgrade(r.Minor, day), "%s", notice)
+		}
 	}
+}
+
+// SupportNotice is the warning of a version of Kubernetes, major.minor, whose standard
+// support is over or ends soon; "" for any other. Support is that of the live cluster.
+func SupportNotice(minor string, support Support) string {
+	r, ok := awsfacts.ReleaseOf(minor)
+	day := today()
+	switch {
+	case !ok:
+		return ""
+	case !day.Before(r.Standard):
+		return fmt.Sprintf("%s is in extended support since %s: %s", r.Minor, date(r.Standard), afterStandard(support, r))
+	case !day.Before(r.Standard.AddDate(0, 0, -noticeDays)):
+		return fmt.Sprintf("%s leaves standard support on %s: from that day, %s", r.Minor, date(r.Standard), afterStandard(support, r))
+	}
+	return ""
 }
 
 // afterStandard says what AWS does with a cluster whose version is no longer in standard

@@ -27,6 +27,9 @@ type Options struct {
 	// over, and says from which. Their resources may then be left in the cloud.
 	// Default: that is an error.
 	TakeOff bool
+	// Ours limits the drain to what is ours, in a cluster that others own. Default: all
+	// there is.
+	Ours *Ours
 	// Waiting is told what is waited for; Note, what people should know. Both are
 	// required.
 	Waiting, Note func(string)
@@ -61,12 +64,17 @@ type drain struct {
 	// left is what the last look found; clear, how many in a row found nothing.
 	left  []remaining
 	clear int
+	// others are not ours, and stay.
+	others []remaining
 	// failed is why the last look did not succeed.
 	failed error
 }
 
 func (d *drain) run(ctx context.Context) error {
 	err := d.await(ctx, d.options.Timeout)
+	if len(d.others) > 0 {
+		d.options.Note(fmt.Sprintf("of the %s, what is not Tombolo's stays: %s", d.stage.name, kube.Names(d.others, most)))
+	}
 	late := new(HeldError)
 	if !errors.As(err, &late) || !d.options.TakeOff || d.failed != nil {
 		return err
@@ -126,11 +134,14 @@ func (d *drain) look(ctx context.Context, mapper meta.RESTMapper) error {
 	if err != nil {
 		return err
 	}
+	if d.options.Ours != nil {
+		left, d.others = d.options.Ours.apart(left)
+	}
 	d.left = left
 	if !d.stage.used || len(left) == 0 {
 		return nil
 	}
-	return d.stopUsers(ctx, mapper)
+	return d.stopUsers(ctx, mapper, d.options.Ours)
 }
 
 // reportRetained tells of volumes that outlive their claims.
@@ -143,7 +154,9 @@ func (c Cluster) reportRetained(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	kept := slices.DeleteFunc(volumes, func(v object) bool { return !retained(v.Unstructured) })
+	kept := slices.DeleteFunc(volumes, func(v object) bool {
+		return !retained(v.Unstructured) || o.Ours != nil && !o.Ours.has(v.Unstructured)
+	})
 	for _, v := range kept {
 		o.Note(fmt.Sprintf("%s keeps its volume %s: its reclaim policy is Retain", v, kube.Text(v.Unstructured, "spec", "csi", "volumeHandle")))
 	}

@@ -14,14 +14,15 @@ import (
 // stopUsers deletes whatever runs pods with claims. A claim stays as long as a
 // pod uses it, and a StatefulSet makes both again: so the pod's owner goes, or
 // that one's owner, such as an operator's resource.
-func (c Cluster) stopUsers(ctx context.Context, mapper meta.RESTMapper) error {
+// Of a cluster that others own, only those that are ours.
+func (c Cluster) stopUsers(ctx context.Context, mapper meta.RESTMapper, ours *Ours) error {
 	pods, err := c.list(ctx, mapper, schema.GroupKind{Kind: "Pod"})
 	if err != nil {
 		return err
 	}
 	stopped := map[string]bool{}
 	for _, pod := range pods {
-		if !mountsClaim(pod.Unstructured) {
+		if !mountsClaim(pod.Unstructured) || ours != nil && !ours.uses(pod.Unstructured) {
 			continue
 		}
 		owner, err := c.topmost(ctx, mapper, pod)

@@ -35,7 +35,7 @@ var _ = register(Addon{
 			"region":         in.Region,
 			"serviceAccount": serviceAccount("ebs-csi-controller-sa", out.Made[RoleARN]),
 			// The driver's role requires these tags on volumes.
-			"k8sTagClusterId": in.Cluster,
+			"k8sTagClusterId": in.NameInCloud(),
 			"extraVolumeTags": map[string]any{names.ClusterTag: in.Cluster},
 		}}
 	},
@@ -75,11 +75,11 @@ func ebsStatements(f Facts, kmsKeyARN string) []Statement {
 		// EKS tags the instances of node groups, Karpenter has to tag its own.
 		{
 			Sid: "AttachToNodeGroups", Actions: attach,
-			Resources: []string{f.ec2("instance/*")}, Conditions: resourceTag("eks:cluster-name", f.Cluster),
+			Resources: []string{f.ec2("instance/*")}, Conditions: resourceTag("eks:cluster-name", f.NameInCloud()),
 		},
 		{
 			Sid: "AttachToKarpentersNodes", Actions: attach,
-			Resources: []string{f.ec2("instance/*")}, Conditions: resourceTag("eks:eks-cluster-name", f.Cluster),
+			Resources: []string{f.ec2("instance/*")}, Conditions: resourceTag("eks:eks-cluster-name", f.NameInCloud()),
 		},
 	}
 	if kmsKeyARN != "" {

@@ -1,12 +1,18 @@
 package addon
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Facts about a cluster, from its file. Names and ARNs are made only from them,
 // so that policies are known before anything exists.
 type Facts struct {
 	// Cluster is its name, Environment the one it belongs to.
 	Cluster, Environment string
+	// InCloud is the name of the managed cluster in its cloud, by which controllers tag
+	// what they make; "" is Cluster.
+	InCloud string
 	// Region, Account and Partition it is in.
 	Region, Account, Partition string
 	// OwnNetwork says that core makes the network; an existing one is not
@@ -38,15 +44,18 @@ func (f Facts) RegionARN(service, resource string) string {
 	return strings.Join([]string{"arn", f.Partition, service, f.Region, "", resource}, ":")
 }
 
+// NameInCloud is the name of the managed cluster in its cloud.
+func (f Facts) NameInCloud() string { return cmp.Or(f.InCloud, f.Cluster) }
+
 // ClusterARN is the ARN of the cluster.
-func (f Facts) ClusterARN() string { return f.ARN("eks", "cluster/"+f.Cluster) }
+func (f Facts) ClusterARN() string { return f.ARN("eks", "cluster/"+f.NameInCloud()) }
 
 // Named is the name of something of the cluster's: <cluster>-<name>.
 func (f Facts) Named(name string) string { return f.Cluster + "-" + name }
 
 // ClusterTag is the key of the tag that AWS's own controllers know a cluster's
 // resources by; its value is owned.
-func (f Facts) ClusterTag() string { return "kubernetes.io/cluster/" + f.Cluster }
+func (f Facts) ClusterTag() string { return "kubernetes.io/cluster/" + f.NameInCloud() }
 
 // Outputs is known when core has made an addon's needs.
 type Outputs struct {

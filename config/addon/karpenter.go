@@ -73,7 +73,7 @@ var _ = register(Addon{
 		return map[string]any{
 			"serviceAccount": serviceAccount("karpenter", out.Made[RoleARN]),
 			"settings": map[string]any{
-				"clusterName":       in.Cluster,
+				"clusterName":       in.NameInCloud(),
 				"clusterEndpoint":   out.ClusterEndpoint,
 				"interruptionQueue": out.Made[QueueName],
 			},

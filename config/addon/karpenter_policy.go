@@ -13,7 +13,7 @@ func karpenterStatements(f Facts) []Statement {
 	requested := conditions{
 		"StringEquals": {
 			"aws:RequestTag/" + f.ClusterTag():    {"owned"},
-			"aws:RequestTag/eks:eks-cluster-name": {f.Cluster},
+			"aws:RequestTag/eks:eks-cluster-name": {f.NameInCloud()},
 		},
 		"StringLike": {"aws:RequestTag/karpenter.sh/nodepool": {"*"}},
 	}
@@ -44,7 +44,7 @@ func karpenterStatements(f Facts) []Statement {
 			Conditions: conditions{
 				"StringEquals": {
 					"aws:RequestTag/" + f.ClusterTag():    {"owned"},
-					"aws:RequestTag/eks:eks-cluster-name": {f.Cluster},
+					"aws:RequestTag/eks:eks-cluster-name": {f.NameInCloud()},
 					"ec2:CreateAction":                    {"RunInstances", "CreateFleet", "CreateLaunchTemplate"},
 				},
 				"StringLike": {"aws:RequestTag/karpenter.sh/nodepool": {"*"}},
@@ -55,7 +55,7 @@ func karpenterStatements(f Facts) []Statement {
 			Conditions: conditions{
 				"StringEquals":              owned["StringEquals"],
 				"StringLike":                owned["StringLike"],
-				"StringEqualsIfExists":      {"aws:RequestTag/eks:eks-cluster-name": {f.Cluster}},
+				"StringEqualsIfExists":      {"aws:RequestTag/eks:eks-cluster-name": {f.NameInCloud()}},
 				"ForAllValues:StringEquals": {"aws:TagKeys": {"eks:eks-cluster-name", "karpenter.sh/nodeclaim", "Name"}},
 			},
 		},

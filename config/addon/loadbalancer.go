@@ -29,7 +29,7 @@ var _ = register(Addon{
 	},
 	Values: func(in Input[LoadBalancerOptions], out Outputs) map[string]any {
 		return map[string]any{
-			"clusterName":    in.Cluster,
+			"clusterName":    in.NameInCloud(),
 			"region":         in.Region,
 			"vpcId":          out.VPCID,
 			"serviceAccount": serviceAccount("aws-load-balancer-controller", out.Made[RoleARN]),

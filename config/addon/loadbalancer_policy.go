@@ -62,11 +62,11 @@ func securityGroupStatements(f Facts) []Statement {
 		{Sid: "MakeGroupsInNetwork", Actions: []string{"ec2:CreateSecurityGroup"}, Resources: []string{f.ec2("vpc/*")}},
 		{
 			Sid: "MakeTaggedGroups", Actions: []string{"ec2:CreateSecurityGroup"},
-			Resources: groups, Conditions: requestTag(loadBalancerTag, f.Cluster),
+			Resources: groups, Conditions: requestTag(loadBalancerTag, f.NameInCloud()),
 		},
 		{
 			Sid: "TagNewGroups", Actions: []string{"ec2:CreateTags"}, Resources: groups,
-			Conditions: newTag("ec2", loadBalancerTag, f.Cluster, "CreateSecurityGroup"),
+			Conditions: newTag("ec2", loadBalancerTag, f.NameInCloud(), "CreateSecurityGroup"),
 		},
 		{
 			Sid: "TagOwnGroups", Actions: []string{"ec2:CreateTags", "ec2:DeleteTags"},
@@ -74,7 +74,7 @@ func securityGroupStatements(f Facts) []Statement {
 		},
 		{
 			Sid: "ChangeOwnGroups", Actions: append(slices.Clone(rules), "ec2:DeleteSecurityGroup"),
-			Resources: groups, Conditions: resourceTag(loadBalancerTag, f.Cluster),
+			Resources: groups, Conditions: resourceTag(loadBalancerTag, f.NameInCloud()),
 		},
 		{
 			Sid: "ChangeRulesOfCluster", Actions: rules, Resources: groups,
@@ -88,11 +88,11 @@ func balancerStatements(f Facts) []Statement {
 	return []Statement{
 		{
 			Sid: "MakeTaggedBalancers", Actions: []string{"elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"},
-			Resources: balancers, Conditions: requestTag(loadBalancerTag, f.Cluster),
+			Resources: balancers, Conditions: requestTag(loadBalancerTag, f.NameInCloud()),
 		},
 		{
 			Sid: "TagNewBalancers", Actions: []string{"elasticloadbalancing:AddTags"}, Resources: balancers,
-			Conditions: newTag("elasticloadbalancing", loadBalancerTag, f.Cluster, "CreateLoadBalancer", "CreateTargetGroup"),
+			Conditions: newTag("elasticloadbalancing", loadBalancerTag, f.NameInCloud(), "CreateLoadBalancer", "CreateTargetGroup"),
 		},
 		{
 			Sid: "TagOwnBalancers", Actions: []string{"elasticloadbalancing:AddTags", "elasticloadbalancing:RemoveTags"},
@@ -109,7 +109,7 @@ func balancerStatements(f Facts) []Statement {
 				"elasticloadbalancing:SetIpAddressType", "elasticloadbalancing:SetSecurityGroups",
 				"elasticloadbalancing:SetSubnets",
 			},
-			Resources: balancers, Conditions: resourceTag(loadBalancerTag, f.Cluster),
+			Resources: balancers, Conditions: resourceTag(loadBalancerTag, f.NameInCloud()),
 		},
 	}
 }
@@ -136,7 +136,7 @@ func listenerStatements(f Facts) []Statement {
 func webACLStatements(f Facts) []Statement {
 	balancers := f.elb("loadbalancer/app/*/*")
 	return []Statement{
-		{Sid: "SetWebACL", Actions: []string{"elasticloadbalancing:SetWebAcl"}, Resources: balancers, Conditions: resourceTag(loadBalancerTag, f.Cluster)},
+		{Sid: "SetWebACL", Actions: []string{"elasticloadbalancing:SetWebAcl"}, Resources: balancers, Conditions: resourceTag(loadBalancerTag, f.NameInCloud())},
 		{
 			Sid: "UseWebACLs",
 			Actions: []string{
@@ -159,7 +159,7 @@ func (f Facts) elb(resources ...string) []string {
 // keptOwner holds for requests that change other tags than the controller's,
 // on what carries it: ownership is neither given nor taken.
 func keptOwner(f Facts) conditions {
-	c := resourceTag(loadBalancerTag, f.Cluster)
+	c := resourceTag(loadBalancerTag, f.NameInCloud())
 	c["ForAllValues:StringNotEquals"] = map[string][]string{"aws:TagKeys": {loadBalancerTag}}
 	return c
 }

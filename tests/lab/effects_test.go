@@ -41,6 +41,7 @@ var noCloud = map[string]string{
 	"Cloud.Profile": "where credentials come from", "Endpoint.OpenToTheWorld": "confirms another key",
 	"Size.Desired":        "counts at creation",
 	"ExistingNetwork.VPC": "unit test of config", "ExistingNetwork.PrivateSubnets": "unit test of config", "ExistingNetwork.PublicSubnets": "unit test of config",
+	"Kubernetes.Existing": "unit test of config", "ExistingCluster.Name": "unit test of config", "ExistingCluster.CreateOIDCProvider": "unit test of components/eks",
 	"Principal.Name": "another name is another entry: see Kubernetes.Admins", "ManagedAddon.Name": "see Kubernetes.Addons",
 	"Taint.Key": "see NodeGroup.Taints", "Taint.Value": "see NodeGroup.Taints", "Taint.Effect": "see NodeGroup.Taints",
 	"Cluster.Addons":          "addons have lab tests of their own",

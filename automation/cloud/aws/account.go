@@ -43,8 +43,11 @@ func (Cloud) Plugins() []preflight.Plugin {
 // does not have yet.
 func (Cloud) Demand(c *config.Cluster, core preflight.Core) preflight.Demand {
 	have := core.Resources
+	if c.IsExisting() {
+		return preflight.Demand{}
+	}
 	out := preflight.Demand{clusters: max(0, 1-have[clusterType])}
-	if c.Network.Existing != nil {
+	if !c.OwnsNetwork() {
 		return out
 	}
 	gateways := map[config.NAT]int{config.NATSingle: 1, config.NATPerZone: len(c.Network.Zones)}[c.Network.NAT]

@@ -173,7 +173,7 @@ func (s *searching) tagged(key, value string, found func(kind, teardown.Leftover
 // add adds a resource with its proof. What is part of somebody else's network is none
 // of the cluster's, whatever its tags say; the first proof stays.
 func (s *searching) add(k kind, l teardown.Leftover, proof string) {
-	if before, seen := s.found[l.CloudID]; k.network && s.cluster.Network.Existing != nil || seen && before.Proof != "" {
+	if before, seen := s.found[l.CloudID]; k.network && !s.cluster.OwnsNetwork() || seen && before.Proof != "" {
 		return
 	}
 	l.Proof = proof

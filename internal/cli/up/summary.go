@@ -36,9 +36,13 @@ func facts(c *config.Cluster, v handoff.Values) [][2]string {
 	for i, g := range c.Kubernetes.NodeGroups {
 		groups[i] = g.Name
 	}
+	nodes := "node groups: " + strings.Join(groups, ", ")
+	if c.IsExisting() {
+		nodes = "an existing cluster"
+	}
 	rows := [][2]string{
 		{"network", v.Network().Text},
-		{"cluster", fmt.Sprintf("Kubernetes %s in %s, node groups: %s", v.ClusterVersion, v.Region, strings.Join(groups, ", "))},
+		{"cluster", fmt.Sprintf("Kubernetes %s in %s, %s", v.ClusterVersion, v.Region, nodes)},
 		{"endpoint", v.ClusterEndpoint},
 	}
 	if c.IsSpoke() {

@@ -20,6 +20,7 @@ func Functions() map[string]*standin.Function {
 		"aws:eks/getCluster:getCluster":           {SDK: eks.LookupCluster, Run: getCluster},
 		"aws:eks/getNodeGroup:getNodeGroup":       {SDK: eks.LookupNodeGroup, Run: getNodeGroup},
 		"aws:eks/getNodeGroups:getNodeGroups":     {SDK: eks.GetNodeGroups, Run: getNodeGroups},
+		"aws:eks/getAddon:getAddon":               {SDK: eks.LookupAddon, Run: getAddon},
 		"aws:eks/getAddonVersion:getAddonVersion": {SDK: eks.GetAddonVersion, Run: getAddonVersion},
 		"aws:eks/getClusters:getClusters": {SDK: eks.GetClusters, Run: func(q *standin.Query) (standin.Props, error) {
 			return standin.Props{"id": q.Region, "names": ec2.IDs(q, ClusterType)}, nil
@@ -64,6 +65,16 @@ func getNodeGroups(q *standin.Query) (standin.Props, error) {
 		}
 	}
 	return standin.Props{"id": cluster, "clusterName": cluster, "names": names}, nil
+}
+
+// getAddon reads an addon as DescribeAddon does. internal/service/eks/addon_data_source.go
+func getAddon(q *standin.Query) (standin.Props, error) {
+	id := q.Args.Str("clusterName") + ":" + q.Args.Str("addonName")
+	r := q.Find(AddonType, id)
+	if r == nil {
+		return nil, fmt.Errorf("reading EKS Add-On (%s): couldn't find resource", id)
+	}
+	return standin.WithID(r), nil
 }
 
 // getAddonVersion is by DescribeAddonVersions: the default version, or the newest one.

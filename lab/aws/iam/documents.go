@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 
@@ -25,7 +26,9 @@ func Functions() map[string]*standin.Function {
 		"aws:iam/getSessionContext:getSessionContext": {SDK: iam.GetSessionContext, Run: getSessionContext},
 		"aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": {SDK: iam.LookupOpenIdConnectProvider, Run: func(q *standin.Query) (standin.Props, error) {
 			for r := range q.Cloud.Each(OIDCProviderType, standin.Global) {
-				if r.ID == q.Args.Str("arn") || r.Outputs.Str("url") == q.Args.Str("url") {
+				// internal/service/iam/openid_connect_provider_data_source.go compares what the ARN ends in
+				_, url, _ := strings.Cut(r.ID, "/")
+				if r.ID == q.Args.Str("arn") || url == strings.TrimPrefix(q.Args.Str("url"), "https://") {
 					return standin.WithID(r), nil
 				}
 			}

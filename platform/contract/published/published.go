@@ -57,10 +57,14 @@ func To(c, hub *config.Cluster) Set {
 		Path:      strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
 		Variables: map[string]Variable{}, Values: map[string]*Values{},
 	}
-	for _, key := range names.InfraKeys(map[string]string{
-		"cluster_name": c.Name, "environment": c.Environment, "cloud": string(c.Cloud.Provider), "region": c.Cloud.Region,
-		"account_id": c.Cloud.Account, "cluster_version": c.Kubernetes.Version, "gitops_path": p.Path,
-	}) {
+	known := map[string]string{
+		"cluster_name": c.NameInCloud(), "environment": c.Environment, "cloud": string(c.Cloud.Provider), "region": c.Cloud.Region,
+		"account_id": c.Cloud.Account, "gitops_path": p.Path,
+	}
+	if !c.IsExisting() { // whose version core reads
+		known["cluster_version"] = c.Kubernetes.Version
+	}
+	for _, key := range names.InfraKeys(known) {
 		p.Variables[key.Name] = Variable{Example: key.Example}
 	}
 	for key, value := range c.Values {

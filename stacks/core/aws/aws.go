@@ -36,18 +36,10 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner, had liv
 	}
 	opts := pulumi.Provider(provider)
 	have := made{had}
-	creator, err := creatorOf(ctx, c, caller, have, opts)
-	if err != nil {
-		return none, err
-	}
 	if err := refuseStrangers(ctx, c, own, have, opts); err != nil {
 		return none, err
 	}
-	net, err := newNetwork(ctx, c, have, opts)
-	if err != nil {
-		return none, err
-	}
-	cluster, err := newCluster(ctx, c, partition, net, have, creator, opts)
+	net, cluster, err := networkAndCluster(ctx, c, caller, partition, have, opts)
 	if err != nil {
 		return none, err
 	}
@@ -144,6 +136,23 @@ func Guard(ctx *pulumi.Context, file string, cloud config.Cloud, provider *aws.P
 		return "", "", fmt.Errorf("find out the AWS partition: %w", err)
 	}
 	return caller.Arn, found.Partition, nil
+}
+
+// networkAndCluster makes both, or reads those of the existing cluster that the file names.
+func networkAndCluster(ctx *pulumi.Context, c *config.Cluster, caller, partition string, have made, opts pulumi.ResourceOrInvokeOption) (*network.Network, *eks.Cluster, error) {
+	if c.IsExisting() {
+		return adopt(ctx, c, partition, have, opts)
+	}
+	creator, err := creatorOf(ctx, c, caller, have, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	net, err := newNetwork(ctx, c, have, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	cluster, err := newCluster(ctx, c, partition, net, have, creator, opts)
+	return net, cluster, err
 }
 
 // newNetwork makes the network of the cluster file, or looks up the existing one

@@ -24,6 +24,8 @@ const (
 	natToken           = "aws:ec2/natGateway:NatGateway"
 	endpointToken      = "aws:ec2/vpcEndpoint:VpcEndpoint"
 	existingNetToken   = "tombolo:network:Existing"
+	existingToken      = "tombolo:eks:Existing"
+	oidcToken          = "aws:iam/openIdConnectProvider:OpenIdConnectProvider"
 	endpointNamePrefix = "com.amazonaws."
 )
 
@@ -42,6 +44,9 @@ func LiveKeys() []string {
 // It is the inverse of what this package makes of a file: a key whose resources are not
 // there, or say nothing certain, is not known.
 func Live(file *config.Cluster, all live.Resources) *config.Live {
+	if adopted, there := all.First(existingToken); there {
+		return liveExisting(file, all, adopted)
+	}
 	cluster, there := all.First(clusterToken)
 	if !there {
 		return nil
@@ -52,6 +57,24 @@ func Live(file *config.Cluster, all live.Resources) *config.Live {
 	}
 	for _, read := range []func(){r.place, r.tags, r.network, r.controlPlane, r.encryption, r.access, r.nodeGroups, r.addons} {
 		read()
+	}
+	return r.out
+}
+
+// liveExisting is Live of a cluster that others own: what core has added to it.
+func liveExisting(file *config.Cluster, all live.Resources, adopted live.Resource) *config.Live {
+	r := &reader{
+		file: file, had: made{all}, cluster: adopted.Outputs,
+		out: &config.Live{Cluster: &config.Cluster{Name: adopted.Name}},
+	}
+	r.out.Cluster.Kubernetes.Existing = &config.ExistingCluster{
+		Name: adopted.Outputs.Text("name"), CreateOIDCProvider: all.Named(oidcToken, adopted.Name+"-oidc").Type != "",
+	}
+	r.place()
+	r.access()
+	r.knows("ExistingCluster.CreateOIDCProvider")
+	if adopted.Outputs.Text("name") != "" { // else the first up did not come so far
+		r.knows("ExistingCluster.Name")
 	}
 	return r.out
 }

@@ -138,3 +138,30 @@ func TestLiveNodeVersion(t *testing.T) {
 		})
 	}
 }
+
+// TestLiveOfExisting: of a cluster that others own, only what core has added is known.
+func TestLiveOfExisting(t *testing.T) {
+	resource := func(token, name string, outputs map[string]any) live.Resource {
+		return live.New("urn:pulumi:shop-core::tombolo::"+token+"::"+name, token, outputs)
+	}
+	all := live.Resources{
+		resource(existingToken, "shop", map[string]any{"name": "main", "arn": "arn:aws:eks:eu-central-1:111122223333:cluster/main"}),
+		resource(existingNetToken, "shop", map[string]any{"vpcId": "vpc-1"}),
+		resource(oidcToken, "shop-oidc", map[string]any{"arn": "arn:provider"}),
+		resource(accessEntryToken, "shop-admin-ops", map[string]any{"principalArn": "arn:aws:iam::111122223333:role/ops"}),
+	}
+	file := &config.Cluster{
+		Name: "shop", Cloud: config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
+		Kubernetes: config.Kubernetes{
+			Existing: &config.ExistingCluster{Name: "main", CreateOIDCProvider: true},
+			Admins:   []config.Principal{{Name: "ops", PrincipalARN: "arn:aws:iam::111122223333:role/ops"}},
+		},
+	}
+	assert.Check(t, is.Len(config.Compare(Live(file, all), file), 0))
+	file.Cloud.Region, file.Kubernetes.Admins, file.Kubernetes.Existing.Name = "eu-west-1", nil, "other"
+	var paths []string
+	for _, c := range config.Compare(Live(file, all), file) {
+		paths = append(paths, c.Path+" "+string(c.Effect))
+	}
+	assert.Check(t, is.DeepEqual(paths, []string{"cloud.region needs rebuild", "kubernetes.existing.name impossible", "kubernetes.admins in place"}))
+}

@@ -75,8 +75,12 @@ func namesakes(ctx *pulumi.Context, c *config.Cluster, own owner.Owner, provider
 	return out, nil
 }
 
-// controlPlaneOfName is the EKS cluster of the name, when it is not this cluster's.
+// controlPlaneOfName is the EKS cluster of the name, when it is not this cluster's. An
+// existing cluster is others' on purpose.
 func controlPlaneOfName(ctx *pulumi.Context, c *config.Cluster, own owner.Owner, provider pulumi.InvokeOption) ([]stranger, error) {
+	if c.IsExisting() {
+		return nil, nil
+	}
 	all, err := eks.GetClusters(ctx, provider)
 	if err != nil || !slices.Contains(all.Names, c.Name) {
 		return nil, err

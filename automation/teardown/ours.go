@@ -1,0 +1,96 @@
+package teardown
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"tombolo/automation/kube"
+	"tombolo/components/argocd"
+	"tombolo/components/flux"
+)
+
+// Ours tells, of a cluster that others own, what a destruction may delete: what is in the
+// namespaces that it made, what the engine has applied, and what follows from those. All
+// else is others', whatever it is.
+type Ours struct {
+	// Namespaces that bootstrap has made.
+	Namespaces []string
+	// ArgoCD says that the engine is Argo CD, and not Flux.
+	ArgoCD bool
+
+	// claims and pools are those that were ours when they were last seen: their volumes and
+	// nodes outlive them for a while.
+	claims, pools map[string]bool
+}
+
+// helmLabel is on what Flux's helm-controller installs, and OwnerLabel of package flux on what
+// its kustomize-controller applies. Source: "origin labels" in
+// https://fluxcd.io/flux/components/helm/helmreleases/
+const helmLabel = "helm.toolkit.fluxcd.io/name"
+
+// Karpenter's label of a node's pool: https://karpenter.sh/docs/concepts/scheduling/
+const poolLabel = "karpenter.sh/nodepool"
+
+// apart puts what is ours and what is others' apart. Claims come before volumes and pools
+// before nodes, as in stages.
+func (o *Ours) apart(all []remaining) (ours, others []remaining) {
+	for _, r := range all {
+		if o.has(r.Unstructured) {
+			ours = append(ours, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	return ours, others
+}
+
+// has says whether an object is ours, and remembers what others follow from.
+func (o *Ours) has(object *unstructured.Unstructured) bool {
+	if o.claims == nil {
+		o.claims, o.pools = map[string]bool{}, map[string]bool{}
+	}
+	ours := o.applied(object) || slices.Contains(o.Namespaces, object.GetNamespace())
+	switch object.GetKind() {
+	case "PersistentVolumeClaim":
+		if ours {
+			o.claims[object.GetNamespace()+"/"+object.GetName()] = true
+		}
+	case "PersistentVolume":
+		namespace := kube.Text(object, "spec", "claimRef", "namespace")
+		return slices.Contains(o.Namespaces, namespace) || o.claims[namespace+"/"+kube.Text(object, "spec", "claimRef", "name")]
+	case "NodePool":
+		if ours {
+			o.pools[object.GetName()] = true
+		}
+	case "NodeClaim":
+		return o.pools[object.GetLabels()[poolLabel]]
+	}
+	return ours
+}
+
+// applied says that the engine has applied the object from Git.
+func (o *Ours) applied(object *unstructured.Unstructured) bool {
+	if o.ArgoCD {
+		return object.GetAnnotations()[argocd.TrackingAnnotation] != ""
+	}
+	labels := object.GetLabels()
+	return labels[flux.OwnerLabel] != "" || labels[helmLabel] != ""
+}
+
+// uses says whether a pod with claims is ours to stop: one in a namespace of ours, or one
+// that holds a claim of ours.
+func (o *Ours) uses(pod *unstructured.Unstructured) bool {
+	if slices.Contains(o.Namespaces, pod.GetNamespace()) {
+		return true
+	}
+	volumes, _, _ := unstructured.NestedSlice(pod.Object, "spec", "volumes")
+	for _, v := range volumes {
+		volume, _ := v.(map[string]any)
+		claim, _, _ := unstructured.NestedString(volume, "persistentVolumeClaim", "claimName")
+		if claim != "" && o.claims[pod.GetNamespace()+"/"+claim] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,44 @@
+package config
+
+// ExistingCluster names a managed cluster that others own.
+type ExistingCluster struct {
+	// Name of the cluster in EKS, in the account and region of the file. Default: the
+	// name of the file.
+	Name string `yaml:"name,omitempty"`
+	// CreateOIDCProvider has core make the IAM OIDC provider for the cluster's issuer, of
+	// which an account has one for each cluster; roles of service accounts (irsa) need it.
+	// Default false: it is there, and core looks it up.
+	CreateOIDCProvider bool `yaml:"createOidcProvider,omitempty"`
+}
+
+// IsExisting says that the cluster is one that others own: core makes no control plane,
+// network or nodes for it.
+func (c *Cluster) IsExisting() bool { return c.Kubernetes.Existing != nil }
+
+// NameInCloud is the name of the managed cluster in its cloud: that of the file, but for
+// an existing cluster.
+func (c *Cluster) NameInCloud() string {
+	if e := c.Kubernetes.Existing; e != nil {
+		return e.Name
+	}
+	return c.Name
+}
+
+// OwnsNetwork says that core makes the cluster's network.
+func (c *Cluster) OwnsNetwork() bool { return c.Network.Existing == nil && !c.IsExisting() }
+
+// NeedsOIDC says that something of the file gets its credentials by the cluster's OIDC
+// provider: an addon, a service or the Argo CD of a hub.
+func (c *Cluster) NeedsOIDC() bool {
+	for _, a := range c.Addons.Enabled() {
+		if len(a.Needs(c.AddonFacts(), a.Options).Identities) > 0 {
+			return true
+		}
+	}
+	for _, s := range c.Services {
+		if s.Identity != nil && s.Identity.Mode == IRSA {
+			return true
+		}
+	}
+	return c.IsHub()
+}

@@ -1,0 +1,50 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+
+	"tombolo/config/strict"
+)
+
+// besideExisting are the keys of kubernetes that go with existing: they add to the cluster,
+// and change nothing that is there.
+var besideExisting = []string{"existing", "admins", "previewers"}
+
+// existingCluster checks the keys of a cluster that others own, and refuses those that
+// would make or change something of it.
+func (v *validator) existingCluster(k Kubernetes) {
+	for _, f := range clusterFormat.Fields(reflect.TypeFor[Kubernetes]()) {
+		at := strict.Path("kubernetes").Field(f.Name)
+		if v.doc.Has(at) && !slices.Contains(besideExisting, f.Name) {
+			v.problem(at, "remove "+f.Name+", or existing",
+				"does not go with existing: Tombolo makes and changes nothing of a cluster that others own")
+		}
+	}
+	v.principals("kubernetes.admins", "admin", k.Admins)
+	v.principals("kubernetes.previewers", "previewer", k.Previewers)
+	v.bothKinds(k)
+}
+
+// networkOfExisting refuses a network that core would make for a cluster that has one.
+func (v *validator) networkOfExisting(n Network) {
+	for _, f := range clusterFormat.Fields(reflect.TypeFor[Network]()) {
+		at := strict.Path("network").Field(f.Name)
+		if v.doc.Has(at) && f.Name != "existing" {
+			v.problem(at, "remove "+f.Name+": core reads VPC and subnets from the cluster, or from network.existing",
+				"does not go with kubernetes.existing: the cluster has a network")
+		}
+	}
+	if v.doc.Has("network.existing") {
+		v.existingSubnets(n)
+	}
+}
+
+// requiredKeys reports the keys that only an existing cluster may do without.
+func (v *validator) requiredKeys(parent strict.Path, of reflect.Type, keys ...string) {
+	for _, f := range clusterFormat.Fields(of) {
+		if slices.Contains(keys, f.Name) {
+			clusterFormat.Require(v.doc, parent, f)
+		}
+	}
+}

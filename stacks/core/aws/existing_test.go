@@ -1,0 +1,134 @@
+package aws
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/components/eks"
+	"tombolo/components/network"
+	"tombolo/components/recorder"
+	"tombolo/config"
+	"tombolo/config/addon"
+	"tombolo/config/awsfacts"
+)
+
+// adoptedFile is a cluster that others own, with an addon that needs access entries.
+func adoptedFile(t *testing.T) *config.Cluster {
+	t.Helper()
+	karpenter := addon.Find("karpenter")
+	return &config.Cluster{
+		Name: "shop", Cloud: config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
+		Kubernetes: config.Kubernetes{Existing: &config.ExistingCluster{Name: "main"}},
+		Addons:     addon.Selection{"karpenter": karpenter.NewOptions()},
+		GitOps:     config.GitOps{Engine: config.Flux},
+		Services:   []config.Service{{Name: "reports", Identity: &config.Identity{Mode: config.PodIdentity}}},
+	}
+}
+
+// theirAccount answers for the cluster main in vpc-1: subnet-a is public by its tag,
+// subnet-b gives public addresses, subnet-c and subnet-d are private, d without a tag.
+func theirAccount(subnets ...any) *recorder.Recorder {
+	return &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
+		"aws:eks/getCluster:getCluster": answering(map[string]any{
+			"name": "main", "arn": eksARN, "endpoint": "https://k8s.example", "version": "1.34", "status": "ACTIVE", "tags": map[string]any{},
+			"certificateAuthorities": []any{map[string]any{"data": "Q0E="}},
+			"identities":             []any{map[string]any{"oidcs": []any{map[string]any{"issuer": "https://oidc.example/id/ABC"}}}},
+			"accessConfigs":          []any{map[string]any{"authenticationMode": "API"}},
+			"vpcConfig":              map[string]any{"clusterSecurityGroupId": "sg-1", "vpcId": "vpc-1", "subnetIds": subnets},
+		}),
+		"aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": answering(map[string]any{"arn": "arn:provider"}),
+		"aws:eks/getAddon:getAddon":                                 answering(map[string]any{}),
+		"aws:eks/getNodeGroups:getNodeGroups":                       answering(map[string]any{"names": []any{}}),
+		"aws:ec2/getVpc:getVpc":                                     answering(map[string]any{"cidrBlock": "10.1.0.0/16"}),
+		"aws:ec2/getSubnet:getSubnet": func(args resource.PropertyMap) (resource.PropertyMap, error) {
+			id := args["id"].StringValue()
+			tags := map[string]any{"subnet-a": map[string]any{publicRoleTag: "1"}, "subnet-c": map[string]any{privateRoleTag: "1"}}[id]
+			if tags == nil {
+				tags = map[string]any{}
+			}
+			return resource.NewPropertyMapFromMap(map[string]any{
+				"id": id, "vpcId": "vpc-1", "availabilityZone": "eu-central-1" + id[len(id)-1:], "tags": tags, "mapPublicIpOnLaunch": id == "subnet-b",
+			}), nil
+		},
+	}}
+}
+
+// adopted runs adopt.
+func adopted(c *config.Cluster, r *recorder.Recorder) (net *network.Network, cluster *eks.Cluster, err error) {
+	err = r.Run("shop-core", func(ctx *pulumi.Context) error {
+		provider, err := aws.NewProvider(ctx, "aws", &aws.ProviderArgs{})
+		if err != nil {
+			return err
+		}
+		if net, cluster, err = adopt(ctx, c, "aws", made{}, pulumi.Provider(provider)); err != nil {
+			return err
+		}
+		return recorder.Probe(ctx, pulumi.Map{
+			"name": cluster.Name, "vpc": net.VPCID, "cidr": net.CIDR, "private": net.PrivateSubnetIDs, "public": net.PublicSubnetIDs,
+		})
+	})
+	return net, cluster, err
+}
+
+func TestAdoptReadsTheNetwork(t *testing.T) {
+	r := theirAccount("subnet-d", "subnet-a", "subnet-b", "subnet-c")
+	_, _, err := adopted(adoptedFile(t), r)
+	assert.NilError(t, err)
+	r.Probed().Expect(t, map[string]string{
+		"name": "main", "vpc": "vpc-1", "cidr": "10.1.0.0/16", "private[0]": "subnet-c", "private[1]": "subnet-d", "public[0]": "subnet-a", "public[1]": "subnet-b",
+	})
+	for _, res := range r.All() {
+		if strings.HasPrefix(res.Type, "aws:") {
+			t.Errorf("%s %s was registered", res.Type, res.Name)
+		}
+	}
+}
+
+func TestAdoptTakesTheFilesSubnets(t *testing.T) {
+	c := adoptedFile(t)
+	c.Network.Existing = &config.ExistingNetwork{VPC: "vpc-1", PrivateSubnets: []string{"subnet-b", "subnet-d"}}
+	r := theirAccount("subnet-a", "subnet-b")
+	_, _, err := adopted(c, r)
+	assert.NilError(t, err)
+	r.Probed().Expect(t, map[string]string{"private[0]": "subnet-b", "private[1]": "subnet-d"})
+}
+
+func TestAdoptRefuses(t *testing.T) {
+	_, _, err := adopted(adoptedFile(t), theirAccount("subnet-a", "subnet-b", "subnet-c"))
+	assert.Check(t, is.ErrorContains(err, "of the subnets of the existing cluster main, 1 look private"))
+	c := adoptedFile(t)
+	c.Network.Existing = &config.ExistingNetwork{VPC: "vpc-2"}
+	_, _, err = adopted(c, theirAccount())
+	assert.Check(t, is.ErrorContains(err, "the existing cluster main is in vpc-1, and network.existing says vpc-2"))
+}
+
+func TestExistingClusterArgs(t *testing.T) {
+	c := adoptedFile(t)
+	args := existingClusterArgs(c, "aws", made{})
+	assert.Check(t, args.NeedsOIDC && args.PodIdentity && !args.CreateOIDC && !args.MadeOIDC)
+	assert.Check(t, is.DeepEqual(args.Entries, []string{"the addon karpenter"}))
+	c.Addons, c.Services = nil, nil
+	c.GitOps = config.GitOps{Engine: config.ArgoCD, Hub: "mgmt", ArgoCD: config.ArgoCDOptions{Credentials: config.CredentialsAWS}}
+	args = existingClusterArgs(c, "aws", made{})
+	assert.Check(t, !args.NeedsOIDC && !args.PodIdentity)
+	assert.Check(t, is.DeepEqual(args.Entries, []string{"gitops.argocd.credentials: aws"}))
+}
+
+// TestWarningsOfExisting: what the owner has to set is said, and set by nobody else.
+func TestWarningsOfExisting(t *testing.T) {
+	c := adoptedFile(t)
+	subnets := foundSubnets{{id: "subnet-a", tags: map[string]string{publicRoleTag: "1"}}, {id: "subnet-d"}}
+	assert.Check(t, is.Len(warnings(c, &eks.Existing{Version: "9.99"}, subnets), 0))
+	balancer := addon.Find(loadBalancerAddon)
+	c.Addons[loadBalancerAddon] = balancer.NewOptions()
+	got := warnings(c, &eks.Existing{Version: awsfacts.Releases()[0].Minor, Support: "EXTENDED"}, subnets)
+	assert.Assert(t, is.Len(got, 2))
+	assert.Check(t, is.Contains(got[0], "the existing cluster main: Kubernetes "+awsfacts.Releases()[0].Minor+" is in extended support since"))
+	assert.Check(t, is.Contains(got[1], "and subnet-d is without"))
+}
