@@ -236,7 +236,8 @@ func (w *comparison) add(name string, at strict.Path, before, after any) {
 
 // unordered are the lists whose order says nothing.
 var unordered = []string{
-	"Network.Zones", "Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs",
+	"Network.Zones", "Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets",
+	"ExistingNetwork.ControlPlaneSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups",
 	"NodeGroup.Taints",
 }
 

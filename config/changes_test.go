@@ -114,6 +114,15 @@ func TestCompare(t *testing.T) {
 		{name: "labels", file: []string{"[m7i.large]", "[m7i.large]\n      labels: {a: b}"}, want: "kubernetes.nodeGroups[0].labels", effect: InPlace},
 		{name: "smallest size", file: []string{"min: 2", "min: 3"}, want: "kubernetes.nodeGroups[0].size.min: 2 -> 3", effect: InPlace},
 		{name: "tags", file: []string{"environment: dev", "environment: dev\ntags: {a: b}"}, want: "tags: map[] -> map[a:b]", effect: RollsNodes},
+		{
+			name: "who reaches the private endpoint", live: []string{"public: true", "privateCidrs: [10.8.0.0/16, 10.9.0.0/16], public: true"},
+			file: []string{"public: true", "privateCidrs: [10.9.0.0/16], public: true"},
+			want: "kubernetes.endpoint.privateCidrs: [10.8.0.0/16 10.9.0.0/16] -> [10.9.0.0/16]", effect: InPlace,
+		},
+		{
+			name: "the same in another order", live: []string{"public: true", "securityGroups: [sg-0a1b2c3d, sg-1a1b2c3d], public: true"},
+			file: []string{"public: true", "securityGroups: [sg-1a1b2c3d, sg-0a1b2c3d], public: true"},
+		},
 		{name: "logs in another order", file: []string{encryption, "kubernetes:\n  logs: [authenticator, api, audit]\n"}},
 		{
 			name: "an admin", file: []string{encryption, "kubernetes:\n  admins: [{name: ops, principalArn: \"arn:aws:iam::111122223333:role/ops\"}]\n"},

@@ -112,6 +112,8 @@ var effects = map[string][]Case{
 	"ExistingNetwork.PrivateSubnets": all(ReplacesNodeGroup,
 		"every node group is replaced; the control plane's own subnets have to stay in the zones of its creation"),
 	"ExistingNetwork.PublicSubnets": inPlace("the infra ConfigMap changes; nothing in the network does"),
+	"ExistingNetwork.ControlPlaneSubnets": inPlace("EKS moves the control plane's interfaces into the subnets; it refuses another VPC, " +
+		"and other zones than those of the creation"),
 
 	"Kubernetes.Existing": {
 		{
@@ -187,10 +189,13 @@ var effects = map[string][]Case{
 		{Effect: InPlace, Words: "EKS installs the addon"},
 	},
 
-	"Endpoint.Private":        inPlace("EKS changes the endpoint within minutes; the API stays reachable by the other one"),
-	"Endpoint.Public":         inPlace("EKS changes the endpoint within minutes; the API stays reachable by the other one"),
-	"Endpoint.AllowedCIDRs":   inPlace("EKS changes who reaches the public endpoint"),
-	"Endpoint.OpenToTheWorld": inPlace("it confirms a block of allowedCidrs; nothing in the cluster changes"),
+	"Endpoint.Private":               inPlace("EKS changes the endpoint within minutes; the API stays reachable by the other one"),
+	"Endpoint.PrivateCIDRs":          inPlace("a rule is made for each new block; those of blocks that are gone are deleted"),
+	"Endpoint.PublicAddressesInside": inPlace("it confirms blocks of privateCidrs; nothing in the cluster changes"),
+	"Endpoint.SecurityGroups":        inPlace("a rule is made for each new group; those of groups that are gone are deleted"),
+	"Endpoint.Public":                inPlace("EKS changes the endpoint within minutes; the API stays reachable by the other one"),
+	"Endpoint.AllowedCIDRs":          inPlace("EKS changes who reaches the public endpoint"),
+	"Endpoint.OpenToTheWorld":        inPlace("it confirms a block of allowedCidrs; nothing in the cluster changes"),
 
 	"SecretsEncryption.Enabled": {
 		{

@@ -91,6 +91,8 @@ var rules = map[string]strict.Rule{
 	},
 	"ExistingNetwork.PrivateSubnets": subnetIDs(2),
 	"ExistingNetwork.PublicSubnets":  subnetIDs(0),
+	// An empty list would leave the control plane without a network.
+	"ExistingNetwork.ControlPlaneSubnets": subnetIDs(2),
 
 	"ExistingCluster.Name": {
 		What: "the name of an EKS cluster", Example: "platform",
@@ -118,7 +120,16 @@ var rules = map[string]strict.Rule{
 	"Kubernetes.NodeGroups": {Noun: "node group", MinItems: 1},
 	"Kubernetes.Addons":     {Default: defaultAddonObjects()},
 
-	"Endpoint.Private":        {Default: true},
+	"Endpoint.Private": {Default: true},
+	"Endpoint.PrivateCIDRs": {
+		What: "an IPv4 block", Example: "10.8.0.0/16",
+		Pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+/[0-9]+$`), Advice: blockAdvice,
+	},
+	"Endpoint.PublicAddressesInside": {Default: false},
+	"Endpoint.SecurityGroups": {
+		What: "the id of a security group", Example: "sg-0123456789abcdef0",
+		Pattern: regexp.MustCompile(`^sg-[0-9a-f]{8}([0-9a-f]{9})?$`),
+	},
 	"Endpoint.Public":         {Default: false},
 	"Endpoint.OpenToTheWorld": {Default: false},
 	"Endpoint.AllowedCIDRs": {

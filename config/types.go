@@ -137,6 +137,10 @@ type ExistingNetwork struct {
 	// different zones. The control plane of a live cluster uses those in the zones that
 	// it was made in.
 	PrivateSubnets []string `yaml:"privateSubnets"`
+	// ControlPlaneSubnets for the control plane alone, at least two, in different zones.
+	// On a live cluster they can be others of the same VPC, in exactly the zones that the
+	// control plane was made in. Default: privateSubnets.
+	ControlPlaneSubnets []string `yaml:"controlPlaneSubnets,omitempty"`
 	// PublicSubnets for public load balancers. Default: none.
 	PublicSubnets []string `yaml:"publicSubnets,omitempty"`
 }
@@ -198,8 +202,22 @@ const (
 
 // Endpoint says who can reach the Kubernetes API.
 type Endpoint struct {
-	// Private makes the API reachable inside the VPC. Default true.
+	// Private gives the API an address inside the VPC. The nodes reach it, and who
+	// PrivateCIDRs and SecurityGroups let in; nobody else does, not even in the VPC.
+	// Default true.
 	Private *bool `yaml:"private,omitempty"`
+	// PrivateCIDRs may reach the private endpoint: IPv4 blocks of the VPC, of networks
+	// that are peered or connected to it, or of a VPN; at most 40. Core lets them in at
+	// port 443 of the security group that EKS makes for the control plane, which the
+	// nodes have too. Default: none.
+	PrivateCIDRs []string `yaml:"privateCidrs,omitempty"`
+	// PublicAddressesInside confirms blocks in PrivateCIDRs that are not private, for
+	// networks that have public addresses inside. Default false.
+	PublicAddressesInside bool `yaml:"publicAddressesInside,omitempty"`
+	// SecurityGroups whose members may reach the private endpoint, sg-…, at most 5: of
+	// the cluster's VPC, or of one that is peered with it in the same region. Core lets
+	// them in as it does PrivateCIDRs. Default: none.
+	SecurityGroups []string `yaml:"securityGroups,omitempty"`
 	// Public makes the API reachable from the internet, for AllowedCIDRs.
 	// Default false.
 	Public bool `yaml:"public,omitempty"`

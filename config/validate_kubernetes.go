@@ -74,6 +74,7 @@ func (v *validator) endpointAccess(e Endpoint) {
 	if e.OpenToTheWorld && !open && v.doc.Sound(blocks) {
 		v.problem(at.Field("openToTheWorld"), "remove it", "confirms 0.0.0.0/0, which is not in allowedCidrs")
 	}
+	v.privateAccess(e)
 }
 
 // allowedBlock checks one block, and says whether it is the whole internet.

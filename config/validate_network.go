@@ -67,6 +67,7 @@ func (v *validator) existingSubnets(n Network) {
 		v.problem(where(i), "give each subnet once: it is private or public",
 			"%s is already used at line %d", wording.Quote(all[i]), v.line(where(first)))
 	})
+	unique(v, at.Field("controlPlaneSubnets"), "", n.Existing.ControlPlaneSubnets, itself, "give each subnet once")
 }
 
 func (v *validator) madeNetwork(n Network) {

@@ -27,6 +27,9 @@ type ClusterArgs struct {
 	// from PublicCIDRs on the internet. At least one is required.
 	PrivateEndpoint, PublicEndpoint bool
 	PublicCIDRs                     []string
+	// PrivateCIDRs and the members of PrivateGroups, ids of security groups, may reach
+	// the private endpoint beside the nodes.
+	PrivateCIDRs, PrivateGroups []string
 	// ServiceCIDR is the block for Kubernetes Services; "" lets EKS choose.
 	ServiceCIDR string
 	// LogTypes of the control plane that go to CloudWatch, kept for
@@ -189,6 +192,9 @@ func (a *ClusterArgs) validate() error {
 	}
 	if a.PublicEndpoint && len(a.PublicCIDRs) == 0 {
 		add("a public endpoint needs CIDR blocks that may reach it; EKS would open it to the world")
+	}
+	if !a.PrivateEndpoint && len(a.PrivateCIDRs)+len(a.PrivateGroups) > 0 {
+		add("there is no private endpoint for those that are let in to it")
 	}
 	if !slices.Contains([]string{"", standardSupport, extendedSupport}, a.Support) {
 		add("support %q is neither %s nor %s", a.Support, standardSupport, extendedSupport)

@@ -20,6 +20,9 @@ type ExistingArgs struct {
 	PrivateSubnetIDs []string
 	// PublicSubnetIDs for public load balancers; may be empty.
 	PublicSubnetIDs []string
+	// ControlPlaneSubnetIDs for the control plane alone, at least two, in different
+	// zones; none for those of PrivateSubnetIDs.
+	ControlPlaneSubnetIDs []string
 }
 
 // NewExisting looks a network up. Nothing in it is made or changed, not even a tag;
@@ -39,6 +42,9 @@ func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...p
 		return nil, fmt.Errorf("look up existing VPC %s: %w", args.VPCID, err)
 	}
 	if err := c.lookUpSubnets(ctx, args); err != nil {
+		return nil, fmt.Errorf("existing network %s: %w", name, err)
+	}
+	if err := c.lookUpControlPlaneSubnets(ctx, args); err != nil {
 		return nil, fmt.Errorf("existing network %s: %w", name, err)
 	}
 	c.VPCID = pulumi.String(args.VPCID).ToStringOutput()
@@ -66,23 +72,51 @@ func (a *ExistingArgs) validate() error {
 func (n *Network) lookUpSubnets(ctx *pulumi.Context, args *ExistingArgs) error {
 	n.PrivateSubnetByZone = pulumi.StringMap{}
 	for i, id := range slices.Concat(args.PrivateSubnetIDs, args.PublicSubnetIDs) {
-		subnet, err := ec2.LookupSubnet(ctx, &ec2.LookupSubnetArgs{Id: &id}, pulumi.Parent(n))
+		zone, err := n.zoneOf(ctx, id, args.VPCID)
 		if err != nil {
-			return fmt.Errorf("look up subnet %s: %w", id, err)
-		}
-		if subnet.VpcId != args.VPCID {
-			return fmt.Errorf("subnet %s belongs to %s, not to %s; give subnets of one VPC", id, subnet.VpcId, args.VPCID)
+			return err
 		}
 		if i >= len(args.PrivateSubnetIDs) {
 			continue
 		}
-		n.PrivateSubnetZones = append(n.PrivateSubnetZones, subnet.AvailabilityZone)
-		if _, taken := n.PrivateSubnetByZone[subnet.AvailabilityZone]; !taken {
-			n.PrivateSubnetByZone[subnet.AvailabilityZone] = pulumi.String(id)
+		n.PrivateSubnetZones = append(n.PrivateSubnetZones, zone)
+		if _, taken := n.PrivateSubnetByZone[zone]; !taken {
+			n.PrivateSubnetByZone[zone] = pulumi.String(id)
 		}
 	}
 	if len(n.PrivateSubnetByZone) < 2 {
 		return errors.New("the private subnets are all in one zone; give subnets in at least 2 zones")
 	}
 	return nil
+}
+
+// lookUpControlPlaneSubnets does the same for those of the control plane alone.
+func (n *Network) lookUpControlPlaneSubnets(ctx *pulumi.Context, args *ExistingArgs) error {
+	if len(args.ControlPlaneSubnetIDs) == 0 {
+		return nil
+	}
+	for _, id := range args.ControlPlaneSubnetIDs {
+		zone, err := n.zoneOf(ctx, id, args.VPCID)
+		if err != nil {
+			return err
+		}
+		n.ControlPlaneSubnetZones = append(n.ControlPlaneSubnetZones, zone)
+	}
+	if zones := slices.Sorted(slices.Values(n.ControlPlaneSubnetZones)); len(slices.Compact(zones)) < 2 {
+		return errors.New("the control plane's subnets are all in one zone; give subnets in at least 2 zones")
+	}
+	n.ControlPlaneSubnetIDs = args.ControlPlaneSubnetIDs
+	return nil
+}
+
+// zoneOf is the zone of a subnet, which has to be of the VPC.
+func (n *Network) zoneOf(ctx *pulumi.Context, id, vpc string) (string, error) {
+	subnet, err := ec2.LookupSubnet(ctx, &ec2.LookupSubnetArgs{Id: &id}, pulumi.Parent(n))
+	if err != nil {
+		return "", fmt.Errorf("look up subnet %s: %w", id, err)
+	}
+	if subnet.VpcId != vpc {
+		return "", fmt.Errorf("subnet %s belongs to %s, not to %s; give subnets of one VPC", id, subnet.VpcId, vpc)
+	}
+	return subnet.AvailabilityZone, nil
 }

@@ -18,6 +18,9 @@ type Network struct {
 	// PrivateSubnetByZone is a private subnet of each zone that has one, for what a
 	// zone has once. Of several that were given it is the first.
 	PrivateSubnetByZone pulumi.StringMap
+	// ControlPlaneSubnetIDs are for the control plane alone, and ControlPlaneSubnetZones
+	// their zones, in their order; none when it uses the private subnets.
+	ControlPlaneSubnetIDs, ControlPlaneSubnetZones []string
 }
 
 func (n *Network) registerOutputs(ctx *pulumi.Context) error {

@@ -238,11 +238,38 @@ func TestExistingMakesNothing(t *testing.T) {
 	}
 }
 
+// TestControlPlaneHasSubnetsOfItsOwn: they are looked up as the others, and are none of
+// the private ones.
+func TestControlPlaneHasSubnetsOfItsOwn(t *testing.T) {
+	for _, ids := range [][]string{nil, {"subnet-1", "subnet-3"}, {"subnet-1", "subnet-other"}} {
+		err := lookups().Run("demo-core", func(ctx *pulumi.Context) error {
+			n, err := NewExisting(ctx, "demo", &ExistingArgs{VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1", "subnet-2"}, ControlPlaneSubnetIDs: ids})
+			if err != nil {
+				return err
+			}
+			assert.Check(t, is.DeepEqual(n.ControlPlaneSubnetIDs, ids))
+			assert.Check(t, is.DeepEqual(n.PrivateSubnetZones, []string{"a", "b"}))
+			if ids != nil {
+				assert.Check(t, is.DeepEqual(n.ControlPlaneSubnetZones, []string{"a", "b"}))
+			}
+			return nil
+		})
+		if len(ids) > 0 && ids[1] == "subnet-other" {
+			assert.Check(t, is.ErrorContains(err, "subnet subnet-other belongs to vpc-2, not to vpc-1"))
+			continue
+		}
+		assert.NilError(t, err)
+	}
+}
+
 func TestExistingRefuses(t *testing.T) {
 	for want, args := range map[string]*ExistingArgs{
 		"subnet subnet-other belongs to vpc-2, not to vpc-1; give subnets of one VPC": {VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1", "subnet-other"}},
 		"the private subnets are all in one zone; give subnets in at least 2 zones":   {VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-2", "subnet-3"}},
 		"a managed cluster needs at least 2 private subnets, there are 1":             {VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1"}},
+		"the control plane's subnets are all in one zone; give subnets in at least 2 zones": {
+			VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1", "subnet-2"}, ControlPlaneSubnetIDs: []string{"subnet-3", "subnet-4"},
+		},
 		"a subnet is given twice": {VPCID: "vpc-1", PrivateSubnetIDs: []string{"subnet-1", "subnet-1"}},
 		"the VPC's id is missing": {},
 	} {

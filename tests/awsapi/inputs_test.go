@@ -232,7 +232,7 @@ func account(c *config.Cluster) *recorder.Recorder {
 			// The subnets of each kind are in different zones.
 			"aws:ec2/getSubnet:getSubnet": answer(func(args resource.PropertyMap) values {
 				id, of := args["id"].StringValue(), c.Network.Existing
-				i := max(slices.Index(of.PrivateSubnets, id), slices.Index(of.PublicSubnets, id))
+				i := max(slices.Index(of.PrivateSubnets, id), slices.Index(of.PublicSubnets, id), slices.Index(of.ControlPlaneSubnets, id))
 				return values{"id": id, "vpcId": of.VPC, "availabilityZone": c.Cloud.Region + string(rune('a'+i))}
 			}),
 			"aws:route53/getZone:getZone": answer(func(args resource.PropertyMap) values {

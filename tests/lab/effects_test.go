@@ -39,6 +39,7 @@ var noCloud = map[string]string{
 	"Cluster.Version": "the format has one version", "Cluster.Wave": "read by tombolo", "Cluster.Protect": "an option in the state",
 	"Cluster.Name": "another name has another state: there is nothing to compare with", "Cloud.Provider": "there is one cloud",
 	"Cloud.Profile": "where credentials come from", "Endpoint.OpenToTheWorld": "confirms another key",
+	"Endpoint.PublicAddressesInside": "confirms another key", "ExistingNetwork.ControlPlaneSubnets": "unit test of stacks/core/aws",
 	"Size.Desired":        "counts at creation",
 	"ExistingNetwork.VPC": "unit test of config", "ExistingNetwork.PrivateSubnets": "unit test of config", "ExistingNetwork.PublicSubnets": "unit test of config",
 	"Kubernetes.Existing": "unit test of config", "ExistingCluster.Name": "unit test of config", "ExistingCluster.CreateOIDCProvider": "unit test of components/eks",
@@ -99,8 +100,10 @@ func effectCases() []effectCase {
 			steps: []string{nodeGroups + "update", nodeGroups + "create", "aws:eks:Cluster update", "aws:ec2:NatGateway create"},
 		},
 		{
-			name: "endpoint", effect: config.InPlace, fields: []string{"Endpoint.Public"}, paths: []string{"kubernetes.endpoint.public"},
-			replace: []string{"    public: true\n    allowedCidrs: [203.0.113.0/24]\n", "    public: false\n"}, steps: []string{"aws:eks:Cluster update"},
+			name: "endpoint", effect: config.InPlace, fields: []string{"Endpoint.Public", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups"},
+			paths:   []string{"kubernetes.endpoint.public", "kubernetes.endpoint.privateCidrs", "kubernetes.endpoint.securityGroups"},
+			replace: []string{"    public: true\n    allowedCidrs: [203.0.113.0/24]\n", "    public: false\n    privateCidrs: [10.8.0.0/16]\n    securityGroups: [sg-0123456789abcdef0]\n"},
+			steps:   []string{"aws:eks:Cluster update", "aws:vpc:SecurityGroupIngressRule create"},
 		},
 		{
 			name: "addon's role", effect: config.InPlace, fields: []string{"ManagedAddon.Identity", "AddonIdentity.RoleARN"}, paths: []string{"kubernetes.addons[0].identity"},

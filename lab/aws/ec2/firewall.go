@@ -204,6 +204,9 @@ func checkRule(c *standin.Call) error {
 	if in.Has("fromPort") && in.Integer("fromPort") > in.Integer("toPort") && in.Integer("toPort") >= 0 {
 		return c.Refusef("InvalidParameterValue", "Invalid TCP port range: from port %d, to port %d", in.Integer("fromPort"), in.Integer("toPort"))
 	}
+	if err := checkPeers(c); err != nil {
+		return err
+	}
 	mine := ruleKeys(c.Record)
 	for _, typ := range []string{GroupRuleType, IngressRuleType, EgressRuleType} {
 		for r := range c.Cloud.Each(typ, c.Region) {
@@ -215,6 +218,21 @@ func checkRule(c *standin.Call) error {
 					return c.Refuse(standin.Refusal{Code: "InvalidPermission.Duplicate", Message: `the specified rule "%s" already exists`}, ruleText(key))
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// checkPeers refuses a group of another network, as the lab peers none:
+// https://docs.aws.amazon.com/vpc/latest/peering/vpc-peering-security-groups.html. The
+// message is as users have it in https://github.com/hashicorp/terraform/issues/2857.
+func checkPeers(c *standin.Call) error {
+	in := c.In()
+	own := c.Find(SecurityGroupType, in.Str("securityGroupId"))
+	for _, id := range append(in.List("sourceSecurityGroupId"), in.List("referencedSecurityGroupId")...) {
+		peer := c.Find(SecurityGroupType, id)
+		if own != nil && peer != nil && own.Inputs.Str("vpcId") != peer.Inputs.Str("vpcId") {
+			return c.Refusef("InvalidGroup.NotFound", "You have specified two resources that belong to different networks.")
 		}
 	}
 	return nil

@@ -23,6 +23,9 @@ func controlPlaneSubnets(ctx *pulumi.Context, c *config.Cluster, net *network.Ne
 	if err != nil {
 		return nil, err
 	}
+	if len(net.ControlPlaneSubnetIDs) > 0 {
+		return ownSubnets(c, net, zones)
+	}
 	var gone []string
 	for _, zone := range zones {
 		if !slices.Contains(net.PrivateSubnetZones, zone) {
@@ -53,6 +56,18 @@ func controlPlaneSubnets(ctx *pulumi.Context, c *config.Cluster, net *network.Ne
 	return out, nil
 }
 
+// ownSubnets are those that the cluster file gives to the control plane alone. They have to
+// be in exactly the zones that it was made in.
+func ownSubnets(c *config.Cluster, net *network.Network, zones []string) (pulumi.StringArrayInput, error) {
+	given := slices.Compact(slices.Sorted(slices.Values(net.ControlPlaneSubnetZones)))
+	if len(zones) > 0 && !slices.Equal(given, zones) {
+		return nil, fmt.Errorf("the control plane of cluster %s is in %s, and network.existing.controlPlaneSubnets are in %s: "+
+			"EKS keeps the zones that a control plane was made in; give subnets in exactly these, or build a new cluster",
+			c.Name, wording.And(zones), wording.And(given))
+	}
+	return pulumi.ToStringArray(net.ControlPlaneSubnetIDs), nil
+}
+
 // controlPlaneZones are the zones of the control plane that the state has, in order;
 // none for a new one.
 func controlPlaneZones(ctx *pulumi.Context, c *config.Cluster, net *network.Network, have made, provider pulumi.InvokeOption) ([]string, error) {
@@ -75,6 +90,9 @@ func zoneOf(ctx *pulumi.Context, c *config.Cluster, net *network.Network, have m
 	}
 	if e := c.Network.Existing; e != nil && slices.Contains(e.PrivateSubnets, id) {
 		return net.PrivateSubnetZones[slices.Index(e.PrivateSubnets, id)], nil
+	}
+	if i := slices.Index(net.ControlPlaneSubnetIDs, id); i >= 0 {
+		return net.ControlPlaneSubnetZones[i], nil
 	}
 	found, err := ec2.LookupSubnet(ctx, &ec2.LookupSubnetArgs{Id: &id}, provider)
 	if err != nil {

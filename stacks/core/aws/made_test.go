@@ -111,12 +111,29 @@ func TestControlPlaneKeepsItsZones(t *testing.T) {
 		return &config.Cluster{Name: "demo", Network: config.Network{Existing: &config.ExistingNetwork{PrivateSubnets: subnets}}},
 			&network.Network{PrivateSubnetIDs: pulumi.ToStringArray(subnets).ToStringArrayOutput(), PrivateSubnetZones: zones}
 	}
+	own := func(zones []string, subnets ...string) (*config.Cluster, *network.Network) {
+		cluster, net := existing([]string{a, b}, "subnet-1", "subnet-2")
+		cluster.Network.Existing.ControlPlaneSubnets = subnets
+		net.ControlPlaneSubnetIDs, net.ControlPlaneSubnetZones = subnets, zones
+		return cluster, net
+	}
 	for _, test := range []struct {
 		name  string
 		state map[string]any
 		made  func() (*config.Cluster, *network.Network)
 		want  string
 	}{
+		{"subnets of its own", nil, func() (*config.Cluster, *network.Network) { return own([]string{c, b}, "subnet-8", "subnet-9") }, "subnet-8 subnet-9"},
+		{
+			"subnets of its own later, in the same zones", inOthersNetwork(),
+			func() (*config.Cluster, *network.Network) { return own([]string{b, a}, "subnet-8", "subnet-9") }, "subnet-8 subnet-9",
+		},
+		{
+			"subnets of its own in another zone", inOthersNetwork(),
+			func() (*config.Cluster, *network.Network) { return own([]string{c, a}, "subnet-8", "subnet-9") },
+			"the control plane of cluster demo is in eu-central-1a and eu-central-1b, and network.existing.controlPlaneSubnets are in eu-central-1a and eu-central-1c: " +
+				"EKS keeps the zones that a control plane was made in; give subnets in exactly these, or build a new cluster",
+		},
 		{"a new cluster", nil, func() (*config.Cluster, *network.Network) { return inZones(a, b, c), ofZones(a, b, c) }, "new-a new-b new-c"},
 		{"no change", stateOf(), func() (*config.Cluster, *network.Network) { return inZones(a, b), ofZones(a, b) }, "new-a new-b"},
 		{"a zone more", stateOf(), func() (*config.Cluster, *network.Network) { return inZones(a, b, c), ofZones(a, b, c) }, "new-a new-b"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"tombolo/components/eks"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks/core/live"
@@ -26,15 +27,16 @@ const (
 	existingNetToken   = "tombolo:network:Existing"
 	existingToken      = "tombolo:eks:Existing"
 	oidcToken          = "aws:iam/openIdConnectProvider:OpenIdConnectProvider"
+	ingressRuleToken   = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 	endpointNamePrefix = "com.amazonaws."
 )
 
 // LiveKeys are the outputs of resources that Live and Build look at.
 func LiveKeys() []string {
 	return []string{
-		"accessConfig", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType", "cidrBlock",
+		"accessConfig", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType", "cidrBlock", "cidrIpv4",
 		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "instanceTypes", "labels", "name", "nodeGroupName", "nodeRoleArn",
-		"principalArn", "privateSubnetIds", "publicSubnetIds", "retentionInDays", "scalingConfig", "serviceName", "subnetIds",
+		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "retentionInDays", "scalingConfig", "serviceName", "subnetIds",
 		"tagSpecifications", "taints", "upgradePolicy", "version", "vpcConfig", "vpcId", "zonalShiftConfig",
 	}
 }
@@ -55,7 +57,7 @@ func Live(file *config.Cluster, all live.Resources) *config.Live {
 		file: file, had: made{all}, cluster: cluster.Outputs,
 		out: &config.Live{Cluster: &config.Cluster{Name: cluster.Outputs.Text("name")}},
 	}
-	for _, read := range []func(){r.place, r.tags, r.network, r.controlPlane, r.encryption, r.access, r.nodeGroups, r.addons} {
+	for _, read := range []func(){r.place, r.tags, r.network, r.controlPlane, r.privateAccess, r.encryption, r.access, r.nodeGroups, r.addons} {
 		read()
 	}
 	return r.out
@@ -133,6 +135,10 @@ func (r *reader) network() {
 			VPC: outputs.Text("vpcId"), PrivateSubnets: outputs.Texts("privateSubnetIds"), PublicSubnets: outputs.Texts("publicSubnetIds"),
 		}
 		r.knows("ExistingNetwork.VPC", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets")
+		if file := r.file.Network.Existing; file != nil && file.ControlPlaneSubnets != nil { // else they follow from the private ones
+			n.Existing.ControlPlaneSubnets = r.had.controlPlaneSubnets()
+			r.knows("ExistingNetwork.ControlPlaneSubnets")
+		}
 		return
 	}
 	if n.CIDR = r.made(vpcToken, "vpc").Text("cidrBlock"); n.CIDR == "" {
@@ -193,6 +199,23 @@ func (r *reader) controlPlane() {
 		k.Endpoint.AllowedCIDRs = access.Texts("publicAccessCidrs")
 		r.knows("Endpoint.AllowedCIDRs")
 	}
+}
+
+// privateAccess reads who is let in to the private endpoint.
+func (r *reader) privateAccess() {
+	e := &r.out.Cluster.Kubernetes.Endpoint
+	for _, rule := range r.had.OfType(ingressRuleToken) {
+		if !strings.HasPrefix(rule.Name, r.out.Cluster.Name+"-"+eks.PrivateAccess) {
+			continue
+		}
+		if block := rule.Outputs.Text("cidrIpv4"); block != "" {
+			e.PrivateCIDRs = append(e.PrivateCIDRs, block)
+		}
+		if group := rule.Outputs.Text("referencedSecurityGroupId"); group != "" {
+			e.SecurityGroups = append(e.SecurityGroups, group)
+		}
+	}
+	r.knows("Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups")
 }
 
 // encryption is by a key that core has made when the state has it.

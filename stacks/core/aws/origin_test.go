@@ -39,6 +39,9 @@ func asMade() live.Resources {
 			"instanceTypes": []any{"m7i.large"}, "capacityType": "SPOT", "scalingConfig": map[string]any{"minSize": 2.0, "maxSize": 4.0},
 			"labels": map[string]any{"a": "b"}, "taints": []any{map[string]any{"key": "k", "value": "v", "effect": "NO_EXECUTE"}},
 		}),
+		resource(ingressRuleToken, "demo-api-from-10.8.0.0-16", map[string]any{"cidrIpv4": "10.8.0.0/16"}),
+		resource(ingressRuleToken, "demo-api-from-sg-1", map[string]any{"referencedSecurityGroupId": "sg-1"}),
+		resource(ingressRuleToken, "demo-endpoints-https", map[string]any{"cidrIpv4": "10.0.0.0/16"}),
 		resource(managedAddonToken, "demo-addon-coredns", map[string]any{"addonName": "coredns", "addonVersion": "v1", "configurationValues": `{"replicaCount": 3}`}),
 		resource(managedAddonToken, "demo-addon-vpc-cni", map[string]any{"addonName": "vpc-cni", "serviceAccountRoleArn": "arn:aws:iam::111122223333:role/demo-cni"}),
 		resource(managedAddonToken, "demo-addon-aws-ebs-csi-driver", map[string]any{"addonName": "aws-ebs-csi-driver", "serviceAccountRoleArn": "arn:aws:iam::111122223333:role/demo-eks-aws-ebs-csi-driver"}),
@@ -54,7 +57,7 @@ func fileOf() *config.Cluster {
 		Cloud:   config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
 		Network: config.Network{CIDR: "10.0.0.0/16", Zones: []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}, NAT: config.NATSingle, Endpoints: []string{"ecr.api"}},
 		Kubernetes: config.Kubernetes{
-			Version: "1.34", Logs: []string{"api"}, LogRetentionDays: 90, Endpoint: config.Endpoint{Private: new(true)},
+			Version: "1.34", Logs: []string{"api"}, LogRetentionDays: 90, Endpoint: config.Endpoint{Private: new(true), PrivateCIDRs: []string{"10.8.0.0/16"}, SecurityGroups: []string{"sg-1"}},
 			SecretsEncryption: config.SecretsEncryption{Enabled: new(true)},
 			Admins:            []config.Principal{{Name: "ops", PrincipalARN: "arn:aws:iam::111122223333:role/ops"}},
 			NodeGroups: []config.NodeGroup{{
@@ -98,9 +101,11 @@ func TestLive(t *testing.T) {
 		"kubernetes.addons[3].identity.roleArn": func(c *config.Cluster) {
 			c.Kubernetes.Addons[3].Identity.RoleARN = "arn:aws:iam::111122223333:role/other"
 		},
-		"kubernetes.logRetentionDays":       func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
-		"kubernetes.endpoint.public":        func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
-		"kubernetes.admins[0].principalArn": func(c *config.Cluster) { c.Kubernetes.Admins[0].PrincipalARN = "arn:aws:iam::111122223333:role/other" },
+		"kubernetes.logRetentionDays":        func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
+		"kubernetes.endpoint.public":         func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
+		"kubernetes.admins[0].principalArn":  func(c *config.Cluster) { c.Kubernetes.Admins[0].PrincipalARN = "arn:aws:iam::111122223333:role/other" },
+		"kubernetes.endpoint.privateCidrs":   func(c *config.Cluster) { c.Kubernetes.Endpoint.PrivateCIDRs = nil },
+		"kubernetes.endpoint.securityGroups": func(c *config.Cluster) { c.Kubernetes.Endpoint.SecurityGroups = []string{"sg-2"} },
 	} {
 		file := fileOf()
 		change(file)
@@ -164,4 +169,27 @@ func TestLiveOfExisting(t *testing.T) {
 		paths = append(paths, c.Path+" "+string(c.Effect))
 	}
 	assert.Check(t, is.DeepEqual(paths, []string{"cloud.region needs rebuild", "kubernetes.existing.name impossible", "kubernetes.admins in place"}))
+}
+
+// TestLiveControlPlaneSubnets: those of a control plane are compared with the file's when it
+// has some, and else follow from the private ones.
+func TestLiveControlPlaneSubnets(t *testing.T) {
+	made := append(asMade(), live.New("urn:pulumi:demo-core::tombolo::"+existingNetToken+"::demo", existingNetToken, map[string]any{
+		"vpcId": "vpc-1", "privateSubnetIds": []any{"subnet-a", "subnet-b"},
+	}))
+	for _, test := range []struct {
+		subnets []string
+		want    int
+	}{{nil, 0}, {[]string{"subnet-b", "subnet-a"}, 0}, {[]string{"subnet-c", "subnet-d"}, 1}} {
+		file := fileOf()
+		file.Network = config.Network{Existing: &config.ExistingNetwork{
+			VPC: "vpc-1", PrivateSubnets: []string{"subnet-a", "subnet-b"}, ControlPlaneSubnets: test.subnets,
+		}}
+		changes := config.Compare(Live(file, made), file)
+		assert.Check(t, is.Len(changes, test.want), "%v: %v", test.subnets, changes)
+		for _, c := range changes {
+			assert.Check(t, is.Equal(c.Path, "network.existing.controlPlaneSubnets"))
+			assert.Check(t, is.Equal(c.Effect, config.InPlace))
+		}
+	}
 }

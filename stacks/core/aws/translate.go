@@ -37,7 +37,9 @@ func vpcArgs(c *config.Cluster, have made) (*network.VPCArgs, error) {
 }
 
 func existingArgs(e *config.ExistingNetwork) *network.ExistingArgs {
-	return &network.ExistingArgs{VPCID: e.VPC, PrivateSubnetIDs: e.PrivateSubnets, PublicSubnetIDs: e.PublicSubnets}
+	return &network.ExistingArgs{
+		VPCID: e.VPC, PrivateSubnetIDs: e.PrivateSubnets, PublicSubnetIDs: e.PublicSubnets, ControlPlaneSubnetIDs: e.ControlPlaneSubnets,
+	}
 }
 
 func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks.ClusterArgs {
@@ -51,6 +53,8 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		PrivateEndpoint:  valueOr(k.Endpoint.Private, true),
 		PublicEndpoint:   k.Endpoint.Public,
 		PublicCIDRs:      k.Endpoint.AllowedCIDRs,
+		PrivateCIDRs:     k.Endpoint.PrivateCIDRs,
+		PrivateGroups:    k.Endpoint.SecurityGroups,
 		LogTypes:         k.Logs,
 		LogRetentionDays: k.LogRetentionDays,
 		EncryptSecrets:   valueOr(k.SecretsEncryption.Enabled, true),
