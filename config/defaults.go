@@ -38,6 +38,7 @@ func defaultAddonObjects() []map[string]string {
 // setDefaults fills in what the file leaves out. A list that is there and empty
 // stays empty.
 func (c *Cluster) setDefaults() {
+	c.Cloud.setDefaults()
 	if e := c.Kubernetes.Existing; e != nil {
 		e.Name = cmp.Or(e.Name, c.Name)
 	} else {
@@ -59,6 +60,10 @@ func (n *Network) setDefaults() {
 	if n.Endpoints == nil {
 		n.Endpoints = defaultEndpoints()
 	}
+}
+
+func (c *Cloud) setDefaults() {
+	c.Roles.Path = cmp.Or(c.Roles.Path, defaultRolePath)
 }
 
 func (k *Kubernetes) setDefaults() {

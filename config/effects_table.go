@@ -81,6 +81,12 @@ var effects = map[string][]Case{
 	"Cloud.Account":  rebuild("a cluster stays in its account"),
 	"Cloud.Profile":  inPlace("it is where tombolo takes credentials from; nothing in the cluster changes"),
 
+	// ForceNew of internal/service/iam/role.go: path, not permissions_boundary.
+	"Roles.PermissionsBoundary": inPlace("IAM puts the boundary on the roles that are there, or takes it off; from then on their rights end there"),
+	"Roles.Path": {{
+		Effect: NeedsRebuild, Words: "a role keeps its path, and EKS the role that the control plane was made with", Remedy: rebuildRemedy,
+	}},
+
 	"Network.CIDR": {{
 		Effect: NeedsRebuild, Words: "AWS changes the block of neither a VPC nor a subnet, and EKS keeps its VPC", Remedy: rebuildRemedy,
 	}},
@@ -180,6 +186,10 @@ var effects = map[string][]Case{
 		{When: "removed", Effect: InPlace, Words: "the access entry is deleted, and with it the rights", applies: change.takesAway},
 		{Effect: InPlace, Words: "the access entry is made"},
 	},
+	"Kubernetes.Access": {
+		{When: "removed", Effect: InPlace, Words: "the access entry is deleted, and with it the rights", applies: change.takesAway},
+		{Effect: InPlace, Words: "the access entry is made; EKS refuses it while the principal has another one, so take that out with an up before"},
+	},
 	"Kubernetes.NodeGroups": {
 		{When: "removed", Effect: InPlace, Words: "the group's nodes are drained and deleted", applies: change.takesAway},
 		{Effect: InPlace, Words: "the group is made; the others stay"},
@@ -211,6 +221,11 @@ var effects = map[string][]Case{
 
 	"Principal.Name":         inPlace("the access entry is made under its new name and deleted under the old one: give another principal, too, or EKS refuses the second entry"),
 	"Principal.PrincipalARN": inPlace("the access entry is replaced: the new principal gets the rights, the old one loses them"),
+	"Access.Name":            inPlace("the access entry is made under its new name and deleted under the old one: give another principal, too, or EKS refuses the second entry"),
+	"Access.PrincipalARN":    inPlace("the access entry is replaced: the new principal gets the rights, the old one loses them"),
+	"Access.Policy":          inPlace("the policy is taken off the entry, and the other one put on"),
+	"Access.Namespaces":      inPlace("the policy is taken off the entry, and put on with the other namespaces"),
+	"Access.Groups":          inPlace("EKS changes the groups of the entry"),
 
 	"NodeGroup.Name":          all(ReplacesNodeGroup, "the group of the new name is made, and the one of the old name drained and deleted"),
 	"NodeGroup.InstanceTypes": all(ReplacesNodeGroup, "EKS changes the instance types of no group"),

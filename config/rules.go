@@ -71,6 +71,10 @@ var rules = map[string]strict.Rule{
 		What: "the name of a parameter", Example: "/shop/zone",
 		Pattern: regexp.MustCompile(`^(/[A-Za-z0-9_.-]+){1,15}$|^[A-Za-z0-9_.-]+$`), MaxLength: 1011,
 	},
+	"Roles.PermissionsBoundary": boundary(),
+	"Roles.Path": {
+		What: "an IAM path", Example: "/tombolo/", Pattern: rolePath, MaxLength: maxRolePath, Advice: pathAdvice, Default: defaultRolePath,
+	},
 
 	"Network.CIDR": {
 		What: "an IPv4 block", Example: "10.0.0.0/16",
@@ -145,6 +149,18 @@ var rules = map[string]strict.Rule{
 	"Principal.PrincipalARN": {
 		What: "the ARN of an IAM role or user", Pattern: principal, Advice: principalAdvice,
 		Example: "arn:aws:iam::111122223333:role/platform-admin",
+	},
+	"Access.Name": label("developers"),
+	"Access.PrincipalARN": {
+		What: "the ARN of an IAM role or user", Pattern: principal, Advice: principalAdvice,
+		Example: "arn:aws:iam::111122223333:role/developer",
+	},
+	"Access.Policy": {What: "an access policy", Allowed: texts(accessPolicies()...)},
+	"Access.Namespaces": {
+		What: "the name of a namespace", Noun: "namespace", Example: "team-a", Pattern: namespacePattern, MaxLength: maxLabel,
+	},
+	"Access.Groups": {
+		What: "the name of a Kubernetes group", Noun: "group", Example: "team-a", Pattern: regexp.MustCompile(`^\S+$`), Advice: groupAdvice,
 	},
 
 	"NodeGroup.Name": label("system"),

@@ -93,6 +93,8 @@ type Cloud struct {
 	// Profile is the name of the AWS profile to use. Default: the credentials
 	// of the environment.
 	Profile string `yaml:"profile,omitempty"`
+	// Roles says how the IAM roles are made that Tombolo makes in the account.
+	Roles Roles `yaml:"roles,omitempty"`
 }
 
 // NAT says how private subnets reach the internet.
@@ -181,6 +183,9 @@ type Kubernetes struct {
 	// access entries: they read what bootstrap makes, but no Secrets, and write by
 	// dry run only.
 	Previewers []Principal `yaml:"previewers,omitempty"`
+	// Access is what other IAM principals may do on the cluster, as access entries: by a
+	// policy of EKS's, by groups of Kubernetes, or both.
+	Access []Access `yaml:"access,omitempty"`
 	// NodeGroups are managed node groups; at least one, but with existing.
 	NodeGroups []NodeGroup `yaml:"nodeGroups,omitempty"`
 	// Addons are managed EKS addons. Default: vpc-cni, kube-proxy, coredns and

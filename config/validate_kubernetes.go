@@ -29,6 +29,7 @@ func (v *validator) kubernetes() {
 	v.principals("kubernetes.admins", "admin", k.Admins)
 	v.principals("kubernetes.previewers", "previewer", k.Previewers)
 	v.bothKinds(k)
+	v.accessEntries(k)
 	v.nodeGroups(k.NodeGroups)
 	v.managedAddons(k.Addons)
 }

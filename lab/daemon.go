@@ -162,7 +162,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		Cloud: func(region string) cloudmanager.Cloud { return d.cloud.Client(region) }, Log: d.log,
 	})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light}
-	d.cloud, err = aws.Open(p.cloud(), standin.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale()})
+	d.cloud, err = aws.Open(p.cloud(), standin.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY")})
 	return d, err
 }
 

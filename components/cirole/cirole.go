@@ -38,9 +38,8 @@ type RoleArgs struct {
 	Statements []identity.Statement
 	// PolicyARNs of managed policies.
 	PolicyARNs []string
-	// PermissionsBoundary is the ARN of a policy beyond which the role's rights
-	// do not go. Empty for none.
-	PermissionsBoundary string
+	// Place of the role in IAM.
+	Place identity.Place
 	// MaxSession is the longest session, in seconds. Default: 3600, as IAM's.
 	MaxSession int
 
@@ -119,9 +118,7 @@ func (r *Role) build(ctx *pulumi.Context, name string, args *RoleArgs, parent pu
 	if args.MaxSession > 0 {
 		inputs.MaxSessionDuration = pulumi.Int(args.MaxSession)
 	}
-	if args.PermissionsBoundary != "" {
-		inputs.PermissionsBoundary = pulumi.String(args.PermissionsBoundary)
-	}
+	args.Place.Put(inputs)
 	role, err := iam.NewRole(ctx, name+"-role", inputs, parent)
 	if err != nil {
 		return err

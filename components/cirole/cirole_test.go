@@ -73,10 +73,10 @@ func TestTrustOfMergeRequests(t *testing.T) {
 func TestApply(t *testing.T) {
 	args := roleArgs()
 	args.Statements, args.PolicyARNs = WritingState(state()), []string{managed}
-	args.MaxSession, args.PermissionsBoundary = 21600, "arn:aws:iam::111122223333:policy/boundary"
+	args.MaxSession, args.Place = 21600, identity.Place{Path: "/ci/", PermissionsBoundary: "arn:aws:iam::111122223333:policy/boundary"}
 	r := built(t, args)
 	r.OfType("aws:iam/role:Role")[0].Expect(t, map[string]string{
-		"maxSessionDuration": "21600", "permissionsBoundary": "arn:aws:iam::111122223333:policy/boundary",
+		"maxSessionDuration": "21600", "permissionsBoundary": "arn:aws:iam::111122223333:policy/boundary", "path": "/ci/",
 	})
 	r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment")[0].Expect(t, map[string]string{"policyArn": managed, "role": "tombolo-preview"})
 }

@@ -84,6 +84,7 @@ func (b *builder) addonRole(a Addon) (pulumi.StringPtrInput, error) {
 	case a.Role != nil:
 		role, err := identity.NewRole(b.ctx, b.name+"-eks-"+a.Name, &identity.RoleArgs{
 			RoleName:        a.Role.Name,
+			Place:           b.args.Place,
 			Mode:            identity.IRSA,
 			Namespace:       a.Role.Namespace,
 			ServiceAccount:  a.Role.ServiceAccount,
@@ -111,6 +112,7 @@ func (b *builder) addonRole(a Addon) (pulumi.StringPtrInput, error) {
 func (b *builder) cniRole() (*identity.Role, error) {
 	return identity.NewRole(b.ctx, b.name+"-cni", &identity.RoleArgs{
 		RoleName:        b.args.Name + "-cni",
+		Place:           b.args.Place,
 		Mode:            identity.IRSA,
 		Namespace:       "kube-system",
 		ServiceAccount:  "aws-node",

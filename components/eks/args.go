@@ -21,6 +21,8 @@ type ClusterArgs struct {
 	NodeVersion string
 	// Partition of AWS, such as aws or aws-cn, for the ARNs of AWS's policies.
 	Partition string
+	// Place of the roles in IAM.
+	Place identity.Place
 	// Profile is the AWS profile to use, "" for the environment's credentials.
 	Profile string
 	// PrivateEndpoint makes the API reachable inside the VPC, PublicEndpoint
@@ -51,6 +53,8 @@ type ClusterArgs struct {
 	ZonalShift *bool
 	// Previewers are members of the group previewers.Group.
 	Previewers []Principal
+	// Access of others, by EKS's policies and by groups.
+	Access []Access
 	// NodeGroups, at least one.
 	NodeGroups []NodeGroup
 	// Addons managed by EKS.
@@ -78,6 +82,20 @@ type Principal struct {
 	Name string
 	// PrincipalARN of a role or user.
 	PrincipalARN string
+}
+
+// Access is an IAM role or user with rights of its own.
+type Access struct {
+	// Name, unique among them.
+	Name string
+	// PrincipalARN of a role or user.
+	PrincipalARN string
+	// Policy of EKS's, such as AmazonEKSViewPolicy; "" for none.
+	Policy string
+	// Namespaces that the policy is for; none is the whole cluster.
+	Namespaces []string
+	// Groups of Kubernetes.
+	Groups []string
 }
 
 // Creator is the IAM principal that makes a cluster.
@@ -202,7 +220,7 @@ func (a *ClusterArgs) validate() error {
 	if len(a.NodeGroups) == 0 {
 		add("at least one node group is required")
 	}
-	var groups, admins, previewers, addons []string
+	var groups, admins, previewers, access, addons []string
 	for _, g := range a.NodeGroups {
 		groups = append(groups, g.Name)
 		if err := g.validate(); err != nil {
@@ -215,10 +233,16 @@ func (a *ClusterArgs) validate() error {
 	for _, x := range a.Previewers {
 		previewers = append(previewers, x.Name)
 	}
+	for _, x := range a.Access {
+		access = append(access, x.Name)
+		if x.Policy == "" && len(x.Groups) == 0 {
+			add("access %q has neither a policy nor groups", x.Name)
+		}
+	}
 	for _, x := range a.Addons {
 		addons = append(addons, x.Name)
 	}
-	for what, names := range map[string][]string{"node group": groups, "admin": admins, "previewer": previewers, "addon": addons} {
+	for what, names := range map[string][]string{"node group": groups, "admin": admins, "previewer": previewers, "access": access, "addon": addons} {
 		if name, twice := repeated(names); twice {
 			add("%s %q is given twice", what, name)
 		}

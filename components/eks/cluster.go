@@ -201,7 +201,7 @@ func (b *builder) makeAccess() error {
 		}
 		b.complete = append(b.complete, entry)
 	}
-	return nil
+	return b.makeOthersAccess()
 }
 
 func (b *builder) makeAdmin(name string, principalARN pulumi.StringInput) error {
@@ -216,7 +216,7 @@ func (b *builder) makeAdmin(name string, principalARN pulumi.StringInput) error 
 	policy, err := awseks.NewAccessPolicyAssociation(b.ctx, b.name+"-"+name, &awseks.AccessPolicyAssociationArgs{
 		ClusterName:  b.cluster.Name(),
 		PrincipalArn: entry.PrincipalArn,
-		PolicyArn:    pulumi.Sprintf("arn:%s:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", b.args.Partition),
+		PolicyArn:    b.accessPolicy("AmazonEKSClusterAdminPolicy"),
 		AccessScope:  awseks.AccessPolicyAssociationAccessScopeArgs{Type: pulumi.String("cluster")},
 	}, b.parent)
 	if err != nil {

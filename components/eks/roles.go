@@ -41,6 +41,7 @@ func (b *builder) hasAddon(name string) bool {
 func (b *builder) serviceRole(suffix, service string, policyARNs ...string) (*iam.Role, []pulumi.Resource, error) {
 	return identity.NewServiceRole(b.ctx, b.name+"-"+suffix, &identity.ServiceRoleArgs{
 		RoleName:    b.args.Name + "-" + suffix,
+		Place:       b.args.Place,
 		Description: fmt.Sprintf("EKS cluster %s: %s", b.args.Name, suffix),
 		Service:     service,
 		PolicyARNs:  policyARNs,

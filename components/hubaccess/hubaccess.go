@@ -23,6 +23,8 @@ const hubAccessType = "tombolo:hubaccess:HubAccess"
 type HubAccessArgs struct {
 	// RoleName is the role's name in IAM, at most 64 characters.
 	RoleName string
+	// Place of the role in IAM.
+	Place identity.Place
 	// HubRoleARN is the role of the hub's Argo CD, which may assume the role.
 	// IAM refuses to trust a role that does not exist: make the hub first.
 	HubRoleARN string
@@ -55,11 +57,13 @@ func NewHubAccess(ctx *pulumi.Context, name string, args *HubAccessArgs, opts ..
 	if err := ctx.RegisterComponentResourceV2(hubAccessType, name, pulumi.Map{"hubRoleArn": pulumi.String(args.HubRoleARN)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register hub access %s: %w", name, err)
 	}
-	role, err := iam.NewRole(ctx, name+"-role", &iam.RoleArgs{
+	made := &iam.RoleArgs{
 		Name:             pulumi.String(args.RoleName),
 		Description:      pulumi.String("The hub's Argo CD, in the Kubernetes group " + args.Group),
 		AssumeRolePolicy: pulumi.String(trust),
-	}, pulumi.Parent(c))
+	}
+	args.Place.Put(made)
+	role, err := iam.NewRole(ctx, name+"-role", made, pulumi.Parent(c))
 	if err != nil {
 		return nil, fmt.Errorf("hub access %s: %w", name, err)
 	}

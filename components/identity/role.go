@@ -35,6 +35,8 @@ const (
 type RoleArgs struct {
 	// RoleName is the role's name in IAM, at most 64 characters.
 	RoleName string
+	// Place of the role in IAM.
+	Place Place
 	// Mode of trust.
 	Mode Mode
 	// Namespace and ServiceAccount that may assume the role, and no other but
@@ -80,11 +82,13 @@ func NewRole(ctx *pulumi.Context, name string, args *RoleArgs, opts ...pulumi.Re
 		return nil, fmt.Errorf("register identity %s: %w", name, err)
 	}
 	parent := pulumi.Parent(c)
-	role, err := iam.NewRole(ctx, name+"-role", &iam.RoleArgs{
+	made := &iam.RoleArgs{
 		Name:             pulumi.String(args.RoleName),
 		Description:      pulumi.String(args.description()),
 		AssumeRolePolicy: args.trust(),
-	}, parent)
+	}
+	args.Place.Put(made)
+	role, err := iam.NewRole(ctx, name+"-role", made, parent)
 	if err != nil {
 		return nil, fmt.Errorf("identity %s: %w", name, err)
 	}

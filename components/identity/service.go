@@ -12,6 +12,8 @@ import (
 type ServiceRoleArgs struct {
 	// RoleName is the role's name in IAM, at most 64 characters.
 	RoleName string
+	// Place of the role in IAM.
+	Place Place
 	// Description for people who look at the account.
 	Description string
 	// Service that assumes the role, such as ec2.amazonaws.com.
@@ -31,11 +33,13 @@ func NewServiceRole(ctx *pulumi.Context, name string, args *ServiceRoleArgs, opt
 	if err != nil {
 		return nil, nil, err
 	}
-	role, err := iam.NewRole(ctx, name+"-role", &iam.RoleArgs{
+	made := &iam.RoleArgs{
 		Name:             pulumi.String(args.RoleName),
 		Description:      pulumi.String(args.Description),
 		AssumeRolePolicy: pulumi.String(trust),
-	}, opts...)
+	}
+	args.Place.Put(made)
+	role, err := iam.NewRole(ctx, name+"-role", made, opts...)
 	if err != nil {
 		return nil, nil, err
 	}

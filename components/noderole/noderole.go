@@ -28,6 +28,8 @@ type NodeRoleArgs struct {
 	RoleName string
 	// InstanceProfileName is the profile's name in IAM, at most 128 characters.
 	InstanceProfileName string
+	// Place of the role in IAM; the instance profile has its path.
+	Place identity.Place
 	// Partition of AWS, such as aws or aws-cn, for the ARNs of AWS's policies.
 	Partition string
 	// CNIHasRole says that the CNI has a role of its own, as it has when it is
@@ -83,6 +85,7 @@ func (a *NodeRoleArgs) validate() error {
 func (c *NodeRole) build(ctx *pulumi.Context, name string, args *NodeRoleArgs, parent pulumi.ResourceOption) error {
 	role, attached, err := identity.NewServiceRole(ctx, name, &identity.ServiceRoleArgs{
 		RoleName:    args.RoleName,
+		Place:       args.Place,
 		Description: "Nodes that are made outside of managed node groups",
 		Service:     "ec2.amazonaws.com",
 		PolicyARNs:  PolicyARNs(args.Partition, args.CNIHasRole),
@@ -92,6 +95,7 @@ func (c *NodeRole) build(ctx *pulumi.Context, name string, args *NodeRoleArgs, p
 	}
 	profile, err := iam.NewInstanceProfile(ctx, name+"-profile", &iam.InstanceProfileArgs{
 		Name: pulumi.String(args.InstanceProfileName),
+		Path: args.Place.PathInput(),
 		Role: role.Name,
 	}, parent)
 	if err != nil {

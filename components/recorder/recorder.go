@@ -19,7 +19,9 @@ type Resource struct {
 	Provider           string
 	DependsOn          []string
 	RetainOnDelete     bool
-	Protect            bool
+	// DeleteBeforeReplace says that a replacement begins with the deletion.
+	DeleteBeforeReplace bool
+	Protect             bool
 	// Waits is what each input was made from, as URNs.
 	Waits         map[string][]string
 	IgnoreChanges []string
@@ -47,6 +49,7 @@ func (r *Recorder) NewResource(a pulumi.MockResourceArgs) (string, resource.Prop
 		res.DependsOn = rpc.GetDependencies()
 		res.IgnoreChanges = rpc.GetIgnoreChanges()
 		res.RetainOnDelete = rpc.GetRetainOnDelete()
+		res.DeleteBeforeReplace = rpc.GetDeleteBeforeReplace()
 		res.Protect = rpc.GetProtect()
 		res.Waits = map[string][]string{}
 		for property, on := range rpc.GetPropertyDependencies() {

@@ -20,7 +20,12 @@ type Facts struct {
 	OwnNetwork bool
 	// Enabled are the names of the addons that are turned on.
 	Enabled []string
+	// RolePath of the IAM roles and instance profiles that core makes; "" stands for /.
+	RolePath string
 }
+
+// inPath is the name of a role or an instance profile with its path, as ARNs have it.
+func (f Facts) inPath(name string) string { return strings.TrimPrefix(f.RolePath, "/") + name }
 
 // ARN of something in the cluster's region and account.
 func (f Facts) ARN(service, resource string) string {

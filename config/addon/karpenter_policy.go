@@ -94,12 +94,12 @@ func karpenterReads(f Facts) []Statement {
 		},
 		{
 			Sid: "GiveNodesTheirRole", Actions: []string{"iam:PassRole"},
-			Resources:  []string{f.AccountARN("iam", "role/"+karpenterNodeRole(f))},
+			Resources:  []string{f.AccountARN("iam", "role/"+f.inPath(karpenterNodeRole(f)))},
 			Conditions: conditions{"StringEquals": {"iam:PassedToService": {"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}}},
 		},
 		{
 			Sid: "ReadInstanceProfile", Actions: []string{"iam:GetInstanceProfile"},
-			Resources: []string{f.AccountARN("iam", "instance-profile/"+karpenterNodeRole(f))},
+			Resources: []string{f.AccountARN("iam", "instance-profile/"+f.inPath(karpenterNodeRole(f)))},
 		},
 		{
 			Sid: "ListInstanceProfiles", Actions: []string{"iam:ListInstanceProfiles"}, Resources: []string{"*"},

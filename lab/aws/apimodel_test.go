@@ -47,7 +47,9 @@ var serviceOf = map[string]string{
 // https://docs.aws.amazon.com/IAM/latest/APIReference/CommonErrors.html, and
 // of newer ones by
 // https://smithy.io/2.0/spec/constraint-traits.html, smithy.framework#ValidationException.
-var commonCodes = []string{"InvalidParameterValue", "ValidationError", "ValidationException"}
+// What a policy denies is AccessDenied in IAM:
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html.
+var commonCodes = []string{"AccessDenied", "InvalidParameterValue", "ValidationError", "ValidationException"}
 
 // Every code that the stand-in's code names is one of its service's.
 func TestErrorCodesAreAWSs(t *testing.T) {

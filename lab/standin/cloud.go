@@ -25,6 +25,9 @@ type Options struct {
 	Account string
 	// Region is used by providers that are given none.
 	Region string
+	// RoleBoundary is the only permissions boundary with which the account lets roles be
+	// made and given rights, as a policy of its organisation can have it. Default: none.
+	RoleBoundary string
 	// LatencyScale is the share of the cloud's typical durations that operations
 	// take: 1 is as slow as the cloud, 0 (the default) does not wait at all.
 	LatencyScale float64

@@ -3,12 +3,14 @@
 package pipelines
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/cirole"
+	"tombolo/components/identity"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/stacks/core/aws"
@@ -80,7 +82,7 @@ func tags(a *config.Account, own owner.Owner) map[string]string {
 func previewArgs(a *config.Account, provider pulumi.StringInput) *cirole.RoleArgs {
 	p := a.Pipelines
 	args := jobs(p, provider)
-	args.RoleName, args.PermissionsBoundary = a.PreviewRoleName(), p.Preview.PermissionsBoundary
+	args.RoleName, args.Place = a.PreviewRoleName(), place(a, p.Preview.PermissionsBoundary)
 	args.Statements = cirole.Reading(state(a))
 	// The branch of a merge request may have any name.
 	args.Subjects = subjects(p, p.Preview.Environments, cirole.GitLabBranches(p.Repository))
@@ -90,11 +92,16 @@ func previewArgs(a *config.Account, provider pulumi.StringInput) *cirole.RoleArg
 func applyArgs(a *config.Account, provider pulumi.StringInput) *cirole.RoleArgs {
 	p := a.Pipelines
 	args := jobs(p, provider)
-	args.RoleName, args.PermissionsBoundary = a.ApplyRoleName(), p.Apply.PermissionsBoundary
+	args.RoleName, args.Place = a.ApplyRoleName(), place(a, p.Apply.PermissionsBoundary)
 	args.Statements, args.PolicyARNs = cirole.WritingState(state(a)), p.Apply.PolicyARNs
 	args.MaxSession = p.Apply.SessionHours * 3600
 	args.Subjects = subjects(p, p.Apply.Environments, cirole.GitLabBranch(p.Repository, p.Apply.Branch))
 	return args
+}
+
+// place of a role that has a boundary of its own, or that of all roles of the account.
+func place(a *config.Account, own string) identity.Place {
+	return identity.Place{Path: a.Cloud.Roles.Path, PermissionsBoundary: cmp.Or(own, a.Cloud.Roles.PermissionsBoundary)}
 }
 
 // jobs are the arguments that both roles share.

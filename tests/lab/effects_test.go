@@ -43,7 +43,7 @@ var noCloud = map[string]string{
 	"Size.Desired":        "counts at creation",
 	"ExistingNetwork.VPC": "unit test of config", "ExistingNetwork.PrivateSubnets": "unit test of config", "ExistingNetwork.PublicSubnets": "unit test of config",
 	"Kubernetes.Existing": "unit test of config", "ExistingCluster.Name": "unit test of config", "ExistingCluster.CreateOIDCProvider": "unit test of components/eks",
-	"Principal.Name": "another name is another entry: see Kubernetes.Admins", "ManagedAddon.Name": "see Kubernetes.Addons",
+	"Principal.Name": "another name is another entry: see Kubernetes.Admins", "Access.Name": "another name is another entry: see Kubernetes.Access", "ManagedAddon.Name": "see Kubernetes.Addons",
 	"Taint.Key": "see NodeGroup.Taints", "Taint.Value": "see NodeGroup.Taints", "Taint.Effect": "see NodeGroup.Taints",
 	"Cluster.Addons":          "addons have lab tests of their own",
 	"AddonIdentity.Namespace": "in the role: see ManagedAddon.Identity", "AddonIdentity.ServiceAccount": "in the role: see ManagedAddon.Identity",
@@ -67,6 +67,7 @@ const (
 	spareGroup = "\n    - name: spare\n      instanceTypes: [m7i.large]\n      size: {min: 1, max: 2}\n"
 	sizeLine   = "size: {min: 2, max: 4}"
 	labelsLine = "        workload: system\n"
+	accessLine = "  access: [{name: devs, principalArn: \"arn:aws:iam::111122223333:role/devs\", policy: edit, namespaces: [dev], groups: [dev]}]\n"
 
 	nodeGroups = "aws:eks:NodeGroup "
 )
@@ -79,6 +80,7 @@ func effectCases() []effectCase {
 		{
 			name: "in place", effect: config.InPlace,
 			replace: []string{
+				"  region: eu-central-1\n", "  region: eu-central-1\n  roles: {permissionsBoundary: \"arn:aws:iam::aws:policy/PowerUserAccess\"}\n",
 				"nat: single", "nat: per-zone", "endpoints: [s3]", "endpoints: [s3, ecr.api]",
 				"allowedCidrs: [203.0.113.0/24]", "allowedCidrs: [198.51.100.0/24]", "    private: true", "    private: false",
 				"  admins:\n", "  support: extended\n  zonalShift: true\n  logs: [api]\n  logRetentionDays: 30\n  previewers: [{name: ci, principalArn: \"arn:aws:iam::111122223333:role/ci\"}]\n" +
@@ -87,17 +89,25 @@ func effectCases() []effectCase {
 				labelsLine, labelsLine + "        more: labels\n" + strings.ReplaceAll(spareGroup, "spare", "extra")[1:],
 			},
 			fields: []string{
-				"Network.NAT", "Network.Endpoints", "Endpoint.AllowedCIDRs", "Endpoint.Private", "Kubernetes.Logs", "Kubernetes.LogRetentionDays",
+				"Roles.PermissionsBoundary", "Network.NAT", "Network.Endpoints", "Endpoint.AllowedCIDRs", "Endpoint.Private", "Kubernetes.Logs", "Kubernetes.LogRetentionDays",
 				"Kubernetes.Support", "Kubernetes.ZonalShift", "Kubernetes.Previewers", "Kubernetes.Admins", "Kubernetes.NodeGroups", "Kubernetes.Addons", "ManagedAddon.Version", "ManagedAddon.Configuration",
 				"Principal.PrincipalARN", "Size.Min", "Size.Max", "NodeGroup.Taints", "NodeGroup.Labels",
 			},
 			paths: []string{
-				"network.nat", "network.endpoints", "kubernetes.endpoint.private", "kubernetes.endpoint.allowedCidrs", "kubernetes.logs",
+				"cloud.roles.permissionsBoundary", "network.nat", "network.endpoints", "kubernetes.endpoint.private", "kubernetes.endpoint.allowedCidrs", "kubernetes.logs",
 				"kubernetes.logRetentionDays", "kubernetes.support", "kubernetes.zonalShift", "kubernetes.admins[0].principalArn", "kubernetes.previewers[0]", "kubernetes.nodeGroups[0].size.min",
 				"kubernetes.nodeGroups[0].size.max", "kubernetes.nodeGroups[0].labels", "kubernetes.nodeGroups[0].taints", "kubernetes.nodeGroups[1]",
 				"kubernetes.addons[2].version", "kubernetes.addons[2].configuration", "kubernetes.addons",
 			},
-			steps: []string{nodeGroups + "update", nodeGroups + "create", "aws:eks:Cluster update", "aws:ec2:NatGateway create"},
+			steps: []string{"aws:iam:Role update", nodeGroups + "update", nodeGroups + "create", "aws:eks:Cluster update", "aws:ec2:NatGateway create"},
+		},
+		{
+			name: "access", effect: config.InPlace, fields: []string{"Kubernetes.Access", "Access.PrincipalARN", "Access.Policy", "Access.Namespaces", "Access.Groups"},
+			replace: []string{accessLine, "  access: [{name: devs, principalArn: \"arn:aws:iam::111122223333:role/others\", policy: view, groups: [others]}, {name: more, principalArn: \"arn:aws:iam::111122223333:role/more\", policy: admin}]\n"},
+			paths: []string{
+				"kubernetes.access[0].principalArn", "kubernetes.access[0].policy", "kubernetes.access[0].namespaces", "kubernetes.access[0].groups", "kubernetes.access[1]",
+			},
+			steps: []string{"aws:eks:AccessEntry replace", "aws:eks:AccessEntry create", "aws:eks:AccessPolicyAssociation replace", "aws:eks:AccessPolicyAssociation create"},
 		},
 		{
 			name: "endpoint", effect: config.InPlace, fields: []string{"Endpoint.Public", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups"},
@@ -116,9 +126,9 @@ func effectCases() []effectCase {
 			steps:   []string{"aws:ec2:NatGateway delete"},
 		},
 		{
-			name: "removed", effect: config.InPlace, when: "removed", fields: []string{"Kubernetes.Admins", "Kubernetes.NodeGroups", "Kubernetes.Addons"},
-			replace: []string{spareGroup[1:], "", "  admins:\n    - name: platform-team\n      principalArn: arn:aws:iam::111122223333:role/platform-team\n", "  addons: [{name: vpc-cni}, {name: coredns}]\n"},
-			paths:   []string{"kubernetes.admins", "kubernetes.nodeGroups", "kubernetes.addons"},
+			name: "removed", effect: config.InPlace, when: "removed", fields: []string{"Kubernetes.Admins", "Kubernetes.Access", "Kubernetes.NodeGroups", "Kubernetes.Addons"},
+			replace: []string{accessLine, "", spareGroup[1:], "", "  admins:\n    - name: platform-team\n      principalArn: arn:aws:iam::111122223333:role/platform-team\n", "  addons: [{name: vpc-cni}, {name: coredns}]\n"},
+			paths:   []string{"kubernetes.admins", "kubernetes.access", "kubernetes.nodeGroups", "kubernetes.addons"},
 			steps:   []string{nodeGroups + "delete", "aws:eks:AccessEntry delete", "aws:eks:Addon delete"},
 		},
 		{name: "disk", effect: config.RollsNodes, fields: []string{"NodeGroup.DiskGiB"}, paths: []string{"kubernetes.nodeGroups[0].diskGiB"}, replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80"}, steps: []string{nodeGroups + "update"}},
@@ -130,6 +140,7 @@ func effectCases() []effectCase {
 		{name: "group's name", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.Name"}, paths: []string{"kubernetes.nodeGroups[0]", "kubernetes.nodeGroups"}, replace: []string{"- name: system\n", "- name: other\n"}, steps: []string{nodeGroups + "create", nodeGroups + "delete"}},
 		{name: "another zone", effect: config.ReplacesNodeGroup, when: "added, or one of the nodes' alone removed", fields: []string{"Network.Zones"}, paths: []string{"network.zones"}, replace: []string{zonesLine, "zones: [eu-central-1a, eu-central-1b, eu-central-1c]"}, steps: []string{nodeGroups + "replace"}},
 
+		{name: "path of roles", effect: config.NeedsRebuild, fields: []string{"Roles.Path"}, paths: []string{"cloud.roles.path"}, replace: []string{"  region: eu-central-1\n", "  region: eu-central-1\n  roles: {path: /tombolo/}\n"}},
 		{name: "block", effect: config.NeedsRebuild, fields: []string{"Network.CIDR"}, paths: []string{"network.cidr"}, replace: []string{"10.20.0.0/16", "10.30.0.0/16"}},
 		{name: "zones", effect: config.NeedsRebuild, when: "without one of the control plane's", fields: []string{"Network.Zones"}, paths: []string{"network.zones"}, replace: []string{zonesLine, "zones: [eu-central-1a, eu-central-1c]"}},
 		{name: "account", effect: config.NeedsRebuild, fields: []string{"Cloud.Account"}, paths: []string{"cloud.account"}, replace: []string{`account: "111122223333"`, `account: "444455556666"`, "iam::111122223333:role", "iam::444455556666:role"}},
@@ -158,6 +169,7 @@ func TestEffects(t *testing.T) {
 	p.edit(t, file, `version: "1.35"`, `version: "1.33"`)
 	p.edit(t, file, "addons:\n  karpenter: {}\n  aws-load-balancer-controller: {}\n  external-dns:\n    zones:\n      - {id: Z01234567LABTEST00000, name: lab.test}\n  metrics-server: {}\n  reloader: {}\n", "")
 	p.edit(t, file, labelsLine, labelsLine+spareGroup[1:])
+	p.edit(t, file, "  admins:\n", accessLine+"  admins:\n")
 	p.up(t, "demo")
 	text := p.read(t, file)
 	for _, c := range effectCases() {

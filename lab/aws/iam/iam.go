@@ -2,6 +2,7 @@
 package iam
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -113,6 +114,9 @@ func iamRole() *standin.Type {
 			return problems
 		},
 		Create: func(c *standin.Call) (string, error) {
+			if err := checkBoundary(c); err != nil {
+				return "", err
+			}
 			if err := nameTaken(c, "Role with name %s already exists."); err != nil {
 				return "", err
 			}
@@ -124,7 +128,7 @@ func iamRole() *standin.Type {
 			c.Out().SetDefault("managedPolicyArns", []any{})
 			return c.In().Str("name"), nil
 		},
-		Update: checkTrust,
+		Update: func(c *standin.Call) error { return cmp.Or(checkBoundary(c), checkTrust(c)) },
 		Remove: orphanTrust,
 		// IAM is eventually consistent; the provider waits for it.
 		Takes: standin.Timing{Create: time.Second, Remove: time.Second},
@@ -160,6 +164,9 @@ func iamRolePolicy() *standin.Type {
 }
 
 func checkInline(c *standin.Call) error {
+	if err := checkRoleBoundary(c, "iam:PutRolePolicy"); err != nil {
+		return err
+	}
 	document := c.In().Str("policy")
 	if len(document) > rolePolicySize {
 		return c.Refuse(standin.Refusal{Code: "LimitExceeded", Status: 409, Message: fmt.Sprintf(
@@ -212,6 +219,9 @@ func iamPolicy() *standin.Type {
 
 func createAttachment(c *standin.Call) (string, error) {
 	role, arn := c.In().Str("role"), c.In().Str("policyArn")
+	if err := checkRoleBoundary(c, "iam:AttachRolePolicy"); err != nil {
+		return "", err
+	}
 	if !policyExists(c, arn) {
 		return "", c.Refuse(standin.Refusal{Code: "NoSuchEntity", Status: 404, Message: "Policy %s does not exist or is not attachable."}, arn)
 	}

@@ -95,6 +95,7 @@ func (m *addonMaker) checkZones(needed []addon.Zone) error {
 func (m *addonMaker) makeIdentity(i addon.Identity) error {
 	args := &identity.RoleArgs{
 		RoleName:        config.AddonRoleName(m.c.Name, m.addon.Name, i.Name),
+		Place:           place(m.c),
 		Mode:            identity.IRSA,
 		Namespace:       m.addon.Namespace,
 		ServiceAccount:  i.ServiceAccount,
@@ -122,6 +123,7 @@ func (m *addonMaker) makeNodeRole(needs addon.Needs) error {
 	role, err := noderole.NewNodeRole(m.ctx, m.resource("node"), &noderole.NodeRoleArgs{
 		RoleName:            needs.NodeRole.RoleName,
 		InstanceProfileName: needs.NodeRole.ProfileName,
+		Place:               place(m.c),
 		Partition:           awsfacts.Partition(m.c.Cloud.Region),
 		CNIHasRole:          cniHasRole(m.c),
 		ClusterName:         m.cluster.Name,

@@ -28,12 +28,16 @@ func creatorOf(ctx *pulumi.Context, c *config.Cluster, callerARN string, have ma
 			return nil, err
 		}
 	}
-	return &eks.Creator{ARN: known}, refusePreviewer(c, known)
+	return &eks.Creator{ARN: known}, refuseCreator(c, known)
 }
 
-// refusePreviewer says what EKS would otherwise say after ten minutes: a principal has
+// refuseCreator says what EKS would otherwise say after ten minutes: a principal has
 // one access entry.
-func refusePreviewer(c *config.Cluster, creator string) error {
+func refuseCreator(c *config.Cluster, creator string) error {
+	if i := slices.IndexFunc(c.Kubernetes.Access, func(a config.Access) bool { return a.PrincipalARN == creator }); i >= 0 {
+		return fmt.Errorf("entry %s of kubernetes.access in the cluster file is for %s, which makes the cluster and is an admin of it; "+
+			"run up as another identity, or take the entry out of the file", c.Kubernetes.Access[i].Name, creator)
+	}
 	if i := slices.IndexFunc(c.Kubernetes.Previewers, func(p config.Principal) bool { return p.PrincipalARN == creator }); i >= 0 {
 		return fmt.Errorf("previewer %s of the cluster file is %s, which makes the cluster and is an admin of it; "+
 			"run up as another identity, or take the previewer out of the file", c.Kubernetes.Previewers[i].Name, creator)

@@ -83,6 +83,13 @@ func TestCreatorIsNoPreviewer(t *testing.T) {
 		"run up as another identity, or take the previewer out of the file")
 }
 
+func TestCreatorHasNoLesserAccess(t *testing.T) {
+	c := &config.Cluster{Kubernetes: config.Kubernetes{Access: []config.Access{{Name: "devs", PrincipalARN: callerRole, Policy: config.AccessView}}}}
+	_, err := found(t, c, nil, nil)
+	assert.ErrorContains(t, err, "entry devs of kubernetes.access in the cluster file is for "+callerRole+", which makes the cluster and is an admin of it; "+
+		"run up as another identity, or take the entry out of the file")
+}
+
 func TestRoleOfTheCallerIsNotTold(t *testing.T) {
 	_, err := found(t, &config.Cluster{}, nil, errors.New("AccessDenied"))
 	assert.ErrorContains(t, err, "find out which IAM role "+callerARN+" is a session of, to make it an admin of the cluster")

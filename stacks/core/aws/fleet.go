@@ -31,6 +31,7 @@ func makeFleetRoles(ctx *pulumi.Context, c, hub *config.Cluster, partition strin
 	case c.IsSpoke() && c.GitOps.ArgoCD.Credentials == config.CredentialsAWS:
 		access, err := hubaccess.NewHubAccess(ctx, c.Name+"-hub", &hubaccess.HubAccessArgs{
 			RoleName:    config.SpokeRoleName(c.Name),
+			Place:       place(c),
 			HubRoleARN:  hubRoleARN(hub, partition),
 			ClusterName: cluster.Name,
 			Group:       registration.Group,
@@ -46,7 +47,7 @@ func makeFleetRoles(ctx *pulumi.Context, c, hub *config.Cluster, partition strin
 // hubRoleARN follows from the hub's file: who builds a spoke need not be let
 // into the hub's state.
 func hubRoleARN(hub *config.Cluster, partition string) string {
-	return "arn:" + partition + ":iam::" + hub.Cloud.Account + ":role/" + config.ArgoCDRoleName(hub.Name)
+	return hub.Cloud.RoleARN(partition, config.ArgoCDRoleName(hub.Name))
 }
 
 // hubRoleArgs let Argo CD's components assume the roles of spokes, and nothing
@@ -56,6 +57,7 @@ func hubRoleArgs(c *config.Cluster, partition string, cluster *eks.Cluster) *ide
 	accounts := argocd.ServiceAccounts()
 	return &identity.RoleArgs{
 		RoleName:             config.ArgoCDRoleName(c.Name),
+		Place:                place(c),
 		Mode:                 identity.IRSA,
 		Namespace:            names.ArgoCDNamespace,
 		ServiceAccount:       accounts[0],
@@ -67,6 +69,8 @@ func hubRoleArgs(c *config.Cluster, partition string, cluster *eks.Cluster) *ide
 	}
 }
 
+// hubStatements name the spokes' roles by the end of their names: a * of IAM stands for
+// their paths, too.
 func hubStatements(c *config.Cluster, partition string) []identity.Statement {
 	var spokes []string
 	for _, account := range c.SpokeAccounts() {

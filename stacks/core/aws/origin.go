@@ -17,7 +17,9 @@ const (
 	nodeGroupToken     = "aws:eks/nodeGroup:NodeGroup"
 	templateToken      = "aws:ec2/launchTemplate:LaunchTemplate"
 	accessEntryToken   = "aws:eks/accessEntry:AccessEntry"
+	accessPolicyToken  = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
 	managedAddonToken  = "aws:eks/addon:Addon"
+	roleToken          = "aws:iam/role:Role"
 	keyToken           = "aws:kms/key:Key"
 	logGroupToken      = "aws:cloudwatch/logGroup:LogGroup"
 	vpcToken           = "aws:ec2/vpc:Vpc"
@@ -34,8 +36,8 @@ const (
 // LiveKeys are the outputs of resources that Live and Build look at.
 func LiveKeys() []string {
 	return []string{
-		"accessConfig", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType", "cidrBlock", "cidrIpv4",
-		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "instanceTypes", "labels", "name", "nodeGroupName", "nodeRoleArn",
+		"accessConfig", "accessScope", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType", "cidrBlock", "cidrIpv4",
+		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "instanceTypes", "kubernetesGroups", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
 		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "retentionInDays", "scalingConfig", "serviceName", "subnetIds",
 		"tagSpecifications", "taints", "upgradePolicy", "version", "vpcConfig", "vpcId", "zonalShiftConfig",
 	}
@@ -57,7 +59,7 @@ func Live(file *config.Cluster, all live.Resources) *config.Live {
 		file: file, had: made{all}, cluster: cluster.Outputs,
 		out: &config.Live{Cluster: &config.Cluster{Name: cluster.Outputs.Text("name")}},
 	}
-	for _, read := range []func(){r.place, r.tags, r.network, r.controlPlane, r.privateAccess, r.encryption, r.access, r.nodeGroups, r.addons} {
+	for _, read := range []func(){r.place, r.roles, r.tags, r.network, r.controlPlane, r.privateAccess, r.encryption, r.access, r.nodeGroups, r.addons} {
 		read()
 	}
 	return r.out
@@ -104,6 +106,18 @@ func (r *reader) place() {
 	}
 	r.out.Cluster.Cloud = config.Cloud{Provider: config.AWS, Region: parts[3], Account: parts[4]}
 	r.knows("Cluster.Name", "Cloud.Provider", "Cloud.Region", "Cloud.Account")
+}
+
+// roles reads path and boundary from a role: all have the same.
+func (r *reader) roles() {
+	role, there := r.had.First(roleToken)
+	if !there {
+		return
+	}
+	r.out.Cluster.Cloud.Roles = config.Roles{
+		Path: cmp.Or(role.Outputs.Text("path"), "/"), PermissionsBoundary: role.Outputs.Text("permissionsBoundary"),
+	}
+	r.knows("Roles.Path", "Roles.PermissionsBoundary")
 }
 
 // tags reads the tags from a launch template, where they are without those that
@@ -247,7 +261,25 @@ func (r *reader) access() {
 			}
 		}
 	}
+	for _, entry := range r.had.OfType(accessEntryToken) {
+		if name, ok := strings.CutPrefix(entry.Name, r.out.Cluster.Name+"-access-"); ok {
+			k.Access = append(k.Access, r.otherAccess(name, entry.Outputs))
+		}
+	}
 	r.knows("Kubernetes.Admins", "Kubernetes.Previewers", "Principal.PrincipalARN")
+	r.knows("Kubernetes.Access", "Access.PrincipalARN", "Access.Policy", "Access.Namespaces", "Access.Groups")
+}
+
+// otherAccess is an entry of kubernetes.access with its policy.
+func (r *reader) otherAccess(name string, entry live.Props) config.Access {
+	out := config.Access{Name: name, PrincipalARN: entry.Text("principalArn"), Groups: entry.Texts("kubernetesGroups")}
+	policy := r.made(accessPolicyToken, "access-"+name)
+	for word, of := range accessPolicies() {
+		if strings.HasSuffix(policy.Text("policyArn"), "/"+of) {
+			out.Policy, out.Namespaces = word, policy.In("accessScope").Texts("namespaces")
+		}
+	}
+	return out
 }
 
 func (r *reader) nodeGroups() {

@@ -31,6 +31,11 @@ func asMade() live.Resources {
 		resource(natToken, "demo-nat-eu-central-1a", nil),
 		resource(endpointToken, "demo-endpoint-ecr-api", map[string]any{"serviceName": "com.amazonaws.eu-central-1.ecr.api"}),
 		resource(accessEntryToken, "demo-admin-ops", map[string]any{"principalArn": "arn:aws:iam::111122223333:role/ops"}),
+		resource(roleToken, "demo-cluster-role", map[string]any{"path": "/tombolo/", "permissionsBoundary": "arn:boundary"}),
+		resource(accessEntryToken, "demo-access-devs", map[string]any{"principalArn": "arn:aws:iam::111122223333:role/devs", "kubernetesGroups": []any{"dev"}}),
+		resource(accessPolicyToken, "demo-access-devs", map[string]any{
+			"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSEditPolicy", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"b", "a"}},
+		}),
 		resource(templateToken, "demo-nodes-system", map[string]any{
 			"tagSpecifications":   []any{map[string]any{"tags": tags}},
 			"blockDeviceMappings": []any{map[string]any{"ebs": map[string]any{"volumeSize": 50.0}}},
@@ -54,12 +59,15 @@ func fileOf() *config.Cluster {
 	two, four := 2, 4
 	return &config.Cluster{
 		Name: "demo", Environment: "dev", Tags: map[string]string{"team": "platform"},
-		Cloud:   config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
+		Cloud:   config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333", Roles: config.Roles{Path: "/tombolo/", PermissionsBoundary: "arn:boundary"}},
 		Network: config.Network{CIDR: "10.0.0.0/16", Zones: []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}, NAT: config.NATSingle, Endpoints: []string{"ecr.api"}},
 		Kubernetes: config.Kubernetes{
 			Version: "1.34", Logs: []string{"api"}, LogRetentionDays: 90, Endpoint: config.Endpoint{Private: new(true), PrivateCIDRs: []string{"10.8.0.0/16"}, SecurityGroups: []string{"sg-1"}},
 			SecretsEncryption: config.SecretsEncryption{Enabled: new(true)},
 			Admins:            []config.Principal{{Name: "ops", PrincipalARN: "arn:aws:iam::111122223333:role/ops"}},
+			Access: []config.Access{{
+				Name: "devs", PrincipalARN: "arn:aws:iam::111122223333:role/devs", Policy: config.AccessEdit, Namespaces: []string{"a", "b"}, Groups: []string{"dev"},
+			}},
 			NodeGroups: []config.NodeGroup{{
 				Name: "system", InstanceTypes: []string{"m7i.large"}, Capacity: config.Spot, DiskGiB: 50, Size: config.Size{Min: &two, Max: &four},
 				Labels: map[string]string{"a": "b"}, Taints: []config.Taint{{Key: "k", Value: "v", Effect: config.NoExecute}},
@@ -103,6 +111,13 @@ func TestLive(t *testing.T) {
 		},
 		"kubernetes.logRetentionDays":        func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
 		"kubernetes.endpoint.public":         func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
+		"cloud.roles.path":                   func(c *config.Cluster) { c.Cloud.Roles.Path = "/" },
+		"cloud.roles.permissionsBoundary":    func(c *config.Cluster) { c.Cloud.Roles.PermissionsBoundary = "" },
+		"kubernetes.access":                  func(c *config.Cluster) { c.Kubernetes.Access = nil },
+		"kubernetes.access[0].policy":        func(c *config.Cluster) { c.Kubernetes.Access[0].Policy = config.AccessView },
+		"kubernetes.access[0].namespaces":    func(c *config.Cluster) { c.Kubernetes.Access[0].Namespaces = nil },
+		"kubernetes.access[0].groups":        func(c *config.Cluster) { c.Kubernetes.Access[0].Groups = nil },
+		"kubernetes.access[0].principalArn":  func(c *config.Cluster) { c.Kubernetes.Access[0].PrincipalARN = "arn:other" },
 		"kubernetes.admins[0].principalArn":  func(c *config.Cluster) { c.Kubernetes.Admins[0].PrincipalARN = "arn:aws:iam::111122223333:role/other" },
 		"kubernetes.endpoint.privateCidrs":   func(c *config.Cluster) { c.Kubernetes.Endpoint.PrivateCIDRs = nil },
 		"kubernetes.endpoint.securityGroups": func(c *config.Cluster) { c.Kubernetes.Endpoint.SecurityGroups = []string{"sg-2"} },

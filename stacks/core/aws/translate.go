@@ -36,6 +36,19 @@ func vpcArgs(c *config.Cluster, have made) (*network.VPCArgs, error) {
 	return args, nil
 }
 
+// accessPolicies are EKS's names of the policies of the cluster file.
+func accessPolicies() map[config.AccessPolicy]string {
+	return map[config.AccessPolicy]string{
+		config.AccessView: "AmazonEKSViewPolicy", config.AccessEdit: "AmazonEKSEditPolicy",
+		config.AccessAdmin: "AmazonEKSAdminPolicy", config.AccessClusterAdmin: "AmazonEKSClusterAdminPolicy",
+	}
+}
+
+// place of all roles that core makes.
+func place(c *config.Cluster) identity.Place {
+	return identity.Place{Path: c.Cloud.Roles.Path, PermissionsBoundary: c.Cloud.Roles.PermissionsBoundary}
+}
+
 func existingArgs(e *config.ExistingNetwork) *network.ExistingArgs {
 	return &network.ExistingArgs{
 		VPCID: e.VPC, PrivateSubnetIDs: e.PrivateSubnets, PublicSubnetIDs: e.PublicSubnets, ControlPlaneSubnetIDs: e.ControlPlaneSubnets,
@@ -49,6 +62,7 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		Version:          k.Version,
 		NodeVersion:      k.NodeVersion,
 		Partition:        partition,
+		Place:            place(c),
 		Profile:          c.Cloud.Profile,
 		PrivateEndpoint:  valueOr(k.Endpoint.Private, true),
 		PublicEndpoint:   k.Endpoint.Public,
@@ -78,6 +92,11 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 	}
 	for _, p := range k.Previewers {
 		args.Previewers = append(args.Previewers, eks.Principal(p))
+	}
+	for _, a := range k.Access {
+		args.Access = append(args.Access, eks.Access{
+			Name: a.Name, PrincipalARN: a.PrincipalARN, Policy: accessPolicies()[a.Policy], Namespaces: a.Namespaces, Groups: a.Groups,
+		})
 	}
 	for _, g := range k.NodeGroups {
 		args.NodeGroups = append(args.NodeGroups, nodeGroup(g))
@@ -151,6 +170,7 @@ func makeIdentities(ctx *pulumi.Context, c *config.Cluster, cluster *eks.Cluster
 func roleArgs(c *config.Cluster, s config.Service, cluster *eks.Cluster) *identity.RoleArgs {
 	args := &identity.RoleArgs{
 		RoleName:        config.ServiceRoleName(c.Name, s.Name),
+		Place:           place(c),
 		Mode:            identity.Mode(s.Identity.Mode),
 		Namespace:       s.Namespace,
 		ServiceAccount:  s.Identity.ServiceAccount,

@@ -1,0 +1,60 @@
+package config
+
+import "cmp"
+
+// Roles says how the IAM roles are made that Tombolo makes in the account.
+type Roles struct {
+	// PermissionsBoundary is the ARN of an IAM policy beyond which the rights of no role
+	// go that Tombolo makes: a policy of the account, or AWS's. It has to be there.
+	// Default: none.
+	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty"`
+	// Path of the roles and instance profiles in IAM, at most 512 characters. It begins
+	// and ends with a slash. Default /.
+	Path string `yaml:"path,omitempty"`
+}
+
+// defaultRolePath is IAM's.
+const defaultRolePath = "/"
+
+// RoleARN is the ARN of a role of the name that Tombolo makes in the account, in a partition such as aws.
+func (c Cloud) RoleARN(partition, name string) string {
+	return "arn:" + partition + ":iam::" + c.Account + ":role" + cmp.Or(c.Roles.Path, defaultRolePath) + name
+}
+
+// AccessPolicy is one of EKS's policies about Kubernetes.
+type AccessPolicy string
+
+// The access policies, the one with the fewest rights first. What each allows:
+// https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
+const (
+	// AccessView reads most objects, and no Secrets.
+	AccessView AccessPolicy = "view"
+	// AccessEdit changes most objects, Secrets too, and no roles.
+	AccessEdit AccessPolicy = "edit"
+	// AccessAdmin changes most objects, and roles of namespaces.
+	AccessAdmin AccessPolicy = "admin"
+	// AccessClusterAdmin may do everything.
+	AccessClusterAdmin AccessPolicy = "cluster-admin"
+)
+
+// accessPolicies lists them all.
+func accessPolicies() []AccessPolicy {
+	return []AccessPolicy{AccessView, AccessEdit, AccessAdmin, AccessClusterAdmin}
+}
+
+// Access is an IAM role or user with rights on the cluster.
+type Access struct {
+	// Name of the entry, unique among kubernetes.access, a DNS label.
+	Name string `yaml:"name"`
+	// PrincipalARN of an IAM role or user, which is in one entry of the file.
+	PrincipalARN string `yaml:"principalArn"`
+	// Policy of EKS's: view, edit, admin or cluster-admin. Default: none; then groups say
+	// what the principal may do.
+	Policy AccessPolicy `yaml:"policy,omitempty"`
+	// Namespaces that the policy is for; a * in a name stands for any characters. Default:
+	// the whole cluster. cluster-admin has none.
+	Namespaces []string `yaml:"namespaces,omitempty"`
+	// Groups of Kubernetes that the principal is a member of. Roles are bound to them in
+	// the platform tree. Default: none.
+	Groups []string `yaml:"groups,omitempty"`
+}
