@@ -11,7 +11,7 @@ import (
 )
 
 func TestExistingCluster(t *testing.T) {
-	c := loadGood(t, "existing-cluster.yaml")
+	c := loadGood(t, "shop.yaml")
 	assert.Check(t, c.IsExisting() && !c.OwnsNetwork() && c.NeedsOIDC())
 	assert.Check(t, is.Equal(c.NameInCloud(), "Shop_Main"))
 	assert.Check(t, is.Equal(c.AddonFacts().ClusterARN(), "arn:aws:eks:eu-central-1:111122223333:cluster/Shop_Main"))

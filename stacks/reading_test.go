@@ -71,17 +71,19 @@ var readBy = map[string]string{
 	"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":                                    "ec2:DescribeSecurityGroupRules",
 
 	// STS tells everybody who he is.
-	"aws:index/getCallerIdentity:getCallerIdentity":          "",
-	"aws:index/getPartition:getPartition":                    "",
-	"aws:resourcegroupstaggingapi/getResources:getResources": "tag:GetResources",
-	"aws:eks/getClusters:getClusters":                        "eks:ListClusters",
-	"aws:eks/getCluster:getCluster":                          "eks:DescribeCluster",
-	"aws:eks/getAddonVersion:getAddonVersion":                "eks:DescribeAddonVersions",
-	"aws:eks/getNodeGroups:getNodeGroups":                    "eks:ListNodegroups",
-	"aws:eks/getNodeGroup:getNodeGroup":                      "eks:DescribeNodegroup",
-	"aws:ec2/getVpc:getVpc":                                  "ec2:DescribeVpcs ec2:DescribeVpcAttribute ec2:DescribeRouteTables",
-	"aws:ec2/getSubnet:getSubnet":                            "ec2:DescribeSubnets",
-	"aws:route53/getZone:getZone":                            "route53:GetHostedZone route53:ListTagsForResource",
+	"aws:index/getCallerIdentity:getCallerIdentity":             "",
+	"aws:index/getPartition:getPartition":                       "",
+	"aws:resourcegroupstaggingapi/getResources:getResources":    "tag:GetResources",
+	"aws:eks/getClusters:getClusters":                           "eks:ListClusters",
+	"aws:eks/getCluster:getCluster":                             "eks:DescribeCluster",
+	"aws:eks/getAddonVersion:getAddonVersion":                   "eks:DescribeAddonVersions",
+	"aws:eks/getNodeGroups:getNodeGroups":                       "eks:ListNodegroups",
+	"aws:eks/getAddon:getAddon":                                 "eks:DescribeAddon",
+	"aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": "iam:ListOpenIDConnectProviders iam:GetOpenIDConnectProvider",
+	"aws:eks/getNodeGroup:getNodeGroup":                         "eks:DescribeNodegroup",
+	"aws:ec2/getVpc:getVpc":                                     "ec2:DescribeVpcs ec2:DescribeVpcAttribute ec2:DescribeRouteTables",
+	"aws:ec2/getSubnet:getSubnet":                               "ec2:DescribeSubnets",
+	"aws:route53/getZone:getZone":                               "route53:GetHostedZone route53:ListTagsForResource",
 }
 
 // TestThePreviewRoleReadsCore: the role of pipelines that reads may do all that a preview

@@ -3,6 +3,8 @@
 package awsapi
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,7 +83,7 @@ func clusterFiles(t *testing.T) []string {
 // isClusterFile excludes what is beside cluster files: manifests, the settings of
 // stacks, and templates of them.
 func isClusterFile(base string) bool {
-	return !slices.Contains([]string{"install.yaml", "argocd-install.yaml", "fleet.yaml", "guest.yaml"}, base) && !strings.HasPrefix(base, "Pulumi.")
+	return !slices.Contains([]string{"install.yaml", "argocd-install.yaml", "fleet.yaml", "guest.yaml", "adopted.yaml", "theirs.yaml"}, base) && !strings.HasPrefix(base, "Pulumi.")
 }
 
 // longest writes testdata/longest.yaml with the longest name that a cluster of it
@@ -177,6 +179,11 @@ func validation(domain string) map[string]any {
 	}
 }
 
+// theirVPC is the network of an existing cluster.
+const theirVPC = "vpc-0123456789abcdef0"
+
+func theirSubnets() []string { return []string{"subnet-0123456789abcdef0", "subnet-0123456789abcdef1"} }
+
 // account answers like AWS for the account and the network of a cluster file.
 func account(c *config.Cluster) *recorder.Recorder {
 	type values = map[string]any
@@ -231,10 +238,23 @@ func account(c *config.Cluster) *recorder.Recorder {
 			}),
 			// The subnets of each kind are in different zones.
 			"aws:ec2/getSubnet:getSubnet": answer(func(args resource.PropertyMap) values {
-				id, of := args["id"].StringValue(), c.Network.Existing
+				id, of := args["id"].StringValue(), cmp.Or(c.Network.Existing, &config.ExistingNetwork{VPC: theirVPC, PrivateSubnets: theirSubnets()})
 				i := max(slices.Index(of.PrivateSubnets, id), slices.Index(of.PublicSubnets, id), slices.Index(of.ControlPlaneSubnets, id))
-				return values{"id": id, "vpcId": of.VPC, "availabilityZone": c.Cloud.Region + string(rune('a'+i))}
+				return values{"id": id, "vpcId": of.VPC, "availabilityZone": c.Cloud.Region + string(rune('a'+i)), "tags": values{}}
 			}),
+			"aws:eks/getCluster:getCluster": always(values{
+				"name": c.NameInCloud(), "arn": arn("eks:" + c.Cloud.Region + ":" + c.Cloud.Account + ":cluster/" + c.NameInCloud()), "status": "ACTIVE",
+				"endpoint": "https://k8s.example", "version": "1.34", "certificateAuthorities": []any{values{"data": "Q0E="}}, "tags": values{},
+				"identities":    []any{values{"oidcs": []any{values{"issuer": "https://oidc.eks." + c.Cloud.Region + ".amazonaws.com/id/" + strings.Repeat("A", 32)}}}},
+				"accessConfigs": []any{values{"authenticationMode": "API"}},
+				"vpcConfig":     values{"clusterSecurityGroupId": "sg-0123456789abcdef0", "vpcId": theirVPC, "subnetIds": []any{theirSubnets()[0], theirSubnets()[1]}},
+			}),
+			"aws:eks/getAddon:getAddon":           always(values{"addonName": "eks-pod-identity-agent"}),
+			"aws:eks/getNodeGroups:getNodeGroups": always(values{"names": []any{}}),
+			// The account has none, and the file says that core makes one.
+			"aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": func(resource.PropertyMap) (resource.PropertyMap, error) {
+				return nil, errors.New("not found")
+			},
 			"aws:route53/getZone:getZone": answer(func(args resource.PropertyMap) values {
 				return values{
 					"id": args["zoneId"].StringValue(), "zoneId": args["zoneId"].StringValue(), "name": "lab.test", "privateZone": false,

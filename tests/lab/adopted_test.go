@@ -1,0 +1,236 @@
+//go:build lab
+
+package lab
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/stacks/handoff"
+)
+
+// TestExistingCluster adopts a cluster that another team's Pulumi program made, gives it
+// Flux and two addons, and takes them away again. Nothing of the other team's, in the cloud
+// or on the cluster, is touched meanwhile. Its parts build on each other.
+func TestExistingCluster(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light-engine")
+	a := adopted{project: p}
+	a.makeTheirs(t)
+	a.cloud, a.objects = p.records(t), a.theirObjects(t)
+	a.writeOurs(t)
+	inOrder(t, a, []step[adopted]{
+		{"what it lacks is refused", adopted.lacking},
+		{"a preview creates only what is added", adopted.previewed},
+		{"up", adopted.up},
+		{"the other team's is left alone", adopted.untouched},
+		{"a second up changes nothing", adopted.settled},
+		{"what is the owner's is refused", adopted.refused},
+		{"destroy leaves it as it was", adopted.destroyed},
+	})
+}
+
+const (
+	shopFile = "clusters/shop.yaml"
+	// theirName is the cluster's name in EKS.
+	theirName = "Shop_Main"
+)
+
+// adopted is a cluster of another team: the cloud and the objects as they were.
+type adopted struct {
+	project
+	cloud, objects map[string]string
+}
+
+// makeTheirs runs the other team's program, and makes what it runs on the cluster.
+func (a adopted) makeTheirs(t *testing.T) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	assert.NilError(t, err)
+	for _, name := range []string{"go.mod", "go.sum"} {
+		assert.NilError(t, copyAll(filepath.Join(a.dir, name), filepath.Join(root, name)))
+	}
+	for _, name := range []string{"Pulumi.yaml", "main.go"} {
+		assert.NilError(t, copyAll(filepath.Join(a.dir, "theirs", name), filepath.Join("testdata", "theirs", name)))
+	}
+	for _, args := range [][]string{{"stack", "init", "dev"}, {"up", "--stack", "dev", "--yes", "--skip-preview"}} {
+		a.mustTool(t, "pulumi", append([]string{"--cwd", "theirs", "--non-interactive"}, args...)...)
+	}
+	var outputs struct{ Endpoint, CA string }
+	decode(t, a.mustTool(t, "pulumi", "--cwd", "theirs", "stack", "output", "--stack", "dev", "--json"), &outputs)
+	config, err := handoff.Kubeconfig("aws", theirName, "eu-central-1", outputs.Endpoint, outputs.CA, "")
+	assert.NilError(t, err)
+	a.write(t, "theirs/kubeconfig", string(config))
+	objects, err := os.ReadFile("testdata/theirs.yaml")
+	assert.NilError(t, err)
+	a.write(t, "theirs/objects.yaml", string(objects))
+	a.ask(t, "apply", "-f", "theirs/objects.yaml")
+	eventually(t, time.Minute, func() string {
+		if a.ask(t, "-n", "theirs", "get", "service", "front", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") == "" {
+			return "the Service has no load balancer"
+		}
+		if a.ask(t, "-n", "theirs", "get", "ingress", "site", "-o", "jsonpath={.metadata.finalizers}") == "" {
+			return "the Ingress has no finalizer"
+		}
+		return ""
+	})
+}
+
+// ask asks the cluster as the other team does.
+func (a adopted) ask(t *testing.T, args ...string) string {
+	t.Helper()
+	return a.mustTool(t, "kubectl", append([]string{"--kubeconfig", "theirs/kubeconfig"}, args...)...)
+}
+
+// passing are kinds whose objects come and go, or change, by themselves.
+var passing = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io", "endpoints", "endpointslices.discovery.k8s.io", "componentstatuses"}
+
+// theirObjects are all objects of the cluster, without what changes by itself.
+func (a adopted) theirObjects(t *testing.T) map[string]string {
+	t.Helper()
+	kinds := slices.DeleteFunc(strings.Fields(a.ask(t, "api-resources", "--verbs=list", "-o", "name")), func(kind string) bool { return slices.Contains(passing, kind) })
+	var list struct{ Items []map[string]any }
+	decode(t, a.ask(t, "get", strings.Join(kinds, ","), "--all-namespaces", "-o", "json"), &list)
+	out := map[string]string{}
+	for _, item := range list.Items {
+		meta := item["metadata"].(map[string]any)
+		delete(item, "status")
+		delete(meta, "resourceVersion")
+		delete(meta, "managedFields")
+		text, err := json.Marshal(item)
+		assert.NilError(t, err)
+		namespace, _ := meta["namespace"].(string)
+		out[strings.Join([]string{item["apiVersion"].(string), item["kind"].(string), namespace, meta["name"].(string)}, " ")] = string(text)
+	}
+	return out
+}
+
+// writeOurs writes the cluster's file and its part of the platform tree.
+func (a adopted) writeOurs(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/adopted.yaml")
+	assert.NilError(t, err)
+	_, gitops, found := strings.Cut(a.read(t, "clusters/demo.yaml"), "\ngitops:")
+	assert.Assert(t, found)
+	a.write(t, shopFile, string(text)+"\ngitops:"+strings.ReplaceAll(gitops, "clusters/demo", "clusters/shop"))
+	a.must(t, "init", "platform", "platform/flux", "shop")
+	const overlay = "platform/flux/clusters/shop/kustomization.yaml"
+	a.write(t, overlay, a.read(t, overlay)+"components:\n  - ../lab\n")
+	a.must(t, "check", "platform/flux", "shop")
+}
+
+// lacking previews before the account has an identity provider for the cluster, which
+// nobody has allowed to make.
+func (a adopted) lacking(t *testing.T) {
+	o := a.run(t, "preview", "shop")
+	for _, want := range []string{"look up the IAM OIDC provider of its issuer", "set kubernetes.existing.createOidcProvider: true"} {
+		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, want), "exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
+	}
+	a.edit(t, shopFile, "name: "+theirName+"\n", "name: "+theirName+"\n    createOidcProvider: true\n")
+}
+
+func (a adopted) previewed(t *testing.T) {
+	r := lastResult(t, a.must(t, "preview", "shop", "--output", "json"))
+	r.created(t)
+	for _, s := range r.Stacks {
+		for operation, n := range s.Changes {
+			assert.Check(t, operation == "create" || n == 0, "%s: %d %s", s.Stack, n, operation)
+		}
+	}
+	a.untouched(t)
+}
+
+func (a adopted) up(t *testing.T) {
+	a.project.up(t, "shop").created(t)
+	a.must(t, "verify", "shop")
+	var ours []string
+	for _, i := range a.inventory(t) {
+		if _, theirs := a.cloud[cmp.Or(i.ID, i.Name)]; !theirs && strings.HasPrefix(i.Name+i.ID, "shop-") {
+			ours = append(ours, i.Type)
+		}
+		for _, unwanted := range []string{"shop-cluster", "shop-node", "shop-secrets"} {
+			assert.Check(t, i.Name != unwanted && i.ID != unwanted, "core made %s %s", i.Type, unwanted)
+		}
+	}
+	assert.Check(t, slices.Contains(ours, "aws:iam/role:Role"), "the addon has no role: %v", ours)
+	for _, token := range []string{"aws:eks/cluster:Cluster", "aws:eks/nodeGroup:NodeGroup", "aws:ec2/vpc:Vpc"} {
+		assert.Check(t, is.Len(a.made(t, token), 1), token)
+	}
+	releases := a.ask(t, "get", "helmreleases.helm.toolkit.fluxcd.io", "--all-namespaces", "-o", "jsonpath={.items[*].metadata.name}")
+	for _, addon := range []string{"aws-load-balancer-controller", "reloader"} {
+		assert.Check(t, is.Contains(releases, addon))
+	}
+	values := a.ask(t, "-n", "kube-system", "get", "configmap", "aws-load-balancer-controller-values", "-o", "jsonpath={.data.values\\.yaml}")
+	assert.Check(t, is.Contains(values, "clusterName: "+theirName))
+	// What is made in a namespace of ours goes with it.
+	a.ask(t, "-n", "reports", "create", "service", "loadbalancer", "ours", "--tcp=80:80")
+	eventually(t, time.Minute, func() string {
+		if a.ask(t, "-n", "reports", "get", "service", "ours", "-o", "jsonpath={.status.loadBalancer.ingress[0].hostname}") == "" {
+			return "our Service has no load balancer"
+		}
+		return ""
+	})
+}
+
+// untouched compares everything of the other team's with what it was.
+func (a adopted) untouched(t *testing.T) {
+	t.Helper()
+	same(t, a.cloud, a.records(t))
+	same(t, a.objects, a.theirObjects(t))
+}
+
+func same(t *testing.T, before, after map[string]string) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if after[name] != before[name] {
+			t.Errorf("%s was\n%s\nand is\n%s", name, before[name], cmp.Or(after[name], "gone"))
+		}
+	}
+}
+
+func (a adopted) settled(t *testing.T) {
+	a.unchanged(t, "shop")
+	a.must(t, "drift", "shop")
+	a.must(t, "outputs", "shop")
+	a.must(t, "doctor", "shop")
+}
+
+func (a adopted) refused(t *testing.T) {
+	text := a.read(t, shopFile)
+	defer a.write(t, shopFile, text)
+	o := a.run(t, "upgrade", "shop", "--to", "1.35", "--yes")
+	assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "whose owner upgrades it"), "exit code %d\n%s", o.code, o.stderr)
+	for change, want := range map[string][2]string{
+		"another name":         {"name: " + theirName + "\n", "another cluster of the account is meant"},
+		"without the provider": {"    createOidcProvider: true\n", "core has made the provider and would delete it"},
+	} {
+		a.edit(t, shopFile, want[0], map[string]string{"another name": "name: other\n"}[change])
+		o := a.run(t, "up", "shop", "--yes")
+		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, want[1]), "%s: exit code %d\n%s", change, o.code, o.stderr)
+		a.write(t, shopFile, text)
+	}
+	a.untouched(t)
+}
+
+func (a adopted) destroyed(t *testing.T) {
+	said := a.run(t, "destroy", "shop", "--yes")
+	assert.Assert(t, said.code == 0, "%s\n%s", said.stdout, said.stderr)
+	assert.Check(t, is.Contains(said.stderr, "what is not Tombolo's stays: Ingress theirs/site, Service theirs/front"))
+	a.untouched(t)
+	for name := range a.theirObjects(t) {
+		assert.Check(t, a.objects[name] != "", "the cluster still has %s", name)
+	}
+	for name := range a.records(t) {
+		assert.Check(t, a.cloud[name] != "", "the cloud still has %s", name)
+	}
+}
