@@ -86,6 +86,9 @@ func (p *program) run() error {
 	if p.own, err = connect(p.ctx, "kubernetes", p.h, p.c.Cloud.Profile); err != nil {
 		return err
 	}
+	if err := p.refuseInstalled(); err != nil {
+		return err
+	}
 	if err := p.prepare(); err != nil {
 		return err
 	}

@@ -95,6 +95,8 @@ type engine struct {
 	// digestAnnotation of a controller is the digest that Git has; "" when
 	// nobody writes it.
 	digestAnnotation string
+	// definition is the name of one that every installation has.
+	definition string
 	// remedy says how a distribution gets into Git.
 	remedy string
 }
@@ -106,6 +108,7 @@ func fluxEngine(c *config.Cluster) engine {
 		selector:         flux.OwnerLabel,
 		managed:          func(metav1.PartialObjectMetadata) bool { return true },
 		digestAnnotation: flux.DigestAnnotation,
+		definition:       "gitrepositories.source.toolkit.fluxcd.io",
 		remedy:           "if Git does not have it, run `tombolo push " + c.Name + "`",
 	}
 }
@@ -113,10 +116,11 @@ func fluxEngine(c *config.Cluster) engine {
 // argocdEngine is Git's when an Application of its own tracks a controller.
 func argocdEngine() engine {
 	return engine{
-		product: argocd.Product(),
-		digest:  func(manifest []byte) string { return distribution.Digest(manifest) },
-		managed: func(o metav1.PartialObjectMetadata) bool { return o.Annotations[argocd.TrackingAnnotation] != "" },
-		remedy:  "change it in Git, where Argo CD manages itself",
+		product:    argocd.Product(),
+		digest:     func(manifest []byte) string { return distribution.Digest(manifest) },
+		managed:    func(o metav1.PartialObjectMetadata) bool { return o.Annotations[argocd.TrackingAnnotation] != "" },
+		definition: "applications.argoproj.io",
+		remedy:     "change it in Git, where Argo CD manages itself",
 	}
 }
 
