@@ -5,6 +5,7 @@
 package cloud
 
 import (
+	"tombolo/automation/adoption"
 	"tombolo/automation/cloud/aws"
 	"tombolo/automation/drift"
 	"tombolo/automation/plan"
@@ -18,6 +19,7 @@ import (
 
 // Cloud is everything that the driver asks of a provider of clouds.
 type Cloud interface {
+	adoption.Cloud
 	drift.Cloud
 	plan.Cloud
 	preflight.Cloud

@@ -30,6 +30,7 @@ func TestExistingCluster(t *testing.T) {
 	a.cloud, a.objects = p.records(t), a.theirObjects(t)
 	a.writeOurs(t)
 	inOrder(t, a, []step[adopted]{
+		{"its file is written from AWS", adopted.written},
 		{"what it lacks is refused", adopted.lacking},
 		{"a preview creates only what is added", adopted.previewed},
 		{"up", adopted.up},
@@ -129,6 +130,16 @@ func (a adopted) writeOurs(t *testing.T) {
 	a.must(t, "check", "platform/flux", "shop")
 }
 
+// written has the file written from what AWS tells, and takes it away again. Its first
+// preview creates only what is added.
+func (a adopted) written(t *testing.T) {
+	a.must(t, "init", "cluster", "written", "--from-aws", theirName, "--region", "eu-central-1", "--like", "demo")
+	a.onlyCreates(t, "written")
+	assert.NilError(t, os.Remove(filepath.Join(a.dir, "clusters", "written.yaml")))
+	o := a.run(t, "init", "cluster", "--from-aws", "nobody", "--region", "eu-central-1")
+	assert.Check(t, o.code != 0 && strings.Contains(o.stderr, "nobody") && strings.Contains(o.stderr, theirName), "exit code %d\n%s", o.code, o.stderr)
+}
+
 // lacking previews before the account has an identity provider for the cluster, which
 // nobody has allowed to make.
 func (a adopted) lacking(t *testing.T) {
@@ -139,8 +150,12 @@ func (a adopted) lacking(t *testing.T) {
 	a.edit(t, shopFile, "name: "+theirName+"\n", "name: "+theirName+"\n    createOidcProvider: true\n")
 }
 
-func (a adopted) previewed(t *testing.T) {
-	r := lastResult(t, a.must(t, "preview", "shop", "--output", "json"))
+func (a adopted) previewed(t *testing.T) { a.onlyCreates(t, "shop") }
+
+// onlyCreates previews a cluster that is not there yet.
+func (a adopted) onlyCreates(t *testing.T, cluster string) {
+	t.Helper()
+	r := lastResult(t, a.must(t, "preview", cluster, "--output", "json"))
 	r.created(t)
 	for _, s := range r.Stacks {
 		for operation, n := range s.Changes {
