@@ -5,7 +5,8 @@
 // the stacks are made of, and the modules that these are built with.
 //
 // Only what Git knows is compared: commits, the working tree, and files that
-// are not added yet. Secrets in environment variables or in files that Git
+// are not added yet. Values of stacks of other projects and of Parameter Store are not
+// in it: Report.Unseen names them. Secrets in environment variables or in files that Git
 // ignores, and what others changed in the cloud, are not seen.
 //
 // The package knows nothing of the driver.
@@ -41,6 +42,8 @@ type Report struct {
 	// Removed are the cluster files in clusters/ that are there no more, by
 	// their paths below Root, sorted. Their stacks may still exist.
 	Removed []string
+	// Unseen is where clusters take values from that Git does not have.
+	Unseen []Unseen
 }
 
 // Since compares the inputs of clusters with what they were at o.Ref. The error
@@ -71,6 +74,7 @@ func Since(ctx context.Context, o Options, clusters []*config.Cluster) (Report, 
 			report.Clusters[c.Name] = reasons
 		}
 	}
+	report.Unseen = s.unseen
 	return report, nil
 }
 

@@ -36,6 +36,7 @@ func (s *search) ofCluster(c *config.Cluster, all []*config.Cluster) ([]Reason, 
 		reasons = append(reasons, ofHub...)
 	}
 	reasons = append(reasons, s.files(NamedFile, s.named(c)...)...)
+	reasons = append(reasons, s.stacksRead(c)...)
 	reasons = append(reasons, s.files(Settings, s.settings(c)...)...)
 	reasons = append(reasons, s.shared...)
 	return append(reasons, s.treeOf(hub, all)...), nil

@@ -17,6 +17,9 @@ const (
 	// NamedFile is a file that the cluster file names: the engine's install
 	// manifest, or a secret.
 	NamedFile Input = "file it names"
+	// StackFile is the file of a cluster, or an account, whose stack the cluster takes
+	// values from.
+	StackFile Input = "file of a stack it reads"
 	// Settings are the files Pulumi.<stack>.yaml.
 	Settings Input = "stack settings"
 	// ProjectFile is Pulumi.yaml.

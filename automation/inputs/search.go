@@ -16,6 +16,8 @@ type search struct {
 	// tree is the platform tree's path in the repository; "" when trees are not
 	// compared.
 	tree string
+	// unseen is what clusters take values from, and Git does not have.
+	unseen []Unseen
 }
 
 // abs is a path that a cluster file gives, relative to it.

@@ -24,6 +24,9 @@ type Set struct {
 	// Unchanged clusters have the same inputs as at the commit, and were not
 	// previewed.
 	Unchanged []string
+	// Unseen are lines about values that clusters take from elsewhere, and that Git does
+	// not have: they were not compared.
+	Unseen []string
 	// Removed are the cluster files that are gone.
 	Removed []Removed
 	// Verdicts of the policy, in the order of its rules.

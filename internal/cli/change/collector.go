@@ -118,6 +118,11 @@ func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, a
 		set.Clusters = append(set.Clusters, cluster)
 	}
 	set.Unchanged = f.Unchanged
+	if f.Changed != nil {
+		for _, u := range f.Changed.Unseen {
+			set.Unseen = append(set.Unseen, u.String())
+		}
+	}
 	set.Sort()
 }
 

@@ -109,6 +109,8 @@ type changedDocument struct {
 	Clusters  []changedCluster `json:"clusters"`
 	Unchanged []string         `json:"unchanged"`
 	Removed   []string         `json:"removed,omitempty"`
+	// Unseen is what clusters take values from, and Git does not have.
+	Unseen []inputs.Unseen `json:"unseen,omitempty"`
 }
 
 type changedCluster struct {
@@ -119,7 +121,7 @@ type changedCluster struct {
 func (f *Fleet) tellChanged(all []*config.Cluster, report inputs.Report) error {
 	document := changedDocument{
 		Type: "changed-since", Since: f.ChangedSince,
-		Clusters: []changedCluster{}, Unchanged: []string{}, Removed: report.Removed,
+		Clusters: []changedCluster{}, Unchanged: []string{}, Removed: report.Removed, Unseen: report.Unseen,
 	}
 	status := f.Status()
 	f.Unchanged = nil
@@ -142,6 +144,9 @@ func (f *Fleet) tellChanged(all []*config.Cluster, report inputs.Report) error {
 	}
 	if n := len(document.Unchanged); n > 0 {
 		status.Done("unchanged since %s: %s", f.ChangedSince, listed(document.Unchanged))
+	}
+	for _, u := range report.Unseen {
+		status.Plain("%s", u)
 	}
 	for _, file := range report.Removed {
 		status.Failed("%s was removed since %s: its cluster may still exist; restore the file, and run `tombolo destroy`", file, f.ChangedSince)
