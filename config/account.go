@@ -84,6 +84,10 @@ type PreviewRole struct {
 	// Environments of GitHub whose jobs may assume the role. Default: preview, drift.
 	// With GitLab, the jobs of every branch of the project may.
 	Environments []string `yaml:"environments,omitempty"`
+	// Parameters of Parameter Store that previews may read, because cluster files take
+	// values from them: names, or paths that end in /*. A SecureString among them that is
+	// encrypted with AWS's own key can be read, too. Default: none.
+	Parameters []string `yaml:"parameters,omitempty"`
 	// PermissionsBoundary is the ARN of a policy beyond which the role's rights do
 	// not go. Default: none.
 	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty"`
@@ -294,7 +298,11 @@ var accountRules = map[string]strict.Rule{
 		What: "the ARN of an OIDC provider", Pattern: oidcProvider,
 		Example: "arn:aws:iam::111122223333:oidc-provider/token.actions.githubusercontent.com",
 	},
-	"PreviewRole.Environments":        environments(defaultPreviewEnvironments()),
+	"PreviewRole.Environments": environments(defaultPreviewEnvironments()),
+	"PreviewRole.Parameters": {
+		What: "the name of a parameter, or a path that ends in /*", Noun: "parameter", Example: "/shop/*",
+		Pattern: regexp.MustCompile(`^((/[A-Za-z0-9_.-]+){1,15}|(/[A-Za-z0-9_.-]+){1,14}/\*|[A-Za-z0-9_.-]+)$`),
+	},
 	"PreviewRole.PermissionsBoundary": boundary(),
 	"ApplyRole.Environments":          environments(defaultApplyEnvironments()),
 	"ApplyRole.Branch":                {What: "the name of a branch", Example: "main", Pattern: gitName, Default: defaultBranch},

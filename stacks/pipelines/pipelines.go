@@ -12,6 +12,7 @@ import (
 	"tombolo/components/cirole"
 	"tombolo/components/identity"
 	"tombolo/config"
+	"tombolo/config/awsfacts"
 	"tombolo/internal/names"
 	"tombolo/stacks/core/aws"
 	"tombolo/stacks/owner"
@@ -84,6 +85,9 @@ func previewArgs(a *config.Account, provider pulumi.StringInput) *cirole.RoleArg
 	args := jobs(p, provider)
 	args.RoleName, args.Place = a.PreviewRoleName(), place(a, p.Preview.PermissionsBoundary)
 	args.Statements = cirole.Reading(state(a))
+	if len(p.Preview.Parameters) > 0 {
+		args.Statements = append(args.Statements, cirole.ReadingParameters(awsfacts.Partition(a.Cloud.Region), a.Cloud.Account, p.Preview.Parameters))
+	}
 	// The branch of a merge request may have any name.
 	args.Subjects = subjects(p, p.Preview.Environments, cirole.GitLabBranches(p.Repository))
 	return args

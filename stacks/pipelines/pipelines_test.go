@@ -95,3 +95,23 @@ func TestAnotherAccount(t *testing.T) {
 		assert.Check(t, res.Type == "pulumi:providers:aws" || res.Type == owner.Type, "%s %s was registered", res.Type, res.Name)
 	}
 }
+
+// TestPreviewReadsParameters: those that the file names, and without it none.
+func TestPreviewReadsParameters(t *testing.T) {
+	for text, want := range map[string]string{
+		file: "",
+		strings.Replace(file, "  apply:", "  preview: {parameters: [/shop/*, zone]}\n  apply:", 1): `{"Sid":"ReadParameters","Effect":"Allow","Action":["ssm:GetParameter"],` +
+			`"Resource":["arn:aws:ssm:*:111122223333:parameter/shop/*","arn:aws:ssm:*:111122223333:parameter/zone"]}`,
+	} {
+		r, err := run(t, text, "111122223333")
+		assert.NilError(t, err)
+		policies := r.OfType("aws:iam/rolePolicy:RolePolicy")
+		assert.Assert(t, len(policies) > 0)
+		all := ""
+		for _, p := range policies {
+			all += p.String("policy")
+		}
+		assert.Check(t, is.Contains(all, want))
+		assert.Check(t, strings.Contains(all, "ssm:") == (want != ""))
+	}
+}
