@@ -34,6 +34,7 @@ func (d *Driver) Outputs(ctx context.Context, c *config.Cluster) (handoff.Values
 			Err:    err,
 		}
 	}
+	values.By = c.Cloud
 	return values, nil
 }
 

@@ -169,7 +169,7 @@ func LoadAccount(path string) (*Account, error) {
 }
 
 func (a *Account) setDefaults() {
-	a.Cloud.setDefaults()
+	a.Cloud.setDefaults(a.Name)
 	p := &a.Pipelines
 	switch p.Host {
 	case GitHub:
@@ -194,6 +194,7 @@ func (a *Account) validate(doc *strict.Document) {
 		v.problem("name", fmt.Sprintf("call the file %s.yaml, or the account %s", a.Name, wording.Quote(file)),
 			"is %s, and the file is called %s", wording.Quote(a.Name), filepath.Base(a.File))
 	}
+	v.assumedRole()
 	v.roles()
 	v.tags()
 	v.hostsOwn(a.Pipelines)

@@ -38,7 +38,7 @@ func defaultAddonObjects() []map[string]string {
 // setDefaults fills in what the file leaves out. A list that is there and empty
 // stays empty.
 func (c *Cluster) setDefaults() {
-	c.Cloud.setDefaults()
+	c.Cloud.setDefaults(c.Name)
 	if e := c.Kubernetes.Existing; e != nil {
 		e.Name = cmp.Or(e.Name, c.Name)
 	} else {
@@ -62,7 +62,10 @@ func (n *Network) setDefaults() {
 	}
 }
 
-func (c *Cloud) setDefaults() {
+func (c *Cloud) setDefaults(of string) {
+	if c.AssumeRole != nil {
+		c.AssumeRole.SessionName = cmp.Or(c.AssumeRole.SessionName, sessionName(of))
+	}
 	c.Roles.Path = cmp.Or(c.Roles.Path, defaultRolePath)
 }
 

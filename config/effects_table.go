@@ -45,6 +45,7 @@ const (
 	rebuildRemedy = "take the change back, or make the cluster anew: `tombolo destroy`, then `tombolo up`"
 	rollsWords    = "the launch template gets a new version, and EKS rolls the nodes of every group"
 	outsideWords  = "it is read by tombolo; nothing in the cluster changes"
+	assumedWords  = "the role is assumed so from now on; nothing in the cluster changes, and the creator's access entry stays"
 	gitWords      = "the engine's source in the cluster changes"
 	readWords     = "the value is read from there; the ConfigMap changes with it, and the engine follows it"
 	valuesWords   = "the ConfigMap of the values changes, and the engine follows it"
@@ -76,10 +77,16 @@ var effects = map[string][]Case{
 	"Value.Output":        inPlace(readWords),
 	"Value.FromSSM":       inPlace(readWords),
 
-	"Cloud.Provider": rebuild("a cluster stays in its cloud"),
-	"Cloud.Region":   rebuild("a cluster stays in its region"),
-	"Cloud.Account":  rebuild("a cluster stays in its account"),
-	"Cloud.Profile":  inPlace("it is where tombolo takes credentials from; nothing in the cluster changes"),
+	"Cloud.Provider":   rebuild("a cluster stays in its cloud"),
+	"Cloud.Region":     rebuild("a cluster stays in its region"),
+	"Cloud.Account":    rebuild("a cluster stays in its account"),
+	"Cloud.AssumeRole": inPlace("as it says, the role is assumed, or no longer, for what is done in the account; the creator's access entry stays"),
+	"Cloud.Profile":    inPlace("it is where tombolo takes credentials from; nothing in the cluster changes"),
+
+	// Who makes a request is no property of what it makes.
+	"AssumeRole.RoleARN":     inPlace(assumedWords),
+	"AssumeRole.ExternalID":  inPlace(assumedWords),
+	"AssumeRole.SessionName": inPlace(assumedWords),
 
 	// ForceNew of internal/service/iam/role.go: path, not permissions_boundary.
 	"Roles.PermissionsBoundary": inPlace("IAM puts the boundary on the roles that are there, or takes it off; from then on their rights end there"),

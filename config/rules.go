@@ -70,6 +70,14 @@ var rules = map[string]strict.Rule{
 		// https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
 		What: "the name of a parameter", Example: "/shop/zone",
 		Pattern: regexp.MustCompile(`^(/[A-Za-z0-9_.-]+){1,15}$|^[A-Za-z0-9_.-]+$`), MaxLength: 1011,
+	"AssumeRole.RoleARN": {
+		What: "the ARN of an IAM role", Pattern: roleOnly, Advice: principalAdvice, Example: "arn:aws:iam::111122223333:role/tombolo",
+	},
+	"AssumeRole.ExternalID": {
+		What: "an external id", Example: "acme-platform", Pattern: regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`), MaxLength: 1224,
+	},
+	"AssumeRole.SessionName": {
+		What: "the name of a session", Example: "tombolo-demo", Pattern: regexp.MustCompile(`^[\w+=,.@-]{2,}$`), MaxLength: maxSessionName,
 	},
 	"Roles.PermissionsBoundary": boundary(),
 	"Roles.Path": {

@@ -93,6 +93,10 @@ type Cloud struct {
 	// Profile is the name of the AWS profile to use. Default: the credentials
 	// of the environment.
 	Profile string `yaml:"profile,omitempty"`
+	// AssumeRole is the role in the account that is assumed for all that is done in it, with
+	// the credentials of profile or of the environment. The state is read and written
+	// without it. Default: none.
+	AssumeRole *AssumeRole `yaml:"assumeRole,omitempty"`
 	// Roles says how the IAM roles are made that Tombolo makes in the account.
 	Roles Roles `yaml:"roles,omitempty"`
 }

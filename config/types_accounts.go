@@ -2,6 +2,27 @@ package config
 
 import "cmp"
 
+// AssumeRole is an IAM role that is assumed for all that is done in an account.
+type AssumeRole struct {
+	// RoleARN of the role, in cloud.account.
+	RoleARN string `yaml:"roleArn"`
+	// ExternalID that the role's trust policy asks for. It is no secret. Default: none.
+	ExternalID string `yaml:"externalId,omitempty"`
+	// SessionName names the sessions, in the logs of the account: 2 to 64 characters.
+	// Default: tombolo- and the file's name, cut to 64 characters.
+	SessionName string `yaml:"sessionName,omitempty"`
+}
+
+// maxSessionName is the length of a session's name:
+// https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
+const maxSessionName = 64
+
+// sessionName is the default name of sessions for a cluster or an account.
+func sessionName(of string) string {
+	name := "tombolo-" + of
+	return name[:min(len(name), maxSessionName)]
+}
+
 // Roles says how the IAM roles are made that Tombolo makes in the account.
 type Roles struct {
 	// PermissionsBoundary is the ARN of an IAM policy beyond which the rights of no role

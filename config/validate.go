@@ -20,6 +20,7 @@ type validator struct {
 func validate(doc *strict.Document, c *Cluster) {
 	v := &validator{doc: doc, c: c}
 	v.names()
+	v.assumedRole()
 	v.roles()
 	v.tags()
 	v.metadata()

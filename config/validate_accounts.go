@@ -25,6 +25,17 @@ func pathAdvice(s string) string {
 	return "use letters, digits and + = , . @ _ - between slashes, such as /tombolo/"
 }
 
+// roleOnly is the ARN of a role, with its path.
+var roleOnly = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):role/[A-Za-z0-9+=,.@_/-]+$`)
+
+// assumedRole refuses a role of another account: cloud.account is that of the role.
+func (v *validator) assumedRole() {
+	const at = strict.Path("cloud.assumeRole.roleArn")
+	if a := v.c.Cloud.AssumeRole; a != nil {
+		v.ownARNs(map[strict.Path]string{at: a.RoleARN})
+	}
+}
+
 // roles checks how IAM roles are to be made: IAM takes a boundary of the role's own
 // account, or of AWS.
 func (v *validator) roles() {

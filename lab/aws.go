@@ -11,6 +11,7 @@ import (
 
 	"tombolo/internal/file"
 	"tombolo/lab/aws/sigv4"
+	"tombolo/lab/aws/sts"
 )
 
 // EKSToken returns a bearer token for a cluster of the stand-in, as
@@ -22,6 +23,16 @@ func (l *Lab) EKSToken(ctx context.Context, cluster string) (token string, expir
 		return "", time.Time{}, fmt.Errorf("get a token for cluster %s: %w", cluster, err)
 	}
 	return a.Token, a.Expires, nil
+}
+
+// AssumeRole returns the credentials of a session of a role, as `aws sts assume-role`
+// would. It is asked for with the credentials in this process's environment.
+func (l *Lab) AssumeRole(ctx context.Context, role sts.Role) (sigv4.Credentials, error) {
+	var out sigv4.Credentials
+	if err := l.ask(ctx, http.MethodPost, "/assume", assumeRequest{environmentCredentials(), role}, &out); err != nil {
+		return out, fmt.Errorf("assume role %s: %w", role.ARN, err)
+	}
+	return out, nil
 }
 
 // environmentCredentials are those in this process's environment, where AWS's tools

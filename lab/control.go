@@ -72,6 +72,11 @@ type (
 	sessionRequest struct {
 		Role string `json:"role"`
 	}
+	// assumeRequest asks for a session of a role, for a holder of credentials.
+	assumeRequest struct {
+		By   sigv4.Credentials `json:"by"`
+		Role sts.Role          `json:"role"`
+	}
 	tokenAnswer struct {
 		Token   string    `json:"token"`
 		Expires time.Time `json:"expires"`
@@ -169,6 +174,9 @@ func (d *daemon) control() http.Handler {
 			return sts.UserCredentials(d.cloud), nil
 		}
 		return sts.SessionOfRole(d.cloud, r.Role, "job")
+	})
+	handle(mux, "POST /assume", func(_ context.Context, r assumeRequest) (sigv4.Credentials, error) {
+		return sts.Assume(d.cloud, r.By, r.Role)
 	})
 	d.serveInsights(mux)
 	d.serveDrift(mux)

@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -75,4 +76,25 @@ func TestComposedARNsHaveThePath(t *testing.T) {
 	i := slices.IndexFunc(roles, func(role recorder.Resource) bool { return role.Name == "spoke-hub-role" })
 	assert.Assert(t, i >= 0)
 	assert.Check(t, is.Contains(roles[i].String("assumeRolePolicy"), "arn:aws:iam::111122223333:role/mgmt-argocd"))
+}
+
+// TestBothStacksAssumeTheRole: core by its provider, bootstrap by what gets its tokens.
+func TestBothStacksAssumeTheRole(t *testing.T) {
+	c := load(t, "full")
+	c.Cloud.AssumeRole = &config.AssumeRole{RoleARN: "arn:aws:iam::111122223333:role/tombolo", ExternalID: "acme", SessionName: "tombolo-full"}
+	r := account(c.Cloud.Account)
+	assert.NilError(t, run(t, r, c, Core, Options{}, recorder.Preview))
+	r.OfType("pulumi:providers:aws")[0].Expect(t, map[string]string{
+		"assumeRole.roleArn": "arn:aws:iam::111122223333:role/tombolo", "assumeRole.externalId": "acme", "assumeRole.sessionName": "tombolo-full", "profile": "platform",
+	})
+	r, o := deployed(t)
+	assert.NilError(t, run(t, r, c, Bootstrap, o, recorder.Preview))
+	kubernetes := r.OfType("pulumi:providers:kubernetes")
+	assert.Assert(t, is.Len(kubernetes, 1))
+	words := strings.Join(strings.Fields(kubernetes[0].String("kubeconfig")), " ") // YAML folds lines
+	assert.Check(t, is.Contains(words, "assume-role --profile platform"))
+	assert.Check(t, is.Contains(words, "--external-id acme"))
+
+	err := run(t, account("999988887777"), c, Core, Options{})
+	assert.Check(t, is.ErrorContains(err, "the AWS credentials are of account 999988887777, but the cluster file allows 111122223333 only"))
 }

@@ -7,10 +7,14 @@ import (
 )
 
 // account is what the credentials of a cluster file lead to.
-type account struct{ account, region, profile string }
+type account struct{ account, region, profile, role, externalID string }
 
 func accountOf(c *config.Cluster) account {
-	return account{c.Cloud.Account, c.Cloud.Region, c.Cloud.Profile}
+	out := account{account: c.Cloud.Account, region: c.Cloud.Region, profile: c.Cloud.Profile}
+	if role := c.Cloud.AssumeRole; role != nil {
+		out.role, out.externalID = role.RoleARN, role.ExternalID
+	}
+	return out
 }
 
 // Accounts remembers what accounts have said: however many clusters are in an

@@ -24,6 +24,7 @@ import (
 	"tombolo/lab/aws/servicequotas"
 	"tombolo/lab/aws/sqs"
 	"tombolo/lab/aws/ssm"
+	"tombolo/lab/aws/sts"
 	"tombolo/lab/aws/tagging"
 	"tombolo/lab/standin"
 )
@@ -70,10 +71,12 @@ func names() []string {
 // catalogue is what the stand-in knows of AWS. A service is added by its types
 // and functions.
 func catalogue() *standin.Catalogue {
+	configuration := account.Configuration()
+	configuration.Caller = sts.ProviderARN
 	return &standin.Catalogue{
 		Cloud: "AWS", Version: version,
 		Types: allTypes(), Functions: allFunctions(),
-		Configuration: account.Configuration(),
+		Configuration: configuration,
 		Answers:       account.Answers{},
 		LimitExceeded: standin.Refusal{Code: "LimitExceededException", Message: limitReached},
 		Reference:     "arn",

@@ -56,6 +56,11 @@ type Configuration struct {
 	// Session reads the region and the tags that all resources get; either can
 	// be empty.
 	Session func(config Props) (region string, tags map[string]string)
+	// Caller is who the provider acts as, where its settings say so; "" for Options.Caller.
+	// The error says why it cannot.
+	Caller func(c *Cloud, config Props) (string, error)
+	// Account is the account that the settings lead to; "" for the one of the credentials.
+	Account func(config Props) string
 }
 
 // Answers make the errors of a cloud, in the words of its provider.

@@ -23,6 +23,9 @@ type Options struct {
 	Clusters Clusters
 	// Account is the id of the account.
 	Account string
+	// Caller is who asks, where that is nobody of the account's own: of another account,
+	// whose users have to assume a role here. Default: the account's user.
+	Caller string
 	// Region is used by providers that are given none.
 	Region string
 	// RoleBoundary is the only permissions boundary with which the account lets roles be

@@ -23,6 +23,9 @@ func (p *provider) Configure(ctx context.Context, req *pulumirpc.ConfigureReques
 	s := &session{}
 	s.Region, s.defaultTags = p.cloud.catalogue.Configuration.Session(config)
 	s.Region = cmp.Or(s.Region, p.cloud.Region)
+	if s.Caller, err = p.cloud.catalogue.Configuration.Caller(p.cloud, config); err != nil {
+		return nil, err
+	}
 	// The session outlives the request: it is as long as its connection.
 	s.cancelled, s.cancel = context.WithCancelCause(context.Background())
 	p.cloud.sessions.Store(connection(ctx), s)
@@ -87,5 +90,9 @@ func isString(t reflect.Type) bool {
 // checkConfig refuses settings that do not exist or have wrong values.
 func (c *Cloud) checkConfig(config Props) []Problem {
 	known := c.catalogue.Configuration
-	return append(shapeOf(known.Settings).check("", config), known.Check(c, config)...)
+	problems := append(shapeOf(known.Settings).check("", config), known.Check(c, config)...)
+	if _, err := known.Caller(c, config); err != nil {
+		problems = append(problems, Problem{Reason: err.Error()})
+	}
+	return problems
 }

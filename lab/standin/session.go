@@ -17,6 +17,8 @@ var ErrCancelled = errors.New("the operation was cancelled")
 type session struct {
 	Region      string
 	defaultTags map[string]string
+	// Caller is who acts, "" for the one of the credentials.
+	Caller string
 	// cancelled is done when the engine gave up.
 	cancelled context.Context
 	cancel    context.CancelCauseFunc

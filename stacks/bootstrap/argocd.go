@@ -49,7 +49,7 @@ func (p *program) joinHub() error {
 	if err != nil {
 		return fmt.Errorf("hub %s: %w", p.o.Hub.Name, err)
 	}
-	at, err := connect(p.ctx, "hub", hub, p.o.Hub.Cloud.Profile)
+	at, err := connect(p.ctx, "hub", hub, p.o.Hub.Cloud)
 	if err != nil {
 		return fmt.Errorf("hub %s: %w", p.o.Hub.Name, err)
 	}

@@ -83,7 +83,7 @@ func (p *program) run() error {
 	if p.h, err = p.handOff(p.o.CoreStack, p.c, p.o.Predicted); err != nil {
 		return err
 	}
-	if p.own, err = connect(p.ctx, "kubernetes", p.h, p.c.Cloud.Profile); err != nil {
+	if p.own, err = connect(p.ctx, "kubernetes", p.h, p.c.Cloud); err != nil {
 		return err
 	}
 	if err := p.refuseInstalled(); err != nil {
@@ -112,9 +112,9 @@ type connection struct {
 // connect makes a Kubernetes provider. Its identity is the cluster's own: a
 // kubeconfig that changes replaces nothing. ConfigMaps and Secrets are updated
 // in place, so that no reader ever finds one missing.
-func connect(ctx *pulumi.Context, name string, h handoff.Handoff, profile string) (connection, error) {
+func connect(ctx *pulumi.Context, name string, h handoff.Handoff, by config.Cloud) (connection, error) {
 	kubeconfig := pulumi.All(h.ClusterName, h.Region, h.ClusterEndpoint, h.ClusterCA).ApplyT(func(v []any) (string, error) {
-		text, err := handoff.Kubeconfig(h.Cloud, v[0].(string), v[1].(string), v[2].(string), v[3].(string), profile)
+		text, err := handoff.Kubeconfig(h.Cloud, v[0].(string), v[1].(string), v[2].(string), v[3].(string), by)
 		return string(text), err
 	}).(pulumi.StringOutput)
 	provider, err := kubernetes.NewProvider(ctx, name, &kubernetes.ProviderArgs{

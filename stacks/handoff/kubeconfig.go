@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"sigs.k8s.io/yaml"
+
+	"tombolo/config"
+	"tombolo/internal/awscli"
 )
 
 type kubeconfig struct {
@@ -52,26 +55,23 @@ type environmentPair struct {
 }
 
 // execPlugins are the programs that get a token for a cluster, by the cloud it is
-// on. The profile may be "".
-var execPlugins = map[string]func(cluster, region, profile string) execPlugin{"aws": awsPlugin}
+// on, with the credentials of a cluster file.
+var execPlugins = map[string]func(cluster, region string, by config.Cloud) execPlugin{"aws": awsPlugin}
 
 // awsPlugin is the AWS CLI, whose tokens last for 15 minutes.
-func awsPlugin(cluster, region, profile string) execPlugin {
-	plugin := execPlugin{
-		APIVersion:      "client.authentication.k8s.io/v1beta1",
-		Command:         "aws",
-		Args:            []string{"eks", "get-token", "--cluster-name", cluster, "--region", region, "--output", "json"},
-		InteractiveMode: "Never",
-	}
-	if profile != "" {
-		plugin.Env = []environmentPair{{Name: "AWS_PROFILE", Value: profile}}
+func awsPlugin(cluster, region string, by config.Cloud) execPlugin {
+	plugin := execPlugin{APIVersion: "client.authentication.k8s.io/v1beta1", InteractiveMode: "Never"}
+	plugin.Command, plugin.Args = awscli.Command(by, "eks", "get-token", "--cluster-name", cluster, "--region", region, "--output", "json")
+	if by.Profile != "" && by.AssumeRole == nil {
+		plugin.Env = []environmentPair{{Name: awscli.Profile, Value: by.Profile}}
 	}
 	return plugin
 }
 
 // Kubeconfig renders a kubeconfig whose credentials come from a program of the
-// cloud's. The certificate authority is base64 of PEM; profile may be "".
-func Kubeconfig(cloud, cluster, region, endpoint, ca, profile string) ([]byte, error) {
+// cloud's, as whom the cluster file says: by its profile and its role. The certificate
+// authority is base64 of PEM.
+func Kubeconfig(cloud, cluster, region, endpoint, ca string, by config.Cloud) ([]byte, error) {
 	if cluster == "" || region == "" || endpoint == "" || ca == "" {
 		return nil, fmt.Errorf("kubeconfig of cluster %q: name, region, endpoint and certificate authority are required", cluster)
 	}
@@ -84,7 +84,7 @@ func Kubeconfig(cloud, cluster, region, endpoint, ca, profile string) ([]byte, e
 	x := namedContext{Name: cluster}
 	x.Context.Cluster, x.Context.User = cluster, cluster
 	u := namedUser{Name: cluster}
-	u.User.Exec = plugin(cluster, region, profile)
+	u.User.Exec = plugin(cluster, region, by)
 	text, err := yaml.Marshal(kubeconfig{
 		APIVersion: "v1", Kind: "Config", CurrentContext: cluster,
 		Clusters: []namedCluster{c}, Contexts: []namedContext{x}, Users: []namedUser{u},

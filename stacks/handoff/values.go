@@ -3,6 +3,8 @@ package handoff
 import (
 	"fmt"
 	"reflect"
+
+	"tombolo/config"
 )
 
 // Values is a hand-off with plain values, for programs that read a stack's
@@ -20,6 +22,10 @@ type Values struct {
 	AddonOutputs    map[string]string `output:"addonOutputs"`
 
 	AWS AWSValues `cloud:"aws"`
+
+	// By says with which credentials the cluster is reached. It is the reader's cluster
+	// file's, and no part of the hand-off; the zero value is the environment's.
+	By config.Cloud
 }
 
 // AWSValues is the part of a cluster on AWS.
@@ -73,7 +79,7 @@ func FromOutputs(outputs map[string]any) (Values, error) {
 // Kubeconfig is a kubeconfig for the cluster. It holds no credentials: a program
 // makes a token whenever one is needed.
 func (v Values) Kubeconfig() ([]byte, error) {
-	return Kubeconfig(v.Cloud, v.ClusterName, v.Region, v.ClusterEndpoint, v.ClusterCA, "")
+	return Kubeconfig(v.Cloud, v.ClusterName, v.Region, v.ClusterEndpoint, v.ClusterCA, v.By)
 }
 
 // Network is what a cluster's network is for people and for checks.

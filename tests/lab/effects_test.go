@@ -38,7 +38,8 @@ type effectCase struct {
 var noCloud = map[string]string{
 	"Cluster.Version": "the format has one version", "Cluster.Wave": "read by tombolo", "Cluster.Protect": "an option in the state",
 	"Cluster.Name": "another name has another state: there is nothing to compare with", "Cloud.Provider": "there is one cloud",
-	"Cloud.Profile": "where credentials come from", "Endpoint.OpenToTheWorld": "confirms another key",
+	"Cloud.Profile": "where credentials come from", "Cloud.AssumeRole": "the same",
+	"AssumeRole.RoleARN": "the same", "AssumeRole.ExternalID": "the same", "AssumeRole.SessionName": "the same", "Endpoint.OpenToTheWorld": "confirms another key",
 	"Endpoint.PublicAddressesInside": "confirms another key", "ExistingNetwork.ControlPlaneSubnets": "unit test of stacks/core/aws",
 	"Size.Desired":        "counts at creation",
 	"ExistingNetwork.VPC": "unit test of config", "ExistingNetwork.PrivateSubnets": "unit test of config", "ExistingNetwork.PublicSubnets": "unit test of config",

@@ -57,6 +57,13 @@ func provider(p *pulumi.Context, c *config.Cluster, name, region string, allowed
 	if c.Cloud.Profile != "" {
 		args.Profile = pulumi.String(c.Cloud.Profile)
 	}
+	if role := c.Cloud.AssumeRole; role != nil {
+		assume := aws.ProviderAssumeRoleArgs{RoleArn: pulumi.String(role.RoleARN), SessionName: pulumi.String(role.SessionName)}
+		if role.ExternalID != "" {
+			assume.ExternalId = pulumi.String(role.ExternalID)
+		}
+		args.AssumeRole = assume
+	}
 	made, err := aws.NewProvider(p, name, args)
 	return pulumi.Provider(made), err
 }

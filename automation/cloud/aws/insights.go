@@ -15,6 +15,7 @@ import (
 
 	"tombolo/automation/upgrade"
 	"tombolo/config"
+	"tombolo/internal/awscli"
 )
 
 // The categories of insights.
@@ -110,10 +111,11 @@ func gravity(s upgrade.Status) int {
 // ask starts the AWS CLI, and reads its answer into to.
 func ask(ctx context.Context, run upgrade.Runner, c *config.Cluster, to any, command string, args ...string) error {
 	args = append([]string{"eks", command, "--cluster-name", c.Name, "--region", c.Cloud.Region, "--output", "json", "--no-cli-pager"}, args...)
-	if c.Cloud.Profile != "" {
+	if c.Cloud.Profile != "" && c.Cloud.AssumeRole == nil {
 		args = append(args, "--profile", c.Cloud.Profile)
 	}
-	out, err := run(ctx, "aws", args...)
+	program, words := awscli.Command(c.Cloud, args...)
+	out, err := run(ctx, program, words...)
 	if err != nil {
 		return fmt.Errorf("aws eks %s: %s", command, said(err))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,21 @@ func TestInsights(t *testing.T) {
 	answers["aws eks describe-insights-refresh"+common+"--profile ops"] = `{"status": "FAILED", "message": "no"}`
 	_, err = Cloud{}.Insights(t.Context(), run, c, upgrade.Question{Version: "1.34", Fresh: true})
 	assert.ErrorContains(t, err, "the refresh of the insights failed: no")
+}
+
+// TestInsightsByTheAssumedRole: the CLI is started by a shell that has assumed the role.
+func TestInsightsByTheAssumedRole(t *testing.T) {
+	c := &config.Cluster{Name: "demo", Cloud: config.Cloud{Region: "eu-central-1", Profile: "ops", AssumeRole: &config.AssumeRole{
+		RoleARN: "arn:aws:iam::111122223333:role/tombolo", SessionName: "tombolo-demo",
+	}}}
+	_, err := Cloud{}.Insights(t.Context(), func(_ context.Context, program string, args ...string) (string, error) {
+		assert.Equal(t, program, "sh")
+		assert.Check(t, strings.Contains(args[1], "assume-role --profile ops --region eu-central-1 --role-arn arn:aws:iam::111122223333:role/tombolo"), args[1])
+		assert.DeepEqual(t, args[2:5], []string{"aws", "eks", "list-insights"})
+		assert.Check(t, !slices.Contains(args, "--profile"))
+		return `{"insights": []}`, nil
+	}, c, upgrade.Question{Version: "1.35"})
+	assert.NilError(t, err)
 }
 
 func TestInsightsFail(t *testing.T) {

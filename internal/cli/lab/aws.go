@@ -18,6 +18,8 @@ import (
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 	"tombolo/lab"
+	"tombolo/lab/aws/sigv4"
+	"tombolo/lab/aws/sts"
 )
 
 // awsVersion is what the lab's aws answers when it is asked who it is: callers
@@ -25,7 +27,7 @@ import (
 const awsVersion = "aws-cli/2.27.0 tombolo-lab"
 
 // awsRemedy is what to do about any other use of the lab's aws.
-const awsRemedy = "the lab's aws knows `aws --version` and the commands get-token, list-insights, describe-insight, start-insights-refresh and describe-insights-refresh of `aws eks` only"
+const awsRemedy = "the lab's aws knows `aws --version`, `aws sts assume-role` and the commands get-token, list-insights, describe-insight, start-insights-refresh and describe-insights-refresh of `aws eks` only"
 
 // insightCommands are the commands about insights, with the operation of those that
 // refresh them.
@@ -43,6 +45,8 @@ type AWSOptions struct {
 	Out, ErrOut io.Writer
 	// Token returns a token for a cluster, and when it expires.
 	Token func(ctx context.Context, cluster string) (string, time.Time, error)
+	// Assume returns the credentials of a session of a role.
+	Assume func(ctx context.Context, role sts.Role) (sigv4.Credentials, error)
 	// Insights returns EKS's answer to a request for insights, in JSON.
 	Insights func(ctx context.Context, r lab.InsightRequest) (json.RawMessage, error)
 
@@ -61,6 +65,13 @@ func NewCmdAWS(f *factory.Factory, runF func(context.Context, *AWSOptions) error
 				return nil, err
 			}
 			return l.EKSInsights(ctx, r)
+		},
+		Assume: func(ctx context.Context, role sts.Role) (sigv4.Credentials, error) {
+			l, err := f.Lab()
+			if err != nil {
+				return sigv4.Credentials{}, err
+			}
+			return l.AssumeRole(ctx, role)
 		},
 		Token: func(ctx context.Context, cluster string) (string, time.Time, error) {
 			l, err := f.Lab()
@@ -101,7 +112,11 @@ func awsRun(ctx context.Context, o *AWSOptions) error {
 	version := fs.Bool("version", false, "")
 	cluster, region := fs.String("cluster-name", "", ""), fs.String("region", "", "")
 	filter, id := fs.String("filter", "", ""), fs.String("id", "", "")
-	for _, ignored := range []string{"output", "profile", "role-arn"} {
+	var role sts.Role
+	fs.StringVar(&role.ARN, "role-arn", "", "")
+	fs.StringVar(&role.Session, "role-session-name", "", "")
+	fs.StringVar(&role.ExternalID, "external-id", "", "")
+	for _, ignored := range []string{"output", "profile", "query"} {
 		fs.String(ignored, "", "")
 	}
 	for _, ignored := range []string{"no-cli-pager", "no-paginate"} {
@@ -115,6 +130,9 @@ func awsRun(ctx context.Context, o *AWSOptions) error {
 		return err
 	}
 	command := strings.Join(fs.Args(), " ")
+	if command == "sts assume-role" {
+		return writeSession(ctx, o, role)
+	}
 	refresh, ofInsights := insightCommands[command]
 	if command != "eks get-token" && !ofInsights {
 		return fault.NewUsage(fmt.Sprintf("aws: unknown command %q", command), awsRemedy)
@@ -146,6 +164,20 @@ func writeToken(ctx context.Context, o *AWSOptions, cluster string) error {
 		Kind: "ExecCredential", APIVersion: "client.authentication.k8s.io/v1beta1",
 		Status: credentialStatus{Expires: expires.UTC().Format(time.RFC3339), Token: token},
 	})
+}
+
+// writeSession writes the three parts of a session's credentials, as the CLI does with
+// --query and --output text; nothing in the lab asks otherwise.
+func writeSession(ctx context.Context, o *AWSOptions, role sts.Role) error {
+	by, err := o.Assume(ctx, role)
+	if err != nil {
+		if _, err := fmt.Fprintf(o.ErrOut, "\nAn error occurred when calling the AssumeRole operation: %v\n", err); err != nil {
+			return err
+		}
+		return &fault.Exit{Code: awsRefused}
+	}
+	_, err = fmt.Fprintf(o.Out, "%s\t%s\t%s\n", by.AccessKeyID, by.SecretAccessKey, by.SessionToken)
+	return err
 }
 
 // writeInsights writes EKS's answer, or its refusal as the AWS CLI does: on the error

@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/internal/cli/fault"
 	"tombolo/lab"
+	"tombolo/lab/aws/sigv4"
+	"tombolo/lab/aws/sts"
 )
 
 func TestAWS(t *testing.T) {
@@ -41,6 +45,25 @@ func TestAWS(t *testing.T) {
 			assert.Check(t, is.Equal(out.String(), test.want))
 		})
 	}
+}
+
+// TestAWSSession: the lab's aws assumes a role, and says why it cannot.
+func TestAWSSession(t *testing.T) {
+	args := []string{"sts", "assume-role", "--region", "eu-central-1", "--role-arn", "arn:r", "--role-session-name", "s", "--external-id", "x", "--query", "Credentials.[AccessKeyId,SecretAccessKey,SessionToken]", "--output", "text"}
+	var out, errOut bytes.Buffer
+	opts := &AWSOptions{Out: &out, ErrOut: &errOut, Args: args, Assume: func(_ context.Context, role sts.Role) (sigv4.Credentials, error) {
+		assert.DeepEqual(t, role, sts.Role{ARN: "arn:r", Session: "s", ExternalID: "x"})
+		return sigv4.Credentials{AccessKeyID: "a", SecretAccessKey: "b", SessionToken: "c"}, nil
+	}}
+	assert.NilError(t, awsRun(t.Context(), opts))
+	assert.Equal(t, out.String(), "a\tb\tc\n")
+	opts.Assume = func(context.Context, sts.Role) (sigv4.Credentials, error) {
+		return sigv4.Credentials{}, errors.New("AccessDenied: no")
+	}
+	exit := new(fault.Exit)
+	assert.Assert(t, errors.As(awsRun(t.Context(), opts), &exit))
+	assert.Equal(t, exit.Code, awsRefused)
+	assert.Check(t, is.Contains(errOut.String(), "calling the AssumeRole operation: AccessDenied: no"))
 }
 
 // TestAWSInsights: the lab's aws asks for what the AWS CLI would, and says what it

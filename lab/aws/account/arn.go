@@ -21,8 +21,12 @@ func ARN(c *standin.Call, service, resource string) string {
 	return ARNIn(c.Cloud, c.Region, service, resource)
 }
 
-// CallerARN is the ARN of the caller: the one user of the account.
+// CallerARN is the ARN of the caller: the one user of the account, or of the account that
+// the organisation's users are in.
 func CallerARN(c *standin.Cloud, region string) string {
+	if c.Caller != "" {
+		return c.Caller
+	}
 	return fmt.Sprintf("arn:%s:iam::%s:user/tombolo", Partition(region), c.Account)
 }
 

@@ -19,6 +19,12 @@ func Configuration() standin.Configuration {
 		Session: func(config standin.Props) (region string, tags map[string]string) {
 			return config.Str("region"), config.Sub("defaultTags").Strs("tags")
 		},
+		Account: func(config standin.Props) string {
+			if arn := strings.SplitN(config.Sub("assumeRole").Str("roleArn"), ":", 6); len(arn) == 6 {
+				return arn[4]
+			}
+			return ""
+		},
 	}
 }
 

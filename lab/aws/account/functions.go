@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,7 @@ func Functions() map[string]*standin.Function {
 	return map[string]*standin.Function{
 		"aws:index/getCallerIdentity:getCallerIdentity": {SDK: awssdk.GetCallerIdentity, Run: func(q *standin.Query) (standin.Props, error) {
 			account := q.Cloud.Account
-			return standin.Props{"id": account, "accountId": account, "arn": CallerARN(q.Cloud, q.Region), "userId": UserID}, nil
+			return standin.Props{"id": account, "accountId": account, "arn": cmp.Or(q.Caller, CallerARN(q.Cloud, q.Region)), "userId": UserID}, nil
 		}},
 		"aws:index/getPartition:getPartition": {SDK: awssdk.GetPartition, Run: func(q *standin.Query) (standin.Props, error) {
 			reverse := strings.Split(DNSSuffix(q.Region), ".")

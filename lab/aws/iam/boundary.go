@@ -1,6 +1,8 @@
 package iam
 
 import (
+	"cmp"
+
 	"tombolo/lab/aws/account"
 	"tombolo/lab/standin"
 )
@@ -57,5 +59,5 @@ func denied(c *standin.Call, action, resource, call string) error {
 	return c.Refuse(standin.Refusal{
 		Code: "AccessDenied", Status: 403, Call: call,
 		Message: "User: %s is not authorized to perform: %s on resource: %s with an explicit deny in a service control policy",
-	}, account.CallerARN(c.Cloud, c.Region), action, resource)
+	}, cmp.Or(c.Caller, account.CallerARN(c.Cloud, c.Region)), action, resource)
 }

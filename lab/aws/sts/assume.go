@@ -111,7 +111,7 @@ func mayAssume(c *standin.Cloud, who Caller, role *standin.Record, a *assumption
 		return false
 	}
 	q := policy.Inquiry{Action: action, Resource: a.roleARN, Context: assumeContext(c, who, role, a), Principals: map[string][]string{
-		"AWS": {c.Account, strings.Join(slices.Concat(strings.SplitN(who.Principal, ":", 6)[:5], []string{"root"}), ":"), who.Principal, who.arn},
+		"AWS": {accountOf(who.Principal), strings.Join(slices.Concat(strings.SplitN(who.Principal, ":", 6)[:5], []string{"root"}), ":"), who.Principal, who.arn},
 	}}
 	if q.Judge(policy.Trust, role.Inputs.Str("assumeRolePolicy")) != policy.Allowed {
 		return false
@@ -135,7 +135,7 @@ func assumeContext(c *standin.Cloud, who Caller, role *standin.Record, a *assump
 		kind = "AssumedRole"
 	}
 	context := map[string][]string{
-		"aws:principalarn": {who.Principal}, "aws:principalaccount": {c.Account}, "aws:principaltype": {kind}, "aws:userid": {who.userID},
+		"aws:principalarn": {who.Principal}, "aws:principalaccount": {accountOf(who.Principal)}, "aws:principaltype": {kind}, "aws:userid": {who.userID},
 	}
 	for key, value := range who.tags {
 		context["aws:principaltag/"+strings.ToLower(key)] = []string{value}

@@ -116,10 +116,28 @@ func Identify(c *standin.Cloud, r *http.Request, body []byte) (Caller, error) {
 		return Caller{}, err
 	}
 	if session.AccessKeyID == "" {
-		arn := account.CallerARN(c, s.Region)
-		return Caller{arn: arn, userID: account.UserID, Principal: arn}, nil
+		return theUser(c, s.Region), nil
 	}
 	return assumed(c, session)
+}
+
+// callerOf are credentials that somebody holds, as a signed request would prove them.
+func callerOf(c *standin.Cloud, by sigv4.Credentials) (Caller, error) {
+	user := UserCredentials(c)
+	if by == user {
+		return theUser(c, c.Region), nil
+	}
+	session, err := SessionOf(c, by.SessionToken)
+	if err != nil || session.AccessKeyID != by.AccessKeyID || by.SecretAccessKey != credentials(c, by.AccessKeyID).SecretAccessKey {
+		return Caller{}, invalidToken()
+	}
+	return assumed(c, session)
+}
+
+// theUser is the account's one user.
+func theUser(c *standin.Cloud, region string) Caller {
+	arn := account.CallerARN(c, region)
+	return Caller{arn: arn, userID: account.UserID, Principal: arn}
 }
 
 func fresh(c *standin.Cloud, signed time.Time) error {

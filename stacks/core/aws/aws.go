@@ -93,7 +93,21 @@ func NewProvider(ctx *pulumi.Context, cloud config.Cloud, tags map[string]string
 	if cloud.Profile != "" {
 		args.Profile = pulumi.String(cloud.Profile)
 	}
+	args.AssumeRole = assumeRole(cloud)
 	return aws.NewProvider(ctx, "aws", args, opts...)
+}
+
+// assumeRole is the role that a provider assumes; nil for none.
+func assumeRole(cloud config.Cloud) aws.ProviderAssumeRolePtrInput {
+	role := cloud.AssumeRole
+	if role == nil {
+		return nil
+	}
+	args := aws.ProviderAssumeRoleArgs{RoleArn: pulumi.String(role.RoleARN), SessionName: pulumi.String(role.SessionName)}
+	if role.ExternalID != "" {
+		args.ExternalId = pulumi.String(role.ExternalID)
+	}
+	return args
 }
 
 // tags are on every resource of the cluster.
@@ -121,11 +135,11 @@ func Guard(ctx *pulumi.Context, file string, cloud config.Cloud, provider *aws.P
 	if status.Code(err) == codes.Canceled {
 		// The provider refused its configuration, and has said why itself.
 		return "", "", fmt.Errorf("the AWS provider did not start; the %s allows account %s only: "+
-			"use credentials of that account, by cloud.profile or the environment, or correct cloud.account", file, cloud.Account)
+			"use credentials of that account, by cloud.profile or the environment, or correct cloud.account%s", file, cloud.Account, roleRemedy(cloud))
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("find out the account of the AWS credentials (the %s allows %s only): %w; "+
-			"check the credentials and cloud.profile", file, cloud.Account, err)
+			"check the credentials and cloud.profile%s", file, cloud.Account, err, roleRemedy(cloud))
 	}
 	if caller.AccountId != cloud.Account {
 		return "", "", fmt.Errorf("the AWS credentials are of account %s, but the %s allows %s only; "+
@@ -153,6 +167,14 @@ func networkAndCluster(ctx *pulumi.Context, c *config.Cluster, caller, partition
 	}
 	cluster, err := newCluster(ctx, c, partition, net, have, creator, opts)
 	return net, cluster, err
+}
+
+// roleRemedy says what else can be wrong with credentials where a role is assumed.
+func roleRemedy(cloud config.Cloud) string {
+	if cloud.AssumeRole == nil {
+		return ""
+	}
+	return "; the trust policy of " + cloud.AssumeRole.RoleARN + " has to let them in, with the external id of cloud.assumeRole"
 }
 
 // newNetwork makes the network of the cluster file, or looks up the existing one

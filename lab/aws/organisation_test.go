@@ -1,0 +1,98 @@
+package aws
+
+import (
+	"testing"
+
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/lab/aws/ec2"
+	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/sts"
+	"tombolo/lab/standin"
+)
+
+const (
+	homeUser     = "arn:aws:iam::111122223333:user/tombolo"
+	operatorRole = "arn:aws:iam::444455556666:role/tombolo/operator"
+)
+
+// trustWithID trusts a principal that knows the external id acme.
+func trustWithID(principal string) string {
+	return policyOf(`{"Effect":"Allow","Principal":{"AWS":"` + principal + `"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"acme"}}}`)
+}
+
+// operator makes the role in an account that others assume.
+func operator(t *testing.T, c *standin.Cloud) {
+	t.Helper()
+	_, err := c.Client("eu-central-1").Create(t.Context(), iam.RoleType, map[string]any{"name": "operator", "path": "/tombolo/", "assumeRolePolicy": trustWithID(homeUser)})
+	assert.NilError(t, err)
+}
+
+func assuming(arn, id string) props {
+	return props{"region": "eu-central-1", "assumeRole": map[string]any{"roleArn": arn, "externalId": id, "sessionName": "tombolo-demo"}}
+}
+
+// TestProviderAssumesARole: a provider works in the account of the role that it assumes,
+// as a session of it.
+func TestProviderAssumesARole(t *testing.T) {
+	a := newAccount(t)
+	other, err := Open(t.TempDir(), standin.Options{Clusters: newFake(t), Account: "444455556666", Caller: homeUser})
+	assert.NilError(t, err)
+	t.Cleanup(other.Close)
+	operator(t, other)
+	a.server = standin.Organisation(a.cloud, other)
+	a.configure(assuming(operatorRole, "acme"))
+	who, err := a.invoke("aws:index/getCallerIdentity:getCallerIdentity", props{})
+	assert.NilError(t, err)
+	assert.Equal(t, who.Str("arn"), "arn:aws:sts::444455556666:assumed-role/operator/tombolo-demo")
+	assert.Equal(t, who.Str("accountId"), "444455556666")
+	a.make(ec2.VPCType, "net", props{"cidrBlock": "10.0.0.0/16"})
+	assert.Equal(t, len(other.Client("eu-central-1").Find(ec2.VPCType, nil)), 1)
+	assert.Equal(t, len(a.cloud.Client("eu-central-1").Find(ec2.VPCType, nil)), 0)
+
+	// Another provider, without the role, stays at home.
+	a.configure(props{"region": "eu-central-1"})
+	who, err = a.invoke("aws:index/getCallerIdentity:getCallerIdentity", props{})
+	assert.NilError(t, err)
+	assert.Equal(t, who.Str("arn"), homeUser)
+}
+
+func TestRoleThatCannotBeAssumed(t *testing.T) {
+	a := newAccount(t)
+	a.make(iam.RoleType, "operator", props{"name": "operator", "assumeRolePolicy": trustWithID(homeUser)})
+	const own = "arn:aws:iam::111122223333:role/operator"
+	for name, config := range map[string]props{
+		"another id":     assuming(own, "other"),
+		"no id":          {"assumeRole": map[string]any{"roleArn": own}},
+		"no such role":   assuming(own+"-x", "acme"),
+		"other account":  assuming(operatorRole, "acme"),
+		"another's path": assuming("arn:aws:iam::111122223333:role/x/operator", "acme"),
+	} {
+		arn := config.Sub("assumeRole").Str("roleArn")
+		res, err := a.server.CheckConfig(t.Context(), &pulumirpc.CheckRequest{News: a.wire(config)})
+		assert.NilError(t, err)
+		assert.Assert(t, is.Len(res.Failures, 1), name)
+		assert.Check(t, is.Contains(res.Failures[0].Reason, "Cannot assume IAM Role: IAM Role ("+arn+") cannot be assumed."))
+		assert.Check(t, is.Contains(res.Failures[0].Reason, "AccessDenied: User: "+homeUser+" is not authorized to perform: sts:AssumeRole on resource: "+arn))
+	}
+	a.configure(assuming(own, "acme"))
+}
+
+// TestAssumeForAHolder: the CLI assumes a role with the credentials that it has.
+func TestAssumeForAHolder(t *testing.T) {
+	a := newAccount(t)
+	a.make(iam.RoleType, "operator", props{"name": "operator", "assumeRolePolicy": trustWithID(homeUser)})
+	role := sts.Role{ARN: "arn:aws:iam::111122223333:role/operator", Session: "me", ExternalID: "acme"}
+	made, err := sts.Assume(a.cloud, sts.UserCredentials(a.cloud), role)
+	assert.NilError(t, err)
+	session, err := sts.SessionOf(a.cloud, made.SessionToken)
+	assert.NilError(t, err)
+	assert.Equal(t, session.Role, "operator")
+	_, err = sts.Assume(a.cloud, made, role)
+	assert.Check(t, is.ErrorContains(err, "assumed-role/operator/me is not authorized to perform: sts:AssumeRole"))
+	made.SecretAccessKey = "guessed"
+	_, err = sts.Assume(a.cloud, made, role)
+	assert.Check(t, is.ErrorContains(err, "InvalidClientTokenId"))
+}
