@@ -14,6 +14,8 @@ var effects = map[string]string{
 	"CertificateOptions.AlternativeNames": "another certificate is made and published, and the old one deleted when no load balancer uses it",
 	"DNSOptions.Zones":                    "the role's policy changes, and the engine follows the values",
 	"DNSOptions.Policy":                   "the engine follows the values; sync deletes records whose source is gone",
+	"DNSOptions.AssumeRoleARN":            "the role's policy changes, and the engine follows the values: records are changed by the other role",
+	"DNSOptions.AssumeRoleExternalID":     "the engine follows the values",
 	"EBSOptions.KMSKeyARN":                "the role's policy changes, and new volumes have the key; old ones keep theirs",
 	"EFSOptions.Backup":                   "AWS Backup starts or stops; the file system stays",
 	"KarpenterOptions.CPULimit":           "the infra ConfigMap changes; nodes that run stay",

@@ -1,6 +1,8 @@
 package addon
 
 import (
+	"regexp"
+
 	"tombolo/config/strict"
 )
 
@@ -11,6 +13,12 @@ type DNSOptions struct {
 	// Policy is upsert-only, which never deletes a record, or sync, which deletes
 	// records whose source is gone. Default upsert-only.
 	Policy string `yaml:"policy,omitempty"`
+	// AssumeRoleARN is the role that it assumes for Route 53, when the zones are in another
+	// account: core then cannot look whether they are there. The role's trust policy lets in
+	// the addon's own role, and its policies say what may be changed. Default: none.
+	AssumeRoleARN string `yaml:"assumeRoleArn,omitempty"`
+	// AssumeRoleExternalID that the trust policy of AssumeRoleARN asks for. Default: none.
+	AssumeRoleExternalID string `yaml:"assumeRoleExternalId,omitempty"`
 }
 
 // The permissions follow "Setting up ExternalDNS for Services on AWS" in the
@@ -25,8 +33,20 @@ var _ = register(Addon{
 	Rules: map[string]strict.Rule{
 		"DNSOptions.Zones":  {Noun: "zone", MinItems: 1},
 		"DNSOptions.Policy": {What: "a policy of ExternalDNS", Allowed: []string{"upsert-only", "sync"}, Default: "upsert-only"},
+		"DNSOptions.AssumeRoleARN": {
+			What: "the ARN of an IAM role", Example: "arn:aws:iam::444455556666:role/external-dns",
+			Pattern: regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`),
+		},
+		"DNSOptions.AssumeRoleExternalID": {
+			What: "an external id", Example: "acme-dns", Pattern: regexp.MustCompile(`^[\w+=,.@:/-]{2,}$`), MaxLength: 1224,
+		},
 	},
 	Needs: func(in Input[DNSOptions]) Needs {
+		if role := in.Options.AssumeRoleARN; role != "" {
+			return Needs{Identities: []Identity{{ServiceAccount: "external-dns", Statements: []Statement{
+				{Sid: "ReachZones", Actions: []string{"sts:AssumeRole"}, Resources: []string{role}},
+			}}}}
+		}
 		var zones []string
 		for _, z := range in.Options.Zones {
 			zones = append(zones, in.GlobalARN("route53", "hostedzone/"+z.ID))
@@ -56,18 +76,33 @@ var _ = register(Addon{
 		}
 	},
 	Values: func(in Input[DNSOptions], out Outputs) map[string]any {
-		var names, ids []string
+		var names, args []string
 		for _, z := range in.Options.Zones {
-			names, ids = append(names, z.Name), append(ids, "--zone-id-filter="+z.ID)
+			names, args = append(names, z.Name), append(args, "--zone-id-filter="+z.ID)
+		}
+		// https://github.com/kubernetes-sigs/external-dns/blob/master/docs/flags.md
+		if in.Options.AssumeRoleARN != "" {
+			args = append(args, "--aws-assume-role="+in.Options.AssumeRoleARN)
+		}
+		if in.Options.AssumeRoleExternalID != "" {
+			args = append(args, "--aws-assume-role-external-id="+in.Options.AssumeRoleExternalID)
 		}
 		return map[string]any{
 			"serviceAccount": serviceAccount("external-dns", out.Made[RoleARN]),
 			"domainFilters":  names,
-			"extraArgs":      ids,
+			"extraArgs":      args,
 			"policy":         in.Options.Policy,
 			"txtOwnerId":     in.Cluster,
 			"env":            []any{map[string]any{"name": "AWS_DEFAULT_REGION", "value": in.Region}},
 		}
 	},
-	Check: func(o DNSOptions, _ Selection) []Problem { return uniqueZones("zones", o.Zones) },
+	Check: func(o DNSOptions, _ Selection) []Problem {
+		problems := uniqueZones("zones", o.Zones)
+		if o.AssumeRoleARN == "" && o.AssumeRoleExternalID != "" {
+			problems = append(problems, Problem{
+				Path: "assumeRoleExternalId", Message: "has no effect: no role is assumed", Remedy: "add assumeRoleArn, or remove it",
+			})
+		}
+		return problems
+	},
 })

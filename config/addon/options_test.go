@@ -57,6 +57,31 @@ func TestZonesOnce(t *testing.T) {
 	}
 }
 
+// TestZonesOfAnotherAccount: the addon's own role may assume the other one, and no more;
+// the zones are not looked for in the cluster's account.
+func TestZonesOfAnotherAccount(t *testing.T) {
+	const role = "arn:aws:iam::444455556666:role/dns/external-dns"
+	dns, options := Find("external-dns"), &DNSOptions{
+		Zones: []Zone{{ID: "Z0123456789ABCDEFGHIJ", Name: "example.com"}}, Policy: "sync", AssumeRoleARN: role, AssumeRoleExternalID: "acme",
+	}
+	needs := dns.Needs(facts(), options)
+	if len(needs.Zones) > 0 || len(needs.Identities) != 1 || len(needs.Identities[0].Statements) != 1 {
+		t.Fatalf("it needs %+v", needs)
+	}
+	if s := needs.Identities[0].Statements[0]; !slices.Equal(s.Actions, []string{"sts:AssumeRole"}) || !slices.Equal(s.Resources, []string{role}) {
+		t.Errorf("its role allows %v on %v", s.Actions, s.Resources)
+	}
+	values := dns.Values(facts(), options, Outputs{Made: map[string]string{RoleARN: "arn:own"}})
+	want := []string{"--zone-id-filter=Z0123456789ABCDEFGHIJ", "--aws-assume-role=" + role, "--aws-assume-role-external-id=acme"}
+	if got := values["extraArgs"].([]string); !slices.Equal(got, want) {
+		t.Errorf("arguments %v, expected %v", got, want)
+	}
+	problems := dns.Check(&DNSOptions{AssumeRoleExternalID: "acme"}, nil)
+	if len(problems) != 1 || problems[0].Path != "assumeRoleExternalId" {
+		t.Errorf("problems %v", problems)
+	}
+}
+
 // TestPatterns holds rules to values that they must take, and to values that
 // would open or break more than meant.
 func TestPatterns(t *testing.T) {
