@@ -15,7 +15,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/teardown"
-	"tombolo/components/identity"
+	awsroles "tombolo/components/identity"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/lab/aws"
@@ -111,10 +111,10 @@ func inItsAccount(c *config.Cluster, kind stacks.Kind, _ stacks.Options) (pulumi
 		if _, err := ec2.NewVpc(p, "net", &ec2.VpcArgs{CidrBlock: pulumi.String("10.0.0.0/16")}, pulumi.Provider(provider)); err != nil {
 			return err
 		}
-		_, _, err = identity.NewServiceRole(p, c.Name+"-cluster", &identity.ServiceRoleArgs{
+		_, _, err = awsroles.NewServiceRole(p, c.Name+"-cluster", &awsroles.ServiceRoleArgs{
 			RoleName: c.Name + "-cluster", Service: "eks.amazonaws.com",
-			PolicyARNs: []string{identity.ManagedPolicyARN("aws", "AmazonEKSClusterPolicy")},
-			Place:      identity.Place{Path: c.Cloud.Roles.Path, PermissionsBoundary: c.Cloud.Roles.PermissionsBoundary},
+			PolicyARNs: []string{awsroles.ManagedPolicyARN("aws", "AmazonEKSClusterPolicy")},
+			Place:      awsroles.Place{Path: c.Cloud.Roles.Path, PermissionsBoundary: c.Cloud.Roles.PermissionsBoundary},
 		}, pulumi.Provider(provider))
 		return err
 	}, nil

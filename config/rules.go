@@ -14,7 +14,6 @@ var (
 	subdomain  = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 	instance   = regexp.MustCompile(`^([a-z]+[0-9]+[a-z0-9-]*|u-[a-z0-9]+)\.(nano|micro|small|medium|large|[0-9]*xlarge|metal(-[0-9]+xl)?)$`)
 	principal  = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):(role|user)/[A-Za-z0-9+=,.@_/-]+$`)
-	role       = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):role/[A-Za-z0-9+=,.@_/-]+$`)
 	policy     = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::(aws|[0-9]{12}):policy/[A-Za-z0-9+=,.@_/-]+$`)
 	kmsKey     = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):kms:([a-z0-9-]+):([0-9]{12}):key/[A-Za-z0-9-]+$`)
 	action     = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9*?]+$|^\*$|^\*:\*$`)
@@ -70,6 +69,7 @@ var rules = map[string]strict.Rule{
 		// https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
 		What: "the name of a parameter", Example: "/shop/zone",
 		Pattern: regexp.MustCompile(`^(/[A-Za-z0-9_.-]+){1,15}$|^[A-Za-z0-9_.-]+$`), MaxLength: 1011,
+	},
 	"AssumeRole.RoleARN": {
 		What: "the ARN of an IAM role", Pattern: roleOnly, Advice: principalAdvice, Example: "arn:aws:iam::111122223333:role/tombolo",
 	},
@@ -193,7 +193,7 @@ var rules = map[string]strict.Rule{
 		Pattern: regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+$`),
 	},
 	"AddonIdentity.RoleARN": {
-		What: "the ARN of an IAM role", Pattern: role,
+		What: "the ARN of an IAM role", Pattern: roleOnly,
 		Example: "arn:aws:iam::111122223333:role/ebs-csi",
 	},
 	"AddonIdentity.Namespace":      label("kube-system"),

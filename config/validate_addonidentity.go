@@ -62,7 +62,7 @@ func (v *validator) addonIdentity(addon strict.Path, a ManagedAddon) {
 
 // roleOf checks the ARN of an existing role.
 func (v *validator) roleOf(at strict.Path, arn string) {
-	if m := role.FindStringSubmatch(arn); m != nil {
+	if m := roleOnly.FindStringSubmatch(arn); m != nil {
 		v.partition(at, m[1])
 		v.sameAccount(at, m[2])
 	}

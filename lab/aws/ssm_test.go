@@ -12,7 +12,9 @@ import (
 	"tombolo/lab/aws/ssm"
 )
 
-func parameter(name, value string) props { return props{"name": name, "type": "String", "value": value} }
+func parameter(name, value string) props {
+	return props{"name": name, "type": "String", "value": value}
+}
 
 func TestParameterRefusals(t *testing.T) {
 	with := func(more props) props {
