@@ -68,7 +68,10 @@ func (d *Driver) oursOf(ctx context.Context, c *config.Cluster, st *backend.Stat
 	if err != nil || !c.IsExisting() && (found == nil || !found.Cluster.IsExisting()) {
 		return nil, err
 	}
-	ours := &teardown.Ours{ArgoCD: c.GitOps.Engine == config.ArgoCD}
+	ours := &teardown.Ours{}
+	if !c.IsSpoke() {
+		ours.Engine = c.GitOps.Engine
+	}
 	for _, r := range st.All() {
 		if r.Type == "kubernetes:core/v1:Namespace" && !r.External {
 			ours.Namespaces = append(ours.Namespaces, string(r.ID))

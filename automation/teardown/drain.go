@@ -45,6 +45,11 @@ type Options struct {
 func (c Cluster) Drain(ctx context.Context, o Options) error {
 	o.Timeout, o.Poll = cmp.Or(o.Timeout, 10*time.Minute), cmp.Or(o.Poll, time.Second)
 	defer o.Waiting("")
+	if o.Ours != nil {
+		if err := o.Ours.learn(ctx, c); err != nil {
+			return err
+		}
+	}
 	for _, s := range stages() {
 		d := &drain{Cluster: c, stage: s, options: o}
 		if err := d.run(ctx); err != nil {

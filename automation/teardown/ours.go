@@ -1,6 +1,7 @@
 package teardown
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -8,6 +9,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/components/argocd"
 	"tombolo/components/flux"
+	"tombolo/config"
 )
 
 // Ours tells, of a cluster that others own, what a destruction may delete: what is in the
@@ -16,21 +18,51 @@ import (
 type Ours struct {
 	// Namespaces that bootstrap has made.
 	Namespaces []string
-	// ArgoCD says that the engine is Argo CD, and not Flux.
-	ArgoCD bool
+	// Engine that runs on the cluster, and is ours; "" for none, as on a spoke, whose
+	// applications its hub has deleted before.
+	Engine config.Engine
 
+	// sets are the Kustomizations and HelmReleases of the cluster's Flux, by their kind and
+	// name: a Flux elsewhere may apply objects here, too, with the same labels.
+	sets map[string]bool
 	// claims and pools are those that were ours when they were last seen: their volumes and
 	// nodes outlive them for a while.
 	claims, pools map[string]bool
 }
 
-// helmLabel is on what Flux's helm-controller installs, and OwnerLabel of package flux on what
-// its kustomize-controller applies. Source: "origin labels" in
-// https://fluxcd.io/flux/components/helm/helmreleases/
-const helmLabel = "helm.toolkit.fluxcd.io/name"
+// originLabels are on what Flux applies, with the name and the namespace of the object that
+// had it do so; by the kind of that. Sources: "origin labels" in
+// https://fluxcd.io/flux/components/helm/helmreleases/ and "garbage collection" in
+// https://fluxcd.io/flux/components/kustomize/kustomizations/
+var originLabels = map[string][2]string{
+	"Kustomization": {flux.OwnerLabel, "kustomize.toolkit.fluxcd.io/namespace"},
+	"HelmRelease":   {"helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"},
+}
 
 // Karpenter's label of a node's pool: https://karpenter.sh/docs/concepts/scheduling/
 const poolLabel = "karpenter.sh/nodepool"
+
+// learn finds out what Flux on the cluster works on.
+func (o *Ours) learn(ctx context.Context, c Cluster) error {
+	o.sets, o.claims, o.pools = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	if o.Engine != config.Flux {
+		return nil
+	}
+	mapper, err := c.Mapper()
+	if err != nil {
+		return err
+	}
+	for _, kind := range fluxKinds {
+		all, err := c.list(ctx, mapper, kind)
+		if err != nil {
+			return err
+		}
+		for _, set := range all {
+			o.sets[set.String()] = true
+		}
+	}
+	return nil
+}
 
 // apart puts what is ours and what is others' apart. Claims come before volumes and pools
 // before nodes, as in stages.
@@ -47,9 +79,6 @@ func (o *Ours) apart(all []remaining) (ours, others []remaining) {
 
 // has says whether an object is ours, and remembers what others follow from.
 func (o *Ours) has(object *unstructured.Unstructured) bool {
-	if o.claims == nil {
-		o.claims, o.pools = map[string]bool{}, map[string]bool{}
-	}
 	ours := o.applied(object) || slices.Contains(o.Namespaces, object.GetNamespace())
 	switch object.GetKind() {
 	case "PersistentVolumeClaim":
@@ -71,11 +100,16 @@ func (o *Ours) has(object *unstructured.Unstructured) bool {
 
 // applied says that the engine has applied the object from Git.
 func (o *Ours) applied(object *unstructured.Unstructured) bool {
-	if o.ArgoCD {
+	if o.Engine == config.ArgoCD {
 		return object.GetAnnotations()[argocd.TrackingAnnotation] != ""
 	}
-	labels := object.GetLabels()
-	return labels[flux.OwnerLabel] != "" || labels[helmLabel] != ""
+	for kind, keys := range originLabels {
+		labels := object.GetLabels()
+		if o.sets[kind+" "+labels[keys[1]]+"/"+labels[keys[0]]] {
+			return true
+		}
+	}
+	return false
 }
 
 // uses says whether a pod with claims is ours to stop: one in a namespace of ours, or one
