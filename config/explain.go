@@ -17,9 +17,20 @@ import (
 )
 
 // Explain returns the cluster file at path with all defaults filled in. A comment
-// beside each value says where it comes from: a line of the file, or a default.
-// Keys that have no value are comments. The result is a cluster file of the same
-// meaning. Errors are those of Load.
+// beside each value, or above it where the line would be longer than 80 characters, says
+// where the value comes from:
+//
+//	demo.yaml:12                   that line of the file
+//	default of the format          the same in every file
+//	default of the addon           of the addon's own options
+//	derived: <how>                 from other values of the file
+//	of the hub <name>              from the hub's file
+//	read from <where>              from another stack or Parameter Store, by bootstrap
+//
+// Keys that have no value are comments: "default of the cloud" among them is what AWS
+// decides. The result is a cluster file of the same meaning, in the order of the format's
+// keys, and holds no more than the file does: of a secret, where it is. Errors are those
+// of Load.
 func Explain(path string) ([]byte, error) {
 	c, doc, err := load(path)
 	if err != nil {
@@ -39,7 +50,7 @@ func Explain(path string) ([]byte, error) {
 	root, _ := e.structure(reflect.ValueOf(*c), "")
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
+	encoder.SetIndent(nested)
 	if err := encoder.Encode(root); err != nil {
 		return nil, fmt.Errorf("explain cluster file %s: %w", path, err)
 	}
@@ -50,7 +61,24 @@ func Explain(path string) ([]byte, error) {
 type explainer struct {
 	doc *strict.Document
 	hub string // of a spoke
+	// addon says that the values are an addon's options.
+	addon bool
+	// indent is how far the keys of the mapping at hand are from the left, in characters.
+	indent int
 }
+
+// below is for what is in a value of the mapping at hand.
+func (e explainer) below() explainer {
+	e.indent += nested
+	return e
+}
+
+const (
+	// nested is the indentation of a mapping in another one, and of a list's items, in characters.
+	nested = 2
+	// widest line, in characters, where its value allows it.
+	widest = 80
+)
 
 // structure writes a mapping with known keys. It is not there when neither the
 // file nor a default has any of its values.
@@ -62,15 +90,13 @@ func (e explainer) structure(v reflect.Value, p strict.Path) (node *yaml.Node, t
 	var unset []string
 	for _, f := range clusterFormat.Fields(v.Type()) {
 		byDefault := defaultOf(v.Type(), f)
-		value, ok := e.value(v.Field(f.Index), p.Field(f.Name), byDefault)
+		value, ok := e.below().value(v.Field(f.Index), p.Field(f.Name), byDefault)
 		if !ok {
-			unset = append(unset, unsetKey(f.Name, byDefault.words))
+			unset = append(unset, e.wrapped(unsetKey(f.Name, byDefault.words)))
 			continue
 		}
 		key := text(f.Name)
-		if strings.HasPrefix(value.LineComment, inWords) { // a line of its own, as it may be long
-			key.HeadComment, value.LineComment = value.LineComment, ""
-		}
+		e.fit(key, value, len(f.Name)+len(": "))
 		node.Content = append(node.Content, key, value)
 	}
 	if len(node.Content) == 0 {
@@ -85,7 +111,57 @@ func unsetKey(name, words string) string {
 	if words == "" {
 		return name + ": not set"
 	}
-	return fmt.Sprintf("%s: not set; %s%s", name, inWords, words)
+	if strings.HasPrefix(words, cloudWords) {
+		return fmt.Sprintf("%s: not set; default of the cloud: that %s", name, strings.TrimPrefix(words, cloudWords))
+	}
+	return fmt.Sprintf("%s: not set; default: %s", name, words)
+}
+
+// cloudWords begin the sentence about a default that the cloud decides.
+const cloudWords = "the cloud's default "
+
+// fit puts the comment beside a value above it where the line would be too long. before
+// is what the line has before the value, without the indentation, in characters.
+func (e explainer) fit(above, value *yaml.Node, before int) {
+	const quotes, sign = 2, 3 // at most, and of " # "
+	written := len(value.Value) + quotes
+	if value.Kind != yaml.ScalarNode {
+		written = len(inFlow(value))
+	}
+	if e.indent+before+written+sign+len(value.LineComment) <= widest {
+		return
+	}
+	comment := value.LineComment
+	value.LineComment = ""
+	above.HeadComment = e.wrapped(comment)
+}
+
+// inFlow is a value as YAML writes it on one line.
+func inFlow(value *yaml.Node) string {
+	bare := *value
+	bare.LineComment = ""
+	written, err := yaml.Marshal(&bare)
+	if err != nil {
+		panic(fmt.Sprintf("encode %v: %v", value, err)) // it was decoded from YAML
+	}
+	return strings.TrimSpace(string(written))
+}
+
+// wrapped is a comment in lines that are not too long.
+func (e explainer) wrapped(comment string) string {
+	const sign, more = "# ", "  "
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(comment) {
+		if line != "" && e.indent+len(sign)+len(line)+1+len(word) > widest {
+			lines, line = append(lines, line), more
+		}
+		if strings.TrimSpace(line) != "" {
+			line += " "
+		}
+		line += word
+	}
+	return strings.Join(append(lines, line), "\n")
 }
 
 // catalogue writes the keys that are there, in the catalogue's order.
@@ -98,7 +174,9 @@ func (e explainer) catalogue(v reflect.Value, p strict.Path) (node *yaml.Node, t
 			off = append(off, f.Name)
 			continue
 		}
-		value, _ := e.structure(options.Elem().Elem(), p.Field(f.Name))
+		inside := e.below()
+		inside.addon = true
+		value, _ := inside.structure(options.Elem().Elem(), p.Field(f.Name))
 		value.LineComment = e.origin(p.Field(f.Name), fallback{})
 		node.Content = append(node.Content, text(f.Name), value)
 	}
@@ -121,7 +199,7 @@ func (e explainer) value(v reflect.Value, p strict.Path, byDefault fallback) (*y
 		return e.catalogue(v, p)
 	case v.Kind() == reflect.Struct:
 		return e.structure(v, p)
-	case !e.doc.Has(p) && v.IsZero():
+	case !e.doc.Has(p) && v.IsZero() && (!byDefault.isZero() || e.ofHub(p)):
 		return nil, false
 	case v.Kind() == reflect.Slice:
 		return e.list(v, p, byDefault), true
@@ -136,10 +214,16 @@ func (e explainer) value(v reflect.Value, p strict.Path, byDefault fallback) (*y
 	return node, true
 }
 
+// ofHub says that a key may be the hub's alone, so that a spoke cannot write it.
+func (e explainer) ofHub(p strict.Path) bool {
+	return e.hub != "" && strings.HasPrefix(string(p), "gitops.")
+}
+
 func (e explainer) list(v reflect.Value, p strict.Path, byDefault fallback) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range v.Len() {
-		if item, ok := e.value(v.Index(i), p.Index(i), byDefault); ok {
+		if item, ok := e.below().value(v.Index(i), p.Index(i), byDefault); ok {
+			e.fit(item, item, len("- "))
 			node.Content = append(node.Content, item)
 		}
 	}
@@ -152,17 +236,37 @@ func (e explainer) list(v reflect.Value, p strict.Path, byDefault fallback) *yam
 // mapping writes keys that the user chose; a default has none.
 func (e explainer) mapping(v reflect.Value, p strict.Path) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.MappingNode}
-	for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), compareText) {
-		value := text(v.MapIndex(key).Interface())
-		if value.Kind == yaml.ScalarNode {
-			value.LineComment = e.origin(p.Key(key.String()), fallback{})
+	for _, name := range slices.SortedFunc(slices.Values(v.MapKeys()), compareText) {
+		item := v.MapIndex(name).Interface()
+		key, value := text(name.String()), text(item)
+		value.LineComment = e.origin(p.Key(name.String()), fallback{})
+		source, read := sourceIn(item)
+		if read {
+			value.Style = yaml.FlowStyle
+			value.LineComment += ", read from " + source.String()
 		}
-		node.Content = append(node.Content, text(key.String()), value)
+		if value.Kind != yaml.ScalarNode && !read {
+			key.HeadComment, value.LineComment = value.LineComment, ""
+		} else {
+			e.fit(key, value, len(key.Value)+len(": "))
+		}
+		node.Content = append(node.Content, key, value)
 	}
 	if len(node.Content) == 0 {
 		node.Style, node.LineComment = yaml.FlowStyle, e.origin(p, fallback{})
 	}
 	return node
+}
+
+// sourceIn says where a value is read from; false for one that the file has.
+func sourceIn(item any) (Source, bool) {
+	switch v := item.(type) {
+	case Value:
+		return v.Source()
+	case map[string]any:
+		return sourceOf(v), isReference(v)
+	}
+	return Source{}, false
 }
 
 func compareText(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }
@@ -173,15 +277,14 @@ func (e explainer) origin(p strict.Path, byDefault fallback) string {
 	case e.doc.Has(p):
 		return fmt.Sprintf("%s:%d", filepath.Base(e.doc.File), e.doc.Position(p).Line)
 	case p == "wave" && e.hub != "":
-		return inWords + "that of the hub, " + e.hub
+		return "of the hub " + e.hub
 	case byDefault.value == nil && byDefault.words != "":
-		return inWords + byDefault.words
+		return "derived: " + byDefault.words
+	case e.addon:
+		return "default of the addon"
 	}
-	return "default"
+	return "default of the format"
 }
-
-// inWords starts the comment of a default that depends on other values.
-const inWords = "default: "
 
 // text is a value as a node: a scalar, or what the user wrote as free YAML.
 func text(v any) *yaml.Node {
@@ -197,6 +300,10 @@ type fallback struct {
 	value any
 	words string
 }
+
+// isZero says that the key has a default, which is the zero value of its type, as of a
+// switch that is off.
+func (f fallback) isZero() bool { return f.value != nil && reflect.ValueOf(f.value).IsZero() }
 
 // defaultOf is the default of a field of a type, by its rule, or by the
 // description in the schema.

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -33,10 +34,29 @@ func TestExplainedFileMeansTheSame(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	for _, name := range []string{"minimal", "spoke"} {
+	for _, name := range []string{"minimal", "spoke", "full"} {
 		explained, err := Explain(filepath.Join("testdata", "good", name+".yaml"))
 		assert.NilError(t, err)
 		golden.Assert(t, string(explained), filepath.Join("explained", name+".yaml"))
+	}
+}
+
+// Lines fit into 80 columns, but for a value that is longer by itself.
+func TestExplainFits(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "good", "*.yaml"))
+	assert.NilError(t, err)
+	for _, file := range files {
+		explained, err := Explain(file)
+		assert.NilError(t, err)
+		for line := range strings.Lines(string(explained)) {
+			value, comment, beside := strings.Cut(strings.TrimRight(line, "\n"), " # ")
+			if len(line) > 81 && (beside || strings.HasPrefix(strings.TrimSpace(value), "#")) {
+				t.Errorf("%s: %d characters, with the comment %q: %s", file, len(line)-1, comment, line)
+			}
+		}
+		again, err := Explain(file)
+		assert.NilError(t, err)
+		assert.Equal(t, string(again), string(explained))
 	}
 }
 

@@ -58,7 +58,9 @@ of a version of Kubernetes that AWS takes more for.
 Nothing is started.
 
 --explain prints each file with its defaults, and where each value comes from: a
-line of the file, or a default.
+line of the file, a default of the format or of an addon, other values, the hub, or
+what bootstrap reads. What AWS decides is in comments. The result is a cluster file
+of the same meaning.
 
 With --live, also compare each file with what its cluster was made from, if the
 backend has its state: say what each changed key does to the live cluster, and
