@@ -15,6 +15,7 @@ import (
 	"tombolo/automation/handover"
 	"tombolo/automation/preflight"
 	"tombolo/automation/pulumicli"
+	"tombolo/automation/reach"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -169,6 +170,14 @@ func (h host) Repository(ctx context.Context, c *config.Cluster) error {
 
 func (h host) Needs(ctx context.Context, c *config.Cluster) error {
 	return h.driver.preflight(ctx, c, stacks.Options{Env: h.driver.opts.Env})
+}
+
+func (h host) Reach(ctx context.Context, c *config.Cluster) (reach.Judgement, error) {
+	if h.driver.assumesReach {
+		return reach.Judgement{Verdict: reach.Reachable, Silent: true}, nil
+	}
+	st, _ := h.driver.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
+	return h.driver.judgeReach(ctx, c, st)
 }
 
 func (h host) API(ctx context.Context, c *config.Cluster) (silence, err error) {

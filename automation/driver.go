@@ -57,6 +57,8 @@ type Driver struct {
 	// probeTimeout is the constant of that name, but in tests.
 	probeTimeout time.Duration
 	now          func() time.Time
+	// assumesReach is AssumeReachable.
+	assumesReach bool
 	// pauses are those of the function of that name, but in tests.
 	pauses []time.Duration
 

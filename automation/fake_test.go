@@ -27,6 +27,7 @@ import (
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/preflight"
+	"tombolo/automation/reach"
 	"tombolo/config"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
@@ -398,7 +399,7 @@ func newBench(t *testing.T) *bench {
 	d, err := New(Options{
 		Root: t.TempDir(), WorkDir: t.TempDir(), Command: b.cli, Observer: b.seen,
 		BackendURL: "file://" + b.stateDir,
-		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": ""},
+		Env:        map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SESSION_TOKEN": "", reach.AddressesVariable: "any"},
 	})
 	assert.NilError(t, err)
 	d.program = func(c *config.Cluster, k stacks.Kind, o stacks.Options) (pulumi.RunFunc, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"tombolo/automation/backend"
 	"tombolo/config"
 	"tombolo/config/strict"
 	"tombolo/stacks"
@@ -28,22 +29,29 @@ func (d *Driver) live(ctx context.Context, c *config.Cluster) (*config.Live, err
 	if err != nil {
 		return nil, err
 	}
+	return liveIn(st, c), nil
+}
+
+// liveIn is live by a state of the core that was read already.
+func liveIn(st *backend.State, c *config.Cluster) *config.Live {
 	var all live.Resources
 	for _, r := range st.All() {
 		if !r.Delete { // else it was replaced, and only its deletion failed
 			all = append(all, live.New(string(r.URN), string(r.Type), r.Outputs))
 		}
 	}
-	return core.Live(c, all), nil
+	return core.Live(c, all)
 }
 
-// possible is FileChanges; its error is strict.Problems when one of them is refused.
-func (d *Driver) possible(ctx context.Context, c *config.Cluster) (config.Changes, error) {
-	changes, err := d.FileChanges(ctx, c)
+// possible is FileChanges, with the state of the core; its error is strict.Problems when one
+// of them is refused.
+func (d *Driver) possible(ctx context.Context, c *config.Cluster) (config.Changes, *backend.State, error) {
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return changes, changes.Problems(c).Err()
+	changes := config.Compare(liveIn(st, c), c)
+	return changes, st, changes.Problems(c).Err()
 }
 
 // allPossible reports what is refused of all clusters together. A state that cannot be read
@@ -51,7 +59,7 @@ func (d *Driver) possible(ctx context.Context, c *config.Cluster) (config.Change
 func (d *Driver) allPossible(ctx context.Context, clusters []*config.Cluster) error {
 	var all strict.Problems
 	for _, c := range clusters {
-		_, err := d.possible(ctx, c)
+		_, _, err := d.possible(ctx, c)
 		var refused strict.Problems
 		if errors.As(err, &refused) {
 			all = append(all, refused...)

@@ -25,8 +25,11 @@ func (d *Driver) Preview(ctx context.Context, c *config.Cluster, o PreviewOption
 		return Result{Cluster: c.Name}, err
 	}
 	run := d.begin(c)
-	var err error
-	if run.result.FileChanges, err = d.possible(ctx, c); err != nil {
+	changes, st, err := d.possible(ctx, c)
+	if run.result.FileChanges = changes; err != nil {
+		return run.end(err)
+	}
+	if err := d.tellReach(ctx, c, st); err != nil {
 		return run.end(err)
 	}
 	hasHub, err := d.hasHub(ctx, c)

@@ -31,9 +31,12 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err := errors.Join(d.backend.RequireSpace(), d.backend.Mend(ctx, stackNames(c)...)); err != nil {
 		return Result{Cluster: c.Name}, err
 	}
-	changes, err := d.possible(ctx, c)
+	changes, core, err := d.possible(ctx, c)
 	if err != nil {
 		return Result{Cluster: c.Name, FileChanges: changes}, err
+	}
+	if err := d.requireReach(ctx, c, core, changes); err != nil {
+		return Result{Cluster: c.Name}, err
 	}
 	if err := d.requireHub(ctx, c); err != nil {
 		return Result{Cluster: c.Name}, err
@@ -54,11 +57,11 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err != nil {
 		return run.end(err)
 	}
-	core, err := d.upStack(ctx, c, stacks.Core, ofCore, found, false)
-	if run.add(core); err != nil {
+	made, err := d.upStack(ctx, c, stacks.Core, ofCore, found, false)
+	if run.add(made); err != nil {
 		return run.end(err)
 	}
-	young := core.Changes["create"] > 0
+	young := made.Changes["create"] > 0
 	bootstrap, err := d.upStack(ctx, c, stacks.Bootstrap, o, found, young)
 	run.add(bootstrap)
 	return run.end(err)

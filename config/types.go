@@ -223,9 +223,9 @@ type Endpoint struct {
 	// PublicAddressesInside confirms blocks in PrivateCIDRs that are not private, for
 	// networks that have public addresses inside. Default false.
 	PublicAddressesInside bool `yaml:"publicAddressesInside,omitempty"`
-	// SecurityGroups whose members may reach the private endpoint, sg-…, at most 5: of
-	// the cluster's VPC, or of one that is peered with it in the same region. Core lets
-	// them in as it does PrivateCIDRs. Default: none.
+	// SecurityGroups whose members may reach the private endpoint, sg-…, at most 5, of
+	// the cluster's account: of its VPC, or of one that is peered with it in the same
+	// region. Core lets them in as it does PrivateCIDRs. Default: none.
 	SecurityGroups []string `yaml:"securityGroups,omitempty"`
 	// Public makes the API reachable from the internet, for AllowedCIDRs.
 	// Default false.

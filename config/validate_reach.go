@@ -65,3 +65,38 @@ func (v *validator) privateBlock(at strict.Path, cidr string, confirmed bool) bo
 	}
 	return false
 }
+
+// warnOfNoWay warns of a spoke whose file lets its hub's Argo CD in nowhere. It is no
+// refusal: others may have let it in, by a rule that no file has.
+func warnOfNoWay(doc *strict.Document, c, hub *Cluster) {
+	e, at := c.Kubernetes.Endpoint, strict.Path("kubernetes.endpoint")
+	together := c.Network.Existing != nil && hub.Network.Existing != nil && c.Network.Existing.VPC == hub.Network.Existing.VPC
+	// In its VPC the name of an API leads to the private endpoint, whether it has a public
+	// one or not: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html
+	if e.Private == nil || !*e.Private || e.Public && !together || e.letsIn(hub) {
+		return
+	}
+	remedy := "let in the security group of its nodes by securityGroups, or their network by privateCidrs"
+	if !together && hub.Network.CIDR != "" {
+		remedy = "add its network, " + hub.Network.CIDR + ", to privateCidrs"
+	}
+	if !together {
+		remedy += "; without a connection between the networks, set public: true with the addresses of its NAT gateways in allowedCidrs"
+	}
+	doc.Warn(at, "lets nobody in from the hub "+wording.Quote(hub.Name)+", whose Argo CD works with this cluster by its Kubernetes API", remedy)
+	c.Warnings = doc.Warnings()
+}
+
+// letsIn says that the private endpoint lets in a security group, which may be that of the
+// hub's nodes, or a part of the hub's network. A network of others has a block that only AWS
+// knows.
+func (e Endpoint) letsIn(hub *Cluster) bool {
+	network, err := netip.ParsePrefix(hub.Network.CIDR)
+	for _, text := range e.PrivateCIDRs {
+		block, bad := netip.ParsePrefix(text)
+		if bad == nil && (err != nil || block.Overlaps(network)) {
+			return true
+		}
+	}
+	return len(e.SecurityGroups) > 0
+}

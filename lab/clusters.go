@@ -19,14 +19,19 @@ type clusters struct {
 	cloud  *cloudmanager.Manager
 	// engines says whether the agent is to run any.
 	engines bool
+	// doors are where the private endpoints are.
+	doors doors
 }
 
 // Start brings a cluster up, or back.
 func (c *clusters) Start(ctx context.Context, spec standin.ClusterSpec) (standin.ClusterInfo, error) {
+	private := spec.Private
+	spec.Private = false // it makes no other control plane
 	info, err := c.planes.Start(ctx, spec)
 	if err != nil {
 		return info, err
 	}
+	info.Endpoint = c.doors.endpoint(spec.Name, info.Endpoint, private)
 	kubeconfig := c.planes.AdminKubeconfig(spec.Name)
 	if err := c.cloud.Watch(spec.Name, spec.Region, kubeconfig); err != nil || !c.engines {
 		return info, err

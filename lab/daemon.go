@@ -81,7 +81,11 @@ type daemon struct {
 }
 
 // servicePorts are the ports of the daemon's own servers.
-type servicePorts struct{ provider, reviews, proxy int }
+type servicePorts struct {
+	provider, reviews, proxy int
+	// runner is 0 in an open network.
+	runner int
+}
 
 // Serve is the lab's daemon for the checkout at root. It runs until ctx ends,
 // it is told to shut down, or it gets SIGTERM; then it ends every process that
@@ -119,7 +123,14 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := d.choosePorts(book); err != nil {
+	network, err := l.Network()
+	if err != nil {
+		return nil, err
+	}
+	if err := l.network().keep(network); err != nil {
+		return nil, err
+	}
+	if err := d.choosePorts(book, network); err != nil {
 		return nil, err
 	}
 	if _, err = secret(p.gitToken()); err != nil {
@@ -161,13 +172,16 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	manager := cloudmanager.New(cloudmanager.Options{
 		Cloud: func(region string) cloudmanager.Cloud { return d.cloud.Client(region) }, Log: d.log,
 	})
-	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light}
+	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
 	d.cloud, err = aws.Open(p.cloud(), standin.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY")})
 	return d, err
 }
 
-func (d *daemon) choosePorts(book *ports.Book) error {
+func (d *daemon) choosePorts(book *ports.Book, network Network) error {
 	wanted := map[string]*int{"aws-provider": &d.ports.provider, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
+	if network == ClosedNetwork {
+		wanted["runner"] = &d.ports.runner
+	}
 	if err := book.Fill(wanted); err != nil {
 		return err
 	}
@@ -209,7 +223,7 @@ func latencyScale() float64 {
 
 // serve opens every server, brings the clusters back, and waits for the end.
 func (d *daemon) serve(ctx context.Context) error {
-	failed := make(chan error, 5)
+	failed := make(chan error, 6)
 	provider := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
 	pulumirpc.RegisterResourceProviderServer(provider, d.cloud.Provider())
 	listener, err := listenForOwn(loopback(d.ports.provider), d.log)
@@ -236,6 +250,12 @@ func (d *daemon) serve(ctx context.Context) error {
 	hosts := &http.Server{Addr: loopback(d.ports.proxy), Handler: withProxyToken(d.token, d.hosts()), ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- hosts.ListenAndServe() }()
 	defer hosts.Close()
+
+	if d.ports.runner != 0 {
+		runner := &http.Server{Addr: loopback(d.ports.runner), Handler: d.runner(), ReadHeaderTimeout: 10 * time.Second}
+		go func() { failed <- runner.ListenAndServe() }()
+		defer runner.Close()
+	}
 
 	control, err := d.serveControl(failed)
 	if err != nil {

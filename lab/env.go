@@ -36,7 +36,15 @@ func (l *Lab) Env() (map[string]string, error) {
 		return nil, err
 	}
 	var chosen servicePorts
-	if err := book.Fill(map[string]*int{"aws-provider": &chosen.provider, "proxy": &chosen.proxy}); err != nil {
+	wanted := map[string]*int{"aws-provider": &chosen.provider, "proxy": &chosen.proxy}
+	network, err := l.Network()
+	if err != nil {
+		return nil, err
+	}
+	if network == ClosedNetwork {
+		wanted["runner"] = &chosen.runner
+	}
+	if err := book.Fill(wanted); err != nil {
 		return nil, err
 	}
 	token, err := secret(p.gitToken())
@@ -61,7 +69,7 @@ func (l *Lab) Env() (map[string]string, error) {
 		return nil, fmt.Errorf("get credentials of the lab's account: %w", err)
 	}
 	list := string(filepath.ListSeparator)
-	return map[string]string{
+	env := map[string]string{
 		"PATH":                     p.bin() + list + p.tools() + list + os.Getenv("PATH"),
 		"PULUMI_HOME":              p.pulumiHome(),
 		"PULUMI_BACKEND_URL":       l.Backend(),
@@ -85,5 +93,15 @@ func (l *Lab) Env() (map[string]string, error) {
 		"GIT_CONFIG_VALUE_0": proxyFor(chosen.proxy, proxyToken),
 		"TOMBOLO_GIT_TOKEN":  token,
 		"TOMBOLO_LAB":        "1",
-	}, nil
+		addressesVariable:    "any",
+	}
+	if network == ClosedNetwork {
+		env[addressesVariable] = outsideAddress
+		env[RunnerVariable] = "http://" + runnerAddress + ":" + proxyToken + "@" + loopback(chosen.runner)
+	}
+	return env, nil
 }
+
+// addressesVariable says with which addresses the networks of clusters see this machine; it
+// is package reach's, which the lab does without.
+const addressesVariable = "TOMBOLO_ADDRESSES"

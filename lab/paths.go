@@ -20,6 +20,7 @@ func (p paths) home() string          { return p.in("home") }        // HOME of 
 func (p paths) daemon() string        { return p.in("daemon.json") } // how to reach the daemon
 func (p paths) profile() string       { return p.in("profile") }
 func (p paths) eks() string           { return p.in("eks") }
+func (p paths) network() string       { return p.in("network") }
 func (p paths) ports() string         { return p.in("ports.json") }
 func (p paths) pki() string           { return p.in("pki") }
 func (p paths) cloud() string         { return p.in("aws") }

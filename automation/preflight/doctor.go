@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tombolo/automation/fault"
+	"tombolo/automation/reach"
 	"tombolo/config"
 )
 
@@ -46,6 +47,8 @@ type Surroundings interface {
 	Repository(ctx context.Context, c *config.Cluster) error
 	// Needs says what is missing of the engine's distribution and of secrets.
 	Needs(ctx context.Context, c *config.Cluster) error
+	// Reach judges whether this machine reaches the cluster's API.
+	Reach(ctx context.Context, c *config.Cluster) (reach.Judgement, error)
 	// API says why the cluster's API does not answer (silence), or why it cannot
 	// be asked.
 	API(ctx context.Context, c *config.Cluster) (silence, err error)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"tombolo/automation/reach"
 	"tombolo/config"
 	"tombolo/stacks"
 )
@@ -26,6 +27,7 @@ func (d Doctor) Examine(ctx context.Context, clusters []*config.Cluster) ([]Repo
 		found = append(found, d.checkLocks(x.cluster)...)
 		found = append(found, d.checkGit(ctx, x.cluster)...)
 		found = append(found, d.checkNeeds(ctx, x.cluster))
+		found = append(found, d.checkReach(ctx, x.cluster, x.core)...)
 		return append(found, d.checkAccess(ctx, x.cluster, x.core)...)
 	})
 }
@@ -40,6 +42,7 @@ func (d Doctor) Ready(ctx context.Context, clusters []*config.Cluster) ([]Report
 		var found []Finding
 		if len(x.core.Resources) == 0 {
 			found = d.Account(ctx, x.cluster, x.core, x.all)
+			found = append(found, d.checkReach(ctx, x.cluster, x.core)...)
 		}
 		return append(found, d.checkNeeds(ctx, x.cluster))
 	})
@@ -163,6 +166,26 @@ func (d Doctor) checkNeeds(ctx context.Context, c *config.Cluster) Finding {
 	return Good(check, "that of %s is there, with its checksum", c.GitOps.Engine)
 }
 
+// checkReach judges whether this machine will reach the API of a cluster that is to be made;
+// checkAccess asks one that exists.
+func (d Doctor) checkReach(ctx context.Context, c *config.Cluster, core Core) []Finding {
+	const check = "way to the API"
+	if core.HandsOff {
+		return nil
+	}
+	j, err := d.Reach(ctx, c)
+	if err != nil {
+		return []Finding{because(err, check, "")}
+	}
+	switch j.Verdict {
+	case reach.Reachable:
+		return []Finding{Good(check, "%s", j.Words(c.Name))}
+	case reach.Unreachable:
+		return []Finding{Bad(check, Fail, j.Remedy, "%s", j.Words(c.Name))}
+	}
+	return []Finding{Bad(check, Warn, j.Remedy, "%s", j.Words(c.Name))}
+}
+
 // checkAccess asks a cluster that exists whether it knows this identity.
 func (d Doctor) checkAccess(ctx context.Context, c *config.Cluster, core Core) []Finding {
 	const check = "access"
@@ -173,8 +196,11 @@ func (d Doctor) checkAccess(ctx context.Context, c *config.Cluster, core Core) [
 	case err != nil:
 		return []Finding{because(err, check, "")}
 	case silence != nil:
-		return []Finding{Bad(check, Fail, "check the network between here and the cluster",
-			"the Kubernetes API of %s does not answer: %v", c.Name, silence)}
+		remedy := "check the network between here and the cluster"
+		if j, err := d.Reach(ctx, c); err == nil && j.Verdict == reach.Unreachable {
+			return []Finding{Bad(check, Fail, j.Remedy, "%s", j.Words(c.Name))}
+		}
+		return []Finding{Bad(check, Fail, remedy, "the Kubernetes API of %s does not answer: %v", c.Name, silence)}
 	}
 	return []Finding{Good(check, "the Kubernetes API takes this identity")}
 }

@@ -69,7 +69,7 @@ func (c *cluster) issueCertificates() (err error) {
 	}
 	serving := pki.Subject{
 		CommonName: "kube-apiserver",
-		DNSNames:   []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
+		DNSNames:   []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local", PrivateHost(c.spec.Name)},
 		IPs:        []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
 	if services, err := netip.ParsePrefix(c.spec.ServiceCIDR); err == nil {

@@ -29,6 +29,8 @@ type ClusterSpec struct {
 	Region string
 	// ServiceCIDR is the block of the cluster's services, such as 172.20.0.0/16.
 	ServiceCIDR string
+	// Private says that its API has no public endpoint.
+	Private bool
 	// Issuer of the cluster's service account tokens, an https URL.
 	Issuer string
 }

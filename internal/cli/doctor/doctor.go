@@ -48,7 +48,8 @@ func NewCmdDoctor(f *factory.Factory, runF func(context.Context, *Options) error
 Check everything that an up needs: tools and plugins, the state backend,
 credentials that need no prompt, the right account, the region, quotas for
 clusters that do not exist yet, the Git repository, the engine's distribution,
-and access to clusters that exist. Without a selection, check all clusters of the
+whether this machine will reach the Kubernetes API, and access to clusters that
+exist. Without a selection, check all clusters of the
 project. All findings are shown at once, each with its remedy; so are the warnings of
 the cluster files. Nothing is changed.`),
 		Example: strings.TrimSpace(`

@@ -17,6 +17,7 @@ import (
 type Lab interface {
 	ChooseProfile(p lab.Profile) error
 	ChooseEKS(build lab.EKS) error
+	ChooseNetwork(n lab.Network) error
 	Up(ctx context.Context, progress func(lab.Step)) error
 	Down(ctx context.Context) error
 	Status(ctx context.Context) (lab.Status, error)
@@ -62,6 +63,8 @@ type UpOptions struct {
 	Profile lab.Profile
 	// EKS is the build of the EKS plugin, likewise.
 	EKS lab.EKS
+	// Network that this machine is outside of or not, likewise.
+	Network lab.Network
 }
 
 // NewCmdUp returns the command lab up; runF, if not nil, runs in place of it.
@@ -77,7 +80,10 @@ controllers. light-engine: an API server, on one etcd for all clusters, and the
 engine's controllers. light: only the API server, so verify would wait forever.
 The EKS plugin is built with the SDKs that the program pins; released: with those
 that its release has in it, which is what users get (make tools-released builds
-it). A lab keeps both until lab down.`),
+it). The network is open: this machine reaches every cluster; or closed: it is outside,
+and a cluster without a public endpoint is reached only through the proxy that
+TOMBOLO_LAB_RUNNER of lab env names, from an address that the cluster lets in. A lab
+keeps all three until lab down.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
@@ -87,6 +93,9 @@ it). A lab keeps both until lab down.`),
 	eks := flags.NewEnum(&opts.EKS, lab.EKSBuilds()...)
 	cmd.Flags().Var(eks, "eks", "which EKS plugin runs (default pinned, or $"+lab.EKSVariable+")")
 	factory.CompleteFlag(cmd, "eks", eks.Values())
+	network := flags.NewEnum(&opts.Network, lab.Networks()...)
+	cmd.Flags().Var(network, "network", "whether this machine is outside of the clusters' networks (default open, or $"+lab.NetworkVariable+")")
+	factory.CompleteFlag(cmd, "network", network.Values())
 	return cmd
 }
 
@@ -102,6 +111,11 @@ func upRun(ctx context.Context, o *UpOptions) error {
 	}
 	if o.EKS != "" {
 		if err := l.ChooseEKS(o.EKS); err != nil {
+			return factory.LabFailed(err)
+		}
+	}
+	if o.Network != "" {
+		if err := l.ChooseNetwork(o.Network); err != nil {
 			return factory.LabFailed(err)
 		}
 	}

@@ -33,6 +33,11 @@ func (f *fake) ChooseEKS(build lab.EKS) error {
 	return nil
 }
 
+func (f *fake) ChooseNetwork(n lab.Network) error {
+	f.calls = append(f.calls, "network "+string(n))
+	return nil
+}
+
 func (f *fake) ChooseProfile(p lab.Profile) error {
 	f.calls = append(f.calls, "profile "+string(p))
 	return nil

@@ -64,7 +64,9 @@ Before core exists, bootstrap is previewed with typed unknowns in place of core'
 outputs. They are shown as such, and up never applies them. If core would change,
 bootstrap is previewed with the outputs that core's preview predicts.
 
-The warnings of the cluster files are shown too, as validate shows them.
+The warnings of the cluster files are shown too, as validate shows them. Of a cluster
+that does not exist yet, the command says from where its Kubernetes API will be
+reachable, and whether this machine is there.
 
 With --output markdown, the result is one comment for a pull request, for all
 clusters together; tombolo comment posts it. With --output markdown or --exit-code,

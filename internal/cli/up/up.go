@@ -47,17 +47,25 @@ type Options struct {
 	Push    bool
 	Verify  bool
 	Timeout time.Duration
+	// AssumeReachable goes on where a cluster's API seems to be out of reach.
+	AssumeReachable bool
 	Approved
 }
 
 // NewCmdUp returns the command; runF, if not nil, runs in place of it.
 func NewCmdUp(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{
-		Fleet:  fleet.New(f, fleet.Operation{Name: "up", Order: rollout.Forward, Changes: true, Undoing: "destroy"}),
-		Style:  f.Style,
-		Lab:    func() bool { return f.Globals.Lab },
-		Tools:  f.LabTools,
-		Driver: func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
+		Fleet: fleet.New(f, fleet.Operation{Name: "up", Order: rollout.Forward, Changes: true, Undoing: "destroy"}),
+		Style: f.Style,
+		Lab:   func() bool { return f.Globals.Lab },
+		Tools: f.LabTools,
+	}
+	opts.Driver = func(ctx context.Context, o automation.Observer) (Driver, error) {
+		driver, err := f.Driver(ctx, o)
+		if err == nil && opts.AssumeReachable {
+			driver.AssumeReachable()
+		}
+		return driver, err
 	}
 	opts.Lookup = f.Lookup
 	cmd := &cobra.Command{
@@ -72,6 +80,12 @@ spokes, some of them in parallel. No cluster starts if a check fails for one of
 them; doctor runs these checks, and more. A cluster that fails stops the next
 wave, but not the other clusters of its wave. A wave that does not become ready
 in time also stops the next wave. --resume continues.
+
+Nothing is made of a cluster whose Kubernetes API this machine will not reach, by what
+kubernetes.endpoint of its file and the addresses of this machine say. An API that exists
+is connected to. If there is a way that cannot be seen from here, such as address
+translation between a VPN and the network, add --assume-reachable, or set
+TOMBOLO_ADDRESSES to the addresses that the network sees.
 
 On a terminal, the command shows the plan and asks; --yes skips the question.
 Without a terminal, --yes is required.
@@ -102,6 +116,8 @@ another one, it shows what differs and changes nothing. The policy is checked to
 	cmd.Flags().BoolVar(&opts.Refresh, "refresh", false, "compare with the cloud first, not only with the state")
 	cmd.Flags().BoolVar(&opts.Push, "push", false, "afterwards hand the engine itself over to Git, as push does")
 	cmd.Flags().BoolVar(&opts.Verify, "verify", false, "afterwards wait until everything that Git declares is ready")
+	cmd.Flags().BoolVar(&opts.AssumeReachable, "assume-reachable", false,
+		"go on where this machine seems not to reach a cluster's Kubernetes API, as through a network that it cannot see")
 	opts.addFlags(cmd)
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", verify.DefaultTimeout, "longest wait of --verify")
 	return cmd

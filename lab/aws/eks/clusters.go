@@ -286,6 +286,7 @@ func startCluster(ctx context.Context, c *standin.Cloud, r *standin.Record) erro
 	info, err := c.Clusters.Start(ctx, standin.ClusterSpec{
 		Name: r.Outputs.Str("name"), ID: r.Outputs.Str("arn"), Version: r.Outputs.Str("version"), Region: r.Region,
 		ServiceCIDR: r.Outputs.Sub("kubernetesNetworkConfig").Str("serviceIpv4Cidr"),
+		Private:     !r.Outputs.Sub("vpcConfig").Boolean("endpointPublicAccess"),
 		Issuer:      Issuer(r),
 	})
 	if err != nil {
