@@ -20,6 +20,7 @@ import (
 	"tombolo/automation/fault"
 	"tombolo/automation/kube"
 	"tombolo/automation/kube/kubetest"
+	"tombolo/automation/reach"
 	"tombolo/automation/recovery"
 	"tombolo/config"
 	"tombolo/stacks"
@@ -59,7 +60,7 @@ func realBenchIn(t *testing.T, backend string, program pulumi.RunFunc) (*Driver,
 		PulumiHome: filepath.Join(dir, "home"), Observer: seen, SecretsProvider: "passphrase",
 		Env: map[string]string{
 			"PATH": tools + string(os.PathListSeparator) + os.Getenv("PATH"), "PULUMI_CONFIG_PASSPHRASE": "lab",
-			"AWS_ACCESS_KEY_ID": "lab", "AWS_SECRET_ACCESS_KEY": "lab", "AWS_SESSION_TOKEN": "", "AWS_EC2_METADATA_DISABLED": "true",
+			"AWS_ACCESS_KEY_ID": "lab", "AWS_SECRET_ACCESS_KEY": "lab", "AWS_SESSION_TOKEN": "", "AWS_EC2_METADATA_DISABLED": "true", reach.AddressesVariable: "any",
 		},
 	})
 	assert.NilError(t, err)
