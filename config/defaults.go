@@ -12,6 +12,7 @@ const (
 	defaultLogRetentionDays = 90
 	defaultDiskGiB          = 50
 	defaultMinSize          = 1
+	defaultUnavailable      = 33
 	defaultBranch           = "main"
 	defaultInterval         = "1m"
 	defaultUsername         = "git"
@@ -86,7 +87,12 @@ func (k *Kubernetes) setDefaults() {
 
 func (g *NodeGroup) setDefaults() {
 	g.Capacity = cmp.Or(g.Capacity, OnDemand)
+	g.AMI = cmp.Or(g.AMI, AL2023)
 	g.DiskGiB = cmp.Or(g.DiskGiB, defaultDiskGiB)
+	g.Volume.Type = cmp.Or(g.Volume.Type, GP3)
+	if g.Update.MaxUnavailable == 0 {
+		g.Update.MaxUnavailablePercent = cmp.Or(g.Update.MaxUnavailablePercent, defaultUnavailable)
+	}
 	g.Size.Min = cmp.Or(g.Size.Min, new(defaultMinSize))
 	g.Size.Desired = cmp.Or(g.Size.Desired, new(*g.Size.Min))
 	g.Size.Max = cmp.Or(g.Size.Max, new(max(*g.Size.Min, *g.Size.Desired, 1)))

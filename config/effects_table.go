@@ -44,6 +44,7 @@ func rebuild(words string) []Case {
 const (
 	rebuildRemedy = "take the change back, or make the cluster anew: `tombolo destroy`, then `tombolo up`"
 	rollsWords    = "the launch template gets a new version, and EKS rolls the nodes of every group"
+	templateWords = "the launch template gets a new version, and EKS rolls the nodes of the group"
 	outsideWords  = "it is read by tombolo; nothing in the cluster changes"
 	assumedWords  = "the role is assumed so from now on; nothing in the cluster changes, and the creator's access entry stays"
 	gitWords      = "the engine's source in the cluster changes"
@@ -237,15 +238,33 @@ var effects = map[string][]Case{
 	"NodeGroup.Name":          all(ReplacesNodeGroup, "the group of the new name is made, and the one of the old name drained and deleted"),
 	"NodeGroup.InstanceTypes": all(ReplacesNodeGroup, "EKS changes the instance types of no group"),
 	"NodeGroup.Capacity":      all(ReplacesNodeGroup, "EKS changes the capacity type of no group"),
-	"NodeGroup.DiskGiB":       all(RollsNodes, "the launch template gets a new version, and EKS rolls the nodes of the group"),
-	"NodeGroup.Labels":        inPlace("EKS changes the labels of the nodes that run, too"),
-	"NodeGroup.Taints":        inPlace("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
-	"Size.Min":                inPlace("EKS starts nodes when there are too few"),
-	"Size.Max":                inPlace("EKS drains and stops nodes when there are too many"),
-	"Size.Desired":            inPlace("it is the size at the start; an autoscaler owns it afterwards"),
-	"Taint.Key":               inPlace("EKS changes the taints of the nodes that run, too"),
-	"Taint.Value":             inPlace("EKS changes the taints of the nodes that run, too"),
-	"Taint.Effect":            inPlace("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
+	"NodeGroup.DiskGiB":       all(RollsNodes, templateWords),
+	"NodeGroup.AMI":           all(ReplacesNodeGroup, "EKS changes the kind of image of no group"),
+	"NodeGroup.Release":       all(RollsNodes, "EKS rolls the nodes of the group to that release; without one, to the newest when it next rolls them"),
+	"NodeGroup.ImageID": {
+		{When: "given or removed", Effect: ReplacesNodeGroup, Words: "EKS changes no group from an image of its own to another", applies: change.givesOrTakes},
+		{When: "to another", Effect: RollsNodes, Words: templateWords},
+	},
+	"NodeGroup.MaxPods":                all(RollsNodes, templateWords),
+	"NodeGroup.SecurityGroups":         all(RollsNodes, templateWords),
+	"NodeGroup.UserData":               all(RollsNodes, templateWords),
+	"NodeGroup.Zones":                  all(ReplacesNodeGroup, "EKS changes the subnets of no group"),
+	"NodeGroup.Subnets":                all(ReplacesNodeGroup, "EKS changes the subnets of no group"),
+	"NodeVolume.Type":                  all(RollsNodes, templateWords),
+	"NodeVolume.IOPS":                  all(RollsNodes, templateWords),
+	"NodeVolume.Throughput":            all(RollsNodes, templateWords),
+	"NodeVolume.KMSKeyARN":             all(RollsNodes, templateWords),
+	"NodeUpdate.MaxUnavailable":        inPlace("it counts when EKS next rolls the nodes"),
+	"NodeUpdate.MaxUnavailablePercent": inPlace("it counts when EKS next rolls the nodes"),
+	"NodeUpdate.Force":                 inPlace("it counts when EKS next rolls the nodes"),
+	"NodeGroup.Labels":                 inPlace("EKS changes the labels of the nodes that run, too"),
+	"NodeGroup.Taints":                 inPlace("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
+	"Size.Min":                         inPlace("EKS starts nodes when there are too few"),
+	"Size.Max":                         inPlace("EKS drains and stops nodes when there are too many"),
+	"Size.Desired":                     inPlace("it is the size at the start; an autoscaler owns it afterwards"),
+	"Taint.Key":                        inPlace("EKS changes the taints of the nodes that run, too"),
+	"Taint.Value":                      inPlace("EKS changes the taints of the nodes that run, too"),
+	"Taint.Effect":                     inPlace("EKS changes the taints of the nodes that run, too; NoExecute evicts pods"),
 
 	"ManagedAddon.Name":          inPlace("EKS installs the addon of the new name, and deletes that of the old one"),
 	"ManagedAddon.Version":       inPlace("EKS updates the addon in the cluster; one without a version follows AWS's default for the Kubernetes version"),
@@ -319,6 +338,9 @@ type change struct {
 
 // takesAway says that what was there is gone.
 func (c change) takesAway() bool { return c.after == nil }
+
+// givesOrTakes says that a text is there on one side only.
+func (c change) givesOrTakes() bool { return (c.before == "") != (c.after == "") }
 
 // leavesZones says that a zone of the control plane is gone.
 func (c change) leavesZones() bool {

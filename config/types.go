@@ -272,8 +272,38 @@ type NodeGroup struct {
 	Size Size `yaml:"size"`
 	// Capacity is on-demand or spot. Default on-demand.
 	Capacity Capacity `yaml:"capacity,omitempty"`
-	// DiskGiB is the size of each node's root volume, in GiB. Default 50.
+	// AMI is the kind of the nodes' image: al2023 (Amazon Linux 2023), bottlerocket, or
+	// al2023-nvidia or bottlerocket-nvidia with the driver for GPUs. With ImageID it is
+	// the family of that image, without nvidia. Default al2023.
+	AMI AMI `yaml:"ami,omitempty"`
+	// Release of that image, such as 1.35.3-20260715 of al2023 or 1.50.0-1a2b3c4d of
+	// bottlerocket. Default: the newest whenever EKS makes or rolls the group.
+	Release string `yaml:"release,omitempty"`
+	// ImageID of an image of one's own, ami-…. Its nodes get what they need to join the
+	// cluster. Default: EKS's image.
+	ImageID string `yaml:"imageId,omitempty"`
+	// MaxPods is the largest number of pods on a node, at most 250. Default: what EKS
+	// calculates for the instance type.
+	MaxPods int `yaml:"maxPods,omitempty"`
+	// DiskGiB is the size of each node's volume, in GiB: of the root volume, and with
+	// bottlerocket of the data volume. Default 50.
 	DiskGiB int `yaml:"diskGiB,omitempty"`
+	// Volume is what that volume is like. It is always encrypted.
+	Volume NodeVolume `yaml:"volume,omitempty"`
+	// SecurityGroups that nodes have beside the cluster's own, at most 15. Default: none.
+	SecurityGroups []string `yaml:"securityGroups,omitempty"`
+	// Zones of the group's nodes, of network.zones. Default: all of them.
+	Zones []string `yaml:"zones,omitempty"`
+	// Subnets of the group's nodes, of network.existing.privateSubnets. Default: all of
+	// them.
+	Subnets []string `yaml:"subnets,omitempty"`
+	// Update says how EKS rolls the nodes.
+	Update NodeUpdate `yaml:"update,omitempty"`
+	// UserData that nodes start with. For al2023 a NodeConfig of nodeadm, a script that
+	// begins with #!, or a MIME archive of several; for bottlerocket settings in TOML. It
+	// has at most 16 KiB with what Tombolo adds. No secrets: whoever reads launch templates
+	// reads it. Default: none.
+	UserData string `yaml:"userData,omitempty"`
 	// Labels of the nodes. EKS allows 63 characters for a key with its prefix, and
 	// needs a value.
 	Labels map[string]string `yaml:"labels,omitempty"`

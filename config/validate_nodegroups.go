@@ -31,6 +31,11 @@ func (v *validator) nodeGroups(groups []NodeGroup) {
 		v.fits(at.Field("name"), growth{"the node group", g.Name + nodeGroupEnd, maxNodeGroupName})
 		v.instanceTypes(at.Field("instanceTypes"), g.InstanceTypes)
 		v.size(at.Field("size"), g.Size)
+		v.image(at, g)
+		v.volume(at.Field("volume"), g.Volume)
+		v.placement(at, g)
+		v.update(at.Field("update"), g.Update)
+		v.userData(at, g)
 		v.nodeLabels(at.Field("labels"), g.Labels)
 		v.taints(at.Field("taints"), g.Taints)
 	}

@@ -126,12 +126,58 @@ type NodeGroup struct {
 	// ARM64 says that the instance types are of that architecture, and not
 	// x86-64: EKS does not find out by itself which image they need.
 	ARM64 bool
-	// DiskGiB of the encrypted root volume, in GiB.
+	// Image is what nodes run.
+	Image Image
+	// MaxPods is the largest number of pods on a node; 0 leaves it to EKS.
+	MaxPods int
+	// DiskGiB of the encrypted volume, in GiB: the root volume, and that of the data with
+	// Bottlerocket.
 	DiskGiB int
+	Volume  Volume
 	Labels  map[string]string
 	Taints  []Taint
+	// SecurityGroupIDs beside the group that EKS makes.
+	SecurityGroupIDs []string
+	// SubnetIDs (private) of the nodes; nil for those of the cluster.
+	SubnetIDs pulumi.StringArrayInput
+	Update    Update
+	// UserData that nodes start with, beside what the component and EKS say.
+	UserData string
 	// Made is the group as earlier runs made it; nil for a new one.
 	Made *MadeGroup
+}
+
+// Image is what nodes run. The zero Image is the newest of Amazon Linux 2023.
+type Image struct {
+	// Bottlerocket, or else Amazon Linux 2023.
+	Bottlerocket bool
+	// NVIDIA says that the image has the driver for NVIDIA's GPUs.
+	NVIDIA bool
+	// Release of EKS's image; "" for the newest.
+	Release string
+	// ID of an image that is not EKS's, of the family that Bottlerocket says; "" for EKS's.
+	ID string
+}
+
+// Volume of nodes. The zero Volume is a gp3 with what that has by itself, encrypted by the
+// account's key.
+type Volume struct {
+	// Type is gp3, io1 or io2; "" is gp3.
+	Type string
+	// IOPS, and Throughput in MiB/s; 0 for what a volume has by itself.
+	IOPS, Throughput int
+	// KeyARN of the encryption; "" for the account's key.
+	KeyARN string
+}
+
+// Update says how EKS rolls nodes.
+type Update struct {
+	// MaxUnavailable is how many nodes go at the same time; 0 for MaxUnavailablePercent.
+	MaxUnavailable int
+	// MaxUnavailablePercent of the nodes; 0 is 33, when MaxUnavailable is 0.
+	MaxUnavailablePercent int
+	// Force replaces nodes whose pods a disruption budget keeps.
+	Force bool
 }
 
 // MadeGroup is a node group that exists.

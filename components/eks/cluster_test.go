@@ -64,9 +64,9 @@ func run(t *testing.T, args *ClusterArgs) (*recorder.Recorder, error) {
 		controlPlane: awsCluster(),
 		"aws:eks/cluster:Cluster": resource.NewPropertyMapFromMap(map[string]any{
 			"name": "demo", "arn": "arn:aws:eks:eu-central-1:111122223333:cluster/demo", "endpoint": "https://k8s.example", "version": "1.35",
-			"certificateAuthority": map[string]any{"data": "Q0E="},
-			"identities":           []any{map[string]any{"oidcs": []any{map[string]any{"issuer": "https://oidc.example/id/ABC"}}}},
-			"vpcConfig":            map[string]any{"clusterSecurityGroupId": "sg-1", "subnetIds": []any{"subnet-1"}},
+			"certificateAuthority": map[string]any{"data": "Q0E="}, "kubernetesNetworkConfig": map[string]any{"serviceIpv4Cidr": "172.20.0.0/16"},
+			"identities": []any{map[string]any{"oidcs": []any{map[string]any{"issuer": "https://oidc.example/id/ABC"}}}},
+			"vpcConfig":  map[string]any{"clusterSecurityGroupId": "sg-1", "subnetIds": []any{"subnet-1"}},
 		}),
 	}}
 	checked := make(chan struct{}, 1)
@@ -209,6 +209,9 @@ func TestNodeGroupName(t *testing.T) {
 		"sizes and labels": func(_ *ClusterArgs, g *NodeGroup) {
 			g.Max, g.Labels, g.Taints, g.DiskGiB = 9, nil, nil, 80
 		},
+		"what is in the launch template": func(_ *ClusterArgs, g *NodeGroup) {
+			g.MaxPods, g.Volume, g.SecurityGroupIDs, g.UserData, g.Image.Release = 60, Volume{Type: "io2", IOPS: 500}, []string{"sg-2"}, "#!/bin/sh", "1.35.3-20260715"
+		},
 	} {
 		assert.Check(t, is.Equal(name(change), "default-of-before"), "the name with %s changed", what)
 	}
@@ -217,6 +220,10 @@ func TestNodeGroupName(t *testing.T) {
 		"spot":           func(_ *ClusterArgs, g *NodeGroup) { g.Spot = true },
 		"instance types": func(_ *ClusterArgs, g *NodeGroup) { g.InstanceTypes = []string{"m7i.xlarge"} },
 		"architecture":   func(_ *ClusterArgs, g *NodeGroup) { g.ARM64 = true },
+		"another image":  func(_ *ClusterArgs, g *NodeGroup) { g.Image.Bottlerocket = true },
+		"a driver":       func(_ *ClusterArgs, g *NodeGroup) { g.Image.NVIDIA = true },
+		"its own image":  func(_ *ClusterArgs, g *NodeGroup) { g.Image.ID = "ami-1" },
+		"its own subnet": func(_ *ClusterArgs, g *NodeGroup) { g.SubnetIDs = pulumi.ToStringArray([]string{"subnet-2"}) },
 		"a subnet more": func(a *ClusterArgs, _ *NodeGroup) {
 			a.SubnetIDs = pulumi.ToStringArray([]string{"subnet-1", "subnet-2", "subnet-3", "subnet-4"})
 		},

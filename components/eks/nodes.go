@@ -27,43 +27,6 @@ func (b *builder) makeNodeGroups() error {
 	return nil
 }
 
-// launchTemplate asks for what a node group cannot: session tokens for the
-// instance metadata, out of reach of pods (one hop), and an encrypted disk.
-func (b *builder) launchTemplate(g NodeGroup) (*ec2.LaunchTemplate, error) {
-	tags := pulumi.StringMap{"Name": pulumi.String(b.args.Name + "-" + g.Name)}
-	for k, v := range b.args.Tags {
-		tags[k] = pulumi.String(v)
-	}
-	var specifications ec2.LaunchTemplateTagSpecificationArray
-	for _, kind := range []string{"instance", "volume"} {
-		specifications = append(specifications, ec2.LaunchTemplateTagSpecificationArgs{
-			ResourceType: pulumi.String(kind),
-			Tags:         tags,
-		})
-	}
-	return ec2.NewLaunchTemplate(b.ctx, b.name+"-nodes-"+g.Name, &ec2.LaunchTemplateArgs{
-		Name:                 pulumi.String(b.args.Name + "-" + g.Name),
-		UpdateDefaultVersion: pulumi.Bool(true),
-		MetadataOptions: ec2.LaunchTemplateMetadataOptionsArgs{
-			HttpEndpoint:            pulumi.String("enabled"),
-			HttpTokens:              pulumi.String("required"),
-			HttpPutResponseHopLimit: pulumi.Int(1),
-		},
-		BlockDeviceMappings: ec2.LaunchTemplateBlockDeviceMappingArray{
-			ec2.LaunchTemplateBlockDeviceMappingArgs{
-				DeviceName: pulumi.String("/dev/xvda"),
-				Ebs: ec2.LaunchTemplateBlockDeviceMappingEbsArgs{
-					VolumeSize:          pulumi.Int(g.DiskGiB),
-					VolumeType:          pulumi.String("gp3"),
-					Encrypted:           pulumi.String("true"),
-					DeleteOnTermination: pulumi.String("true"),
-				},
-			},
-		},
-		TagSpecifications: specifications,
-	}, b.parent)
-}
-
 // nodeGroup leaves the desired size of a group that exists alone, as an autoscaler owns
 // it, unless something of the size changes: the provider sends all three numbers then.
 func (b *builder) nodeGroup(g NodeGroup, template *ec2.LaunchTemplate) (*awseks.NodeGroup, error) {
@@ -80,35 +43,84 @@ func (b *builder) nodeGroup(g NodeGroup, template *ec2.LaunchTemplate) (*awseks.
 		}
 		taints = append(taints, taint)
 	}
-	return awseks.NewNodeGroup(b.ctx, b.name+"-nodes-"+g.Name, &awseks.NodeGroupArgs{
+	subnets := g.subnets(b.args.SubnetIDs)
+	args := &awseks.NodeGroupArgs{
 		ClusterName:   b.cluster.Name(),
-		NodeGroupName: g.nameInEKS(b.args.SubnetIDs, b.nodeRole.Arn),
+		NodeGroupName: g.nameInEKS(subnets, b.nodeRole.Arn),
 		NodeRoleArn:   b.nodeRole.Arn,
-		SubnetIds:     b.args.SubnetIDs,
-		Version:       pulumi.String(cmp.Or(b.args.NodeVersion, b.args.Version)),
+		SubnetIds:     subnets,
 		InstanceTypes: pulumi.ToStringArray(g.InstanceTypes),
-		AmiType:       pulumi.String(g.amiType()),
 		CapacityType:  pulumi.String(g.capacityType()),
 		ScalingConfig: awseks.NodeGroupScalingConfigArgs{
 			MinSize: pulumi.Int(g.Min), MaxSize: pulumi.Int(g.Max), DesiredSize: pulumi.Int(desired),
 		},
-		UpdateConfig: awseks.NodeGroupUpdateConfigArgs{MaxUnavailablePercentage: pulumi.Int(33)},
+		UpdateConfig: g.Update.config(),
 		Labels:       pulumi.ToStringMap(g.Labels),
 		Taints:       taints,
 		LaunchTemplate: awseks.NodeGroupLaunchTemplateArgs{
 			Id:      template.ID().ToStringOutput(),
 			Version: pulumi.Sprintf("%d", template.LatestVersion),
 		},
-	}, options...)
+	}
+	if g.Update.Force {
+		args.ForceUpdateVersion = pulumi.Bool(true)
+	}
+	b.setImage(g, args)
+	return awseks.NewNodeGroup(b.ctx, b.name+"-nodes-"+g.Name, args, options...)
 }
 
-// amiType is the group's image: Amazon Linux 2023, as Amazon Linux 2 has none
-// for Kubernetes 1.33 and later.
-func (g NodeGroup) amiType() string {
-	if g.ARM64 {
-		return "AL2023_ARM_64_STANDARD"
+// setImage says which of EKS's images a group has. With one that is not EKS's, EKS takes
+// neither its type nor a version or release: "Limits and conditions when specifying an AMI
+// ID" in https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html.
+func (b *builder) setImage(g NodeGroup, args *awseks.NodeGroupArgs) {
+	if g.Image.ID != "" {
+		return
 	}
-	return "AL2023_x86_64_STANDARD"
+	args.AmiType = pulumi.String(g.amiType())
+	args.Version = pulumi.String(cmp.Or(b.args.NodeVersion, b.args.Version))
+	if g.Image.Release != "" {
+		args.ReleaseVersion = pulumi.String(g.Image.Release)
+	}
+}
+
+// subnets of the group, which are the cluster's unless it has its own.
+func (g NodeGroup) subnets(cluster pulumi.StringArrayInput) pulumi.StringArrayInput {
+	if g.SubnetIDs != nil {
+		return g.SubnetIDs
+	}
+	return cluster
+}
+
+// thirdOfNodes is how many percent of the nodes go at the same time unless the group says it.
+const thirdOfNodes = 33
+
+func (u Update) config() awseks.NodeGroupUpdateConfigArgs {
+	if u.MaxUnavailable > 0 {
+		return awseks.NodeGroupUpdateConfigArgs{MaxUnavailable: pulumi.Int(u.MaxUnavailable)}
+	}
+	return awseks.NodeGroupUpdateConfigArgs{MaxUnavailablePercentage: pulumi.Int(cmp.Or(u.MaxUnavailablePercent, thirdOfNodes))}
+}
+
+// CustomAMI is EKS's name for the type of an image that is not its own.
+const CustomAMI = "CUSTOM"
+
+// amiType is EKS's name for the group's image. Amazon Linux 2 has none for Kubernetes 1.33
+// and later. Source of the names:
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_Nodegroup.html
+func (g NodeGroup) amiType() string {
+	if g.Image.ID != "" {
+		return CustomAMI
+	}
+	architecture := map[bool]string{true: "ARM_64", false: "x86_64"}[g.ARM64]
+	switch {
+	case g.Image.Bottlerocket && g.Image.NVIDIA:
+		return "BOTTLEROCKET_" + architecture + "_NVIDIA"
+	case g.Image.Bottlerocket:
+		return "BOTTLEROCKET_" + architecture
+	case g.Image.NVIDIA:
+		return "AL2023_" + architecture + "_NVIDIA"
+	}
+	return "AL2023_" + architecture + "_STANDARD"
 }
 
 func (g NodeGroup) capacityType() string {

@@ -127,3 +127,11 @@ func ArchitectureOf(instanceType string) Architecture {
 	}
 	return AMD64
 }
+
+// nvidiaFamilies are the families of instance types with GPUs of NVIDIA. AWS's names have a
+// g or p for them; g4ad has GPUs of AMD. Source: "Accelerated computing" in
+// https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html
+var nvidiaFamilies = regexp.MustCompile(`^(g4dn|g5|g5g|g6|g6e|g6f|gr6|gr6f|g7|g7e|p[2-6][a-z]*(-[a-z0-9]+)?)\.`)
+
+// HasNVIDIA says that an EC2 instance type has GPUs of NVIDIA.
+func HasNVIDIA(instanceType string) bool { return nvidiaFamilies.MatchString(instanceType) }

@@ -42,6 +42,7 @@ var noCloud = map[string]string{
 	"AssumeRole.RoleARN": "the same", "AssumeRole.ExternalID": "the same", "AssumeRole.SessionName": "the same", "Endpoint.OpenToTheWorld": "confirms another key",
 	"Endpoint.PublicAddressesInside": "confirms another key", "ExistingNetwork.ControlPlaneSubnets": "unit test of stacks/core/aws",
 	"Size.Desired":        "counts at creation",
+	"NodeGroup.Subnets":   "unit test of the core stack: of a network that exists",
 	"ExistingNetwork.VPC": "unit test of config", "ExistingNetwork.PrivateSubnets": "unit test of config", "ExistingNetwork.PublicSubnets": "unit test of config",
 	"Kubernetes.Existing": "unit test of config", "ExistingCluster.Name": "unit test of config", "ExistingCluster.CreateOIDCProvider": "unit test of components/eks",
 	"Principal.Name": "another name is another entry: see Kubernetes.Admins", "Access.Name": "another name is another entry: see Kubernetes.Access", "ManagedAddon.Name": "see Kubernetes.Addons",
@@ -133,6 +134,25 @@ func effectCases() []effectCase {
 			steps:   []string{nodeGroups + "delete", "aws:eks:AccessEntry delete", "aws:eks:Addon delete"},
 		},
 		{name: "disk", effect: config.RollsNodes, fields: []string{"NodeGroup.DiskGiB"}, paths: []string{"kubernetes.nodeGroups[0].diskGiB"}, replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80"}, steps: []string{nodeGroups + "update"}},
+		{
+			name: "launch template", effect: config.RollsNodes, steps: []string{nodeGroups + "update"},
+			replace: []string{sizeLine, sizeLine + "\n      maxPods: 60\n      volume: {iops: 4000, throughput: 500, kmsKeyArn: \"arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab\"}" +
+				"\n      securityGroups: [sg-0123456789abcdef0]\n      userData: \"#!/bin/sh\"\n      release: 1.33.2-20260715"},
+			fields: []string{"NodeGroup.MaxPods", "NodeVolume.IOPS", "NodeVolume.Throughput", "NodeVolume.KMSKeyARN", "NodeGroup.SecurityGroups", "NodeGroup.UserData", "NodeGroup.Release"},
+			paths: []string{
+				"kubernetes.nodeGroups[0].maxPods", "kubernetes.nodeGroups[0].volume.iops", "kubernetes.nodeGroups[0].volume.throughput", "kubernetes.nodeGroups[0].volume.kmsKeyArn",
+				"kubernetes.nodeGroups[0].securityGroups", "kubernetes.nodeGroups[0].userData", "kubernetes.nodeGroups[0].release",
+			},
+		},
+		{name: "kind of volume", effect: config.RollsNodes, fields: []string{"NodeVolume.Type"}, paths: []string{"kubernetes.nodeGroups[0].volume.type"}, replace: []string{sizeLine, sizeLine + "\n      volume: {type: io2, iops: 1000}"}, steps: []string{nodeGroups + "update"}},
+		{
+			name: "update settings", effect: config.InPlace, fields: []string{"NodeUpdate.MaxUnavailable", "NodeUpdate.MaxUnavailablePercent", "NodeUpdate.Force"},
+			paths:   []string{"kubernetes.nodeGroups[0].update.maxUnavailable", "kubernetes.nodeGroups[0].update.maxUnavailablePercent", "kubernetes.nodeGroups[0].update.force"},
+			replace: []string{sizeLine, sizeLine + "\n      update: {maxUnavailable: 2, force: true}"}, steps: []string{nodeGroups + "update"},
+		},
+		{name: "image", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.AMI"}, paths: []string{"kubernetes.nodeGroups[0].ami"}, replace: []string{sizeLine, sizeLine + "\n      ami: bottlerocket"}, steps: []string{nodeGroups + "replace"}},
+		{name: "image of one's own", effect: config.ReplacesNodeGroup, when: "given or removed", fields: []string{"NodeGroup.ImageID"}, paths: []string{"kubernetes.nodeGroups[0].imageId"}, replace: []string{sizeLine, sizeLine + "\n      imageId: ami-0123456789abcdef0"}, steps: []string{nodeGroups + "replace"}},
+		{name: "group's zones", effect: config.ReplacesNodeGroup, fields: []string{"NodeGroup.Zones"}, paths: []string{"kubernetes.nodeGroups[0].zones"}, replace: []string{sizeLine, sizeLine + "\n      zones: [eu-central-1b]"}, steps: []string{nodeGroups + "replace"}},
 		{name: "tags", effect: config.RollsNodes, fields: []string{"Cluster.Tags", "Cluster.Environment"}, paths: []string{"tags", "environment"}, replace: []string{"team: platform", "team: other", "environment: dev", "environment: test"}, steps: []string{nodeGroups + "update"}},
 		{name: "next minor", effect: config.RollsNodes, when: "to the next minor", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.34"), steps: []string{nodeGroups + "update", "aws:eks:Cluster update"}},
 		{name: "next minor, nodes held", effect: config.InPlace, when: "to the next minor, with the nodes held back", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.34\"\n  nodeVersion: \"1.33"), steps: []string{"aws:eks:Cluster update"}, absent: []string{nodeGroups + "update", "aws:eks:Addon update"}},
@@ -208,10 +228,11 @@ func TestEffectsHaveCases(t *testing.T) {
 }
 
 // onlyUnitTested are the effects that would need clusters of their own in the lab:
-// encryption that is turned on later, a block without room, previewers that go. TestUpgrade
+// encryption that is turned on later, a block without room, previewers that go, an image of
+// one's own that becomes another. TestUpgrade
 // has nodes that follow, and a rollback.
 func onlyUnitTested(field string, declared config.Case) bool {
-	return declared.When == "one too many for the block" || declared.When == "to the one before, by a rollback" ||
+	return declared.When == "one too many for the block" || field == "NodeGroup.ImageID" && declared.When == "to another" || declared.When == "to the one before, by a rollback" ||
 		field == "Kubernetes.NodeVersion" && declared.Effect == config.RollsNodes ||
 		strings.HasPrefix(field, "SecretsEncryption.") && declared.Effect == config.InPlace ||
 		field == "Kubernetes.Previewers" && declared.When == "removed"

@@ -96,6 +96,9 @@ func createNodeGroup(c *standin.Call) (string, error) {
 	out["status"] = standin.StatusCreating
 	out.SetDefault("instanceTypes", standin.Values(nodeInstanceTypes(c)...))
 	out.SetDefault("amiType", map[string]string{"amd64": "AL2023_x86_64_STANDARD", "arm64": "AL2023_ARM_64_STANDARD"}[arch])
+	if ownImage(c) != "" {
+		out["amiType"] = customAMI
+	}
 	if len(template) == 0 {
 		out.SetDefault("diskSize", 20)
 	} else {
@@ -146,6 +149,9 @@ func checkNodes(c *standin.Call, cluster *standin.Record) error {
 		return c.Refusef("InvalidParameterException", "Subnet %s is not in the VPC of the cluster, %s", id, vpc)
 	}
 	if err := checkInstances(c); err != nil {
+		return err
+	}
+	if err := checkImage(c, cluster); err != nil {
 		return err
 	}
 	version := in.Str("version")
@@ -257,9 +263,12 @@ func keepSize(c *standin.Call) {
 func describeNodes(c *standin.Call, cluster *standin.Record) {
 	out := c.Out()
 	out.SetDefault("version", cluster.Outputs["version"])
-	out["releaseVersion"] = out.Str("version") + ".0-20260101"
+	out["releaseVersion"] = releaseOf(c)
 	if rolls(c) {
 		c.Record.Nodes = nil
+		if ownImage(c) != "" { // is taken to be made for the control plane's version
+			out["version"] = cluster.Outputs["version"]
+		}
 	}
 	want := c.In().Sub("scalingConfig").Integer("desiredSize")
 	for len(c.Record.Nodes) < want {
@@ -277,14 +286,15 @@ func describeNodes(c *standin.Call, cluster *standin.Record) {
 }
 
 // rolls says that an update replaces the nodes of its group: EKS does so for another
-// version of Kubernetes or of the launch template. Source:
+// version of Kubernetes, of the image or of the launch template. Source:
 // https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
 func rolls(c *standin.Call) bool {
 	if c.Old == nil {
 		return false
 	}
 	template := func(r *standin.Record) string { return r.Inputs.Sub("launchTemplate").Str("version") }
-	return c.Old.Outputs.Str("version") != c.Out().Str("version") || template(c.Old) != template(c.Record)
+	return c.Old.Outputs.Str("version") != c.Out().Str("version") || template(c.Old) != template(c.Record) ||
+		c.Old.Outputs.Str("releaseVersion") != c.Out().Str("releaseVersion")
 }
 
 func newNode(c *standin.Call, i int) standin.Node {

@@ -120,7 +120,7 @@ func findGroups(ctx *pulumi.Context, c *config.Cluster, net *network.Network, ha
 		g.Made = &eks.MadeGroup{
 			Name: r.Text("nodeGroupName"), InstanceTypes: r.Texts("instanceTypes"), AMIType: r.Text("amiType"),
 			CapacityType: r.Text("capacityType"), NodeRoleARN: r.Text("nodeRoleArn"), SubnetIDs: r.Texts("subnetIds"),
-			MovesSubnets: movesSubnets(c, net, have, r.Texts("subnetIds")),
+			MovesSubnets: movesSubnets(groupOf(c, g.Name), c, net, have, r.Texts("subnetIds")),
 			Min:          size.Number("minSize"), Max: size.Number("maxSize"),
 		}
 		if !slices.Contains(live, g.Made.Name) {
@@ -157,17 +157,20 @@ func scaling(ctx *pulumi.Context, cluster, group string, provider pulumi.InvokeO
 	return &eks.Scaling{Min: size.MinSize, Max: size.MaxSize, Desired: size.DesiredSize}, nil
 }
 
-// movesSubnets says whether the network has other private subnets than a node group.
-func movesSubnets(c *config.Cluster, net *network.Network, have made, group []string) bool {
-	var wanted, has []string
-	for _, id := range group {
-		if c.Network.Existing == nil {
-			id = have.subnetZone(id)
+// movesSubnets says whether a node group gets other subnets than it has.
+func movesSubnets(g config.NodeGroup, c *config.Cluster, net *network.Network, have made, has []string) bool {
+	if existing := c.Network.Existing; existing != nil {
+		if len(g.Subnets) > 0 {
+			return !sameSet(g.Subnets, has)
 		}
-		has = append(has, id)
+		return !sameSet(existing.PrivateSubnets, has)
 	}
-	if wanted = net.PrivateSubnetZones; c.Network.Existing != nil {
-		wanted = c.Network.Existing.PrivateSubnets
+	var zones []string
+	for _, id := range has {
+		zones = append(zones, have.subnetZone(id))
 	}
-	return !slices.Equal(slices.Sorted(slices.Values(wanted)), slices.Sorted(slices.Values(has)))
+	if len(g.Zones) > 0 {
+		return !sameSet(g.Zones, zones)
+	}
+	return !sameSet(net.PrivateSubnetZones, zones)
 }

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -36,10 +35,13 @@ const (
 // LiveKeys are the outputs of resources that Live and Build look at.
 func LiveKeys() []string {
 	return []string{
-		"accessConfig", "accessScope", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType", "cidrBlock", "cidrIpv4",
-		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "instanceTypes", "kubernetesGroups", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
-		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "retentionInDays", "scalingConfig", "serviceName", "subnetIds",
-		"tagSpecifications", "taints", "upgradePolicy", "version", "vpcConfig", "vpcId", "zonalShiftConfig",
+		"accessConfig", "accessScope", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType",
+		"certificateAuthority", "cidrBlock", "cidrIpv4",
+		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "endpoint",
+		"forceUpdateVersion", "imageId", "instanceTypes", "kubernetesGroupskubernetesNetworkConfig", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
+		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupIdreleaseVersion", "retentionInDays", "scalingConfig", "serviceName",
+		"subnetIds", "tagSpecifications", "taints", "updateConfig", "upgradePolicy", "userData", "version", "vpcConfig", "vpcId",
+		"vpcSecurityGroupIds", "zonalShiftConfig",
 	}
 }
 
@@ -290,15 +292,21 @@ func (r *reader) nodeGroups() {
 	}
 	r.nodeVersion()
 	r.knows("Kubernetes.NodeGroups", "NodeGroup.InstanceTypes", "NodeGroup.Capacity", "NodeGroup.DiskGiB", "NodeGroup.Labels",
-		"NodeGroup.Taints", "Size.Min", "Size.Max")
+		"NodeGroup.Taints", "Size.Min", "Size.Max", "NodeGroup.AMI", "NodeGroup.Release", "NodeGroup.ImageID", "NodeGroup.MaxPods",
+		"NodeGroup.SecurityGroups", "NodeGroup.Zones", "NodeGroup.Subnets", "NodeGroup.UserData", "NodeVolume.Type", "NodeVolume.IOPS",
+		"NodeVolume.Throughput", "NodeVolume.KMSKeyARN", "NodeUpdate.MaxUnavailable", "NodeUpdate.MaxUnavailablePercent", "NodeUpdate.Force")
 }
 
-// nodeVersion is the oldest of the groups'. It is left out, as in the file, when the groups
-// have the control plane's version or the one that the file wants for them.
+// nodeVersion is the oldest of the groups', but for those with images of their own, whose
+// version is the image's. It is left out, as in the file, when the groups have the control
+// plane's version or the one that the file wants for them.
 func (r *reader) nodeVersion() {
 	k := &r.out.Cluster.Kubernetes
 	var oldest string
 	for _, g := range r.had.OfType(nodeGroupToken) {
+		if g.Outputs.Text("amiType") == eks.CustomAMI {
+			continue
+		}
 		if v := g.Outputs.Text("version"); oldest == "" || config.CompareMinors(v, oldest) < 0 {
 			oldest = v
 		}
@@ -311,24 +319,6 @@ func (r *reader) nodeVersion() {
 		k.NodeVersion = oldest
 	}
 	r.knows("Kubernetes.NodeVersion")
-}
-
-func (r *reader) nodeGroup(name string, group live.Props) config.NodeGroup {
-	smallest, largest := group.In("scalingConfig").Number("minSize"), group.In("scalingConfig").Number("maxSize")
-	out := config.NodeGroup{
-		Name: name, InstanceTypes: group.Texts("instanceTypes"), Capacity: config.OnDemand,
-		Size: config.Size{Min: &smallest, Max: &largest}, Labels: group.In("labels").Map(),
-	}
-	if group.Text("capacityType") == "SPOT" {
-		out.Capacity = config.Spot
-	}
-	for _, device := range r.made(templateToken, "nodes-"+name).Items("blockDeviceMappings") {
-		out.DiskGiB = cmp.Or(out.DiskGiB, device.In("ebs").Number("volumeSize"))
-	}
-	for _, t := range group.Items("taints") {
-		out.Taints = append(out.Taints, config.Taint{Key: t.Text("key"), Value: t.Text("value"), Effect: taintEffect(t.Text("effect"))})
-	}
-	return out
 }
 
 // taintEffect is Kubernetes' spelling of EKS's effects.

@@ -38,9 +38,10 @@ func asMade() live.Resources {
 		}),
 		resource(templateToken, "demo-nodes-system", map[string]any{
 			"tagSpecifications":   []any{map[string]any{"tags": tags}},
-			"blockDeviceMappings": []any{map[string]any{"ebs": map[string]any{"volumeSize": 50.0}}},
+			"blockDeviceMappings": []any{map[string]any{"ebs": map[string]any{"volumeSize": 50.0, "volumeType": "gp3"}}},
 		}),
 		resource(nodeGroupToken, "demo-nodes-system", map[string]any{
+			"amiType": "AL2023_x86_64_STANDARD", "updateConfig": map[string]any{"maxUnavailablePercentage": 33.0}, "subnetIds": []any{"subnet-a", "subnet-b", "subnet-c"},
 			"instanceTypes": []any{"m7i.large"}, "capacityType": "SPOT", "scalingConfig": map[string]any{"minSize": 2.0, "maxSize": 4.0},
 			"labels": map[string]any{"a": "b"}, "taints": []any{map[string]any{"key": "k", "value": "v", "effect": "NO_EXECUTE"}},
 		}),
@@ -69,7 +70,7 @@ func fileOf() *config.Cluster {
 				Name: "devs", PrincipalARN: "arn:aws:iam::111122223333:role/devs", Policy: config.AccessEdit, Namespaces: []string{"a", "b"}, Groups: []string{"dev"},
 			}},
 			NodeGroups: []config.NodeGroup{{
-				Name: "system", InstanceTypes: []string{"m7i.large"}, Capacity: config.Spot, DiskGiB: 50, Size: config.Size{Min: &two, Max: &four},
+				Name: "system", InstanceTypes: []string{"m7i.large"}, Capacity: config.Spot, AMI: config.AL2023, DiskGiB: 50, Volume: config.NodeVolume{Type: config.GP3}, Update: config.NodeUpdate{MaxUnavailablePercent: 33}, Size: config.Size{Min: &two, Max: &four},
 				Labels: map[string]string{"a": "b"}, Taints: []config.Taint{{Key: "k", Value: "v", Effect: config.NoExecute}},
 			}},
 			Addons: []config.ManagedAddon{

@@ -9,7 +9,6 @@ import (
 	"tombolo/components/identity"
 	"tombolo/components/network"
 	"tombolo/config"
-	"tombolo/config/awsfacts"
 )
 
 // This file translates the cluster file into the components' arguments.
@@ -99,7 +98,7 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		})
 	}
 	for _, g := range k.NodeGroups {
-		args.NodeGroups = append(args.NodeGroups, nodeGroup(g))
+		args.NodeGroups = append(args.NodeGroups, nodeGroup(g, net))
 	}
 	for _, a := range k.Addons {
 		args.Addons = append(args.Addons, managedAddon(c, partition, a))

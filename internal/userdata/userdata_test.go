@@ -1,0 +1,142 @@
+package userdata
+
+import (
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+)
+
+func joined() Own {
+	return Own{MaxPods: 110, Cluster: &Cluster{Name: "demo", Endpoint: "https://api.test", CA: "Q0E=", ServiceCIDR: "172.20.0.0/16"}}
+}
+
+const nodeConfigText = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      maxPods: 20\n"
+
+// TestArchive: a person's parts come after Tombolo's, so that they win.
+func TestArchive(t *testing.T) {
+	script := "#!/bin/bash\necho hello\n"
+	for _, test := range []struct {
+		name, text string
+		own        Own
+		want       []string
+	}{
+		{"nothing", "", Own{}, nil},
+		{"a script", script, Own{}, []string{`Content-Type: text/x-shellscript; charset="utf-8"`, "#!/bin/bash\necho hello"}},
+		{"pods and a NodeConfig", nodeConfigText, Own{MaxPods: 110}, []string{"maxPods: 110", "maxPods: 20"}},
+		{"a cluster", "", joined(), []string{"name: demo", "apiServerEndpoint: https://api.test", "certificateAuthority: Q0E=", "cidr: 172.20.0.0/16", "maxPods: 110"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			out, err := Compose(AL2023, test.own, test.text)
+			assert.NilError(t, err)
+			if test.want == nil {
+				assert.Equal(t, out, "")
+				return
+			}
+			parts, err := read(out)
+			assert.NilError(t, err)
+			var bodies []string
+			for _, p := range parts {
+				bodies = append(bodies, strings.Join(p.headers, "\n")+"\n"+p.body)
+			}
+			all, at := strings.Join(bodies, "\n"), 0
+			for _, want := range test.want {
+				i := strings.Index(all[at:], want)
+				assert.Assert(t, i >= 0, "no %q after %q in:\n%s", want, all[:at], all)
+				at += i
+			}
+		})
+	}
+}
+
+// TestArchiveOfAPerson: an archive stays as it is, and with Tombolo's part all its parts stay.
+func TestArchiveOfAPerson(t *testing.T) {
+	given := "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n--//\nContent-Type: text/cloud-config\nX-Other: 1\n\n#cloud-config\npackages: [htop]\n--//\nContent-Type: application/node.eks.aws\n\n" + nodeConfigText + "--//--\n"
+	out, err := Compose(AL2023, Own{}, given)
+	assert.NilError(t, err)
+	assert.Equal(t, out, given)
+
+	out, err = Compose(AL2023, Own{MaxPods: 30}, given)
+	assert.NilError(t, err)
+	parts, err := read(out)
+	assert.NilError(t, err)
+	assert.Assert(t, is.Len(parts, 3))
+	assert.Check(t, is.Contains(parts[0].body, "maxPods: 30"))
+	assert.DeepEqual(t, parts[1].headers, []string{"Content-Type: text/cloud-config", "X-Other: 1"})
+	assert.Check(t, is.Contains(parts[2].body, "maxPods: 20"))
+	again, err := Compose(AL2023, Own{MaxPods: 30}, given)
+	assert.NilError(t, err)
+	assert.Equal(t, again, out)
+}
+
+// TestBoundary: a part that has the boundary does not end early.
+func TestBoundary(t *testing.T) {
+	out, err := Compose(AL2023, Own{}, "#!/bin/sh\n# --tombolo--\necho end\n")
+	assert.NilError(t, err)
+	parts, err := read(out)
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(parts[0].body, "echo end"))
+}
+
+func TestSettings(t *testing.T) {
+	out, err := Compose(Bottlerocket, joined(), "[settings.kubernetes]\nmax-pods = 20\n[settings.kernel]\nlockdown = \"integrity\"\n")
+	assert.NilError(t, err)
+	for _, want := range []string{"max-pods = 20", `cluster-dns-ip = "172.20.0.10"`, `api-server = "https://api.test"`, `cluster-name = "demo"`, "[settings.kernel]", "lockdown"} {
+		assert.Check(t, is.Contains(out, want))
+	}
+	kept := "[settings.host-containers.admin]\nenabled = true # by hand\n"
+	out, err = Compose(Bottlerocket, Own{}, kept)
+	assert.NilError(t, err)
+	assert.Equal(t, out, kept)
+}
+
+func TestComposeRefuses(t *testing.T) {
+	for _, test := range []struct {
+		family     Family
+		own        Own
+		text, want string
+	}{
+		{AL2023, Own{}, "echo hello", ErrForm.Error()},
+		{AL2023, Own{}, "MIME-Version: 1.0\nContent-Type: text/plain\n\nx", `its Content-Type "text/plain" is not multipart with a boundary`},
+		{AL2023, Own{}, "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b--\n", "is not a MIME archive: multipart: NextPart: EOF"},
+		{AL2023, Own{}, "#!/bin/sh\n" + strings.Repeat("x", Most), "has 16538 bytes; EC2 takes 16384"},
+		{Bottlerocket, Own{}, "[settings", "is not TOML"},
+		{Bottlerocket, Own{}, "#!/bin/sh", "has no table settings"},
+		{Bottlerocket, Own{}, "max-pods = 3\n", "has no table settings"},
+		{Bottlerocket, Own{MaxPods: 3}, "[settings]\nkubernetes = 3\n", "has kubernetes, which is not a table"},
+		{Bottlerocket, Own{Cluster: &Cluster{ServiceCIDR: "x"}}, "", `the service block "x" is not an IPv4 block`},
+		{"windows", Own{}, "", `there is no family of images "windows"`},
+	} {
+		_, err := Compose(test.family, test.own, test.text)
+		assert.Check(t, is.ErrorContains(err, test.want))
+	}
+}
+
+// TestSplit finds again what was composed.
+func TestSplit(t *testing.T) {
+	settings := "[settings.kernel]\nlockdown = \"integrity\"\n"
+	for _, test := range []struct {
+		name   string
+		family Family
+		own    Own
+		text   string
+		pods   int
+		want   string
+	}{
+		{"nothing", AL2023, Own{}, "", 0, ""},
+		{"pods", AL2023, Own{MaxPods: 110}, "", 110, ""},
+		{"a cluster and a script", AL2023, joined(), "#!/bin/sh\necho", 110, "#!/bin/sh\necho\n"},
+		{"a NodeConfig of a person", AL2023, Own{}, nodeConfigText + "  instance: {}\n", 0, nodeConfigText + "  instance: {}\n"},
+		{"settings", Bottlerocket, Own{}, settings, 0, settings},
+		{"pods of Bottlerocket", Bottlerocket, joined(), "", 110, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			composed, err := Compose(test.family, test.own, test.text)
+			assert.NilError(t, err)
+			pods, text := Split(test.family, composed)
+			assert.Equal(t, pods, test.pods)
+			assert.Equal(t, text, test.want)
+		})
+	}
+}

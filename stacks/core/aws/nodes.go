@@ -1,0 +1,203 @@
+package aws
+
+import (
+	"cmp"
+	"encoding/base64"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/eks"
+	"tombolo/components/network"
+	"tombolo/config"
+	"tombolo/config/awsfacts"
+	"tombolo/internal/userdata"
+	"tombolo/stacks/core/live"
+)
+
+// This file translates node groups, and reads them from the resources of a live cluster.
+
+func nodeGroup(g config.NodeGroup, net *network.Network) eks.NodeGroup {
+	smallest := valueOr(g.Size.Min, 1)
+	desired := valueOr(g.Size.Desired, smallest)
+	out := eks.NodeGroup{
+		Name:             g.Name,
+		InstanceTypes:    g.InstanceTypes,
+		Min:              smallest,
+		Max:              valueOr(g.Size.Max, max(smallest, desired)),
+		Desired:          desired,
+		Spot:             g.Capacity == config.Spot,
+		ARM64:            g.Architecture() == awsfacts.ARM64,
+		Image:            image(g),
+		MaxPods:          g.MaxPods,
+		DiskGiB:          g.DiskGiB,
+		Volume:           eks.Volume{Type: string(g.Volume.Type), IOPS: g.Volume.IOPS, Throughput: g.Volume.Throughput, KeyARN: g.Volume.KMSKeyARN},
+		Labels:           g.Labels,
+		SecurityGroupIDs: g.SecurityGroups,
+		SubnetIDs:        ownSubnets(g, net),
+		Update:           eks.Update(g.Update),
+		UserData:         g.UserData,
+	}
+	for _, t := range g.Taints {
+		out.Taints = append(out.Taints, eks.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
+	}
+	return out
+}
+
+func image(g config.NodeGroup) eks.Image {
+	return eks.Image{
+		Bottlerocket: g.AMI.Family() == config.Bottlerocket, NVIDIA: g.AMI.NVIDIA(), Release: g.Release, ID: g.ImageID,
+	}
+}
+
+// ownSubnets are those of a group that has not all of the network; nil for others.
+func ownSubnets(g config.NodeGroup, net *network.Network) pulumi.StringArrayInput {
+	switch {
+	case len(g.Subnets) > 0:
+		return pulumi.ToStringArray(g.Subnets)
+	case len(g.Zones) > 0:
+		var ids pulumi.StringArray
+		for _, zone := range g.Zones {
+			ids = append(ids, net.PrivateSubnetByZone[zone])
+		}
+		return ids
+	}
+	return nil
+}
+
+// nodeGroup is a group as its resources tell it.
+func (r *reader) nodeGroup(name string, group live.Props) config.NodeGroup {
+	smallest, largest := group.In("scalingConfig").Number("minSize"), group.In("scalingConfig").Number("maxSize")
+	template, file := r.made(templateToken, "nodes-"+name), groupOf(r.file, name)
+	out := config.NodeGroup{
+		Name: name, InstanceTypes: group.Texts("instanceTypes"), Capacity: config.OnDemand, AMI: amiOf(group.Text("amiType")),
+		Size: config.Size{Min: &smallest, Max: &largest}, Labels: group.In("labels").Map(),
+		ImageID: template.Text("imageId"), SecurityGroups: r.ownGroups(template),
+		Update: config.NodeUpdate{
+			MaxUnavailable: group.In("updateConfig").Number("maxUnavailable"), MaxUnavailablePercent: group.In("updateConfig").Number("maxUnavailablePercentage"),
+			Force: group.Truth("forceUpdateVersion"),
+		},
+	}
+	if group.Text("capacityType") == "SPOT" {
+		out.Capacity = config.Spot
+	}
+	if out.AMI == "" { // of an image that is not EKS's, only the file knows the family
+		out.AMI = file.AMI.Family()
+	}
+	if file.Release != "" { // else AWS chooses
+		out.Release = group.Text("releaseVersion")
+	}
+	out.DiskGiB, out.Volume = diskOf(template)
+	if file.Volume.IOPS == 0 { // AWS's provider leaves what the file no longer says
+		out.Volume.IOPS = 0
+	}
+	if file.Volume.Throughput == 0 {
+		out.Volume.Throughput = 0
+	}
+	out.Zones, out.Subnets = r.ownPlaces(group, file)
+	out.MaxPods, out.UserData = r.userData(template, file)
+	for _, t := range group.Items("taints") {
+		out.Taints = append(out.Taints, config.Taint{Key: t.Text("key"), Value: t.Text("value"), Effect: taintEffect(t.Text("effect"))})
+	}
+	return out
+}
+
+// amiOf EKS's name for a type of image; "" for CUSTOM and for what the file cannot say.
+func amiOf(eksType string) config.AMI {
+	return map[string]config.AMI{
+		"AL2023_x86_64_STANDARD": config.AL2023, "AL2023_ARM_64_STANDARD": config.AL2023,
+		"AL2023_x86_64_NVIDIA": config.AL2023NVIDIA, "AL2023_ARM_64_NVIDIA": config.AL2023NVIDIA,
+		"BOTTLEROCKET_x86_64": config.Bottlerocket, "BOTTLEROCKET_ARM_64": config.Bottlerocket,
+		"BOTTLEROCKET_x86_64_NVIDIA": config.BottlerocketNVIDIA, "BOTTLEROCKET_ARM_64_NVIDIA": config.BottlerocketNVIDIA,
+	}[eksType]
+}
+
+// groupOf is the group of a cluster file with that name; the zero NodeGroup when there is none.
+func groupOf(c *config.Cluster, name string) config.NodeGroup {
+	for _, g := range c.Kubernetes.NodeGroups {
+		if g.Name == name {
+			return g
+		}
+	}
+	return config.NodeGroup{}
+}
+
+// diskOf is the volume with a size: Bottlerocket's first has that of its image.
+func diskOf(template live.Props) (int, config.NodeVolume) {
+	for _, device := range template.Items("blockDeviceMappings") {
+		ebs := device.In("ebs")
+		if size := ebs.Number("volumeSize"); size > 0 {
+			return size, config.NodeVolume{
+				Type: config.VolumeType(ebs.Text("volumeType")), IOPS: ebs.Number("iops"), Throughput: ebs.Number("throughput"), KMSKeyARN: ebs.Text("kmsKeyId"),
+			}
+		}
+	}
+	return 0, config.NodeVolume{}
+}
+
+// ownGroups are a template's security groups without the cluster's.
+func (r *reader) ownGroups(template live.Props) []string {
+	var out []string
+	for _, id := range template.Texts("vpcSecurityGroupIds") {
+		if id != r.cluster.In("vpcConfig").Text("clusterSecurityGroupId") {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// ownPlaces are the zones or subnets of a group that has not all of the network.
+func (r *reader) ownPlaces(group live.Props, file config.NodeGroup) (zones, subnets []string) {
+	ids, network := group.Texts("subnetIds"), r.out.Cluster.Network
+	if network.Existing != nil {
+		return nil, unlessAll(ids, network.Existing.PrivateSubnets, file.Subnets)
+	}
+	for _, id := range ids {
+		zones = append(zones, r.had.subnetZone(id))
+	}
+	return unlessAll(zones, network.Zones, file.Zones), nil
+}
+
+// unlessAll leaves out what a group has by itself, unless the file says just that.
+func unlessAll(has, all, file []string) []string {
+	if sameSet(has, file) {
+		return file
+	}
+	if sameSet(has, all) || len(has) == 0 {
+		return nil
+	}
+	return has
+}
+
+func sameSet(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// userData takes apart what a template has. What the file says would be written alike, it
+// has said.
+func (r *reader) userData(template live.Props, file config.NodeGroup) (maxPods int, text string) {
+	data, err := base64.StdEncoding.DecodeString(template.Text("userData"))
+	if err != nil {
+		return file.MaxPods, file.UserData // not Tombolo's
+	}
+	family := userdata.Family(cmp.Or(file.AMI.Family(), config.AL2023))
+	own := userdata.Own{MaxPods: file.MaxPods}
+	if template.Text("imageId") != "" {
+		own.Cluster = &userdata.Cluster{
+			Name: r.cluster.Text("name"), Endpoint: r.cluster.Text("endpoint"), CA: r.cluster.In("certificateAuthority").Text("data"),
+			ServiceCIDR: r.cluster.In("kubernetesNetworkConfig").Text("serviceIpv4Cidr"),
+		}
+	}
+	wrote := func(own userdata.Own) bool {
+		composed, err := userdata.Compose(family, own, file.UserData)
+		return err == nil && composed == string(data)
+	}
+	if wrote(own) {
+		return file.MaxPods, file.UserData
+	}
+	own.MaxPods, text = userdata.Split(family, string(data))
+	if wrote(own) {
+		return own.MaxPods, file.UserData
+	}
+	return own.MaxPods, text
+}

@@ -1,0 +1,133 @@
+package aws
+
+import (
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/components/eks"
+	"tombolo/components/network"
+	"tombolo/config"
+	"tombolo/stacks/core/live"
+)
+
+const volumeKey = "arn:aws:kms:eu-central-1:111122223333:key/volumes"
+
+func TestNodeGroupOfAFile(t *testing.T) {
+	one := config.NodeGroup{
+		Name: "own", InstanceTypes: []string{"g5g.xlarge"}, AMI: config.BottlerocketNVIDIA, Release: "1.50.0-1a2b3c4d", MaxPods: 60, DiskGiB: 80,
+		Volume: config.NodeVolume{Type: config.IO2, IOPS: 4000, KMSKeyARN: volumeKey}, SecurityGroups: []string{"sg-own"},
+		Zones: []string{"eu-central-1b"}, Update: config.NodeUpdate{MaxUnavailable: 2, Force: true}, UserData: "[settings.kernel]",
+	}
+	got := nodeGroup(one, &network.Network{PrivateSubnetByZone: pulumi.StringMap{"eu-central-1a": pulumi.String("subnet-a"), "eu-central-1b": pulumi.String("subnet-b")}})
+	want := eks.NodeGroup{
+		Name: "own", InstanceTypes: []string{"g5g.xlarge"}, ARM64: true, Min: 1, Max: 1, Desired: 1, MaxPods: 60, DiskGiB: 80,
+		Image:  eks.Image{Bottlerocket: true, NVIDIA: true, Release: "1.50.0-1a2b3c4d"},
+		Volume: eks.Volume{Type: "io2", IOPS: 4000, KeyARN: volumeKey}, SecurityGroupIDs: []string{"sg-own"},
+		SubnetIDs: pulumi.StringArray{pulumi.String("subnet-b")}, Update: eks.Update{MaxUnavailable: 2, Force: true}, UserData: "[settings.kernel]",
+	}
+	assert.DeepEqual(t, got, want)
+	assert.DeepEqual(t, nodeGroup(config.NodeGroup{ImageID: "ami-1", Subnets: []string{"subnet-1"}}, nil).Image, eks.Image{ID: "ami-1"})
+}
+
+// ownNodes is a cluster whose group has all that a file can say.
+func ownNodes(t *testing.T) (live.Resources, *config.Cluster) {
+	t.Helper()
+	made, file := asMade(), fileOf()
+	g := &file.Kubernetes.NodeGroups[0]
+	g.AMI, g.Release, g.MaxPods = config.AL2023NVIDIA, "1.34.2-20260715", 60
+	g.Volume = config.NodeVolume{Type: config.GP3, IOPS: 4000, Throughput: 500, KMSKeyARN: volumeKey}
+	g.SecurityGroups, g.Zones, g.UserData = []string{"sg-own"}, []string{"eu-central-1b"}, "#!/bin/sh\necho hello\n"
+	g.Update = config.NodeUpdate{MaxUnavailable: 2, Force: true}
+	for _, r := range made {
+		switch r.Type {
+		case clusterToken:
+			r.Outputs["vpcConfig"].(map[string]any)["clusterSecurityGroupId"] = "sg-cluster"
+		case nodeGroupToken:
+			r.Outputs["amiType"], r.Outputs["releaseVersion"] = "AL2023_x86_64_NVIDIA", "1.34.2-20260715"
+			r.Outputs["subnetIds"], r.Outputs["forceUpdateVersion"] = []any{"subnet-b"}, true
+			r.Outputs["updateConfig"] = map[string]any{"maxUnavailable": 2.0}
+		case templateToken:
+			r.Outputs["vpcSecurityGroupIds"] = []any{"sg-cluster", "sg-own"}
+			r.Outputs["blockDeviceMappings"] = []any{map[string]any{"ebs": map[string]any{
+				"volumeSize": 50.0, "volumeType": "gp3", "iops": 4000.0, "throughput": 500.0, "kmsKeyId": volumeKey,
+			}}}
+			r.Outputs["userData"] = composed(t, *g)
+		}
+	}
+	return made, file
+}
+
+// composed is the user data of a group that the component writes.
+func composed(t *testing.T, g config.NodeGroup) string {
+	t.Helper()
+	text, err := eks.UserData(nodeGroup(g, ofZones("eu-central-1a", "eu-central-1b")), nil)
+	assert.NilError(t, err)
+	return text
+}
+
+// TestLiveNodes: each key of a group shows when it changes, and only that one.
+func TestLiveNodes(t *testing.T) {
+	made, file := ownNodes(t)
+	assert.Assert(t, is.Len(config.Compare(Live(file, made), file), 0), "%v", config.Compare(Live(file, made), file))
+	for path, change := range map[string]func(*config.NodeGroup){
+		"ami":                   func(g *config.NodeGroup) { g.AMI = config.AL2023 },
+		"release":               func(g *config.NodeGroup) { g.Release = "1.34.3-20260815" },
+		"imageId":               func(g *config.NodeGroup) { g.ImageID = "ami-0123456789abcdef0" },
+		"maxPods":               func(g *config.NodeGroup) { g.MaxPods = 0 },
+		"volume.type":           func(g *config.NodeGroup) { g.Volume.Type = config.IO2 },
+		"volume.iops":           func(g *config.NodeGroup) { g.Volume.IOPS = 5000 },
+		"volume.throughput":     func(g *config.NodeGroup) { g.Volume.Throughput = 600 },
+		"volume.kmsKeyArn":      func(g *config.NodeGroup) { g.Volume.KMSKeyARN = "" },
+		"securityGroups":        func(g *config.NodeGroup) { g.SecurityGroups = nil },
+		"zones":                 func(g *config.NodeGroup) { g.Zones = nil },
+		"userData":              func(g *config.NodeGroup) { g.UserData = "#!/bin/sh\necho there\n" },
+		"update.maxUnavailable": func(g *config.NodeGroup) { g.Update.MaxUnavailable = 3 },
+		"update.force":          func(g *config.NodeGroup) { g.Update.Force = false },
+	} {
+		made, file := ownNodes(t)
+		change(&file.Kubernetes.NodeGroups[0])
+		changes := config.Compare(Live(file, made), file)
+		if len(changes) != 1 || changes[0].Path != "kubernetes.nodeGroups[0]."+path {
+			t.Errorf("%s: found %v", path, changes)
+		}
+	}
+}
+
+// TestLiveImageOfOnesOwn: the version of its nodes is the image's, and not one to wait for.
+func TestLiveImageOfOnesOwn(t *testing.T) {
+	made, file := asMade(), fileOf()
+	g := &file.Kubernetes.NodeGroups[0]
+	g.AMI, g.ImageID = config.Bottlerocket, "ami-0123456789abcdef0"
+	for _, r := range made {
+		switch r.Type {
+		case nodeGroupToken:
+			r.Outputs["amiType"], r.Outputs["version"] = eks.CustomAMI, "1.31"
+		case templateToken:
+			r.Outputs["imageId"], r.Outputs["userData"] = g.ImageID, ""
+		}
+	}
+	found := Live(file, made)
+	assert.Equal(t, found.NodeVersion, "")
+	assert.Assert(t, is.Len(config.Compare(found, file), 0), "%v", config.Compare(found, file))
+	g.ImageID = ""
+	changes := config.Compare(Live(file, made), file)
+	assert.Assert(t, is.Len(changes, 1))
+	assert.Equal(t, changes[0].Effect, config.ReplacesNodeGroup)
+}
+
+// TestMovesSubnets: a group with zones or subnets of its own moves by those alone.
+func TestMovesSubnets(t *testing.T) {
+	a, b := "eu-central-1a", "eu-central-1b"
+	assert.NilError(t, reading(t, stateOf(), nil, func(_ *pulumi.Context, have made) error {
+		own := config.NodeGroup{Zones: []string{b}}
+		assert.Check(t, !movesSubnets(own, inZones(a, b), ofZones(a, b), have, []string{"subnet-privateb"}))
+		assert.Check(t, movesSubnets(own, inZones(a, b), ofZones(a, b), have, []string{"subnet-privatea", "subnet-privateb"}))
+		existing := &config.Cluster{Network: config.Network{Existing: &config.ExistingNetwork{PrivateSubnets: []string{"subnet-1", "subnet-2"}}}}
+		assert.Check(t, !movesSubnets(config.NodeGroup{Subnets: []string{"subnet-2"}}, existing, nil, have, []string{"subnet-2"}))
+		assert.Check(t, movesSubnets(config.NodeGroup{}, existing, nil, have, []string{"subnet-2"}))
+		return nil
+	}))
+}
