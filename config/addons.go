@@ -1,8 +1,11 @@
 package config
 
 import (
+	"maps"
+
 	"tombolo/config/addon"
 	"tombolo/config/awsfacts"
+	"tombolo/internal/names"
 )
 
 // AddonFacts are the facts about the cluster that addons start from.
@@ -10,6 +13,14 @@ func (c *Cluster) AddonFacts() addon.Facts {
 	return addon.Facts{
 		Cluster: c.Name, Environment: c.Environment,
 		Region: c.Cloud.Region, Account: c.Cloud.Account, Partition: awsfacts.Partition(c.Cloud.Region),
-		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(),
+		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.allTags(),
 	}
+}
+
+// allTags are the file's and those that Tombolo sets itself.
+func (c *Cluster) allTags() map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, c.Tags)
+	all[names.ClusterTag], all[names.EnvironmentTag] = c.Name, c.Environment
+	return all
 }

@@ -238,7 +238,7 @@ func (w *comparison) add(name string, at strict.Path, before, after any) {
 var unordered = []string{
 	"Network.Zones", "Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets",
 	"ExistingNetwork.ControlPlaneSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups",
-	"NodeGroup.Taints", "Access.Namespaces", "Access.GroupsNodeGroup.SecurityGroups", "NodeGroup.Zones", "NodeGroup.Subnets",
+	"NodeGroup.Taints", "Access.Namespaces", "Access.Groups", "NodeGroup.SecurityGroups", "NodeGroup.Zones", "NodeGroup.Subnets",
 }
 
 // same compares two values of a field. Nothing and an empty list or map are the same.

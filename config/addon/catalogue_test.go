@@ -17,6 +17,7 @@ func facts() Facts {
 	return Facts{
 		Cluster: "demo", Environment: "dev", Region: "eu-central-1", Account: "111122223333",
 		Partition: "aws", OwnNetwork: true,
+		Tags: map[string]string{"team": "platform", "cost center": "a=b", "a=b": "c", "karpenter.sh/team": "x", "tombolo:cluster": "demo", "tombolo:environment": "dev"},
 	}
 }
 

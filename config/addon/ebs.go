@@ -2,8 +2,6 @@ package addon
 
 import (
 	"tombolo/config/strict"
-
-	"tombolo/internal/names"
 )
 
 // EBSOptions are the options of aws-ebs-csi-driver.
@@ -34,9 +32,9 @@ var _ = register(Addon{
 		return map[string]any{"controller": map[string]any{
 			"region":         in.Region,
 			"serviceAccount": serviceAccount("ebs-csi-controller-sa", out.Made[RoleARN]),
-			// The driver's role requires these tags on volumes.
+			// The driver's role requires the tag of this on volumes.
 			"k8sTagClusterId": in.NameInCloud(),
-			"extraVolumeTags": map[string]any{names.ClusterTag: in.Cluster},
+			"extraVolumeTags": in.tagsBut(equalsInKey),
 		}}
 	},
 })

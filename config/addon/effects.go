@@ -19,6 +19,8 @@ var effects = map[string]string{
 	"EBSOptions.KMSKeyARN":                "the role's policy changes, and new volumes have the key; old ones keep theirs",
 	"EFSOptions.Backup":                   "AWS Backup starts or stops; the file system stays",
 	"KarpenterOptions.CPULimit":           "the infra ConfigMap changes; nodes that run stay",
+	"KarpenterOptions.Capacity":           "the infra ConfigMap changes, and Karpenter replaces nodes that it may no longer have, at the rate of the budgets",
+	"KarpenterOptions.Architectures":      "the infra ConfigMap changes, and Karpenter replaces nodes that it may no longer have, at the rate of the budgets",
 	"KarpenterOptions.AMIAlias":           "the infra ConfigMap changes, and Karpenter replaces its nodes at the rate of the budgets",
 	"LoadBalancerOptions.WebACLs":         "the role's policy changes, and the engine follows the values",
 	"LokiOptions.RetentionDays":           "the bucket's lifecycle changes, and the engine follows the values; a shorter one deletes older logs",

@@ -43,11 +43,12 @@ var _ = register(Addon{
 		func(_ Input[EFSOptions], out Outputs) string { return out.Made[FileSystemID] },
 	}},
 	Values: func(in Input[EFSOptions], out Outputs) map[string]any {
+		tags := in.tagsBut(colonOrSpace)
+		tags[in.ClusterTag()] = "owned" // the driver's role requires it on access points
 		return map[string]any{
 			"controller": map[string]any{
 				"serviceAccount": serviceAccount(efsControllerAccount, out.Made[RoleOutput(efsController)]),
-				// The driver's role requires this tag on access points.
-				"tags": map[string]any{in.ClusterTag(): "owned"},
+				"tags":           tags,
 			},
 			"node": map[string]any{
 				"serviceAccount": serviceAccount(efsNodeAccount, out.Made[RoleOutput(efsNode)]),

@@ -18,6 +18,8 @@ type Facts struct {
 	// OwnNetwork says that core makes the network; an existing one is not
 	// changed, not even by tags.
 	OwnNetwork bool
+	// Tags of the cluster's resources: those of the file, and Tombolo's own.
+	Tags map[string]string
 	// Enabled are the names of the addons that are turned on.
 	Enabled []string
 	// RolePath of the IAM roles and instance profiles that core makes; "" stands for /.
@@ -61,6 +63,26 @@ func (f Facts) Named(name string) string { return f.Cluster + "-" + name }
 // ClusterTag is the key of the tag that AWS's own controllers know a cluster's
 // resources by; its value is owned.
 func (f Facts) ClusterTag() string { return "kubernetes.io/cluster/" + f.NameInCloud() }
+
+// tagsBut are the tags without those that something cannot have, as a chart's values.
+func (f Facts) tagsBut(cannot func(key, value string) bool) map[string]any {
+	out := map[string]any{}
+	for key, value := range f.Tags {
+		if !cannot(key, value) {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// equalsInKey says that a tag cannot be given to a controller as key=value. Sources: the
+// template convertMapToCsv of the chart aws-load-balancer-controller, and extra-volume-tags of
+// the chart aws-ebs-csi-driver.
+func equalsInKey(key, _ string) bool { return strings.Contains(key, "=") }
+
+// colonOrSpace says that a tag cannot be given to the EFS driver, which takes key:value with
+// spaces between them: https://github.com/kubernetes-sigs/aws-efs-csi-driver/issues/1374
+func colonOrSpace(key, value string) bool { return strings.ContainsAny(key+value, ": ") || value == "" }
 
 // Outputs is known when core has made an addon's needs.
 type Outputs struct {

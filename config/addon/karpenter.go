@@ -3,6 +3,7 @@ package addon
 import (
 	"encoding/json"
 	"regexp"
+	"strings"
 
 	"tombolo/config/strict"
 )
@@ -21,7 +22,17 @@ type KarpenterOptions struct {
 	// NodePool's budgets allow; with latest, AWS decides when. Default
 	// al2023@latest.
 	AMIAlias string `yaml:"amiAlias,omitempty"`
+	// Capacity that Karpenter may choose from, on-demand and spot; of both it takes spot
+	// where there is some. Default: on-demand.
+	Capacity []string `yaml:"capacity,omitempty"`
+	// Architectures of the nodes, amd64 and arm64. Images of pods must be made for all of
+	// them. Default: amd64.
+	Architectures []string `yaml:"architectures,omitempty"`
 }
+
+func defaultCapacity() []string { return []string{"on-demand"} }
+
+func defaultArchitectures() []string { return []string{"amd64"} }
 
 var amiAlias = regexp.MustCompile(`^(al2023|bottlerocket)@(latest|v[0-9]+(\.[0-9]+)*)$`)
 
@@ -35,6 +46,12 @@ var _ = register(Addon{
 		"KarpenterOptions.CPULimit": {Least: new(1), Default: 1000},
 		"KarpenterOptions.AMIAlias": {
 			What: "an alias of an image, family@release", Example: "al2023@v20260715", Pattern: amiAlias, Default: "al2023@latest",
+		},
+		"KarpenterOptions.Capacity": {
+			What: "a capacity type", Noun: "capacity type", Allowed: []string{"on-demand", "spot"}, MinItems: 1, Default: defaultCapacity(),
+		},
+		"KarpenterOptions.Architectures": {
+			What: "an architecture", Noun: "architecture", Allowed: []string{"amd64", "arm64"}, MinItems: 1, Default: defaultArchitectures(),
 		},
 	},
 	Needs: func(in Input[KarpenterOptions]) Needs {
@@ -68,6 +85,22 @@ var _ = register(Addon{
 			"karpenter_ami_alias", "Family and release of those nodes' image, as the alias of an EC2NodeClass's amiSelectorTerms.", "al2023@latest",
 			func(in Input[KarpenterOptions], _ Outputs) string { return in.Options.AMIAlias },
 		},
+		{
+			"karpenter_capacity", "Capacity types of those nodes, as the values of a NodePool's requirement in JSON.", `["on-demand"]`,
+			func(in Input[KarpenterOptions], _ Outputs) string { return inJSON(in.Options.Capacity) },
+		},
+		{
+			"karpenter_architectures", "Architectures of those nodes, as the values of a NodePool's requirement in JSON.", `["amd64"]`,
+			func(in Input[KarpenterOptions], _ Outputs) string { return inJSON(in.Options.Architectures) },
+		},
+		{
+			"karpenter_volumes", "Volumes of those nodes, as the blockDeviceMappings of an EC2NodeClass in JSON.", `[{"deviceName":"/dev/xvda","ebs":{"deleteOnTermination":true,"encrypted":true,"volumeSize":"50Gi","volumeType":"gp3"}}]`,
+			func(in Input[KarpenterOptions], _ Outputs) string { return karpenterVolumes(in.Options.AMIAlias) },
+		},
+		{
+			"karpenter_tags", "Tags of those nodes and their volumes, in JSON.", `{"team":"platform","tombolo:cluster":"demo"}`,
+			func(in Input[KarpenterOptions], _ Outputs) string { return inJSON(in.tagsBut(karpentersOwn)) },
+		},
 	},
 	Values: func(in Input[KarpenterOptions], out Outputs) map[string]any {
 		return map[string]any{
@@ -96,6 +129,28 @@ func karpenterSubnets(f Facts, out Outputs) string {
 		terms = append(terms, map[string]any{"id": id})
 	}
 	return inJSON(terms)
+}
+
+// karpenterVolumes are the volumes of a family of images. Bottlerocket has its system on the
+// first, in the size that Karpenter gives it, and images, logs and what pods write on the
+// second. Source: "spec.blockDeviceMappings" in
+// https://karpenter.sh/docs/concepts/nodeclasses/
+func karpenterVolumes(alias string) string {
+	volume := func(device, size string) map[string]any {
+		return map[string]any{"deviceName": device, "ebs": map[string]any{
+			"volumeType": "gp3", "volumeSize": size, "encrypted": true, "deleteOnTermination": true,
+		}}
+	}
+	if strings.HasPrefix(alias, "bottlerocket@") {
+		return inJSON([]any{volume("/dev/xvda", "4Gi"), volume("/dev/xvdb", "50Gi")})
+	}
+	return inJSON([]any{volume("/dev/xvda", "50Gi")})
+}
+
+// karpentersOwn are tags that an EC2NodeClass refuses, as Karpenter sets them itself. Source:
+// the rules of spec.tags in the definition of ec2nodeclasses of the chart karpenter-crd.
+func karpentersOwn(key, _ string) bool {
+	return strings.HasPrefix(key, "karpenter.sh/") || strings.HasPrefix(key, "karpenter.k8s.aws/") || key == "eks:eks-cluster-name"
 }
 
 // interruptions are the events that Karpenter empties a node for in time.

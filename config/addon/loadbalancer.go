@@ -2,8 +2,6 @@ package addon
 
 import (
 	"tombolo/config/strict"
-
-	"tombolo/internal/names"
 )
 
 // LoadBalancerOptions are the options of aws-load-balancer-controller.
@@ -33,8 +31,8 @@ var _ = register(Addon{
 			"region":         in.Region,
 			"vpcId":          out.VPCID,
 			"serviceAccount": serviceAccount("aws-load-balancer-controller", out.Made[RoleARN]),
-			// tombolo destroy finds leftovers by this tag.
-			"defaultTags": map[string]any{names.ClusterTag: in.Cluster},
+			// tombolo destroy finds leftovers by that of the cluster.
+			"defaultTags": in.tagsBut(equalsInKey),
 			// Off is what its role may not do: always the classic WAF and Shield.
 			"enableWafv2":  in.Options.WebACLs,
 			"enableWaf":    false,

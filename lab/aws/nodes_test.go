@@ -10,6 +10,7 @@ import (
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/eks"
+	"tombolo/lab/standin"
 )
 
 const anImage = "ami-0123456789abcdef0"
@@ -118,4 +119,23 @@ func TestNodeGroupKeepsItsKindOfImage(t *testing.T) {
 	assert.NilError(t, w.update(lt, props{"imageId": anImage, "userData": w.joining()}))
 	err := w.update(group, props{"launchTemplate": map[string]any{"id": lt.id, "version": "2"}})
 	assert.Check(t, is.ErrorContains(err, "You cannot switch from an AMI of Amazon EKS to a custom AMI"))
+}
+
+// TestNodeGroupsUnderATagPolicy: an organisation's policy is about what the launch template
+// tags.
+func TestNodeGroupsUnderATagPolicy(t *testing.T) {
+	for want, kinds := range map[string][]string{"the volume has no tag team": {"instance"}, "": {"instance", "volume"}} {
+		w := newWorld(t)
+		w.cloud.Tags = standin.TagPolicy{Calls: []string{"RunInstances"}, Keys: []string{"team"}}
+		specifications := []any{}
+		for _, kind := range kinds {
+			specifications = append(specifications, map[string]any{"resourceType": kind, "tags": map[string]any{"team": "platform"}})
+		}
+		_, err := w.try(eks.NodeGroupType, "more", w.withTemplate(props{"tagSpecifications": specifications}, nil))
+		if want == "" {
+			assert.NilError(t, err)
+			continue
+		}
+		assert.Check(t, is.ErrorContains(err, want))
+	}
 }

@@ -28,6 +28,8 @@ type balancer struct {
 	ports    []port
 	// tags that say whose it is, and by which all of it is found.
 	tags map[string]string
+	// asked are the tags that the controller was told to give all that it makes.
+	asked map[string]string
 	// role is the tag for what each part is; empty where parts are not told
 	// apart.
 	role string
@@ -44,6 +46,7 @@ func (b balancer) tagsOf(part string) map[string]any {
 	for key, value := range b.tags {
 		tags[key] = value
 	}
+	tags = withTags(b.asked, tags)
 	if b.role != "" {
 		tags[b.role] = part
 	}
@@ -55,6 +58,10 @@ func (w *watch) ensure(ctx context.Context, b balancer) (host string, _ error) {
 	net, there := w.network()
 	if !there {
 		return "", fmt.Errorf("the cloud has no cluster %s", w.cluster)
+	}
+	var err error
+	if b.asked, err = w.tagsFrom(ctx, "aws-load-balancer-controller", "defaultTags"); err != nil {
+		return "", err
 	}
 	group, err := w.ensureGroup(ctx, b, net)
 	if err != nil {

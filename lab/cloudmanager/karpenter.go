@@ -26,8 +26,8 @@ const (
 	poolLabel            = "karpenter.sh/nodepool"
 	claimTag             = "karpenter.sh/nodeclaim"
 	readyCondition       = "Ready"
-	// machine is what every claim gets.
-	machine = "m7i.large"
+	capacityLabel        = "karpenter.sh/capacity-type"
+	archLabel            = "kubernetes.io/arch"
 )
 
 // Karpenter's own kinds.
@@ -140,18 +140,56 @@ func (w *watch) ensureInstance(ctx context.Context, claim *unstructured.Unstruct
 		subnet = private[0].(string)
 	}
 	class, _, _ := unstructured.NestedString(claim.Object, "spec", "nodeClassRef", "name")
+	asked, err := w.classTags(ctx, class)
+	if err != nil {
+		return standin.Resource{}, err
+	}
+	kind := kindOf(claim)
 	made, err := w.cloud.Create(ctx, instanceType, map[string]any{
-		"ami": net.image(), "instanceType": machine, "subnetId": subnet,
+		"ami": net.image(), "instanceType": kind.machine, "subnetId": subnet,
 		"vpcSecurityGroupIds": []any{net.securityGroup},
-		"tags": map[string]any{
+		"tags": withTags(asked, map[string]any{
 			"Name": claim.GetLabels()[poolLabel], poolLabel: claim.GetLabels()[poolLabel], claimTag: claim.GetName(),
 			"karpenter.k8s.aws/ec2nodeclass": class, "eks:eks-cluster-name": w.cluster, w.ownership(): "owned",
-		},
+		}),
 	})
 	if err == nil {
 		w.log.Info("an instance was made", "id", made.ID)
 	}
 	return made, err
+}
+
+// kind is what Karpenter chooses for a claim.
+type kind struct{ architecture, capacity, machine string }
+
+// kindOf a claim, by the requirements of its pool. Of several capacity types Karpenter takes
+// spot first (https://karpenter.sh/docs/concepts/nodepools/#capacity-type); of several
+// architectures the lab takes the first.
+func kindOf(claim *unstructured.Unstructured) kind {
+	out := kind{"amd64", "on-demand", "m7i.large"}
+	if given := required(claim, archLabel); len(given) > 0 {
+		out.architecture = given[0]
+	}
+	if out.architecture == "arm64" {
+		out.machine = "m7g.large"
+	}
+	if slices.Contains(required(claim, capacityLabel), "spot") {
+		out.capacity = "spot"
+	}
+	return out
+}
+
+// required are the values that a claim allows for a label.
+func required(claim *unstructured.Unstructured, label string) []string {
+	requirements, _, _ := unstructured.NestedSlice(claim.Object, "spec", "requirements")
+	for _, r := range requirements {
+		requirement, _ := r.(map[string]any)
+		if requirement["key"] == label && requirement["operator"] == "In" {
+			values, _, _ := unstructured.NestedStringSlice(requirement, "values")
+			return values
+		}
+	}
+	return nil
 }
 
 // instancesOf are the instances of a claim: one, or none yet.
@@ -165,13 +203,13 @@ func (w *watch) ownership() string { return "kubernetes.io/cluster/" + w.cluster
 // claimedNode is the node that an instance joins as. Its version is that of its
 // image; an image from a lab before images had versions has the cluster's.
 func claimedNode(claim *unstructured.Unstructured, instance standin.Resource, net network) *corev1.Node {
-	name, zone := instance.Text("privateDns"), instance.Text("availabilityZone")
+	name, zone, kind := instance.Text("privateDns"), instance.Text("availabilityZone"), kindOf(claim)
 	version := cmp.Or(eks.ImageVersion(net.region, instance.Text("ami")), net.version)
 	return &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 			poolLabel: claim.GetLabels()[poolLabel], zoneLabel: zone,
-			"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
-			"node.kubernetes.io/instance-type": machine,
+			"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", archLabel: kind.architecture, capacityLabel: kind.capacity,
+			"node.kubernetes.io/instance-type": kind.machine,
 		}},
 		Spec:   corev1.NodeSpec{ProviderID: "aws:///" + zone + "/" + instance.ID},
 		Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: standin.KubeletVersion(version)}},

@@ -62,16 +62,20 @@ func (w *watch) ensureDisk(ctx context.Context, claim *corev1.PersistentVolumeCl
 	if err != nil {
 		return standin.Resource{}, err
 	}
+	asked, err := w.tagsFrom(ctx, "aws-ebs-csi-driver", "controller", "extraVolumeTags")
+	if err != nil {
+		return standin.Resource{}, err
+	}
 	made, err := w.cloud.Create(ctx, volumeType, map[string]any{
 		"availabilityZone": zone, "size": gibibytes(claim), "type": cmp.Or(class.Parameters["type"], "gp3"),
 		"encrypted": class.Parameters["encrypted"] == "true",
-		"tags": map[string]any{
+		"tags": withTags(asked, map[string]any{
 			"Name": w.cluster + "-dynamic-" + name, "CSIVolumeName": name, "ebs.csi.aws.com/cluster": "true",
 			"KubernetesCluster": w.cluster, "kubernetes.io/cluster/" + w.cluster: "owned",
 			"kubernetes.io/created-for/pv/name":       name,
 			"kubernetes.io/created-for/pvc/name":      claim.Name,
 			"kubernetes.io/created-for/pvc/namespace": claim.Namespace,
-		},
+		}),
 	})
 	if err == nil {
 		w.log.Info("a volume was made", "id", made.ID)

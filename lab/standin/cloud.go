@@ -39,6 +39,8 @@ type Options struct {
 	LeastWait time.Duration
 	// Now is the account's clock. Default time.Now.
 	Now func() time.Time
+	// Tags is the policy of the account's organisation for tags. Default: none.
+	Tags TagPolicy
 }
 
 // Cloud is the stand-in: one account, with its state on disk. It is safe for

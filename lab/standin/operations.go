@@ -52,6 +52,9 @@ func (c *Cloud) beginCreate(s *session, typ *Type, in Props) (*Record, func(), e
 		return nil, nil, err
 	}
 	op.setTags()
+	if err := op.checkTagPolicy(); err != nil {
+		return nil, nil, err
+	}
 	id, err := typ.Create(op)
 	if err != nil {
 		return nil, nil, err

@@ -41,6 +41,9 @@ func checkImage(c *standin.Call, cluster *standin.Record) error {
 			return c.Refusef("InvalidParameterException", "%s cannot be specified in the launch template of a managed node group", key)
 		}
 	}
+	if err := checkTemplateTags(c, template); err != nil {
+		return err
+	}
 	if template.Has("imageId") {
 		return checkOwnImage(c, template)
 	}
@@ -57,6 +60,21 @@ func checkImage(c *standin.Call, cluster *standin.Record) error {
 		return c.Refusef("InvalidParameterException", "Requested release version %s is not valid for kubernetes version %s.", release, versionOf(c, cluster))
 	}
 	return checkJoins(c, cluster, template)
+}
+
+// checkTemplateTags: Auto Scaling runs instances with the tags of the launch template, and an
+// organisation's policy is about those of instances and of volumes.
+func checkTemplateTags(c *standin.Call, template standin.Props) error {
+	tags := map[string]standin.Props{}
+	for _, s := range template.Objects("tagSpecifications") {
+		tags[s.Str("resourceType")] = s.Sub("tags")
+	}
+	for _, kind := range []string{"instance", "volume"} {
+		if key := c.Cloud.Tags.Lacks("RunInstances", tags[kind]); key != "" {
+			return failed(c, "AccessDenied", "not authorized to perform ec2:RunInstances with an explicit deny in a service control policy: the "+kind+" has no tag "+key)
+		}
+	}
+	return nil
 }
 
 // checkOwnImage: amiType, version and releaseVersion cannot be set with an image, and a group

@@ -34,7 +34,7 @@ func nodeGroup(g config.NodeGroup, net *network.Network) eks.NodeGroup {
 		Volume:           eks.Volume{Type: string(g.Volume.Type), IOPS: g.Volume.IOPS, Throughput: g.Volume.Throughput, KeyARN: g.Volume.KMSKeyARN},
 		Labels:           g.Labels,
 		SecurityGroupIDs: g.SecurityGroups,
-		SubnetIDs:        ownSubnets(g, net),
+		SubnetIDs:        subnetsOf(g, net),
 		Update:           eks.Update(g.Update),
 		UserData:         g.UserData,
 	}
@@ -50,8 +50,8 @@ func image(g config.NodeGroup) eks.Image {
 	}
 }
 
-// ownSubnets are those of a group that has not all of the network; nil for others.
-func ownSubnets(g config.NodeGroup, net *network.Network) pulumi.StringArrayInput {
+// subnetsOf are those of a group that has not all of the network; nil for others.
+func subnetsOf(g config.NodeGroup, net *network.Network) pulumi.StringArrayInput {
 	switch {
 	case len(g.Subnets) > 0:
 		return pulumi.ToStringArray(g.Subnets)

@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -38,8 +39,8 @@ func LiveKeys() []string {
 		"accessConfig", "accessScope", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType",
 		"certificateAuthority", "cidrBlock", "cidrIpv4",
 		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "endpoint",
-		"forceUpdateVersion", "imageId", "instanceTypes", "kubernetesGroupskubernetesNetworkConfig", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
-		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupIdreleaseVersion", "retentionInDays", "scalingConfig", "serviceName",
+		"forceUpdateVersion", "imageId", "instanceTypes", "kubernetesGroups", "kubernetesNetworkConfig", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
+		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "releaseVersion", "retentionInDays", "scalingConfig", "serviceName",
 		"subnetIds", "tagSpecifications", "taints", "updateConfig", "upgradePolicy", "userData", "version", "vpcConfig", "vpcId",
 		"vpcSecurityGroupIds", "zonalShiftConfig",
 	}

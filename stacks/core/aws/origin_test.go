@@ -191,7 +191,7 @@ func TestLiveOfExisting(t *testing.T) {
 // has some, and else follow from the private ones.
 func TestLiveControlPlaneSubnets(t *testing.T) {
 	made := append(asMade(), live.New("urn:pulumi:demo-core::tombolo::"+existingNetToken+"::demo", existingNetToken, map[string]any{
-		"vpcId": "vpc-1", "privateSubnetIds": []any{"subnet-a", "subnet-b"},
+		"vpcId": "vpc-1", "privateSubnetIds": []any{"subnet-a", "subnet-b", "subnet-c"},
 	}))
 	for _, test := range []struct {
 		subnets []string
@@ -199,7 +199,7 @@ func TestLiveControlPlaneSubnets(t *testing.T) {
 	}{{nil, 0}, {[]string{"subnet-b", "subnet-a"}, 0}, {[]string{"subnet-c", "subnet-d"}, 1}} {
 		file := fileOf()
 		file.Network = config.Network{Existing: &config.ExistingNetwork{
-			VPC: "vpc-1", PrivateSubnets: []string{"subnet-a", "subnet-b"}, ControlPlaneSubnets: test.subnets,
+			VPC: "vpc-1", PrivateSubnets: []string{"subnet-a", "subnet-b", "subnet-c"}, ControlPlaneSubnets: test.subnets,
 		}}
 		changes := config.Compare(Live(file, made), file)
 		assert.Check(t, is.Len(changes, test.want), "%v: %v", test.subnets, changes)

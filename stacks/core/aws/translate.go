@@ -106,26 +106,6 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 	return args
 }
 
-func nodeGroup(g config.NodeGroup) eks.NodeGroup {
-	smallest := valueOr(g.Size.Min, 1)
-	desired := valueOr(g.Size.Desired, smallest)
-	out := eks.NodeGroup{
-		Name:          g.Name,
-		InstanceTypes: g.InstanceTypes,
-		Min:           smallest,
-		Max:           valueOr(g.Size.Max, max(smallest, desired)),
-		Desired:       desired,
-		Spot:          g.Capacity == config.Spot,
-		ARM64:         g.Architecture() == awsfacts.ARM64,
-		DiskGiB:       g.DiskGiB,
-		Labels:        g.Labels,
-	}
-	for _, t := range g.Taints {
-		out.Taints = append(out.Taints, eks.Taint{Key: t.Key, Value: t.Value, Effect: string(t.Effect)})
-	}
-	return out
-}
-
 func managedAddon(c *config.Cluster, partition string, a config.ManagedAddon) eks.Addon {
 	out := eks.Addon{Name: a.Name, Version: a.Version, Configuration: a.Configuration}
 	switch {

@@ -73,6 +73,10 @@ func filled(value any) any {
 		for key, inner := range value {
 			value[key] = filled(inner)
 		}
+	case []any:
+		for i, inner := range value {
+			value[i] = filled(inner)
+		}
 	}
 	return value
 }
