@@ -49,36 +49,50 @@ func TestJudge(t *testing.T) {
 		words    string
 	}{
 		{
-			"the default", config.Endpoint{}, at("192.168.1.5", "fe80::1"), Unreachable,
+			"the default",
+			config.Endpoint{},
+			at("192.168.1.5", "fe80::1"), Unreachable,
 			"the Kubernetes API of demo will be reachable inside its network from the cluster's own nodes alone; this machine is not there: it has 192.168.1.5",
 		},
 		{"no address", config.Endpoint{}, at(), Unreachable, "it has no address but loopback"},
 		{
-			"in a block", config.Endpoint{PrivateCIDRs: []string{"10.9.0.0/16", "10.8.0.0/16"}}, at("192.168.1.5", "10.8.0.7"), Reachable,
+			"in a block",
+			config.Endpoint{PrivateCIDRs: []string{"10.9.0.0/16", "10.8.0.0/16"}},
+			at("192.168.1.5", "10.8.0.7"), Reachable,
 			"inside its network from the cluster's own nodes, 10.9.0.0/16 and 10.8.0.0/16; this machine has 10.8.0.7, in 10.8.0.0/16",
 		},
 		{"in no block", config.Endpoint{PrivateCIDRs: []string{"10.9.0.0/16"}}, at("10.8.0.7", "10.8.0.8", "10.8.0.9", "10.8.1.0", "10.8.1.1", "10.8.1.2"), Unreachable, "10.8.1.0 and 2 more"},
 		{
-			"by a group", config.Endpoint{PrivateCIDRs: []string{"10.9.0.0/16"}, SecurityGroups: []string{"sg-1"}}, at("10.8.0.7"), Unknown,
+			"by a group",
+			config.Endpoint{PrivateCIDRs: []string{"10.9.0.0/16"}, SecurityGroups: []string{"sg-1"}},
+			at("10.8.0.7"), Unknown,
 			"from the cluster's own nodes, 10.9.0.0/16 and the members of sg-1; which security groups this machine has cannot be told from here",
 		},
 		{
-			"public", config.Endpoint{Public: true, AllowedCIDRs: []string{"203.0.113.0/24"}}, at("192.168.1.5"), Unknown,
+			"public",
+			config.Endpoint{Public: true, AllowedCIDRs: []string{"203.0.113.0/24"}},
+			at("192.168.1.5"), Unknown,
 			"on the internet from 203.0.113.0/24, and inside its network from the cluster's own nodes; with which public address this machine is seen cannot be told from here",
 		},
 		{
-			"public alone", config.Endpoint{Private: new(false), Public: true, AllowedCIDRs: []string{"203.0.113.0/24"}}, at("203.0.113.7"), Reachable,
+			"public alone",
+			config.Endpoint{Private: new(false), Public: true, AllowedCIDRs: []string{"203.0.113.0/24"}},
+			at("203.0.113.7"), Reachable,
 			"on the internet from 203.0.113.0/24; this machine has 203.0.113.7, in 203.0.113.0/24",
 		},
 		{"public for everyone", config.Endpoint{Public: true, OpenToTheWorld: true, AllowedCIDRs: []string{"0.0.0.0/0"}}, at("192.168.1.5"), Reachable, "that is everywhere"},
 		// Who is told that the public endpoint lets nobody in from here is not stopped: it is not seen.
 		{"public for others", config.Endpoint{Public: true, AllowedCIDRs: []string{"203.0.113.0/24"}}, at("198.51.100.7"), Unknown, ""},
 		{
-			"a tunnel", config.Endpoint{}, behind(t, map[string]string{"HTTPS_PROXY": "socks5://ops:secret@127.0.0.1:1080", AddressesVariable: "192.168.1.5"}), Unknown,
+			"a tunnel",
+			config.Endpoint{},
+			behind(t, map[string]string{"HTTPS_PROXY": "socks5://ops:secret@127.0.0.1:1080", AddressesVariable: "192.168.1.5"}), Unknown,
 			"it is asked through the proxy socks5://127.0.0.1:1080, and what that one reaches cannot be seen from here",
 		},
 		{
-			"a proxy for others", config.Endpoint{}, behind(t, map[string]string{"https_proxy": "http://proxy:3128", "NO_PROXY": ".eks.amazonaws.com", AddressesVariable: "192.168.1.5"}), Unreachable,
+			"a proxy for others",
+			config.Endpoint{},
+			behind(t, map[string]string{"https_proxy": "http://proxy:3128", "NO_PROXY": ".eks.amazonaws.com", AddressesVariable: "192.168.1.5"}), Unreachable,
 			"it has 192.168.1.5",
 		},
 		{"everywhere", config.Endpoint{}, behind(t, map[string]string{AddressesVariable: "any"}), Reachable, "as TOMBOLO_ADDRESSES says"},
