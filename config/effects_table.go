@@ -182,6 +182,8 @@ var effects = map[string][]Case{
 	},
 	"Kubernetes.Logs":             inPlace("EKS starts or stops to send log types; the log group stays"),
 	"Kubernetes.LogRetentionDays": inPlace("the retention of the log group changes; a shorter one deletes older logs"),
+	// internal/service/logs/group.go: AssociateKmsKey, DisassociateKmsKey.
+	"Kubernetes.LogKeyARN": inPlace("CloudWatch encrypts what comes from now on by the key; older logs stay under the key that they have"),
 	// UpdateClusterConfig has both: upgradePolicy and zonalShiftConfig, each by itself.
 	// https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterConfig.html
 	"Kubernetes.Support":    inPlace("EKS changes the cluster's upgrade policy; standard is refused once the version is in extended support"),

@@ -128,6 +128,10 @@ var rules = map[string]strict.Rule{
 		What:    "a retention that CloudWatch offers",
 		Numbers: awsfacts.RetentionDays, Default: defaultLogRetentionDays,
 	},
+	"Kubernetes.LogKeyARN": {
+		What: "the ARN of a KMS key", Pattern: kmsKey, Advice: keyAdvice,
+		Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+	},
 	"Kubernetes.Support":    {What: "a kind of support", Allowed: texts(StandardSupport, ExtendedSupport)},
 	"Kubernetes.NodeGroups": {Noun: "node group", MinItems: 1},
 	"Kubernetes.Addons":     {Default: defaultAddonObjects()},

@@ -171,6 +171,10 @@ type Kubernetes struct {
 	Logs []string `yaml:"logs,omitempty"`
 	// LogRetentionDays is how long those logs are kept, in days. Default 90.
 	LogRetentionDays int `yaml:"logRetentionDays,omitempty"`
+	// LogKeyARN is the KMS key that CloudWatch encrypts those logs by, of the cluster's
+	// region. Its policy has to let CloudWatch Logs use it. Default: a key of CloudWatch's
+	// own.
+	LogKeyARN string `yaml:"logKeyArn,omitempty"`
 	// SecretsEncryption of Secrets in etcd by a KMS key.
 	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty"`
 	// Support is standard or extended: at the end of the standard support of its version

@@ -26,6 +26,7 @@ func (v *validator) kubernetes() {
 	v.endpointAccess(k.Endpoint)
 	unique(v, "kubernetes.logs", "", k.Logs, itself, "give each log type once")
 	v.encryption(k.SecretsEncryption)
+	v.ownKey("kubernetes.logKeyArn", k.LogKeyARN, "use a key of the cluster's region, or leave it out for a key of CloudWatch's")
 	v.principals("kubernetes.admins", "admin", k.Admins)
 	v.principals("kubernetes.previewers", "previewer", k.Previewers)
 	v.bothKinds(k)
@@ -110,13 +111,17 @@ func (v *validator) encryption(s SecretsEncryption) {
 	if !*s.Enabled {
 		v.problem(at, "remove it, or set enabled: true", "has no effect: encryption is not enabled")
 	}
-	m := kmsKey.FindStringSubmatch(s.KeyARN)
+	v.ownKey(at, s.KeyARN, "use a key of the cluster's region, or leave it out for a key that core makes")
+}
+
+// ownKey refuses a KMS key of another region.
+func (v *validator) ownKey(at strict.Path, arn, remedy string) {
+	m := kmsKey.FindStringSubmatch(arn)
 	if m == nil || !v.doc.Sound("cloud.region") {
 		return
 	}
 	if m[2] != v.c.Cloud.Region {
-		v.problem(at, "use a key of the cluster's region, or leave it out for a key that core makes",
-			"the key is in %s, and the cluster in %s", m[2], v.c.Cloud.Region)
+		v.problem(at, remedy, "the key is in %s, and the cluster in %s", m[2], v.c.Cloud.Region)
 		return
 	}
 	v.partition(at, m[1])

@@ -38,6 +38,8 @@ type ClusterArgs struct {
 	// LogRetentionDays.
 	LogTypes         []string
 	LogRetentionDays int
+	// LogKeyARN is the KMS key of the log group; "" for CloudWatch's own.
+	LogKeyARN string
 	// EncryptSecrets by the KMS key KeyARN; "" makes a key.
 	EncryptSecrets bool
 	KeyARN         string

@@ -151,6 +151,9 @@ func TestKeyAndLogs(t *testing.T) {
 	r.OfType("aws:kms/alias:Alias")[0].Expect(t, map[string]string{"name": "alias/demo-secrets"})
 	r.OfType("aws:cloudwatch/logGroup:LogGroup")[0].Expect(t, map[string]string{"name": "/aws/eks/demo/cluster", "retentionInDays": "90"})
 
+	r = built(t, func(a *ClusterArgs) { a.LogKeyARN = "arn:aws:kms:eu-central-1:111122223333:key/2" })
+	r.OfType("aws:cloudwatch/logGroup:LogGroup")[0].Expect(t, map[string]string{"kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/2"})
+
 	r = built(t, func(a *ClusterArgs) { a.KeyARN = "arn:aws:kms:eu-central-1:111122223333:key/1" })
 	assert.Check(t, len(r.OfType("aws:kms/key:Key")) == 0, "a key was made beside the given one")
 	r.OfType(controlPlane)[0].Expect(t, map[string]string{"encryptionConfigKeyArn": "arn:aws:kms:eu-central-1:111122223333:key/1"})

@@ -75,10 +75,14 @@ func (b *builder) makeKey() error {
 // makeLogGroup comes before the cluster: otherwise EKS makes the group itself,
 // without an end to its retention, and leaves it behind.
 func (b *builder) makeLogGroup() error {
-	group, err := cloudwatch.NewLogGroup(b.ctx, b.name+"-logs", &cloudwatch.LogGroupArgs{
+	args := &cloudwatch.LogGroupArgs{
 		Name:            pulumi.Sprintf("/aws/eks/%s/cluster", b.args.Name),
 		RetentionInDays: pulumi.Int(b.args.LogRetentionDays),
-	}, b.parent)
+	}
+	if b.args.LogKeyARN != "" {
+		args.KmsKeyId = pulumi.String(b.args.LogKeyARN)
+	}
+	group, err := cloudwatch.NewLogGroup(b.ctx, b.name+"-logs", args, b.parent)
 	b.logs = group
 	return err
 }

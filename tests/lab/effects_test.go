@@ -85,19 +85,19 @@ func effectCases() []effectCase {
 				"  region: eu-central-1\n", "  region: eu-central-1\n  roles: {permissionsBoundary: \"arn:aws:iam::aws:policy/PowerUserAccess\"}\n",
 				"nat: single", "nat: per-zone", "endpoints: [s3]", "endpoints: [s3, ecr.api]",
 				"allowedCidrs: [203.0.113.0/24]", "allowedCidrs: [198.51.100.0/24]", "    private: true", "    private: false",
-				"  admins:\n", "  support: extended\n  zonalShift: true\n  logs: [api]\n  logRetentionDays: 30\n  previewers: [{name: ci, principalArn: \"arn:aws:iam::111122223333:role/ci\"}]\n" +
+				"  admins:\n", "  support: extended\n  zonalShift: true\n  logs: [api]\n  logRetentionDays: 30\n  logKeyArn: \"arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab\"\n  previewers: [{name: ci, principalArn: \"arn:aws:iam::111122223333:role/ci\"}]\n" +
 					"  addons: [{name: vpc-cni}, {name: kube-proxy}, {name: coredns, version: v1.12.2-eksbuild.4, configuration: {replicaCount: 3}}]\n  admins:\n",
 				"role/platform-team", "role/other-team", sizeLine, "size: {min: 1, max: 5}\n      taints: [{key: a, value: b, effect: NoSchedule}]",
 				labelsLine, labelsLine + "        more: labels\n" + strings.ReplaceAll(spareGroup, "spare", "extra")[1:],
 			},
 			fields: []string{
-				"Roles.PermissionsBoundary", "Network.NAT", "Network.Endpoints", "Endpoint.AllowedCIDRs", "Endpoint.Private", "Kubernetes.Logs", "Kubernetes.LogRetentionDays",
+				"Roles.PermissionsBoundary", "Network.NAT", "Network.Endpoints", "Endpoint.AllowedCIDRs", "Endpoint.Private", "Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Kubernetes.LogKeyARN",
 				"Kubernetes.Support", "Kubernetes.ZonalShift", "Kubernetes.Previewers", "Kubernetes.Admins", "Kubernetes.NodeGroups", "Kubernetes.Addons", "ManagedAddon.Version", "ManagedAddon.Configuration",
 				"Principal.PrincipalARN", "Size.Min", "Size.Max", "NodeGroup.Taints", "NodeGroup.Labels",
 			},
 			paths: []string{
 				"cloud.roles.permissionsBoundary", "network.nat", "network.endpoints", "kubernetes.endpoint.private", "kubernetes.endpoint.allowedCidrs", "kubernetes.logs",
-				"kubernetes.logRetentionDays", "kubernetes.support", "kubernetes.zonalShift", "kubernetes.admins[0].principalArn", "kubernetes.previewers[0]", "kubernetes.nodeGroups[0].size.min",
+				"kubernetes.logRetentionDays", "kubernetes.logKeyArn", "kubernetes.support", "kubernetes.zonalShift", "kubernetes.admins[0].principalArn", "kubernetes.previewers[0]", "kubernetes.nodeGroups[0].size.min",
 				"kubernetes.nodeGroups[0].size.max", "kubernetes.nodeGroups[0].labels", "kubernetes.nodeGroups[0].taints", "kubernetes.nodeGroups[1]",
 				"kubernetes.addons[2].version", "kubernetes.addons[2].configuration", "kubernetes.addons",
 			},

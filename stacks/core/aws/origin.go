@@ -39,7 +39,7 @@ func LiveKeys() []string {
 		"accessConfig", "accessScope", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType",
 		"certificateAuthority", "cidrBlock", "cidrIpv4",
 		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "endpoint",
-		"forceUpdateVersion", "imageId", "instanceTypes", "kubernetesGroups", "kubernetesNetworkConfig", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
+		"forceUpdateVersion", "imageId", "instanceTypes", "kmsKeyId", "kubernetesGroups", "kubernetesNetworkConfig", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
 		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "releaseVersion", "retentionInDays", "scalingConfig", "serviceName",
 		"subnetIds", "tagSpecifications", "taints", "updateConfig", "upgradePolicy", "userData", "version", "vpcConfig", "vpcId",
 		"vpcSecurityGroupIds", "zonalShiftConfig",
@@ -200,6 +200,7 @@ func (r *reader) controlPlane() {
 	k.Version, k.Logs = r.cluster.Text("version"), r.cluster.Texts("enabledClusterLogTypes")
 	k.Endpoint.Private, k.Endpoint.Public = &private, access.Truth("endpointPublicAccess")
 	k.LogRetentionDays = r.made(logGroupToken, "logs").Number("retentionInDays")
+	k.LogKeyARN = r.made(logGroupToken, "logs").Text("kmsKeyId")
 	if k.Version != "" {
 		r.knows("Kubernetes.Version")
 	}
@@ -211,7 +212,7 @@ func (r *reader) controlPlane() {
 		k.ZonalShift = new(r.cluster.In("zonalShiftConfig").Truth("enabled"))
 		r.knows("Kubernetes.ZonalShift")
 	}
-	r.knows("Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Endpoint.Private", "Endpoint.Public")
+	r.knows("Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Kubernetes.LogKeyARN", "Endpoint.Private", "Endpoint.Public")
 	if k.Endpoint.Public && r.file.Kubernetes.Endpoint.Public { // EKS keeps blocks for a public endpoint that is off
 		k.Endpoint.AllowedCIDRs = access.Texts("publicAccessCidrs")
 		r.knows("Endpoint.AllowedCIDRs")

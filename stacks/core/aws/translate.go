@@ -70,6 +70,7 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		PrivateGroups:    k.Endpoint.SecurityGroups,
 		LogTypes:         k.Logs,
 		LogRetentionDays: k.LogRetentionDays,
+		LogKeyARN:        k.LogKeyARN,
 		EncryptSecrets:   valueOr(k.SecretsEncryption.Enabled, true),
 		KeyARN:           k.SecretsEncryption.KeyARN,
 		Tags:             tags(c),
