@@ -24,7 +24,7 @@ func twoClusters(t *testing.T) []published.Set {
 			Name: name, Environment: name, File: "testdata/" + name + ".yaml",
 			Cloud:    config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
 			Services: []config.Service{{Name: "dns", Namespace: "dns"}},
-			Values:   map[string]string{"zones": `["a.example", "b.example"]`, "chart_repository": "http://charts.lab.test"},
+			Values:   map[string]config.Value{"zones": {Text: `["a.example", "b.example"]`}, "chart_repository": {Text: "http://charts.lab.test"}},
 			GitOps:   config.GitOps{Path: "clusters/" + name},
 		}
 		if name == "demo" {

@@ -14,7 +14,7 @@ func cluster(name string) *config.Cluster {
 		Name: name, Environment: "dev", File: name + ".yaml",
 		Cloud:    config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333"},
 		Services: []config.Service{{Name: "dns", Namespace: "net"}},
-		Values:   map[string]string{"zone": "a.test"},
+		Values:   map[string]config.Value{"zone": {Text: "a.test"}, "host": {FromStack: "data/prod", Output: "db.host"}, "tier": {FromSSM: "/shop/tier"}},
 		Addons:   addon.Selection{"karpenter": addon.Find("karpenter").NewOptions()},
 		GitOps:   config.GitOps{Path: "./clusters/" + name, URL: "https://git.test/tree.git", Branch: "main", Auth: &config.Auth{Type: config.AuthSSH}},
 	}
@@ -28,6 +28,9 @@ func TestToFlux(t *testing.T) {
 	}
 	if v := p.Variables["zone"]; v.Example != "a.test" || !slices.Equal(v.Setting, []string{"values", "zone"}) {
 		t.Errorf("zone is %v", v)
+	}
+	if host, tier := p.Variables["host"].Example, p.Variables["tier"].Example; host != "example-host" || tier != "example-tier" {
+		t.Errorf("values of elsewhere are %q and %q", host, tier)
 	}
 	for name, want := range map[string][]string{"dns-values": {names.ValuesKey}, "karpenter-values": {names.ValuesKey}, names.PlatformAuth: {"identity", "known_hosts"}} {
 		at := slices.IndexFunc(p.Objects, func(o Object) bool { return o.Name == name })
