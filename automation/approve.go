@@ -89,7 +89,7 @@ func (d *Driver) newPlanner(ctx context.Context, c *config.Cluster) (*planner, e
 func PlanFiles(c *config.Cluster) (approved.Cluster, error) {
 	of := approved.Cluster{Name: c.Name}
 	var err error
-	if of.File, err = approved.FileDigest(c.File); err != nil || !c.IsSpoke() {
+	if of.File, err = approved.FileDigest(c.File); err != nil || !c.HasHubFile() {
 		return of, err
 	}
 	hub, err := config.LoadHub(c)

@@ -45,6 +45,12 @@ func (d *Driver) unregister(ctx context.Context, c *config.Cluster, o DestroyOpt
 		env = map[string]string{deleteUnreachable: "true"}
 		d.opts.Observer.Note(stack, fmt.Sprintf("%s: what is on the cluster is given up with it", own))
 	}
+	if registration, ok := registrationOf(st, c.Name); ok && isExternal(st, registration) {
+		return env, d.leaveExternal(ctx, c, hub, o)
+	}
+	if c.HasExternalHub() && hub == c.Hub() { // it was not registered, or is deregistered
+		return env, nil
+	}
 	switch hub {
 	case "":
 		return env, nil
@@ -153,7 +159,12 @@ func (d *Driver) leaveRegistration(ctx context.Context, c *config.Cluster, their
 	stack := stacks.Name(c.Name, stacks.Bootstrap)
 	d.opts.Observer.Note(stack, fmt.Sprintf("the hub has registered another cluster %s, whose owner is %s: its registration and its applications are left alone",
 		c.Name, theirs.Owner()))
-	st, err := d.backend.State(ctx, stack)
+	return d.forgetRegistration(ctx, c)
+}
+
+// forgetRegistration takes the cluster's registration out of the state, if it is there.
+func (d *Driver) forgetRegistration(ctx context.Context, c *config.Cluster) error {
+	st, err := d.backend.State(ctx, stacks.Name(c.Name, stacks.Bootstrap))
 	if err != nil {
 		return err
 	}

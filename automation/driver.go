@@ -53,6 +53,7 @@ type Driver struct {
 	asked    preflight.Accounts
 	cloud    func(*config.Cluster) cloud.Cloud
 	dial     func(handoff.Values) (kube.Cluster, error)
+	dialHub  func(kubeconfig []byte) (kube.Cluster, error)
 	hub      func(*config.Cluster) (*config.Cluster, error)
 	// probeTimeout is the constant of that name, but in tests.
 	probeTimeout time.Duration
@@ -98,6 +99,7 @@ func New(o Options) (*Driver, error) {
 	d.reachGit = handover.Reach
 	d.cloud = func(c *config.Cluster) cloud.Cloud { return cloud.Of(c, d.pulumi) }
 	d.dial = d.connect
+	d.dialHub = func(kubeconfig []byte) (kube.Cluster, error) { return kube.ConnectWith(kubeconfig, d.env) }
 	d.hub = config.LoadHub
 	d.probeTimeout = probeTimeout
 	d.pauses = pauses()

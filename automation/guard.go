@@ -49,6 +49,9 @@ func (d *Driver) users(ctx context.Context, c *config.Cluster) (string, error) {
 		return "its engine works with them", nil
 	}
 	hub := hubIn(st, registration)
+	if isExternal(st, registration) {
+		return d.externalUsers(ctx, c, hub)
+	}
 	at, err := d.probe(ctx, &config.Cluster{Name: hub})
 	if err != nil {
 		return "", err

@@ -25,7 +25,7 @@ import (
 
 // requireHub refuses an up of a spoke without a hub that it can register with.
 func (d *Driver) requireHub(ctx context.Context, c *config.Cluster) error {
-	if !c.IsSpoke() {
+	if !c.HasHubFile() {
 		return nil
 	}
 	for _, k := range stacks.Kinds() {
@@ -47,7 +47,7 @@ func (d *Driver) requireHub(ctx context.Context, c *config.Cluster) error {
 // hasHub says whether core of the cluster's hub has outputs. A cluster that is
 // no spoke needs none.
 func (d *Driver) hasHub(ctx context.Context, c *config.Cluster) (bool, error) {
-	if !c.IsSpoke() {
+	if !c.HasHubFile() {
 		return true, nil
 	}
 	st, err := d.backend.State(ctx, stacks.Name(c.Hub(), stacks.Core))
@@ -118,7 +118,7 @@ func (d *Driver) restoreRegistration(ctx context.Context, c *config.Cluster, st 
 // where it is.
 func (d *Driver) left(ctx context.Context, c *config.Cluster, st *backend.State) (argocd.Hub, bool, error) {
 	registration, ok := registrationOf(st, c.Name)
-	if !ok || hubIn(st, registration) != c.Hub() {
+	if !ok || hubIn(st, registration) != c.Hub() || c.HasExternalHub() {
 		return argocd.Hub{}, false, nil
 	}
 	hub, err := d.hub(c)
@@ -197,7 +197,7 @@ func (d *Driver) deployedSpokes(ctx context.Context, hub *config.Cluster) ([]str
 	var out []string
 	for _, file := range files {
 		spoke, err := config.Load(file)
-		if err != nil || !spoke.IsSpoke() || spoke.Hub() != hub.Name {
+		if err != nil || !spoke.HasHubFile() || spoke.Hub() != hub.Name {
 			continue
 		}
 		st, err := d.backend.State(ctx, stacks.Name(spoke.Name, stacks.Bootstrap))

@@ -112,7 +112,7 @@ func (d *Driver) told(ctx context.Context, c *config.Cluster, so stacks.Options)
 	if so.Predicted == nil {
 		so.Predicted = withoutSecrets(core.Outputs())
 	}
-	if c.IsSpoke() {
+	if c.HasHubFile() {
 		hub, err := d.backend.State(ctx, stacks.Name(c.Hub(), stacks.Core))
 		if err != nil {
 			return so, err
@@ -136,7 +136,7 @@ func (s *session) preview(ctx context.Context, o PreviewOptions, so stacks.Optio
 	d, c := s.driver, s.cluster
 	if so.Placeholders {
 		what := "core has no outputs yet"
-		if c.IsSpoke() {
+		if c.HasHubFile() {
 			what = "core, or that of hub " + c.Hub() + ", has no outputs yet"
 		}
 		d.opts.Observer.Note(s.name, what+": what depends on them is shown as unknown")

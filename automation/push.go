@@ -58,6 +58,12 @@ type PushResult struct {
 // fault.Error: nothing was changed.
 func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (PushResult, error) {
 	result := PushResult{Cluster: c.Name, Repository: c.GitOps.URL, Into: c.GitOps.Branch}
+	if c.HasExternalHub() {
+		return result, &fault.Error{
+			What:   fmt.Sprintf("push %s: the Argo CD that manages it is that of hub %s, which others run", c.Name, c.Hub()),
+			Remedy: "there is nothing of it to push: ask the owners of the hub",
+		}
+	}
 	if c.GitOps.Engine == config.ArgoCD {
 		return result, &fault.Error{
 			What:   fmt.Sprintf("push %s: Argo CD is not handed over to Git: bootstrap installs and upgrades it", c.Name),

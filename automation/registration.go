@@ -8,6 +8,7 @@ import (
 	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
 	"tombolo/automation/plan"
+	"tombolo/internal/names"
 )
 
 // registrationOf is the Secret by which the cluster is registered with a hub.
@@ -18,11 +19,21 @@ func registrationOf(s *backend.State, cluster string) (apitype.ResourceV3, bool)
 }
 
 // hubIn is the name of the cluster that a resource is on, by its provider's
-// identity: the cluster's ARN.
+// identity: the cluster's ARN, or that of a hub that others run.
 func hubIn(s *backend.State, r apitype.ResourceV3) string {
-	p, _ := s.Find(backend.ProviderOf(r))
-	arn, _ := p.Inputs["clusterIdentifier"].(string)
+	arn := identityOf(s, r)
 	return arn[strings.LastIndex(arn, "/")+1:]
+}
+
+func identityOf(s *backend.State, r apitype.ResourceV3) string {
+	p, _ := s.Find(backend.ProviderOf(r))
+	identity, _ := p.Inputs["clusterIdentifier"].(string)
+	return identity
+}
+
+// isExternal says whether others run the hub that a resource is on.
+func isExternal(s *backend.State, r apitype.ResourceV3) bool {
+	return strings.HasPrefix(identityOf(s, r), names.ExternalHub)
 }
 
 // onHub are the URNs of what a destruction takes from the hub before bootstrap

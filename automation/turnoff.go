@@ -30,6 +30,9 @@ func (d *Driver) awaitTurnedOff(ctx context.Context, c *config.Cluster) error {
 	if err != nil || len(off) == 0 {
 		return err
 	}
+	if c.HasExternalHub() {
+		return d.dropFromExternalHub(ctx, c, off)
+	}
 	s, err := d.site(ctx, c)
 	if err != nil {
 		return err

@@ -120,6 +120,9 @@ func (d *Driver) tryUp(ctx context.Context, c *config.Cluster, k stacks.Kind, o 
 		if err := d.resume(ctx, c, st); err != nil {
 			return StackResult{}, err
 		}
+		if st, err = d.forgetMissing(ctx, c, st); err != nil {
+			return StackResult{}, err
+		}
 		if err := d.restoreRegistration(ctx, c, st); err != nil {
 			return StackResult{}, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"tombolo/automation/fault"
 	"tombolo/automation/health"
 	"tombolo/automation/kube"
 	"tombolo/config"
@@ -15,9 +16,18 @@ import (
 // ready. If that does not happen in time it returns what it found with a
 // *health.Error that names the first cause.
 func (d *Driver) Verify(ctx context.Context, c *config.Cluster, o health.Options) (health.Verification, error) {
+	if c.HasExternalHub() && o.Revision != "" {
+		return health.Verification{Cluster: c.Name}, &fault.Error{
+			What:   fmt.Sprintf("verify %s: what revision hub %s is at cannot be asked: others run it", c.Name, c.Hub()),
+			Remedy: "leave --revision out",
+		}
+	}
 	s, err := d.site(ctx, c)
 	if err != nil {
 		return health.Verification{Cluster: c.Name}, err
+	}
+	if c.HasExternalHub() {
+		d.opts.Observer.Note(c.Name, fmt.Sprintf("verified are what bootstrap published and the registration; the applications on hub %s are its owners'", c.Hub()))
 	}
 	return s.Verify(ctx, o)
 }
@@ -42,6 +52,11 @@ func (d *Driver) site(ctx context.Context, c *config.Cluster) (health.Site, erro
 	s := health.Site{Cluster: c, Own: own, At: own, Values: values, Observer: d.opts.Observer}
 	if !c.IsSpoke() {
 		return s, nil
+	}
+	if c.HasExternalHub() {
+		at, err := d.externalHub(ctx, c)
+		s.At = kube.Cluster{Client: at.Client}
+		return s, err
 	}
 	hub, err := d.hub(c)
 	if err != nil {

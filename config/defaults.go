@@ -107,6 +107,10 @@ func (s *Service) setDefaults() {
 }
 
 func (g *GitOps) setDefaults(cluster string) {
+	if g.Engine == ArgoCD && g.ExternalHub != nil {
+		g.ArgoCD.setCredentialsDefaults()
+		return
+	}
 	if g.Engine == ArgoCD {
 		g.Hub = cmp.Or(g.Hub, cluster)
 	}
@@ -125,8 +129,12 @@ func (g *GitOps) setDefaults(cluster string) {
 }
 
 func (o *ArgoCDOptions) setSpokeDefaults() {
-	o.Credentials = cmp.Or(o.Credentials, CredentialsAWS)
 	o.Applications = cmp.Or(o.Applications, LeavingRemove)
+	o.setCredentialsDefaults()
+}
+
+func (o *ArgoCDOptions) setCredentialsDefaults() {
+	o.Credentials = cmp.Or(o.Credentials, CredentialsAWS)
 	if o.Credentials == CredentialsServiceAccount {
 		o.Rotation = cmp.Or(o.Rotation, defaultRotation)
 	}

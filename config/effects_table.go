@@ -309,6 +309,21 @@ var effects = map[string][]Case{
 	"GitOps.Interval": inPlace(gitWords),
 	"GitOps.Auth":     inPlace("the engine's Secret for the repository changes"),
 
+	"GitOps.ExternalHub": {{
+		Effect: NeedsRebuild, When: "removed", Words: "the hub that others run has to forget the cluster first, with the credentials of the file",
+		Remedy: externalHubRemedy, applies: change.takesAway,
+	}, {
+		Effect: InPlace, Words: "the registration moves to that hub; refused while the old hub has applications of the cluster",
+	}},
+	"ExternalHub.Name": {{
+		Effect: NeedsRebuild, Words: "the name is the hub's identity: the old hub has to forget the cluster first, with its own credentials",
+		Remedy: externalHubRemedy,
+	}},
+	"ExternalHub.Endpoint":             inPlace("the same hub is reached at the new address; another hub needs another name"),
+	"ExternalHub.CertificateAuthority": inPlace("the hub's certificate is checked with it; the registration stays"),
+	"ExternalHub.Token":                inPlace("the hub is reached with it; the registration stays"),
+	"ExternalHub.RoleARN":              inPlace("the cluster's role trusts the new role of the hub's Argo CD instead of the old one"),
+
 	"ArgoCDOptions.HighAvailability": inPlace("the engine is installed by another manifest; once Git has its own files, Git decides"),
 	"ArgoCDOptions.Accounts":         inPlace("the policy of the hub's role changes"),
 	"ArgoCDOptions.Credentials":      inPlace("the registration gets other credentials"),
@@ -399,3 +414,6 @@ func minorOf(version string) int {
 	}
 	return n
 }
+
+// externalHubRemedy is the way from a hub that others run to another one.
+const externalHubRemedy = "take the old hub back, and move in two steps: `tombolo destroy <cluster> --only bootstrap` with the old file, then `tombolo up` with the new one; core stays"

@@ -40,7 +40,7 @@ func Explain(path string) ([]byte, error) {
 		return nil, err
 	}
 	e := explainer{doc: doc}
-	if c.IsSpoke() {
+	if c.HasHubFile() {
 		hub, err := hubOf(c, doc)
 		if err != nil {
 			return nil, err

@@ -21,14 +21,29 @@ func (c *Cluster) Hub() string {
 	if c.GitOps.Engine != ArgoCD {
 		return ""
 	}
+	if c.HasExternalHub() {
+		return c.GitOps.ExternalHub.Name
+	}
 	return cmp.Or(c.GitOps.Hub, c.Name)
 }
 
 // IsHub says whether the cluster has its own Argo CD.
-func (c *Cluster) IsHub() bool { return c.GitOps.Engine == ArgoCD && c.Hub() == c.Name }
+func (c *Cluster) IsHub() bool { return c.GitOps.Engine == ArgoCD && !c.IsSpoke() }
 
-// IsSpoke says whether another cluster's Argo CD manages this one.
-func (c *Cluster) IsSpoke() bool { return c.GitOps.Engine == ArgoCD && c.Hub() != c.Name }
+// IsSpoke says whether another cluster's Argo CD manages this one: that of a cluster
+// beside it, or one that others run.
+func (c *Cluster) IsSpoke() bool {
+	return c.GitOps.Engine == ArgoCD && (c.HasExternalHub() || c.Hub() != c.Name)
+}
+
+// HasExternalHub says whether an Argo CD that others run manages the cluster. There is
+// no file of such a hub, and no stack.
+func (c *Cluster) HasExternalHub() bool {
+	return c.GitOps.Engine == ArgoCD && c.GitOps.ExternalHub != nil
+}
+
+// HasHubFile says whether a cluster with a file beside this one is the hub.
+func (c *Cluster) HasHubFile() bool { return c.IsSpoke() && !c.HasExternalHub() }
 
 // EngineNamespace is the namespace that bootstrap always makes: the engine's, or
 // another one on a spoke. The infra ConfigMap is in it.
@@ -43,10 +58,10 @@ func (c *Cluster) EngineNamespace() string {
 }
 
 // LoadHub reads the file of the cluster's hub, in the same directory, and checks
-// that the two fit together. A cluster that is not a spoke is its own hub. The
-// error is strict.Problems when a file is wrong.
+// that the two fit together. A cluster that is not a spoke is its own hub, and so is,
+// for what a hub's file says, one whose hub others run. The error is strict.Problems when a file is wrong.
 func LoadHub(c *Cluster) (*Cluster, error) {
-	if !c.IsSpoke() {
+	if !c.HasHubFile() {
 		return c, nil
 	}
 	_, doc, err := load(c.File)
@@ -65,14 +80,14 @@ func InOrder(clusters []*Cluster) ([]*Cluster, error) {
 		waves[c.Name] = c.Wave
 	}
 	rank := func(c *Cluster) int {
-		if c.IsSpoke() {
+		if c.HasHubFile() {
 			return 1
 		}
 		return 0
 	}
 	var problems []error
 	for _, c := range clusters {
-		if wave, ok := waves[c.Hub()]; ok && c.IsSpoke() && c.Wave < wave {
+		if wave, ok := waves[c.Hub()]; ok && c.HasHubFile() && c.Wave < wave {
 			problems = append(problems, fmt.Errorf("cluster %s is in wave %d, before its hub %s in wave %d; give it wave %d or a later one",
 				c.Name, c.Wave, c.Hub(), wave, wave))
 		}
@@ -112,7 +127,7 @@ func checkHubs(files []loadedFile) {
 		}
 	}
 	for _, f := range files {
-		if f.cluster == nil || !f.cluster.IsSpoke() || !f.doc.Sound("gitops") || !f.doc.Sound("gitops.hub") {
+		if f.cluster == nil || !f.cluster.HasHubFile() || !f.doc.Sound("gitops") || !f.doc.Sound("gitops.hub") {
 			continue
 		}
 		hub := f.cluster.Hub()

@@ -47,7 +47,7 @@ func Load(path string) (*Cluster, error) {
 	if err := doc.Problems().Err(); err != nil {
 		return nil, err
 	}
-	if !c.IsSpoke() {
+	if !c.HasHubFile() {
 		return c, nil
 	}
 	if _, err := hubOf(c, doc); err != nil {

@@ -47,9 +47,13 @@ func (c *Cluster) RegistrationLabels() map[string]string {
 
 // RegistrationAnnotationKeys are the names of the annotations of the cluster's
 // registration, sorted: the file's annotations, every key of the general
-// ConfigMap, and the three above.
+// ConfigMap, and the three above. What repository a hub that others run follows, no file
+// says: the last two are missing there.
 func (c *Cluster) RegistrationAnnotationKeys() []string {
-	keys := append(names.InfraKeyNames(), ValuesAnnotation, RepositoryAnnotation, RevisionAnnotation)
+	keys := append(names.InfraKeyNames(), ValuesAnnotation)
+	if !c.HasExternalHub() {
+		keys = append(keys, RepositoryAnnotation, RevisionAnnotation)
+	}
 	keys = slices.AppendSeq(keys, maps.Keys(c.Annotations))
 	keys = slices.AppendSeq(keys, maps.Keys(c.Values))
 	for _, a := range c.Addons.Enabled() {

@@ -269,6 +269,16 @@ var rules = map[string]strict.Rule{
 	"ArgoCDOptions.Credentials":  {What: "a kind of credentials", Allowed: texts(CredentialsAWS, CredentialsServiceAccount)},
 	"ArgoCDOptions.Rotation":     {Least: new(1), Most: new(999999)},
 	"ArgoCDOptions.Applications": {What: "an option for applications", Allowed: texts(LeavingRemove, LeavingKeep)},
+	"ExternalHub.Name":           label("company-hub"),
+	"ExternalHub.Endpoint": {
+		What: "the address of a Kubernetes API", Example: "https://hub.example.com:6443",
+		Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
+	},
+	"ExternalHub.CertificateAuthority": {Secret: true},
+	"ExternalHub.RoleARN": {
+		What: "the ARN of an IAM role", Example: "arn:aws:iam::111122223333:role/company-hub-argocd",
+		Pattern: regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`),
+	},
 	"Distribution.Version": {
 		What: "a version", Example: "v2.7.5", Pattern: semver,
 		Advice: versionAdvice,

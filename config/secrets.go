@@ -88,12 +88,8 @@ type SecretUse struct {
 
 // SecretUses are the secrets that the cluster file refers to.
 func (c *Cluster) SecretUses() []SecretUse {
-	a := c.GitOps.Auth
-	if a == nil {
-		return nil
-	}
 	var out []SecretUse
-	add := func(setting string, ref *SecretRef) {
+	add := func(setting, target string, ref *SecretRef) {
 		if ref == nil {
 			return
 		}
@@ -104,9 +100,14 @@ func (c *Cluster) SecretUses() []SecretUse {
 		case ref.Env != "":
 			source = "environment variable " + ref.Env
 		}
-		out = append(out, SecretUse{Setting: setting, Source: source, For: c.GitOps.URL})
+		out = append(out, SecretUse{Setting: setting, Source: source, For: target})
 	}
-	add("gitops.auth.password", a.Password)
-	add("gitops.auth.privateKey", a.PrivateKey)
+	if h := c.GitOps.ExternalHub; h != nil {
+		add("gitops.externalHub.token", h.Endpoint, h.Token)
+	}
+	if a := c.GitOps.Auth; a != nil {
+		add("gitops.auth.password", c.GitOps.URL, a.Password)
+		add("gitops.auth.privateKey", c.GitOps.URL, a.PrivateKey)
+	}
 	return out
 }

@@ -19,6 +19,9 @@ type GitOps struct {
 	// Hub (argocd) is the cluster whose Argo CD manages this one; its file is
 	// <hub>.yaml beside this one. Default: the cluster itself.
 	Hub string `yaml:"hub,omitempty"`
+	// ExternalHub (argocd) is an Argo CD that others run and that manages this
+	// cluster. It does not go with Hub. Default: none.
+	ExternalHub *ExternalHub `yaml:"externalHub,omitempty"`
 	// URL of the Git repository: https://, http:// or ssh://. Required, except on
 	// a spoke.
 	URL string `yaml:"url,omitempty"`

@@ -27,11 +27,15 @@ func (v *validator) argocd(g GitOps) {
 		return
 	}
 	if g.Engine != ArgoCD {
-		v.without("has no effect with the engine "+string(g.Engine), "remove it, or use the engine argocd", "hub", "argocd")
+		v.without("has no effect with the engine "+string(g.Engine), "remove it, or use the engine argocd", "hub", "externalHub", "argocd")
 		return
 	}
 	v.registrationLabels()
 	v.registrationAnnotations()
+	if v.c.HasExternalHub() {
+		v.externalHub(g)
+		return
+	}
 	if v.c.IsSpoke() {
 		v.spoke(g)
 		return

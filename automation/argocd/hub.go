@@ -45,6 +45,31 @@ func (h Hub) Applications(ctx context.Context) ([]Application, error) {
 	return out, err
 }
 
+// OwnApplications lists those in Argo CD's own namespace, sorted by name. Without Argo CD
+// there are none.
+func (h Hub) OwnApplications(ctx context.Context) ([]Application, error) {
+	items, err := list(ctx, h.applications().Namespace(Namespace), "Applications", metav1.ListOptions{})
+	out := make([]Application, len(items))
+	for i := range items {
+		out[i] = Application{&items[i]}
+	}
+	return out, err
+}
+
+// DeleteRegistration deletes the registration that was read, and no other one of its
+// name. One that is gone is no error.
+func (h Hub) DeleteRegistration(ctx context.Context, r Registration) error {
+	if !r.IsOf(h.Owner) {
+		return r.strangers(h.Owner)
+	}
+	uid := r.secret.GetUID()
+	err := h.secrets().Delete(ctx, r.Name(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete the registration of cluster %s: %w", r.Cluster(), err)
+	}
+	return nil
+}
+
 // Sets lists the ApplicationSets of all namespaces, sorted by name. Without
 // Argo CD there are none.
 func (h Hub) Sets(ctx context.Context) ([]Set, error) {

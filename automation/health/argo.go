@@ -136,8 +136,8 @@ func (a argo) fetch(ctx context.Context, k kube.Cluster, at time.Time) error {
 	return nil
 }
 
-// missing says whether the hub knows the cluster, and has a root at all.
-func (a argo) missing(p *platform) []Check {
+// registered says whether the hub knows the cluster.
+func (a argo) registered() Check {
 	registered := Check{Kind: "Secret", Namespace: argocd.Namespace, Name: argocd.SecretName(a.cluster.Name)}
 	switch own := a.registration(); {
 	case own == nil:
@@ -147,7 +147,12 @@ func (a argo) missing(p *platform) []Check {
 	default:
 		registered.Ready, registered.Message = true, "the hub knows the cluster"
 	}
-	out := []Check{registered}
+	return registered
+}
+
+// missing says whether the hub knows the cluster, and has a root at all.
+func (a argo) missing(p *platform) []Check {
+	out := []Check{a.registered()}
 	if root := a.repository(); p.objects[root] == nil {
 		out = append(out, Check{Kind: root.Kind, Namespace: root.Namespace, Name: root.Name, Message: "there is no root Application"})
 	}

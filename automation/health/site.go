@@ -43,6 +43,9 @@ func (s Site) Fetch(ctx context.Context) {
 
 // engineOf is the engine that a cluster's file names.
 func engineOf(c *config.Cluster) engine {
+	if c.HasExternalHub() {
+		return external{argo{cluster: c}}
+	}
 	if c.GitOps.Engine == config.ArgoCD {
 		return argo{cluster: c}
 	}

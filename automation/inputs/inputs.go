@@ -28,7 +28,7 @@ func (s *search) ofCluster(c *config.Cluster, all []*config.Cluster) ([]Reason, 
 	if err != nil {
 		return nil, err
 	}
-	if c.IsSpoke() {
+	if c.HasHubFile() {
 		ofHub, err := s.clusterFile(HubFile, hub.File)
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (s *search) treePath(dir string) (string, error) {
 // cluster may follow, a spoke that of its hub: all but what is below the
 // gitops.path of other clusters alone.
 func (s *search) treeOf(c *config.Cluster, all []*config.Cluster) []Reason {
-	if s.tree == "" {
+	if s.tree == "" || c.HasExternalHub() { // whose tree is not ours
 		return nil
 	}
 	own := path.Clean(c.GitOps.Path)

@@ -24,6 +24,11 @@ func Connect(values handoff.Values, env map[string]string) (Cluster, error) {
 	if err != nil {
 		return Cluster{}, err
 	}
+	return ConnectWith(kubeconfig, env)
+}
+
+// ConnectWith makes clients with a kubeconfig, as Connect does.
+func ConnectWith(kubeconfig []byte, env map[string]string) (Cluster, error) {
 	cfg, err := restConfig(kubeconfig, env)
 	if err != nil {
 		return Cluster{}, err

@@ -52,6 +52,8 @@ type Surroundings interface {
 	// API says why the cluster's API does not answer (silence), or why it cannot
 	// be asked.
 	API(ctx context.Context, c *config.Cluster) (silence, err error)
+	// Hub says why a hub that others run does not let the cluster register.
+	Hub(ctx context.Context, c *config.Cluster) error
 }
 
 // Doctor examines clusters. It changes nothing in the cloud, in a cluster or in

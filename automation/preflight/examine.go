@@ -28,6 +28,7 @@ func (d Doctor) Examine(ctx context.Context, clusters []*config.Cluster) ([]Repo
 		found = append(found, d.checkGit(ctx, x.cluster)...)
 		found = append(found, d.checkNeeds(ctx, x.cluster))
 		found = append(found, d.checkReach(ctx, x.cluster, x.core)...)
+		found = append(found, d.checkExternalHub(ctx, x.cluster)...)
 		return append(found, d.checkAccess(ctx, x.cluster, x.core)...)
 	})
 }
@@ -160,6 +161,9 @@ func (d Doctor) checkNeeds(ctx context.Context, c *config.Cluster) Finding {
 	if err := d.Needs(ctx, c); err != nil {
 		return because(err, check, "make it available, or correct the cluster file")
 	}
+	if c.HasExternalHub() {
+		return Good(check, "hub %s, which others run, has the engine; its token is there", c.Hub())
+	}
 	if c.IsSpoke() {
 		return Good(check, "hub %s has the engine", c.Hub())
 	}
@@ -184,6 +188,18 @@ func (d Doctor) checkReach(ctx context.Context, c *config.Cluster, core Core) []
 		return []Finding{Bad(check, Fail, j.Remedy, "%s", j.Words(c.Name))}
 	}
 	return []Finding{Bad(check, Warn, j.Remedy, "%s", j.Words(c.Name))}
+}
+
+// checkExternalHub asks a hub that others run whether it lets the cluster register.
+func (d Doctor) checkExternalHub(ctx context.Context, c *config.Cluster) []Finding {
+	const check = "hub"
+	if !c.HasExternalHub() {
+		return nil
+	}
+	if err := d.Hub(ctx, c); err != nil {
+		return []Finding{because(err, check, "check gitops.externalHub, and the rights of its token")}
+	}
+	return []Finding{Good(check, "hub %s may be asked for the registration of %s", c.Hub(), c.Name)}
 }
 
 // checkAccess asks a cluster that exists whether it knows this identity.

@@ -147,7 +147,7 @@ func (h *Header) SetClusters(root string, clusters []*config.Cluster) error {
 	for _, c := range clusters {
 		h.Clusters = append(h.Clusters, HeaderCluster{Name: c.Name, Wave: c.Wave, File: relative(root, c.File)})
 		files = append(files, relative(root, c.File))
-		if c.IsSpoke() {
+		if c.HasHubFile() {
 			files = append(files, relative(root, filepath.Join(filepath.Dir(c.File), c.Hub()+".yaml")))
 		}
 	}

@@ -58,7 +58,7 @@ func Jobs(clusters []*config.Cluster, order Order, expected func(cluster string)
 		}
 	}
 	for i, c := range clusters {
-		if !c.IsSpoke() {
+		if !c.HasHubFile() {
 			continue
 		}
 		jobs[i].Hub = c.Hub()

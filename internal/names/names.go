@@ -13,6 +13,10 @@ const (
 	SpokeNamespace = "tombolo"
 )
 
+// ExternalHub before the name of a hub that others run is the identity of its Kubernetes
+// provider; the identity of a cluster of ours is its ARN.
+const ExternalHub = "external-hub/"
+
 // What bootstrap publishes there.
 const (
 	// InfraConfig is the general ConfigMap; InfraKeys are its keys.

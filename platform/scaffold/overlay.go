@@ -44,6 +44,9 @@ func byPath(clusters []*config.Cluster) (map[string][]*config.Cluster, error) {
 				clusters[0].Name, clusters[0].GitOps.Engine, c.Name, c.GitOps.Engine)
 		}
 		home := c
+		if c.HasExternalHub() {
+			return nil, fmt.Errorf("write the platform tree: cluster %s follows the tree of hub %s, which others run; ask its owners for the addons", c.Name, c.Hub())
+		}
 		if c.IsSpoke() {
 			if home = named[c.Hub()]; home == nil {
 				return nil, fmt.Errorf("write the platform tree: cluster %s comes without its hub %s; give the hub too", c.Name, c.Hub())

@@ -36,7 +36,7 @@ func (p *program) makeHub() error {
 }
 
 // joinHub gives the hub's Argo CD its rights on this cluster, and registers the
-// cluster there. The hub is reached by its own hand-off.
+// cluster there.
 func (p *program) joinHub() error {
 	options := p.c.GitOps.ArgoCD
 	access, err := registration.NewAccess(p.ctx, p.c.Name, &registration.AccessArgs{
@@ -45,13 +45,9 @@ func (p *program) joinHub() error {
 	if err != nil {
 		return err
 	}
-	hub, err := p.handOff(p.o.HubCoreStack, p.o.Hub, p.o.PredictedHub)
+	at, err := p.connectHub()
 	if err != nil {
-		return fmt.Errorf("hub %s: %w", p.o.Hub.Name, err)
-	}
-	at, err := connect(p.ctx, "hub", hub, p.o.Hub.Cloud)
-	if err != nil {
-		return fmt.Errorf("hub %s: %w", p.o.Hub.Name, err)
+		return fmt.Errorf("hub %s: %w", p.c.Hub(), err)
 	}
 	credentials := partOf(p.c).credentials(p.h)
 	if options.Credentials == config.CredentialsServiceAccount {
@@ -60,6 +56,18 @@ func (p *program) joinHub() error {
 	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(p.unclaimed(at), credentials),
 		at.provider, pulumi.DependsOn([]pulumi.Resource{access, p.published}))
 	return err
+}
+
+// connectHub reaches the hub by its own hand-off, or as the file says where others run it.
+func (p *program) connectHub() (connection, error) {
+	if p.c.HasExternalHub() {
+		return p.connectExternalHub()
+	}
+	hub, err := p.handOff(p.o.HubCoreStack, p.o.Hub, p.o.PredictedHub)
+	if err != nil {
+		return connection{}, err
+	}
+	return connect(p.ctx, "hub", hub, p.o.Hub.Cloud)
 }
 
 // registrationArgs carry what infrastructure knows to Git: labels for
@@ -74,9 +82,11 @@ func (p *program) registrationArgs(server pulumi.StringInput, credentials regist
 // ConfigMap among them.
 func registered(c, hub *config.Cluster, h handoff.Handoff, keys pulumi.StringMap) map[string]pulumi.StringInput {
 	annotations := map[string]pulumi.StringInput{
-		config.ValuesAnnotation:     values(c, h, keys),
-		config.RepositoryAnnotation: pulumi.String(hub.GitOps.URL),
-		config.RevisionAnnotation:   pulumi.String(hub.GitOps.Branch),
+		config.ValuesAnnotation: values(c, h, keys),
+	}
+	if !c.HasExternalHub() { // whose repository no file says
+		annotations[config.RepositoryAnnotation] = pulumi.String(hub.GitOps.URL)
+		annotations[config.RevisionAnnotation] = pulumi.String(hub.GitOps.Branch)
 	}
 	for key, value := range c.Annotations {
 		annotations[key] = pulumi.String(value)

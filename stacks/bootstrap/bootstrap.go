@@ -117,9 +117,13 @@ func connect(ctx *pulumi.Context, name string, h handoff.Handoff, by config.Clou
 		text, err := handoff.Kubeconfig(h.Cloud, v[0].(string), v[1].(string), v[2].(string), v[3].(string), by)
 		return string(text), err
 	}).(pulumi.StringOutput)
+	return provide(ctx, name, kubeconfig, h.ClusterID)
+}
+
+func provide(ctx *pulumi.Context, name string, kubeconfig pulumi.StringOutput, identifier pulumi.StringInput) (connection, error) {
 	provider, err := kubernetes.NewProvider(ctx, name, &kubernetes.ProviderArgs{
 		Kubeconfig:             kubeconfig,
-		ClusterIdentifier:      h.ClusterID,
+		ClusterIdentifier:      identifier.ToStringOutput(),
 		EnableServerSideApply:  pulumi.Bool(true),
 		EnableConfigMapMutable: pulumi.Bool(true),
 		EnableSecretMutable:    pulumi.Bool(true),

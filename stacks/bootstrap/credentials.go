@@ -22,16 +22,7 @@ func GitCredentials(c *config.Cluster, env map[string]string, kept func(key stri
 		return nil, nil
 	}
 	s := secrets{cluster: c, env: env}
-	plain := func(path string, ref *config.SecretRef) (string, error) {
-		if ref == nil || ref.Config == "" {
-			return s.read(path, ref)
-		}
-		value, err := kept(ref.Config)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", path, err)
-		}
-		return value, nil
-	}
+	plain := func(path string, ref *config.SecretRef) (string, error) { return s.plain(path, ref, kept) }
 	var out Credentials
 	var err error
 	switch auth.Type {
@@ -48,4 +39,16 @@ func GitCredentials(c *config.Cluster, env map[string]string, kept func(key stri
 		return nil, err
 	}
 	return &out, nil
+}
+
+// plain reads a secret as text; kept reads a key of the bootstrap stack's encrypted config.
+func (s secrets) plain(path string, ref *config.SecretRef, kept func(key string) (string, error)) (string, error) {
+	if ref == nil || ref.Config == "" {
+		return s.read(path, ref)
+	}
+	value, err := kept(ref.Config)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return value, nil
 }

@@ -15,9 +15,12 @@ import (
 // Preflight checks what the program will need besides the cluster file: the
 // engine's distribution, with its checksum, and the secrets in files and in the
 // environment. Core takes a quarter of an hour in a cloud; what is missing is
-// better said before it. All problems are reported together. A spoke needs
-// nothing: its hub has the engine.
+// better said before it. All problems are reported together. A spoke
+// needs nothing, for its hub has the engine, but the token of a hub that others run.
 func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) error {
+	if h := c.GitOps.ExternalHub; c.HasExternalHub() {
+		return secrets{cluster: c, env: env}.check(hubTokenPath, h.Token)
+	}
 	if c.IsSpoke() {
 		return nil
 	}

@@ -39,7 +39,8 @@ func refuseRegistered(ctx context.Context, kubeconfig, cluster, own string, env 
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read the registration of %s at its hub: %w; check that %s is reachable from here and that this identity is among its kubernetes.admins", cluster, err, host)
+		return fmt.Errorf("read the registration of %s at its hub: %w; check that %s is reachable from here and that this identity is among its kubernetes.admins, "+
+			"or for a hub that others run that its token may get Secret %s/%s", cluster, err, host, names.ArgoCDNamespace, secret)
 	}
 	if by := found.Annotations[names.OwnerKey]; by != "" && by != own {
 		return fmt.Errorf("the hub has registered another cluster %s: Secret %s/%s has the owner %s, and this cluster is %s; "+

@@ -37,7 +37,8 @@ type namedContext struct {
 type namedUser struct {
 	Name string `json:"name"`
 	User struct {
-		Exec execPlugin `json:"exec"`
+		Exec  *execPlugin `json:"exec,omitempty"`
+		Token string      `json:"token,omitempty"`
 	} `json:"user"`
 }
 
@@ -75,16 +76,32 @@ func Kubeconfig(cloud, cluster, region, endpoint, ca string, by config.Cloud) ([
 	if cluster == "" || region == "" || endpoint == "" || ca == "" {
 		return nil, fmt.Errorf("kubeconfig of cluster %q: name, region, endpoint and certificate authority are required", cluster)
 	}
-	plugin, ok := execPlugins[cloud]
+	newPlugin, ok := execPlugins[cloud]
 	if !ok {
 		return nil, fmt.Errorf("kubeconfig of cluster %q: no program is known that gets tokens on cloud %q", cluster, cloud)
 	}
+	plugin := newPlugin(cluster, region, by)
+	u := namedUser{Name: cluster}
+	u.User.Exec = &plugin
+	return render(cluster, endpoint, ca, u)
+}
+
+// TokenKubeconfig renders a kubeconfig with a bearer token, which is a secret by that. It
+// starts no program. The certificate authority is base64 of PEM.
+func TokenKubeconfig(cluster, endpoint, ca, token string) ([]byte, error) {
+	if cluster == "" || endpoint == "" || ca == "" || token == "" {
+		return nil, fmt.Errorf("kubeconfig of cluster %q: name, endpoint, certificate authority and token are required", cluster)
+	}
+	u := namedUser{Name: cluster}
+	u.User.Token = token
+	return render(cluster, endpoint, ca, u)
+}
+
+func render(cluster, endpoint, ca string, u namedUser) ([]byte, error) {
 	c := namedCluster{Name: cluster}
 	c.Cluster.Server, c.Cluster.CA = endpoint, ca
 	x := namedContext{Name: cluster}
 	x.Context.Cluster, x.Context.User = cluster, cluster
-	u := namedUser{Name: cluster}
-	u.User.Exec = plugin(cluster, region, by)
 	text, err := yaml.Marshal(kubeconfig{
 		APIVersion: "v1", Kind: "Config", CurrentContext: cluster,
 		Clusters: []namedCluster{c}, Contexts: []namedContext{x}, Users: []namedUser{u},

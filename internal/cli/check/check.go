@@ -168,7 +168,7 @@ func hub(c *config.Cluster, fleets []*config.Cluster) *config.Cluster {
 
 // inFleets are the clusters that a hub's Argo CD runs.
 func inFleets(all []*config.Cluster) []*config.Cluster {
-	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool { return c.Hub() == "" })
+	return slices.DeleteFunc(slices.Clone(all), func(c *config.Cluster) bool { return c.Hub() == "" || c.HasExternalHub() })
 }
 
 func publishedTo(chosen, fleets []*config.Cluster) []published.Set {

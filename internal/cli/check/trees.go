@@ -50,12 +50,18 @@ func (o *Options) named(dir string, all, fleets []*config.Cluster) (group, error
 		return group{}, err
 	}
 	g := group{tree: tree, clusters: all}
+	for _, c := range all {
+		if len(o.Names) > 0 && c.HasExternalHub() {
+			return group{}, fault.NewUsage(fmt.Sprintf("cluster %s follows the tree of hub %s, which others run", c.Name, c.Hub()),
+				"leave it out: what its registration carries, `tombolo check` cannot hold against a tree that no file names")
+		}
+	}
 	if len(o.Names) > 0 {
 		return g, nil
 	}
 	g.clusters = nil
 	for _, c := range all {
-		if tree.HasDir(hub(c, fleets).GitOps.Path) {
+		if !c.HasExternalHub() && tree.HasDir(hub(c, fleets).GitOps.Path) {
 			g.clusters = append(g.clusters, c)
 		} else {
 			g.skipped = append(g.skipped, c)

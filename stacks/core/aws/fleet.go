@@ -45,8 +45,11 @@ func makeFleetRoles(ctx *pulumi.Context, c, hub *config.Cluster, partition strin
 }
 
 // hubRoleARN follows from the hub's file: who builds a spoke need not be let
-// into the hub's state.
+// into the hub's state. Of a hub that others run, the cluster's own file tells it.
 func hubRoleARN(hub *config.Cluster, partition string) string {
+	if hub.HasExternalHub() {
+		return hub.GitOps.ExternalHub.RoleARN
+	}
 	return hub.Cloud.RoleARN(partition, config.ArgoCDRoleName(hub.Name))
 }
 

@@ -109,7 +109,8 @@ func TestLive(t *testing.T) {
 		},
 		"kubernetes.addons[3].identity.roleArn": func(c *config.Cluster) {
 			c.Kubernetes.Addons[3].Identity.RoleARN = "arn:aws:iam::111122223333:role/other"
-		logKeyArn":                 func(c *config.Cluster) { c.Kubernetes.LogKeyARN = "arn:key" },
+		},
+		"kubernetes.logKeyArn":               func(c *config.Cluster) { c.Kubernetes.LogKeyARN = "arn:key" },
 		"kubernetes.logRetentionDays":        func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
 		"kubernetes.endpoint.public":         func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
 		"cloud.roles.path":                   func(c *config.Cluster) { c.Cloud.Roles.Path = "/" },
