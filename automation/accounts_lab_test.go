@@ -152,7 +152,7 @@ func TestFleetOverAccountsByRoles(t *testing.T) {
 	stranger := memberOf("777788889999")
 	stranger.Cloud.AssumeRole.ExternalID = "other"
 	_, err = d.Up(t.Context(), stranger, UpOptions{})
-	assert.Check(t, is.ErrorContains(err, "Cannot assume IAM Role"))
+	assert.Check(t, is.ErrorContains(err, "the trust policy of arn:aws:iam::777788889999:role/tombolo/operator has to let them in, with the external id of cloud.assumeRole"))
 	assert.Equal(t, inventory("777788889999"), before["777788889999"], "something was made without the role")
 
 	for account, cloud := range accounts {
