@@ -33,7 +33,7 @@ func externalSpoke() *config.Cluster {
 func newExternalFleet(t *testing.T, onHub ...string) *fleet {
 	t.Helper()
 	f := newFleet(t, onHub...)
-	f.opts.Env = map[string]string{"TOMBOLO_HUB_TOKEN": "t0ken"}
+	f.opts.Env["TOMBOLO_HUB_TOKEN"] = "t0ken"
 	f.dialHub = func(kubeconfig []byte) (kube.Cluster, error) {
 		assert.Check(t, strings.Contains(string(kubeconfig), "token: t0ken"))
 		return f.clusters["mgmt"], nil

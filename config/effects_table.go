@@ -180,6 +180,7 @@ var effects = map[string][]Case{
 		},
 		{Effect: RollsNodes, Words: "addons without a version follow, and EKS rolls the nodes of every group"},
 	},
+	"Kubernetes.ServiceCIDR":      rebuild("EKS keeps the block of Services of the cluster's creation"),
 	"Kubernetes.Logs":             inPlace("EKS starts or stops to send log types; the log group stays"),
 	"Kubernetes.LogRetentionDays": inPlace("the retention of the log group changes; a shorter one deletes older logs"),
 	// internal/service/logs/group.go: AssociateKmsKey, DisassociateKmsKey.

@@ -39,7 +39,7 @@ func Explain(path string) ([]byte, error) {
 	if err := doc.Problems().Err(); err != nil {
 		return nil, err
 	}
-	e := explainer{doc: doc}
+	e := explainer{doc: doc, spoke: c.IsSpoke()}
 	if c.HasHubFile() {
 		hub, err := hubOf(c, doc)
 		if err != nil {
@@ -60,7 +60,9 @@ func Explain(path string) ([]byte, error) {
 // explainer writes values as YAML nodes, with the place that each comes from.
 type explainer struct {
 	doc *strict.Document
-	hub string // of a spoke
+	hub string // of a spoke whose hub has a file
+	// spoke says that another cluster's Argo CD manages this one.
+	spoke bool
 	// addon says that the values are an addon's options.
 	addon bool
 	// indent is how far the keys of the mapping at hand are from the left, in characters.
@@ -216,7 +218,7 @@ func (e explainer) value(v reflect.Value, p strict.Path, byDefault fallback) (*y
 
 // ofHub says that a key may be the hub's alone, so that a spoke cannot write it.
 func (e explainer) ofHub(p strict.Path) bool {
-	return e.hub != "" && strings.HasPrefix(string(p), "gitops.")
+	return e.spoke && strings.HasPrefix(string(p), "gitops.")
 }
 
 func (e explainer) list(v reflect.Value, p strict.Path, byDefault fallback) *yaml.Node {

@@ -120,6 +120,10 @@ var rules = map[string]strict.Rule{
 		What:    "a supported version of Kubernetes on EKS",
 		Example: `"1.34"`, Allowed: awsfacts.KubernetesVersions(), Advice: kubernetesAdvice,
 	},
+	"Kubernetes.ServiceCIDR": {
+		What: "an IPv4 block", Example: "172.20.0.0/16",
+		Pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+/[0-9]+$`), Advice: blockAdvice,
+	},
 	"Kubernetes.Logs": {
 		What: "a log type of the EKS control plane", Noun: "log type",
 		Allowed: awsfacts.LogTypes, Default: defaultLogs(),

@@ -163,6 +163,11 @@ type Kubernetes struct {
 	// plane, major.minor; addons without a version are held with them. Default: version.
 	// Karpenter's nodes follow the control plane.
 	NodeVersion string `yaml:"nodeVersion,omitempty"`
+	// ServiceCIDR is the block of the addresses of Services, a private IPv4 block from /12
+	// to /24 that overlaps neither the VPC nor a network that pods reach. Default:
+	// 172.20.0.0/16, or 10.100.0.0/16 in a VPC of 172.16.0.0/12; in an existing network
+	// AWS chooses one of the two.
+	ServiceCIDR string `yaml:"serviceCidr,omitempty"`
 	// Endpoint of the Kubernetes API.
 	Endpoint Endpoint `yaml:"endpoint,omitempty"`
 	// Logs are the control plane's log types sent to CloudWatch: api, audit,

@@ -23,6 +23,7 @@ func (v *validator) kubernetes() {
 	v.requiredKeys("kubernetes", reflect.TypeFor[Kubernetes](), "version", "nodeGroups")
 	v.kubernetesVersion(k)
 	v.nodeVersion(k)
+	v.serviceBlock(k.ServiceCIDR)
 	v.endpointAccess(k.Endpoint)
 	unique(v, "kubernetes.logs", "", k.Logs, itself, "give each log type once")
 	v.encryption(k.SecretsEncryption)
@@ -50,6 +51,37 @@ func (v *validator) nodeVersion(k Kubernetes) {
 	case behind > oldestNodes:
 		v.problem(at, "use "+MovedMinors(k.Version, -oldestNodes)+" or newer",
 			"is more than %d minor versions behind the control plane's %s", oldestNodes, k.Version)
+	}
+}
+
+// The sizes of a block of Services. Source: serviceIpv4Cidr in
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html
+const (
+	largestServices  = 12
+	smallestServices = 24
+)
+
+// serviceBlocks are those that a block of Services is in, by the same source.
+var serviceBlocks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"}
+
+func (v *validator) serviceBlock(cidr string) {
+	const at = strict.Path("kubernetes.serviceCidr")
+	if cidr == "" || !v.doc.Sound(at) {
+		return
+	}
+	block, err := netip.ParsePrefix(cidr)
+	vpc, noVPC := netip.ParsePrefix(v.c.Network.CIDR)
+	switch {
+	case err != nil:
+		v.problem(at, "write four numbers up to 255 and a prefix length, such as 172.20.0.0/16", "%s is not an IPv4 block", wording.Quote(cidr))
+	case block != block.Masked():
+		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
+	case !slices.ContainsFunc(serviceBlocks, func(s string) bool { return netip.MustParsePrefix(s).Contains(block.Addr()) }):
+		v.problem(at, "use a block inside "+wording.Or(serviceBlocks), "%s is not one that EKS takes", wording.Quote(cidr))
+	case block.Bits() < largestServices || block.Bits() > smallestServices:
+		v.problem(at, fmt.Sprintf("use one from /%d to /%d", largestServices, smallestServices), "EKS takes no /%d", block.Bits())
+	case noVPC == nil && block.Overlaps(vpc) && v.doc.Sound("network.cidr"):
+		v.problem(at, "use another block, such as "+ServiceCIDR(v.c.Network.CIDR), "%s overlaps the VPC's %s", cidr, vpc)
 	}
 }
 

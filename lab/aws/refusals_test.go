@@ -174,6 +174,9 @@ var refusals = []attempt{
 		return w.clusterArgs(props{"encryptionConfig": map[string]any{"provider": map[string]any{"keyArn": key.out["arn"]}, "resources": []any{"secrets"}}})
 	}, "is pending deletion."},
 
+	{"services of the internet", eks.ClusterType, func(w *world) props {
+		return w.clusterArgs(props{"kubernetesNetworkConfig": map[string]any{"serviceIpv4Cidr": "100.64.0.0/16"}})
+	}, "The service CIDR 100.64.0.0/16 is not in 10.0.0.0/8"},
 	{"no cluster", eks.NodeGroupType, func(w *world) props { return w.nodeArgs(props{"clusterName": "none"}) }, "ResourceNotFoundException: No cluster found for name: none."},
 	{
 		"role of the cluster", eks.NodeGroupType, func(w *world) props {

@@ -16,6 +16,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/config"
 	"tombolo/stacks/handoff"
 )
 
@@ -69,9 +70,9 @@ func (a adopted) makeTheirs(t *testing.T) {
 	}
 	var outputs struct{ Endpoint, CA string }
 	decode(t, a.mustTool(t, "pulumi", "--cwd", "theirs", "stack", "output", "--stack", "dev", "--json"), &outputs)
-	config, err := handoff.Kubeconfig("aws", theirName, "eu-central-1", outputs.Endpoint, outputs.CA, "")
+	kubeconfig, err := handoff.Kubeconfig("aws", theirName, "eu-central-1", outputs.Endpoint, outputs.CA, config.Cloud{})
 	assert.NilError(t, err)
-	a.write(t, "theirs/kubeconfig", string(config))
+	a.write(t, "theirs/kubeconfig", string(kubeconfig))
 	objects, err := os.ReadFile("testdata/theirs.yaml")
 	assert.NilError(t, err)
 	a.write(t, "theirs/objects.yaml", string(objects))

@@ -223,7 +223,9 @@ func describeCluster(c *standin.Call, vpc, group string) error {
 	network.SetDefault("serviceIpv4Cidr", map[bool]string{true: "172.20.0.0/16", false: "10.100.0.0/16"}[strings.HasPrefix(block, "10.")])
 	network.SetDefault("ipFamily", "ipv4")
 	network.SetDefault("elasticLoadBalancing", map[string]any{"enabled": false})
-	if services := network.Str("serviceIpv4Cidr"); overlaps(services, block) {
+	if services := network.Str("serviceIpv4Cidr"); !takesServices(services) {
+		return c.Refusef("InvalidParameterException", "The service CIDR %s is not in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16 and between /24 and /12", services)
+	} else if overlaps(services, block) {
 		return c.Refusef("InvalidParameterException", "The service CIDR %s overlaps with the VPC CIDR %s", services, block)
 	}
 	out["kubernetesNetworkConfig"] = map[string]any(network)
@@ -231,6 +233,18 @@ func describeCluster(c *standin.Call, vpc, group string) error {
 	out["certificateAuthority"] = map[string]any{"data": ""}
 	out["certificateAuthorities"] = []any{map[string]any{"data": ""}}
 	return nil
+}
+
+// takesServices says that EKS takes a block for Services. Source: serviceIpv4Cidr in
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html
+func takesServices(cidr string) bool {
+	block, err := netip.ParsePrefix(cidr)
+	if err != nil || block.Bits() < 12 || block.Bits() > 24 {
+		return false
+	}
+	return slices.ContainsFunc([]string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"}, func(s string) bool {
+		return netip.MustParsePrefix(s).Contains(block.Addr())
+	})
 }
 
 func overlaps(a, b string) bool {

@@ -131,3 +131,25 @@ func TestMovesSubnets(t *testing.T) {
 		return nil
 	}))
 }
+
+// TestServiceBlock: the file's block wins, and a live cluster keeps what it has.
+func TestServiceBlock(t *testing.T) {
+	c := inZones("eu-central-1a")
+	net := ofZones("eu-central-1a")
+	assert.Equal(t, clusterArgs(c, "aws", net).ServiceCIDR, "172.20.0.0/16")
+	c.Kubernetes.ServiceCIDR = "172.30.0.0/16"
+	assert.Equal(t, clusterArgs(c, "aws", net).ServiceCIDR, "172.30.0.0/16")
+	existing := &config.Cluster{Network: config.Network{Existing: &config.ExistingNetwork{}}}
+	assert.Equal(t, clusterArgs(existing, "aws", net).ServiceCIDR, "")
+	existing.Kubernetes.ServiceCIDR = "172.30.0.0/16"
+	assert.Equal(t, clusterArgs(existing, "aws", net).ServiceCIDR, "172.30.0.0/16")
+
+	made, file := asMade(), fileOf()
+	made[0].Outputs["kubernetesNetworkConfig"] = map[string]any{"serviceIpv4Cidr": "172.20.0.0/16"}
+	file.Kubernetes.ServiceCIDR = "172.20.0.0/16"
+	assert.Assert(t, is.Len(config.Compare(Live(file, made), file), 0))
+	file.Kubernetes.ServiceCIDR = "172.30.0.0/16"
+	changes := config.Compare(Live(file, made), file)
+	assert.Assert(t, is.Len(changes, 1))
+	assert.Equal(t, changes[0].Effect, config.NeedsRebuild)
+}

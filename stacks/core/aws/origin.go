@@ -208,6 +208,10 @@ func (r *reader) controlPlane() {
 		k.Support = config.Support(strings.ToLower(r.cluster.In("upgradePolicy").Text("supportType")))
 		r.knows("Kubernetes.Support")
 	}
+	if r.file.Kubernetes.ServiceCIDR != "" { // else it has what core or EKS chose
+		k.ServiceCIDR = r.cluster.In("kubernetesNetworkConfig").Text("serviceIpv4Cidr")
+		r.knows("Kubernetes.ServiceCIDR")
+	}
 	if r.file.Kubernetes.ZonalShift != nil {
 		k.ZonalShift = new(r.cluster.In("zonalShiftConfig").Truth("enabled"))
 		r.knows("Kubernetes.ZonalShift")

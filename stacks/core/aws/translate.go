@@ -83,7 +83,8 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		VPCID:     net.VPCID,
 		SubnetIDs: net.PrivateSubnetIDs,
 	}
-	if c.Network.Existing == nil {
+	args.ServiceCIDR = k.ServiceCIDR
+	if args.ServiceCIDR == "" && c.Network.Existing == nil {
 		// In a network whose block only AWS knows, AWS chooses.
 		args.ServiceCIDR = config.ServiceCIDR(c.Network.CIDR)
 	}
