@@ -25,11 +25,11 @@ import (
 // or on the cluster, is touched meanwhile. Its parts build on each other.
 func TestExistingCluster(t *testing.T) {
 	p := newProject(t)
-	p.must(t, "lab", "up", "--profile", "light-engine")
 	a := adopted{project: p}
+	a.writeOurs(t) // the lab's repository has the tree as it is when the lab comes up
+	p.must(t, "lab", "up", "--profile", "light-engine")
 	a.makeTheirs(t)
 	a.cloud, a.objects = p.records(t), a.theirObjects(t)
-	a.writeOurs(t)
 	inOrder(t, a, []step[adopted]{
 		{"its file is written from AWS", adopted.written},
 		{"what it lacks is refused", adopted.lacking},
