@@ -55,6 +55,14 @@ var reservedGroups = []string{"system:", "eks:", "aws:", "amazon:", "iam:", "tom
 
 func groupAdvice(string) string { return "write it without spaces, such as team-a" }
 
+// entries checks all who have access entries.
+func (v *validator) entries(k Kubernetes) {
+	v.principals("kubernetes.admins", "admin", k.Admins)
+	v.principals("kubernetes.previewers", "previewer", k.Previewers)
+	v.bothKinds(k)
+	v.accessEntries(k)
+}
+
 // accessEntries checks who else may do what on the cluster.
 func (v *validator) accessEntries(k Kubernetes) {
 	const list = strict.Path("kubernetes.access")

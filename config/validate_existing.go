@@ -9,7 +9,7 @@ import (
 
 // besideExisting are the keys of kubernetes that go with existing: they add to the cluster,
 // and change nothing that is there.
-var besideExisting = []string{"existing", "admins", "previewers"}
+var besideExisting = []string{"existing", "admins", "previewers", "access"}
 
 // existingCluster checks the keys of a cluster that others own, and refuses those that
 // would make or change something of it.
@@ -21,9 +21,7 @@ func (v *validator) existingCluster(k Kubernetes) {
 				"does not go with existing: Tombolo makes and changes nothing of a cluster that others own")
 		}
 	}
-	v.principals("kubernetes.admins", "admin", k.Admins)
-	v.principals("kubernetes.previewers", "previewer", k.Previewers)
-	v.bothKinds(k)
+	v.entries(k)
 }
 
 // networkOfExisting refuses a network that core would make for a cluster that has one.

@@ -28,10 +28,7 @@ func (v *validator) kubernetes() {
 	unique(v, "kubernetes.logs", "", k.Logs, itself, "give each log type once")
 	v.encryption(k.SecretsEncryption)
 	v.ownKey("kubernetes.logKeyArn", k.LogKeyARN, "use a key of the cluster's region, or leave it out for a key of CloudWatch's")
-	v.principals("kubernetes.admins", "admin", k.Admins)
-	v.principals("kubernetes.previewers", "previewer", k.Previewers)
-	v.bothKinds(k)
-	v.accessEntries(k)
+	v.entries(k)
 	v.nodeGroups(k.NodeGroups)
 	v.managedAddons(k.Addons)
 }

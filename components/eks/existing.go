@@ -22,8 +22,9 @@ type ExistingArgs struct {
 	Name string
 	// Partition of AWS, for the ARNs of AWS's policies.
 	Partition string
-	// Admins and Previewers get access entries.
+	// Admins, Previewers and those of Access get access entries.
 	Admins, Previewers []Principal
+	Access             []Access
 	// Entries are what else needs access entries, in words such as "the addon karpenter".
 	Entries []string
 	// PodIdentity says that something gets its credentials by EKS Pod Identity, for which
@@ -130,6 +131,9 @@ func (a *adopter) checkAccess() error {
 	if len(a.args.Previewers) > 0 {
 		wanted = append(wanted, "kubernetes.previewers")
 	}
+	if len(a.args.Access) > 0 {
+		wanted = append(wanted, "kubernetes.access")
+	}
 	mode := "CONFIG_MAP" // of clusters that are older than the modes
 	for _, access := range a.found.AccessConfigs {
 		mode = access.AuthenticationMode
@@ -225,7 +229,7 @@ func (a *adopter) makeAccess() error {
 	cluster := pulumi.String(a.args.Name).ToStringOutput()
 	b := &builder{
 		ctx: a.ctx, name: a.name, parent: a.parent,
-		args:    &ClusterArgs{Partition: a.args.Partition, Admins: a.args.Admins, Previewers: a.args.Previewers},
+		args:    &ClusterArgs{Partition: a.args.Partition, Admins: a.args.Admins, Previewers: a.args.Previewers, Access: a.args.Access},
 		cluster: cluster.ApplyT(func(string) *awseks.Cluster { return &awseks.Cluster{Name: cluster} }).(awseks.ClusterOutput),
 	}
 	err := b.makeAccess()

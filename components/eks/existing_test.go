@@ -104,10 +104,11 @@ func TestExistingClusterIsOnlyRead(t *testing.T) {
 func TestExistingClusterGetsWhatIsAskedFor(t *testing.T) {
 	ops := []Principal{{Name: "ops", PrincipalARN: "arn:aws:iam::111122223333:role/ops"}}
 	ci := []Principal{{Name: "ci", PrincipalARN: "arn:aws:iam::111122223333:role/ci"}}
-	r, _, err := account{}.adopt(t, &ExistingArgs{Name: "main", Partition: "aws", CreateOIDC: true, NeedsOIDC: true, Admins: ops, Previewers: ci})
+	devs := []Access{{Name: "devs", PrincipalARN: "arn:aws:iam::111122223333:role/devs", Groups: []string{"devs"}}}
+	r, _, err := account{}.adopt(t, &ExistingArgs{Name: "main", Partition: "aws", CreateOIDC: true, NeedsOIDC: true, Admins: ops, Previewers: ci, Access: devs})
 	assert.NilError(t, err)
 	assert.Check(t, is.DeepEqual(custom(r), []string{
-		"aws:eks/accessEntry:AccessEntry shop-admin-ops", "aws:eks/accessEntry:AccessEntry shop-previewer-ci",
+		"aws:eks/accessEntry:AccessEntry shop-access-devs", "aws:eks/accessEntry:AccessEntry shop-admin-ops", "aws:eks/accessEntry:AccessEntry shop-previewer-ci",
 		"aws:eks/accessPolicyAssociation:AccessPolicyAssociation shop-admin-ops",
 		"aws:iam/openIdConnectProvider:OpenIdConnectProvider shop-oidc",
 	}))
@@ -115,7 +116,7 @@ func TestExistingClusterGetsWhatIsAskedFor(t *testing.T) {
 	entry.Expect(t, map[string]string{"clusterName": "main", "principalArn": ops[0].PrincipalARN})
 	provider, _ := r.Named("aws:iam/openIdConnectProvider:OpenIdConnectProvider", "shop-oidc")
 	provider.Expect(t, map[string]string{"url": theirIssuer, "clientIdLists[0]": "sts.amazonaws.com"})
-	r.Probed().ExpectAfter(t, "endpoint", "shop-admin-ops", "shop-previewer-ci")
+	r.Probed().ExpectAfter(t, "endpoint", "shop-access-devs", "shop-admin-ops", "shop-previewer-ci")
 
 	// A provider that an earlier run made stays, though the account has it now.
 	r, _, err = account{provider: true}.adopt(t, &ExistingArgs{Name: "main", Partition: "aws", CreateOIDC: true, MadeOIDC: true})

@@ -74,6 +74,7 @@ func existingClusterArgs(c *config.Cluster, partition string, have made) *eks.Ex
 	for _, p := range c.Kubernetes.Previewers {
 		args.Previewers = append(args.Previewers, eks.Principal(p))
 	}
+	args.Access = othersAccess(c.Kubernetes.Access)
 	for _, a := range c.Addons.Enabled() {
 		if a.Needs(c.AddonFacts(), a.Options).NodeRole != nil {
 			args.Entries = append(args.Entries, "the addon "+a.Name)

@@ -94,11 +94,7 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 	for _, p := range k.Previewers {
 		args.Previewers = append(args.Previewers, eks.Principal(p))
 	}
-	for _, a := range k.Access {
-		args.Access = append(args.Access, eks.Access{
-			Name: a.Name, PrincipalARN: a.PrincipalARN, Policy: accessPolicies()[a.Policy], Namespaces: a.Namespaces, Groups: a.Groups,
-		})
-	}
+	args.Access = othersAccess(k.Access)
 	for _, g := range k.NodeGroups {
 		args.NodeGroups = append(args.NodeGroups, nodeGroup(g, net))
 	}
@@ -106,6 +102,16 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		args.Addons = append(args.Addons, managedAddon(c, partition, a))
 	}
 	return args
+}
+
+func othersAccess(entries []config.Access) []eks.Access {
+	var out []eks.Access
+	for _, a := range entries {
+		out = append(out, eks.Access{
+			Name: a.Name, PrincipalARN: a.PrincipalARN, Policy: accessPolicies()[a.Policy], Namespaces: a.Namespaces, Groups: a.Groups,
+		})
+	}
+	return out
 }
 
 func managedAddon(c *config.Cluster, partition string, a config.ManagedAddon) eks.Addon {
