@@ -74,7 +74,7 @@ func (a Application) Set() string {
 // Parent is namespace/name of the Application that declares the object; "" when
 // none does.
 func Parent(o *unstructured.Unstructured) string {
-	tracking, ok := o.GetAnnotations()["argocd.argoproj.io/tracking-id"]
+	tracking, ok := o.GetAnnotations()[names.ArgoCDAnnotation]
 	if !ok {
 		if name := o.GetLabels()["app.kubernetes.io/instance"]; name != "" {
 			return Namespace + "/" + name

@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"tombolo/automation/kube"
-	"tombolo/components/argocd"
-	"tombolo/components/flux"
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 // Ours tells, of a cluster that others own, what a destruction may delete: what is in the
@@ -35,7 +34,7 @@ type Ours struct {
 // https://fluxcd.io/flux/components/helm/helmreleases/ and "garbage collection" in
 // https://fluxcd.io/flux/components/kustomize/kustomizations/
 var originLabels = map[string][2]string{
-	"Kustomization": {flux.OwnerLabel, "kustomize.toolkit.fluxcd.io/namespace"},
+	"Kustomization": {names.FluxLabel, "kustomize.toolkit.fluxcd.io/namespace"},
 	"HelmRelease":   {"helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"},
 }
 
@@ -101,7 +100,7 @@ func (o *Ours) has(object *unstructured.Unstructured) bool {
 // applied says that the engine has applied the object from Git.
 func (o *Ours) applied(object *unstructured.Unstructured) bool {
 	if o.Engine == config.ArgoCD {
-		return object.GetAnnotations()[argocd.TrackingAnnotation] != ""
+		return object.GetAnnotations()[names.ArgoCDAnnotation] != ""
 	}
 	for kind, keys := range originLabels {
 		labels := object.GetLabels()

@@ -26,9 +26,6 @@ const (
 	InCluster = "https://kubernetes.default.svc"
 	// SecretTypeLabel tells Argo CD what one of its Secrets is.
 	SecretTypeLabel = "argocd.argoproj.io/secret-type"
-	// TrackingAnnotation is on every object that an Application has made; its
-	// value starts with the Application's name.
-	TrackingAnnotation = "argocd.argoproj.io/tracking-id"
 )
 
 // Product is Argo CD, as a distribution.

@@ -21,9 +21,6 @@ const (
 )
 
 const (
-	// OwnerLabel is on every object that Flux applies from Git; its value is
-	// the name of the Kustomization.
-	OwnerLabel = "kustomize.toolkit.fluxcd.io/name"
 	// DigestAnnotation is on the Deployments in Files: the Digest of the
 	// distribution that Git has.
 	DigestAnnotation = "tombolo/distribution"

@@ -60,3 +60,13 @@ const (
 
 // Secret is shown in the place of a secret, as the Pulumi engine does.
 const Secret = "[secret]"
+
+// How the engines mark what they apply from Git.
+const (
+	// FluxLabel is on every object that a Kustomization has applied; its value is the
+	// Kustomization's name.
+	FluxLabel = "kustomize.toolkit.fluxcd.io/name"
+	// ArgoCDAnnotation is on every object that an Application has made; its value starts
+	// with the Application's name.
+	ArgoCDAnnotation = "argocd.argoproj.io/tracking-id"
+)

@@ -117,7 +117,7 @@ func read(text string) ([]part, error) {
 	var parts []part
 	for reader := multipart.NewReader(message.Body, params["boundary"]); ; {
 		p, err := reader.NextRawPart()
-		if err == io.EOF {
+		if err == io.EOF { //nolint:errorlint // wrapped, it is the end of an archive without its last boundary
 			break
 		}
 		if err != nil {

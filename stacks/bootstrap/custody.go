@@ -15,6 +15,7 @@ import (
 	"tombolo/components/distribution"
 	"tombolo/components/flux"
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 // This file decides who has the engine's distribution in custody: bootstrap,
@@ -105,7 +106,7 @@ func fluxEngine(c *config.Cluster) engine {
 	return engine{
 		product:          flux.Product(),
 		digest:           func(manifest []byte) string { return flux.Digest(manifest, strictSubstitution) },
-		selector:         flux.OwnerLabel,
+		selector:         names.FluxLabel,
 		managed:          func(metav1.PartialObjectMetadata) bool { return true },
 		digestAnnotation: flux.DigestAnnotation,
 		definition:       "gitrepositories.source.toolkit.fluxcd.io",
@@ -118,7 +119,7 @@ func argocdEngine() engine {
 	return engine{
 		product:    argocd.Product(),
 		digest:     func(manifest []byte) string { return distribution.Digest(manifest) },
-		managed:    func(o metav1.PartialObjectMetadata) bool { return o.Annotations[argocd.TrackingAnnotation] != "" },
+		managed:    func(o metav1.PartialObjectMetadata) bool { return o.Annotations[names.ArgoCDAnnotation] != "" },
 		definition: "applications.argoproj.io",
 		remedy:     "change it in Git, where Argo CD manages itself",
 	}

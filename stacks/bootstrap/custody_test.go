@@ -18,6 +18,7 @@ import (
 	"tombolo/components/flux"
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/internal/names"
 )
 
 const manifest = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "source-controller", "namespace": "flux-system"}}`
@@ -25,7 +26,7 @@ const manifest = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"
 // deployments answers with flux-system's Deployments that Flux manages.
 func deployments(t *testing.T, items ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if want := "/apis/apps/v1/namespaces/flux-system/deployments"; r.URL.Path != want || r.URL.Query().Get("labelSelector") != flux.OwnerLabel {
+		if want := "/apis/apps/v1/namespaces/flux-system/deployments"; r.URL.Path != want || r.URL.Query().Get("labelSelector") != names.FluxLabel {
 			t.Errorf("asked for %s", r.URL)
 		}
 		w.Header().Set("Content-Type", "application/json")
