@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
@@ -15,7 +16,6 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/automation/teardown"
-	awsroles "tombolo/components/identity"
 	"tombolo/config"
 	"tombolo/internal/names"
 	"tombolo/lab/aws"
@@ -111,11 +111,14 @@ func inItsAccount(c *config.Cluster, kind stacks.Kind, _ stacks.Options) (pulumi
 		if _, err := ec2.NewVpc(p, "net", &ec2.VpcArgs{CidrBlock: pulumi.String("10.0.0.0/16")}, pulumi.Provider(provider)); err != nil {
 			return err
 		}
-		_, _, err = awsroles.NewServiceRole(p, c.Name+"-cluster", &awsroles.ServiceRoleArgs{
-			RoleName: c.Name + "-cluster", Service: "eks.amazonaws.com",
-			PolicyARNs: []string{awsroles.ManagedPolicyARN("aws", "AmazonEKSClusterPolicy")},
-			Place:      awsroles.Place{Path: c.Cloud.Roles.Path, PermissionsBoundary: c.Cloud.Roles.PermissionsBoundary},
-		}, pulumi.Provider(provider))
+		role := &iam.RoleArgs{
+			Name: pulumi.String(c.Name + "-cluster"), Path: pulumi.String(c.Cloud.Roles.Path),
+			AssumeRolePolicy: pulumi.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"eks.amazonaws.com"},"Action":"sts:AssumeRole"}]}`),
+		}
+		if boundary := c.Cloud.Roles.PermissionsBoundary; boundary != "" {
+			role.PermissionsBoundary = pulumi.String(boundary)
+		}
+		_, err = iam.NewRole(p, c.Name+"-cluster-role", role, pulumi.Provider(provider))
 		return err
 	}, nil
 }

@@ -165,7 +165,7 @@ func effectCases() []effectCase {
 		{name: "block", effect: config.NeedsRebuild, fields: []string{"Network.CIDR"}, paths: []string{"network.cidr"}, replace: []string{"10.20.0.0/16", "10.30.0.0/16"}},
 		{name: "service block", effect: config.NeedsRebuild, fields: []string{"Kubernetes.ServiceCIDR"}, paths: []string{"kubernetes.serviceCidr"}, replace: []string{"  admins:\n", "  serviceCidr: 172.30.0.0/16\n  admins:\n"}},
 		{name: "zones", effect: config.NeedsRebuild, when: "without one of the control plane's", fields: []string{"Network.Zones"}, paths: []string{"network.zones"}, replace: []string{zonesLine, "zones: [eu-central-1a, eu-central-1c]"}},
-		{name: "account", effect: config.NeedsRebuild, fields: []string{"Cloud.Account"}, paths: []string{"cloud.account"}, replace: []string{`account: "111122223333"`, `account: "444455556666"`, "iam::111122223333:role", "iam::444455556666:role"}},
+		{name: "account", effect: config.NeedsRebuild, fields: []string{"Cloud.Account"}, paths: []string{"cloud.account"}, replace: []string{`account: "111122223333"`, `account: "444455556666"`, "iam::111122223333:role", "iam::444455556666:role", "iam::111122223333:role", "iam::444455556666:role"}},
 		{name: "region", effect: config.NeedsRebuild, fields: []string{"Cloud.Region"}, paths: []string{"cloud.region"}, replace: []string{"region: eu-central-1", "region: eu-west-1", zonesLine, "zones: [eu-west-1a, eu-west-1b]"}},
 		{
 			name: "existing network", effect: config.NeedsRebuild, fields: []string{"Network.Existing"}, paths: []string{"network.existing"},
