@@ -165,7 +165,7 @@ func TestFleetOverAccountsByRoles(t *testing.T) {
 		role := iamlab.RoleOf(cloud, "arn:aws:iam::"+account+":role/tombolo/"+c.Name+"-cluster")
 		assert.Assert(t, role != nil, "no role in %s", account)
 		assert.Equal(t, role.Outputs.Str("permissionsBoundary"), fleetBoundary)
-		assert.Equal(t, inventory(account), before[account]+3, account)
+		assert.Equal(t, inventory(account), before[account]+2, account)
 	}
 	for account := range accounts {
 		_, err := d.Destroy(t.Context(), memberOf(account), DestroyOptions{Leftovers: teardown.DeleteLeftovers})
