@@ -13,12 +13,13 @@ func (c *Cluster) AddonFacts() addon.Facts {
 	return addon.Facts{
 		Cluster: c.Name, Environment: c.Environment,
 		Region: c.Cloud.Region, Account: c.Cloud.Account, Partition: awsfacts.Partition(c.Cloud.Region),
-		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.allTags(),
+		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(),
 	}
 }
 
-// allTags are the file's and those that Tombolo sets itself.
-func (c *Cluster) allTags() map[string]string {
+// AllTags are those of every resource of the cluster: the file's, and those that Tombolo
+// sets itself, without the owner's.
+func (c *Cluster) AllTags() map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, c.Tags)
 	all[names.ClusterTag], all[names.EnvironmentTag] = c.Name, c.Environment

@@ -155,7 +155,7 @@ type ExistingNetwork struct {
 type Kubernetes struct {
 	// Existing is a cluster that others own. Core makes none then, and no network and
 	// nodes; it makes the identities and what addons need, and changes nothing that is
-	// there. Of the other keys only admins and previewers go with it.
+	// there. Of the other keys only admins, previewers and access go with it.
 	Existing *ExistingCluster `yaml:"existing,omitempty"`
 	// Version of Kubernetes, major.minor, such as "1.35". Required, but with existing.
 	Version string `yaml:"version,omitempty"`

@@ -83,10 +83,7 @@ func (v *validator) accessEntries(k Kubernetes) {
 // accessPrincipal refuses a principal of another account, and one that has an entry
 // already.
 func (v *validator) accessPrincipal(at strict.Path, arn string, k Kubernetes) {
-	if m := principal.FindStringSubmatch(arn); m != nil {
-		v.partition(at, m[1])
-		v.sameAccount(at, m[2])
-	}
+	v.inAccount(at, principal, arn)
 	for _, other := range []struct {
 		list       string
 		principals []Principal

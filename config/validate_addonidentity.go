@@ -34,7 +34,7 @@ func (v *validator) addonIdentity(addon strict.Path, a ManagedAddon) {
 		return !v.doc.Has(at.Field(key))
 	})
 	if v.doc.Has(at.Field("roleArn")) {
-		v.roleOf(at.Field("roleArn"), i.RoleARN)
+		v.inAccount(at.Field("roleArn"), roleOnly, i.RoleARN)
 		for _, key := range others {
 			v.keyProblem(at.Field(key), "remove it, or remove roleArn and have core make the role",
 				"does not go with roleArn, at line %d: a role that exists is its owner's", v.line(at.Field("roleArn")))
@@ -57,13 +57,5 @@ func (v *validator) addonIdentity(addon strict.Path, a ManagedAddon) {
 	}
 	if len(policies) == 0 && len(i.Statements) == 0 {
 		v.problem(at, "add policyArns or statements", "allows nothing: AWS recommends no policy for %s that fits all clusters", a.Name)
-	}
-}
-
-// roleOf checks the ARN of an existing role.
-func (v *validator) roleOf(at strict.Path, arn string) {
-	if m := roleOnly.FindStringSubmatch(arn); m != nil {
-		v.partition(at, m[1])
-		v.sameAccount(at, m[2])
 	}
 }

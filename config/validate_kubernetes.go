@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"regexp"
 	"slices"
 
 	"tombolo/config/awsfacts"
@@ -168,13 +169,7 @@ func (v *validator) principals(list strict.Path, what string, principals []Princ
 	unique(v, list, "principalArn", principals, func(a Principal) string { return a.PrincipalARN },
 		"a principal has one access entry: give it once")
 	for i, a := range principals {
-		at := list.Index(i).Field("principalArn")
-		m := principal.FindStringSubmatch(a.PrincipalARN)
-		if m == nil {
-			continue
-		}
-		v.partition(at, m[1])
-		v.sameAccount(at, m[2])
+		v.inAccount(list.Index(i).Field("principalArn"), principal, a.PrincipalARN)
 	}
 }
 
@@ -187,6 +182,20 @@ func (v *validator) bothKinds(k Kubernetes) {
 				"is among kubernetes.admins too")
 		}
 	}
+}
+
+// inAccount checks partition and account of an IAM ARN, which form takes apart, and says
+// whether it has that form. What is AWS's own is of every account.
+func (v *validator) inAccount(at strict.Path, form *regexp.Regexp, arn string) bool {
+	m := form.FindStringSubmatch(arn)
+	if m == nil {
+		return false
+	}
+	v.partition(at, m[1])
+	if m[2] != "aws" {
+		v.sameAccount(at, m[2])
+	}
+	return true
 }
 
 // sameAccount checks the account in an ARN.

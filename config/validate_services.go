@@ -80,16 +80,8 @@ func (v *validator) policies(list strict.Path, arns []string) {
 		v.problem(list, "join them in statements", "has %d policies; IAM allows %d on a role", len(arns), maxPolicies)
 	}
 	for i, arn := range arns {
-		m := policy.FindStringSubmatch(arn)
-		if m == nil {
-			continue
-		}
 		at := list.Index(i)
-		v.partition(at, m[1])
-		if m[2] != "aws" {
-			v.sameAccount(at, m[2])
-		}
-		if strings.HasSuffix(arn, ":policy/AdministratorAccess") {
+		if v.inAccount(at, policy, arn) && strings.HasSuffix(arn, ":policy/AdministratorAccess") {
 			v.problem(at, "attach only the policies that the service needs, or write statements", "AdministratorAccess lets a pod do everything")
 		}
 	}

@@ -76,48 +76,40 @@ func (b *builder) addon(a Addon, opts ...pulumi.ResourceOption) (*awseks.Addon, 
 	return awseks.NewAddon(b.ctx, b.name+"-addon-"+a.Name, args, append(opts, b.parent)...)
 }
 
-// addonRole is the ARN of the addon's role; nil for an addon without one.
+// addonRole is the ARN of the role that the addon is to have; nil for an addon without one.
 func (b *builder) addonRole(a Addon) (pulumi.StringPtrInput, error) {
-	switch {
-	case a.Role != nil && a.Role.ARN != "":
-		return pulumi.String(a.Role.ARN), nil
-	case a.Role != nil:
-		role, err := identity.NewRole(b.ctx, b.name+"-eks-"+a.Name, &identity.RoleArgs{
-			RoleName:        a.Role.Name,
-			Place:           b.args.Place,
-			Mode:            identity.IRSA,
-			Namespace:       a.Role.Namespace,
-			ServiceAccount:  a.Role.ServiceAccount,
-			PolicyARNs:      a.Role.PolicyARNs,
-			Statements:      a.Role.Statements,
-			OIDCProviderARN: b.oidc.Arn,
-			OIDCIssuer:      b.issuer(),
-		}, b.parent)
-		if err != nil {
-			return nil, err
-		}
-		return role.ARN, nil
-	case a.Name == cniAddon:
-		role, err := b.cniRole()
-		if err != nil {
-			return nil, err
-		}
-		return role.ARN, nil
+	name, role := "-eks-"+a.Name, a.Role
+	if role == nil && a.Name == cniAddon {
+		name, role = "-cni", b.cniRole()
 	}
-	return nil, nil
+	switch {
+	case role == nil:
+		return nil, nil
+	case role.ARN != "":
+		return pulumi.String(role.ARN), nil
+	}
+	made, err := identity.NewRole(b.ctx, b.name+name, &identity.RoleArgs{
+		RoleName:        role.Name,
+		Place:           b.args.Place,
+		Mode:            identity.IRSA,
+		Namespace:       role.Namespace,
+		ServiceAccount:  role.ServiceAccount,
+		PolicyARNs:      role.PolicyARNs,
+		Statements:      role.Statements,
+		OIDCProviderARN: b.oidc.Arn,
+		OIDCIssuer:      b.issuer(),
+	}, b.parent)
+	if err != nil {
+		return nil, err
+	}
+	return made.ARN, nil
 }
 
 // cniRole keeps the right to change network interfaces with the CNI's service
 // account, where otherwise every pod on the node's network would have it.
-func (b *builder) cniRole() (*identity.Role, error) {
-	return identity.NewRole(b.ctx, b.name+"-cni", &identity.RoleArgs{
-		RoleName:        b.args.Name + "-cni",
-		Place:           b.args.Place,
-		Mode:            identity.IRSA,
-		Namespace:       "kube-system",
-		ServiceAccount:  "aws-node",
-		PolicyARNs:      []string{identity.ManagedPolicyARN(b.args.Partition, "AmazonEKS_CNI_Policy")},
-		OIDCProviderARN: b.oidc.Arn,
-		OIDCIssuer:      b.issuer(),
-	}, b.parent)
+func (b *builder) cniRole() *AddonRole {
+	return &AddonRole{
+		Name: b.args.Name + "-cni", Namespace: "kube-system", ServiceAccount: "aws-node",
+		PolicyARNs: []string{identity.ManagedPolicyARN(b.args.Partition, "AmazonEKS_CNI_Policy")},
+	}
 }

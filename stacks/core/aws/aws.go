@@ -14,7 +14,6 @@ import (
 	"tombolo/components/eks"
 	"tombolo/components/network"
 	"tombolo/config"
-	"tombolo/internal/names"
 	"tombolo/stacks/core/live"
 	"tombolo/stacks/handoff"
 	"tombolo/stacks/owner"
@@ -110,19 +109,10 @@ func assumeRole(cloud config.Cloud) aws.ProviderAssumeRolePtrInput {
 	return args
 }
 
-// tags are on every resource of the cluster.
-func tags(c *config.Cluster) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, c.Tags)
-	all[names.ClusterTag] = c.Name
-	all[names.EnvironmentTag] = c.Environment
-	return all
-}
-
 // owned are the tags with those of the owner. Instances and their volumes do without
 // these: they are in the launch template, of which a change replaces every node.
 func owned(c *config.Cluster, own owner.Owner) map[string]string {
-	all := tags(c)
+	all := c.AllTags()
 	maps.Copy(all, own.Tags())
 	return all
 }

@@ -73,7 +73,7 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		LogKeyARN:        k.LogKeyARN,
 		EncryptSecrets:   valueOr(k.SecretsEncryption.Enabled, true),
 		KeyARN:           k.SecretsEncryption.KeyARN,
-		Tags:             tags(c),
+		Tags:             c.AllTags(),
 		Support:          strings.ToUpper(string(k.Support)),
 		ZonalShift:       k.ZonalShift,
 
