@@ -2,13 +2,16 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -30,13 +33,19 @@ type Account struct {
 	Cloud Cloud `yaml:"cloud"`
 	// Tags of the roles. Tombolo sets the key tombolo:pipelines itself.
 	Tags map[string]string `yaml:"tags,omitempty"`
-	// State is where the state of the clusters' stacks is, which the roles use.
-	State StateStore `yaml:"state"`
+	// State is where the state of the clusters' stacks is, which the roles use. Required
+	// without pipelines.from, and refused with it: the state is used with the other
+	// account's roles.
+	State StateStore `yaml:"state,omitempty"`
 	// Pipelines are those that may assume the roles.
 	Pipelines Pipelines `yaml:"pipelines"`
 
 	// File is the path the account was loaded from.
 	File string `yaml:"-"`
+	// Source is the account of pipelines.from, nil without it.
+	Source *Account `yaml:"-"`
+	// Served are the accounts beside this one whose pipelines.from names it, sorted by name.
+	Served []*Account `yaml:"-"`
 }
 
 // StateStore is the S3 bucket of a Pulumi backend.
@@ -57,13 +66,17 @@ const (
 	GitLab GitHost = "gitlab"
 )
 
-// Pipelines are the jobs of one repository, and the roles that they assume by
-// OpenID Connect.
+// Pipelines are the jobs of one repository, and the roles that they assume: by OpenID
+// Connect, or through the roles of another account.
 type Pipelines struct {
-	// Host of the repository: github or gitlab.
-	Host GitHost `yaml:"host"`
-	// Repository with the cluster files, such as acme/clusters.
-	Repository string `yaml:"repository"`
+	// From names the account file beside this one whose roles assume those of this
+	// account: its preview role the one that reads, and its apply role the one that
+	// changes. The jobs sign in to that account alone. Default: the jobs sign in here.
+	From string `yaml:"from,omitempty"`
+	// Host of the repository: github or gitlab. Required without from.
+	Host GitHost `yaml:"host,omitempty"`
+	// Repository with the cluster files, such as acme/clusters. Required without from.
+	Repository string `yaml:"repository,omitempty"`
 	// Issuer of the jobs' tokens, without https://. Default: the public host's,
 	// token.actions.githubusercontent.com or gitlab.com.
 	Issuer string `yaml:"issuer,omitempty"`
@@ -105,7 +118,8 @@ type ApplyRole struct {
 	// PermissionsBoundary is the ARN of a policy beyond which the role's rights do
 	// not go. Default: none.
 	PermissionsBoundary string `yaml:"permissionsBoundary,omitempty"`
-	// SessionHours is the longest session, in hours. Default 6.
+	// SessionHours is the longest session, in hours. Default 6; with pipelines.from, AWS
+	// allows an hour, after which the session is renewed.
 	SessionHours int `yaml:"sessionHours,omitempty"`
 }
 
@@ -124,6 +138,16 @@ func defaultApplyEnvironments() []string { return []string{"apply"} }
 
 // maxAccountName leaves room for the longest role's name of an account.
 const maxAccountName = maxRoleName - len("-pipelines-preview")
+
+// PreviewRoleARN is the ARN of the role that reads.
+func (a *Account) PreviewRoleARN() string { return a.roleARN(a.PreviewRoleName()) }
+
+// ApplyRoleARN is the ARN of the role that changes clusters.
+func (a *Account) ApplyRoleARN() string { return a.roleARN(a.ApplyRoleName()) }
+
+func (a *Account) roleARN(name string) string {
+	return "arn:" + awsfacts.Partition(a.Cloud.Region) + ":iam::" + a.Cloud.Account + ":role" + cmp.Or(a.Cloud.Roles.Path, "/") + name
+}
 
 // PreviewRoleName is the name of the role that reads.
 func (a *Account) PreviewRoleName() string { return a.Name + "-pipelines-preview" }
@@ -144,14 +168,29 @@ var accountFormat = strict.Format{
 	Several: "put every account into a file of its own",
 }
 
-// LoadAccount reads an account file as strictly as cluster files are read. Its name
-// must be <name>.yaml. The error is strict.Problems when the file could be read but
-// is wrong.
+// LoadAccount reads an account file as strictly as cluster files are read, with the accounts
+// beside it that it goes together with. Its name must be <name>.yaml. The error is
+// strict.Problems when a file could be read but is wrong.
 func LoadAccount(path string) (*Account, error) {
+	a, doc, err := loadAccount(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.Problems().Err(); err != nil {
+		return nil, err
+	}
+	if a.Pipelines.From != "" {
+		return a, a.findSource(doc)
+	}
+	return a, a.findServed()
+}
+
+// loadAccount reads one file. Problems are in the document.
+func loadAccount(path string) (*Account, *strict.Document, error) {
 	doc := strict.NewDocument(path)
 	content, err := readFile(doc, "account file", "name the account")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	a := &Account{File: path}
 	if content != nil && accountFormat.Decode(doc, content, a) {
@@ -162,10 +201,58 @@ func LoadAccount(path string) (*Account, error) {
 			a.validate(doc)
 		}
 	}
-	if err := doc.Problems().Err(); err != nil {
-		return nil, err
+	return a, doc, nil
+}
+
+// findSource loads the account of pipelines.from.
+func (a *Account) findSource(doc *strict.Document) error {
+	const at = strict.Path("pipelines.from")
+	from := a.Pipelines.From
+	source, sourceDoc, err := loadAccount(filepath.Join(filepath.Dir(a.File), from+".yaml"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		doc.Report(at, fmt.Sprintf("there is no account file %s.yaml beside this one", from), "write it, or name another account")
+	case err != nil:
+		return err
+	case len(sourceDoc.Problems()) > 0:
+		return sourceDoc.Problems()
+	case source.Pipelines.From != "":
+		doc.Report(at, fmt.Sprintf("is %s, whose own roles are assumed from %s", wording.Quote(from), source.Pipelines.From),
+			"name "+wording.Quote(source.Pipelines.From)+": roles lead from one account to all others")
+	case source.Cloud.Account == a.Cloud.Account:
+		doc.Report(at, fmt.Sprintf("is %s, which is in the same account", wording.Quote(from)), "remove this file: the roles of "+from+" work there")
+	case awsfacts.Partition(source.Cloud.Region) != awsfacts.Partition(a.Cloud.Region):
+		doc.Report(at, fmt.Sprintf("is %s, which is in another partition of AWS", wording.Quote(from)), "let the jobs sign in here: no role leads from one partition to another")
 	}
-	return a, nil
+	a.Source = source
+	return doc.Problems().Err()
+}
+
+// findServed loads the accounts beside this one whose roles its own assume.
+func (a *Account) findServed() error {
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(a.File), "*.yaml"))
+	if err != nil {
+		return fmt.Errorf("look for the account files beside %s: %w", a.File, err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) == filepath.Base(a.File) {
+			continue
+		}
+		other, doc, err := loadAccount(file)
+		if err != nil {
+			return err
+		}
+		if !doc.Has("pipelines.from") {
+			continue // another file that is wrong is nobody's business here
+		}
+		if err := doc.Problems().Err(); err != nil {
+			return err
+		}
+		if other.Pipelines.From == a.Name {
+			a.Served = append(a.Served, other)
+		}
+	}
+	return nil
 }
 
 func (a *Account) setDefaults() {
@@ -185,7 +272,9 @@ func (a *Account) setDefaults() {
 		p.Audience = cmp.Or(p.Audience, "https://"+p.Issuer)
 		p.Apply.Branch = cmp.Or(p.Apply.Branch, defaultBranch)
 	}
-	p.Apply.SessionHours = cmp.Or(p.Apply.SessionHours, defaultSessionHours)
+	if p.From == "" {
+		p.Apply.SessionHours = cmp.Or(p.Apply.SessionHours, defaultSessionHours)
+	}
 }
 
 func (a *Account) validate(doc *strict.Document) {
@@ -197,6 +286,11 @@ func (a *Account) validate(doc *strict.Document) {
 	v.assumedRole()
 	v.roles()
 	v.tags()
+	if a.Pipelines.From != "" {
+		v.through(a)
+	} else {
+		v.signsIn()
+	}
 	v.hostsOwn(a.Pipelines)
 	v.apart(a.Pipelines)
 	p := a.Pipelines
@@ -210,6 +304,33 @@ func (a *Account) validate(doc *strict.Document) {
 	if p.ProviderARN != "" && !strings.HasSuffix(p.ProviderARN, ":oidc-provider/"+p.Issuer) {
 		v.problem("pipelines.providerArn", "use the provider for that issuer, or correct pipelines.issuer",
 			"is not the provider for the issuer %s", p.Issuer)
+	}
+}
+
+// through refuses what is about jobs that sign in, where the roles are assumed by others.
+func (v *validator) through(a *Account) {
+	if a.Pipelines.From == a.Name {
+		v.problem("pipelines.from", "name the account that the jobs sign in to, or remove it", "is this account")
+	}
+	for _, at := range []strict.Path{
+		"pipelines.host", "pipelines.repository", "pipelines.issuer", "pipelines.audience", "pipelines.providerArn",
+		"pipelines.preview.environments", "pipelines.apply.environments", "pipelines.apply.branch", "pipelines.apply.sessionHours", "state",
+	} {
+		if v.doc.Has(at) {
+			v.problem(at, fmt.Sprintf("remove it; %s.yaml has it", a.Pipelines.From), "is for the account that the jobs sign in to, and pipelines.from is %s", wording.Quote(a.Pipelines.From))
+		}
+	}
+}
+
+// signsIn asks for what jobs need to sign in.
+func (v *validator) signsIn() {
+	for at, remedy := range map[strict.Path]string{
+		"pipelines.host": "add host: github or gitlab", "pipelines.repository": "add repository: acme/clusters",
+		"state": "add state: {bucketArn: ...}, the bucket of the clusters' state",
+	} {
+		if !v.doc.Has(at) {
+			v.problem(at, remedy+"; or name by pipelines.from the account that the jobs sign in to", "is required and missing")
+		}
 	}
 }
 
@@ -288,6 +409,9 @@ var accountRules = map[string]strict.Rule{
 	"StateStore.KeyARN": {
 		What: "the ARN of a KMS key", Pattern: kmsKey, Advice: keyAdvice,
 		Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+	},
+	"Pipelines.From": {
+		What: "the name of an account file", Example: "acme", Pattern: dnsLabel, MaxLength: maxAccountName, Advice: asLabel,
 	},
 	"Pipelines.Host":       {What: "a Git host that Tombolo knows", Allowed: texts(GitHub, GitLab)},
 	"Pipelines.Repository": {What: "the path of a repository", Example: "acme/clusters", Pattern: repository},

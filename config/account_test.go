@@ -88,3 +88,61 @@ func TestLoadBadAccount(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// The files of two accounts: the jobs sign in to the first, and reach the second from there.
+const reachedAccount = `version: 1
+name: acme-prod
+cloud: {provider: aws, region: eu-central-1, account: "444455556666", roles: {path: /tombolo/}}
+pipelines:
+  from: acme
+  apply: {policyArns: ["arn:aws:iam::444455556666:policy/clusters"]}
+`
+
+func accountsOf(t *testing.T, texts map[string]string) func(name string) (*Account, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range texts {
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, name+".yaml"), []byte(text), 0o600))
+	}
+	return func(name string) (*Account, error) { return LoadAccount(filepath.Join(dir, name+".yaml")) }
+}
+
+func TestAccountThroughAnother(t *testing.T) {
+	load := accountsOf(t, map[string]string{
+		"acme": goodAccount, "acme-prod": reachedAccount, "notes": "no: account",
+		"acme-lab": strings.ReplaceAll(goodAccount, "acme", "acme-lab"),
+	})
+	prod, err := load("acme-prod")
+	assert.NilError(t, err)
+	assert.Equal(t, prod.Source.ApplyRoleARN(), "arn:aws:iam::111122223333:role/acme-pipelines-apply")
+	assert.Equal(t, prod.PreviewRoleARN(), "arn:aws:iam::444455556666:role/tombolo/acme-prod-pipelines-preview")
+	assert.Equal(t, prod.Pipelines.Apply.SessionHours, 0, "AWS ends such a session after an hour")
+	acme, err := load("acme")
+	assert.NilError(t, err)
+	assert.Equal(t, len(acme.Served), 1)
+	assert.Equal(t, acme.Served[0].Name, "acme-prod")
+}
+
+func TestBadAccountThroughAnother(t *testing.T) {
+	for change, want := range map[*strings.Replacer]string{
+		strings.NewReplacer("from: acme", "from: acme\n  repository: acme/clusters"): `acme-prod.yaml:6:15: pipelines.repository: is for the account that the jobs sign in to, and pipelines.from is "acme"; remove it; acme.yaml has it`,
+		strings.NewReplacer("apply: {", "apply: {sessionHours: 2, "):                 `acme-prod.yaml:6:25: pipelines.apply.sessionHours: is for the account that the jobs sign in to`,
+		strings.NewReplacer("from: acme", "from: acme-prod"):                          `acme-prod.yaml:5:9: pipelines.from: is this account`,
+		strings.NewReplacer("from: acme", "from: other"):                              `acme-prod.yaml:5:9: pipelines.from: there is no account file other.yaml beside this one`,
+		strings.NewReplacer("from: acme", "from: chained"):                            `acme-prod.yaml:5:9: pipelines.from: is "chained", whose own roles are assumed from acme; name "acme"`,
+		strings.NewReplacer("444455556666", "111122223333"):                           `acme-prod.yaml:5:9: pipelines.from: is "acme", which is in the same account`,
+		strings.NewReplacer("  from: acme\n", ""):                                     `acme-prod.yaml:4:1: pipelines.host: is required and missing; add host: github or gitlab; or name by pipelines.from the account that the jobs sign in to`,
+		strings.NewReplacer("eu-central-1", "cn-north-1", "arn:aws:", "arn:aws-cn:"):  `acme-prod.yaml:5:9: pipelines.from: is "acme", which is in another partition of AWS`,
+	} {
+		load := accountsOf(t, map[string]string{
+			"acme": goodAccount, "acme-prod": change.Replace(reachedAccount),
+			"chained": strings.NewReplacer("acme-prod", "chained", "444455556666", "777788889999").Replace(reachedAccount),
+		})
+		_, err := load("acme-prod")
+		assert.ErrorContains(t, err, want)
+	}
+	// One that names this account and is wrong would get no rights, and nobody would know.
+	load := accountsOf(t, map[string]string{"acme": goodAccount, "acme-prod": strings.Replace(reachedAccount, "policyArns", "policies", 1)})
+	_, err := load("acme")
+	assert.ErrorContains(t, err, "acme-prod.yaml:6:11: pipelines.apply.policies: is not a known key")
+}

@@ -118,12 +118,13 @@ func (d *daemon) runner() http.Handler {
 func (d *daemon) enter(ctx context.Context, host string, from netip.Addr) (net.Conn, error) {
 	name, ok := controlplane.ClusterOf(host)
 	address := d.clusters.doors.behind(name)
-	cluster := eks.ClusterNamed(d.cloud, name)
+	cloud := d.accounts.with(name)
+	cluster := eks.ClusterNamed(cloud, name)
 	if !ok || address == "" || cluster == nil {
 		return nil, fmt.Errorf("the lab has no private endpoint %s", host)
 	}
 	config := cluster.Outputs.Sub("vpcConfig")
-	if reason := refuses(d.cloud, cluster.Region, config, from); reason != "" {
+	if reason := refuses(cloud, cluster.Region, config, from); reason != "" {
 		return nil, errors.New(reason)
 	}
 	return (&net.Dialer{}).DialContext(ctx, "tcp", address)

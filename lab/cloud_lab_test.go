@@ -76,7 +76,7 @@ spec:
 // volume and an instance in the stand-in, and take them away again.
 func TestCloudOfACluster(t *testing.T) {
 	d := start(t, checkout(t, map[string]string{"settings.yaml": settingsOf("plain")}))
-	client := d.cloud.Client(Region)
+	client := d.accounts.home().Client(Region)
 	subnet := clusterInTheCloud(t, client)
 	nodes := []standin.Node{{Name: "ip-10-0-1-10", Zone: "eu-central-1b"}}
 	assert.NilError(t, d.clusters.SetNodes(t.Context(), "demo", "a", nodes))
@@ -100,7 +100,7 @@ func TestCloudOfACluster(t *testing.T) {
 	assert.Check(t, is.ErrorContains(client.Delete(t.Context(), "aws:ec2/subnet:Subnet", subnet), "DependencyViolation"))
 	kubelets := []string{"get", "nodes", "-l", "karpenter.sh/nodepool=default", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}"}
 	k.await("v1.34.0-eks-0000000", kubelets...)
-	_, err := d.cloud.Change(t.Context(), "aws:eks/cluster:Cluster", "demo", map[string]any{"version": "1.35"})
+	_, err := d.accounts.home().Change(t.Context(), "aws:eks/cluster:Cluster", "demo", map[string]any{"version": "1.35"})
 	assert.NilError(t, err)
 	k.await("v1.35.0-eks-0000000", kubelets...)
 	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 60*time.Second, true, func(context.Context) (bool, error) {
@@ -151,7 +151,7 @@ func clusterInTheCloud(t *testing.T, client *standin.Client) (subnet string) {
 // inTheCloud are the types of what the cluster's objects asked for, in order.
 func inTheCloud(d *daemon) string {
 	var kinds []string
-	for _, item := range d.cloud.Inventory() {
+	for _, item := range d.accounts.home().Inventory() {
 		name := item.Type[strings.LastIndex(item.Type, ":")+1:]
 		if slices.Contains([]string{"LoadBalancer", "Volume", "Instance"}, name) {
 			kinds = append(kinds, name)

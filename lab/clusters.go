@@ -3,6 +3,8 @@ package lab
 import (
 	"context"
 	"crypto"
+	"fmt"
+	"sync"
 
 	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
@@ -21,10 +23,44 @@ type clusters struct {
 	engines bool
 	// doors are where the private endpoints are.
 	doors doors
+
+	mu     sync.Mutex
+	owners map[string]string // the ARN of a cluster, by its name
+}
+
+// owner of a cluster is the account in its ARN.
+func (c *clusters) owner(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.owners[name]
+}
+
+// own gives a name to a cluster. The lab's processes have it, so no other account can have
+// a cluster of the name.
+func (c *clusters) own(spec standin.ClusterSpec) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other, taken := c.owners[spec.Name]; taken && other != spec.ID {
+		return fmt.Errorf("the lab has one cluster of a name, and %s is there: give this one another name", other)
+	}
+	if c.owners == nil {
+		c.owners = map[string]string{}
+	}
+	c.owners[spec.Name] = spec.ID
+	return nil
+}
+
+func (c *clusters) disown(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.owners, name)
 }
 
 // Start brings a cluster up, or back.
 func (c *clusters) Start(ctx context.Context, spec standin.ClusterSpec) (standin.ClusterInfo, error) {
+	if err := c.own(spec); err != nil {
+		return standin.ClusterInfo{}, err
+	}
 	private := spec.Private
 	spec.Private = false // it makes no other control plane
 	info, err := c.planes.Start(ctx, spec)
@@ -43,7 +79,11 @@ func (c *clusters) Start(ctx context.Context, spec standin.ClusterSpec) (standin
 func (c *clusters) Stop(ctx context.Context, name string) error {
 	c.agent.Forget(name)
 	c.cloud.Forget(name)
-	return c.planes.Stop(ctx, name)
+	if err := c.planes.Stop(ctx, name); err != nil {
+		return err
+	}
+	c.disown(name)
+	return nil
 }
 
 // SetNodes makes the nodes of a group exactly these.

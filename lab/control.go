@@ -160,9 +160,9 @@ func (d *daemon) control() http.Handler {
 			return
 		}
 		if request.By.AccessKeyID == "" {
-			request.By = sts.UserCredentials(d.cloud)
+			request.By = sts.UserCredentials(d.accounts.home())
 		}
-		token, expires, err := authenticator.GetToken(d.cloud, request.By, request.Cluster)
+		token, expires, err := authenticator.GetToken(d.accounts.with(request.Cluster), request.By, request.Cluster)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return
@@ -171,12 +171,12 @@ func (d *daemon) control() http.Handler {
 	})
 	handle(mux, "POST /session", func(_ context.Context, r sessionRequest) (sigv4.Credentials, error) {
 		if r.Role == "" {
-			return sts.UserCredentials(d.cloud), nil
+			return sts.UserCredentials(d.accounts.home()), nil
 		}
-		return sts.SessionOfRole(d.cloud, r.Role, "job")
+		return sts.SessionOfRole(d.accounts.sts().Of(r.Role), r.Role, "job")
 	})
 	handle(mux, "POST /assume", func(_ context.Context, r assumeRequest) (sigv4.Credentials, error) {
-		return sts.Assume(d.cloud, r.By, r.Role)
+		return d.accounts.sts().Assume(r.By, r.Role)
 	})
 	d.serveInsights(mux)
 	d.serveDrift(mux)

@@ -22,7 +22,6 @@ import (
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
 	"google.golang.org/grpc"
 
-	"tombolo/lab/aws"
 	"tombolo/lab/aws/authenticator"
 	"tombolo/lab/aws/sts"
 	"tombolo/lab/charts"
@@ -66,7 +65,7 @@ type daemon struct {
 	started      time.Time
 	supervisor   *process.Supervisor
 	clusters     *clusters
-	cloud        *standin.Cloud
+	accounts     accounts
 	repositories map[string]*git.Repository // by the platform tree that they follow
 	authority    *pki.Authority
 	tunnel       *proxy.Tunnel // to AWS's own hosts
@@ -112,7 +111,7 @@ func (d *daemon) close() {
 	d.clusters.cloud.Close()
 	d.clusters.planes.Close()
 	d.supervisor.Close()
-	d.cloud.Close()
+	d.accounts.close()
 }
 
 // newDaemon puts the parts together. Nothing listens yet.
@@ -170,10 +169,13 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		CA: d.authority.CertFile("ca"), Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
 	})
 	manager := cloudmanager.New(cloudmanager.Options{
-		Cloud: func(region string) cloudmanager.Cloud { return d.cloud.Client(region) }, Log: d.log,
+		Cloud: func(cluster, region string) cloudmanager.Cloud {
+			return d.accounts.sts().Of(d.clusters.owner(cluster)).Client(region)
+		},
+		Log: d.log,
 	})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
-	d.cloud, err = aws.Open(p.cloud(), standin.Options{Clusters: d.clusters, Account: Account, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY")})
+	d.accounts, err = openAccounts(p, standin.Options{Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY")})
 	return d, err
 }
 
@@ -208,7 +210,7 @@ func authority(dir string) (*pki.Authority, error) {
 
 // authenticate finds the user of a token in a cluster.
 func (d *daemon) authenticate(cluster, token string) (username string, groups []string, err error) {
-	return authenticator.Authenticate(d.cloud, cluster, token)
+	return authenticator.Authenticate(d.accounts.with(cluster), cluster, token)
 }
 
 // latencyScale of the stand-in's typical AWS durations: TOMBOLO_LAB_LATENCY,
@@ -225,7 +227,7 @@ func latencyScale() float64 {
 func (d *daemon) serve(ctx context.Context) error {
 	failed := make(chan error, 6)
 	provider := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
-	pulumirpc.RegisterResourceProviderServer(provider, d.cloud.Provider())
+	pulumirpc.RegisterResourceProviderServer(provider, standin.Organisation(d.accounts[0], d.accounts[1:]...))
 	listener, err := listenForOwn(loopback(d.ports.provider), d.log)
 	if err != nil {
 		return fmt.Errorf("listen for the AWS provider: %w", err)
@@ -278,7 +280,7 @@ func (d *daemon) serveSTS(failed chan<- error) (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Handler: sts.Handler(d.cloud), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: sts.Handler(d.accounts...), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- server.ServeTLS(d.tunnel, "", "") }()
 	return server, nil
 }
@@ -294,7 +296,7 @@ func (d *daemon) hosts() http.Handler {
 // heal brings back what should run and does not, and lets the Git repositories
 // follow the platform trees. Up asks for it, at every start and afterwards.
 func (d *daemon) heal(ctx context.Context) error {
-	resumed := d.cloud.Resume(ctx)
+	resumed := d.accounts.resume(ctx)
 	notes, err := d.seed(ctx)
 	if resumed != nil {
 		reason, _, _ := strings.Cut(resumed.Error(), "\n")

@@ -36,10 +36,10 @@ type driftRequest struct {
 // serveDrift answers Change and Delete.
 func (d *daemon) serveDrift(mux *http.ServeMux) {
 	handle(mux, "PATCH /resource", func(ctx context.Context, r driftRequest) (Item, error) {
-		return d.cloud.Change(ctx, r.Type, r.Name, r.Changes)
+		return d.accounts.having(r.Type, r.Name).Change(ctx, r.Type, r.Name, r.Changes)
 	})
 	handle(mux, "DELETE /resource", func(ctx context.Context, r driftRequest) (Item, error) {
-		return d.cloud.Remove(ctx, r.Type, r.Name)
+		return d.accounts.having(r.Type, r.Name).Remove(ctx, r.Type, r.Name)
 	})
 }
 

@@ -19,7 +19,7 @@ func TestDrift(t *testing.T) {
 	if item, err := d.lab.Delete(t.Context(), "Vpc", id); err != nil || item.ID != id {
 		t.Fatalf("%+v, %v", item, err)
 	}
-	for _, left := range d.cloud.Inventory() {
+	for _, left := range d.accounts.home().Inventory() {
 		if left.ID == id {
 			t.Errorf("%+v is left", left)
 		}

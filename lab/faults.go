@@ -36,7 +36,7 @@ func (l *Lab) ClearFaults(ctx context.Context, ids ...int) (int, error) {
 
 // serveFaults answers AddFault, Faults and ClearFaults.
 func (d *daemon) serveFaults(mux *http.ServeMux) {
-	handle(mux, "POST /faults", func(_ context.Context, f Fault) (Fault, error) { return d.cloud.AddFault(f) })
-	handle(mux, "GET /faults", func(context.Context, struct{}) ([]Fault, error) { return d.cloud.Faults(), nil })
-	handle(mux, "DELETE /faults", func(_ context.Context, ids []int) (int, error) { return d.cloud.ClearFaults(ids...), nil })
+	handle(mux, "POST /faults", func(_ context.Context, f Fault) (Fault, error) { return d.accounts.home().AddFault(f) })
+	handle(mux, "GET /faults", func(context.Context, struct{}) ([]Fault, error) { return d.accounts.home().Faults(), nil })
+	handle(mux, "DELETE /faults", func(_ context.Context, ids []int) (int, error) { return d.accounts.home().ClearFaults(ids...), nil })
 }

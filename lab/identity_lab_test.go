@@ -25,7 +25,7 @@ type account struct {
 
 func accountOf(t *testing.T, d *daemon) account {
 	t.Helper()
-	a := account{t, d.cloud.Provider()}
+	a := account{t, d.accounts.home().Provider()}
 	if _, err := a.server.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: a.wire(map[string]any{"region": Region})}); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestArgoCDByRole(t *testing.T) {
 		"clusterName": "spoke", "principalArn": spokeRole, "kubernetesGroups": []any{"tombolo:argocd"},
 	})
 	hub, spoke := kubectlOf(t, d, "hub"), kubectlOf(t, d, "spoke")
-	token, _, err := authenticator.GetToken(d.cloud, sts.UserCredentials(d.cloud), "spoke")
+	token, _, err := authenticator.GetToken(d.accounts.home(), sts.UserCredentials(d.accounts.home()), "spoke")
 	assert.NilError(t, err)
 	kubectl{t, d.lab.paths().tools(), os.DevNull}.await("arn:aws:iam::"+Account+":user/tombolo", "--server", made[1]["endpoint"].(string),
 		"--insecure-skip-tls-verify", "--token", token, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")

@@ -11,6 +11,7 @@ import (
 	"tombolo/lab/aws/eks"
 	"tombolo/lab/aws/sigv4"
 	"tombolo/lab/aws/sts"
+	"tombolo/lab/standin"
 )
 
 // InsightFilter holds what insights must be: categories such as UPGRADE_READINESS,
@@ -87,28 +88,29 @@ func (d *daemon) serveInsights(mux *http.ServeMux) {
 }
 
 func (d *daemon) insights(r InsightRequest) (json.RawMessage, error) {
-	if err := d.knows(r.By, r.Cluster); err != nil {
+	cloud := d.accounts.with(r.Cluster)
+	if err := knows(cloud, r.By, r.Cluster); err != nil {
 		return nil, err
 	}
 	region := r.Region
-	if cluster := eks.ClusterNamed(d.cloud, r.Cluster); region == "" && cluster != nil {
+	if cluster := eks.ClusterNamed(cloud, r.Cluster); region == "" && cluster != nil {
 		region = cluster.Region
 	}
 	if r.Refresh != "" {
-		status, err := eks.RefreshInsights(d.cloud, region, r.Cluster, r.Refresh)
+		status, err := eks.RefreshInsights(cloud, region, r.Cluster, r.Refresh)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(map[string]any{"status": status, "message": ""})
 	}
 	if r.ID != "" {
-		insight, err := eks.DescribeInsight(d.cloud, region, r.Cluster, r.ID)
+		insight, err := eks.DescribeInsight(cloud, region, r.Cluster, r.ID)
 		if err != nil {
 			return nil, err
 		}
 		return json.Marshal(map[string]any{"insight": insight})
 	}
-	list, err := eks.ListInsights(d.cloud, region, r.Cluster, r.Filter)
+	list, err := eks.ListInsights(cloud, region, r.Cluster, r.Filter)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +119,11 @@ func (d *daemon) insights(r InsightRequest) (json.RawMessage, error) {
 
 // knows fails for credentials that are not the account's. It has STS tell, by the
 // request that a token holds. What a role's policies allow is not asked.
-func (d *daemon) knows(by sigv4.Credentials, cluster string) error {
+func knows(cloud *standin.Cloud, by sigv4.Credentials, cluster string) error {
 	if by.AccessKeyID == "" {
 		return nil
 	}
-	token, _, err := authenticator.GetToken(d.cloud, by, cluster)
+	token, _, err := authenticator.GetToken(cloud, by, cluster)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func (d *daemon) knows(by sigv4.Credentials, cluster string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := sts.Identify(d.cloud, request, nil); err != nil {
+	if _, err := sts.Identify(cloud, request, nil); err != nil {
 		return &eks.InsightError{Code: "UnrecognizedClientException", Message: "The security token included in the request is invalid."}
 	}
 	return nil

@@ -38,7 +38,7 @@ func TestInsightsOverTheSocket(t *testing.T) {
 		Inputs: standin.Props{"name": "demo"}, Outputs: standin.Props{"name": "demo", "version": "1.34", "arn": "arn:aws:eks:eu-west-1:1:cluster/demo"},
 	}))
 	mux := http.NewServeMux()
-	(&daemon{cloud: cloud}).serveInsights(mux)
+	(&daemon{accounts: accounts{cloud}}).serveInsights(mux)
 	ask := func(request string) insightAnswer {
 		t.Helper()
 		w := httptest.NewRecorder()

@@ -24,6 +24,7 @@ func (p paths) network() string       { return p.in("network") }
 func (p paths) ports() string         { return p.in("ports.json") }
 func (p paths) pki() string           { return p.in("pki") }
 func (p paths) cloud() string         { return p.in("aws") }
+func (p paths) member() string        { return p.in("aws-member") } // the organisation's other account
 func (p paths) clusters() string      { return p.in("clusters") }
 func (p paths) controllers() string   { return p.in("controllers") }
 func (p paths) repository(tree string) string {

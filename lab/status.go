@@ -41,7 +41,7 @@ func (d *daemon) status() Status {
 			{"aws provider", loopback(d.ports.provider)},
 		},
 		Processes: []Process{},
-		Inventory: d.cloud.Inventory(),
+		Inventory: d.accounts.inventory(),
 	}
 	for _, p := range d.supervisor.List() {
 		s.Processes = append(s.Processes, Process{
@@ -53,9 +53,13 @@ func (d *daemon) status() Status {
 
 // stored is the status of a lab that is down.
 func (l *Lab) stored() (Status, error) {
-	found, err := aws.Stored(l.paths().cloud())
-	if err != nil {
-		return Status{}, fmt.Errorf("get the lab's status: the lab is not running, and what it left cannot be read: %w", err)
+	all := []Item{}
+	for _, dir := range []string{l.paths().cloud(), l.paths().member()} {
+		found, err := aws.Stored(dir)
+		if err != nil {
+			return Status{}, fmt.Errorf("get the lab's status: the lab is not running, and what it left cannot be read: %w", err)
+		}
+		all = append(all, found...)
 	}
-	return Status{Endpoints: []Endpoint{}, Processes: []Process{}, Inventory: found}, nil
+	return Status{Endpoints: []Endpoint{}, Processes: []Process{}, Inventory: all}, nil
 }

@@ -55,6 +55,8 @@ type Left struct {
 type Cluster struct {
 	Name string
 	Wave int
+	// Account of the cloud that it is in.
+	Account string
 	// Labels of its registration, by which policies choose.
 	Labels map[string]string
 	// Reasons why it was previewed.
@@ -204,6 +206,11 @@ func (s Set) Changed() []Cluster {
 		}
 	}
 	return out
+}
+
+// OverAccounts says whether the clusters that were previewed are in several accounts.
+func (s Set) OverAccounts() bool {
+	return slices.ContainsFunc(s.Clusters, func(c Cluster) bool { return c.Account != s.Clusters[0].Account })
 }
 
 // Changes says whether the change does anything: to a cluster, or by leaving one

@@ -1,7 +1,7 @@
-// Package cirole makes the IAM roles that pipelines assume by OpenID Connect: one
-// that reads, for previews and drift, and one that applies. No key is stored
-// anywhere: the pipeline's host signs a token for each job, and the role says
-// which jobs may have it.
+// Package cirole makes the IAM roles of pipelines: one that reads, for previews and drift,
+// and one that applies. Jobs assume them by OpenID Connect, or by a role of another account
+// that they have. No key is stored anywhere: the pipeline's host signs a token for each
+// job, and the role says which jobs may have it.
 package cirole
 
 import (
@@ -45,6 +45,9 @@ type RoleArgs struct {
 
 	// ProviderARN of the account's OIDC provider for the issuer.
 	ProviderARN pulumi.StringInput
+	// By is the ARN of the role of another account that assumes this one, in place of
+	// jobs: then there is no issuer, audience, subject or provider.
+	By string
 }
 
 // Role is an IAM role for jobs of a pipeline.
@@ -76,6 +79,12 @@ func (a *RoleArgs) validate() error {
 		return errors.New("arguments are missing")
 	}
 	problems := []error{identity.CheckRoleName(a.RoleName)}
+	if a.By != "" {
+		if a.Issuer != "" || len(a.Subjects) > 0 {
+			problems = append(problems, fmt.Errorf("role %s and jobs of %q: a role is assumed by one or the other", a.By, a.Issuer))
+		}
+		return errors.Join(append(problems, a.checkRights())...)
+	}
 	if a.Issuer == "" || strings.Contains(a.Issuer, "://") || a.Audience == "" || a.ProviderARN == nil {
 		problems = append(problems, fmt.Errorf("issuer %q without https://, audience and the provider's ARN are required", a.Issuer))
 	}
@@ -85,14 +94,29 @@ func (a *RoleArgs) validate() error {
 	for _, subject := range a.Subjects {
 		problems = append(problems, checkSubject(subject))
 	}
-	if len(a.Statements) == 0 && len(a.PolicyARNs) == 0 {
-		problems = append(problems, errors.New("the role would allow nothing: give statements or policies"))
-	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, a.checkRights())...)
 }
 
-// trust lets in the tokens of the subjects, made for the audience.
-func (a *RoleArgs) trust() pulumi.StringOutput {
+func (a *RoleArgs) checkRights() error {
+	if len(a.Statements) == 0 && len(a.PolicyARNs) == 0 {
+		return errors.New("the role would allow nothing: give statements or policies")
+	}
+	return nil
+}
+
+// trust lets in the other account's role, or the tokens of the subjects, made for the
+// audience.
+func (a *RoleArgs) trust() (pulumi.StringInput, error) {
+	if a.By != "" {
+		document, err := policy.Render(policy.Statement{
+			Effect: policy.Allow, Principal: map[string]string{"AWS": a.By}, Action: []string{"sts:AssumeRole"},
+		})
+		return pulumi.String(document), err
+	}
+	return a.trustJobs(), nil
+}
+
+func (a *RoleArgs) trustJobs() pulumi.StringOutput {
 	return a.ProviderARN.ToStringOutput().ApplyT(func(provider string) (string, error) {
 		conditions := policy.Conditions{"StringEquals": {a.Issuer + ":aud": {a.Audience}}}
 		if slices.ContainsFunc(a.Subjects, wild) {
@@ -109,12 +133,19 @@ func (a *RoleArgs) trust() pulumi.StringOutput {
 	}).(pulumi.StringOutput)
 }
 
-func (r *Role) build(ctx *pulumi.Context, name string, args *RoleArgs, parent pulumi.ResourceOption) error {
-	inputs := &iam.RoleArgs{
-		Name:             pulumi.String(args.RoleName),
-		Description:      pulumi.String("Jobs of a pipeline, by OpenID Connect"),
-		AssumeRolePolicy: args.trust(),
+func (a *RoleArgs) description() string {
+	if a.By != "" {
+		return "Jobs of a pipeline, through a role of another account"
 	}
+	return "Jobs of a pipeline, by OpenID Connect"
+}
+
+func (r *Role) build(ctx *pulumi.Context, name string, args *RoleArgs, parent pulumi.ResourceOption) error {
+	trust, err := args.trust()
+	if err != nil {
+		return err
+	}
+	inputs := &iam.RoleArgs{Name: pulumi.String(args.RoleName), Description: pulumi.String(args.description()), AssumeRolePolicy: trust}
 	if args.MaxSession > 0 {
 		inputs.MaxSessionDuration = pulumi.Int(args.MaxSession)
 	}

@@ -4,7 +4,8 @@ import "tombolo/components/identity"
 
 // State is where the stacks' state is, for roles that use it.
 type State struct {
-	// BucketARN of the S3 bucket.
+	// BucketARN of the S3 bucket; empty for roles that do not use the state, as another
+	// account's do it.
 	BucketARN string
 	// KeyARN of the KMS key that encrypts secrets in the state; empty with
 	// another secrets provider.
@@ -34,7 +35,9 @@ func Reading(s State) []identity.Statement {
 			},
 			Resources: []string{"*"},
 		},
-		{Sid: "ReadState", Actions: []string{"s3:GetObject"}, Resources: []string{s.BucketARN + "/*"}},
+	}
+	if s.BucketARN != "" {
+		out = append(out, identity.Statement{Sid: "ReadState", Actions: []string{"s3:GetObject"}, Resources: []string{s.BucketARN + "/*"}})
 	}
 	if s.KeyARN != "" {
 		out = append(out, identity.Statement{Sid: "DecryptState", Actions: []string{"kms:Decrypt"}, Resources: []string{s.KeyARN}})

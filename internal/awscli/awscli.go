@@ -9,12 +9,10 @@ import (
 	"tombolo/config"
 )
 
-// Profile is the environment variable that names a profile.
-const Profile = "AWS_PROFILE"
-
 // Command is a command of the AWS CLI with the credentials of a cloud. Without a role to
-// assume it is the CLI itself, and the profile is for the caller to say: by --profile, or
-// by Profile in the environment.
+// assume it is the CLI itself. The profile is an option: one in the environment,
+// AWS_PROFILE, gives way to credentials there, such as a pipeline's.
+// https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-authentication.html
 //
 // With one it is a shell that has the CLI assume the role with the profile's credentials, and run the command with the
 // credentials of the session, which it keeps nowhere. The CLI could do this by a profile in
@@ -23,8 +21,11 @@ const Profile = "AWS_PROFILE"
 // https://docs.aws.amazon.com/cli/latest/reference/eks/get-token.html,
 // https://github.com/aws/aws-cli/issues/5942.
 func Command(cloud config.Cloud, args ...string) (program string, words []string) {
-	if cloud.AssumeRole == nil {
+	switch {
+	case cloud.AssumeRole == nil && cloud.Profile == "":
 		return "aws", args
+	case cloud.AssumeRole == nil:
+		return "aws", append(slices.Clone(args), "--profile", cloud.Profile)
 	}
 	return "sh", append([]string{"-c", script(cloud), "aws"}, args...)
 }

@@ -14,6 +14,8 @@ import (
 func TestCommandWithoutARole(t *testing.T) {
 	program, words := Command(config.Cloud{Profile: "dev"}, "eks", "get-token")
 	assert.Equal(t, program, "aws")
+	assert.DeepEqual(t, words, []string{"eks", "get-token", "--profile", "dev"})
+	_, words = Command(config.Cloud{}, "eks", "get-token")
 	assert.DeepEqual(t, words, []string{"eks", "get-token"})
 }
 

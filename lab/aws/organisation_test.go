@@ -9,6 +9,7 @@ import (
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/sigv4"
 	"tombolo/lab/aws/sts"
 	"tombolo/lab/standin"
 )
@@ -85,14 +86,53 @@ func TestAssumeForAHolder(t *testing.T) {
 	a := newAccount(t)
 	a.make(iam.RoleType, "operator", props{"name": "operator", "assumeRolePolicy": trustWithID(homeUser)})
 	role := sts.Role{ARN: "arn:aws:iam::111122223333:role/operator", Session: "me", ExternalID: "acme"}
-	made, err := sts.Assume(a.cloud, sts.UserCredentials(a.cloud), role)
+	made, err := sts.Accounts{a.cloud}.Assume(sts.UserCredentials(a.cloud), role)
 	assert.NilError(t, err)
 	session, err := sts.SessionOf(a.cloud, made.SessionToken)
 	assert.NilError(t, err)
 	assert.Equal(t, session.Role, "operator")
-	_, err = sts.Assume(a.cloud, made, role)
+	_, err = sts.Accounts{a.cloud}.Assume(made, role)
 	assert.Check(t, is.ErrorContains(err, "assumed-role/operator/me is not authorized to perform: sts:AssumeRole"))
 	made.SecretAccessKey = "guessed"
-	_, err = sts.Assume(a.cloud, made, role)
+	_, err = sts.Accounts{a.cloud}.Assume(made, role)
 	assert.Check(t, is.ErrorContains(err, "InvalidClientTokenId"))
+}
+
+// TestRoleThroughAnotherAccount: between accounts, the trust policy of a role has to let the
+// caller in, and the caller's own policies have to let it go. So it is for the roles of
+// pipelines, and no role of the first account is another's.
+func TestRoleThroughAnotherAccount(t *testing.T) {
+	a := newAccount(t)
+	other, err := Open(t.TempDir(), standin.Options{Clusters: newFake(t), Account: "444455556666", Caller: homeUser})
+	assert.NilError(t, err)
+	t.Cleanup(other.Close)
+	trusts := func(principal string) string {
+		return policyOf(`{"Effect":"Allow","Principal":{"AWS":"` + principal + `"},"Action":"sts:AssumeRole"}`)
+	}
+	const there = "arn:aws:iam::444455556666:role/prod-preview"
+	_, err = other.Client("eu-central-1").Create(t.Context(), iam.RoleType, map[string]any{
+		"name": "prod-preview", "assumeRolePolicy": trusts("arn:aws:iam::111122223333:role/preview"),
+	})
+	assert.NilError(t, err)
+	accounts := sts.Accounts{a.cloud, other}
+	session := func(name string) sigv4.Credentials {
+		a.make(iam.RoleType, name, props{"name": name, "assumeRolePolicy": trusts(homeUser)})
+		made, err := accounts.Assume(sts.UserCredentials(a.cloud), sts.Role{ARN: "arn:aws:iam::111122223333:role/" + name, Session: "job"})
+		assert.NilError(t, err)
+		return made
+	}
+	preview, apply := session("preview"), session("apply")
+	_, err = accounts.Assume(preview, sts.Role{ARN: there, Session: "job"})
+	assert.Check(t, is.ErrorContains(err, "AccessDenied: User: arn:aws:sts::111122223333:assumed-role/preview/job is not authorized to perform: sts:AssumeRole on resource: "+there))
+
+	for _, name := range []string{"preview", "apply"} {
+		a.make(iam.RolePolicyType, name, props{"role": name, "name": "accounts", "policy": policyOf(`{"Effect":"Allow","Action":"sts:AssumeRole","Resource":"` + there + `"}`)})
+	}
+	made, err := accounts.Assume(preview, sts.Role{ARN: there, Session: "job"})
+	assert.NilError(t, err)
+	of, err := sts.SessionOf(other, made.SessionToken)
+	assert.NilError(t, err)
+	assert.Equal(t, of.Role, "prod-preview")
+	_, err = accounts.Assume(apply, sts.Role{ARN: there, Session: "job"})
+	assert.Check(t, is.ErrorContains(err, "assumed-role/apply/job is not authorized"), "it is not the role that is trusted")
 }

@@ -37,8 +37,8 @@ type Cloud interface {
 
 // Options of a Manager; all are required.
 type Options struct {
-	// Cloud returns the account in a region.
-	Cloud func(region string) Cloud
+	// Cloud returns the account of a cluster in a region.
+	Cloud func(cluster, region string) Cloud
 	// Log says what is made and why something cannot be.
 	Log *slog.Logger
 }
@@ -60,7 +60,7 @@ func (m *Manager) Watch(cluster, region, kubeconfig string) error {
 		if err != nil {
 			return nil, fmt.Errorf("watch what %s asks of the cloud: %w", cluster, err)
 		}
-		w := newWatch(cluster, m.o.Cloud(region), c, m.o.Log.With("cluster", cluster))
+		w := newWatch(cluster, m.o.Cloud(cluster, region), c, m.o.Log.With("cluster", cluster))
 		w.loop.Start()
 		return w, nil
 	})

@@ -57,6 +57,12 @@ func (c *Cloud) Remove(ctx context.Context, token, name string) (Item, error) {
 	return r.item(c.catalogue.Names), nil
 }
 
+// Has says whether there is a resource of a type, in any region, with an id or a name.
+func (c *Cloud) Has(token, name string) bool {
+	_, _, err := c.named(token, name)
+	return err == nil
+}
+
 // named finds the only resource of a type, in any region, with an id or a name.
 func (c *Cloud) named(token, name string) (*Type, *Record, error) {
 	typ, err := c.typeOf(token)

@@ -331,7 +331,6 @@ func TestKubeconfigAssumesTheRole(t *testing.T) {
 	assert.NilError(t, yaml.Unmarshal(got, &read))
 	plugin := read.Users[0].User.Exec
 	assert.Equal(t, plugin.Command, "sh")
-	assert.Check(t, is.Len(plugin.Env, 0))
 	assert.Check(t, is.Contains(plugin.Args[1], "aws sts assume-role --profile ops --region eu-central-1 --role-arn arn:aws:iam::111122223333:role/tombolo --role-session-name tombolo-demo --external-id acme"))
 	assert.DeepEqual(t, plugin.Args[3:], []string{"eks", "get-token", "--cluster-name", "demo", "--region", "eu-central-1", "--output", "json"})
 }

@@ -43,16 +43,10 @@ type namedUser struct {
 }
 
 type execPlugin struct {
-	APIVersion      string            `json:"apiVersion"`
-	Command         string            `json:"command"`
-	Args            []string          `json:"args"`
-	Env             []environmentPair `json:"env,omitempty"`
-	InteractiveMode string            `json:"interactiveMode"`
-}
-
-type environmentPair struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	APIVersion      string   `json:"apiVersion"`
+	Command         string   `json:"command"`
+	Args            []string `json:"args"`
+	InteractiveMode string   `json:"interactiveMode"`
 }
 
 // execPlugins are the programs that get a token for a cluster, by the cloud it is
@@ -63,9 +57,6 @@ var execPlugins = map[string]func(cluster, region string, by config.Cloud) execP
 func awsPlugin(cluster, region string, by config.Cloud) execPlugin {
 	plugin := execPlugin{APIVersion: "client.authentication.k8s.io/v1beta1", InteractiveMode: "Never"}
 	plugin.Command, plugin.Args = awscli.Command(by, "eks", "get-token", "--cluster-name", cluster, "--region", region, "--output", "json")
-	if by.Profile != "" && by.AssumeRole == nil {
-		plugin.Env = []environmentPair{{Name: awscli.Profile, Value: by.Profile}}
-	}
 	return plugin
 }
 

@@ -25,7 +25,8 @@ const (
 	PreviewRole = "previewRoleArn"
 	// ApplyRole is the ARN of the role that changes clusters.
 	ApplyRole = "applyRoleArn"
-	// Provider is the ARN of the OIDC provider for the pipelines' tokens.
+	// Provider is the ARN of the OIDC provider for the pipelines' tokens. It is not there
+	// where the roles are assumed by those of another account.
 	Provider = "oidcProviderArn"
 )
 
@@ -51,11 +52,9 @@ func build(ctx *pulumi.Context, a *config.Account, backend string) error {
 		return err
 	}
 	opts := []pulumi.ResourceOption{pulumi.Provider(account), pulumi.Protect(a.Protect)}
-	provider := pulumi.String(a.Pipelines.ProviderARN).ToStringOutput()
-	if a.Pipelines.ProviderARN == "" {
-		if provider, err = cirole.NewProvider(ctx, a.Name, a.Pipelines.Issuer, a.Pipelines.Audience, opts...); err != nil {
-			return err
-		}
+	provider, err := oidcProvider(ctx, a, opts)
+	if err != nil {
+		return err
 	}
 	preview, err := cirole.NewRole(ctx, a.Name+"-preview", previewArgs(a, provider), opts...)
 	if err != nil {
@@ -67,8 +66,21 @@ func build(ctx *pulumi.Context, a *config.Account, backend string) error {
 	}
 	ctx.Export(PreviewRole, preview.ARN)
 	ctx.Export(ApplyRole, apply.ARN)
-	ctx.Export(Provider, provider)
+	if provider != nil {
+		ctx.Export(Provider, provider)
+	}
 	return nil
+}
+
+// oidcProvider is the account's, or a new one; nil where jobs do not sign in to the account.
+func oidcProvider(ctx *pulumi.Context, a *config.Account, opts []pulumi.ResourceOption) (pulumi.StringInput, error) {
+	switch {
+	case a.Source != nil:
+		return nil, nil
+	case a.Pipelines.ProviderARN != "":
+		return pulumi.String(a.Pipelines.ProviderARN), nil
+	}
+	return cirole.NewProvider(ctx, a.Name, a.Pipelines.Issuer, a.Pipelines.Audience, opts...)
 }
 
 // tags are on everything of the stack.
@@ -82,25 +94,44 @@ func tags(a *config.Account, own owner.Owner) map[string]string {
 
 func previewArgs(a *config.Account, provider pulumi.StringInput) *cirole.RoleArgs {
 	p := a.Pipelines
-	args := jobs(p, provider)
-	args.RoleName, args.Place = a.PreviewRoleName(), place(a, p.Preview.PermissionsBoundary)
+	args := &cirole.RoleArgs{RoleName: a.PreviewRoleName(), Place: place(a, p.Preview.PermissionsBoundary)}
 	args.Statements = cirole.Reading(state(a))
 	if len(p.Preview.Parameters) > 0 {
 		args.Statements = append(args.Statements, cirole.ReadingParameters(awsfacts.Partition(a.Cloud.Region), a.Cloud.Account, p.Preview.Parameters))
 	}
+	if a.Source != nil {
+		args.By = a.Source.PreviewRoleARN()
+		return args
+	}
+	args.Statements = append(args.Statements, assuming(a, (*config.Account).PreviewRoleARN)...)
 	// The branch of a merge request may have any name.
-	args.Subjects = subjects(p, p.Preview.Environments, cirole.GitLabBranches(p.Repository))
+	signIn(args, p, provider, subjects(p, p.Preview.Environments, cirole.GitLabBranches(p.Repository)))
 	return args
 }
 
 func applyArgs(a *config.Account, provider pulumi.StringInput) *cirole.RoleArgs {
 	p := a.Pipelines
-	args := jobs(p, provider)
-	args.RoleName, args.Place = a.ApplyRoleName(), place(a, p.Apply.PermissionsBoundary)
-	args.Statements, args.PolicyARNs = cirole.WritingState(state(a)), p.Apply.PolicyARNs
+	args := &cirole.RoleArgs{RoleName: a.ApplyRoleName(), Place: place(a, p.Apply.PermissionsBoundary), PolicyARNs: p.Apply.PolicyARNs}
+	if a.Source != nil {
+		args.By = a.Source.ApplyRoleARN()
+		return args
+	}
+	args.Statements = append(cirole.WritingState(state(a)), assuming(a, (*config.Account).ApplyRoleARN)...)
 	args.MaxSession = p.Apply.SessionHours * 3600
-	args.Subjects = subjects(p, p.Apply.Environments, cirole.GitLabBranch(p.Repository, p.Apply.Branch))
+	signIn(args, p, provider, subjects(p, p.Apply.Environments, cirole.GitLabBranch(p.Repository, p.Apply.Branch)))
 	return args
+}
+
+// assuming is how a role assumes those of the accounts that say so.
+func assuming(a *config.Account, role func(*config.Account) string) []identity.Statement {
+	if len(a.Served) == 0 {
+		return nil
+	}
+	roles := make([]string, len(a.Served))
+	for i, other := range a.Served {
+		roles[i] = role(other)
+	}
+	return []identity.Statement{cirole.Assuming(roles)}
 }
 
 // place of a role that has a boundary of its own, or that of all roles of the account.
@@ -108,9 +139,9 @@ func place(a *config.Account, own string) identity.Place {
 	return identity.Place{Path: a.Cloud.Roles.Path, PermissionsBoundary: cmp.Or(own, a.Cloud.Roles.PermissionsBoundary)}
 }
 
-// jobs are the arguments that both roles share.
-func jobs(p config.Pipelines, provider pulumi.StringInput) *cirole.RoleArgs {
-	return &cirole.RoleArgs{Issuer: p.Issuer, Audience: p.Audience, ProviderARN: provider}
+// signIn lets jobs sign in by OpenID Connect.
+func signIn(args *cirole.RoleArgs, p config.Pipelines, provider pulumi.StringInput, subjects []string) {
+	args.Issuer, args.Audience, args.ProviderARN, args.Subjects = p.Issuer, p.Audience, provider, subjects
 }
 
 func state(a *config.Account) cirole.State {

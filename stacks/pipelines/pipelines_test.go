@@ -29,7 +29,17 @@ pipelines:
 
 func run(t *testing.T, text, account string) (*recorder.Recorder, error) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "acme.yaml")
+	return runBeside(t, "acme", text, account, nil)
+}
+
+// runBeside runs with other account files in the directory.
+func runBeside(t *testing.T, name, text, account string, others map[string]string) (*recorder.Recorder, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for other, text := range others {
+		assert.NilError(t, os.WriteFile(filepath.Join(dir, other+".yaml"), []byte(text), 0o600))
+	}
+	path := filepath.Join(dir, name+".yaml")
 	assert.NilError(t, os.WriteFile(path, []byte(text), 0o600))
 	a, err := config.LoadAccount(path)
 	assert.NilError(t, err)
@@ -42,7 +52,7 @@ func run(t *testing.T, text, account string) (*recorder.Recorder, error) {
 		"aws:index/getCallerIdentity:getCallerIdentity": answer("accountId", account),
 		"aws:index/getPartition:getPartition":           answer("partition", "aws"),
 	}}
-	return r, r.Run("acme-pipelines", func(ctx *pulumi.Context) error { return Run(ctx, a, "file:///state") })
+	return r, r.Run(name+"-pipelines", func(ctx *pulumi.Context) error { return Run(ctx, a, "file:///state") })
 }
 
 func TestRoles(t *testing.T) {
@@ -113,5 +123,40 @@ func TestPreviewReadsParameters(t *testing.T) {
 		}
 		assert.Check(t, is.Contains(all, want))
 		assert.Check(t, strings.Contains(all, "ssm:") == (want != ""))
+	}
+}
+
+// TestRolesThroughAnotherAccount: the roles trust those of the other account and nobody
+// else, and those may assume them and no others.
+func TestRolesThroughAnotherAccount(t *testing.T) {
+	const prod = `version: 1
+name: acme-prod
+cloud: {provider: aws, region: eu-central-1, account: "444455556666"}
+pipelines:
+  from: acme
+  apply: {policyArns: ["arn:aws:iam::444455556666:policy/clusters"]}
+`
+	beside := map[string]string{"acme-prod": prod}
+	r, err := runBeside(t, "acme-prod", prod, "444455556666", map[string]string{"acme": file})
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(r.OfType("aws:iam/openIdConnectProvider:OpenIdConnectProvider"), 0), "no job signs in to the account")
+	for _, name := range []string{"preview", "apply"} {
+		role, found := r.Named("aws:iam/role:Role", "acme-prod-"+name+"-role")
+		assert.Assert(t, found, name)
+		assert.Equal(t, role.String("assumeRolePolicy"), `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::111122223333:role/acme-pipelines-`+
+			name+`"},"Action":["sts:AssumeRole"]}]}`)
+		_, long := role.Value("maxSessionDuration")
+		assert.Check(t, !long, "a session of a role's session lasts an hour")
+	}
+	for _, p := range r.OfType("aws:iam/rolePolicy:RolePolicy") {
+		assert.Check(t, !strings.Contains(p.String("policy"), "s3:GetObject"), "the state is used with the other account's roles")
+	}
+
+	r, err = runBeside(t, "acme", file, "111122223333", beside)
+	assert.NilError(t, err)
+	for _, name := range []string{"preview", "apply"} {
+		p, found := r.Named("aws:iam/rolePolicy:RolePolicy", "acme-"+name+"-policy")
+		assert.Assert(t, found, name)
+		assert.Check(t, is.Contains(p.String("policy"), `{"Sid":"AssumeRolesOfAccounts","Effect":"Allow","Action":["sts:AssumeRole"],"Resource":["arn:aws:iam::444455556666:role/acme-prod-pipelines-`+name+`"]}`))
 	}
 }

@@ -111,9 +111,6 @@ func gravity(s upgrade.Status) int {
 // ask starts the AWS CLI, and reads its answer into to.
 func ask(ctx context.Context, run upgrade.Runner, c *config.Cluster, to any, command string, args ...string) error {
 	args = append([]string{"eks", command, "--cluster-name", c.Name, "--region", c.Cloud.Region, "--output", "json", "--no-cli-pager"}, args...)
-	if c.Cloud.Profile != "" && c.Cloud.AssumeRole == nil {
-		args = append(args, "--profile", c.Cloud.Profile)
-	}
 	program, words := awscli.Command(c.Cloud, args...)
 	out, err := run(ctx, program, words...)
 	if err != nil {

@@ -100,7 +100,7 @@ func (c *Collector) stack(of *config.Cluster, k stacks.Kind) (plan.Stack, bool) 
 func (c *Collector) Gather(ctx context.Context, set *plan.Set, f *fleet.Fleet, all []*config.Cluster) {
 	for _, of := range all {
 		cluster := plan.Cluster{
-			Name: of.Name, Wave: of.Wave, Labels: of.RegistrationLabels(), Secrets: of.SecretUses(), Warnings: of.Warnings, Err: c.errorOf(of.Name),
+			Name: of.Name, Wave: of.Wave, Account: of.Cloud.Account, Labels: of.RegistrationLabels(), Secrets: of.SecretUses(), Warnings: of.Warnings, Err: c.errorOf(of.Name),
 		}
 		if f.Changed != nil {
 			for _, reason := range f.Changed.Clusters[of.Name] {

@@ -4,6 +4,7 @@ package pipelines
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,21 +48,28 @@ type Options struct {
 	// Named is the account that is destroyed without a question, even if protected.
 	Named       string
 	PrintSchema bool
+
+	// Role that profiles are for, Root of the project, and Getenv, which reads the
+	// environment.
+	Role   string
+	Root   func() (string, error)
+	Getenv func(string) string
 }
 
 // NewCmdPipelines returns the command; runF, if not nil, runs in place of those below
 // it.
 func NewCmdPipelines(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	cmd := factory.Group("pipelines", "Make the roles that pipelines assume in an account", `
-Make the roles that the jobs of a pipeline assume in a cloud account by OpenID
-Connect: one that reads, for previews and drift, and one that applies. They are a
-stack of their own, <account>-pipelines.
+Make the roles that the jobs of a pipeline assume in a cloud account: one that reads,
+for previews and drift, and one that applies. Jobs assume them by OpenID Connect, or
+through the roles of another account. They are a stack of their own,
+<account>-pipelines.
 
 The file accounts/<name>.yaml describes them. Commands take the account's name, or
 the path of its file.`)
 	account := func(arg string) (*config.Account, error) { return load(f.Root, arg) }
 	for _, sub := range []*cobra.Command{
-		newUp(f, runF), newPreview(f, runF), newDestroy(f, runF), newOutputs(f, runF), newValidate(f, runF),
+		newUp(f, runF), newPreview(f, runF), newDestroy(f, runF), newOutputs(f, runF), newValidate(f, runF), newProfiles(f, runF),
 		unlock.NewCmdPipelines(f, account, nil),
 	} {
 		if sub.Args == nil {
@@ -78,7 +86,7 @@ func newOptions(f *factory.Factory) *Options {
 		Streams: f.Streams, Status: f.Status, Progress: f.Progress, Style: f.Style, Table: f.Table, JSON: f.JSON,
 		Account: func(arg string) (*config.Account, error) { return load(f.Root, arg) },
 		Driver:  func(ctx context.Context, o automation.Observer) (Driver, error) { return f.Driver(ctx, o) },
-		Schema:  config.AccountSchema,
+		Schema:  config.AccountSchema, Getenv: os.Getenv,
 	}
 }
 
@@ -153,7 +161,7 @@ func newOutputs(f *factory.Factory, runF func(context.Context, *Options) error) 
 	return &cobra.Command{
 		Use:     "outputs <account> [<key>]",
 		Short:   "Print the ARNs of the roles",
-		Long:    "Print one or all outputs of the stack: previewRoleArn, applyRoleArn, oidcProviderArn.",
+		Long:    "Print one or all outputs of the stack: previewRoleArn, applyRoleArn, and\noidcProviderArn if jobs sign in to the account.",
 		Example: "  tombolo pipelines outputs acme previewRoleArn",
 		Args:    oneAccount(2),
 		RunE:    runs(opts, runF, outputsRun),

@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -265,8 +266,13 @@ func table(s plan.Set, brief int) string {
 	if len(s.Changed()) == 0 || brief > 1 {
 		return ""
 	}
+	where := s.OverAccounts()
+	head := []string{"cluster", "wave", "core", "bootstrap", "why"}
+	if where {
+		head = slices.Insert(head, 1, "account")
+	}
 	var b strings.Builder
-	b.WriteString("\n| cluster | wave | core | bootstrap | why |\n|---|---|---|---|---|\n")
+	b.WriteString("\n" + markdown.Row(head...) + "|" + strings.Repeat("---|", len(head)) + "\n")
 	for _, c := range s.Changed() {
 		why := strings.Join(c.Reasons, "; ")
 		if brief > 0 {
@@ -276,7 +282,11 @@ func table(s plan.Set, brief int) string {
 		for _, stack := range c.Stacks {
 			cells[stack.Kind] = counted(stack.Counts())
 		}
-		b.WriteString(markdown.Row(markdown.Text(c.Name), strconv.Itoa(c.Wave), cells["core"], cells["bootstrap"], markdown.Text(why)))
+		row := []string{markdown.Text(c.Name), strconv.Itoa(c.Wave), cells["core"], cells["bootstrap"], markdown.Text(why)}
+		if where {
+			row = slices.Insert(row, 1, markdown.Text(c.Account))
+		}
+		b.WriteString(markdown.Row(row...))
 	}
 	return b.String()
 }

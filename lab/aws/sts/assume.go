@@ -73,10 +73,9 @@ func readAssumption(form url.Values) (*assumption, error) {
 	return a, nil
 }
 
-// assumeRole starts a session of a role for a caller with credentials. In
-// AWS, a trust policy that names a principal of the same account is enough; the
-// lab asks for the caller's own permission as well. It has one account, and
-// plays clusters that have many: between accounts both are needed.
+// assumeRole starts a session of a role of an account, for a caller of it or of another
+// one. In AWS, a trust policy that names a principal of the same account is enough; the lab
+// asks for the caller's own permission as well, which is needed between accounts.
 func assumeRole(c *standin.Cloud, who Caller, form url.Values) (*assumedRole, error) {
 	a, err := readAssumption(form)
 	if err != nil {
@@ -89,8 +88,7 @@ func assumeRole(c *standin.Cloud, who Caller, form url.Values) (*assumedRole, er
 		a.tags[key] = who.tags[key]
 		a.transitive = append(a.transitive, key)
 	}
-	defer c.Lock()()
-	role := iam.RoleOf(c, a.roleARN)
+	role := roleOf(c, a.roleARN)
 	actions := []string{"sts:AssumeRole"}
 	if len(a.tags) > 0 {
 		actions = append(actions, "sts:TagSession")
@@ -103,7 +101,13 @@ func assumeRole(c *standin.Cloud, who Caller, form url.Values) (*assumedRole, er
 	if who.Role != nil && a.duration > longestChained {
 		return nil, invalid("The requested DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining")
 	}
+	defer c.Lock()()
 	return startSession(c, role, a)
+}
+
+func roleOf(c *standin.Cloud, arn string) *standin.Record {
+	defer c.Lock()()
+	return iam.RoleOf(c, arn)
 }
 
 func mayAssume(c *standin.Cloud, who Caller, role *standin.Record, a *assumption, action string) bool {
@@ -119,10 +123,11 @@ func mayAssume(c *standin.Cloud, who Caller, role *standin.Record, a *assumption
 	if who.Role == nil {
 		return true // the user is an administrator
 	}
-	if boundary := who.Role.Inputs.Str("permissionsBoundary"); boundary != "" && q.Judge(policy.Identity, iam.PolicyText(c, boundary)) != policy.Allowed {
+	defer who.home.Lock()()
+	if boundary := who.Role.Inputs.Str("permissionsBoundary"); boundary != "" && q.Judge(policy.Identity, iam.PolicyText(who.home, boundary)) != policy.Allowed {
 		return false
 	}
-	return q.Judge(policy.Identity, iam.PoliciesOf(c, who.Role)...) == policy.Allowed
+	return q.Judge(policy.Identity, iam.PoliciesOf(who.home, who.Role)...) == policy.Allowed
 }
 
 // assumeContext are the condition keys of a call of AssumeRole. Source: "Actions,

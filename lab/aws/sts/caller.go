@@ -41,6 +41,8 @@ type Temporary struct {
 
 // Caller is the user or the session that signed a request.
 type Caller struct {
+	// home is the account that it is of.
+	home *standin.Cloud
 	// arn and userID are what GetCallerIdentity answers.
 	arn, userID string
 	// Principal is the ARN of the user or role itself.
@@ -134,10 +136,13 @@ func callerOf(c *standin.Cloud, by sigv4.Credentials) (Caller, error) {
 	return assumed(c, session)
 }
 
+// UserARN is the ARN of the account's one user.
+func UserARN(c *standin.Cloud) string { return theUser(c, c.Region).Principal }
+
 // theUser is the account's one user.
 func theUser(c *standin.Cloud, region string) Caller {
 	arn := account.CallerARN(c, region)
-	return Caller{arn: arn, userID: account.UserID, Principal: arn}
+	return Caller{home: c, arn: arn, userID: account.UserID, Principal: arn}
 }
 
 func fresh(c *standin.Cloud, signed time.Time) error {
@@ -168,7 +173,7 @@ func assumed(c *standin.Cloud, t Temporary) (Caller, error) {
 	tags := role.Outputs.Strs("tagsAll")
 	maps.Copy(tags, t.Tags)
 	return Caller{
-		arn: sessionARN(role, t.Session), userID: t.RoleID + ":" + t.Session, Principal: role.Outputs.Str("arn"),
+		home: c, arn: sessionARN(role, t.Session), userID: t.RoleID + ":" + t.Session, Principal: role.Outputs.Str("arn"),
 		Role: role, Session: t.Session, tags: tags, transitive: slices.Clone(t.Transitive),
 	}, nil
 }

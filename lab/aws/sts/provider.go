@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"tombolo/lab/aws/iam"
-	"tombolo/lab/aws/sigv4"
 	"tombolo/lab/standin"
 )
 
@@ -18,20 +17,6 @@ type Role struct {
 	ARN        string `json:"arn"`
 	Session    string `json:"session"`
 	ExternalID string `json:"externalId"`
-}
-
-// Assume starts a session of a role, as AssumeRole does for a holder of credentials.
-func Assume(c *standin.Cloud, by sigv4.Credentials, role Role) (sigv4.Credentials, error) {
-	who, err := callerOf(c, by)
-	if err != nil {
-		return sigv4.Credentials{}, err
-	}
-	result, err := assumeRole(c, who, role.form())
-	if err != nil {
-		return sigv4.Credentials{}, err
-	}
-	made := result.Credentials
-	return sigv4.Credentials{AccessKeyID: made.AccessKeyID, SecretAccessKey: made.SecretAccessKey, SessionToken: made.SessionToken}, nil
 }
 
 func (r Role) form() url.Values {

@@ -19,15 +19,15 @@ import (
 // Handler serves the Security Token Service on STSHosts: AssumeRole,
 // AssumeRoleWithWebIdentity and GetCallerIdentity of its query API, signed in a
 // header or in the URL. It decides by trust policies, by the caller's own
-// policies, and by the tokens of the account's clusters.
-func Handler(c *standin.Cloud) http.Handler {
+// policies, and by the tokens of the clusters of a role's account.
+func Handler(accounts ...*standin.Cloud) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, largestSTS))
 		if err != nil {
 			answerSTS(w, nil, invalid("The request cannot be read: %v", err))
 			return
 		}
-		result, err := callSTS(c, r, body)
+		result, err := callSTS(accounts, r, body)
 		answerSTS(w, result, err)
 	})
 }
@@ -38,7 +38,7 @@ type stsResult struct {
 	content   any
 }
 
-func callSTS(c *standin.Cloud, r *http.Request, body []byte) (*stsResult, error) {
+func callSTS(a Accounts, r *http.Request, body []byte) (*stsResult, error) {
 	region, known := Region(r.Host)
 	if !known || r.URL.Path != "/" {
 		return nil, &Error{404, "InvalidAddress", "No STS is at " + r.Host + r.URL.Path}
@@ -60,18 +60,18 @@ func callSTS(c *standin.Cloud, r *http.Request, body []byte) (*stsResult, error)
 	}
 	if action == "AssumeRoleWithWebIdentity" {
 		var err error
-		result.content, err = assumeRoleWithWebIdentity(c, region, form)
+		result.content, err = assumeRoleWithWebIdentity(a.Of(form.Get("RoleArn")), region, form)
 		return result, err
 	}
-	who, err := Identify(c, r, body)
+	who, err := Identify(a.signer(r), r, body)
 	if err != nil {
 		return nil, err
 	}
 	if action == "AssumeRole" {
-		result.content, err = assumeRole(c, who, form)
+		result.content, err = assumeRole(a.Of(form.Get("RoleArn")), who, form)
 		return result, err
 	}
-	result.content = callerIdentity{Arn: who.arn, UserID: who.userID, Account: c.Account}
+	result.content = callerIdentity{Arn: who.arn, UserID: who.userID, Account: who.home.Account}
 	return result, nil
 }
 
