@@ -72,6 +72,19 @@ func urlAdvice(s string) string {
 	return "use https://, ssh:// or, inside a closed network, http://"
 }
 
+// noProxyAdvice repairs the forms of NO_PROXY that only some programs read.
+func noProxyAdvice(s string) string {
+	switch {
+	case strings.HasPrefix(s, "*."):
+		return "write " + wording.Quote(s[1:]) + ": the dot in front says that all below it is meant"
+	case strings.Contains(s, ","):
+		return "write each on its own, as an item of the list"
+	case strings.Contains(s, "://"):
+		return "write the host alone"
+	}
+	return ""
+}
+
 func versionAdvice(s string) string {
 	if semver.MatchString("v" + s) {
 		return fmt.Sprintf("start it with a v: %s", wording.Quote("v"+s))

@@ -44,6 +44,7 @@ func rebuild(words string) []Case {
 const (
 	rebuildRemedy = "take the change back, or make the cluster anew: `tombolo destroy`, then `tombolo up`"
 	rollsWords    = "the launch template gets a new version, and EKS rolls the nodes of every group"
+	egressWords   = rollsWords + "; the engine is installed anew with it, and once Git has its own files, Git decides"
 	templateWords = "the launch template gets a new version, and EKS rolls the nodes of the group"
 	outsideWords  = "it is read by tombolo; nothing in the cluster changes"
 	assumedWords  = "the role is assumed so from now on; nothing in the cluster changes, and the creator's access entry stays"
@@ -118,7 +119,13 @@ var effects = map[string][]Case{
 		{When: "to none", Effect: InPlace, Words: "the gateways are deleted, and nodes lose the internet", applies: func(c change) bool { return c.file.Network.NAT == NATNone }},
 		{Effect: InPlace, Words: "gateways are made or deleted, and routes follow; connections through a gateway that goes are cut"},
 	},
-	"Network.Endpoints": inPlace("endpoints are made or deleted; connections through one that goes are cut"),
+	"Network.Endpoints": {
+		{
+			When: "with a proxy", Effect: RollsNodes, applies: change.goesByProxy,
+			Words: "endpoints are made or deleted, and what is reached without the proxy changes with them: " + rollsWords,
+		},
+		{Effect: InPlace, Words: "endpoints are made or deleted; connections through one that goes are cut"},
+	},
 	"Network.Existing": {{
 		Effect: NeedsRebuild, Words: "EKS keeps the VPC of the cluster's creation", Remedy: rebuildRemedy,
 	}},
@@ -210,7 +217,13 @@ var effects = map[string][]Case{
 		{Effect: InPlace, Words: "EKS installs the addon"},
 	},
 
-	"Endpoint.Private":               inPlace("EKS changes the endpoint within minutes; the API stays reachable by the other one"),
+	"Endpoint.Private": {
+		{
+			When: "with a proxy", Effect: RollsNodes, applies: change.goesByProxy,
+			Words: "EKS changes the endpoint within minutes, and nodes reach it by the proxy or without it: " + rollsWords,
+		},
+		{Effect: InPlace, Words: "EKS changes the endpoint within minutes; the API stays reachable by the other one"},
+	},
 	"Endpoint.PrivateCIDRs":          inPlace("a rule is made for each new block; those of blocks that are gone are deleted"),
 	"Endpoint.PublicAddressesInside": inPlace("it confirms blocks of privateCidrs; nothing in the cluster changes"),
 	"Endpoint.SecurityGroups":        inPlace("a rule is made for each new group; those of groups that are gone are deleted"),
@@ -229,6 +242,14 @@ var effects = map[string][]Case{
 		{When: "together with enabled", Effect: InPlace, Words: "EKS takes the key when encryption is turned on", applies: change.encrypts},
 		{When: "on a cluster that is encrypted", Effect: NeedsRebuild, Words: "EKS keeps the key that encryption was turned on with", Remedy: rebuildRemedy},
 	},
+
+	"Proxy.URL":                   all(RollsNodes, egressWords),
+	"Proxy.NoProxy":               all(RollsNodes, egressWords),
+	"Egress.CertificateAuthority": all(RollsNodes, egressWords),
+	"ImageSources.Mirrors":        all(RollsNodes, egressWords),
+	"ImageSources.PullSecret":     inPlace("the Secret for the engine's images is made, or goes, and the engine is installed anew; once Git has its own files, Git decides"),
+	"PullSecret.Username":         inPlace("the Secret for the engine's images changes"),
+	"PullSecret.Password":         inPlace("the Secret for the engine's images changes"),
 
 	"Principal.Name":         inPlace("the access entry is made under its new name and deleted under the old one: give another principal, too, or EKS refuses the second entry"),
 	"Principal.PrincipalARN": inPlace("the access entry is replaced: the new principal gets the rights, the old one loses them"),
@@ -356,6 +377,11 @@ type change struct {
 
 // takesAway says that what was there is gone.
 func (c change) takesAway() bool { return c.after == nil }
+
+// goesByProxy says that nodes have a proxy, before or after.
+func (c change) goesByProxy() bool {
+	return c.file.Egress.Proxy.URL != "" || c.live.Egress.Proxy.URL != ""
+}
 
 // givesOrTakes says that a text is there on one side only.
 func (c change) givesOrTakes() bool { return (c.before == "") != (c.after == "") }

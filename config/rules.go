@@ -106,6 +106,16 @@ var rules = map[string]strict.Rule{
 	// An empty list would leave the control plane without a network.
 	"ExistingNetwork.ControlPlaneSubnets": subnetIDs(2),
 
+	"Proxy.URL": {
+		What: "the URL of an HTTP proxy", Example: "http://proxy.corp.example:3128",
+		Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true,
+	},
+	"Proxy.NoProxy": {
+		What: "a host, a domain, an address or a block", Noun: "host", Example: ".corp.example",
+		Pattern: regexp.MustCompile(`^\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?$|^[0-9a-fA-F.:]+(/[0-9]+)?$`), Advice: noProxyAdvice,
+	},
+	"Egress.CertificateAuthority": {Secret: true},
+	"PullSecret.Username":         {What: "a user name", Example: "robot", Pattern: regexp.MustCompile(`^[^\s:]+$`), Secret: true},
 	"ExistingCluster.Name": {
 		What: "the name of an EKS cluster", Example: "platform",
 		Pattern: regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]*$`), MaxLength: 100,

@@ -105,6 +105,9 @@ func (c *Cluster) SecretUses() []SecretUse {
 	if h := c.GitOps.ExternalHub; h != nil {
 		add("gitops.externalHub.token", h.Endpoint, h.Token)
 	}
+	if s := c.Egress.Images.PullSecret; s != nil {
+		add("egress.images.pullSecret.password", strings.Join(c.Egress.Images.MirrorHosts(), ", "), s.Password)
+	}
 	if a := c.GitOps.Auth; a != nil {
 		add("gitops.auth.password", c.GitOps.URL, a.Password)
 		add("gitops.auth.privateKey", c.GitOps.URL, a.PrivateKey)

@@ -44,6 +44,8 @@ type Cluster struct {
 	Network Network `yaml:"network,omitempty"`
 	// Kubernetes holds the managed control plane and its nodes.
 	Kubernetes Kubernetes `yaml:"kubernetes"`
+	// Egress is how the cluster reaches what is outside of its network. Default: directly.
+	Egress Egress `yaml:"egress,omitempty"`
 	// Namespaces that bootstrap creates before the engine starts.
 	Namespaces []Namespace `yaml:"namespaces,omitempty"`
 	// Addons of the catalogue that are turned on, by name, with their options.

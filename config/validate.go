@@ -25,6 +25,7 @@ func validate(doc *strict.Document, c *Cluster) {
 	v.tags()
 	v.metadata()
 	v.network()
+	v.egress()
 	v.kubernetes()
 	v.namespaces()
 	v.addons()

@@ -19,6 +19,13 @@ var privateBlocks = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "1
 // EKS User Guide.
 var withoutNAT = []string{"ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "s3", "sts"}
 
+// withProxy are the endpoints that are needed beside a proxy: nodes ask ECR, EKS and S3 by
+// it, while the pods of the VPC CNI and of the Pod Identity agent, which come before all
+// others, have no proxy of their own. Sources:
+// https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html and
+// https://github.com/aws/amazon-vpc-cni-k8s
+var withProxy = []string{"ec2", "eks-auth", "sts"}
+
 func (v *validator) network() {
 	n := v.c.Network
 	if v.c.IsExisting() {
@@ -160,16 +167,30 @@ func (v *validator) endpoints(n Network) {
 	if n.NAT != NATNone || !v.doc.Sound(at) {
 		return
 	}
+	needed, who, remedy := withoutNAT, "nodes need", "add them, or use nat: single; with egress.proxy, only "+wording.And(withProxy)+" are needed"
+	if v.c.Egress.Proxy.URL != "" {
+		needed, who, remedy = withProxy, "EKS's own addons, which go by no proxy, need", "add them, or use nat: single"
+	}
 	var missing []string
-	for _, name := range withoutNAT {
+	for _, name := range needed {
 		if !slices.Contains(n.Endpoints, name) {
 			missing = append(missing, name)
 		}
 	}
 	if len(missing) > 0 {
-		v.problem(at, "add them, or use nat: single", "lacks %s, which nodes need when nat is none",
-			strings.Join(missing, ", "))
+		v.problem(at, remedy, "lacks %s, which %s when nat is none", strings.Join(missing, ", "), who)
 	}
+	v.noWayToImages()
+}
+
+// noWayToImages warns of an engine whose images nodes cannot fetch. It is no refusal: others
+// may have connected the network.
+func (v *validator) noWayToImages() {
+	if v.c.Egress.Proxy.URL != "" || len(v.c.Egress.Images.Mirrors) > 0 || !v.doc.Sound("egress", "network.nat") {
+		return
+	}
+	v.warn("network.nat", "name a proxy in egress.proxy, or mirrors that the network reaches in egress.images.mirrors",
+		"leaves nodes no way to registries on the internet, and the cluster file names no other")
 }
 
 func (v *validator) endpoint(at strict.Path, name string) {

@@ -160,10 +160,10 @@ func (v *validator) update(at strict.Path, u NodeUpdate) {
 // userData checks what Tombolo and the file make together.
 func (v *validator) userData(at strict.Path, g NodeGroup) {
 	text := at.Field("userData")
-	if g.UserData == "" || !v.doc.Sound(text, at.Field("ami")) {
+	if g.UserData == "" && !v.c.Egress.ofNodes() || !v.doc.Sound(text, at.Field("ami"), "egress") {
 		return
 	}
-	own := userdata.Own{MaxPods: g.MaxPods}
+	own := userdata.Own{MaxPods: g.MaxPods, Egress: v.c.NodeEgress()}
 	if g.ImageID != "" { // with values as long as they are in AWS
 		own.Cluster = &userdata.Cluster{
 			Name: v.c.Name, Endpoint: strings.Repeat("x", longestEndpoint), CA: strings.Repeat("x", longestCA), ServiceCIDR: "172.20.0.0/16",
@@ -176,6 +176,12 @@ func (v *validator) userData(at strict.Path, g NodeGroup) {
 		}
 		if strings.Contains(err.Error(), "EC2 takes") {
 			remedy = "move what it does into an image of your own, or to where it can be loaded from"
+			if v.c.Egress.ofNodes() {
+				remedy += "; egress is in it too, and its certificates are the longest part"
+			}
+		}
+		if g.UserData == "" {
+			text = "egress"
 		}
 		v.problem(text, remedy, "%v", err)
 	}

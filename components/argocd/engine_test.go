@@ -140,6 +140,8 @@ func TestOwnership(t *testing.T) {
 	})
 }
 
+func TestForPods(t *testing.T) { tested(t).ForPods(t, "argocd") }
+
 func TestKeepsWhatWasMade(t *testing.T) {
 	tested(t).KeepsWhatWasMade(t, "apps/v1 StatefulSet argocd/argocd-application-controller",
 		"mgmt-deployment-argocd-server", "mgmt-deployment-argocd-api")

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	metav1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/meta/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/internal/names"
 )
 
 // EngineArgs are the arguments that all engines have.
@@ -26,6 +29,12 @@ type EngineArgs struct {
 	Repository
 	// Auth for the repository; nil reads anonymously.
 	Auth *Auth
+	// CertificateAuthority is what pods find in the ConfigMap names.CompanyCA, in PEM; ""
+	// for none.
+	CertificateAuthority string
+	// PullConfig is what the Secret names.ImagePull has for the images, as Docker's
+	// config.json; nil for none. It must be a Pulumi secret.
+	PullConfig pulumi.StringInput
 }
 
 // Repository is a tree in a Git repository, and how often an engine reads it.
@@ -117,11 +126,16 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 	if err := ctx.RegisterComponentResourceV2(r.Type, name, pulumi.Map{"url": pulumi.String(r.Args.URL)}, c, opts...); err != nil {
 		return nil, fmt.Errorf("register the component: %w", err)
 	}
-	installation := Installation{Product: r.Product, HandedOver: r.Args.HandedOver, Parent: c}
-	if r.Configure != nil {
-		installation.Configure = func(after pulumi.ResourceOption) ([]pulumi.Resource, error) {
-			return r.Configure(pulumi.Parent(c), after)
-		}
+	installation := Installation{
+		Product: r.Product, HandedOver: r.Args.HandedOver, Parent: c,
+		Configure: func(after pulumi.ResourceOption) ([]pulumi.Resource, error) {
+			made, err := r.forPods(ctx, name, pulumi.Parent(c))
+			if err != nil || r.Configure == nil {
+				return made, err
+			}
+			configured, err := r.Configure(pulumi.Parent(c), after)
+			return append(made, configured...), err
+		},
 	}
 	installed, err := installation.Install(ctx, name, objects)
 	if err != nil {
@@ -132,6 +146,35 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 	}
 	c.Made = installed.Made()
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"made": c.Made})
+}
+
+// forPods makes what pods need to start: the certificates that they trust, and the
+// credentials for their images.
+func (r Recipe) forPods(ctx *pulumi.Context, name string, parent pulumi.ResourceOption) ([]pulumi.Resource, error) {
+	meta := func(object string) metav1.ObjectMetaArgs {
+		return metav1.ObjectMetaArgs{Name: pulumi.String(object), Namespace: pulumi.String(r.Namespace)}
+	}
+	var made []pulumi.Resource
+	if text := r.Args.CertificateAuthority; text != "" {
+		authority, err := corev1.NewConfigMap(ctx, name+"-"+names.CompanyCA, &corev1.ConfigMapArgs{
+			Metadata: meta(names.CompanyCA), Data: pulumi.StringMap{names.CompanyCAKey: pulumi.String(text)},
+		}, parent)
+		if err != nil {
+			return nil, fmt.Errorf("certificates that the engine trusts: %w", err)
+		}
+		made = append(made, authority)
+	}
+	if r.Args.PullConfig == nil {
+		return made, nil
+	}
+	secret, err := corev1.NewSecret(ctx, name+"-"+names.ImagePull, &corev1.SecretArgs{
+		Metadata: meta(names.ImagePull), Type: pulumi.String("kubernetes.io/dockerconfigjson"),
+		Data: SecretData(map[string]pulumi.StringInput{".dockerconfigjson": r.Args.PullConfig}),
+	}, parent)
+	if err != nil {
+		return nil, fmt.Errorf("credentials for the engine's images: %w", err)
+	}
+	return append(made, secret), nil
 }
 
 func (r Recipe) sync(ctx *pulumi.Context, name string, parent pulumi.ResourceOption, before []pulumi.Resource) error {

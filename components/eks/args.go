@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/identity"
+	"tombolo/internal/userdata"
 )
 
 // ClusterArgs are the arguments of a Cluster.
@@ -143,6 +144,8 @@ type NodeGroup struct {
 	// SubnetIDs (private) of the nodes; nil for those of the cluster.
 	SubnetIDs pulumi.StringArrayInput
 	Update    Update
+	// Egress of the nodes.
+	Egress userdata.Egress
 	// UserData that nodes start with, beside what the component and EKS say.
 	UserData string
 	// Made is the group as earlier runs made it; nil for a new one.

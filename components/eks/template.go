@@ -94,7 +94,7 @@ func UserData(g NodeGroup, cluster *userdata.Cluster) (string, error) {
 	if g.Image.Bottlerocket {
 		family = userdata.Bottlerocket
 	}
-	text, err := userdata.Compose(family, userdata.Own{MaxPods: g.MaxPods, Cluster: cluster}, g.UserData)
+	text, err := userdata.Compose(family, userdata.Own{MaxPods: g.MaxPods, Cluster: cluster, Egress: g.Egress}, g.UserData)
 	return base64.StdEncoding.EncodeToString([]byte(text)), err
 }
 

@@ -98,6 +98,8 @@ func TestOwnership(t *testing.T) {
 	}
 }
 
+func TestForPods(t *testing.T) { tested(t).ForPods(t, "flux-system") }
+
 func TestKeepsWhatWasMade(t *testing.T) {
 	tested(t).KeepsWhatWasMade(t, "apps/v1 Deployment flux-system/source-controller",
 		"demo-deployment-source-controller", "demo-deployment-sources-controller")

@@ -144,7 +144,7 @@ func (a *FilesArgs) edit(n *yaml.Node) (strict bool, err error) {
 		annotations[DigestAnnotation] = Digest(a.Manifest, a.StrictSubstitution)
 	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
-		setText(member(member(n, "metadata"), "annotations"), key, annotations[key])
+		distribution.SetText(distribution.Member(distribution.Member(n, "metadata"), "annotations"), key, annotations[key])
 	}
 	if !a.StrictSubstitution || !isKustomizeController(o) {
 		return false, nil
@@ -157,7 +157,7 @@ func (a *FilesArgs) edit(n *yaml.Node) (strict bool, err error) {
 	if err := list.Encode(withGate(container["args"])); err != nil {
 		return false, err
 	}
-	*member(managerNode(n), "args") = list
+	*distribution.Member(managerNode(n), "args") = list
 	return true, nil
 }
 
@@ -165,27 +165,8 @@ func (a *FilesArgs) edit(n *yaml.Node) (strict bool, err error) {
 func managerNode(deployment *yaml.Node) *yaml.Node {
 	containers := deployment
 	for _, key := range []string{"spec", "template", "spec", "containers"} {
-		containers = member(containers, key)
+		containers = distribution.Member(containers, key)
 	}
-	i := slices.IndexFunc(containers.Content, func(c *yaml.Node) bool { return member(c, "name").Value == "manager" })
+	i := slices.IndexFunc(containers.Content, func(c *yaml.Node) bool { return distribution.Member(c, "name").Value == "manager" })
 	return containers.Content[i]
-}
-
-// member is the value of a mapping's key, which is added if it is missing.
-func member(mapping *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
-		if mapping.Content[i].Value == key {
-			return mapping.Content[i+1]
-		}
-	}
-	value := &yaml.Node{Kind: yaml.MappingNode}
-	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, value)
-	return value
-}
-
-func setText(mapping *yaml.Node, key, value string) {
-	if mapping.Kind != yaml.MappingNode { // "annotations:" with nothing after it
-		*mapping = yaml.Node{Kind: yaml.MappingNode}
-	}
-	*member(mapping, key) = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 }

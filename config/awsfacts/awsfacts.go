@@ -47,6 +47,15 @@ func Partition(region string) string {
 	return "aws"
 }
 
+// DNSSuffix of the host names of AWS's services in a region. Source:
+// https://docs.aws.amazon.com/general/latest/gr/rande.html
+func DNSSuffix(region string) string {
+	if Partition(region) == "aws-cn" {
+		return "amazonaws.com.cn"
+	}
+	return "amazonaws.com"
+}
+
 // LogTypes of the EKS control plane, by the EKS API's LogType.
 var LogTypes = []string{"api", "audit", "authenticator", "controllerManager", "scheduler"}
 

@@ -29,6 +29,14 @@ const (
 	Platform = "platform"
 	// PlatformAuth is the Secret with the credentials for the tree's repository.
 	PlatformAuth = "platform-auth"
+
+	// CompanyCA is the ConfigMap with what the engine trusts beside public authorities,
+	// in its key CompanyCAKey.
+	CompanyCA = "company-ca"
+	// CompanyCAKey of CompanyCA.
+	CompanyCAKey = "ca.crt"
+	// ImagePull is the Secret that the engine's images need.
+	ImagePull = "image-pull"
 )
 
 // Values is the name of the ConfigMap of Helm values of a service or an addon.

@@ -16,6 +16,9 @@ import (
 // https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/examples/
 const nodeConfigType = "application/node.eks.aws"
 
+// scriptType is the header of a part that cloud-init runs.
+const scriptType = `Content-Type: text/x-shellscript; charset="utf-8"`
+
 // part of a MIME archive.
 type part struct {
 	// headers are whole lines, in order.
@@ -33,11 +36,13 @@ func archive(own Own, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	config := nodeConfig(own)
-	switch {
-	case config == "" && (len(parts) == 0 || isArchive(text)):
+	if !own.says() && (len(parts) == 0 || isArchive(text)) {
 		return text, nil
-	case config != "":
+	}
+	if script := own.Egress.script(); script != "" {
+		parts = slices.Insert(parts, 0, part{[]string{scriptType}, script})
+	}
+	if config := nodeConfig(own); config != "" {
 		parts = slices.Insert(parts, 0, part{[]string{"Content-Type: " + nodeConfigType}, config})
 	}
 	return write(parts), nil
@@ -46,30 +51,35 @@ func archive(own Own, text string) (string, error) {
 // ownPods is the number of pods in a NodeConfig of Tombolo's.
 var ownPods = regexp.MustCompile(`^apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n(?:  cluster:\n(?:    .*\n)*)?(?:  kubelet:\n    config:\n      maxPods: ([0-9]+)\s*)?$`)
 
-func splitArchive(composed string) (maxPods int, text string) {
+func splitArchive(composed string) (own Own, text string) {
 	parts, err := partsOf(composed)
 	if err != nil {
-		return 0, composed
+		return Own{}, composed
 	}
 	if len(parts) > 0 {
-		if m := ownPods.FindStringSubmatch(parts[0].body); m != nil {
-			maxPods, _ = strconv.Atoi(m[1])
+		var egress Egress
+		if m := ownPods.FindStringSubmatch(egress.readEnvironment(strings.TrimRight(parts[0].body, "\n") + "\n")); m != nil {
+			own.MaxPods, _ = strconv.Atoi(m[1])
+			own.Egress = egress
 			parts = parts[1:]
 		}
 	}
+	if len(parts) > 0 && own.Egress.readScript(parts[0].body) {
+		parts = parts[1:]
+	}
 	switch len(parts) {
 	case 0:
-		return maxPods, ""
+		return own, ""
 	case 1:
-		return maxPods, parts[0].body
+		return own, parts[0].body
 	}
-	return maxPods, write(parts)
+	return own, write(parts)
 }
 
 // nodeConfig is Tombolo's own, "" when it has nothing to say. Source of its fields:
 // https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/
 func nodeConfig(own Own) string {
-	if own == (Own{}) {
+	if own.MaxPods == 0 && own.Cluster == nil && own.Egress.Proxy == "" {
 		return ""
 	}
 	var b strings.Builder
@@ -78,6 +88,7 @@ func nodeConfig(own Own) string {
 		fmt.Fprintf(&b, "  cluster:\n    name: %s\n    apiServerEndpoint: %s\n    certificateAuthority: %s\n    cidr: %s\n",
 			c.Name, c.Endpoint, c.CA, c.ServiceCIDR)
 	}
+	b.WriteString(own.Egress.environment())
 	if own.MaxPods > 0 {
 		fmt.Fprintf(&b, "  kubelet:\n    config:\n      maxPods: %d\n", own.MaxPods)
 	}
@@ -97,7 +108,7 @@ func partsOf(text string) ([]part, error) {
 	case isArchive(text):
 		return read(text)
 	case strings.HasPrefix(text, "#!"):
-		return []part{{[]string{`Content-Type: text/x-shellscript; charset="utf-8"`}, text}}, nil
+		return []part{{[]string{scriptType}, text}}, nil
 	case strings.Contains(text, "kind: NodeConfig") && strings.Contains(text, "apiVersion: node.eks.aws/"):
 		return []part{{[]string{"Content-Type: " + nodeConfigType}, text}}, nil
 	}

@@ -2,6 +2,7 @@ package userdata
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,20 +22,26 @@ func settings(own Own, text string) (string, error) {
 			return "", errors.New("has no table settings")
 		}
 	}
-	if own == (Own{}) {
+	if !own.says() {
 		return text, nil
 	}
-	kubernetes, err := table(all, "settings", "kubernetes")
+	ours := own.Egress.settings()
+	kubernetes, err := kubernetesSettings(own)
 	if err != nil {
 		return "", err
 	}
-	ours, err := kubernetesSettings(own)
-	if err != nil {
-		return "", err
+	if len(kubernetes) > 0 {
+		ours["kubernetes"] = kubernetes
 	}
-	for key, value := range ours {
-		if _, given := kubernetes[key]; !given {
-			kubernetes[key] = value
+	for name, settings := range ours {
+		given, err := table(all, "settings", name)
+		if err != nil {
+			return "", err
+		}
+		for key, value := range settings {
+			if _, there := given[key]; !there {
+				given[key] = value
+			}
 		}
 	}
 	var b bytes.Buffer
@@ -46,24 +53,54 @@ func settings(own Own, text string) (string, error) {
 	return b.String(), nil
 }
 
-func splitSettings(composed string) (maxPods int, text string) {
+func splitSettings(composed string) (own Own, text string) {
 	var all struct {
 		Settings struct {
 			Kubernetes struct {
 				MaxPods int `toml:"max-pods"`
 			} `toml:"kubernetes"`
+			Network struct {
+				Proxy   string   `toml:"https-proxy"`
+				NoProxy []string `toml:"no-proxy"`
+			} `toml:"network"`
+			PKI struct {
+				Bundle struct {
+					Data    string `toml:"data"`
+					Trusted bool   `toml:"trusted"`
+				} `toml:"company-ca"`
+			} `toml:"pki"`
+			Registries struct {
+				Mirrors []struct {
+					Registry string   `toml:"registry"`
+					Endpoint []string `toml:"endpoint"`
+				} `toml:"mirrors"`
+			} `toml:"container-registry"`
 		} `toml:"settings"`
 	}
 	meta, err := toml.Decode(composed, &all)
 	if err != nil {
-		return 0, composed
+		return Own{}, composed
 	}
 	for _, key := range meta.Undecoded() {
 		if !slices.Contains(joining, key.String()) {
 			text = composed
 		}
 	}
-	return all.Settings.Kubernetes.MaxPods, text
+	own.MaxPods = all.Settings.Kubernetes.MaxPods
+	own.Egress = Egress{Proxy: all.Settings.Network.Proxy, NoProxy: all.Settings.Network.NoProxy}
+	if authority, err := base64.StdEncoding.DecodeString(all.Settings.PKI.Bundle.Data); err == nil {
+		own.Egress.CertificateAuthority = string(authority)
+	}
+	for _, m := range all.Settings.Registries.Mirrors {
+		if len(m.Endpoint) != 1 {
+			continue
+		}
+		if own.Egress.Mirrors == nil {
+			own.Egress.Mirrors = map[string]string{}
+		}
+		own.Egress.Mirrors[m.Registry] = mirrorOf(m.Endpoint[0])
+	}
+	return own, text
 }
 
 // joining are the settings by which a node joins a cluster.

@@ -32,7 +32,11 @@ type Own struct {
 	MaxPods int
 	// Cluster to join, for an image to which EKS adds nothing; nil for others.
 	Cluster *Cluster
+	// Egress of the node.
+	Egress Egress
 }
+
+func (o Own) says() bool { return o.MaxPods > 0 || o.Cluster != nil || o.Egress.says() }
 
 // Cluster is what a node needs to know to join a cluster.
 type Cluster struct {
@@ -72,9 +76,9 @@ func Compose(family Family, own Own, text string) (string, error) {
 	return out, nil
 }
 
-// Split takes apart what Compose wrote, as far as it can be told: the largest number of pods,
-// 0 for none, and the person's text.
-func Split(family Family, composed string) (maxPods int, text string) {
+// Split takes apart what Compose wrote, as far as it can be told: what Tombolo says, without
+// the cluster, and the person's text.
+func Split(family Family, composed string) (own Own, text string) {
 	if family == Bottlerocket {
 		return splitSettings(composed)
 	}

@@ -130,12 +130,18 @@ func TestSplit(t *testing.T) {
 		{"a NodeConfig of a person", AL2023, Own{}, nodeConfigText + "  instance: {}\n", 0, nodeConfigText + "  instance: {}\n"},
 		{"settings", Bottlerocket, Own{}, settings, 0, settings},
 		{"pods of Bottlerocket", Bottlerocket, joined(), "", 110, ""},
+		{"egress alone", AL2023, Own{Egress: behindProxy()}, "", 0, ""},
+		{"egress and a script", AL2023, Own{MaxPods: 60, Egress: behindProxy()}, "#!/bin/sh\necho", 60, "#!/bin/sh\necho\n"},
+		{"a proxy", AL2023, Own{Egress: Egress{Proxy: "http://proxy:1", NoProxy: []string{"localhost"}}}, "", 0, ""},
+		{"mirrors", AL2023, Own{Egress: Egress{Mirrors: map[string]string{"quay.io": "mirror.test:5000"}}}, "", 0, ""},
+		{"egress of Bottlerocket", Bottlerocket, Own{MaxPods: 60, Egress: behindProxy()}, "", 60, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			composed, err := Compose(test.family, test.own, test.text)
 			assert.NilError(t, err)
-			pods, text := Split(test.family, composed)
-			assert.Equal(t, pods, test.pods)
+			own, text := Split(test.family, composed)
+			assert.Equal(t, own.MaxPods, test.pods)
+			assert.DeepEqual(t, own.Egress, test.own.Egress)
 			assert.Equal(t, text, test.want)
 		})
 	}

@@ -31,7 +31,7 @@ func (p *program) makeEngine(product distribution.Product, e engine,
 }
 
 func (p *program) engineArgs(product distribution.Product) (distribution.EngineArgs, error) {
-	manifest, err := product.Load(p.ctx.Context(), source(p.c))
+	manifest, err := manifestOf(p.ctx.Context(), product, p.c)
 	if err != nil {
 		return distribution.EngineArgs{}, err
 	}
@@ -39,7 +39,10 @@ func (p *program) engineArgs(product distribution.Product) (distribution.EngineA
 	if err != nil {
 		return distribution.EngineArgs{}, err
 	}
-	args := distribution.EngineArgs{Manifest: manifest, Repository: repository}
+	args := distribution.EngineArgs{Manifest: manifest, Repository: repository, CertificateAuthority: p.c.Egress.Certificates()}
+	if args.PullConfig, err = p.pullConfig(); err != nil {
+		return distribution.EngineArgs{}, err
+	}
 	auth, err := p.secrets().auth(p.c.GitOps.Auth)
 	if auth != nil {
 		args.Auth = &distribution.Auth{

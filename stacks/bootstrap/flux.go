@@ -29,7 +29,7 @@ func GitFiles(ctx context.Context, c *config.Cluster) (map[string][]byte, error)
 	if c.GitOps.Engine != config.Flux {
 		return nil, fmt.Errorf("files for %s: its engine is %s, and only flux manages itself by files of ours", c.Name, c.GitOps.Engine)
 	}
-	manifest, err := flux.Product().Load(ctx, source(c))
+	manifest, err := manifestOf(ctx, flux.Product(), c)
 	if err != nil {
 		return nil, err
 	}

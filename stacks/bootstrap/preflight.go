@@ -25,11 +25,14 @@ func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) er
 		return nil
 	}
 	var problems []error
-	if _, err := product(c).Load(ctx, source(c)); err != nil {
+	if _, err := manifestOf(ctx, product(c), c); err != nil {
 		problems = append(problems, fmt.Errorf("gitops.distribution: %w", err))
 	}
+	s := secrets{cluster: c, env: env}
+	if pull := c.Egress.Images.PullSecret; pull != nil {
+		problems = append(problems, s.check(pullPasswordPath, pull.Password))
+	}
 	if a := c.GitOps.Auth; a != nil {
-		s := secrets{cluster: c, env: env}
 		problems = append(problems, s.check("gitops.auth.password", a.Password), s.check("gitops.auth.privateKey", a.PrivateKey))
 	}
 	return errors.Join(problems...)

@@ -57,11 +57,26 @@ var noCloud = map[string]string{
 func ofBootstrap(field string) bool {
 	typ, _, _ := strings.Cut(field, ".")
 	switch typ {
-	case "Namespace", "Service", "Identity", "Statement", "GitOps", "ExternalHub", "ArgoCDOptions", "Distribution", "Auth", "SecretRef", "Value":
+	case "Namespace", "Service", "Identity", "Statement", "GitOps", "ExternalHub", "ArgoCDOptions", "Distribution", "Auth", "PullSecret", "SecretRef", "Value":
 		return true
 	}
-	return slices.Contains([]string{"Cluster.Namespaces", "Cluster.Services", "Cluster.Labels", "Cluster.Annotations", "Cluster.Values"}, field)
+	return slices.Contains([]string{"Cluster.Namespaces", "Cluster.Services", "Cluster.Labels", "Cluster.Annotations", "Cluster.Values", "ImageSources.PullSecret"}, field)
 }
+
+// companyCA is a certificate in a cluster file.
+const companyCA = `    -----BEGIN CERTIFICATE-----
+    MIIBwzCCAWmgAwIBAgIUN5ORy2H8z2OxS9nINoN+idhjA4owCgYIKoZIzj0EAwIw
+    NjEVMBMGA1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAg
+    Um9vdCBDQTAgFw0yNjExMjMxMTI4MTVaGA8yMTI2MTAzMDExMjgxNVowNjEVMBMG
+    A1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAgUm9vdCBD
+    QTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNVB+HRaOJFcVzpen7EgTqDYPSLY
+    uS9zFs4L1PHAcX3nWRb6yZqhMBJ8SuxfuelvAFkuAPf89ReOV62W1TamlMSjUzBR
+    MB0GA1UdDgQWBBQcV/nJuZrHF61BPXusMXmGzGdIGzAfBgNVHSMEGDAWgBQcV/nJ
+    uZrHF61BPXusMXmGzGdIGzAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gA
+    MEUCIHOYJlz9fOdbjWy9yYColi1mJ8BobgTpmwtM6+bdyFgXAiEAs006091shMJQ
+    2YNaxiJBUP5E0gqNYAeIQxXpLFuqRyU=
+    -----END CERTIFICATE-----
+`
 
 const (
 	zonesLine  = "zones: [eu-central-1a, eu-central-1b]"
@@ -143,6 +158,13 @@ func effectCases() []effectCase {
 				"kubernetes.nodeGroups[0].maxPods", "kubernetes.nodeGroups[0].volume.iops", "kubernetes.nodeGroups[0].volume.throughput", "kubernetes.nodeGroups[0].volume.kmsKeyArn",
 				"kubernetes.nodeGroups[0].securityGroups", "kubernetes.nodeGroups[0].userData", "kubernetes.nodeGroups[0].release",
 			},
+		},
+		{
+			name: "egress", effect: config.RollsNodes, steps: []string{nodeGroups + "update"},
+			replace: []string{"gitops:\n", "egress:\n  proxy: {url: \"http://proxy.corp.example:3128\", noProxy: [.corp.example]}\n  certificateAuthority: |\n" + companyCA +
+				"  images: {mirrors: {quay.io: mirror.corp.example/quay}}\ngitops:\n"},
+			fields: []string{"Proxy.URL", "Proxy.NoProxy", "Egress.CertificateAuthority", "ImageSources.Mirrors"},
+			paths:  []string{"egress.proxy.url", "egress.proxy.noProxy", "egress.certificateAuthority", "egress.images.mirrors"},
 		},
 		{name: "kind of volume", effect: config.RollsNodes, fields: []string{"NodeVolume.Type"}, paths: []string{"kubernetes.nodeGroups[0].volume.type"}, replace: []string{sizeLine, sizeLine + "\n      volume: {type: io2, iops: 1000}"}, steps: []string{nodeGroups + "update"}},
 		{
@@ -229,11 +251,11 @@ func TestEffectsHaveCases(t *testing.T) {
 }
 
 // onlyUnitTested are the effects that would need clusters of their own in the lab:
-// encryption that is turned on later, a block without room, previewers that go, an image of
+// encryption that is turned on later, a block without room, what changes with a proxy, previewers that go, an image of
 // one's own that becomes another. TestUpgrade
 // has nodes that follow, and a rollback.
 func onlyUnitTested(field string, declared config.Case) bool {
-	return declared.When == "one too many for the block" || field == "NodeGroup.ImageID" && declared.When == "to another" || declared.When == "to the one before, by a rollback" ||
+	return declared.When == "one too many for the block" || declared.When == "with a proxy" || field == "NodeGroup.ImageID" && declared.When == "to another" || declared.When == "to the one before, by a rollback" ||
 		field == "Kubernetes.NodeVersion" && declared.Effect == config.RollsNodes ||
 		strings.HasPrefix(field, "SecretsEncryption.") && declared.Effect == config.InPlace ||
 		field == "Kubernetes.Previewers" && declared.When == "removed"

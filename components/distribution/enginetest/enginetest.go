@@ -73,3 +73,33 @@ func (e Engine) KeepsWhatWasMade(t *testing.T, identity, before, after string) {
 	_, added := r.Named(deployment, after)
 	assert.Check(t, !added, "an object that is new in the manifest is made")
 }
+
+// ForPods tests that pods of the distribution find what they need to start, and that this
+// stays ours after the hand-over; namespace is the engine's.
+func (e Engine) ForPods(t *testing.T, namespace string) {
+	t.Helper()
+	e.Args.CertificateAuthority = "-----BEGIN CERTIFICATE-----\n"
+	e.Args.PullConfig = pulumi.ToSecret(pulumi.String(`{"auths": {}}`)).(pulumi.StringOutput)
+	for _, e.Args.HandedOver = range []bool{false, true} {
+		r, _ := e.run(t)
+		for object, want := range map[string]map[string]string{
+			"kubernetes:core/v1:ConfigMap company-ca": {`data["ca.crt"]`: "-----BEGIN CERTIFICATE-----\n"},
+			"kubernetes:core/v1:Secret image-pull":    {"type": "kubernetes.io/dockerconfigjson"},
+		} {
+			token, name, _ := strings.Cut(object, " ")
+			i := slices.IndexFunc(r.OfType(token), func(o recorder.Resource) bool { return o.String("metadata.name") == name })
+			assert.Assert(t, i >= 0, "there is no %s", object)
+			made := r.OfType(token)[i]
+			made.Expect(t, want)
+			made.Expect(t, map[string]string{"metadata.namespace": namespace})
+			assert.Check(t, len(made.IgnoreChanges) == 0, "%s is left as it is", object)
+			if data, _ := made.Value("data"); name == "image-pull" {
+				assert.Assert(t, data.IsSecret(), "the credentials are no secret")
+				assert.Equal(t, data.SecretValue().Element.ObjectValue()[".dockerconfigjson"].StringValue(), "eyJhdXRocyI6IHt9fQ==")
+			}
+			for _, d := range r.OfType("kubernetes:apps/v1:Deployment") {
+				assert.Check(t, d.WaitsFor(made.Name), "%s does not wait for %s", d.Name, object)
+			}
+		}
+	}
+}

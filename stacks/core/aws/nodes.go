@@ -17,7 +17,7 @@ import (
 
 // This file translates node groups, and reads them from the resources of a live cluster.
 
-func nodeGroup(g config.NodeGroup, net *network.Network) eks.NodeGroup {
+func nodeGroup(g config.NodeGroup, egress userdata.Egress, net *network.Network) eks.NodeGroup {
 	smallest := valueOr(g.Size.Min, 1)
 	desired := valueOr(g.Size.Desired, smallest)
 	out := eks.NodeGroup{
@@ -36,6 +36,7 @@ func nodeGroup(g config.NodeGroup, net *network.Network) eks.NodeGroup {
 		SecurityGroupIDs: g.SecurityGroups,
 		SubnetIDs:        subnetsOf(g, net),
 		Update:           eks.Update(g.Update),
+		Egress:           egress,
 		UserData:         g.UserData,
 	}
 	for _, t := range g.Taints {
@@ -95,7 +96,9 @@ func (r *reader) nodeGroup(name string, group live.Props) config.NodeGroup {
 		out.Volume.Throughput = 0
 	}
 	out.Zones, out.Subnets = r.ownPlaces(group, file)
-	out.MaxPods, out.UserData = r.userData(template, file)
+	own, text := r.userData(template, file)
+	out.MaxPods, out.UserData = own.MaxPods, text
+	r.egress(own.Egress)
 	for _, t := range group.Items("taints") {
 		out.Taints = append(out.Taints, config.Taint{Key: t.Text("key"), Value: t.Text("value"), Effect: taintEffect(t.Text("effect"))})
 	}
@@ -175,13 +178,13 @@ func sameSet(a, b []string) bool {
 
 // userData takes apart what a template has. What the file says would be written alike, it
 // has said.
-func (r *reader) userData(template live.Props, file config.NodeGroup) (maxPods int, text string) {
+func (r *reader) userData(template live.Props, file config.NodeGroup) (own userdata.Own, text string) {
+	own = userdata.Own{MaxPods: file.MaxPods, Egress: r.file.NodeEgress()}
 	data, err := base64.StdEncoding.DecodeString(template.Text("userData"))
 	if err != nil {
-		return file.MaxPods, file.UserData // not Tombolo's
+		return own, file.UserData // not Tombolo's
 	}
 	family := userdata.Family(cmp.Or(file.AMI.Family(), config.AL2023))
-	own := userdata.Own{MaxPods: file.MaxPods}
 	if template.Text("imageId") != "" {
 		own.Cluster = &userdata.Cluster{
 			Name: r.cluster.Text("name"), Endpoint: r.cluster.Text("endpoint"), CA: r.cluster.In("certificateAuthority").Text("data"),
@@ -193,11 +196,23 @@ func (r *reader) userData(template live.Props, file config.NodeGroup) (maxPods i
 		return err == nil && composed == string(data)
 	}
 	if wrote(own) {
-		return file.MaxPods, file.UserData
+		return own, file.UserData
 	}
-	own.MaxPods, text = userdata.Split(family, string(data))
-	if wrote(own) {
-		return own.MaxPods, file.UserData
+	found, text := userdata.Split(family, string(data))
+	found.Cluster = own.Cluster
+	if wrote(found) {
+		return found, file.UserData
 	}
-	return own.MaxPods, text
+	return found, text
+}
+
+// egress is the same in the user data of all groups.
+func (r *reader) egress(e userdata.Egress) {
+	out := &r.out.Cluster.Egress
+	out.Proxy = config.Proxy{URL: e.Proxy, NoProxy: r.out.Cluster.FileNoProxy(e.NoProxy)}
+	if out.CertificateAuthority = e.CertificateAuthority; e.CertificateAuthority == r.file.Egress.Certificates() {
+		out.CertificateAuthority = r.file.Egress.CertificateAuthority
+	}
+	out.Images.Mirrors = e.Mirrors
+	r.knows("Proxy.URL", "Proxy.NoProxy", "Egress.CertificateAuthority", "ImageSources.Mirrors")
 }

@@ -10,6 +10,7 @@ import (
 	"tombolo/components/eks"
 	"tombolo/components/network"
 	"tombolo/config"
+	"tombolo/internal/userdata"
 	"tombolo/stacks/core/live"
 )
 
@@ -21,7 +22,7 @@ func TestNodeGroupOfAFile(t *testing.T) {
 		Volume: config.NodeVolume{Type: config.IO2, IOPS: 4000, KMSKeyARN: volumeKey}, SecurityGroups: []string{"sg-own"},
 		Zones: []string{"eu-central-1b"}, Update: config.NodeUpdate{MaxUnavailable: 2, Force: true}, UserData: "[settings.kernel]",
 	}
-	got := nodeGroup(one, &network.Network{PrivateSubnetByZone: pulumi.StringMap{"eu-central-1a": pulumi.String("subnet-a"), "eu-central-1b": pulumi.String("subnet-b")}})
+	got := nodeGroup(one, userdata.Egress{}, &network.Network{PrivateSubnetByZone: pulumi.StringMap{"eu-central-1a": pulumi.String("subnet-a"), "eu-central-1b": pulumi.String("subnet-b")}})
 	want := eks.NodeGroup{
 		Name: "own", InstanceTypes: []string{"g5g.xlarge"}, ARM64: true, Min: 1, Max: 1, Desired: 1, MaxPods: 60, DiskGiB: 80,
 		Image:  eks.Image{Bottlerocket: true, NVIDIA: true, Release: "1.50.0-1a2b3c4d"},
@@ -29,7 +30,7 @@ func TestNodeGroupOfAFile(t *testing.T) {
 		SubnetIDs: pulumi.StringArray{pulumi.String("subnet-b")}, Update: eks.Update{MaxUnavailable: 2, Force: true}, UserData: "[settings.kernel]",
 	}
 	assert.DeepEqual(t, got, want)
-	assert.DeepEqual(t, nodeGroup(config.NodeGroup{ImageID: "ami-1", Subnets: []string{"subnet-1"}}, nil).Image, eks.Image{ID: "ami-1"})
+	assert.DeepEqual(t, nodeGroup(config.NodeGroup{ImageID: "ami-1", Subnets: []string{"subnet-1"}}, userdata.Egress{}, nil).Image, eks.Image{ID: "ami-1"})
 }
 
 // ownNodes is a cluster whose group has all that a file can say.
@@ -63,10 +64,24 @@ func ownNodes(t *testing.T) (live.Resources, *config.Cluster) {
 // composed is the user data of a group that the component writes.
 func composed(t *testing.T, g config.NodeGroup) string {
 	t.Helper()
-	text, err := eks.UserData(nodeGroup(g, ofZones("eu-central-1a", "eu-central-1b")), nil)
+	text, err := eks.UserData(nodeGroup(g, userdata.Egress{}, ofZones("eu-central-1a", "eu-central-1b")), nil)
 	assert.NilError(t, err)
 	return text
 }
+
+const companyCA = `-----BEGIN CERTIFICATE-----
+MIIBwzCCAWmgAwIBAgIUN5ORy2H8z2OxS9nINoN+idhjA4owCgYIKoZIzj0EAwIw
+NjEVMBMGA1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAg
+Um9vdCBDQTAgFw0yNjExMjMxMTI4MTVaGA8yMTI2MTAzMDExMjgxNVowNjEVMBMG
+A1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAgUm9vdCBD
+QTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNVB+HRaOJFcVzpen7EgTqDYPSLY
+uS9zFs4L1PHAcX3nWRb6yZqhMBJ8SuxfuelvAFkuAPf89ReOV62W1TamlMSjUzBR
+MB0GA1UdDgQWBBQcV/nJuZrHF61BPXusMXmGzGdIGzAfBgNVHSMEGDAWgBQcV/nJ
+uZrHF61BPXusMXmGzGdIGzAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gA
+MEUCIHOYJlz9fOdbjWy9yYColi1mJ8BobgTpmwtM6+bdyFgXAiEAs006091shMJQ
+2YNaxiJBUP5E0gqNYAeIQxXpLFuqRyU=
+-----END CERTIFICATE-----
+`
 
 // TestLiveNodes: each key of a group shows when it changes, and only that one.
 func TestLiveNodes(t *testing.T) {
@@ -93,6 +108,53 @@ func TestLiveNodes(t *testing.T) {
 		if len(changes) != 1 || changes[0].Path != "kubernetes.nodeGroups[0]."+path {
 			t.Errorf("%s: found %v", path, changes)
 		}
+	}
+}
+
+// TestLiveEgress: what nodes were started with tells the egress that they have, and another
+// one shows key by key.
+func TestLiveEgress(t *testing.T) {
+	behindProxy := func(ami config.AMI) (live.Resources, *config.Cluster) {
+		made, file := ownNodes(t)
+		file.Egress = config.Egress{
+			Proxy: config.Proxy{URL: "http://proxy.corp.example:3128", NoProxy: []string{".corp.example"}}, CertificateAuthority: companyCA,
+			Images: config.ImageSources{Mirrors: map[string]string{"docker.io": "mirror.corp.example/hub"}},
+		}
+		g := &file.Kubernetes.NodeGroups[0]
+		if g.AMI = ami; ami == config.Bottlerocket {
+			g.UserData = ""
+		}
+		text, err := eks.UserData(nodeGroup(*g, file.NodeEgress(), ofZones("eu-central-1a", "eu-central-1b")), nil)
+		assert.NilError(t, err)
+		for _, r := range made {
+			switch r.Type {
+			case nodeGroupToken:
+				r.Outputs["amiType"] = map[config.AMI]string{config.AL2023: "AL2023_x86_64_STANDARD", config.Bottlerocket: "BOTTLEROCKET_x86_64"}[ami]
+			case templateToken:
+				r.Outputs["userData"] = text
+			}
+		}
+		return made, file
+	}
+	for _, ami := range []config.AMI{config.AL2023, config.Bottlerocket} {
+		made, file := behindProxy(ami)
+		assert.Assert(t, is.Len(config.Compare(Live(file, made), file), 0), "%s: %v", ami, config.Compare(Live(file, made), file))
+		for path, change := range map[string]func(c *config.Cluster){
+			"egress.proxy.url":            func(c *config.Cluster) { c.Egress.Proxy.URL = "http://other.corp.example:3128" },
+			"egress.proxy.noProxy":        func(c *config.Cluster) { c.Egress.Proxy.NoProxy = nil },
+			"egress.certificateAuthority": func(c *config.Cluster) { c.Egress.CertificateAuthority = "" },
+			"egress.images.mirrors":       func(c *config.Cluster) { c.Egress.Images.Mirrors = nil },
+			"network.endpoints":           func(c *config.Cluster) { c.Network.Endpoints = nil },
+		} {
+			made, file := behindProxy(ami)
+			change(file)
+			changes := config.Compare(Live(file, made), file)
+			if len(changes) != 1 || changes[0].Path != path || changes[0].Effect != config.RollsNodes {
+				t.Errorf("%s, %s: found %v", ami, path, changes)
+			}
+		}
+		file.Egress = config.Egress{}
+		assert.Assert(t, is.Len(config.Compare(Live(file, made), file), 4), "%s: %v", ami, config.Compare(Live(file, made), file))
 	}
 }
 

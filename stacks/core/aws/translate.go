@@ -96,7 +96,7 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 	}
 	args.Access = othersAccess(k.Access)
 	for _, g := range k.NodeGroups {
-		args.NodeGroups = append(args.NodeGroups, nodeGroup(g, net))
+		args.NodeGroups = append(args.NodeGroups, nodeGroup(g, c.NodeEgress(), net))
 	}
 	for _, a := range k.Addons {
 		args.Addons = append(args.Addons, managedAddon(c, partition, a))

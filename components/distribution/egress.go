@@ -1,0 +1,220 @@
+package distribution
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"tombolo/internal/names"
+)
+
+// Egress is how an engine reaches what is outside of the cluster's network. The zero Egress
+// is directly.
+type Egress struct {
+	// Proxy is the URL of an HTTP proxy, and NoProxy what is reached without it, beside the
+	// engine's own Services.
+	Proxy   string
+	NoProxy []string
+	// CertificateAuthority is trusted beside the public ones: certificates in PEM, which
+	// are in the ConfigMap names.CompanyCA of the engine's namespace.
+	CertificateAuthority string
+	// Mirrors of registries, as host[:port][/path], by the registry's name.
+	Mirrors map[string]string
+	// PullSecret says that the images need the Secret names.ImagePull.
+	PullSecret bool
+}
+
+func (e Egress) changes() bool {
+	return e.Proxy != "" || e.CertificateAuthority != "" || len(e.Mirrors) > 0 || e.PullSecret
+}
+
+// authorityDir is where pods find the certificates. Go's programs read them beside the
+// bundle of their image, and so does Git with GnuTLS, which images of Debian and Ubuntu have:
+// libcurl sets a directory beside its file. Sources: https://pkg.go.dev/crypto/x509,
+// "SSL_CERT_DIR"; https://git-scm.com/docs/git-config, "http.sslCAPath"; and
+// https://curl.se/libcurl/c/CURLOPT_CAPATH.html
+const authorityDir = "/etc/company-ca"
+
+// authorityAnnotation of pods has the digest of the certificates: programs read them when
+// they start, so others roll the pods.
+const authorityAnnotation = "tombolo/company-ca"
+
+// Change makes the manifest of a product go by e. Without anything to say it is left as it is,
+// byte by byte; otherwise order and comments stay, so that a reader can compare it with the
+// release.
+func (e Egress) Change(manifest []byte) ([]byte, error) {
+	if !e.changes() {
+		return manifest, nil
+	}
+	documents, err := documentsOf(manifest)
+	if err != nil {
+		return nil, err
+	}
+	inside := e.NoProxy
+	for _, d := range documents {
+		if text(d, "kind") == "Service" {
+			inside = append(slices.Clip(inside), text(Member(d, "metadata"), "name"))
+		}
+	}
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	for _, d := range documents {
+		if slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet", "Job"}, text(d, "kind")) {
+			if err := e.changePods(Member(Member(d, "spec"), "template"), inside); err != nil {
+				return nil, fmt.Errorf("%s %s of the distribution: %w", text(d, "kind"), text(Member(d, "metadata"), "name"), err)
+			}
+		}
+		if err := encoder.Encode(d); err != nil {
+			return nil, err
+		}
+	}
+	return out.Bytes(), encoder.Close()
+}
+
+// documentsOf a manifest that are mappings.
+func documentsOf(manifest []byte) ([]*yaml.Node, error) {
+	var out []*yaml.Node
+	for decoder := yaml.NewDecoder(bytes.NewReader(manifest)); ; {
+		var d yaml.Node
+		err := decoder.Decode(&d)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d of the distribution: %w", len(out)+1, err)
+		}
+		if len(d.Content) > 0 && d.Content[0].Kind == yaml.MappingNode {
+			out = append(out, d.Content[0])
+		}
+	}
+}
+
+// changePods changes a template of pods.
+func (e Egress) changePods(template *yaml.Node, noProxy []string) error {
+	spec := Member(template, "spec")
+	if e.CertificateAuthority != "" {
+		sum := sha256.Sum256([]byte(e.CertificateAuthority))
+		SetText(Member(Member(template, "metadata"), "annotations"), authorityAnnotation, hex.EncodeToString(sum[:8]))
+		err := add(spec, "volumes", map[string]any{"name": names.CompanyCA, "configMap": map[string]any{"name": names.CompanyCA}})
+		if err != nil {
+			return err
+		}
+	}
+	if e.PullSecret {
+		if err := add(spec, "imagePullSecrets", map[string]any{"name": names.ImagePull}); err != nil {
+			return err
+		}
+	}
+	for _, list := range []string{"initContainers", "containers"} {
+		for _, container := range member(spec, list).Content {
+			if err := e.changeContainer(container, noProxy); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e Egress) changeContainer(container *yaml.Node, noProxy []string) error {
+	if image := text(container, "image"); image != "" {
+		SetText(container, "image", e.image(image))
+	}
+	env := [][2]string{}
+	if e.Proxy != "" {
+		env = append(env, [2]string{"HTTP_PROXY", e.Proxy}, [2]string{"HTTPS_PROXY", e.Proxy}, [2]string{"NO_PROXY", strings.Join(noProxy, ",")})
+	}
+	if e.CertificateAuthority != "" {
+		env = append(env, [2]string{"SSL_CERT_DIR", authorityDir}, [2]string{"GIT_SSL_CAPATH", authorityDir})
+		err := add(container, "volumeMounts", map[string]any{"name": names.CompanyCA, "mountPath": authorityDir, "readOnly": true})
+		if err != nil {
+			return err
+		}
+	}
+	for _, v := range env {
+		given := slices.ContainsFunc(member(container, "env").Content, func(n *yaml.Node) bool { return text(n, "name") == v[0] })
+		if given { // by the values of a chart
+			continue
+		}
+		if err := add(container, "env", map[string]any{"name": v[0], "value": v[1]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dockerHub is the registry of images that name none, and library that of those without a
+// path. Source: https://docs.docker.com/reference/cli/docker/image/tag/
+const (
+	dockerHub = "docker.io"
+	library   = "library/"
+)
+
+// image is the image at the mirror of its registry; the same when that has none.
+func (e Egress) image(name string) string {
+	registry, path, found := strings.Cut(name, "/")
+	if !found || !strings.ContainsAny(registry, ".:") && registry != "localhost" {
+		registry, path = dockerHub, name
+	}
+	if registry == dockerHub && !strings.Contains(path, "/") {
+		path = library + path
+	}
+	mirror, there := e.Mirrors[registry]
+	if !there {
+		return name
+	}
+	return mirror + "/" + path
+}
+
+// Member is the value of a mapping's key, which is added, as an empty mapping, if it is
+// missing.
+func Member(mapping *yaml.Node, key string) *yaml.Node {
+	if value := member(mapping, key); value.Kind != 0 {
+		return value
+	}
+	value := &yaml.Node{Kind: yaml.MappingNode}
+	if mapping.Kind != yaml.MappingNode { // "annotations:" with nothing after it
+		*mapping = yaml.Node{Kind: yaml.MappingNode}
+	}
+	mapping.Content = append(mapping.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, value)
+	return value
+}
+
+// member is the value of a mapping's key; an empty node for none.
+func member(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; mapping.Kind == yaml.MappingNode && i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1]
+		}
+	}
+	return &yaml.Node{}
+}
+
+// SetText sets the value of a mapping's key to a text.
+func SetText(mapping *yaml.Node, key, value string) {
+	*Member(mapping, key) = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+}
+
+func text(mapping *yaml.Node, key string) string { return member(mapping, key).Value }
+
+// add appends an item to a mapping's list.
+func add(mapping *yaml.Node, key string, item map[string]any) error {
+	var n yaml.Node
+	if err := n.Encode(item); err != nil {
+		return err
+	}
+	list := Member(mapping, key)
+	if list.Kind != yaml.SequenceNode {
+		*list = yaml.Node{Kind: yaml.SequenceNode}
+	}
+	list.Style = 0 // a list in one line would take comments with it
+	list.Content = append(list.Content, &n)
+	return nil
+}

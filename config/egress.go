@@ -1,0 +1,126 @@
+package config
+
+import (
+	"encoding/pem"
+	"slices"
+	"strings"
+
+	"tombolo/config/awsfacts"
+	"tombolo/internal/userdata"
+)
+
+// everywhere is what no pod and no node reaches by a proxy: itself, the cluster's DNS names
+// (with the dot that Flux's controllers put at the end), the instance metadata and the agent
+// of EKS Pod Identity, of each family of addresses. Sources:
+// https://fluxcd.io/flux/installation/configuration/proxy-setting/,
+// https://repost.aws/knowledge-center/eks-http-proxy-containerd-automation,
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html and
+// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-how-it-works.html
+var everywhere = []string{
+	"localhost", "127.0.0.1", ".svc", ".cluster.local", ".cluster.local.",
+	"169.254.169.254", "fd00:ec2::254", "169.254.170.23", "fd00:ec2::23",
+}
+
+// chosenByEKS are the blocks of which EKS takes one for the Services of a cluster that names
+// none. Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html
+var chosenByEKS = []string{"10.100.0.0/16", "172.20.0.0/16"}
+
+// endpointNames are the host names of AWS services that are not <service>.<region>.<suffix>:
+// "Private DNS names" of the endpoint services, and that of the gateway endpoint for S3,
+// which has a name for each bucket. Sources:
+// https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html,
+// https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html and
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/VirtualHosting.html
+func endpointNames(service, region string) []string {
+	inRegion := "." + region + "." + awsfacts.DNSSuffix(region)
+	switch service {
+	case "ecr.api":
+		return []string{"api.ecr" + inRegion}
+	case "ecr.dkr":
+		return []string{".dkr.ecr" + inRegion}
+	case "eks-auth":
+		return []string{"eks-auth." + region + ".api.aws"}
+	case "s3":
+		return []string{"s3" + inRegion, ".s3" + inRegion}
+	}
+	return []string{service + inRegion}
+}
+
+// NoProxy is what the cluster reaches without egress.proxy, in a stable order: what every
+// cluster has, and what the file adds.
+func (c *Cluster) NoProxy() []string {
+	return append(c.ownNoProxy(), c.Egress.Proxy.NoProxy...)
+}
+
+// ownNoProxy is what the file need not say.
+func (c *Cluster) ownNoProxy() []string {
+	out := slices.Concat(everywhere, c.serviceBlocks())
+	if c.OwnsNetwork() && c.Network.CIDR != "" {
+		out = append(out, c.Network.CIDR)
+	}
+	if private := c.Kubernetes.Endpoint.Private; c.IsExisting() || private == nil || *private {
+		// The name of the private endpoint: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html
+		out = append(out, ".eks."+awsfacts.DNSSuffix(c.Cloud.Region))
+	}
+	if !c.OwnsNetwork() {
+		return out
+	}
+	for _, service := range slices.Sorted(slices.Values(c.Network.Endpoints)) {
+		out = append(out, endpointNames(service, c.Cloud.Region)...)
+	}
+	return out
+}
+
+// FileNoProxy is what of a whole list the file says.
+func (c *Cluster) FileNoProxy(all []string) []string {
+	own := c.ownNoProxy()
+	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(own, s) })
+}
+
+// serviceBlocks are those that the Services may be in.
+func (c *Cluster) serviceBlocks() []string {
+	switch {
+	case c.Kubernetes.ServiceCIDR != "":
+		return []string{c.Kubernetes.ServiceCIDR}
+	case c.OwnsNetwork() && c.Network.CIDR != "":
+		return []string{ServiceCIDR(c.Network.CIDR)}
+	}
+	return chosenByEKS
+}
+
+// MirrorHosts are the hosts of the mirrors, sorted, each once.
+func (s ImageSources) MirrorHosts() []string {
+	var out []string
+	for _, mirror := range s.Mirrors {
+		host, _, _ := strings.Cut(mirror, "/")
+		out = append(out, host)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// ofNodes says that nodes have something to do by it.
+func (e Egress) ofNodes() bool {
+	return e.Proxy.URL != "" || e.CertificateAuthority != "" || len(e.Images.Mirrors) > 0
+}
+
+// NodeEgress is what user data says about egress.
+func (c *Cluster) NodeEgress() userdata.Egress {
+	e := c.Egress
+	out := userdata.Egress{Proxy: e.Proxy.URL, CertificateAuthority: e.Certificates(), Mirrors: e.Images.Mirrors}
+	if out.Proxy != "" {
+		out.NoProxy = c.NoProxy()
+	}
+	return out
+}
+
+// Certificates are those of CertificateAuthority, in PEM and with nothing else; "" for none.
+func (e Egress) Certificates() string {
+	var out strings.Builder
+	for block, rest := pem.Decode([]byte(e.CertificateAuthority)); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == certificateBlock {
+			out.Write(pem.EncodeToMemory(&pem.Block{Type: certificateBlock, Bytes: block.Bytes}))
+		}
+	}
+	return out.String()
+}
