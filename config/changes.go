@@ -140,6 +140,8 @@ func (w *comparison) section(at strict.Path, live, file reflect.Value) {
 		switch {
 		case name == "Cluster.Network" && (w.live.Cluster.Network.Existing == nil) != (w.file.Network.Existing == nil):
 			w.otherNetwork(path)
+		case name == "Cluster.Addons":
+			w.options(path)
 		case f.Type.Kind() == reflect.Struct:
 			w.section(path, before, after)
 		case named(f.Type):
@@ -148,6 +150,15 @@ func (w *comparison) section(at strict.Path, live, file reflect.Value) {
 			w.section(path, before.Elem(), after.Elem())
 		case !same(name, before, after):
 			w.add(name, path, plain(before), plain(after))
+		}
+	}
+}
+
+// options compares what the state tells of the options of addons.
+func (w *comparison) options(at strict.Path) {
+	for _, a := range w.live.Cluster.Addons.Enabled() {
+		if after, on := w.file.Addons[a.Name]; on {
+			w.section(at.Field(a.Name), reflect.ValueOf(a.Options).Elem(), reflect.ValueOf(after).Elem())
 		}
 	}
 }

@@ -159,6 +159,15 @@ var effects = map[string][]Case{
 		{When: "turned on", Effect: InPlace, Words: "core makes the provider; it fails when the account has one for the issuer"},
 	},
 
+	// internal/service/efs/file_system.go: ForceNew, and computed where it is left out.
+	"EFSOptions.KMSKeyARN": {
+		{When: "removed", Effect: InPlace, Words: "nothing changes: EFS keeps the key of the file system", applies: func(c change) bool { return c.after == "" }},
+		{
+			Effect: NeedsRebuild, Words: "EFS keeps the key that the file system was made with, and the file system has your data",
+			Remedy: "take the change back; or save the data, turn the addon off with an up, and on again with the key",
+		},
+	},
+
 	"Kubernetes.Version": {
 		{
 			When: "to the one before, by a rollback", Effect: InPlace, applies: func(c change) bool { return c.minors() == -1 && c.file.RollBack },

@@ -42,6 +42,7 @@ func (v *validator) addons() {
 		for _, p := range a.Check(a.Options, v.c.Addons) {
 			v.addonProblem(at, p)
 		}
+		v.ownKey(at.Field("kmsKeyArn"), addon.KeyOf(a.Options), "use a key of the cluster's region, or leave it out for AWS's own")
 		v.addonNames(at, a)
 		v.addonService(at, a)
 		v.addonTwice(at, a)

@@ -86,7 +86,9 @@ func ebsStatements(f Facts, kmsKeyARN string) []Statement {
 	return statements
 }
 
-// volumeKeyStatements let EC2 use the key for the driver's volumes.
+// volumeKeyStatements let EC2 use the key for the volumes that a driver makes, or the
+// instances that Karpenter starts:
+// https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
 func volumeKeyStatements(f Facts, arn string) []Statement {
 	grants := f.through("ec2")
 	grants["Bool"] = map[string][]string{"kms:GrantIsForAWSResource": {"true"}}

@@ -9,6 +9,9 @@ import (
 type EFSOptions struct {
 	// Backup of the file system by AWS Backup, daily. Default true.
 	Backup *bool `yaml:"backup,omitempty"`
+	// KMSKeyARN is your own key that encrypts the file system, of the cluster's region. EFS
+	// keeps the key that a file system was made with. Default: the account's key for EFS.
+	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
 // The two service accounts of the driver, and the names of their identities.
@@ -28,10 +31,10 @@ var _ = register(Addon{
 	Namespace: "kube-system",
 	Stage:     Others,
 }, definition[EFSOptions]{
-	Rules: map[string]strict.Rule{"EFSOptions.Backup": {Default: true}},
+	Rules: map[string]strict.Rule{"EFSOptions.Backup": {Default: true}, "EFSOptions.KMSKeyARN": kmsKeys},
 	Needs: func(in Input[EFSOptions]) Needs {
 		return Needs{
-			FileSystem: &FileSystem{Name: in.Named("efs"), Backup: *in.Options.Backup},
+			FileSystem: &FileSystem{Name: in.Named("efs"), Backup: *in.Options.Backup, KMSKeyARN: in.Options.KMSKeyARN},
 			Identities: []Identity{
 				{Name: efsController, ServiceAccount: efsControllerAccount, Statements: efsControllerStatements(in.Facts)},
 				{Name: efsNode, ServiceAccount: efsNodeAccount, Statements: efsNodeStatements(in.Facts)},

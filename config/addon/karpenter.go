@@ -28,6 +28,9 @@ type KarpenterOptions struct {
 	// Architectures of the nodes, amd64 and arm64. Images of pods must be made for all of
 	// them. Default: amd64.
 	Architectures []string `yaml:"architectures,omitempty"`
+	// KMSKeyARN is your own key that encrypts the nodes' volumes, of the cluster's region.
+	// Default: the account's key for EBS.
+	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
 func defaultCapacity() []string { return []string{"on-demand"} }
@@ -53,10 +56,15 @@ var _ = register(Addon{
 		"KarpenterOptions.Architectures": {
 			What: "an architecture", Noun: "architecture", Allowed: []string{"amd64", "arm64"}, MinItems: 1, Default: defaultArchitectures(),
 		},
+		"KarpenterOptions.KMSKeyARN": kmsKeys,
 	},
 	Needs: func(in Input[KarpenterOptions]) Needs {
+		statements := karpenterStatements(in.Facts)
+		if key := in.Options.KMSKeyARN; key != "" { // who starts an instance has to be allowed to use the key
+			statements = append(statements, volumeKeyStatements(in.Facts, key)...)
+		}
 		return Needs{
-			Identities:    []Identity{{ServiceAccount: "karpenter", Statements: karpenterStatements(in.Facts)}},
+			Identities:    []Identity{{ServiceAccount: "karpenter", Statements: statements}},
 			NodeRole:      &NodeRole{RoleName: karpenterNodeRole(in.Facts), ProfileName: karpenterNodeRole(in.Facts)},
 			Queue:         &Queue{Name: karpenterQueue(in.Facts), Rules: interruptions()},
 			DiscoveryTags: map[string]string{karpenterDiscovery: in.Cluster},
@@ -95,7 +103,7 @@ var _ = register(Addon{
 		},
 		{
 			"karpenter_volumes", "Volumes of those nodes, as the blockDeviceMappings of an EC2NodeClass in JSON.", `[{"deviceName":"/dev/xvda","ebs":{"deleteOnTermination":true,"encrypted":true,"volumeSize":"50Gi","volumeType":"gp3"}}]`,
-			func(in Input[KarpenterOptions], _ Outputs) string { return karpenterVolumes(in.Options.AMIAlias) },
+			func(in Input[KarpenterOptions], _ Outputs) string { return karpenterVolumes(in.Options) },
 		},
 		{
 			"karpenter_tags", "Tags of those nodes and their volumes, in JSON.", `{"team":"platform","tombolo:cluster":"demo"}`,
@@ -135,13 +143,15 @@ func karpenterSubnets(f Facts, out Outputs) string {
 // first, in the size that Karpenter gives it, and images, logs and what pods write on the
 // second. Source: "spec.blockDeviceMappings" in
 // https://karpenter.sh/docs/concepts/nodeclasses/
-func karpenterVolumes(alias string) string {
+func karpenterVolumes(o KarpenterOptions) string {
 	volume := func(device, size string) map[string]any {
-		return map[string]any{"deviceName": device, "ebs": map[string]any{
-			"volumeType": "gp3", "volumeSize": size, "encrypted": true, "deleteOnTermination": true,
-		}}
+		ebs := map[string]any{"volumeType": "gp3", "volumeSize": size, "encrypted": true, "deleteOnTermination": true}
+		if o.KMSKeyARN != "" {
+			ebs["kmsKeyID"] = o.KMSKeyARN
+		}
+		return map[string]any{"deviceName": device, "ebs": ebs}
 	}
-	if strings.HasPrefix(alias, "bottlerocket@") {
+	if strings.HasPrefix(o.AMIAlias, "bottlerocket@") {
 		return inJSON([]any{volume("/dev/xvda", "4Gi"), volume("/dev/xvdb", "50Gi")})
 	}
 	return inJSON([]any{volume("/dev/xvda", "50Gi")})

@@ -11,6 +11,10 @@ import (
 type LokiOptions struct {
 	// RetentionDays is how long logs are kept, in days. Default 30.
 	RetentionDays int `yaml:"retentionDays,omitempty"`
+	// KMSKeyARN is your own key that encrypts the bucket, of the cluster's region. Its
+	// policy has to let Loki's role use it where the key is of another account. Default: a
+	// key of S3's own.
+	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
 // lokiURL is where Loki answers queries.
@@ -27,11 +31,15 @@ var _ = register(Addon{
 	Namespace: "loki",
 	Stage:     Others,
 }, definition[LokiOptions]{
-	Rules: map[string]strict.Rule{"LokiOptions.RetentionDays": {Least: new(1), Default: 30}},
+	Rules: map[string]strict.Rule{
+		"LokiOptions.RetentionDays": {Least: new(1), Default: 30}, "LokiOptions.KMSKeyARN": kmsKeys,
+	},
 	Needs: func(in Input[LokiOptions]) Needs {
 		return Needs{
-			Bucket:     &Bucket{Name: lokiBucket(in.Facts), ExpireDays: in.Options.RetentionDays + lokiGraceDays},
-			Identities: []Identity{{ServiceAccount: "loki", Statements: lokiStatements(in.Facts)}},
+			Bucket: &Bucket{
+				Name: lokiBucket(in.Facts), ExpireDays: in.Options.RetentionDays + lokiGraceDays, KMSKeyARN: in.Options.KMSKeyARN,
+			},
+			Identities: []Identity{{ServiceAccount: "loki", Statements: lokiStatements(in.Facts, in.Options.KMSKeyARN)}},
 		}
 	},
 	Keys: []key[LokiOptions]{{
@@ -62,14 +70,22 @@ var _ = register(Addon{
 // lokiBucket holds account and region, which make it unique in the world.
 func lokiBucket(f Facts) string { return f.Named("loki") + "-" + f.Account + "-" + f.Region }
 
-// lokiStatements follow "Amazon S3" in Loki's storage documentation.
-func lokiStatements(f Facts) []Statement {
+// lokiStatements follow "Amazon S3" in Loki's storage documentation, and what S3 asks of who
+// writes and reads under a key: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+func lokiStatements(f Facts, kmsKeyARN string) []Statement {
 	bucket := f.GlobalARN("s3", lokiBucket(f))
-	return []Statement{
+	statements := []Statement{
 		{Sid: "ListBucket", Actions: []string{"s3:ListBucket"}, Resources: []string{bucket}},
 		{
 			Sid: "KeepLogs", Actions: []string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"},
 			Resources: []string{bucket + "/*"},
 		},
 	}
+	if kmsKeyARN != "" {
+		statements = append(statements, Statement{
+			Sid: "UseKeyThroughS3", Actions: []string{"kms:Decrypt", "kms:GenerateDataKey"},
+			Resources: []string{kmsKeyARN}, Conditions: f.through("s3"),
+		})
+	}
+	return statements
 }

@@ -97,6 +97,8 @@ type Bucket struct {
 	Name string
 	// ExpireDays is the age at which objects are deleted, in days; 0 keeps them.
 	ExpireDays int
+	// KMSKeyARN encrypts the objects; "" takes S3's own keys.
+	KMSKeyARN string
 }
 
 // FileSystem is an EFS file system with a mount target in each private subnet.
@@ -105,4 +107,6 @@ type FileSystem struct {
 	Name string
 	// Backup by AWS Backup, daily.
 	Backup bool
+	// KMSKeyARN encrypts the file system; "" takes the account's key for EFS.
+	KMSKeyARN string
 }

@@ -102,6 +102,10 @@ func TestPatterns(t *testing.T) {
 			good: []string{"arn:aws:kms:eu-central-1:111122223333:key/mrk-1234abcd"},
 			bad:  []string{"*", "arn:aws:kms:*:111122223333:key/1"},
 		},
+		"LokiOptions.KMSKeyARN": {
+			good: []string{"arn:aws:kms:eu-central-1:444455556666:key/1234abcd"},
+			bad:  []string{"*", "arn:aws:kms:eu-central-1:444455556666:key/*", "alias/aws/s3"},
+		},
 		"KarpenterOptions.AMIAlias": {
 			good: []string{"al2023@latest", "al2023@v20260715", "bottlerocket@v1.52.0"},
 			bad:  []string{"al2@latest", "al2023", "al2023@", "al2023@20260715", "al2023@*"},

@@ -9,6 +9,7 @@ import (
 
 	"tombolo/lab/aws/ec2"
 	"tombolo/lab/aws/efs"
+	"tombolo/lab/aws/kms"
 	"tombolo/lab/standin"
 )
 
@@ -26,6 +27,14 @@ func TestFileSystemRefusals(t *testing.T) {
 			props{"encrypted": true, "kmsKeyId": "arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001"},
 			"BadRequest: Failed to use the KMS key arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001: NotFoundException: Key 'arn:aws:kms:eu-central-1:111122223333:key/00000000-0000-0000-0000-000000000001' does not exist",
 		},
+		{"key of another region", efs.FileSystemType, func(w *world) props {
+			key := w.make(kms.KeyType, "files", props{})
+			return props{"encrypted": true, "kmsKeyId": strings.Replace(key.out.Str("arn"), "eu-central-1", "eu-west-1", 1)}
+		}, "NotFoundException: Invalid arn eu-west-1"},
+		{"key that is disabled", efs.FileSystemType, func(w *world) props {
+			key := w.make(kms.KeyType, "files", props{"isEnabled": false})
+			return props{"encrypted": true, "kmsKeyId": key.out["arn"]}
+		}, " is disabled."},
 		{"token used", efs.FileSystemType, func(w *world) props {
 			w.fileSystem(props{"creationToken": "demo"})
 			return props{"creationToken": "demo"}

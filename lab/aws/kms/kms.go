@@ -139,9 +139,16 @@ func aliasTarget(c *standin.Call) error {
 	return nil
 }
 
-// UsableKey finds a key that is neither missing nor waiting for its deletion.
+// UsableKey finds a key of the region that is neither missing, disabled nor waiting for its
+// deletion: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
 func UsableKey(c *standin.Call, value string) (*standin.Record, error) {
+	if parts := strings.Split(value, ":"); len(parts) > 4 && parts[3] != c.Region {
+		return nil, c.Refusef("NotFoundException", "Invalid arn %s", parts[3])
+	}
 	if key := c.Find(KeyType, value); key != nil {
+		if !key.Outputs.Boolean("isEnabled") {
+			return nil, c.Refusef("DisabledException", "%s is disabled.", key.Outputs.Str("arn"))
+		}
 		return key, nil
 	}
 	for _, r := range c.Cloud.All() {

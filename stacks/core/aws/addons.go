@@ -180,7 +180,7 @@ func (m *addonMaker) makeBucket(needs addon.Needs) error {
 		return nil
 	}
 	made, err := bucket.NewBucket(m.ctx, m.resource("bucket"), &bucket.BucketArgs{
-		BucketName: needs.Bucket.Name, ExpireDays: needs.Bucket.ExpireDays,
+		BucketName: needs.Bucket.Name, ExpireDays: needs.Bucket.ExpireDays, KMSKeyARN: needs.Bucket.KMSKeyARN,
 	}, m.provider)
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (m *addonMaker) makeFileSystem(needs addon.Needs) error {
 		return nil
 	}
 	files, err := filesystem.NewFileSystem(m.ctx, m.resource("files"), &filesystem.FileSystemArgs{
-		Name: needs.FileSystem.Name, Backup: &needs.FileSystem.Backup,
+		Name: needs.FileSystem.Name, Backup: &needs.FileSystem.Backup, KMSKeyARN: needs.FileSystem.KMSKeyARN,
 		VPCID: m.net.VPCID, Subnets: m.net.PrivateSubnetByZone, ClientSecurityGroupID: m.cluster.SecurityGroupID,
 	}, m.provider)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"tombolo/components/eks"
 	"tombolo/config"
+	"tombolo/config/addon"
 	"tombolo/internal/names"
 	"tombolo/stacks/core/live"
 )
@@ -29,6 +30,7 @@ const (
 	existingNetToken   = "tombolo:network:Existing"
 	existingToken      = "tombolo:eks:Existing"
 	oidcToken          = "aws:iam/openIdConnectProvider:OpenIdConnectProvider"
+	fileSystemToken    = "aws:efs/fileSystem:FileSystem"
 	ingressRuleToken   = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 	endpointNamePrefix = "com.amazonaws."
 )
@@ -62,7 +64,7 @@ func Live(file *config.Cluster, all live.Resources) *config.Live {
 		file: file, had: made{all}, cluster: cluster.Outputs,
 		out: &config.Live{Cluster: &config.Cluster{Name: cluster.Outputs.Text("name")}},
 	}
-	for _, read := range []func(){r.place, r.roles, r.tags, r.network, r.controlPlane, r.privateAccess, r.encryption, r.access, r.nodeGroups, r.addons} {
+	for _, read := range []func(){r.place, r.roles, r.tags, r.network, r.controlPlane, r.privateAccess, r.encryption, r.access, r.nodeGroups, r.addons, r.fileSystem} {
 		read()
 	}
 	return r.out
@@ -79,6 +81,7 @@ func liveExisting(file *config.Cluster, all live.Resources, adopted live.Resourc
 	}
 	r.place()
 	r.access()
+	r.fileSystem()
 	r.knows("ExistingCluster.CreateOIDCProvider")
 	if adopted.Outputs.Text("name") != "" { // else the first up did not come so far
 		r.knows("ExistingCluster.Name")
@@ -332,6 +335,19 @@ func taintEffect(eks string) config.TaintEffect {
 	return map[string]config.TaintEffect{
 		"NO_SCHEDULE": config.NoSchedule, "PREFER_NO_SCHEDULE": config.PreferNoSchedule, "NO_EXECUTE": config.NoExecute,
 	}[eks]
+}
+
+// fileSystem reads the key of the EFS driver's file system. Without one in the file it has
+// the account's, or keeps the one that it has.
+func (r *reader) fileSystem() {
+	const driver = "aws-efs-csi-driver"
+	file, on := r.file.Addons[driver].(*addon.EFSOptions)
+	key := r.made(fileSystemToken, driver+"-files-files").Text("kmsKeyId")
+	if !on || file.KMSKeyARN == "" || key == "" {
+		return
+	}
+	r.out.Cluster.Addons = addon.Selection{driver: &addon.EFSOptions{KMSKeyARN: key}}
+	r.knows("EFSOptions.KMSKeyARN")
 }
 
 // addons reads EKS's addons. The version of one that the file does not pin is AWS's.

@@ -7,6 +7,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
+	"tombolo/config/addon"
 	"tombolo/stacks/core/live"
 )
 
@@ -186,6 +187,23 @@ func TestLiveOfExisting(t *testing.T) {
 		paths = append(paths, c.Path+" "+string(c.Effect))
 	}
 	assert.Check(t, is.DeepEqual(paths, []string{"cloud.region needs rebuild", "kubernetes.existing.name impossible", "kubernetes.admins in place"}))
+}
+
+// TestLiveFileSystem: EFS keeps the key that a file system was made with.
+func TestLiveFileSystem(t *testing.T) {
+	const had, other = "arn:aws:kms:eu-central-1:111122223333:key/1", "arn:aws:kms:eu-central-1:111122223333:key/2"
+	made := append(asMade(), live.New("urn:pulumi:demo-core::tombolo::"+fileSystemToken+"::demo-aws-efs-csi-driver-files-files", fileSystemToken, map[string]any{"kmsKeyId": had}))
+	for key, want := range map[string]int{"": 0, had: 0, other: 1} {
+		file := fileOf()
+		file.Addons = addon.Selection{"aws-efs-csi-driver": &addon.EFSOptions{KMSKeyARN: key}}
+		changes := config.Compare(Live(file, made), file)
+		assert.Check(t, is.Len(changes, want), "%q: %v", key, changes)
+		for _, c := range changes {
+			assert.Check(t, is.Equal(c.Path, "addons.aws-efs-csi-driver.kmsKeyArn"))
+			assert.Check(t, is.Equal(c.Effect, config.NeedsRebuild))
+		}
+		assert.Check(t, is.Len(config.Compare(Live(file, asMade()), file), 0), "without a file system")
+	}
 }
 
 // TestLiveControlPlaneSubnets: those of a control plane are compared with the file's when it
