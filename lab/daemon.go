@@ -175,7 +175,9 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		Log: d.log,
 	})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
-	d.accounts, err = openAccounts(p, standin.Options{Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY")})
+	d.accounts, err = openAccounts(p, standin.Options{
+		Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY"), Tags: tagPolicy(),
+	})
 	return d, err
 }
 
@@ -221,6 +223,16 @@ func latencyScale() float64 {
 		return 0
 	}
 	return scale
+}
+
+// tagPolicy is what the organisation wants of the tags of what controllers make: the keys in
+// TOMBOLO_LAB_TAG_KEYS, separated by commas, none by default.
+func tagPolicy() standin.TagPolicy {
+	keys := strings.FieldsFunc(os.Getenv("TOMBOLO_LAB_TAG_KEYS"), func(r rune) bool { return r == ',' || r == ' ' })
+	if len(keys) == 0 {
+		return standin.TagPolicy{}
+	}
+	return standin.TagPolicy{Calls: []string{"RunInstances", "CreateVolume", "CreateLoadBalancer", "CreateTargetGroup"}, Keys: keys}
 }
 
 // serve opens every server, brings the clusters back, and waits for the end.

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,12 +22,14 @@ import (
 // an addon that is turned off. Its parts build on each other.
 func TestAddons(t *testing.T) {
 	p := newProject(t)
+	p.env = append(p.env, "TOMBOLO_LAB_TAG_KEYS=team") // as an organisation wants it
 	inOrder(t, p, []step[project]{
 		{"up", func(p project, t *testing.T) { p.up(t, full) }},
 		{"verify", func(p project, t *testing.T) { p.must(t, "verify", full, "--timeout", "10m") }},
 		{"every addon's release is there", project.everyRelease},
 		{"each stage waited for the one before", project.stagesInOrder},
 		{"what the cloud made reached the charts", project.cloudReachesCharts},
+		{"what controllers make has the tags that the organisation wants", project.tagsOfControllers},
 		{"a second up changes nothing", func(p project, t *testing.T) { p.unchanged(t, full) }},
 		{"another address of Loki is one line in the tree", project.lokiElsewhere},
 		{"an addon's needs outlive its release", project.turnOff},
@@ -152,6 +155,50 @@ func (p project) cloudReachesCharts(t *testing.T) {
 	if !strings.HasPrefix(files, "fs-") {
 		t.Errorf("the storage class efs has the file system %q", files)
 	}
+}
+
+// workload needs a load balancer, a volume and a node, which controllers make.
+const workload = `
+apiVersion: v1
+kind: Service
+metadata: {name: tagged, namespace: default}
+spec: {type: LoadBalancer, loadBalancerClass: service.k8s.aws/nlb, selector: {app: tagged}, ports: [{port: 80}]}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: tagged, namespace: default}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: tagged, namespace: default, labels: {app: tagged}}
+spec:
+  nodeSelector: {karpenter.sh/nodepool: default}
+  containers: [{name: app, image: registry.example.com/app:1, volumeMounts: [{name: data, mountPath: /data}]}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: tagged}}]
+`
+
+// tagsOfControllers: the stand-in denies what has no tag team, so that what is there has it.
+func (p project) tagsOfControllers(t *testing.T) {
+	p.write(t, "workload.yaml", workload)
+	p.kubectl(t, full, "apply", "-f", filepath.Join(p.dir, "workload.yaml"))
+	for _, token := range []string{"aws:lb/loadBalancer:LoadBalancer", "aws:ebs/volume:Volume", "aws:ec2/instance:Instance"} {
+		eventually(t, 2*time.Minute, func() string {
+			if len(p.made(t, token)) == 0 {
+				return "there is no " + token
+			}
+			return ""
+		})
+	}
+	for _, text := range p.records(t) {
+		var r record
+		assert.NilError(t, json.Unmarshal([]byte(text), &r))
+		if r.Type == "aws:lb/loadBalancer:LoadBalancer" || r.Type == "aws:ebs/volume:Volume" || r.Type == "aws:ec2/instance:Instance" {
+			tags, _ := r.Outputs["tags"].(map[string]any)
+			assert.Equal(t, tags["team"], "platform", "%s has the tags %v", r.Type, tags)
+		}
+	}
+	p.kubectl(t, full, "delete", "-f", filepath.Join(p.dir, "workload.yaml"))
 }
 
 // lokiElsewhere sends the logs to a Loki of another place. The labels stay those
