@@ -13,7 +13,7 @@ func (c *Cluster) AddonFacts() addon.Facts {
 	return addon.Facts{
 		Cluster: c.Name, Environment: c.Environment,
 		Region: c.Cloud.Region, Account: c.Cloud.Account, Partition: awsfacts.Partition(c.Cloud.Region),
-		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(),
+		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(), Egress: c.NodeEgress(),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"tombolo/config/strict"
+	"tombolo/internal/userdata"
 	"tombolo/internal/wording"
 )
 
@@ -36,6 +37,19 @@ func (v *validator) egress() {
 	v.certificates(at.Field("certificateAuthority"), e.CertificateAuthority)
 	v.mirrors(at.Field("images").Field("mirrors"), e.Images)
 	v.pullSecret(at.Field("images").Field("pullSecret"), e.Images)
+	if err := v.c.egressTooLong(); err != nil {
+		v.problem(at, "name fewer certificates: they are the longest part", "makes user data that %v", err)
+	}
+}
+
+// egressTooLong says that user data of some image has no room for egress alone.
+func (c *Cluster) egressTooLong() error {
+	for _, family := range []userdata.Family{userdata.AL2023, userdata.Bottlerocket} {
+		if _, err := userdata.Compose(family, userdata.Own{Egress: c.NodeEgress()}, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (v *validator) proxy(at strict.Path, p Proxy) {

@@ -160,7 +160,7 @@ func (v *validator) update(at strict.Path, u NodeUpdate) {
 // userData checks what Tombolo and the file make together.
 func (v *validator) userData(at strict.Path, g NodeGroup) {
 	text := at.Field("userData")
-	if g.UserData == "" && !v.c.Egress.ofNodes() || !v.doc.Sound(text, at.Field("ami"), "egress") {
+	if g.UserData == "" && !v.c.Egress.ofNodes() || v.c.egressTooLong() != nil || !v.doc.Sound(text, at.Field("ami"), "egress") {
 		return
 	}
 	own := userdata.Own{MaxPods: g.MaxPods, Egress: v.c.NodeEgress()}

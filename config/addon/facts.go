@@ -3,6 +3,8 @@ package addon
 import (
 	"cmp"
 	"strings"
+
+	"tombolo/internal/userdata"
 )
 
 // Facts about a cluster, from its file. Names and ARNs are made only from them,
@@ -22,6 +24,8 @@ type Facts struct {
 	Tags map[string]string
 	// Enabled are the names of the addons that are turned on.
 	Enabled []string
+	// Egress of nodes that addons make.
+	Egress userdata.Egress
 	// RolePath of the IAM roles and instance profiles that core makes; "" stands for /.
 	RolePath string
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tombolo/config/strict"
+	"tombolo/internal/userdata"
 )
 
 // karpenterDiscovery is the tag by which Karpenter finds subnets and security
@@ -106,6 +107,12 @@ var _ = register(Addon{
 			func(in Input[KarpenterOptions], _ Outputs) string { return karpenterVolumes(in.Options) },
 		},
 		{
+			"karpenter_user_data", "User data of those nodes, which has egress of the cluster file, in JSON; null for none.", `"[settings.network]\nhttps-proxy = \"http://proxy.corp.example:3128\"\n"`,
+			func(in Input[KarpenterOptions], _ Outputs) string {
+				return karpenterUserData(in.Options.AMIAlias, in.Egress)
+			},
+		},
+		{
 			"karpenter_tags", "Tags of those nodes and their volumes, in JSON.", `{"team":"platform","tombolo:cluster":"demo"}`,
 			func(in Input[KarpenterOptions], _ Outputs) string { return inJSON(in.tagsBut(karpentersOwn)) },
 		},
@@ -155,6 +162,17 @@ func karpenterVolumes(o KarpenterOptions) string {
 		return inJSON([]any{volume("/dev/xvda", "4Gi"), volume("/dev/xvdb", "50Gi")})
 	}
 	return inJSON([]any{volume("/dev/xvda", "50Gi")})
+}
+
+// karpenterUserData is what nodes of a family of images start with, beside what Karpenter
+// says. Source: "spec.userData" in https://karpenter.sh/docs/concepts/nodeclasses/
+func karpenterUserData(alias string, egress userdata.Egress) string {
+	family, _, _ := strings.Cut(alias, "@")
+	text, err := userdata.Compose(userdata.Family(family), userdata.Own{Egress: egress}, "")
+	if err != nil || text == "" { // the file is refused whose egress is too long
+		return inJSON(nil)
+	}
+	return inJSON(text)
 }
 
 // karpentersOwn are tags that an EC2NodeClass refuses, as Karpenter sets them itself. Source:

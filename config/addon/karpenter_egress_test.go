@@ -1,0 +1,28 @@
+package addon
+
+import (
+	"encoding/json"
+	"testing"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/internal/userdata"
+)
+
+// TestKarpenterUserData: nodes that Karpenter makes go by the cluster's egress, in the format
+// of their image; without one the key is null, and the EC2NodeClass is as it was.
+func TestKarpenterUserData(t *testing.T) {
+	egress := userdata.Egress{Proxy: "http://proxy.corp.example:3128", NoProxy: []string{"localhost"}, Mirrors: map[string]string{"ghcr.io": "mirror.corp.example/ghcr"}}
+	for alias, wants := range map[string][]string{
+		"al2023@latest":        {"HTTPS_PROXY: \"http://proxy.corp.example:3128\"", "/etc/containerd/certs.d/ghcr.io/hosts.toml"},
+		"bottlerocket@v1.50.0": {"https-proxy = \"http://proxy.corp.example:3128\"", "endpoint = [\"https://mirror.corp.example/v2/ghcr\"]"},
+	} {
+		var text string
+		assert.NilError(t, json.Unmarshal([]byte(karpenterUserData(alias, egress)), &text))
+		for _, want := range wants {
+			assert.Check(t, is.Contains(text, want), alias)
+		}
+		assert.Equal(t, karpenterUserData(alias, userdata.Egress{}), "null")
+	}
+}
