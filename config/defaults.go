@@ -77,7 +77,8 @@ func (k *Kubernetes) setDefaults() {
 	if k.Logs == nil {
 		k.Logs = defaultLogs()
 	}
-	if k.Addons == nil {
+	k.Compute = cmp.Or(k.Compute, NodeGroupCompute)
+	if k.Addons == nil && !k.Auto() {
 		k.Addons = defaultAddons()
 	}
 	for i := range k.NodeGroups {

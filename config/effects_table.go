@@ -217,6 +217,9 @@ var effects = map[string][]Case{
 		{When: "removed", Effect: InPlace, Words: "the access entry is deleted, and with it the rights", applies: change.takesAway},
 		{Effect: InPlace, Words: "the access entry is made; EKS refuses it while the principal has another one, so take that out with an up before"},
 	},
+	// "AWS does not support the following migrations" in
+	// https://docs.aws.amazon.com/eks/latest/userguide/migrate-auto.html
+	"Kubernetes.Compute": rebuild("EKS moves neither volumes nor load balancers between node groups and EKS Auto Mode, and all nodes would go at once"),
 	"Kubernetes.NodeGroups": {
 		{When: "removed", Effect: InPlace, Words: "the group's nodes are drained and deleted", applies: change.takesAway},
 		{Effect: InPlace, Words: "the group is made; the others stay"},

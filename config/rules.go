@@ -147,6 +147,7 @@ var rules = map[string]strict.Rule{
 		Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
 	},
 	"Kubernetes.Support":    {What: "a kind of support", Allowed: texts(StandardSupport, ExtendedSupport)},
+	"Kubernetes.Compute":    {What: "a way to nodes", Allowed: texts(NodeGroupCompute, AutoCompute), Default: NodeGroupCompute},
 	"Kubernetes.NodeGroups": {Noun: "node group", MinItems: 1},
 	"Kubernetes.Addons":     {Default: defaultAddonObjects()},
 

@@ -201,12 +201,28 @@ type Kubernetes struct {
 	// Access is what other IAM principals may do on the cluster, as access entries: by a
 	// policy of EKS's, by groups of Kubernetes, or both.
 	Access []Access `yaml:"access,omitempty"`
-	// NodeGroups are managed node groups; at least one, but with existing.
+	// Compute says who makes the nodes: node-groups, to which the addon karpenter can add,
+	// or auto, EKS Auto Mode, which also does the work of the addons for network, DNS, Pod
+	// Identity and EBS volumes. Default node-groups.
+	Compute Compute `yaml:"compute,omitempty"`
+	// NodeGroups are managed node groups; at least one, but with existing or compute: auto.
 	NodeGroups []NodeGroup `yaml:"nodeGroups,omitempty"`
 	// Addons are managed EKS addons. Default: vpc-cni, kube-proxy, coredns and
-	// eks-pod-identity-agent, in the cloud's default versions.
+	// eks-pod-identity-agent, in the cloud's default versions; with compute: auto none.
 	Addons []ManagedAddon `yaml:"addons,omitempty"`
 }
+
+// Compute is a way to nodes.
+type Compute string
+
+// The ways to nodes.
+const (
+	NodeGroupCompute Compute = "node-groups"
+	AutoCompute      Compute = "auto"
+)
+
+// Auto says that EKS Auto Mode makes the nodes.
+func (k Kubernetes) Auto() bool { return k.Compute == AutoCompute }
 
 // Nodes is the version of the node groups, major.minor.
 func (k Kubernetes) Nodes() string { return cmp.Or(k.NodeVersion, k.Version) }

@@ -21,7 +21,12 @@ func (v *validator) kubernetes() {
 		v.existingCluster(k)
 		return
 	}
-	v.requiredKeys("kubernetes", reflect.TypeFor[Kubernetes](), "version", "nodeGroups")
+	v.requiredKeys("kubernetes", reflect.TypeFor[Kubernetes](), "version")
+	if k.Auto() {
+		v.autoMode(k)
+	} else {
+		v.requiredKeys("kubernetes", reflect.TypeFor[Kubernetes](), "nodeGroups")
+	}
 	v.kubernetesVersion(k)
 	v.nodeVersion(k)
 	v.serviceBlock(k.ServiceCIDR)

@@ -63,7 +63,7 @@ func (v *validator) identity(service strict.Path, s Service) {
 	at := service.Field("identity")
 	v.fits(service.Field("name"), growth{"the service's IAM role", ServiceRoleName(v.c.Name, s.Name), maxRoleName})
 	agent := func(a ManagedAddon) bool { return a.Name == awsfacts.PodIdentityAgent }
-	if s.Identity.Mode == PodIdentity && !v.c.IsExisting() && v.doc.Sound("kubernetes.addons") &&
+	if s.Identity.Mode == PodIdentity && !v.c.IsExisting() && !v.c.Kubernetes.Auto() && v.doc.Sound("kubernetes.addons") &&
 		!slices.ContainsFunc(v.c.Kubernetes.Addons, agent) {
 		v.problem(at.Field("mode"), "add "+awsfacts.PodIdentityAgent+" to kubernetes.addons, or use irsa",
 			"pod-identity needs the addon %s on the nodes", awsfacts.PodIdentityAgent)

@@ -58,7 +58,10 @@ type ClusterArgs struct {
 	Previewers []Principal
 	// Access of others, by EKS's policies and by groups.
 	Access []Access
-	// NodeGroups, at least one.
+	// AutoMode has EKS Auto Mode make the nodes; there are no node groups then. A live
+	// cluster keeps what it has.
+	AutoMode bool
+	// NodeGroups, at least one without AutoMode.
 	NodeGroups []NodeGroup
 	// Addons managed by EKS.
 	Addons []Addon
@@ -268,7 +271,10 @@ func (a *ClusterArgs) validate() error {
 	if !slices.Contains([]string{"", standardSupport, extendedSupport}, a.Support) {
 		add("support %q is neither %s nor %s", a.Support, standardSupport, extendedSupport)
 	}
-	if len(a.NodeGroups) == 0 {
+	switch {
+	case a.AutoMode && len(a.NodeGroups) > 0:
+		add("EKS Auto Mode makes the nodes, and there are node groups")
+	case !a.AutoMode && len(a.NodeGroups) == 0:
 		add("at least one node group is required")
 	}
 	var groups, admins, previewers, access, addons []string

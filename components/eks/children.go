@@ -43,6 +43,9 @@ func (b *builder) transform(_ context.Context, a *pulumi.ResourceTransformArgs) 
 		opts.IgnoreChanges = append(opts.IgnoreChanges, upgradePolicy)
 	}
 	props[upgradePolicy] = awseks.ClusterUpgradePolicyArgs{SupportType: pulumi.String(support)}
+	if b.args.AutoMode {
+		b.autoMode(props)
+	}
 	if b.args.ZonalShift != nil {
 		props["zonalShiftConfig"] = awseks.ClusterZonalShiftConfigArgs{Enabled: pulumi.Bool(*b.args.ZonalShift)}
 	}

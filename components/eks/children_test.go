@@ -2,8 +2,10 @@ package eks
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
@@ -13,7 +15,11 @@ import (
 // transformed is the control plane as the transform leaves it, and what of it is ignored.
 func transformed(t *testing.T, args ClusterArgs) (props map[string]any, ignored []string) {
 	t.Helper()
-	b := &builder{args: &args}
+	return transformedBy(t, &builder{args: &args})
+}
+
+func transformedBy(t *testing.T, b *builder) (props map[string]any, ignored []string) {
+	t.Helper()
 	given := pulumi.Map{"version": pulumi.String("1.35"), "accessConfig": pulumi.Map{
 		"authenticationMode": pulumi.String("API"), "bootstrapClusterCreatorAdminPermissions": pulumi.Bool(true),
 	}}
@@ -38,6 +44,49 @@ func TestTransform(t *testing.T) {
 	made, ignored = transformed(t, ClusterArgs{Support: extendedSupport, ZonalShift: new(true)})
 	assert.DeepEqual(t, ignored, []string{creatorPermissions})
 	assert.Check(t, made["zonalShiftConfig"] != nil && made["upgradePolicy"] != nil)
+}
+
+// TestAutoModeIsWhole: EKS takes compute, load balancing and block storage together, and no
+// addons of its own beside them.
+func TestAutoModeIsWhole(t *testing.T) {
+	r := built(t, func(a *ClusterArgs) { a.AutoMode, a.NodeGroups, a.Addons = true, nil, nil })
+	attached := func(role string) (names []string) {
+		for _, a := range r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment") {
+			if name, of := strings.CutPrefix(a.Name, "demo-"+role+"-"); of {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	assert.Check(t, is.DeepEqual(attached("cluster"), []string{
+		"AmazonEKSBlockStoragePolicy", "AmazonEKSClusterPolicy", "AmazonEKSComputePolicy", "AmazonEKSLoadBalancingPolicy", "AmazonEKSNetworkingPolicy",
+	}))
+	assert.Check(t, is.DeepEqual(attached("node"), []string{"AmazonEC2ContainerRegistryPullOnly", "AmazonEKSWorkerNodeMinimalPolicy"}))
+	for _, role := range r.OfType("aws:iam/role:Role") {
+		tags := strings.Contains(role.String("assumeRolePolicy"), "sts:TagSession")
+		assert.Check(t, is.Equal(tags, role.Name == "demo-cluster-role"), role.Name)
+	}
+	assert.Check(t, is.Len(r.OfType("aws:eks/nodeGroup:NodeGroup"), 0))
+
+	args := clusterArgs()
+	args.AutoMode = true
+	_, err := run(t, args)
+	assert.Check(t, is.ErrorContains(err, "EKS Auto Mode makes the nodes, and there are node groups"))
+}
+
+// TestTransformsAutoMode: what the component of EKS has no argument for.
+func TestTransformsAutoMode(t *testing.T) {
+	role := &iam.Role{Arn: pulumi.String("arn:aws:iam::111122223333:role/demo-node").ToStringOutput()}
+	props, _ := transformedBy(t, &builder{args: &ClusterArgs{AutoMode: true, ServiceCIDR: "172.20.0.0/16"}, nodeRole: role})
+	assert.Check(t, is.Equal(props["bootstrapSelfManagedAddons"], false))
+	for _, key := range []string{"computeConfig", "kubernetesNetworkConfig", "storageConfig"} {
+		assert.Check(t, props[key] != nil, key)
+	}
+	props, _ = transformed(t, ClusterArgs{})
+	for _, key := range []string{"computeConfig", "kubernetesNetworkConfig", "storageConfig", "bootstrapSelfManagedAddons"} {
+		assert.Check(t, props[key] == nil, key)
+	}
 }
 
 // TestTransformsTheControlPlaneAlone: the component has other children.

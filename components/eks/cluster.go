@@ -118,6 +118,9 @@ func (b *builder) makeControlPlane() error {
 		args.ProviderCredentialOpts = pulumieks.KubeconfigOptionsArgs{ProfileName: pulumi.String(b.args.Profile)}
 	}
 	before := append([]pulumi.Resource{b.logs}, b.clusterPolicies...)
+	if b.args.AutoMode { // whose nodes come as soon as the control plane is there
+		before = append(before, b.nodePolicies...)
+	}
 	control, err := pulumieks.NewCluster(b.ctx, b.name+"-control-plane", args, b.parent,
 		pulumi.DependsOn(before), pulumi.Protect(b.args.Protect), pulumi.Transforms([]pulumi.ResourceTransform{b.transform}))
 	if err != nil {

@@ -206,13 +206,17 @@ func (a *adopter) lookUpProvider() (string, error) {
 	return found.Arn, nil
 }
 
-// findNodeRole is the role of the first managed node group, by name; "" without one.
+// findNodeRole is the role of the first managed node group, by name; without one that of EKS
+// Auto Mode's nodes, or "".
 func (a *adopter) findNodeRole() error {
 	groups, err := awseks.GetNodeGroups(a.ctx, &awseks.GetNodeGroupsArgs{ClusterName: a.args.Name}, a.parent)
 	if err != nil {
 		return fmt.Errorf("list its node groups: %w; allow eks:ListNodegroups to the credentials", err)
 	}
 	if len(groups.Names) == 0 {
+		for _, c := range a.found.ComputeConfigs {
+			a.nodeRole = c.NodeRoleArn
+		}
 		return nil
 	}
 	first := slices.Min(groups.Names)

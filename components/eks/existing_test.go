@@ -153,9 +153,10 @@ func TestExistingClusterThatWillNotDo(t *testing.T) {
 		assert.Check(t, is.Len(custom(r), 0))
 	}
 	// The agent is part of EKS Auto Mode; and who needs no entries needs no mode for them.
-	auto := map[string]any{"computeConfigs": []any{map[string]any{"enabled": true, "nodePools": []any{}, "nodeRoleArn": ""}}}
-	_, _, err := account{cluster: auto}.adopt(t, &ExistingArgs{Name: "main", Partition: "aws", PodIdentity: true})
+	auto := map[string]any{"computeConfigs": []any{map[string]any{"enabled": true, "nodePools": []any{}, "nodeRoleArn": "role of auto"}}}
+	r, _, err := account{cluster: auto}.adopt(t, &ExistingArgs{Name: "main", Partition: "aws", PodIdentity: true})
 	assert.NilError(t, err)
+	r.Probed().Expect(t, map[string]string{"role": "role of auto"})
 	_, _, err = account{cluster: configMap, agent: true}.adopt(t, &ExistingArgs{Name: "main", Partition: "aws", PodIdentity: true})
 	assert.NilError(t, err)
 }

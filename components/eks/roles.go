@@ -22,14 +22,16 @@ const (
 
 func (b *builder) makeRoles() error {
 	var err error
-	b.clusterRole, b.clusterPolicies, err = b.serviceRole("cluster", "eks.amazonaws.com",
-		identity.ManagedPolicyARN(b.args.Partition, "AmazonEKSClusterPolicy"))
+	b.clusterRole, b.clusterPolicies, err = b.serviceRole("cluster", "eks.amazonaws.com", b.clusterPolicyARNs()...)
 	if err != nil {
 		return err
 	}
 	// The CNI as a managed addon has a role of its own.
-	b.nodeRole, b.nodePolicies, err = b.serviceRole("node", "ec2.amazonaws.com",
-		noderole.PolicyARNs(b.args.Partition, b.hasAddon(cniAddon))...)
+	policies := noderole.PolicyARNs(b.args.Partition, b.hasAddon(cniAddon))
+	if b.args.AutoMode {
+		policies = b.autoNodePolicyARNs()
+	}
+	b.nodeRole, b.nodePolicies, err = b.serviceRole("node", "ec2.amazonaws.com", policies...)
 	return err
 }
 
@@ -44,7 +46,9 @@ func (b *builder) serviceRole(suffix, service string, policyARNs ...string) (*ia
 		Place:       b.args.Place,
 		Description: fmt.Sprintf("EKS cluster %s: %s", b.args.Name, suffix),
 		Service:     service,
-		PolicyARNs:  policyARNs,
+		// Auto Mode's policies go by tags of the session with the cluster's name.
+		TagSession: b.args.AutoMode && suffix == "cluster",
+		PolicyARNs: policyARNs,
 	}, b.parent)
 }
 

@@ -91,9 +91,13 @@ func TestSeveralServiceAccounts(t *testing.T) {
 }
 
 func TestServiceTrust(t *testing.T) {
-	trust, err := serviceTrust("eks.amazonaws.com")
+	trust, err := serviceTrust("eks.amazonaws.com", false)
 	assert.NilError(t, err)
 	recorder.Golden(t, "service-trust.json", trust)
+
+	trust, err = serviceTrust("eks.amazonaws.com", true)
+	assert.NilError(t, err)
+	recorder.Golden(t, "service-trust-tags.json", trust)
 }
 
 func TestDocument(t *testing.T) {

@@ -18,6 +18,8 @@ type ServiceRoleArgs struct {
 	Description string
 	// Service that assumes the role, such as ec2.amazonaws.com.
 	Service string
+	// TagSession lets the service tag its sessions, too.
+	TagSession bool
 	// PolicyARNs of managed policies to attach.
 	PolicyARNs []string
 }
@@ -29,7 +31,7 @@ func NewServiceRole(ctx *pulumi.Context, name string, args *ServiceRoleArgs, opt
 	if err := CheckRoleName(args.RoleName); err != nil {
 		return nil, nil, err
 	}
-	trust, err := serviceTrust(args.Service)
+	trust, err := serviceTrust(args.Service, args.TagSession)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -53,11 +53,16 @@ func podIdentityTrust(account, clusterARN string) (string, error) {
 	})
 }
 
-// serviceTrust trusts an AWS service, such as eks.amazonaws.com.
-func serviceTrust(service string) (string, error) {
+// serviceTrust trusts an AWS service, such as eks.amazonaws.com, which may tag its sessions
+// where it is told.
+func serviceTrust(service string, tags bool) (string, error) {
+	actions := []string{assumeRole}
+	if tags {
+		actions = append(actions, tagSession)
+	}
 	return policy.Render(policy.Statement{
 		Effect:    policy.Allow,
 		Principal: policy.Service(service),
-		Action:    []string{assumeRole},
+		Action:    actions,
 	})
 }

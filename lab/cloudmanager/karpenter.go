@@ -39,8 +39,14 @@ var (
 // reconcilePod makes a NodeClaim for a pod that only a node of a NodePool could
 // take, and that none takes. The pool owns the claim, which goes with it.
 func (w *watch) reconcilePod(ctx context.Context, pod *corev1.Pod) error {
+	if !unschedulable(pod) {
+		return nil
+	}
+	if net, there := w.network(); there && net.auto {
+		return w.ensureAutoNode(ctx, pod, net)
+	}
 	name := pod.Spec.NodeSelector[poolLabel]
-	if name == "" || !unschedulable(pod) {
+	if name == "" {
 		return nil
 	}
 	pool, err := w.objects.Resource(nodePools).Get(ctx, name, metav1.GetOptions{})

@@ -1,7 +1,7 @@
 // Package cloudmanager makes in the cloud what the objects of a cluster ask
 // for, and takes it away with them. It plays, for the lab, the controllers that
 // do so on AWS: the cloud controller manager, the AWS Load Balancer Controller,
-// the driver of EBS volumes, and Karpenter. What they make is tagged as theirs,
+// the driver of EBS volumes, Karpenter, and EKS Auto Mode. What they make is tagged as theirs,
 // and keeps subnets, security groups and the VPC from being deleted.
 package cloudmanager
 
@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -103,6 +104,8 @@ type watch struct {
 	clients
 	log  *slog.Logger
 	loop *reconcile.Loop
+	// pools is held while nodes of EKS Auto Mode are made.
+	pools sync.Mutex
 }
 
 // clients of a cluster's API: of the kinds that every cluster has, of any, and
@@ -142,7 +145,7 @@ func newWatch(cluster string, cloud Cloud, c clients, log *slog.Logger) *watch {
 			pod:     factory.Core().V1().Pods().Informer(),
 		},
 		Workers: workers, Least: 100 * time.Millisecond, Most: 5 * time.Second,
-		Do: w.reconcile, Beside: w.followNodeClaims, Log: log,
+		Do: w.reconcile, Beside: w.beside, Log: log,
 		Failed: func(o reconcile.Object, err error) {
 			if !apierrors.IsConflict(err) { // then the cache was behind
 				w.log.Warn("the cloud does not have yet what is asked for", o.Kind, o.Key, "error", err)
@@ -150,6 +153,14 @@ func newWatch(cluster string, cloud Cloud, c clients, log *slog.Logger) *watch {
 		},
 	})
 	return w
+}
+
+// beside is what is done beside the loop, until ctx ends.
+func (w *watch) beside(ctx context.Context) {
+	var auto sync.WaitGroup
+	auto.Go(func() { w.followAutoImage(ctx) })
+	w.followNodeClaims(ctx)
+	auto.Wait()
 }
 
 // reconcile has the cloud have what an object asks for, as the cache has it. An

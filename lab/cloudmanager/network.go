@@ -19,6 +19,8 @@ type network struct {
 	region, version string
 	// securityGroup is the cluster's, which its nodes have too.
 	securityGroup string
+	// auto says that it has EKS Auto Mode.
+	auto bool
 	// subnets of the VPC, in the order of their creation.
 	subnets []subnet
 }
@@ -41,7 +43,7 @@ func (w *watch) network() (network, bool) {
 			region := strings.Split(cluster.Text("arn")+":::", ":")[3]
 			return network{
 				vpc: vpc, securityGroup: config.Str("clusterSecurityGroupId"), subnets: w.subnetsOf(vpc),
-				region: region, version: cluster.Text("version"),
+				region: region, version: cluster.Text("version"), auto: eks.AutoMode(standin.Props(cluster.Properties)),
 			}, true
 		}
 	}

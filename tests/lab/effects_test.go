@@ -199,6 +199,7 @@ func effectCases() []effectCase {
 		},
 		{name: "encryption off", effect: config.NeedsRebuild, when: "turned off", fields: []string{"SecretsEncryption.Enabled"}, paths: []string{"kubernetes.secretsEncryption.enabled"}, replace: []string{"  admins:\n", "  secretsEncryption: {enabled: false}\n  admins:\n"}},
 		{name: "another key", effect: config.NeedsRebuild, when: "on a cluster that is encrypted", fields: []string{"SecretsEncryption.KeyARN"}, paths: []string{"kubernetes.secretsEncryption.keyArn"}, replace: []string{"  admins:\n", "  secretsEncryption: " + anyKey + "\n  admins:\n"}},
+		{name: "Auto Mode", effect: config.NeedsRebuild, fields: []string{"Kubernetes.Compute"}, paths: []string{"kubernetes.compute"}, replace: []string{"  nodeGroups:\n    - name: system\n      instanceTypes: [m7i.large]\n      size: {min: 2, max: 4}\n      labels:\n        workload: system\n" + spareGroup[1:], "  compute: auto\n"}},
 		{name: "two minors", effect: config.Impossible, when: "by more than one minor", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.35")},
 		{name: "nodes back", effect: config.Impossible, when: "to an older one", fields: []string{"Kubernetes.NodeVersion"}, paths: []string{"kubernetes.nodeVersion"}, replace: version("1.33\"\n  nodeVersion: \"1.32")},
 		{name: "back", effect: config.Impossible, when: "to an older one", fields: []string{"Kubernetes.Version"}, paths: []string{"kubernetes.version"}, replace: version("1.32")},

@@ -9,12 +9,13 @@ import (
 
 // makers are what makes resources for a cluster besides its stacks, by a
 // tag that each of them sets. Sources: the tagging pages of Amazon EKS, EC2
-// Auto Scaling and AWS Backup, and the documentation of the AWS Load Balancer
+// Auto Scaling and AWS Backup, AWS's policy AmazonEKSComputePolicy, and the documentation of the AWS Load Balancer
 // Controller, the EBS and EFS CSI drivers, the AWS cloud provider and Karpenter.
 var makers = []struct{ tag, maker string }{
 	{"karpenter.sh/nodepool", "Karpenter"},
 	{"karpenter.sh/nodeclaim", "Karpenter"},
 	{"eks:nodegroup-name", "EKS node groups"},
+	{"eks:kubernetes-node-pool-name", "EKS Auto Mode"},
 	{"aws:autoscaling:groupName", "EKS node groups"},
 	{"aws:eks:cluster-name", "EKS"},
 	{"elbv2.k8s.aws/cluster", "the AWS Load Balancer Controller"},

@@ -37,6 +37,9 @@ func facts(c *config.Cluster, v handoff.Values) [][2]string {
 		groups[i] = g.Name
 	}
 	nodes := "node groups: " + strings.Join(groups, ", ")
+	if c.Kubernetes.Auto() {
+		nodes = "nodes by EKS Auto Mode"
+	}
 	if c.IsExisting() {
 		nodes = "an existing cluster"
 	}

@@ -96,6 +96,9 @@ func createCluster(c *standin.Call) (string, error) {
 	if err := checkClusterRole(c); err != nil {
 		return "", err
 	}
+	if err := checkAutoMode(c); err != nil {
+		return "", err
+	}
 	vpc, err := checkClusterNetwork(c)
 	if err != nil {
 		return "", err
@@ -285,6 +288,9 @@ func implyWithCluster(c *standin.Call, vpc, group string) error {
 			return err
 		}
 	}
+	if err := implyAutoNodes(c); err != nil {
+		return err
+	}
 	logGroup := "/aws/eks/" + name + "/cluster"
 	if len(c.In().List("enabledClusterLogTypes")) == 0 || c.Find(logs.LogGroupType, logGroup) != nil {
 		return nil
@@ -322,6 +328,9 @@ func updateCluster(c *standin.Call) error {
 	if err := checkUpgrade(c, old.Str("version"), c.Out().Str("version")); err != nil {
 		return err
 	}
+	if err := checkAutoMode(c); err != nil {
+		return err
+	}
 	if err := checkClusterKey(c); err != nil {
 		return err
 	}
@@ -344,15 +353,22 @@ func updateCluster(c *standin.Call) error {
 	}
 	clusterVpcConfig(c, vpc, old.Sub("vpcConfig").Str("clusterSecurityGroupId"))
 	c.Out()["accessConfig"] = map[string]any(after)
-	c.Out()["kubernetesNetworkConfig"] = old["kubernetesNetworkConfig"]
+	network := old.Sub("kubernetesNetworkConfig").Clone()
+	if balancing := c.In().Sub("kubernetesNetworkConfig").Sub("elasticLoadBalancing"); len(balancing) > 0 {
+		network["elasticLoadBalancing"] = map[string]any(balancing)
+	}
+	c.Out()["kubernetesNetworkConfig"] = map[string]any(network)
 	c.Out().SetDefault("version", old["version"])
 	c.Out().SetDefault("upgradePolicy", old["upgradePolicy"])
 	return nil
 }
 
-// removeCluster takes along the security group that EKS made, unless something
-// else uses it: then it is the account's to delete, and keeps the VPC.
+// removeCluster takes along the nodes of Auto Mode, and the security group that EKS made,
+// unless something else uses it: then it is the account's to delete, and keeps the VPC.
 func removeCluster(c *standin.Call) error {
+	if err := endAutoNodes(c); err != nil {
+		return err
+	}
 	id := c.Record.Outputs.Sub("vpcConfig").Str("clusterSecurityGroupId")
 	group := c.Find(ec2.SecurityGroupType, id)
 	if group == nil {

@@ -39,7 +39,7 @@ const (
 func LiveKeys() []string {
 	return []string{
 		"accessConfig", "accessScope", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType",
-		"certificateAuthority", "cidrBlock", "cidrIpv4",
+		"certificateAuthority", "cidrBlock", "cidrIpv4", "computeConfig",
 		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "endpoint",
 		"forceUpdateVersion", "imageId", "instanceTypes", "kmsKeyId", "kubernetesGroups", "kubernetesNetworkConfig", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
 		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "releaseVersion", "retentionInDays", "scalingConfig", "serviceName",
@@ -204,6 +204,10 @@ func (r *reader) controlPlane() {
 	k.Endpoint.Private, k.Endpoint.Public = &private, access.Truth("endpointPublicAccess")
 	k.LogRetentionDays = r.made(logGroupToken, "logs").Number("retentionInDays")
 	k.LogKeyARN = r.made(logGroupToken, "logs").Text("kmsKeyId")
+	k.Compute = config.NodeGroupCompute
+	if r.cluster.In("computeConfig").Truth("enabled") {
+		k.Compute = config.AutoCompute
+	}
 	if k.Version != "" {
 		r.knows("Kubernetes.Version")
 	}
@@ -219,7 +223,7 @@ func (r *reader) controlPlane() {
 		k.ZonalShift = new(r.cluster.In("zonalShiftConfig").Truth("enabled"))
 		r.knows("Kubernetes.ZonalShift")
 	}
-	r.knows("Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Kubernetes.LogKeyARN", "Endpoint.Private", "Endpoint.Public")
+	r.knows("Kubernetes.Compute", "Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Kubernetes.LogKeyARN", "Endpoint.Private", "Endpoint.Public")
 	if k.Endpoint.Public && r.file.Kubernetes.Endpoint.Public { // EKS keeps blocks for a public endpoint that is off
 		k.Endpoint.AllowedCIDRs = access.Texts("publicAccessCidrs")
 		r.knows("Endpoint.AllowedCIDRs")

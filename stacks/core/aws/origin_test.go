@@ -64,7 +64,7 @@ func fileOf() *config.Cluster {
 		Cloud:   config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333", Roles: config.Roles{Path: "/tombolo/", PermissionsBoundary: "arn:boundary"}},
 		Network: config.Network{CIDR: "10.0.0.0/16", Zones: []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}, NAT: config.NATSingle, Endpoints: []string{"ecr.api"}},
 		Kubernetes: config.Kubernetes{
-			Version: "1.34", Logs: []string{"api"}, LogRetentionDays: 90, Endpoint: config.Endpoint{Private: new(true), PrivateCIDRs: []string{"10.8.0.0/16"}, SecurityGroups: []string{"sg-1"}},
+			Version: "1.34", Compute: config.NodeGroupCompute, Logs: []string{"api"}, LogRetentionDays: 90, Endpoint: config.Endpoint{Private: new(true), PrivateCIDRs: []string{"10.8.0.0/16"}, SecurityGroups: []string{"sg-1"}},
 			SecretsEncryption: config.SecretsEncryption{Enabled: new(true)},
 			Admins:            []config.Principal{{Name: "ops", PrincipalARN: "arn:aws:iam::111122223333:role/ops"}},
 			Access: []config.Access{{
@@ -111,6 +111,7 @@ func TestLive(t *testing.T) {
 		"kubernetes.addons[3].identity.roleArn": func(c *config.Cluster) {
 			c.Kubernetes.Addons[3].Identity.RoleARN = "arn:aws:iam::111122223333:role/other"
 		},
+		"kubernetes.compute":                 func(c *config.Cluster) { c.Kubernetes.Compute = config.AutoCompute },
 		"kubernetes.logKeyArn":               func(c *config.Cluster) { c.Kubernetes.LogKeyARN = "arn:key" },
 		"kubernetes.logRetentionDays":        func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
 		"kubernetes.endpoint.public":         func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },

@@ -76,6 +76,7 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		Tags:             c.AllTags(),
 		Support:          strings.ToUpper(string(k.Support)),
 		ZonalShift:       k.ZonalShift,
+		AutoMode:         k.Auto(),
 
 		SecurityGroupTags: discoveryTags(c),
 		Protect:           c.Protect,
