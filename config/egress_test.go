@@ -71,17 +71,22 @@ func TestNoProxy(t *testing.T) {
 			[]string{"10.100.0.0/16"},
 		},
 		{
-			"endpoints", []string{"  zones: [eu-central-1a, eu-central-1b]", "  zones: [eu-central-1a, eu-central-1b]\n  endpoints: [ecr.api, ecr.dkr, eks-auth, sts]"},
+			"endpoints",
+			[]string{"  zones: [eu-central-1a, eu-central-1b]", "  zones: [eu-central-1a, eu-central-1b]\n  endpoints: [ecr.api, ecr.dkr, eks-auth, sts]"},
 			[]string{"api.ecr.eu-central-1.amazonaws.com", ".dkr.ecr.eu-central-1.amazonaws.com", "eks-auth.eu-central-1.api.aws", "sts.eu-central-1.amazonaws.com"},
 			[]string{"s3.eu-central-1.amazonaws.com"},
 		},
 		{
-			"network of others", []string{"  cidr: 10.0.0.0/16\n  zones: [eu-central-1a, eu-central-1b]", "  existing: {vpc: vpc-0a1b2c3d, privateSubnets: [subnet-0a1b2c3d, subnet-1a1b2c3d]}"},
-			[]string{"10.100.0.0/16", "172.20.0.0/16"}, []string{"10.0.0.0/16", "s3.eu-central-1.amazonaws.com"},
+			"network of others",
+			[]string{"  cidr: 10.0.0.0/16\n  zones: [eu-central-1a, eu-central-1b]", "  existing: {vpc: vpc-0a1b2c3d, privateSubnets: [subnet-0a1b2c3d, subnet-1a1b2c3d]}"},
+			[]string{"10.100.0.0/16", "172.20.0.0/16"},
+			[]string{"10.0.0.0/16", "s3.eu-central-1.amazonaws.com"},
 		},
 		{
-			"no private endpoint", []string{`  version: "1.35"`, "  version: \"1.35\"\n  endpoint: {private: false, public: true, allowedCidrs: [203.0.113.0/24]}"},
-			nil, []string{".eks.amazonaws.com"},
+			"no private endpoint",
+			[]string{`  version: "1.35"`, "  version: \"1.35\"\n  endpoint: {private: false, public: true, allowedCidrs: [203.0.113.0/24]}"},
+			nil,
+			[]string{".eks.amazonaws.com"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

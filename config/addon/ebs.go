@@ -1,6 +1,8 @@
 package addon
 
 import (
+	"strings"
+
 	"tombolo/config/strict"
 )
 
@@ -29,13 +31,18 @@ var _ = register(Addon{
 		func(in Input[EBSOptions], _ Outputs) string { return inJSON(in.Options.KMSKeyARN) },
 	}},
 	Values: func(in Input[EBSOptions], out Outputs) map[string]any {
-		return map[string]any{"controller": map[string]any{
+		values := map[string]any{"controller": map[string]any{
 			"region":         in.Region,
 			"serviceAccount": serviceAccount("ebs-csi-controller-sa", out.Made[RoleARN]),
 			// The driver's role requires the tag of this on volumes.
 			"k8sTagClusterId": in.NameInCloud(),
 			"extraVolumeTags": in.tagsBut(equalsInKey),
 		}}
+		if in.Egress.Proxy == "" {
+			return values
+		}
+		// The driver's own keys: https://github.com/kubernetes-sigs/aws-ebs-csi-driver/tree/master/charts/aws-ebs-csi-driver
+		return with(values, "proxy", map[string]any{"http_proxy": in.Egress.Proxy, "no_proxy": strings.Join(in.Egress.NoProxy, ",")})
 	},
 })
 

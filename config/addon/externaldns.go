@@ -93,7 +93,7 @@ var _ = register(Addon{
 			"extraArgs":      args,
 			"policy":         in.Options.Policy,
 			"txtOwnerId":     in.Cluster,
-			"env":            []any{map[string]any{"name": "AWS_DEFAULT_REGION", "value": in.Region}},
+			"env":            append([]any{map[string]any{"name": "AWS_DEFAULT_REGION", "value": in.Region}}, in.proxyEnv()...),
 		}
 	},
 	Check: func(o DNSOptions, _ Selection) []Problem {

@@ -48,8 +48,8 @@ var _ = register(Addon{
 			ServiceAccount: "external-secrets", Statements: secretsStatements(in.Facts, in.Options),
 		}}}
 	},
-	Values: func(_ Input[SecretsOptions], out Outputs) map[string]any {
-		return map[string]any{"serviceAccount": serviceAccount("external-secrets", out.Made[RoleARN])}
+	Values: func(in Input[SecretsOptions], out Outputs) map[string]any {
+		return with(map[string]any{"serviceAccount": serviceAccount("external-secrets", out.Made[RoleARN])}, "extraEnv", in.proxyEnv())
 	},
 })
 

@@ -118,7 +118,7 @@ var _ = register(Addon{
 		},
 	},
 	Values: func(in Input[KarpenterOptions], out Outputs) map[string]any {
-		return map[string]any{
+		values := map[string]any{
 			"serviceAccount": serviceAccount("karpenter", out.Made[RoleARN]),
 			"settings": map[string]any{
 				"clusterName":       in.NameInCloud(),
@@ -126,6 +126,8 @@ var _ = register(Addon{
 				"interruptionQueue": out.Made[QueueName],
 			},
 		}
+		// Prices and instance profiles have no endpoint: https://karpenter.sh/docs/getting-started/getting-started-with-karpenter/#private-clusters
+		return with(values, "controller", with(map[string]any{}, "env", in.proxyEnv()))
 	},
 })
 

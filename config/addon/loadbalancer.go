@@ -26,7 +26,8 @@ var _ = register(Addon{
 		return Needs{Identities: []Identity{{ServiceAccount: "aws-load-balancer-controller", Statements: statements}}}
 	},
 	Values: func(in Input[LoadBalancerOptions], out Outputs) map[string]any {
-		return map[string]any{
+		// Its env is a mapping: https://github.com/kubernetes-sigs/aws-load-balancer-controller/tree/main/helm/aws-load-balancer-controller
+		return with(map[string]any{
 			"clusterName":    in.NameInCloud(),
 			"region":         in.Region,
 			"vpcId":          out.VPCID,
@@ -37,6 +38,6 @@ var _ = register(Addon{
 			"enableWafv2":  in.Options.WebACLs,
 			"enableWaf":    false,
 			"enableShield": false,
-		}
+		}, "env", in.proxyVariables())
 	},
 })

@@ -2,6 +2,7 @@ package addon
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -25,4 +26,24 @@ func TestKarpenterUserData(t *testing.T) {
 		}
 		assert.Equal(t, karpenterUserData(alias, userdata.Egress{}), "null")
 	}
+}
+
+// TestNoProxyInValues: without a proxy no chart gets one.
+func TestNoProxyInValues(t *testing.T) {
+	direct := facts()
+	direct.Egress = userdata.Egress{}
+	proxied := 0
+	for _, a := range All() {
+		if !a.HasValues() {
+			continue
+		}
+		options := sampleOptions(t, a)
+		out := sampleOutputs(a.Needs(facts(), options))
+		text := func(f Facts) string { return inJSON(a.Values(f, options, out)) }
+		assert.Check(t, !strings.Contains(strings.ToLower(text(direct)), "no_proxy"), a.Name)
+		if strings.Contains(text(facts()), "proxy.corp.example") {
+			proxied++
+		}
+	}
+	assert.Equal(t, proxied, 5)
 }
