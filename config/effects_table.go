@@ -326,6 +326,7 @@ var effects = map[string][]Case{
 	"Service.Values":          inPlace(valuesWords),
 	"Identity.ServiceAccount": inPlace("the role trusts another service account; pods of the old one lose its rights"),
 	"Identity.Mode":           inPlace("the role trusts another issuer of credentials; pods get them when they start anew"),
+	"Identity.RoleARN":        inPlace("the service account gets the other role; core's own, where there was one, is deleted; pods get the rights when they start anew"),
 	"Identity.PolicyARNs":     inPlace("policies are attached to the role or detached"),
 	"Identity.Statements":     inPlace("the role's own policy changes"),
 	"Statement.Actions":       inPlace("the role's own policy changes"),

@@ -254,6 +254,10 @@ var rules = map[string]strict.Rule{
 		Pattern: subdomain, MaxLength: 253, Advice: asLabel,
 	},
 	"Identity.Mode": {What: "an identity mode", Allowed: texts(IRSA, PodIdentity), Default: IRSA},
+	"Identity.RoleARN": {
+		What: "the ARN of an IAM role", Pattern: roleOnly,
+		Example: "arn:aws:iam::111122223333:role/orders",
+	},
 	"Identity.PolicyARNs": {
 		What: "the ARN of an IAM policy", Pattern: policy,
 		Example: "arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",

@@ -447,6 +447,10 @@ type Identity struct {
 	ServiceAccount string `yaml:"serviceAccount,omitempty"`
 	// Mode is irsa or pod-identity. Default irsa.
 	Mode IdentityMode `yaml:"mode,omitempty"`
+	// RoleARN of an existing role of the cluster's account; it goes with serviceAccount and
+	// mode only. Its policies and its trust policy are its owner's business. Default: core
+	// makes a role.
+	RoleARN string `yaml:"roleArn,omitempty"`
 	// PolicyARNs of managed policies to attach.
 	PolicyARNs []string `yaml:"policyArns,omitempty"`
 	// Statements of the role's own policy.

@@ -36,7 +36,7 @@ func (c *Cluster) NeedsOIDC() bool {
 		}
 	}
 	for _, s := range c.Services {
-		if s.Identity != nil && s.Identity.Mode == IRSA {
+		if s.Identity != nil && s.Identity.Mode == IRSA && s.Identity.RoleARN == "" {
 			return true
 		}
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"slices"
 
 	"tombolo/config/awsfacts"
 	"tombolo/config/strict"
@@ -30,15 +29,7 @@ func (a ManagedAddon) Account(partition string) (namespace, serviceAccount strin
 // addonIdentity checks the role of a managed addon.
 func (v *validator) addonIdentity(addon strict.Path, a ManagedAddon) {
 	at, i := addon.Field("identity"), *a.Identity
-	others := slices.DeleteFunc([]string{"namespace", "serviceAccount", "policyArns", "statements"}, func(key string) bool {
-		return !v.doc.Has(at.Field(key))
-	})
-	if v.doc.Has(at.Field("roleArn")) {
-		v.inAccount(at.Field("roleArn"), roleOnly, i.RoleARN)
-		for _, key := range others {
-			v.keyProblem(at.Field(key), "remove it, or remove roleArn and have core make the role",
-				"does not go with roleArn, at line %d: a role that exists is its owner's", v.line(at.Field("roleArn")))
-		}
+	if v.givenRole(at, i.RoleARN, "namespace", "serviceAccount", "policyArns", "statements") {
 		return
 	}
 	if a.Name == cni {

@@ -61,17 +61,43 @@ func (v *validator) serviceNamespace(at strict.Path, namespace string) {
 
 func (v *validator) identity(service strict.Path, s Service) {
 	at := service.Field("identity")
+	if v.givenRole(at, s.Identity.RoleARN, "policyArns", "statements") {
+		v.agentOf(at, s)
+		return
+	}
 	v.fits(service.Field("name"), growth{"the service's IAM role", ServiceRoleName(v.c.Name, s.Name), maxRoleName})
+	v.agentOf(at, s)
+	v.policies(at.Field("policyArns"), s.Identity.PolicyARNs)
+	for i, st := range s.Identity.Statements {
+		v.statement(at.Field("statements").Index(i), st)
+	}
+}
+
+// agentOf wants the agent of Pod Identity for a service that gets its credentials by it.
+func (v *validator) agentOf(at strict.Path, s Service) {
 	agent := func(a ManagedAddon) bool { return a.Name == awsfacts.PodIdentityAgent }
 	if s.Identity.Mode == PodIdentity && !v.c.IsExisting() && !v.c.Kubernetes.Auto() && v.doc.Sound("kubernetes.addons") &&
 		!slices.ContainsFunc(v.c.Kubernetes.Addons, agent) {
 		v.problem(at.Field("mode"), "add "+awsfacts.PodIdentityAgent+" to kubernetes.addons, or use irsa",
 			"pod-identity needs the addon %s on the nodes", awsfacts.PodIdentityAgent)
 	}
-	v.policies(at.Field("policyArns"), s.Identity.PolicyARNs)
-	for i, st := range s.Identity.Statements {
-		v.statement(at.Field("statements").Index(i), st)
+}
+
+// givenRole checks an identity whose role exists, and refuses the keys beside it that say what
+// a role of core's may do. It says whether the file names such a role.
+func (v *validator) givenRole(at strict.Path, arn string, others ...string) bool {
+	role := at.Field("roleArn")
+	if !v.doc.Has(role) {
+		return false
 	}
+	v.inAccount(role, roleOnly, arn)
+	for _, key := range others {
+		if v.doc.Has(at.Field(key)) {
+			v.keyProblem(at.Field(key), "remove it, or remove roleArn and have core make the role",
+				"does not go with roleArn, at line %d: a role that exists is its owner's", v.line(role))
+		}
+	}
+	return true
 }
 
 func (v *validator) policies(list strict.Path, arns []string) {

@@ -33,6 +33,9 @@ const (
 
 // RoleArgs are the arguments of a Role.
 type RoleArgs struct {
+	// RoleARN of a role that others own and that is only read; "" makes one, which RoleName
+	// to Statements are about.
+	RoleARN string
 	// RoleName is the role's name in IAM, at most 64 characters.
 	RoleName string
 	// Place of the role in IAM.
@@ -82,6 +85,9 @@ func NewRole(ctx *pulumi.Context, name string, args *RoleArgs, opts ...pulumi.Re
 		return nil, fmt.Errorf("register identity %s: %w", name, err)
 	}
 	parent := pulumi.Parent(c)
+	if args.RoleARN != "" {
+		return c, c.useGiven(ctx, name, args, parent)
+	}
 	made := &iam.RoleArgs{
 		Name:             pulumi.String(args.RoleName),
 		Description:      pulumi.String(args.description()),
@@ -97,7 +103,7 @@ func NewRole(ctx *pulumi.Context, name string, args *RoleArgs, opts ...pulumi.Re
 		return nil, fmt.Errorf("identity %s: %w", name, err)
 	}
 	if args.Mode == PodIdentity {
-		if err := associate(ctx, name, role, args, parent, policies); err != nil {
+		if err := associate(ctx, name, role.Arn, args, parent, policies); err != nil {
 			return nil, fmt.Errorf("identity %s: %w", name, err)
 		}
 	}
@@ -105,17 +111,34 @@ func NewRole(ctx *pulumi.Context, name string, args *RoleArgs, opts ...pulumi.Re
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"arn": c.ARN})
 }
 
+// useGiven takes a role that others own: nothing of it is made or changed.
+func (c *Role) useGiven(ctx *pulumi.Context, name string, args *RoleArgs, parent pulumi.ResourceOption) error {
+	if args.Mode == PodIdentity {
+		if err := associate(ctx, name, pulumi.String(args.RoleARN), args, parent, nil); err != nil {
+			return fmt.Errorf("identity %s: %w", name, err)
+		}
+	}
+	c.ARN = pulumi.String(args.RoleARN).ToStringOutput()
+	return ctx.RegisterResourceOutputs(c, pulumi.Map{"arn": c.ARN})
+}
+
 func (a *RoleArgs) validate() error {
 	if a == nil {
 		return errors.New("arguments are missing")
 	}
-	problems := []error{CheckRoleName(a.RoleName), checkStatements(a.Statements)}
+	var problems []error
+	switch {
+	case a.RoleARN == "":
+		problems = []error{CheckRoleName(a.RoleName), checkStatements(a.Statements)}
+	case len(a.PolicyARNs)+len(a.Statements) > 0:
+		problems = []error{errors.New("a role that others own gets no policies")}
+	}
 	if a.Namespace == "" || slices.Contains(a.serviceAccounts(), "") {
 		problems = append(problems, errors.New("namespace and service account are required"))
 	}
 	switch a.Mode {
 	case IRSA:
-		if a.OIDCProviderARN == nil || a.OIDCIssuer == nil {
+		if a.RoleARN == "" && (a.OIDCProviderARN == nil || a.OIDCIssuer == nil) {
 			problems = append(problems, errors.New("irsa needs the OIDC provider's ARN and the issuer"))
 		}
 	case PodIdentity:
@@ -172,7 +195,7 @@ func attach(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs, pa
 	return append(attached, p), nil
 }
 
-func associate(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs, parent pulumi.ResourceOption, policies []pulumi.Resource) error {
+func associate(ctx *pulumi.Context, name string, role pulumi.StringInput, args *RoleArgs, parent pulumi.ResourceOption, policies []pulumi.Resource) error {
 	for i, account := range args.serviceAccounts() {
 		resource := name + "-association"
 		if i > 0 {
@@ -182,7 +205,7 @@ func associate(ctx *pulumi.Context, name string, role *iam.Role, args *RoleArgs,
 			ClusterName:    args.ClusterName,
 			Namespace:      pulumi.String(args.Namespace),
 			ServiceAccount: pulumi.String(account),
-			RoleArn:        role.Arn,
+			RoleArn:        role,
 		}, parent, pulumi.DependsOn(policies))
 		if err != nil {
 			return err

@@ -174,3 +174,32 @@ func TestRoleValidate(t *testing.T) {
 		assert.Check(t, is.ErrorContains(err, want))
 	}
 }
+
+// TestGivenRole: of a role that others own nothing is made, but for the association that
+// gives it to the service account.
+func TestGivenRole(t *testing.T) {
+	const arn = "arn:aws:iam::111122223333:role/team/orders"
+	for mode, want := range map[Mode]int{IRSA: 0, PodIdentity: 1} {
+		r := &recorder.Recorder{}
+		err := r.Run("demo-core", func(ctx *pulumi.Context) error {
+			role, err := NewRole(ctx, "orders", &RoleArgs{
+				RoleARN: arn, Mode: mode, Namespace: "shop", ServiceAccount: "orders", AccountID: "111122223333",
+				ClusterName: pulumi.String("demo"), ClusterARN: pulumi.String("arn:cluster"),
+			})
+			if err != nil {
+				return err
+			}
+			return recorder.Probe(ctx, pulumi.Map{"role": role.ARN})
+		})
+		assert.NilError(t, err)
+		assert.Check(t, is.Len(r.OfType("aws:iam/role:Role"), 0))
+		r.Probed().Expect(t, map[string]string{"role": arn})
+		associations := r.OfType("aws:eks/podIdentityAssociation:PodIdentityAssociation")
+		assert.Check(t, is.Len(associations, want), "%s", mode)
+		for _, a := range associations {
+			a.Expect(t, map[string]string{"roleArn": arn, "serviceAccount": "orders", "namespace": "shop", "clusterName": "demo"})
+		}
+	}
+	_, err := NewRole(nil, "orders", &RoleArgs{RoleARN: arn, Mode: IRSA, Namespace: "shop", ServiceAccount: "orders", PolicyARNs: []string{"arn:policy"}})
+	assert.ErrorContains(t, err, "a role that others own gets no policies")
+}
