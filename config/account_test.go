@@ -127,12 +127,12 @@ func TestBadAccountThroughAnother(t *testing.T) {
 	for change, want := range map[*strings.Replacer]string{
 		strings.NewReplacer("from: acme", "from: acme\n  repository: acme/clusters"): `acme-prod.yaml:6:15: pipelines.repository: is for the account that the jobs sign in to, and pipelines.from is "acme"; remove it; acme.yaml has it`,
 		strings.NewReplacer("apply: {", "apply: {sessionHours: 2, "):                 `acme-prod.yaml:6:25: pipelines.apply.sessionHours: is for the account that the jobs sign in to`,
-		strings.NewReplacer("from: acme", "from: acme-prod"):                          `acme-prod.yaml:5:9: pipelines.from: is this account`,
-		strings.NewReplacer("from: acme", "from: other"):                              `acme-prod.yaml:5:9: pipelines.from: there is no account file other.yaml beside this one`,
-		strings.NewReplacer("from: acme", "from: chained"):                            `acme-prod.yaml:5:9: pipelines.from: is "chained", whose own roles are assumed from acme; name "acme"`,
-		strings.NewReplacer("444455556666", "111122223333"):                           `acme-prod.yaml:5:9: pipelines.from: is "acme", which is in the same account`,
-		strings.NewReplacer("  from: acme\n", ""):                                     `acme-prod.yaml:4:1: pipelines.host: is required and missing; add host: github or gitlab; or name by pipelines.from the account that the jobs sign in to`,
-		strings.NewReplacer("eu-central-1", "cn-north-1", "arn:aws:", "arn:aws-cn:"):  `acme-prod.yaml:5:9: pipelines.from: is "acme", which is in another partition of AWS`,
+		strings.NewReplacer("from: acme", "from: acme-prod"):                         `acme-prod.yaml:5:9: pipelines.from: is this account`,
+		strings.NewReplacer("from: acme", "from: other"):                             `acme-prod.yaml:5:9: pipelines.from: there is no account file other.yaml beside this one`,
+		strings.NewReplacer("from: acme", "from: chained"):                           `acme-prod.yaml:5:9: pipelines.from: is "chained", whose own roles are assumed from acme; name "acme"`,
+		strings.NewReplacer("444455556666", "111122223333"):                          `acme-prod.yaml:5:9: pipelines.from: is "acme", which is in the same account`,
+		strings.NewReplacer("  from: acme\n", ""):                                    `acme-prod.yaml:4:1: pipelines.host: is required and missing; add host: github or gitlab; or name by pipelines.from the account that the jobs sign in to`,
+		strings.NewReplacer("eu-central-1", "cn-north-1", "arn:aws:", "arn:aws-cn:"): `acme-prod.yaml:5:9: pipelines.from: is "acme", which is in another partition of AWS`,
 	} {
 		load := accountsOf(t, map[string]string{
 			"acme": goodAccount, "acme-prod": change.Replace(reachedAccount),
