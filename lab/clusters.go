@@ -9,6 +9,7 @@ import (
 	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
 	"tombolo/lab/controlplane"
+	"tombolo/lab/kubelet"
 	"tombolo/lab/standin"
 )
 
@@ -19,6 +20,8 @@ type clusters struct {
 	planes *controlplane.Manager
 	agent  *controllers.Agent
 	cloud  *cloudmanager.Manager
+	// kubelet has pods start in a proxied network; nil in others, where kwok does it.
+	kubelet *kubelet.Manager
 	// engines says whether the agent is to run any.
 	engines bool
 	// doors are where the private endpoints are.
@@ -72,12 +75,20 @@ func (c *clusters) Start(ctx context.Context, spec standin.ClusterSpec) (standin
 	if err := c.cloud.Watch(spec.Name, spec.Region, kubeconfig); err != nil || !c.engines {
 		return info, err
 	}
+	if c.kubelet != nil {
+		if err := c.kubelet.Watch(spec.Name, kubeconfig); err != nil {
+			return info, err
+		}
+	}
 	return info, c.agent.Watch(spec.Name, spec.Region, kubeconfig)
 }
 
 // Stop takes a cluster away: its controllers first, then the API they use.
 func (c *clusters) Stop(ctx context.Context, name string) error {
 	c.agent.Forget(name)
+	if c.kubelet != nil {
+		c.kubelet.Forget(name)
+	}
 	c.cloud.Forget(name)
 	if err := c.planes.Stop(ctx, name); err != nil {
 		return err

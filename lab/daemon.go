@@ -73,6 +73,7 @@ type daemon struct {
 	token        string // for requests to those ports
 	socket       string // for control; those of controllers are beside it
 	profile      Profile
+	company      *companyNetwork // nil but in a proxied network
 	stop         context.CancelFunc
 
 	mu    sync.Mutex
@@ -82,8 +83,8 @@ type daemon struct {
 // servicePorts are the ports of the daemon's own servers.
 type servicePorts struct {
 	provider, reviews, proxy int
-	// runner is 0 in an open network.
-	runner int
+	// runner is 0 but in a closed network, company and noWay but in a proxied one.
+	runner, company, noWay int
 }
 
 // Serve is the lab's daemon for the checkout at root. It runs until ctx ends,
@@ -108,6 +109,9 @@ func Serve(ctx context.Context, root string, log io.Writer) error {
 // close ends what runs below the daemon, once it takes no more requests.
 func (d *daemon) close() {
 	d.clusters.agent.Close()
+	if d.clusters.kubelet != nil {
+		d.clusters.kubelet.Close()
+	}
 	d.clusters.cloud.Close()
 	d.clusters.planes.Close()
 	d.supervisor.Close()
@@ -162,12 +166,23 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		TokenReviewCA:  d.authority.PEM(),
 		TokenReviewBy:  d.token,
 		Light:          d.profile != Full,
+		Pods:           network == ProxiedNetwork,
 		Log:            d.log,
 	})
-	agent := controllers.New(controllers.Options{
+	options := controllers.Options{
 		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: proxyFor(d.ports.proxy, d.token),
 		CA: d.authority.CertFile("ca"), Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
-	})
+	}
+	if network == ProxiedNetwork {
+		if d.profile != Full {
+			return nil, fmt.Errorf("a %s network needs the profile %s: its pods look for their images", ProxiedNetwork, Full)
+		}
+		if d.company, err = d.newCompany(); err != nil {
+			return nil, err
+		}
+		options.Company = d.egress()
+	}
+	agent := controllers.New(options)
 	manager := cloudmanager.New(cloudmanager.Options{
 		Cloud: func(cluster, region string) cloudmanager.Cloud {
 			return d.accounts.sts().Of(d.clusters.owner(cluster)).Client(region)
@@ -175,6 +190,9 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		Log: d.log,
 	})
 	d.clusters = &clusters{planes: planes, agent: agent, cloud: manager, engines: d.profile != Light, doors: doors{closed: network == ClosedNetwork}}
+	if d.company != nil {
+		d.clusters.kubelet = d.kubelet()
+	}
 	d.accounts, err = openAccounts(p, standin.Options{
 		Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY"), Tags: tagPolicy(),
 	})
@@ -185,6 +203,9 @@ func (d *daemon) choosePorts(book *ports.Book, network Network) error {
 	wanted := map[string]*int{"aws-provider": &d.ports.provider, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
 	if network == ClosedNetwork {
 		wanted["runner"] = &d.ports.runner
+	}
+	if network == ProxiedNetwork {
+		wanted["company-proxy"], wanted["no-way"] = &d.ports.company, &d.ports.noWay
 	}
 	if err := book.Fill(wanted); err != nil {
 		return err
@@ -237,7 +258,7 @@ func tagPolicy() standin.TagPolicy {
 
 // serve opens every server, brings the clusters back, and waits for the end.
 func (d *daemon) serve(ctx context.Context) error {
-	failed := make(chan error, 6)
+	failed := make(chan error, 9)
 	provider := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
 	pulumirpc.RegisterResourceProviderServer(provider, standin.Organisation(d.accounts[0], d.accounts[1:]...))
 	listener, err := listenForOwn(loopback(d.ports.provider), d.log)
@@ -271,6 +292,14 @@ func (d *daemon) serve(ctx context.Context) error {
 		defer runner.Close()
 	}
 
+	if d.company != nil {
+		end, err := d.company.serve(d, failed)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+
 	control, err := d.serveControl(failed)
 	if err != nil {
 		return err
@@ -300,9 +329,13 @@ func (d *daemon) serveSTS(failed chan<- error) (*http.Server, error) {
 // hosts are the lab's host names, behind its proxy.
 func (d *daemon) hosts() http.Handler {
 	return proxy.Handler(map[string]http.Handler{
-		GitHost:    d.repositories[treeFlux].Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) }),
+		GitHost:    d.gitHandler(),
 		ChartsHost: charts.Handler(d.lab.paths().charts()),
 	}, d.tunnel)
+}
+
+func (d *daemon) gitHandler() http.Handler {
+	return d.repositories[treeFlux].Handler(gitUser, func() (string, error) { return secret(d.lab.paths().gitToken()) })
 }
 
 // heal brings back what should run and does not, and lets the Git repositories

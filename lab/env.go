@@ -95,6 +95,12 @@ func (l *Lab) Env() (map[string]string, error) {
 		"TOMBOLO_LAB":        "1",
 		addressesVariable:    "any",
 	}
+	if network == ProxiedNetwork {
+		if env[MirrorPasswordVariable], err = secret(p.mirrorPassword()); err != nil {
+			return nil, err
+		}
+		env[CompanyCAVariable] = filepath.Join(p.company(), "ca.crt")
+	}
 	if network == ClosedNetwork {
 		env[addressesVariable] = outsideAddress
 		env[RunnerVariable] = "http://" + runnerAddress + ":" + proxyToken + "@" + loopback(chosen.runner)

@@ -38,6 +38,9 @@ type Options struct {
 	Home string
 	// Proxy is the URL of the HTTP proxy that knows the lab's host names.
 	Proxy string
+	// Company is the network of the clusters; nil for one in which every process goes by
+	// Proxy.
+	Company *Company
 	// CA is the file of the authority of the https hosts behind the proxy, PEM.
 	CA string
 	// Supervisor runs the processes.
@@ -188,8 +191,14 @@ func (w *watch) start(ctx context.Context, ref reconcile.Object, p plan) error {
 	if err != nil {
 		return err
 	}
+	if err := w.mount(ctx, p, dir); err != nil {
+		return err
+	}
 	spec, err := w.initialise(ctx, p, dir, identity)
 	if err != nil {
+		return err
+	}
+	if err := w.started(ctx, p); err != nil {
 		return err
 	}
 	if err := w.o.Supervisor.Start(ctx, spec); err != nil {

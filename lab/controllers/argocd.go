@@ -42,7 +42,8 @@ func (f argocd) plan(cluster string, w workload) (plan, bool) {
 		switch i := slices.IndexFunc(words, isArgoCD); {
 		case i >= 0:
 			p.tool, p.args = path.Base(words[i]), words[i+1:]
-			p.env = slices.DeleteFunc(slices.Clone(c.Env), notOnHost)
+			p.read(c, w)
+			p.env = slices.DeleteFunc(p.env, notOnHost)
 			return p, true
 		case isRedis(w, c):
 			// Its own arguments are another program's.
@@ -64,12 +65,9 @@ func isRedis(w workload, c corev1.Container) bool {
 		w.labels["app.kubernetes.io/component"] == "redis" && slices.Contains([]string{"redis", "haproxy"}, imageName(c.Image))
 }
 
-// notOnHost says whether a variable means something else on the host: a path
-// in the image, or the address of the server's metrics, which renames the flag
-// for it.
-func notOnHost(e corev1.EnvVar) bool {
-	return holdsPath(e) || e.Name == "ARGOCD_SERVER_METRICS_LISTEN_ADDRESS"
-}
+// notOnHost says whether a variable means something else on the host: the address of the
+// server's metrics, which renames the flag for it.
+func notOnHost(e corev1.EnvVar) bool { return e.Name == "ARGOCD_SERVER_METRICS_LISTEN_ADDRESS" }
 
 // redisPassword is where Argo CD keeps the password; the init container of
 // Redis makes it.
@@ -111,7 +109,7 @@ func (argocd) spec(o Options, p plan, dir string, env []string) (process.Spec, e
 	}
 	s := process.Spec{
 		Name: p.process, Path: filepath.Join(o.Tools, p.tool), Dir: dir, Restart: true,
-		Env: slices.Concat(env, o.argocdEnv(p, dir)),
+		Env: slices.Concat(env, o.argocdEnv(p, dir, env)),
 	}
 	if _, err := os.Stat(s.Path); err != nil {
 		return s, fmt.Errorf("%s is missing (%s); run `make tools-argocd`", p.tool, s.Path)
@@ -176,25 +174,25 @@ func (n argocdPorts) listens(tool string, insecure bool) ([]int, func(context.Co
 }
 
 // argocdEnv is the environment on the host, over the workload's own.
-func (o Options) argocdEnv(p plan, dir string) []string {
+func (o Options) argocdEnv(p plan, dir string, env []string) []string {
 	list := string(filepath.ListSeparator)
 	data, helm := filepath.Join(dir, "data"), filepath.Join(dir, "tmp", "helm")
-	return []string{
-		"PATH=" + o.Bin + list + o.Tools + list + os.Getenv("PATH"),
-		"HOME=" + o.Home, "TMPDIR=" + filepath.Join(dir, "tmp"), "KUBECONFIG=" + filepath.Join(dir, "kubeconfig"),
-		"HTTP_PROXY=" + o.Proxy, "HTTPS_PROXY=" + o.Proxy, "NO_PROXY=127.0.0.1,localhost",
-		"http_proxy=" + o.Proxy, // git takes no other for http://
+	way := o.way(env)
+	return append(slices.Clone(way),
+		"http_proxy="+lookup(way, "HTTP_PROXY"), // git takes no other for http://
+		"PATH="+o.Bin+list+o.Tools+list+os.Getenv("PATH"),
+		"HOME="+o.Home, "TMPDIR="+filepath.Join(dir, "tmp"), "KUBECONFIG="+filepath.Join(dir, "kubeconfig"),
 		// The kubeconfig is how the cluster it runs in is reached.
 		"ARGOCD_FAKE_IN_CLUSTER=true",
 		// One process has every cluster, however many would share them.
 		"ARGOCD_CONTROLLER_REPLICAS=1",
 		// Signatures need a keyring of the image's.
 		"ARGOCD_GPG_ENABLED=false",
-		"ARGOCD_ASK_PASS_SOCK=" + o.socket(p.process),
+		"ARGOCD_ASK_PASS_SOCK="+o.socket(p.process),
 		// What a pod has in volumes. Those of certificates are empty here.
-		"ARGOCD_PLUGINSOCKFILEPATH=" + data, "ARGOCD_TLS_DATA_PATH=" + data, "ARGOCD_SSH_DATA_PATH=" + data,
-		"HELM_CACHE_HOME=" + helm, "HELM_CONFIG_HOME=" + helm, "HELM_DATA_HOME=" + helm, "KUBECACHEDIR=" + filepath.Join(dir, "tmp", "kube"),
-	}
+		"ARGOCD_PLUGINSOCKFILEPATH="+data, "ARGOCD_TLS_DATA_PATH="+data, "ARGOCD_SSH_DATA_PATH="+data,
+		"HELM_CACHE_HOME="+helm, "HELM_CONFIG_HOME="+helm, "HELM_DATA_HOME="+helm, "KUBECACHEDIR="+filepath.Join(dir, "tmp", "kube"),
+	)
 }
 
 // socket is a path for a process's socket, as short as can be told apart:

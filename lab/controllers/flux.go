@@ -3,12 +3,9 @@ package controllers
 import (
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"tombolo/internal/names"
 	"tombolo/lab/ports"
@@ -38,14 +35,11 @@ func (f flux) plan(cluster string, w workload) (plan, bool) {
 				p.args = append(p.args, strings.ReplaceAll(arg, "$(RUNTIME_NAMESPACE)", w.namespace))
 			}
 		}
-		p.env = slices.DeleteFunc(slices.Clone(c.Env), holdsPath)
+		p.read(c, w)
 		return p, true
 	}
 	return plan{}, false
 }
-
-// holdsPath says whether a variable is a path in the container's image.
-func holdsPath(e corev1.EnvVar) bool { return path.IsAbs(e.Value) }
 
 // listeners are the addresses of one controller; source is the storage server
 // of its cluster's source-controller, the same for all of them.
@@ -67,12 +61,11 @@ func (flux) spec(o Options, p plan, dir string, env []string) (process.Spec, err
 		Name: p.process,
 		Path: filepath.Join(o.Tools, p.tool),
 		Args: adapt(p.args, p.tool, filepath.Join(dir, "data"), l),
-		Env: append(slices.Clone(env),
-			"PATH="+os.Getenv("PATH"), "HOME="+o.Home, "TMPDIR="+filepath.Join(dir, "tmp"), "TUF_ROOT="+filepath.Join(dir, "tuf"),
-			"KUBECONFIG="+filepath.Join(dir, "kubeconfig"), "RUNTIME_NAMESPACE="+p.namespace,
-			"SOURCE_CONTROLLER_LOCALHOST="+address(l.source),
-			"HTTP_PROXY="+o.Proxy, "HTTPS_PROXY="+o.Proxy, "NO_PROXY=127.0.0.1,localhost",
-		),
+		Env: slices.Concat(env, o.way(env), []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + o.Home, "TMPDIR=" + filepath.Join(dir, "tmp"), "TUF_ROOT=" + filepath.Join(dir, "tuf"),
+			"KUBECONFIG=" + filepath.Join(dir, "kubeconfig"), "RUNTIME_NAMESPACE=" + p.namespace,
+			"SOURCE_CONTROLLER_LOCALHOST=" + address(l.source),
+		}),
 		Dir:     dir,
 		Ports:   []int{l.metrics, l.health},
 		Healthy: process.HTTPHealthy(fmt.Sprintf("http://%s/readyz", address(l.health)), nil),

@@ -29,7 +29,7 @@ func (w *watch) initialise(ctx context.Context, p plan, dir string, identity []s
 		}
 	}
 	// An init container may have made what the environment is read from.
-	env, err := environment(ctx, w.client, p.namespace, p.env)
+	env, err := environment(ctx, w.client, p.namespace, p.onHost(dir))
 	if err != nil {
 		return process.Spec{}, fmt.Errorf("start %s: %w", p.process, err)
 	}

@@ -40,6 +40,10 @@ type plan struct {
 	// annotations of the pods: a new one, as of `kubectl rollout restart`,
 	// means new pods.
 	annotations map[string]string
+	// labels of the pods.
+	labels map[string]string
+	// mounts to which the environment leads.
+	mounts []mount
 }
 
 // invocation is a command of the tools and its arguments.
@@ -70,6 +74,7 @@ func newPlan(f family, cluster, usual string, w workload) plan {
 		family: f, cluster: cluster, process: cluster + "-" + w.name, namespace: w.namespace,
 		serviceAccount: cmp.Or(w.template.Spec.ServiceAccountName, "default"),
 		annotations:    maps.Clone(w.template.Annotations),
+		labels:         w.template.Labels,
 	}
 	if w.namespace != usual {
 		p.process = cluster + "-" + w.namespace + "-" + w.name

@@ -96,14 +96,38 @@ func (c *cluster) componentArgs(name string, port int) []string {
 
 // kwokArgs: kwok's built-in stages make nodes and pods ready at once.
 func (c *cluster) kwokArgs() []string {
-	return []string{
+	args := []string{
 		"--kubeconfig=" + c.file("admin.kubeconfig"),
 		"--manage-all-nodes=true",
 		"--node-ip=127.0.0.1",
 		"--node-lease-duration-seconds=40",
 		fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok),
 	}
+	if c.podsOfOthers {
+		args = append(args, "--config="+c.file(stagesFile))
+	}
+	return args
 }
+
+const stagesFile = "kwok.yaml"
+
+// deletion is the one stage of pods that is left to kwok where somebody else runs them.
+// Source of the format: https://kwok.sigs.k8s.io/docs/user/stages-configuration/
+const deletion = `apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: pod-goes
+spec:
+  resourceRef:
+    apiGroup: v1
+    kind: Pod
+  selector:
+    matchExpressions:
+      - {key: .metadata.deletionTimestamp, operator: Exists}
+  next:
+    finalizers: {empty: true}
+    delete: true
+`
 
 // emulation has the binaries behave as an older minor version.
 func (c *cluster) emulation() []string {

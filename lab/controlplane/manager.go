@@ -48,6 +48,8 @@ type Options struct {
 	// namespaces emptied when they are deleted; nothing is scheduled, and what
 	// belongs to a deleted object stays. Default: whole ones.
 	Light bool
+	// Pods leaves pods to somebody else: kwok deletes them and no more.
+	Pods bool
 	// Log says what could not be done in the background. Default: nothing.
 	Log *slog.Logger
 }
@@ -212,7 +214,7 @@ func (m *Manager) lock(cluster string) (unlock func()) {
 
 // prepare makes the files that the processes start from.
 func (m *Manager) prepare(spec standin.ClusterSpec) (*cluster, error) {
-	c := &cluster{spec: spec, dir: m.dir(spec.Name), tools: m.o.Tools, home: m.o.Home, shared: m.shared}
+	c := &cluster{spec: spec, dir: m.dir(spec.Name), tools: m.o.Tools, home: m.o.Home, shared: m.shared, podsOfOthers: m.o.Pods}
 	if err := c.choosePorts(m.o.Ports); err != nil {
 		return nil, err
 	}

@@ -82,8 +82,9 @@ The EKS plugin is built with the SDKs that the program pins; released: with thos
 that its release has in it, which is what users get (make tools-released builds
 it). The network is open: this machine reaches every cluster; or closed: it is outside,
 and a cluster without a public endpoint is reached only through the proxy that
-TOMBOLO_LAB_RUNNER of lab env names, from an address that the cluster lets in. A lab
-keeps all three until lab down.`),
+TOMBOLO_LAB_RUNNER of lab env names, from an address that the cluster lets in; or
+proxied: clusters have no way to the internet but a company's proxy, whose certificates
+are at TOMBOLO_LAB_COMPANY_CA. A lab keeps all three until lab down.`),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, upRun) },
 	}
@@ -94,7 +95,7 @@ keeps all three until lab down.`),
 	cmd.Flags().Var(eks, "eks", "which EKS plugin runs (default pinned, or $"+lab.EKSVariable+")")
 	factory.CompleteFlag(cmd, "eks", eks.Values())
 	network := flags.NewEnum(&opts.Network, lab.Networks()...)
-	cmd.Flags().Var(network, "network", "whether this machine is outside of the clusters' networks (default open, or $"+lab.NetworkVariable+")")
+	cmd.Flags().Var(network, "network", "what the clusters' networks are like (default open, or $"+lab.NetworkVariable+")")
 	factory.CompleteFlag(cmd, "network", network.Values())
 	return cmd
 }
