@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -300,15 +301,34 @@ func rolls(c *standin.Call) bool {
 func newNode(c *standin.Call, i int) standin.Node {
 	subnets := c.In().List("subnetIds")
 	subnet := c.Find(ec2.SubnetType, subnets[i%len(subnets)])
-	instance := "i-0" + account.RandomHex(16)
-	ip := ec2.HostAddress(subnet.Outputs.Str("cidrBlock"), instance)
 	zone := subnet.Outputs.Str("availabilityZone")
-	return standin.Node{
-		Name:         fmt.Sprintf("ip-%s.%s.compute.internal", ec2.Dashed(ip), c.Region),
-		InstanceType: nodeInstanceTypes(c)[0],
-		Zone:         zone,
-		ProviderID:   "aws:///" + zone + "/" + instance,
+	n := standin.Node{InstanceType: nodeInstanceTypes(c)[0], Zone: zone}
+	for range mostTries {
+		instance := "i-0" + account.RandomHex(16)
+		ip := ec2.HostAddress(subnet.Outputs.Str("cidrBlock"), instance)
+		n.Name, n.ProviderID = fmt.Sprintf("ip-%s.%s.compute.internal", ec2.Dashed(ip), c.Region), "aws:///"+zone+"/"+instance
+		if !nodeIsThere(c, n.Name) {
+			break
+		}
 	}
+	return n
+}
+
+// mostTries is how often an address is looked for that no other machine has: more than enough
+// in a subnet that is not full.
+const mostTries = 1000
+
+// nodeIsThere says whether a node has a name. Those that are replaced have theirs until the
+// new ones are there.
+func nodeIsThere(c *standin.Call, name string) bool {
+	groups := slices.Collect(c.Others())
+	groups = append(groups, c.Record)
+	if c.Old != nil {
+		groups = append(groups, c.Old)
+	}
+	return slices.ContainsFunc(groups, func(group *standin.Record) bool {
+		return slices.ContainsFunc(group.Nodes, func(n standin.Node) bool { return n.Name == name })
+	})
 }
 
 // nodeLabels are the labels that EKS and the kubelet put on a node, and the
