@@ -107,7 +107,7 @@ var _ = register(Addon{
 			func(in Input[KarpenterOptions], _ Outputs) string { return karpenterVolumes(in.Options) },
 		},
 		{
-			"karpenter_user_data", "User data of those nodes, which has egress of the cluster file, in JSON; null for none.", `"[settings.network]\nhttps-proxy = \"http://proxy.corp.example:3128\"\n"`,
+			"karpenter_user_data", "User data of those nodes, which has egress of the cluster file, in JSON; \"\" for none.", `"[settings.network]\nhttps-proxy = \"http://proxy.corp.example:3128\"\n"`,
 			func(in Input[KarpenterOptions], _ Outputs) string {
 				return karpenterUserData(in.Options.AMIAlias, in.Egress)
 			},
@@ -171,8 +171,8 @@ func karpenterVolumes(o KarpenterOptions) string {
 func karpenterUserData(alias string, egress userdata.Egress) string {
 	family, _, _ := strings.Cut(alias, "@")
 	text, err := userdata.Compose(userdata.Family(family), userdata.Own{Egress: egress}, "")
-	if err != nil || text == "" { // the file is refused whose egress is too long
-		return inJSON(nil)
+	if err != nil { // the file is refused whose egress is too long
+		return inJSON("")
 	}
 	return inJSON(text)
 }
