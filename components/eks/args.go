@@ -20,7 +20,7 @@ type ClusterArgs struct {
 	Version string
 	// NodeVersion is the version of the node groups, not newer than Version. "" is Version.
 	NodeVersion string
-	// Partition of AWS, such as aws or aws-cn, for the ARNs of AWS's policies.
+	// Partition of AWS, such as aws or aws-cn, for AWS's policies and services.
 	Partition string
 	// Place of the roles in IAM.
 	Place identity.Place

@@ -22,7 +22,7 @@ const (
 
 func (b *builder) makeRoles() error {
 	var err error
-	b.clusterRole, b.clusterPolicies, err = b.serviceRole("cluster", "eks.amazonaws.com", b.clusterPolicyARNs()...)
+	b.clusterRole, b.clusterPolicies, err = b.serviceRole("cluster", []string{"eks.amazonaws.com"}, b.clusterPolicyARNs()...)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (b *builder) makeRoles() error {
 	if b.args.AutoMode {
 		policies = b.autoNodePolicyARNs()
 	}
-	b.nodeRole, b.nodePolicies, err = b.serviceRole("node", "ec2.amazonaws.com", policies...)
+	b.nodeRole, b.nodePolicies, err = b.serviceRole("node", identity.EC2(b.args.Partition), policies...)
 	return err
 }
 
@@ -40,12 +40,12 @@ func (b *builder) hasAddon(name string) bool {
 }
 
 // serviceRole makes the role <cluster>-<suffix> that an AWS service assumes.
-func (b *builder) serviceRole(suffix, service string, policyARNs ...string) (*iam.Role, []pulumi.Resource, error) {
+func (b *builder) serviceRole(suffix string, services []string, policyARNs ...string) (*iam.Role, []pulumi.Resource, error) {
 	return identity.NewServiceRole(b.ctx, b.name+"-"+suffix, &identity.ServiceRoleArgs{
 		RoleName:    b.args.Name + "-" + suffix,
 		Place:       b.args.Place,
 		Description: fmt.Sprintf("EKS cluster %s: %s", b.args.Name, suffix),
-		Service:     service,
+		Services:    services,
 		// Auto Mode's policies go by tags of the session with the cluster's name.
 		TagSession: b.args.AutoMode && suffix == "cluster",
 		PolicyARNs: policyARNs,

@@ -16,9 +16,9 @@ type ServiceRoleArgs struct {
 	Place Place
 	// Description for people who look at the account.
 	Description string
-	// Service that assumes the role, such as ec2.amazonaws.com.
-	Service string
-	// TagSession lets the service tag its sessions, too.
+	// Services that assume the role, such as eks.amazonaws.com; at least one.
+	Services []string
+	// TagSession lets the services tag their sessions, too.
 	TagSession bool
 	// PolicyARNs of managed policies to attach.
 	PolicyARNs []string
@@ -31,7 +31,7 @@ func NewServiceRole(ctx *pulumi.Context, name string, args *ServiceRoleArgs, opt
 	if err := CheckRoleName(args.RoleName); err != nil {
 		return nil, nil, err
 	}
-	trust, err := serviceTrust(args.Service, args.TagSession)
+	trust, err := serviceTrust(args.Services, args.TagSession)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -47,6 +47,19 @@ func NewServiceRole(ctx *pulumi.Context, name string, args *ServiceRoleArgs, opt
 	}
 	attached, err := attachManaged(ctx, name, role, args.PolicyARNs, opts...)
 	return role, attached, err
+}
+
+// EC2 are the service principals of instances in a partition such as aws or aws-cn. In China
+// there are two, which IAM takes both: EKS's guide has the first, and EKS itself wanted the
+// second of a node role. Sources:
+// https://docs.amazonaws.cn/eks/latest/userguide/auto-create-node-role.html, and EKS's answers
+// in https://github.com/pulumi/pulumi-eks/pull/796 and
+// https://github.com/awslabs/cdk-eks-blueprints/issues/558
+func EC2(partition string) []string {
+	if partition == "aws-cn" {
+		return []string{"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}
+	}
+	return []string{"ec2.amazonaws.com"}
 }
 
 // ManagedPolicyARN is the ARN of a policy that AWS manages, in a partition such

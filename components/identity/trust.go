@@ -53,16 +53,16 @@ func podIdentityTrust(account, clusterARN string) (string, error) {
 	})
 }
 
-// serviceTrust trusts an AWS service, such as eks.amazonaws.com, which may tag its sessions
+// serviceTrust trusts AWS services, such as eks.amazonaws.com, which may tag their sessions
 // where it is told.
-func serviceTrust(service string, tags bool) (string, error) {
+func serviceTrust(services []string, tags bool) (string, error) {
 	actions := []string{assumeRole}
 	if tags {
 		actions = append(actions, tagSession)
 	}
-	return policy.Render(policy.Statement{
-		Effect:    policy.Allow,
-		Principal: policy.Service(service),
-		Action:    actions,
-	})
+	statements := make([]policy.Statement, len(services))
+	for i, service := range services {
+		statements[i] = policy.Statement{Effect: policy.Allow, Principal: policy.Service(service), Action: actions}
+	}
+	return policy.Render(statements...)
 }

@@ -30,7 +30,7 @@ type NodeRoleArgs struct {
 	InstanceProfileName string
 	// Place of the role in IAM; the instance profile has its path.
 	Place identity.Place
-	// Partition of AWS, such as aws or aws-cn, for the ARNs of AWS's policies.
+	// Partition of AWS, such as aws or aws-cn, for AWS's policies and services.
 	Partition string
 	// CNIHasRole says that the CNI has a role of its own, as it has when it is
 	// a managed addon of the cluster: nodes then do without its rights.
@@ -87,7 +87,7 @@ func (c *NodeRole) build(ctx *pulumi.Context, name string, args *NodeRoleArgs, p
 		RoleName:    args.RoleName,
 		Place:       args.Place,
 		Description: "Nodes that are made outside of managed node groups",
-		Service:     "ec2.amazonaws.com",
+		Services:    identity.EC2(args.Partition),
 		PolicyARNs:  PolicyARNs(args.Partition, args.CNIHasRole),
 	}, parent)
 	if err != nil {

@@ -40,8 +40,9 @@ func TestNodeRole(t *testing.T) {
 	r := built(t, nodeRoleArgs())
 	r.OfType("aws:iam/role:Role")[0].Expect(t, map[string]string{
 		"name": "demo-karpenter-node",
-		"assumeRolePolicy": `{"Version":"2012-10-17","Statement":[{"Effect":"Allow",` +
-			`"Principal":{"Service":"ec2.amazonaws.com"},"Action":["sts:AssumeRole"]}]}`,
+		"assumeRolePolicy": `{"Version":"2012-10-17","Statement":[` +
+			`{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":["sts:AssumeRole"]},` +
+			`{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com.cn"},"Action":["sts:AssumeRole"]}]}`,
 	})
 	r.OfType("aws:iam/instanceProfile:InstanceProfile")[0].Expect(t, map[string]string{
 		"name": "demo-karpenter", "role": "demo-karpenter-node",

@@ -282,7 +282,7 @@ func checkPodRole(c *standin.Call) error {
 	if role == nil {
 		return c.Refusef("InvalidParameterException", "Role provided in the request does not exist: %s", arn)
 	}
-	if !iam.Trusts(role, "pods.eks", "sts:AssumeRole", "sts:TagSession") {
+	if !iam.Trusts(role, "pods.eks.amazonaws.com", "sts:AssumeRole", "sts:TagSession") {
 		return c.Refusef("InvalidParameterException", "Trust policy of role %s does not allow pods.eks.amazonaws.com to use sts:AssumeRole and sts:TagSession", arn)
 	}
 	return nil

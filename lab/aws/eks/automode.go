@@ -54,7 +54,7 @@ func checkAutoMode(c *standin.Call) error {
 // checkAutoRole holds the cluster's role to what Auto Mode needs.
 func checkAutoRole(c *standin.Call) error {
 	role := iam.RoleOf(c.Cloud, c.In().Str("roleArn"))
-	if role == nil || !iam.Trusts(role, "eks", "sts:AssumeRole", "sts:TagSession") {
+	if role == nil || !iam.Trusts(role, "eks.amazonaws.com", "sts:AssumeRole", "sts:TagSession") {
 		return fmt.Errorf("waiting for EKS Cluster (%s): EKS Auto Mode makes no nodes: the trust policy of the cluster's role does not allow sts:TagSession", c.In().Str("name"))
 	}
 	for _, policy := range autoPolicies {
@@ -79,8 +79,8 @@ func checkAutoPools(c *standin.Call) error {
 		return nil
 	}
 	role := iam.RoleOf(c.Cloud, arn)
-	if role == nil || !iam.Trusts(role, "ec2", "sts:AssumeRole") {
-		return c.Refusef("InvalidParameterException", "The node role %s does not exist, or ec2.amazonaws.com cannot assume it", arn)
+	if role == nil || !iam.Trusts(role, instances(c), "sts:AssumeRole") {
+		return c.Refusef("InvalidParameterException", "The node role %s does not exist, or %s cannot assume it", arn, instances(c))
 	}
 	if !iam.HasPolicy(c, role, "AmazonEKSWorkerNodePolicy", "AmazonEKSWorkerNodeMinimalPolicy") {
 		return fmt.Errorf("waiting for EKS Cluster (%s): nodes of EKS Auto Mode do not join: role %s has no AmazonEKSWorkerNodeMinimalPolicy attached", c.In().Str("name"), role.ID)

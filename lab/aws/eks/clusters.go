@@ -128,7 +128,7 @@ func chooseVersion(c *standin.Call) error {
 
 func checkClusterRole(c *standin.Call) error {
 	arn := c.In().Str("roleArn")
-	if role := iam.RoleOf(c.Cloud, arn); role == nil || !iam.Trusts(role, "eks", "sts:AssumeRole") {
+	if role := iam.RoleOf(c.Cloud, arn); role == nil || !iam.Trusts(role, "eks.amazonaws.com", "sts:AssumeRole") {
 		return c.Refusef("InvalidParameterException", "Role with arn: %s, could not be assumed because it does not exist or the trusted entity is not correct", arn)
 	}
 	return nil

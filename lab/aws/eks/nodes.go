@@ -115,6 +115,10 @@ func createNodeGroup(c *standin.Call) (string, error) {
 	return id, implyNodeEntry(c, cluster.ID, in.Str("nodeRoleArn"))
 }
 
+// instances are the service principal that EKS wants a node role to trust, another one in
+// China. Source: https://github.com/pulumi/pulumi-eks/pull/796
+func instances(c *standin.Call) string { return "ec2." + account.DNSSuffix(c.Region) }
+
 // checkNodeRole refuses a role that instances cannot assume, and one with which
 // they would not join the cluster.
 func checkNodeRole(c *standin.Call) error {
@@ -123,8 +127,8 @@ func checkNodeRole(c *standin.Call) error {
 	if role == nil {
 		return c.Refusef("InvalidParameterException", "The role with name %s cannot be found. (Service: AmazonIdentityManagement; Status Code: 404; Error Code: NoSuchEntity)", arn[strings.LastIndex(arn, "/")+1:])
 	}
-	if !iam.Trusts(role, "ec2", "sts:AssumeRole") {
-		return c.Refusef("InvalidParameterException", "Following required service principals [ec2.amazonaws.com] were not found in the trust relationships of nodeRole %s", arn)
+	if !iam.Trusts(role, instances(c), "sts:AssumeRole") {
+		return c.Refusef("InvalidParameterException", "Following required service principals [%s] were not found in the trust relationships of nodeRole %s", instances(c), arn)
 	}
 	if !iam.HasPolicy(c, role, "AmazonEKSWorkerNodePolicy", "AmazonEKSWorkerNodeMinimalPolicy") {
 		return fmt.Errorf("waiting for EKS Node Group (%s:%s) create: unexpected state 'CREATE_FAILED', wanted target 'ACTIVE'. last error: NodeCreationFailure: Instances failed to join the kubernetes cluster (role %s has no AmazonEKSWorkerNodePolicy attached)",

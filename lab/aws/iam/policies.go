@@ -101,7 +101,7 @@ func Trusts(role *standin.Record, service string, actions ...string) bool {
 			continue
 		}
 		for _, p := range principals["Service"] {
-			if strings.TrimSuffix(strings.TrimSuffix(p, ".cn"), ".amazonaws.com") == service {
+			if p == service {
 				granted = append(granted, s.Action...)
 			}
 		}
