@@ -14,13 +14,10 @@ import (
 )
 
 // MemberAccount is the second account of the lab's organisation. The lab's credentials are of
-// the first one, Account, and reach it by MemberRole alone.
-const MemberAccount = "444455556666"
-
-// MemberRole is the role in MemberAccount that the users and roles of Account may assume, as
-// AWS Organizations makes it in an account that an organisation creates. Source:
+// the first one, Account, and reach it by the role iam.OrganizationRole alone, as AWS
+// Organizations makes it in an account that an organisation creates. Source:
 // https://docs.aws.amazon.com/organizations/latest/userguide/orgs_manage_accounts_access-cross-account-role.html
-const MemberRole = "arn:aws:iam::" + MemberAccount + ":role/" + iam.OrganizationRole
+const MemberAccount = "444455556666"
 
 // accounts of the lab's organisation. The first one is that of the credentials.
 type accounts []*standin.Cloud

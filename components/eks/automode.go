@@ -16,7 +16,7 @@ const ownAddons = "bootstrapSelfManagedAddons"
 // https://docs.aws.amazon.com/eks/latest/userguide/set-builtin-node-pools.html
 var builtInPools = []string{"general-purpose", "system"}
 
-// clusterPolicies are AWS's policies of the control plane's role. For Auto Mode:
+// clusterPolicyARNs are AWS's policies of the control plane's role. For Auto Mode:
 // https://docs.aws.amazon.com/eks/latest/userguide/auto-cluster-iam-role.html
 func (b *builder) clusterPolicyARNs() []string {
 	names := []string{"AmazonEKSClusterPolicy"}

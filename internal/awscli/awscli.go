@@ -14,10 +14,10 @@ import (
 // AWS_PROFILE, gives way to credentials there, such as a pipeline's.
 // https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-authentication.html
 //
-// With one it is a shell that has the CLI assume the role with the profile's credentials, and run the command with the
-// credentials of the session, which it keeps nowhere. The CLI could do this by a profile in
-// its configuration, which is a file that others would need, too. `aws eks get-token` has
-// --role-arn, but no option for an external id or a session's name:
+// With one it is a shell that has the CLI assume the role with the profile's credentials, and
+// run the command with the credentials of the session, which it keeps nowhere. The CLI could
+// do this by a profile in its configuration, which is a file that others would need, too.
+// `aws eks get-token` has --role-arn, but no option for an external id or a session's name:
 // https://docs.aws.amazon.com/cli/latest/reference/eks/get-token.html,
 // https://github.com/aws/aws-cli/issues/5942.
 func Command(cloud config.Cloud, args ...string) (program string, words []string) {

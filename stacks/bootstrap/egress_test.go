@@ -12,27 +12,14 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
+	"tombolo/tests/samples"
 )
-
-const companyCA = `-----BEGIN CERTIFICATE-----
-MIIBwzCCAWmgAwIBAgIUN5ORy2H8z2OxS9nINoN+idhjA4owCgYIKoZIzj0EAwIw
-NjEVMBMGA1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAg
-Um9vdCBDQTAgFw0yNjExMjMxMTI4MTVaGA8yMTI2MTAzMDExMjgxNVowNjEVMBMG
-A1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAgUm9vdCBD
-QTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNVB+HRaOJFcVzpen7EgTqDYPSLY
-uS9zFs4L1PHAcX3nWRb6yZqhMBJ8SuxfuelvAFkuAPf89ReOV62W1TamlMSjUzBR
-MB0GA1UdDgQWBBQcV/nJuZrHF61BPXusMXmGzGdIGzAfBgNVHSMEGDAWgBQcV/nJ
-uZrHF61BPXusMXmGzGdIGzAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gA
-MEUCIHOYJlz9fOdbjWy9yYColi1mJ8BobgTpmwtM6+bdyFgXAiEAs006091shMJQ
-2YNaxiJBUP5E0gqNYAeIQxXpLFuqRyU=
------END CERTIFICATE-----
-`
 
 func closedCluster() *config.Cluster {
 	return &config.Cluster{
 		Name: "demo", Cloud: config.Cloud{Provider: config.AWS, Region: "eu-central-1"},
 		Egress: config.Egress{
-			Proxy: config.Proxy{URL: "http://proxy.corp.example:3128"}, CertificateAuthority: "a comment\n" + companyCA,
+			Proxy: config.Proxy{URL: "http://proxy.corp.example:3128"}, CertificateAuthority: "a comment\n" + samples.CompanyCA,
 			Images: config.ImageSources{
 				Mirrors:    map[string]string{"ghcr.io": "mirror.corp.example/ghcr", "docker.io": "mirror.corp.example/hub", "quay.io": "quay.corp.example:8443"},
 				PullSecret: &config.PullSecret{Username: "robot", Password: &config.SecretRef{Env: "TOMBOLO_MIRROR"}},

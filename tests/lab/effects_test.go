@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 
 	"tombolo/config"
+	"tombolo/tests/samples"
 )
 
 // effectCase changes keys of the live cluster's file in one way, and says which of the
@@ -64,20 +66,8 @@ func ofBootstrap(field string) bool {
 	return slices.Contains([]string{"Cluster.Namespaces", "Cluster.Services", "Cluster.Labels", "Cluster.Annotations", "Cluster.Values", "ImageSources.PullSecret"}, field)
 }
 
-// companyCA is a certificate in a cluster file.
-const companyCA = `    -----BEGIN CERTIFICATE-----
-    MIIBwzCCAWmgAwIBAgIUN5ORy2H8z2OxS9nINoN+idhjA4owCgYIKoZIzj0EAwIw
-    NjEVMBMGA1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAg
-    Um9vdCBDQTAgFw0yNjExMjMxMTI4MTVaGA8yMTI2MTAzMDExMjgxNVowNjEVMBMG
-    A1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAgUm9vdCBD
-    QTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNVB+HRaOJFcVzpen7EgTqDYPSLY
-    uS9zFs4L1PHAcX3nWRb6yZqhMBJ8SuxfuelvAFkuAPf89ReOV62W1TamlMSjUzBR
-    MB0GA1UdDgQWBBQcV/nJuZrHF61BPXusMXmGzGdIGzAfBgNVHSMEGDAWgBQcV/nJ
-    uZrHF61BPXusMXmGzGdIGzAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gA
-    MEUCIHOYJlz9fOdbjWy9yYColi1mJ8BobgTpmwtM6+bdyFgXAiEAs006091shMJQ
-    2YNaxiJBUP5E0gqNYAeIQxXpLFuqRyU=
-    -----END CERTIFICATE-----
-`
+// companyCA is a certificate in a cluster file, as a text of egress.
+var companyCA = regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(samples.CompanyCA, "    $1")
 
 const (
 	zonesLine  = "zones: [eu-central-1a, eu-central-1b]"

@@ -7,10 +7,10 @@ import (
 	"tombolo/automation/drift"
 )
 
-// makers are what makes resources for a cluster besides its stacks, by a
-// tag that each of them sets. Sources: the tagging pages of Amazon EKS, EC2
-// Auto Scaling and AWS Backup, AWS's policy AmazonEKSComputePolicy, and the documentation of the AWS Load Balancer
-// Controller, the EBS and EFS CSI drivers, the AWS cloud provider and Karpenter.
+// makers are what makes resources for a cluster besides its stacks, by a tag that each of
+// them sets. Sources: the tagging pages of Amazon EKS, EC2 Auto Scaling and AWS Backup, AWS's
+// policy AmazonEKSComputePolicy, and the documentation of the AWS Load Balancer Controller,
+// the EBS and EFS CSI drivers, the AWS cloud provider and Karpenter.
 var makers = []struct{ tag, maker string }{
 	{"karpenter.sh/nodepool", "Karpenter"},
 	{"karpenter.sh/nodeclaim", "Karpenter"},

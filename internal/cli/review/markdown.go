@@ -2,7 +2,6 @@ package review
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -266,13 +265,16 @@ func table(s plan.Set, brief int) string {
 	if len(s.Changed()) == 0 || brief > 1 {
 		return ""
 	}
-	where := s.OverAccounts()
-	head := []string{"cluster", "wave", "core", "bootstrap", "why"}
-	if where {
-		head = slices.Insert(head, 1, "account")
+	row := func(name, account string, others ...string) string {
+		cells := []string{name}
+		if s.OverAccounts() {
+			cells = append(cells, account)
+		}
+		return markdown.Row(append(cells, others...)...)
 	}
 	var b strings.Builder
-	b.WriteString("\n" + markdown.Row(head...) + "|" + strings.Repeat("---|", len(head)) + "\n")
+	head := row("cluster", "account", "wave", "core", "bootstrap", "why")
+	b.WriteString("\n" + head + "|" + strings.Repeat("---|", strings.Count(head, "|")-1) + "\n")
 	for _, c := range s.Changed() {
 		why := strings.Join(c.Reasons, "; ")
 		if brief > 0 {
@@ -282,11 +284,7 @@ func table(s plan.Set, brief int) string {
 		for _, stack := range c.Stacks {
 			cells[stack.Kind] = counted(stack.Counts())
 		}
-		row := []string{markdown.Text(c.Name), strconv.Itoa(c.Wave), cells["core"], cells["bootstrap"], markdown.Text(why)}
-		if where {
-			row = slices.Insert(row, 1, markdown.Text(c.Account))
-		}
-		b.WriteString(markdown.Row(row...))
+		b.WriteString(row(markdown.Text(c.Name), markdown.Text(c.Account), strconv.Itoa(c.Wave), cells["core"], cells["bootstrap"], markdown.Text(why)))
 	}
 	return b.String()
 }

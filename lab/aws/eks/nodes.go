@@ -209,11 +209,16 @@ func checkInstances(c *standin.Call) error {
 
 func launchTemplate(c *standin.Call, in standin.Props) *standin.Record {
 	for r := range c.Cloud.Each(ec2.LaunchTemplateType, c.Region) {
-		if r.ID == in.Str("id") || in.Has("name") && r.Outputs.Str("name") == in.Str("name") {
+		if isTemplate(r, in) {
 			return r
 		}
 	}
 	return nil
+}
+
+// isTemplate says whether a launch template is the one that a group names.
+func isTemplate(r *standin.Record, named standin.Props) bool {
+	return r.ID == named.Str("id") || named.Has("name") && r.Outputs.Str("name") == named.Str("name")
 }
 
 func nodeInstanceTypes(c *standin.Call) []string {

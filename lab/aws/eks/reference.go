@@ -66,9 +66,8 @@ func UserData(c *standin.Cloud, cluster, group string) (string, error) {
 		if r.Outputs.Str("clusterName") != cluster || r.Outputs.Str("nodeGroupName") != group {
 			continue
 		}
-		wanted := r.Inputs.Sub("launchTemplate")
 		for _, t := range c.Snapshot(ec2.LaunchTemplateType) {
-			if t.Region == r.Region && (t.ID == wanted.Str("id") || wanted.Has("name") && t.Outputs.Str("name") == wanted.Str("name")) {
+			if t.Region == r.Region && isTemplate(t, r.Inputs.Sub("launchTemplate")) {
 				data, err := base64.StdEncoding.DecodeString(t.Inputs.Str("userData"))
 				return string(data), err
 			}

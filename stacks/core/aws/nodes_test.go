@@ -12,6 +12,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/userdata"
 	"tombolo/stacks/core/live"
+	"tombolo/tests/samples"
 )
 
 const volumeKey = "arn:aws:kms:eu-central-1:111122223333:key/volumes"
@@ -69,20 +70,6 @@ func composed(t *testing.T, g config.NodeGroup) string {
 	return text
 }
 
-const companyCA = `-----BEGIN CERTIFICATE-----
-MIIBwzCCAWmgAwIBAgIUN5ORy2H8z2OxS9nINoN+idhjA4owCgYIKoZIzj0EAwIw
-NjEVMBMGA1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAg
-Um9vdCBDQTAgFw0yNjExMjMxMTI4MTVaGA8yMTI2MTAzMDExMjgxNVowNjEVMBMG
-A1UECgwMRXhhbXBsZSBDb3JwMR0wGwYDVQQDDBRFeGFtcGxlIENvcnAgUm9vdCBD
-QTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNVB+HRaOJFcVzpen7EgTqDYPSLY
-uS9zFs4L1PHAcX3nWRb6yZqhMBJ8SuxfuelvAFkuAPf89ReOV62W1TamlMSjUzBR
-MB0GA1UdDgQWBBQcV/nJuZrHF61BPXusMXmGzGdIGzAfBgNVHSMEGDAWgBQcV/nJ
-uZrHF61BPXusMXmGzGdIGzAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0gA
-MEUCIHOYJlz9fOdbjWy9yYColi1mJ8BobgTpmwtM6+bdyFgXAiEAs006091shMJQ
-2YNaxiJBUP5E0gqNYAeIQxXpLFuqRyU=
------END CERTIFICATE-----
-`
-
 // TestLiveNodes: each key of a group shows when it changes, and only that one.
 func TestLiveNodes(t *testing.T) {
 	made, file := ownNodes(t)
@@ -117,7 +104,7 @@ func TestLiveEgress(t *testing.T) {
 	behindProxy := func(ami config.AMI) (live.Resources, *config.Cluster) {
 		made, file := ownNodes(t)
 		file.Egress = config.Egress{
-			Proxy: config.Proxy{URL: "http://proxy.corp.example:3128", NoProxy: []string{".corp.example"}}, CertificateAuthority: companyCA,
+			Proxy: config.Proxy{URL: "http://proxy.corp.example:3128", NoProxy: []string{".corp.example"}}, CertificateAuthority: samples.CompanyCA,
 			Images: config.ImageSources{Mirrors: map[string]string{"docker.io": "mirror.corp.example/hub"}},
 		}
 		g := &file.Kubernetes.NodeGroups[0]
