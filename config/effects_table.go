@@ -129,7 +129,8 @@ var effects = map[string][]Case{
 	"Network.Existing": {{
 		Effect: NeedsRebuild, Words: "EKS keeps the VPC of the cluster's creation", Remedy: rebuildRemedy,
 	}},
-	"ExistingNetwork.VPC": rebuild("EKS keeps the VPC of the cluster's creation"),
+	"ExistingNetwork.VPC":     rebuild("EKS keeps the VPC of the cluster's creation"),
+	"ExistingNetwork.Account": inPlace("the policies of Karpenter and of the load balancer controller change"),
 	"ExistingNetwork.PrivateSubnets": all(ReplacesNodeGroup,
 		"every node group is replaced; the control plane's own subnets have to stay in the zones of its creation"),
 	"ExistingNetwork.PublicSubnets": inPlace("the infra ConfigMap changes; nothing in the network does"),

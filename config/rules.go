@@ -15,6 +15,7 @@ var (
 	instance   = regexp.MustCompile(`^([a-z]+[0-9]+[a-z0-9-]*|u-[a-z0-9]+)\.(nano|micro|small|medium|large|[0-9]*xlarge|metal(-[0-9]+xl)?)$`)
 	principal  = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):(role|user)/[A-Za-z0-9+=,.@_/-]+$`)
 	policy     = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::(aws|[0-9]{12}):policy/[A-Za-z0-9+=,.@_/-]+$`)
+	accountID  = regexp.MustCompile(`^[0-9]{12}$`)
 	kmsKey     = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):kms:([a-z0-9-]+):([0-9]{12}):key/[A-Za-z0-9-]+$`)
 	action     = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9*?]+$|^\*$|^\*:\*$`)
 	resource   = regexp.MustCompile(`^arn:[^:\s]+:[^:\s]+:[^:\s]*:[^:\s]*:\S+$|^\*$`)
@@ -48,7 +49,7 @@ var rules = map[string]strict.Rule{
 	"Cloud.Region":   {What: "a supported AWS region", Example: "eu-central-1", Allowed: awsfacts.Regions()},
 	"Cloud.Account": {
 		What: "an AWS account", Example: `"111122223333"`,
-		Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: accountAdvice,
+		Pattern: accountID, Advice: accountAdvice,
 	},
 	"Cloud.Profile": {
 		What: "an AWS profile", Example: "platform-dev",
@@ -100,6 +101,10 @@ var rules = map[string]strict.Rule{
 	"ExistingNetwork.VPC": {
 		What: "a VPC id", Example: "vpc-0123456789abcdef0",
 		Pattern: regexp.MustCompile(`^vpc-[0-9a-f]{8}([0-9a-f]{9})?$`),
+	},
+	"ExistingNetwork.Account": {
+		What: "an AWS account", Example: `"111122223333"`,
+		Pattern: accountID, Advice: accountAdvice,
 	},
 	"ExistingNetwork.PrivateSubnets": subnetIDs(2),
 	"ExistingNetwork.PublicSubnets":  subnetIDs(0),

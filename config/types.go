@@ -141,6 +141,9 @@ type Network struct {
 type ExistingNetwork struct {
 	// VPC id, vpc-….
 	VPC string `yaml:"vpc"`
+	// Account that owns the VPC, 12 digits, where it shares the subnets with the cluster's
+	// account. Default: cloud.account.
+	Account string `yaml:"account,omitempty"`
 	// PrivateSubnets for nodes and the control plane, at least two, in
 	// different zones. The control plane of a live cluster uses those in the zones that
 	// it was made in.

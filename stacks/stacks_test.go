@@ -46,7 +46,7 @@ func account(id string) *recorder.Recorder {
 		"aws:eks/getClusters:getClusters":                        answer(map[string]any{"id": "eks", "names": []any{}}),
 		"aws:eks/getAddonVersion:getAddonVersion":                answer(map[string]any{"id": "addon", "version": "v1.2.3-eksbuild.1"}),
 		"aws:index/getPartition:getPartition":                    answer(map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws", "reverseDnsPrefix": "com.amazonaws"}),
-		"aws:ec2/getVpc:getVpc":                                  answer(map[string]any{"id": "vpc-0123456789abcdef0", "cidrBlock": "10.9.0.0/16"}),
+		"aws:ec2/getVpc:getVpc":                                  answer(map[string]any{"id": "vpc-0123456789abcdef0", "cidrBlock": "10.9.0.0/16", "ownerId": "111122223333"}),
 		"aws:ec2/getSubnet:getSubnet": func(args resource.PropertyMap) (resource.PropertyMap, error) {
 			id := args["id"].StringValue()
 			return resource.NewPropertyMapFromMap(map[string]any{

@@ -48,6 +48,7 @@ func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...p
 		return nil, fmt.Errorf("existing network %s: %w", name, err)
 	}
 	c.VPCID = pulumi.String(args.VPCID).ToStringOutput()
+	c.Owner = vpc.OwnerId
 	c.CIDR = pulumi.String(vpc.CidrBlock).ToStringOutput()
 	c.PrivateSubnetIDs = pulumi.ToStringArray(args.PrivateSubnetIDs).ToStringArrayOutput()
 	c.PublicSubnetIDs = pulumi.ToStringArray(args.PublicSubnetIDs).ToStringArrayOutput()

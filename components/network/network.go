@@ -10,6 +10,8 @@ type Network struct {
 	// VPCID and CIDR of the VPC.
 	VPCID pulumi.StringOutput
 	CIDR  pulumi.StringOutput
+	// Owner is the account that owns an existing VPC; "" for one that NewVPC made.
+	Owner string
 	// PrivateSubnetIDs and PublicSubnetIDs: in the order of the zones, or as given.
 	PrivateSubnetIDs pulumi.StringArrayOutput
 	PublicSubnetIDs  pulumi.StringArrayOutput

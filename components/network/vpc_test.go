@@ -198,7 +198,7 @@ func lookups() *recorder.Recorder {
 	zones := map[string]string{"subnet-1": "a", "subnet-2": "b", "subnet-3": "b", "subnet-4": "b", "subnet-other": "c"}
 	return &recorder.Recorder{Invokes: map[string]func(resource.PropertyMap) (resource.PropertyMap, error){
 		"aws:ec2/getVpc:getVpc": func(args resource.PropertyMap) (resource.PropertyMap, error) {
-			args["cidrBlock"] = resource.NewProperty("10.1.0.0/16")
+			args["cidrBlock"], args["ownerId"] = resource.NewProperty("10.1.0.0/16"), resource.NewProperty("999988887777")
 			return args, nil
 		},
 		"aws:ec2/getSubnet:getSubnet": func(args resource.PropertyMap) (resource.PropertyMap, error) {

@@ -17,6 +17,8 @@ type Facts struct {
 	InCloud string
 	// Region, Account and Partition it is in.
 	Region, Account, Partition string
+	// NetworkAccount is the account that owns the VPC; "" is Account.
+	NetworkAccount string
 	// OwnNetwork says that core makes the network; an existing one is not
 	// changed, not even by tags.
 	OwnNetwork bool

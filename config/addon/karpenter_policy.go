@@ -1,5 +1,7 @@
 package addon
 
+import "cmp"
+
 // karpenterStatements allow Karpenter to make, tag and end what carries the
 // cluster's tag, and to use the queue and the one node role. The actions and
 // tags are those of the controller policies in Karpenter's CloudFormation
@@ -27,7 +29,7 @@ func karpenterStatements(f Facts) []Statement {
 			Actions: []string{"ec2:RunInstances", "ec2:CreateFleet"},
 			Resources: []string{
 				f.RegionARN("ec2", "image/*"), f.RegionARN("ec2", "snapshot/*"),
-				f.ec2("security-group/*"), f.ec2("subnet/*"), f.ec2("capacity-reservation/*"),
+				f.ec2("security-group/*"), f.shared("subnet/*"), f.ec2("capacity-reservation/*"),
 				f.ec2("placement-group/*"),
 			},
 		},
@@ -68,6 +70,15 @@ func karpenterStatements(f Facts) []Statement {
 
 // ec2 is the ARN of something of EC2 in the cluster's region and account.
 func (f Facts) ec2(resource string) string { return f.ARN("ec2", resource) }
+
+// shared is the ARN of something of the VPC itself. It names the account that owns the VPC, by
+// which EC2 judges a participant's request too. Sources:
+// https://docs.aws.amazon.com/vpc/latest/userguide/vpc-share-limitations.html and
+// https://github.com/terraform-aws-modules/terraform-aws-iam/issues/227
+func (f Facts) shared(resource string) string {
+	f.Account = cmp.Or(f.NetworkAccount, f.Account)
+	return f.ec2(resource)
+}
 
 func karpenterReads(f Facts) []Statement {
 	return []Statement{

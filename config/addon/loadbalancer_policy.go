@@ -59,7 +59,7 @@ func securityGroupStatements(f Facts) []Statement {
 	groups := []string{f.ec2("security-group/*")}
 	rules := []string{"ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress"}
 	return []Statement{
-		{Sid: "MakeGroupsInNetwork", Actions: []string{"ec2:CreateSecurityGroup"}, Resources: []string{f.ec2("vpc/*")}},
+		{Sid: "MakeGroupsInNetwork", Actions: []string{"ec2:CreateSecurityGroup"}, Resources: []string{f.shared("vpc/*")}},
 		{
 			Sid: "MakeTaggedGroups", Actions: []string{"ec2:CreateSecurityGroup"},
 			Resources: groups, Conditions: requestTag(loadBalancerTag, f.NameInCloud()),

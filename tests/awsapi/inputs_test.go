@@ -234,7 +234,7 @@ func account(c *config.Cluster) *recorder.Recorder {
 				"partition": awsfacts.Partition(c.Cloud.Region), "dnsSuffix": "amazonaws.com", "id": "x", "reverseDnsPrefix": "com.amazonaws",
 			}),
 			"aws:ec2/getVpc:getVpc": answer(func(args resource.PropertyMap) values {
-				return values{"id": args["id"].StringValue(), "cidrBlock": "10.9.0.0/16"}
+				return values{"id": args["id"].StringValue(), "cidrBlock": "10.9.0.0/16", "ownerId": c.Cloud.Account}
 			}),
 			// The subnets of each kind are in different zones.
 			"aws:ec2/getSubnet:getSubnet": answer(func(args resource.PropertyMap) values {

@@ -45,7 +45,7 @@ var noCloud = map[string]string{
 	"Endpoint.PublicAddressesInside": "confirms another key", "ExistingNetwork.ControlPlaneSubnets": "unit test of stacks/core/aws",
 	"Size.Desired":        "counts at creation",
 	"NodeGroup.Subnets":   "unit test of the core stack: of a network that exists",
-	"ExistingNetwork.VPC": "unit test of config", "ExistingNetwork.PrivateSubnets": "unit test of config", "ExistingNetwork.PublicSubnets": "unit test of config",
+	"ExistingNetwork.VPC": "unit test of config", "ExistingNetwork.Account": "unit test of stacks/core/aws", "ExistingNetwork.PrivateSubnets": "unit test of config", "ExistingNetwork.PublicSubnets": "unit test of config",
 	"Kubernetes.Existing": "unit test of config", "ExistingCluster.Name": "unit test of config", "ExistingCluster.CreateOIDCProvider": "unit test of components/eks",
 	"Principal.Name": "another name is another entry: see Kubernetes.Admins", "Access.Name": "another name is another entry: see Kubernetes.Access", "ManagedAddon.Name": "see Kubernetes.Addons",
 	"Taint.Key": "see NodeGroup.Taints", "Taint.Value": "see NodeGroup.Taints", "Taint.Effect": "see NodeGroup.Taints",

@@ -3,8 +3,11 @@
 package aws
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -171,13 +174,32 @@ func roleRemedy(cloud config.Cloud) string {
 // that it names.
 func newNetwork(ctx *pulumi.Context, c *config.Cluster, have made, opts ...pulumi.ResourceOption) (*network.Network, error) {
 	if existing := c.Network.Existing; existing != nil {
-		return network.NewExisting(ctx, c.Name, existingArgs(existing), opts...)
+		return existingNetwork(ctx, c, existingArgs(existing), opts...)
 	}
 	args, err := vpcArgs(c, have)
 	if err != nil {
 		return nil, err
 	}
 	return network.NewVPC(ctx, c.Name, args, opts...)
+}
+
+// existingNetwork looks a network up that others own. Addons whose policies name the VPC's
+// account need to know it.
+func existingNetwork(ctx *pulumi.Context, c *config.Cluster, args *network.ExistingArgs, opts ...pulumi.ResourceOption) (*network.Network, error) {
+	net, err := network.NewExisting(ctx, c.Name, args, opts...)
+	if err != nil {
+		return nil, err
+	}
+	named := c.Cloud.Account
+	if e := c.Network.Existing; e != nil {
+		named = cmp.Or(e.Account, named)
+	}
+	of := slices.DeleteFunc([]string{loadBalancerAddon, "karpenter"}, func(name string) bool { return !slices.Contains(c.Addons.Names(), name) })
+	if net.Owner == named || len(of) == 0 {
+		return net, nil
+	}
+	return nil, fmt.Errorf("%s is of account %s, not of %s, and the policies of the addons %s name it: set network.existing.account to %q",
+		args.VPCID, net.Owner, named, strings.Join(of, ", "), net.Owner)
 }
 
 // newCluster makes the cluster in the network. What EKS cannot change in place of one

@@ -55,7 +55,7 @@ func adopt(ctx *pulumi.Context, c *config.Cluster, partition string, have made, 
 			return nil, nil, err
 		}
 	}
-	net, err := network.NewExisting(ctx, c.Name, args, provider)
+	net, err := existingNetwork(ctx, c, args, provider)
 	return net, found.Cluster, err
 }
 

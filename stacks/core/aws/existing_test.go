@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func theirAccount(subnets ...any) *recorder.Recorder {
 		"aws:iam/getOpenIdConnectProvider:getOpenIdConnectProvider": answering(map[string]any{"arn": "arn:provider"}),
 		"aws:eks/getAddon:getAddon":                                 answering(map[string]any{}),
 		"aws:eks/getNodeGroups:getNodeGroups":                       answering(map[string]any{"names": []any{}}),
-		"aws:ec2/getVpc:getVpc":                                     answering(map[string]any{"cidrBlock": "10.1.0.0/16"}),
+		"aws:ec2/getVpc:getVpc":                                     answering(map[string]any{"cidrBlock": "10.1.0.0/16", "ownerId": "111122223333"}),
 		"aws:ec2/getSubnet:getSubnet": func(args resource.PropertyMap) (resource.PropertyMap, error) {
 			id := args["id"].StringValue()
 			tags := map[string]any{"subnet-a": map[string]any{publicRoleTag: "1"}, "subnet-c": map[string]any{privateRoleTag: "1"}}[id]
@@ -106,6 +107,50 @@ func TestAdoptRefuses(t *testing.T) {
 	c.Network.Existing = &config.ExistingNetwork{VPC: "vpc-2"}
 	_, _, err = adopted(c, theirAccount())
 	assert.Check(t, is.ErrorContains(err, "the existing cluster main is in vpc-1, and network.existing says vpc-2"))
+}
+
+// TestSharedNetwork: addons whose policies name the VPC's account need to know it.
+func TestSharedNetwork(t *testing.T) {
+	shared := func() *recorder.Recorder {
+		r := theirAccount("subnet-a", "subnet-b")
+		r.Invokes["aws:ec2/getVpc:getVpc"] = answering(map[string]any{"cidrBlock": "10.1.0.0/16", "ownerId": "999988887777"})
+		return r
+	}
+	c := adoptedFile(t)
+	c.Network.Existing = &config.ExistingNetwork{VPC: "vpc-1", PrivateSubnets: []string{"subnet-b", "subnet-d"}}
+	_, _, err := adopted(c, shared())
+	assert.Check(t, is.ErrorContains(err, `vpc-1 is of account 999988887777, not of 111122223333, and the policies of the addons karpenter name it: set network.existing.account to "999988887777"`))
+
+	c.Network.Existing.Account = "999988887777"
+	_, _, err = adopted(c, shared())
+	assert.NilError(t, err)
+	_, _, err = adopted(c, theirAccount("subnet-a", "subnet-b"))
+	assert.Check(t, is.ErrorContains(err, "vpc-1 is of account 111122223333, not of 999988887777"))
+
+	c.Addons = nil
+	c.Network.Existing.Account = ""
+	_, _, err = adopted(c, shared())
+	assert.NilError(t, err)
+}
+
+// TestPoliciesInASharedNetwork: what is of the network is of its owner's account, and all else
+// of the cluster's.
+func TestPoliciesInASharedNetwork(t *testing.T) {
+	c := adoptedFile(t)
+	c.Network.Existing = &config.ExistingNetwork{VPC: "vpc-1", Account: "999988887777"}
+	for name, want := range map[string][]string{
+		"karpenter":       {"arn:aws:ec2:eu-central-1:999988887777:subnet/*"},
+		loadBalancerAddon: {"arn:aws:ec2:eu-central-1:999988887777:vpc/*"},
+	} {
+		a := addon.Find(name)
+		var theirs []string
+		for _, i := range a.Needs(c.AddonFacts(), sampleOptions(t, a)).Identities {
+			for _, s := range i.Statements {
+				theirs = append(theirs, slices.DeleteFunc(slices.Clone(s.Resources), func(r string) bool { return !strings.Contains(r, "999988887777") })...)
+			}
+		}
+		assert.Check(t, is.DeepEqual(theirs, want), name)
+	}
 }
 
 func TestExistingClusterArgs(t *testing.T) {
