@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"tombolo/internal/file"
 	"tombolo/lab/process"
 )
 
@@ -92,7 +93,7 @@ func (b *Book) save() error {
 	if err := os.MkdirAll(filepath.Dir(b.path), 0o755); err != nil {
 		return fmt.Errorf("write the lab's ports: %w", err)
 	}
-	if err := os.WriteFile(b.path, append(data, '\n'), 0o600); err != nil {
+	if err := file.Replace(b.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the lab's ports: %w", err)
 	}
 	return nil
