@@ -54,11 +54,15 @@ func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOption
 }
 
 func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o DestroyOptions) (StackResult, error) {
+	applications, err := d.applications(ctx, c)
+	if err != nil {
+		return StackResult{}, err
+	}
 	env, err := d.unregister(ctx, c, o)
 	if err != nil {
 		return StackResult{}, err
 	}
-	if err := d.drain(ctx, c, o, env); err != nil {
+	if err := d.drain(ctx, c, o, env, applications); err != nil {
 		return StackResult{}, err
 	}
 	s, result, err := d.destroyStack(ctx, c, stacks.Bootstrap, o, env)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
+	"tombolo/automation/argocd"
 	"tombolo/automation/backend"
 	"tombolo/automation/teardown"
 	"tombolo/config"
@@ -20,8 +22,9 @@ const drainingOutput = "tomboloDraining"
 
 // drain empties the cluster before bootstrap is destroyed, while the controllers
 // live that give back what they have in the cloud. A cluster that does not
-// answer is left as it is, unless it is given up.
-func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions, env map[string]string) error {
+// answer is left as it is, unless it is given up. applications are those of its Argo CD
+// that were there before.
+func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions, env map[string]string, applications []string) error {
 	st, err := d.recovery(c).Recover(ctx, c, stacks.Bootstrap, env)
 	if err != nil || st.Resources() == 0 {
 		return err
@@ -36,14 +39,17 @@ func (d *Driver) drain(ctx context.Context, c *config.Cluster, o DestroyOptions,
 		return unreachable(c, own)
 	}
 	k := teardown.Cluster{Cluster: own.cluster}
-	if c.GitOps.Engine != config.ArgoCD { // its Applications were deleted before
-		if err := d.suspendFlux(ctx, c, k, st); err != nil {
-			return err
-		}
-	}
 	options := d.drainOptions(c, o)
 	if options.Ours, err = d.oursOf(ctx, c, st); err != nil {
 		return err
+	}
+	if options.Ours != nil {
+		options.Ours.Applications = applications
+	}
+	if c.GitOps.Engine != config.ArgoCD { // its Applications were deleted before
+		if err := d.suspendFlux(ctx, c, k, st, options.Ours); err != nil {
+			return err
+		}
 	}
 	if err := k.Drain(ctx, options); err != nil {
 		return notDrained(ctx, c, err)
@@ -58,6 +64,31 @@ func (d *Driver) drainOptions(c *config.Cluster, o DestroyOptions) teardown.Opti
 		Waiting: func(what string) { d.opts.Observer.Waiting(c.Name, what) },
 		Note:    d.noter(stacks.Name(c.Name, stacks.Bootstrap)),
 	}
+}
+
+// applications are those of the Argo CD of a cluster that others own, as its marks on objects
+// name them: those outside of its namespace with theirs. Another Argo CD may manage the
+// cluster, too, with the same marks. Source: "Switch resource tracking method" in
+// https://argo-cd.readthedocs.io/en/stable/operator-manual/app-any-namespace/
+func (d *Driver) applications(ctx context.Context, c *config.Cluster) ([]string, error) {
+	if !c.IsExisting() || !c.IsHub() {
+		return nil, nil
+	}
+	own, err := d.probe(ctx, c)
+	if err != nil || !own.answers() {
+		return nil, err
+	}
+	all, err := argocd.Hub{Client: own.cluster.Client}.Applications(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(all))
+	for i, a := range all {
+		if out[i] = a.GetName(); a.GetNamespace() != argocd.Namespace {
+			out[i] = a.GetNamespace() + "_" + a.GetName()
+		}
+	}
+	return out, nil
 }
 
 // oursOf is what a destruction may delete on a cluster that others own; nil for a cluster
@@ -77,18 +108,24 @@ func (d *Driver) oursOf(ctx context.Context, c *config.Cluster, st *backend.Stat
 			ours.Namespaces = append(ours.Namespaces, string(r.ID))
 		}
 	}
+	// Bootstrap makes the engine's namespace where it installs the engine.
+	ours.TakenOver = ours.Engine != "" && !slices.Contains(ours.Namespaces, c.EngineNamespace())
+	if ours.TakenOver {
+		d.opts.Observer.Note(stacks.Name(c.Name, stacks.Bootstrap),
+			fmt.Sprintf("the engine in the namespace %s was there before, and stays", c.EngineNamespace()))
+	}
 	return ours, nil
 }
 
 // suspendFlux keeps Flux from making things again. That is written down first,
 // so that an up that comes instead of the rest of the destruction resumes it.
-func (d *Driver) suspendFlux(ctx context.Context, c *config.Cluster, k teardown.Cluster, st *backend.State) error {
+func (d *Driver) suspendFlux(ctx context.Context, c *config.Cluster, k teardown.Cluster, st *backend.State, ours *teardown.Ours) error {
 	if !draining(st) {
 		if err := d.markDraining(ctx, c, st); err != nil {
 			return err
 		}
 	}
-	if err := k.Suspend(ctx, d.noter(stacks.Name(c.Name, stacks.Bootstrap))); err != nil {
+	if err := k.Suspend(ctx, ours, d.noter(stacks.Name(c.Name, stacks.Bootstrap))); err != nil {
 		return fmt.Errorf("destroy %s: %w", c.Name, err)
 	}
 	return nil

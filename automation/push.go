@@ -70,6 +70,12 @@ func (d *Driver) Push(ctx context.Context, c *config.Cluster, o PushOptions) (Pu
 			Remedy: fmt.Sprintf("name the distribution in the file of %s, and run `tombolo up %s`", c.Hub(), c.Hub()),
 		}
 	}
+	if c.GitOps.TakeOver {
+		return result, &fault.Error{
+			What:   fmt.Sprintf("push %s: gitops.takeOver leaves Flux with who has installed it", c.Name),
+			Remedy: "have its owner put it into Git, or take gitops.takeOver out where Tombolo has installed Flux",
+		}
+	}
 	files, err := bootstrap.GitFiles(ctx, c)
 	if err != nil {
 		return result, notPushed(ctx, c, fmt.Errorf("gitops.distribution: %w", err))

@@ -344,6 +344,7 @@ var effects = map[string][]Case{
 	"GitOps.Path":     inPlace("the engine follows another directory, and deletes what is not in it"),
 	"GitOps.Interval": inPlace(gitWords),
 	"GitOps.Auth":     inPlace("the engine's Secret for the repository changes"),
+	"GitOps.TakeOver": inPlace("it counts when bootstrap meets the engine for the first time; without it, verify looks at the owner's objects of Flux, too"),
 
 	"GitOps.ExternalHub": {{
 		Effect: NeedsRebuild, When: "removed", Words: "the hub that others run has to forget the cluster first, with the credentials of the file",

@@ -285,6 +285,7 @@ var rules = map[string]strict.Rule{
 	"GitOps.Branch":                  {Default: defaultBranch},
 	"GitOps.Path":                    {Example: "clusters/dev"},
 	"GitOps.Interval":                {Default: defaultInterval},
+	"GitOps.TakeOver":                {Default: false},
 	"ArgoCDOptions.HighAvailability": {Default: false},
 	"ArgoCDOptions.Accounts": {
 		What: "an AWS account", Noun: "account", Example: `"111122223333"`,

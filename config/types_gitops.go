@@ -37,6 +37,12 @@ type GitOps struct {
 	Auth *Auth `yaml:"auth,omitempty"`
 	// Distribution is the engine's install manifest. Required, except on a spoke.
 	Distribution Distribution `yaml:"distribution,omitempty"`
+	// TakeOver (flux, with kubernetes.existing) has bootstrap take over a Flux that the
+	// cluster has already, in the namespace flux-system. A Flux that Git applies stays with
+	// Git; any other becomes the distribution, unless it is newer. A destruction leaves it
+	// where it is. Default false: a Flux that is there already is refused. A cluster
+	// without one gets one, as ever.
+	TakeOver bool `yaml:"takeOver,omitempty"`
 	// ArgoCD holds options of Argo CD.
 	ArgoCD ArgoCDOptions `yaml:"argocd,omitempty"`
 }

@@ -24,6 +24,9 @@ var engineInterval = regexp.MustCompile(`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`)
 func (v *validator) gitops() {
 	g := v.c.GitOps
 	v.argocd(g)
+	if g.TakeOver {
+		v.takeOver(g)
+	}
 	if v.c.IsSpoke() {
 		return
 	}
@@ -44,6 +47,27 @@ func (v *validator) gitops() {
 	if v.doc.Has("gitops.distribution") {
 		v.distribution(g.Distribution)
 		v.tested(g)
+	}
+}
+
+// takeOver checks that there can be an engine of others: on a cluster of theirs.
+func (v *validator) takeOver(g GitOps) {
+	const at = strict.Path("gitops.takeOver")
+	if g.Engine == ArgoCD {
+		v.problem(at, "remove it; an Argo CD that is there already goes into gitops.externalHub",
+			"is for Flux alone: the settings of Argo CD count for all of its Applications, and would change for those of others, too")
+		return
+	}
+	if !v.c.IsExisting() {
+		v.problem(at, "remove it: bootstrap installs the engine", "goes with kubernetes.existing alone: a cluster that core makes has no engine before")
+		return
+	}
+	engine := v.c.EngineNamespace()
+	for i, n := range v.c.Namespaces {
+		if n.Name == engine {
+			v.problem(strict.Path("namespaces").Index(i).Field("name"), "take it out of the file, or remove gitops.takeOver",
+				"is the namespace of the engine that is taken over, and belongs to who made it")
+		}
 	}
 }
 

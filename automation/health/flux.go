@@ -40,8 +40,9 @@ var fluxKinds = []schema.GroupKind{
 	{Group: helmGroup, Kind: "HelmRelease"},
 }
 
-// flux is Flux, which works on the cluster that it is in.
-type flux struct{}
+// flux is Flux, which works on the cluster that it is in. With others, it works for others,
+// too, whose objects are theirs to look after.
+type flux struct{ others bool }
 
 func (flux) name() string { return "Flux" }
 
@@ -50,7 +51,11 @@ func (f flux) look(ctx context.Context, k kube.Cluster) (*platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPlatform(f, objects), nil
+	p := newPlatform(f, objects)
+	if f.others {
+		p.only(ref{Kind: "Kustomization", Namespace: fluxNamespace, Name: platformName})
+	}
+	return p, nil
 }
 
 func (flux) repository() ref {

@@ -2,6 +2,8 @@ package health
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,6 +38,23 @@ func newPlatform(e engine, objects []unstructured.Unstructured) *platform {
 		p.order = append(p.order, r)
 	}
 	return p
+}
+
+// only keeps the object of root, and what it waits for directly or by others.
+func (p *platform) only(root ref) {
+	kept := map[ref]bool{}
+	var keep func(ref)
+	keep = func(r ref) {
+		if o, found := p.objects[r]; found && !kept[r] {
+			kept[r] = true
+			for _, need := range p.engine.needs(o) {
+				keep(need)
+			}
+		}
+	}
+	keep(root)
+	p.order = slices.DeleteFunc(p.order, func(r ref) bool { return !kept[r] })
+	maps.DeleteFunc(p.objects, func(r ref, _ *unstructured.Unstructured) bool { return !kept[r] })
 }
 
 // engine is what verify has to know of a GitOps engine.

@@ -131,6 +131,27 @@ func TestVerifyReady(t *testing.T) {
 	}
 }
 
+// TestVerifyBesideOthersOfFlux: objects of a Flux that was taken over count where they follow
+// from the platform; without takeOver, all do.
+func TestVerifyBesideOthersOfFlux(t *testing.T) {
+	const ours = "\nmetadata: {namespace: flux-system, name: apps, generation: 1}\nspec: {sourceRef: {kind: GitRepository, name: platform}}\n" +
+		"status: {observedGeneration: 1, lastAppliedRevision: main@sha1:abc, inventory: {entries: [{id: reporter_reporter_helm.toolkit.fluxcd.io_HelmRelease, v: v2}]}, conditions: [{type: Ready, status: 'True'}]}"
+	const theirs = "\nmetadata: {namespace: theirs, name: broken}\nspec: {suspend: true, sourceRef: {kind: GitRepository, name: gone}}"
+	const kustomization = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization"
+	k := fluxWithout(t, nil, infra, repository, platformYAML, kustomization+ours, kustomization+theirs, chart, charts, release)
+	site := fluxOn(k)
+	site.Cluster.GitOps.TakeOver = true
+	v, err := site.await(t.Context(), Options{Timeout: 10 * time.Second, Revision: "abc"})
+	assert.NilError(t, err)
+	assert.Check(t, is.Len(v.Checks, 7), "%v", checked(v))
+	for _, c := range v.Checks {
+		assert.Check(t, c.Namespace != "theirs", "%s %s/%s", c.Kind, c.Namespace, c.Name)
+	}
+	site.Cluster.GitOps.TakeOver = false
+	_, err = site.await(t.Context(), Options{Timeout: 10 * time.Millisecond})
+	assert.Check(t, is.ErrorContains(err, "theirs/broken"))
+}
+
 func TestVerifyNamesTheFirstCause(t *testing.T) {
 	broken := func(text, reason, message string) string {
 		return strings.NewReplacer(`status: "True"`, `status: "False", reason: `+reason+`, message: "`+message+`"`,

@@ -27,11 +27,19 @@ var fluxKinds = []schema.GroupKind{
 }
 
 // Hold suspends all Kustomizations and HelmReleases, so that Flux does not make
-// again what is deleted. What was suspended before stays as it is. It
-// returns how many are held.
-func (c Cluster) Hold(ctx context.Context) (int, error) {
+// again what is deleted; with only, those of them that are ours. What was suspended before
+// stays as it is. It returns how many are held.
+func (c Cluster) Hold(ctx context.Context, only *Ours) (int, error) {
+	if only != nil {
+		if err := only.learn(ctx, c); err != nil {
+			return 0, err
+		}
+	}
 	held := 0
 	err := c.eachOfFlux(ctx, func(o object) error {
+		if only != nil && !only.sets[o.String()] {
+			return nil
+		}
 		_, ours := o.GetAnnotations()[heldAnnotation]
 		if !ours && suspended(o.Unstructured) {
 			return nil

@@ -27,7 +27,7 @@ func (w *world) specs() map[string]string {
 func TestHoldReleaseResume(t *testing.T) {
 	w := newWorld(t, root, addons, paused, chart)
 	before := w.specs()
-	if n, err := w.Hold(t.Context()); n != 3 || err != nil {
+	if n, err := w.Hold(t.Context(), nil); n != 3 || err != nil {
 		t.Fatalf("held %d, error %v", n, err)
 	}
 	held := map[string]string{
@@ -42,7 +42,7 @@ func TestHoldReleaseResume(t *testing.T) {
 	}
 	assert.DeepEqual(t, w.specs(), released)
 	// A teardown that begins again finds what the first has left.
-	if n, err := w.Hold(t.Context()); n != 3 || err != nil {
+	if n, err := w.Hold(t.Context(), nil); n != 3 || err != nil {
 		t.Fatalf("held %d again, error %v", n, err)
 	}
 	if n, err := w.Resume(t.Context()); n != 3 || err != nil {
@@ -58,7 +58,7 @@ func TestHoldReleaseResume(t *testing.T) {
 
 func TestHoldAppliersBeforeWhatTheyApply(t *testing.T) {
 	w := newWorld(t, chart, root)
-	_, err := w.Hold(t.Context())
+	_, err := w.Hold(t.Context(), nil)
 	assert.NilError(t, err)
 	names := make([]string, 0, len(w.patched))
 	for _, p := range w.patched {

@@ -3,6 +3,7 @@ package teardown
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -20,9 +21,15 @@ type Ours struct {
 	// Engine that runs on the cluster, and is ours; "" for none, as on a spoke, whose
 	// applications its hub has deleted before.
 	Engine config.Engine
+	// TakenOver says that others had installed this engine before, and that it stays: of
+	// what it works on, ours is what follows from the platform.
+	TakenOver bool
+	// Applications that were ours when the destruction began, as Argo CD's tracking names
+	// them: they are gone before what they have made is looked at.
+	Applications []string
 
-	// sets are the Kustomizations and HelmReleases of the cluster's Flux, by their kind and
-	// name: a Flux elsewhere may apply objects here, too, with the same labels.
+	// sets are our Kustomizations and HelmReleases, by their kind and name. Others may apply
+	// objects here, too, with the same labels: a Flux elsewhere, or who had this Flux before.
 	sets map[string]bool
 	// claims and pools are those that were ours when they were last seen: their volumes and
 	// nodes outlive them for a while.
@@ -41,7 +48,7 @@ var originLabels = map[string][2]string{
 // Karpenter's label of a node's pool: https://karpenter.sh/docs/concepts/scheduling/
 const poolLabel = "karpenter.sh/nodepool"
 
-// learn finds out what Flux on the cluster works on.
+// learn finds out what Flux on the cluster works on for us.
 func (o *Ours) learn(ctx context.Context, c Cluster) error {
 	o.sets, o.claims, o.pools = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	if o.Engine != config.Flux {
@@ -51,16 +58,42 @@ func (o *Ours) learn(ctx context.Context, c Cluster) error {
 	if err != nil {
 		return err
 	}
+	var all []object
 	for _, kind := range fluxKinds {
-		all, err := c.list(ctx, mapper, kind)
+		found, err := c.list(ctx, mapper, kind)
 		if err != nil {
 			return err
 		}
-		for _, set := range all {
-			o.sets[set.String()] = true
-		}
+		all = append(all, found...)
+	}
+	if o.TakenOver {
+		all = o.following(all)
+	}
+	for _, set := range all {
+		o.sets[set.String()] = true
 	}
 	return nil
+}
+
+// platform is the Kustomization that all of ours follow from.
+const platform = "Kustomization " + names.FluxNamespace + "/" + names.Platform
+
+// following are the platform, what it has applied, what that has applied in turn, and what
+// is in namespaces of ours.
+func (o *Ours) following(all []object) []object {
+	var ours []object
+	for {
+		n := len(ours)
+		for _, set := range all {
+			if name := set.String(); !o.sets[name] && (name == platform || slices.Contains(o.Namespaces, set.GetNamespace()) || o.applied(set.Unstructured)) {
+				o.sets[name] = true
+				ours = append(ours, set)
+			}
+		}
+		if len(ours) == n {
+			return ours
+		}
+	}
 }
 
 // apart puts what is ours and what is others' apart. Claims come before volumes and pools
@@ -100,7 +133,8 @@ func (o *Ours) has(object *unstructured.Unstructured) bool {
 // applied says that the engine has applied the object from Git.
 func (o *Ours) applied(object *unstructured.Unstructured) bool {
 	if o.Engine == config.ArgoCD {
-		return object.GetAnnotations()[names.ArgoCDAnnotation] != ""
+		application, _, _ := strings.Cut(object.GetAnnotations()[names.ArgoCDAnnotation], ":")
+		return application != "" && slices.Contains(o.Applications, application)
 	}
 	for kind, keys := range originLabels {
 		labels := object.GetLabels()

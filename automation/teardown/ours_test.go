@@ -1,6 +1,7 @@
 package teardown
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,16 +60,53 @@ func TestDrainOfOthersCluster(t *testing.T) {
 	}
 }
 
-// TestOursByArgoCD: an object of Argo CD's is ours where that is the engine here; with Flux,
-// and on a spoke, it is others'.
+// TestDrainBesideOthersOfFlux: where others had installed the Flux that is ours now, too,
+// only what follows from the platform is suspended and goes.
+func TestDrainBesideOthersOfFlux(t *testing.T) {
+	by := func(kind, name string) string {
+		group := map[string]string{"Kustomization": "kustomize", "HelmRelease": "helm"}[kind]
+		return group + ".toolkit.fluxcd.io/name: " + name + ", " + group + ".toolkit.fluxcd.io/namespace: flux-system"
+	}
+	set := func(kind, name string) string {
+		version := map[string]string{"Kustomization": "kustomize.toolkit.fluxcd.io/v1", "HelmRelease": "helm.toolkit.fluxcd.io/v2"}[kind]
+		return "apiVersion: " + version + "\nkind: " + kind + "\nmetadata: {namespace: flux-system, name: " + name + "}\nspec: {}"
+	}
+	service := func(name, labels string) string { return with(strings.Replace(front, "front", name, 1), labels) }
+	w := newWorld(t,
+		set("Kustomization", "flux-system"), with(set("HelmRelease", "theirs"), by("Kustomization", "flux-system")),
+		// The release comes before what has applied it, and that before the platform.
+		with(set("HelmRelease", "ours"), by("Kustomization", "apps")), with(set("Kustomization", "apps"), by("Kustomization", "platform")), set("Kustomization", "platform"),
+		strings.Replace(set("HelmRelease", "inside"), "flux-system", "reports", 1),
+		service("a", by("HelmRelease", "theirs")), service("b", by("HelmRelease", "ours")), service("c", by("Kustomization", "flux-system")),
+	)
+	w.alive = controllersLive()
+	options := w.options()
+	options.Ours = &Ours{Engine: config.Flux, TakenOver: true, Namespaces: []string{"reports"}}
+	assert.NilError(t, w.Suspend(t.Context(), options.Ours, options.Note))
+	for name, want := range map[string]bool{
+		"Kustomization flux-system/flux-system": false, "HelmRelease flux-system/theirs": false,
+		"Kustomization flux-system/platform": true, "Kustomization flux-system/apps": true, "HelmRelease flux-system/ours": true, "HelmRelease reports/inside": true,
+	} {
+		assert.Check(t, is.Equal(suspended(w.get(name)), want), name)
+	}
+	assert.NilError(t, w.Drain(t.Context(), options))
+	assert.Check(t, is.DeepEqual(w.deleted, []string{"Service shop/b"}))
+}
+
+// TestOursByArgoCD: an object of Argo CD's is ours where an Application that was ours has
+// made it; one of another Argo CD, which manages the cluster from elsewhere, is others'. So
+// it is with Flux, and on a spoke.
 func TestOursByArgoCD(t *testing.T) {
-	tracked := strings.Replace(front, "metadata: {", "metadata: {annotations: {argocd.argoproj.io/tracking-id: 'shop:/Service:shop/front'}, ", 1)
-	for engine, want := range map[config.Engine]int{config.ArgoCD: 1, config.Flux: 0, "": 0} {
-		w := newWorld(t, tracked)
+	tracked := func(name, application string) string {
+		return strings.Replace(strings.Replace(front, "front", name, 1), "metadata: {", "metadata: {annotations: {argocd.argoproj.io/tracking-id: '"+application+":/Service:shop/"+name+"'}, ", 1)
+	}
+	for engine, want := range map[config.Engine][]string{config.ArgoCD: {"Service shop/a", "Service shop/b"}, config.Flux: nil, "": nil} {
+		w := newWorld(t, tracked("a", "shop"), tracked("b", "team_shop"), tracked("c", "company-shop"), tracked("d", "shop-2"))
 		w.alive = controllersLive()
 		options := w.options()
-		options.Ours = &Ours{Engine: engine}
+		options.Ours = &Ours{Engine: engine, Applications: []string{"shop", "team_shop"}}
 		assert.NilError(t, w.Drain(t.Context(), options))
-		assert.Check(t, is.Len(w.deleted, want))
+		slices.Sort(w.deleted)
+		assert.Check(t, is.DeepEqual(w.deleted, want))
 	}
 }

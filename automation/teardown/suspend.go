@@ -17,10 +17,10 @@ import (
 // restartedAt is the annotation of `kubectl rollout restart`.
 const restartedAt = "kubectl.kubernetes.io/restartedAt"
 
-// Suspend keeps Flux from making things again: it holds what Flux has, and ends
-// what Flux waits for. note is told what people should know.
-func (c Cluster) Suspend(ctx context.Context, note func(string)) error {
-	n, err := c.Hold(ctx)
+// Suspend keeps Flux from making things again: it holds what Flux has, or with only what
+// of that is ours, and ends what Flux waits for. note is told what people should know.
+func (c Cluster) Suspend(ctx context.Context, only *Ours, note func(string)) error {
+	n, err := c.Hold(ctx, only)
 	if err != nil {
 		return fmt.Errorf("suspend Flux: %w", err)
 	}

@@ -31,7 +31,7 @@ func TestInterrupt(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := newWorld(t, append(test.objects, controller("kustomize-controller"), controller("helm-controller"))...)
-			_, err := w.Hold(t.Context())
+			_, err := w.Hold(t.Context(), nil)
 			assert.NilError(t, err)
 			if got, err := w.Interrupt(t.Context()); err != nil || got != test.want {
 				t.Fatalf("interrupted: %t, error %v", got, err)

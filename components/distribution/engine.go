@@ -25,6 +25,10 @@ type EngineArgs struct {
 	// HandedOver these are kept, no more and no fewer, whatever Manifest has.
 	// Default: the objects of Manifest.
 	Made []string
+	// TakenOver says that the engine was there before: what is made of the distribution,
+	// and what its pods need, outlives the stack. With HandedOver exactly
+	// the objects in Made are kept, also none.
+	TakenOver bool
 	// Repository that the engine follows.
 	Repository
 	// Auth for the repository; nil reads anonymously.
@@ -117,7 +121,7 @@ type SyncObject struct {
 // made, and the deletion waits for that.
 func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.ResourceOption) (*Engine, error) {
 	objects, err := r.Objects, error(nil)
-	if r.Args.HandedOver && len(r.Args.Made) > 0 {
+	if r.Args.HandedOver && (len(r.Args.Made) > 0 || r.Args.TakenOver) {
 		if objects, err = Kept(objects, r.Args.Made); err != nil {
 			return nil, err
 		}
@@ -127,9 +131,12 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 		return nil, fmt.Errorf("register the component: %w", err)
 	}
 	installation := Installation{
-		Product: r.Product, HandedOver: r.Args.HandedOver, Parent: c,
+		Product: r.Product, HandedOver: r.Args.HandedOver, Retained: r.Args.TakenOver, Parent: c,
 		Configure: func(after pulumi.ResourceOption) ([]pulumi.Resource, error) {
-			made, err := r.forPods(ctx, name, pulumi.Parent(c))
+			if len(objects) == 0 { // others have the pods
+				return nil, nil
+			}
+			made, err := r.forPods(ctx, name, pulumi.Parent(c), pulumi.RetainOnDelete(r.Args.TakenOver))
 			if err != nil || r.Configure == nil {
 				return made, err
 			}
@@ -150,7 +157,7 @@ func NewEngine(ctx *pulumi.Context, name string, r Recipe, opts ...pulumi.Resour
 
 // forPods makes what pods need to start: the certificates that they trust, and the
 // credentials for their images.
-func (r Recipe) forPods(ctx *pulumi.Context, name string, parent pulumi.ResourceOption) ([]pulumi.Resource, error) {
+func (r Recipe) forPods(ctx *pulumi.Context, name string, opts ...pulumi.ResourceOption) ([]pulumi.Resource, error) {
 	meta := func(object string) metav1.ObjectMetaArgs {
 		return metav1.ObjectMetaArgs{Name: pulumi.String(object), Namespace: pulumi.String(r.Namespace)}
 	}
@@ -158,7 +165,7 @@ func (r Recipe) forPods(ctx *pulumi.Context, name string, parent pulumi.Resource
 	if text := r.Args.CertificateAuthority; text != "" {
 		authority, err := corev1.NewConfigMap(ctx, name+"-"+names.CompanyCA, &corev1.ConfigMapArgs{
 			Metadata: meta(names.CompanyCA), Data: pulumi.StringMap{names.CompanyCAKey: pulumi.String(text)},
-		}, parent)
+		}, opts...)
 		if err != nil {
 			return nil, fmt.Errorf("certificates that the engine trusts: %w", err)
 		}
@@ -170,7 +177,7 @@ func (r Recipe) forPods(ctx *pulumi.Context, name string, parent pulumi.Resource
 	secret, err := corev1.NewSecret(ctx, name+"-"+names.ImagePull, &corev1.SecretArgs{
 		Metadata: meta(names.ImagePull), Type: pulumi.String("kubernetes.io/dockerconfigjson"),
 		Data: SecretData(map[string]pulumi.StringInput{".dockerconfigjson": r.Args.PullConfig}),
-	}, parent)
+	}, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("credentials for the engine's images: %w", err)
 	}

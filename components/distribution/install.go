@@ -18,6 +18,8 @@ type Installation struct {
 	// HandedOver leaves the objects as they are, whatever they hold by now.
 	// Otherwise the manifest is applied, even to fields with other owners.
 	HandedOver bool
+	// Retained leaves the objects where they are when Pulumi's stack is destroyed.
+	Retained bool
 	// Configure makes what controllers read when they start, after the objects
 	// that it changes. Nil for nothing.
 	Configure func(after pulumi.ResourceOption) ([]pulumi.Resource, error)
@@ -65,7 +67,7 @@ func (i Installation) stage(ctx *pulumi.Context, name string, objects []Object, 
 	for _, o := range objects {
 		r := &pulumi.CustomResourceState{}
 		direct(o)
-		opts := []pulumi.ResourceOption{pulumi.Parent(i.Parent), after}
+		opts := []pulumi.ResourceOption{pulumi.Parent(i.Parent), after, pulumi.RetainOnDelete(i.Retained)}
 		if o.Kind() == "Secret" {
 			// What the product writes into it is in the state after a refresh.
 			opts = append(opts, pulumi.AdditionalSecretOutputs([]string{"data", "stringData"}))

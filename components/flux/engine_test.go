@@ -109,6 +109,21 @@ func TestKeepsWhatWasMade(t *testing.T) {
 	assert.Check(t, is.ErrorContains(err, `"garbage" is not the identity of an object: expected apiVersion, kind and name`))
 }
 
+// TestTakenOver: what was there before outlives the stack, with what its pods need by now;
+// what Flux is to follow goes.
+func TestTakenOver(t *testing.T) {
+	e := tested(t)
+	e.Args.TakenOver, e.Args.CertificateAuthority = true, "-----BEGIN CERTIFICATE-----\n"
+	following := []string{repository, kustomization, secretType}
+	e.Outlives(t, func(res recorder.Resource) bool { return !slices.Contains(following, res.Type) })
+
+	args := engineArgs(t)
+	args.TakenOver, args.HandedOver, args.CertificateAuthority = true, true, e.Args.CertificateAuthority
+	for _, res := range built(t, args).All() {
+		assert.Check(t, !res.Custom || slices.Contains(following, res.Type), "%s %s is made beside a Flux that others keep", res.Type, res.Name)
+	}
+}
+
 func TestControllersAreNotAwaited(t *testing.T) {
 	for _, d := range built(t, engineArgs(t)).OfType(deployment) {
 		if got := d.String(`metadata.annotations["pulumi.com/skipAwait"]`); got != "true" {

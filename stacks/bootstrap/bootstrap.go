@@ -55,7 +55,11 @@ type program struct {
 	c   *config.Cluster
 	o   Options
 
-	last      distributionRecord // of the engine's distribution
+	last distributionRecord // of the engine's distribution
+	// takenOver says that the engine was there before bootstrap; taken is what this run
+	// found of it, when it is the first.
+	takenOver bool
+	taken     taken
 	h         handoff.Handoff
 	own       connection // to the cluster itself
 	prepared  pulumi.ResourceOption
@@ -86,7 +90,7 @@ func (p *program) run() error {
 	if p.own, err = connect(p.ctx, "kubernetes", p.h, p.c.Cloud); err != nil {
 		return err
 	}
-	if err := p.refuseInstalled(); err != nil {
+	if err := p.meetInstalled(); err != nil {
 		return err
 	}
 	if err := p.prepare(); err != nil {
@@ -138,7 +142,7 @@ func provide(ctx *pulumi.Context, name string, kubeconfig pulumi.StringOutput, i
 func (p *program) prepare() error {
 	spaces, err := namespaces.NewNamespaces(p.ctx, p.c.Name, &namespaces.NamespacesArgs{
 		Owner:      p.c.Name,
-		Namespaces: namespaceArgs(p.c),
+		Namespaces: p.namespaces(),
 		Existing:   existingNamespaces(p.ctx, p.own.kubeconfig, p.o.Env),
 	}, p.own.provider)
 	if err != nil {

@@ -31,6 +31,8 @@ type distributionRecord struct {
 	Digest string
 	// Objects that were made of it, as the engine lists them.
 	Objects []string
+	// TakenOver says that the engine was there before bootstrap.
+	TakenOver bool
 }
 
 // lastDistribution reads the record from the stack's own outputs. A stack that
@@ -58,6 +60,7 @@ func readRecord(v any) distributionRecord {
 	m, _ := v.(map[string]any)
 	var r distributionRecord
 	r.Digest, _ = m["digest"].(string)
+	r.TakenOver, _ = m["takenOver"].(bool)
 	list, _ := m["objects"].([]any)
 	for _, o := range list {
 		if s, ok := o.(string); ok {
@@ -71,7 +74,11 @@ func readRecord(v any) distributionRecord {
 // being only when all of them are there.
 func (r distributionRecord) output(made pulumi.StringArrayOutput) pulumi.MapOutput {
 	return made.ApplyT(func(objects []string) map[string]any {
-		return map[string]any{"digest": r.Digest, "objects": objects}
+		record := map[string]any{"digest": r.Digest, "objects": objects}
+		if r.TakenOver {
+			record["takenOver"] = true
+		}
+		return record
 	}).(pulumi.MapOutput)
 }
 
@@ -100,17 +107,25 @@ type engine struct {
 	definition string
 	// remedy says how a distribution gets into Git.
 	remedy string
+	// instead says what to do about an engine that others have installed.
+	instead string
 }
 
-func fluxEngine(c *config.Cluster) engine {
+// fluxEngine is the cluster's Flux, which others may have installed before.
+func fluxEngine(c *config.Cluster, takenOver bool) engine {
+	remedy := "if Git does not have it, run `tombolo push " + c.Name + "`"
+	if takenOver {
+		remedy = "change it in the repository that Flux itself is in, or name the version that is there in the cluster file"
+	}
 	return engine{
 		product:          flux.Product(),
-		digest:           func(manifest []byte) string { return flux.Digest(manifest, strictSubstitution) },
+		digest:           func(manifest []byte) string { return flux.Digest(manifest, substitutesStrictly(takenOver)) },
 		selector:         names.FluxLabel,
 		managed:          func(metav1.PartialObjectMetadata) bool { return true },
 		digestAnnotation: flux.DigestAnnotation,
 		definition:       "gitrepositories.source.toolkit.fluxcd.io",
-		remedy:           "if Git does not have it, run `tombolo push " + c.Name + "`",
+		remedy:           remedy,
+		instead:          "Set gitops.takeOver: true to take it over, or have its owner remove it, definitions included, or leave the cluster to it",
 	}
 }
 
@@ -122,16 +137,18 @@ func argocdEngine() engine {
 		managed:    func(o metav1.PartialObjectMetadata) bool { return o.Annotations[names.ArgoCDAnnotation] != "" },
 		definition: "applications.argoproj.io",
 		remedy:     "change it in Git, where Argo CD manages itself",
+		instead:    "Name it in gitops.externalHub, or have its owner remove it, definitions included, or leave the cluster to it",
 	}
 }
 
 // custody decides by the distribution that the cluster file names:
-//   - it is the one of the last run: later changes of it are not our concern;
+//   - it is the one of the last run, or an engine is met that Git has: changes of it are
+//     not our concern;
 //   - it is another, and Git has the engine: Git decides, and we say so;
 //   - it is another, and the engine was not handed over: it is applied.
 func (p *program) custody(e engine, manifest []byte) (custody, error) {
 	wanted, last := e.digest(manifest), p.last
-	if last.Digest == wanted {
+	if last.Digest == wanted || p.taken.keeper != "" {
 		return custody{handedOver: true, made: last.Objects, digest: wanted}, nil
 	}
 	controllers, err := e.product.Controllers(manifest)

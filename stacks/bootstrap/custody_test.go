@@ -52,20 +52,20 @@ func TestCustody(t *testing.T) {
 		want    custody
 	}{
 		"the last one again": {
-			distributionRecord{wanted, made}, nil, custody{handedOver: true, made: made, digest: wanted},
+			distributionRecord{Digest: wanted, Objects: made}, nil, custody{handedOver: true, made: made, digest: wanted},
 		},
 		"the first":       {distributionRecord{}, nil, custody{digest: wanted}},
-		"another":         {distributionRecord{"old", made}, nil, custody{digest: wanted}},
-		"Git has another": {distributionRecord{"old", made}, []string{deployment("source-controller", "x")}, custody{handedOver: true, made: made, digest: "old"}},
-		"Git has it too":  {distributionRecord{"old", made}, []string{deployment("source-controller", wanted)}, custody{handedOver: true, made: made, digest: wanted}},
-		"the user's own":  {distributionRecord{"old", made}, []string{deployment("dashboard", wanted)}, custody{digest: wanted}},
+		"another":         {distributionRecord{Digest: "old", Objects: made}, nil, custody{digest: wanted}},
+		"Git has another": {distributionRecord{Digest: "old", Objects: made}, []string{deployment("source-controller", "x")}, custody{handedOver: true, made: made, digest: "old"}},
+		"Git has it too":  {distributionRecord{Digest: "old", Objects: made}, []string{deployment("source-controller", wanted)}, custody{handedOver: true, made: made, digest: wanted}},
+		"the user's own":  {distributionRecord{Digest: "old", Objects: made}, []string{deployment("dashboard", wanted)}, custody{digest: wanted}},
 		"record was lost": {distributionRecord{}, []string{deployment("source-controller", "")}, custody{handedOver: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := kubeconfig(t, deployments(t, test.cluster...))
 			err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 				p := &program{ctx: ctx, c: c, last: test.last, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()}}
-				got, err := p.custody(fluxEngine(c), []byte(manifest))
+				got, err := p.custody(fluxEngine(c, false), []byte(manifest))
 				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
 					t.Errorf("got %+v, want %+v", got, test.want)
 				}
@@ -109,7 +109,7 @@ func TestCustodyOfArgoCD(t *testing.T) {
 			})
 			err := (&recorder.Recorder{}).Run("mgmt-bootstrap", func(ctx *pulumi.Context) error {
 				p := &program{
-					ctx: ctx, c: c, last: distributionRecord{"old", made}, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()},
+					ctx: ctx, c: c, last: distributionRecord{Digest: "old", Objects: made}, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()},
 				}
 				got, err := p.custody(argocdEngine(), []byte(manifest))
 				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
@@ -126,7 +126,7 @@ func TestCustodyOfArgoCD(t *testing.T) {
 
 func TestCustodyCannotBeFound(t *testing.T) {
 	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	_, err := fluxEngine(&config.Cluster{}).findInGit(t.Context(), text, nil, nil)
+	_, err := fluxEngine(&config.Cluster{}, false).findInGit(t.Context(), text, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "list the Deployments in flux-system: ") || !strings.Contains(err.Error(), "among kubernetes.admins") {
 		t.Errorf("error %v", err)
 	}
@@ -149,7 +149,7 @@ func TestWithoutAClusterNothingIsInGit(t *testing.T) {
 }
 
 func TestLastDistribution(t *testing.T) {
-	want := distributionRecord{Digest: "abc", Objects: []string{"a", "b"}}
+	want := distributionRecord{Digest: "abc", Objects: []string{"a", "b"}, TakenOver: true}
 	var outputs resource.PropertyValue
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		result, err := internals.UnsafeAwaitOutput(ctx.Context(), want.output(pulumi.ToStringArray(want.Objects).ToStringArrayOutput()))
@@ -161,7 +161,7 @@ func TestLastDistribution(t *testing.T) {
 	r := &recorder.Recorder{Outputs: map[string]resource.PropertyMap{"pulumi:pulumi:StackReference": {"outputs": outputs}}}
 	err = r.Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		got, err := lastDistribution(ctx)
-		if got.Digest != want.Digest || !slices.Equal(got.Objects, want.Objects) {
+		if got.Digest != want.Digest || !slices.Equal(got.Objects, want.Objects) || !got.TakenOver {
 			t.Errorf("came back as %+v, want %+v", got, want)
 		}
 		return err

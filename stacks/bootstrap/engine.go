@@ -21,12 +21,12 @@ func (p *program) makeEngine(product distribution.Product, e engine,
 	if err != nil {
 		return nil, err
 	}
-	args.HandedOver, args.Made = own.handedOver, own.made
+	args.HandedOver, args.Made, args.TakenOver = own.handedOver, own.made, p.takenOver
 	made, err := install(args)
 	if err != nil {
 		return nil, err
 	}
-	p.ctx.Export(distributionKey, distributionRecord{Digest: own.digest}.output(made.Made))
+	p.ctx.Export(distributionKey, distributionRecord{Digest: own.digest, TakenOver: p.takenOver}.output(made.Made))
 	return made, nil
 }
 

@@ -13,11 +13,15 @@ import (
 // strictSubstitution: a variable without a value is an error everywhere.
 const strictSubstitution = true
 
+// substitutesStrictly says whether Flux is told to. One that was there before is not: the
+// manifests of others would have to be strict, too.
+func substitutesStrictly(takenOver bool) bool { return strictSubstitution && !takenOver }
+
 // makeFlux installs Flux.
 func (p *program) makeFlux() error {
-	_, err := p.makeEngine(flux.Product(), fluxEngine(p.c), func(args distribution.EngineArgs) (*distribution.Engine, error) {
+	_, err := p.makeEngine(flux.Product(), fluxEngine(p.c, p.takenOver), func(args distribution.EngineArgs) (*distribution.Engine, error) {
 		return flux.NewEngine(p.ctx, p.c.Name, &flux.EngineArgs{
-			EngineArgs: args, StrictSubstitution: strictSubstitution, SubstituteFrom: names.InfraConfig,
+			EngineArgs: args, StrictSubstitution: substitutesStrictly(p.takenOver), SubstituteFrom: names.InfraConfig,
 		}, p.own.provider, p.prepared)
 	})
 	return err

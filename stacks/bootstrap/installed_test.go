@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
@@ -18,7 +19,8 @@ func TestRefuseInstalled(t *testing.T) {
 		return `{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "` + name +
 			`", "creationTimestamp": "2026-01-02T03:04:05Z", "labels": {"tombolo/cluster": "` + label + `"}}}`
 	}
-	flux, argo := fluxEngine(&config.Cluster{}), argocdEngine()
+	ours := strings.Replace(meta("x", ""), `"labels"`, `"annotations": {"pulumi.com/patchForce": "true"}, "labels"`, 1)
+	flux, argo := fluxEngine(&config.Cluster{}, false), argocdEngine()
 	for name, test := range map[string]struct {
 		engine  engine
 		objects map[string]string
@@ -35,35 +37,53 @@ func TestRefuseInstalled(t *testing.T) {
 			},
 			want: "the existing cluster has Flux already",
 		},
-		"our own": {
+		"Flux in a namespace that was handed over to us": {
 			engine: flux, objects: map[string]string{
 				definition + "gitrepositories.source.toolkit.fluxcd.io": meta("x", ""), "/api/v1/namespaces/flux-system": meta("flux-system", "shop"),
 			},
+			want: "Set gitops.takeOver: true to take it over",
 		},
-		"Argo CD":           {engine: argo, objects: map[string]string{definition + "applications.argoproj.io": meta("x", "")}, want: "the existing cluster has Argo CD already"},
+		"Flux that a destruction has left": {
+			engine: flux, objects: map[string]string{definition + "gitrepositories.source.toolkit.fluxcd.io": ours, "/api/v1/namespaces/flux-system": meta("flux-system", "")},
+			want: "the existing cluster has Flux already",
+		},
+		"our own": {
+			engine: flux, objects: map[string]string{
+				definition + "gitrepositories.source.toolkit.fluxcd.io": ours, "/api/v1/namespaces/flux-system": meta("flux-system", "shop"),
+			},
+		},
+		"Argo CD":           {engine: argo, objects: map[string]string{definition + "applications.argoproj.io": meta("x", "")}, want: "Name it in gitops.externalHub"},
 		"Argo CD, for Flux": {engine: flux, objects: map[string]string{definition + "applications.argoproj.io": meta("x", "")}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := kubeconfig(t, func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "application/json")
-				object, found := test.objects[r.URL.Path]
-				if !found {
-					w.WriteHeader(http.StatusNotFound)
-					object = `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`
-				}
-				_, err := w.Write([]byte(object))
-				assert.NilError(t, err)
-			})
-			err := test.engine.refuseOthers(t.Context(), text, nil, "shop")
+			text := kubeconfig(t, answer(t, test.objects))
+			found, err := test.engine.findOthers(t.Context(), text, nil, "shop")
+			assert.NilError(t, err)
 			if test.want == "" {
-				assert.NilError(t, err)
+				assert.Check(t, found == nil)
 				return
 			}
-			assert.Check(t, is.ErrorContains(err, test.want))
+			assert.Assert(t, found != nil)
+			assert.Check(t, is.ErrorContains(test.engine.refuse(found), test.want))
 		})
 	}
 	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	err := flux.refuseOthers(t.Context(), text, nil, "shop")
+	_, err := flux.findOthers(t.Context(), text, nil, "shop")
 	assert.Check(t, is.ErrorContains(err, "look for Flux on the existing cluster"))
 	assert.Check(t, is.ErrorContains(err, "its owner can give it an access entry"))
+}
+
+// answer answers with the objects at their paths, as an API server does.
+func answer(t *testing.T, objects map[string]string) http.HandlerFunc {
+	t.Helper()
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		object, found := objects[r.URL.Path]
+		if !found {
+			w.WriteHeader(http.StatusNotFound)
+			object = `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`
+		}
+		_, err := w.Write([]byte(object))
+		assert.NilError(t, err)
+	}
 }

@@ -44,6 +44,15 @@ func namespaceArgs(c *config.Cluster) []namespaces.Namespace {
 	return out
 }
 
+// namespaces are those to make: that of an engine that was there before is others'.
+func (p *program) namespaces() []namespaces.Namespace {
+	all := namespaceArgs(p.c)
+	if !p.takenOver {
+		return all
+	}
+	return slices.DeleteFunc(all, func(n namespaces.Namespace) bool { return n.Name == p.c.EngineNamespace() })
+}
+
 // withNamespace adds a namespace, or only the labels that it lacks.
 func withNamespace(all []namespaces.Namespace, name string, labels map[string]string) []namespaces.Namespace {
 	i := slices.IndexFunc(all, func(n namespaces.Namespace) bool { return n.Name == name })

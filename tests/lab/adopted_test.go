@@ -20,9 +20,10 @@ import (
 	"tombolo/stacks/handoff"
 )
 
-// TestExistingCluster adopts a cluster that another team's Pulumi program made, gives it
-// Flux and two addons, and takes them away again. Nothing of the other team's, in the cloud
-// or on the cluster, is touched meanwhile. Its parts build on each other.
+// TestExistingCluster adopts a cluster that another team's Pulumi program made, takes over
+// the Flux that it has, gives it two addons, and takes these away again. Nothing of the other
+// team's, in the cloud or on the cluster, is touched meanwhile, but for Flux's own objects.
+// Its parts build on each other.
 func TestExistingCluster(t *testing.T) {
 	p := newProject(t)
 	a := adopted{project: p}
@@ -33,6 +34,7 @@ func TestExistingCluster(t *testing.T) {
 	inOrder(t, a, []step[adopted]{
 		{"its file is written from AWS", adopted.written},
 		{"what it lacks is refused", adopted.lacking},
+		{"its own Flux is refused", adopted.haveFlux},
 		{"a preview creates only what is added", adopted.previewed},
 		{"up", adopted.up},
 		{"the other team's is left alone", adopted.untouched},
@@ -85,6 +87,79 @@ func (a adopted) makeTheirs(t *testing.T) {
 	})
 }
 
+// The Flux that the other team has, before and after it is taken over.
+const (
+	theirFlux = "v2.7.4"
+	ourFlux   = "v2.7.5"
+)
+
+// haveFlux installs Flux as `flux install` does, with the other team's own source. A preview
+// names it, and what to do.
+func (a adopted) haveFlux(t *testing.T) {
+	text, err := os.ReadFile("testdata/theirs-flux.yaml")
+	assert.NilError(t, err)
+	a.write(t, "theirs/own.yaml", strings.ReplaceAll(string(text), "${token}", a.labEnv(t)["TOMBOLO_GIT_TOKEN"]))
+	a.write(t, "theirs/flux.yaml", strings.ReplaceAll(a.read(t, ".tools/share/flux-install.yaml"), ourFlux, theirFlux))
+	a.ask(t, "apply", "--server-side", "--field-manager=flux", "-f", "theirs/flux.yaml")
+	a.ask(t, "apply", "-f", "theirs/own.yaml")
+	a.fluxWorks(t)
+	clear(a.objects)
+	maps.Copy(a.objects, a.theirObjects(t))
+
+	o := a.run(t, "preview", "shop")
+	for _, want := range []string{"the existing cluster has Flux already", "nothing was made", "Set gitops.takeOver: true"} {
+		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, want), "exit code %d, and people do not read %q:\n%s", o.code, want, o.stderr)
+	}
+	a.untouched(t)
+	a.edit(t, shopFile, "\ngitops:\n", "\ngitops:\n  takeOver: true\n")
+	whole := a.previewsFlux(t, "which is taken over and upgraded to "+ourFlux)
+	// As long as Git applies it, nothing of Flux is made.
+	byGit := []string{"kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace"}
+	a.ask(t, "-n", "flux-system", "label", "deployments", "--all", byGit[0]+"=flux-system", byGit[1]+"=flux-system")
+	added := a.previewsFlux(t, "which Kustomization flux-system/flux-system applies from Git: it stays with Git")
+	a.ask(t, "-n", "flux-system", "label", "deployments", "--all", byGit[0]+"-", byGit[1]+"-")
+	distribution := strings.Count(a.read(t, "theirs/flux.yaml"), "\nkind: ") - 1 // its namespace is there
+	assert.Check(t, is.Equal(whole-added, distribution))
+}
+
+// previewsFlux previews what becomes of the other team's Flux, and returns how much
+// bootstrap would create.
+func (a adopted) previewsFlux(t *testing.T, becomes string) int {
+	t.Helper()
+	o := a.run(t, "preview", "shop", "--output", "json")
+	assert.Assert(t, o.code == 0, "%s\n%s", o.stdout, o.stderr)
+	assert.Check(t, is.Contains(o.stdout+o.stderr, "has Flux "+theirFlux+", "+becomes))
+	return lastResult(t, o.stdout).Stacks[1].Changes["create"]
+}
+
+// fluxWorks has the other team's Kustomization make again what it had made, without the
+// variable that it has no value for.
+func (a adopted) fluxWorks(t *testing.T) {
+	t.Helper()
+	a.ask(t, "-n", "theirs", "delete", "configmap", "from-git", "--ignore-not-found")
+	now := time.Now().Format(time.RFC3339Nano)
+	patch := `{"metadata":{"annotations":{"reconcile.fluxcd.io/requestedAt":"` + now + `"}}}`
+	a.ask(t, "-n", "theirs", "patch", "kustomizations.kustomize.toolkit.fluxcd.io", "own", "--type=merge", "-p", patch)
+	eventually(t, 2*time.Minute, func() string {
+		color := a.ask(t, "-n", "theirs", "get", "configmap", "from-git", "--ignore-not-found", "-o", "jsonpath={.data.color}")
+		if color != "dark blue" {
+			return "the Kustomization of the other team has not made its ConfigMap: the color is " + color
+		}
+		return ""
+	})
+	a.ask(t, "-n", "theirs", "patch", "kustomizations.kustomize.toolkit.fluxcd.io", "own", "--type=json", "-p", `[{"op":"remove","path":"/metadata/annotations/reconcile.fluxcd.io~1requestedAt"}]`)
+}
+
+// engineIs says that Flux's controllers are of a version, and substitute as before.
+func (a adopted) engineIs(t *testing.T, version string) {
+	t.Helper()
+	const path = "jsonpath={range .items[*]}{.metadata.name} {.metadata.labels.app\\.kubernetes\\.io/version} {end}"
+	got := a.ask(t, "-n", "flux-system", "get", "deployments", "-o", path)
+	assert.Equal(t, strings.TrimSpace(got), "helm-controller "+version+" kustomize-controller "+version+" source-controller "+version)
+	args := a.ask(t, "-n", "flux-system", "get", "deployment", "kustomize-controller", "-o", "jsonpath={.spec.template.spec.containers[0].args}")
+	assert.Check(t, !strings.Contains(args, "StrictPostBuildSubstitutions"), args)
+}
+
 // ask asks the cluster as the other team does.
 func (a adopted) ask(t *testing.T, args ...string) string {
 	t.Helper()
@@ -103,6 +178,14 @@ func (a adopted) theirObjects(t *testing.T) map[string]string {
 	out := map[string]string{}
 	for _, item := range list.Items {
 		meta := item["metadata"].(map[string]any)
+		labels, _ := meta["labels"].(map[string]any)
+		if labels["app.kubernetes.io/part-of"] == "flux" && item["kind"] != "Namespace" {
+			// They become another version's, and stay.
+			item = map[string]any{"apiVersion": item["apiVersion"], "kind": item["kind"], "metadata": map[string]any{
+				"name": meta["name"], "namespace": meta["namespace"], "uid": meta["uid"],
+			}}
+			meta = item["metadata"].(map[string]any)
+		}
 		delete(item, "status")
 		delete(meta, "resourceVersion")
 		delete(meta, "managedFields")
@@ -126,6 +209,7 @@ func (a adopted) writeOurs(t *testing.T) {
 	const overlay = "platform/flux/clusters/shop/kustomization.yaml"
 	a.write(t, overlay, a.read(t, overlay)+"components:\n  - ../lab\n")
 	a.must(t, "check", "platform/flux", "shop")
+	a.write(t, "platform/flux/theirs/color.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-git, namespace: theirs}\ndata: {color: \"${shade} ${none}blue\"}\n")
 }
 
 // written has the file written from what AWS tells, and takes it away again. Its first
@@ -165,6 +249,7 @@ func (a adopted) onlyCreates(t *testing.T, cluster string) {
 
 func (a adopted) up(t *testing.T) {
 	a.project.up(t, "shop").created(t)
+	a.engineIs(t, ourFlux)
 	a.must(t, "verify", "shop")
 	var ours []string
 	for _, i := range a.inventory(t) {
@@ -247,11 +332,14 @@ func (a adopted) destroyed(t *testing.T) {
 	said := a.run(t, "destroy", "shop", "--yes")
 	assert.Assert(t, said.code == 0, "%s\n%s", said.stdout, said.stderr)
 	assert.Check(t, is.Contains(said.stderr, "what is not Tombolo's stays: Ingress theirs/site, Service theirs/front"))
+	assert.Check(t, is.Contains(said.stderr, "the engine in the namespace flux-system was there before, and stays"))
 	a.untouched(t)
+	a.engineIs(t, ourFlux)
 	for name := range a.theirObjects(t) {
 		assert.Check(t, a.objects[name] != "" || ofCharts(name), "the cluster still has %s", name)
 	}
 	for name := range a.records(t) {
 		assert.Check(t, a.cloud[name] != "", "the cloud still has %s", name)
 	}
+	a.fluxWorks(t)
 }

@@ -54,6 +54,21 @@ func (e Engine) Ownership(t *testing.T, ours func(recorder.Resource) bool) {
 	}
 }
 
+// Outlives tests which resources stay when the stack is destroyed.
+func (e Engine) Outlives(t *testing.T, stays func(recorder.Resource) bool) {
+	t.Helper()
+	_, made := e.run(t)
+	for _, e.Args.HandedOver = range []bool{false, true} {
+		e.Args.Made = made
+		r, _ := e.run(t)
+		for _, res := range r.All() {
+			if res.Custom && res.RetainOnDelete != stays(res) {
+				t.Errorf("handed over %t: %s %s: outlives the stack: %t", e.Args.HandedOver, res.Type, res.Name, res.RetainOnDelete)
+			}
+		}
+	}
+}
+
 // KeepsWhatWasMade tests that after the hand-over another manifest neither makes nor
 // deletes an object: identity is one that was made, the Deployment before becomes
 // the Deployment after. Both names are those of Pulumi's resources.
