@@ -68,8 +68,8 @@ func (d *Driver) drainOptions(c *config.Cluster, o DestroyOptions) teardown.Opti
 
 // applications are those of the Argo CD of a cluster that others own, as its marks on objects
 // name them: those outside of its namespace with theirs. Another Argo CD may manage the
-// cluster, too, with the same marks. Source: "Switch resource tracking method" in
-// https://argo-cd.readthedocs.io/en/stable/operator-manual/app-any-namespace/
+// cluster, too, with the same marks. Source: AppInstanceName in
+// https://github.com/argoproj/argo-cd/blob/v3.2.0/util/argo/argo.go
 func (d *Driver) applications(ctx context.Context, c *config.Cluster) ([]string, error) {
 	if !c.IsExisting() || !c.IsHub() {
 		return nil, nil

@@ -91,6 +91,7 @@ func TestPushProposes(t *testing.T) {
 func TestPushIsStopped(t *testing.T) {
 	for want, change := range map[string]func(*config.Cluster){
 		"push demo: gitops.distribution: read Flux distribution":                                                      func(c *config.Cluster) { c.GitOps.Distribution.Path = "gone" },
+		"push demo: gitops.takeOver leaves Flux with who has installed it":                                            func(c *config.Cluster) { c.GitOps.TakeOver = true },
 		"push demo: read /nowhere/platform.git: ":                                                                     func(c *config.Cluster) { c.GitOps.URL = "/nowhere/platform.git" },
 		"push demo: gitops.auth.password: the environment variable TOMBOLO_TEST_ABSENT is not set":                    func(c *config.Cluster) { c.GitOps.Auth.Password = &config.SecretRef{Env: "TOMBOLO_TEST_ABSENT"} },
 		"push demo: gitops.auth.password: stack demo-bootstrap has no secret gitToken that can be read here; set it:": func(c *config.Cluster) { c.GitOps.Auth.Password = &config.SecretRef{Config: "gitToken"} },

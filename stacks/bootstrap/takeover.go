@@ -31,7 +31,7 @@ const (
 	partLabel    = "app.kubernetes.io/part-of"
 	versionLabel = "app.kubernetes.io/version"
 	// managedByLabel is Helm's and that of operators, and releaseAnnotation Helm's:
-	// https://helm.sh/docs/chart_best_practices/labels/
+	// https://github.com/helm/helm/blob/v3.18.4/pkg/action/validate.go
 	managedByLabel    = "app.kubernetes.io/managed-by"
 	releaseAnnotation = "meta.helm.sh/release-name"
 	// fluxOperator is the definition of the Flux Operator:
@@ -41,8 +41,9 @@ const (
 	// applied an object: "garbage collection" in
 	// https://fluxcd.io/flux/components/kustomize/kustomizations/
 	fluxNamespaceLabel = "kustomize.toolkit.fluxcd.io/namespace"
-	// tenantAccount is a flag of controllers: objects that name no service account are
-	// applied as this one. https://fluxcd.io/flux/installation/configuration/multitenancy/
+	// tenantAccount is a flag of controllers: for objects that name no service account, they
+	// work as this one. "Enforcing impersonation" in
+	// https://fluxcd.io/flux/components/kustomize/kustomizations/
 	tenantAccount = "--default-service-account="
 )
 
