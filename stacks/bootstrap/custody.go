@@ -8,6 +8,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
+	"golang.org/x/mod/semver"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -162,7 +163,7 @@ func (p *program) custody(e engine, manifest []byte) (custody, error) {
 	switch {
 	case !git.managed:
 		return custody{digest: wanted}, nil
-	case git.digest == wanted:
+	case git.digest == wanted, p.takenOver && git.isOf(p.c.GitOps.Distribution.Version):
 		return custody{handedOver: true, made: last.Objects, digest: wanted}, nil
 	}
 	message := fmt.Sprintf("Git decides about the engine of %s, and the distribution of the cluster file (%s) has not arrived from there: "+
@@ -176,6 +177,14 @@ type inGit struct {
 	managed bool
 	// digest of the distribution that Git has; "" when it was not pushed by us.
 	digest string
+	// version of the controllers; "" when they do not say.
+	version string
+}
+
+// isOf says that Git has a release of the minor version: of an engine that others keep in
+// Git, nobody writes a digest.
+func (g inGit) isOf(version string) bool {
+	return g.version != "" && semver.MajorMinor(g.version) == semver.MajorMinor(version)
 }
 
 // gitCustody asks the cluster. The answer shapes the program, whose options
@@ -209,7 +218,7 @@ func (e engine) findInGit(ctx context.Context, kubeconfig string, env map[string
 	var found inGit
 	for _, d := range list.Items {
 		if slices.Contains(controllers, d.Name) && e.managed(d) {
-			found = inGit{managed: true, digest: d.Annotations[e.digestAnnotation]}
+			found = inGit{managed: true, digest: d.Annotations[e.digestAnnotation], version: d.Labels[versionLabel]}
 		}
 	}
 	return found, nil

@@ -166,6 +166,25 @@ func TestCustodyOfAKeptEngine(t *testing.T) {
 	assert.NilError(t, err)
 }
 
+// TestCustodyOfAKeptEngineLater: a later version of the file has arrived when Git has it.
+func TestCustodyOfAKeptEngineLater(t *testing.T) {
+	for version, arrived := range map[string]bool{"v2.8.3": true, "v2.7.5": false} {
+		inGit := `{"metadata": {"name": "kustomize-controller", "labels": {"app.kubernetes.io/version": "` + version + `"}}}`
+		text := kubeconfig(t, deployments(t, inGit))
+		err := (&recorder.Recorder{}).Run("shop-bootstrap", func(ctx *pulumi.Context) error {
+			c := &config.Cluster{Name: "shop", GitOps: config.GitOps{Distribution: config.Distribution{Version: "v2.8.0"}}}
+			p := &program{
+				ctx: ctx, c: c, takenOver: true, last: distributionRecord{Digest: "old", TakenOver: true}, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()},
+			}
+			got, err := p.custody(fluxEngine(c, true), []byte(released))
+			assert.Check(t, got.handedOver && len(got.made) == 0)
+			assert.Check(t, is.Equal(got.digest != "old", arrived), version)
+			return err
+		})
+		assert.NilError(t, err)
+	}
+}
+
 // TestNamespaceOfATakenEngine is others', and not made.
 func TestNamespaceOfATakenEngine(t *testing.T) {
 	c := &config.Cluster{Name: "shop", Namespaces: []config.Namespace{{Name: "reports"}}, GitOps: config.GitOps{Engine: config.Flux}}
