@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"slices"
 
 	"tombolo/config/addon"
 	"tombolo/config/awsfacts"
@@ -15,11 +16,49 @@ func (c *Cluster) AddonFacts() addon.Facts {
 		Region: c.Cloud.Region, Account: c.Cloud.Account, Partition: awsfacts.Partition(c.Cloud.Region),
 		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(), Egress: c.NodeEgress(),
 	}
+	facts.GivenRoles = c.Cloud.Roles.Given.Addons
 	if existing := c.Network.Existing; existing != nil {
 		facts.NetworkAccount = existing.Account
 	}
 	return facts
 }
+
+// AddonRole is what the name of an addon's role has after the cluster's.
+func AddonRole(name, identity string) string {
+	if identity == "" {
+		return name
+	}
+	return name + "-" + identity
+}
+
+// NodeIdentity is the identity of nodes that an addon makes, among the names of its roles.
+const NodeIdentity = "node"
+
+// AddonRoles are the names of the roles that core makes for the addons of the file, sorted,
+// as cloud.roles.given.addons has them.
+func (c *Cluster) AddonRoles() []string {
+	var out []string
+	for _, a := range c.Addons.Enabled() {
+		needs := a.Needs(c.AddonFacts(), a.Options)
+		for _, i := range needs.Identities {
+			out = append(out, AddonRole(a.Name, i.Name))
+		}
+		if needs.NodeRole != nil {
+			out = append(out, AddonRole(a.Name, NodeIdentity))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// GivenAddonRole is the role that others made for an identity of an addon, "" is its only one;
+// "" for one that core makes.
+func (c *Cluster) GivenAddonRole(name, identity string) string {
+	return c.Cloud.Roles.Given.Addons[AddonRole(name, identity)]
+}
+
+// GivenNodeRole is the role that others made for the nodes of an addon, "" for core's.
+func (c *Cluster) GivenNodeRole(name string) string { return c.GivenAddonRole(name, NodeIdentity) }
 
 // AllTags are those of every resource of the cluster: the file's, and those that Tombolo
 // sets itself, without the owner's.

@@ -92,6 +92,15 @@ var effects = map[string][]Case{
 
 	// ForceNew of internal/service/iam/role.go: path, not permissions_boundary.
 	"Roles.PermissionsBoundary": inPlace("IAM puts the boundary on the roles that are there, or takes it off; from then on their rights end there"),
+	"GivenRoles.Cluster":        rebuild("EKS keeps the role that the control plane was made with"),
+	"GivenRoles.Nodes": {
+		{
+			When: "with EKS Auto Mode", Effect: NeedsRebuild, applies: change.ofAutoMode,
+			Words: "EKS keeps the role that Auto Mode was turned on with", Remedy: rebuildRemedy,
+		},
+		{Effect: ReplacesNodeGroup, Words: "every node group is replaced: EKS keeps the role of a group"},
+	},
+	"GivenRoles.Addons": inPlace("the engine follows the values: the addon's pods start anew with the other role; core's own, where there was one, is deleted"),
 	"Roles.Path": {{
 		Effect: NeedsRebuild, Words: "a role keeps its path, and EKS the role that the control plane was made with", Remedy: rebuildRemedy,
 	}},
@@ -397,6 +406,9 @@ func (c change) takesAway() bool { return c.after == nil }
 func (c change) goesByProxy() bool {
 	return c.file.Egress.Proxy.URL != "" || c.live.Egress.Proxy.URL != ""
 }
+
+// ofAutoMode says that EKS makes the nodes.
+func (c change) ofAutoMode() bool { return c.live.Kubernetes.Auto() }
 
 // givesOrTakes says that a text is there on one side only.
 func (c change) givesOrTakes() bool { return (c.before == "") != (c.after == "") }

@@ -26,6 +26,13 @@ var (
 // maxLabel is the length of a DNS label, by RFC 1123.
 const maxLabel = 63
 
+// givenRole is a role that others own.
+func givenRole(example string) strict.Rule {
+	return strict.Rule{
+		What: "the ARN of an IAM role", Pattern: roleOnly, Advice: principalAdvice, Example: "arn:aws:iam::111122223333:role/" + example,
+	}
+}
+
 func label(example string) strict.Rule {
 	return strict.Rule{What: "a DNS label", Example: example, Pattern: dnsLabel, MaxLength: maxLabel, Advice: asLabel}
 }
@@ -81,6 +88,9 @@ var rules = map[string]strict.Rule{
 		What: "the name of a session", Example: "tombolo-demo", Pattern: regexp.MustCompile(`^[\w+=,.@-]{2,}$`), MaxLength: maxSessionName,
 	},
 	"Roles.PermissionsBoundary": boundary(),
+	"GivenRoles.Cluster":        givenRole("eks/control-plane"),
+	"GivenRoles.Nodes":          givenRole("eks/nodes"),
+	"GivenRoles.Addons":         givenRole("eks/external-dns"),
 	"Roles.Path": {
 		What: "an IAM path", Example: "/tombolo/", Pattern: rolePath, MaxLength: maxRolePath, Advice: pathAdvice, Default: defaultRolePath,
 	},

@@ -32,7 +32,26 @@ type Roles struct {
 	// Path of the roles and instance profiles in IAM, at most 512 characters. It begins
 	// and ends with a slash. Default /.
 	Path string `yaml:"path,omitempty"`
+	// Given are roles that others make in place of those that Tombolo would make. Not in
+	// an account file.
+	Given GivenRoles `yaml:"given,omitempty"`
 }
+
+// GivenRoles are the ARNs of roles of the cluster's account that others own: Tombolo makes
+// and changes nothing of them. What each has to trust and may do is printed by tombolo roles.
+type GivenRoles struct {
+	// Cluster is the role of the control plane. Default: core makes it.
+	Cluster string `yaml:"cluster,omitempty"`
+	// Nodes is the role of the nodes of every node group, or of EKS Auto Mode. Default:
+	// core makes it.
+	Nodes string `yaml:"nodes,omitempty"`
+	// Addons are roles of addons of the file, by the names that tombolo roles prints, such
+	// as karpenter and karpenter-node. Default: core makes them.
+	Addons map[string]string `yaml:"addons,omitempty"`
+}
+
+// any says whether a role is given.
+func (g GivenRoles) any() bool { return g.Cluster != "" || g.Nodes != "" || len(g.Addons) > 0 }
 
 // defaultRolePath is IAM's.
 const defaultRolePath = "/"

@@ -31,8 +31,10 @@ func (c *Cluster) OwnsNetwork() bool { return c.Network.Existing == nil && !c.Is
 // provider: an addon, a service or the Argo CD of a hub.
 func (c *Cluster) NeedsOIDC() bool {
 	for _, a := range c.Addons.Enabled() {
-		if len(a.Needs(c.AddonFacts(), a.Options).Identities) > 0 {
-			return true
+		for _, i := range a.Needs(c.AddonFacts(), a.Options).Identities {
+			if c.GivenAddonRole(a.Name, i.Name) == "" {
+				return true
+			}
 		}
 	}
 	for _, s := range c.Services {

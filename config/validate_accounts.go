@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,6 +42,42 @@ func (v *validator) assumedRole() {
 func (v *validator) roles() {
 	const at = "cloud.roles.permissionsBoundary"
 	v.ownARNs(map[strict.Path]string{at: v.c.Cloud.Roles.PermissionsBoundary})
+	v.givenRoles()
+}
+
+// givenRoles checks the roles that others make: each has to be one that core would make.
+func (v *validator) givenRoles() {
+	const at = strict.Path("cloud.roles.given")
+	given := v.c.Cloud.Roles.Given
+	switch {
+	case v.c.Account != nil && given.any():
+		v.problem(at, "remove it", "is for cluster files: an account file is about the roles of pipelines")
+		return
+	case v.c.IsExisting():
+		for _, key := range []string{"cluster", "nodes"} {
+			if v.doc.Has(at.Field(key)) {
+				v.problem(at.Field(key), "remove it", "does not go with kubernetes.existing: its roles are the owner's already")
+			}
+		}
+	}
+	v.inAccount(at.Field("cluster"), roleOnly, given.Cluster)
+	v.inAccount(at.Field("nodes"), roleOnly, given.Nodes)
+	if !v.doc.Sound("addons", at.Field("addons")) {
+		return
+	}
+	names := v.c.AddonRoles()
+	for _, name := range slices.Sorted(maps.Keys(given.Addons)) {
+		where := at.Field("addons").Field(name)
+		if !slices.Contains(names, name) {
+			remedy := "remove it"
+			if len(names) > 0 {
+				remedy = "use " + wording.Or(names)
+			}
+			v.keyProblem(where, remedy, "core makes no role of that name for the addons of this file")
+			continue
+		}
+		v.inAccount(where, roleOnly, given.Addons[name])
+	}
 }
 
 // namespacePattern is a namespace's name with wildcards, as an access scope has it:

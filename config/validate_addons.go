@@ -20,11 +20,7 @@ const (
 // AddonRoleName is the name of the IAM role of an addon's identity; identity is
 // "" for an addon's only one.
 func AddonRoleName(cluster, name, identity string) string {
-	role := cluster + "-" + name
-	if identity != "" {
-		role += "-" + identity
-	}
-	return role
+	return cluster + "-" + AddonRole(name, identity)
 }
 
 // addons checks the addons that are turned on, and how they fit together.
@@ -68,9 +64,11 @@ func (v *validator) addonNames(at strict.Path, a addon.Enabled) {
 	}
 	needs := a.Needs(v.c.AddonFacts(), a.Options)
 	for _, i := range needs.Identities {
-		v.fits(at, growth{"the addon's IAM role", AddonRoleName(v.c.Name, a.Name, i.Name), maxRoleName})
+		if v.c.GivenAddonRole(a.Name, i.Name) == "" {
+			v.fits(at, growth{"the addon's IAM role", AddonRoleName(v.c.Name, a.Name, i.Name), maxRoleName})
+		}
 	}
-	if needs.NodeRole != nil {
+	if needs.NodeRole != nil && v.c.GivenNodeRole(a.Name) == "" {
 		v.fits(at, growth{"the nodes' IAM role", needs.NodeRole.RoleName, maxRoleName})
 	}
 	if needs.Queue != nil {

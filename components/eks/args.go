@@ -24,6 +24,8 @@ type ClusterArgs struct {
 	Partition string
 	// Place of the roles in IAM.
 	Place identity.Place
+	// ClusterRoleARN and NodeRoleARN are roles that others own; "" makes them.
+	ClusterRoleARN, NodeRoleARN string
 	// Profile is the AWS profile to use, "" for the environment's credentials.
 	Profile string
 	// PrivateEndpoint makes the API reachable inside the VPC, PublicEndpoint

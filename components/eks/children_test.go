@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/internals"
 	"gotest.tools/v3/assert"
@@ -75,10 +74,25 @@ func TestAutoModeIsWhole(t *testing.T) {
 	assert.Check(t, is.ErrorContains(err, "EKS Auto Mode makes the nodes, and there are node groups"))
 }
 
+// TestGivenRoles: of roles that others own nothing is made; the control plane's is read.
+func TestGivenRoles(t *testing.T) {
+	const cluster, nodes = "arn:aws:iam::111122223333:role/team/eks", "arn:aws:iam::111122223333:role/team/nodes"
+	r := built(t, func(a *ClusterArgs) { a.ClusterRoleARN, a.NodeRoleARN = cluster, nodes })
+	for _, role := range r.OfType("aws:iam/role:Role") {
+		assert.Check(t, role.Name == "demo-cni" || strings.HasSuffix(role.Name, "-cni-role") || role.Name == "demo-"+GivenClusterRole, "the role %s", role.Name)
+	}
+	for _, g := range r.OfType("aws:eks/nodeGroup:NodeGroup") {
+		g.Expect(t, map[string]string{"nodeRoleArn": nodes})
+	}
+	for _, a := range r.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment") {
+		assert.Check(t, !strings.HasPrefix(a.Name, "demo-cluster-") && !strings.HasPrefix(a.Name, "demo-node-"), a.Name)
+	}
+}
+
 // TestTransformsAutoMode: what the component of EKS has no argument for.
 func TestTransformsAutoMode(t *testing.T) {
-	role := &iam.Role{Arn: pulumi.String("arn:aws:iam::111122223333:role/demo-node").ToStringOutput()}
-	props, _ := transformedBy(t, &builder{args: &ClusterArgs{AutoMode: true, ServiceCIDR: "172.20.0.0/16"}, nodeRole: role})
+	role := pulumi.String("arn:aws:iam::111122223333:role/demo-node").ToStringOutput()
+	props, _ := transformedBy(t, &builder{args: &ClusterArgs{AutoMode: true, ServiceCIDR: "172.20.0.0/16"}, nodeRoleARN: role})
 	assert.Check(t, is.Equal(props["bootstrapSelfManagedAddons"], false))
 	for _, key := range []string{"computeConfig", "kubernetesNetworkConfig", "storageConfig"} {
 		assert.Check(t, props[key] != nil, key)

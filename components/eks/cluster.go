@@ -76,7 +76,8 @@ type builder struct {
 	component *Cluster
 	parent    pulumi.ResourceOption
 
-	clusterRole, nodeRole         *iam.Role
+	clusterRole                   *iam.Role
+	nodeRoleARN                   pulumi.StringOutput
 	clusterPolicies, nodePolicies []pulumi.Resource
 	keyARN                        pulumi.StringPtrInput
 	logs                          pulumi.Resource
@@ -238,6 +239,6 @@ func (b *builder) setOutputs() {
 	c.OIDCIssuer = b.issuer()
 	c.OIDCProviderARN = b.oidc.Arn
 	c.SecurityGroupID = b.securityGroup()
-	c.NodeRoleARN = b.nodeRole.Arn
+	c.NodeRoleARN = b.nodeRoleARN
 	c.Endpoint = ready.After(b.cluster.Endpoint(), b.complete...)
 }

@@ -46,8 +46,8 @@ func (b *builder) nodeGroup(g NodeGroup, template *ec2.LaunchTemplate) (*awseks.
 	subnets := g.subnets(b.args.SubnetIDs)
 	args := &awseks.NodeGroupArgs{
 		ClusterName:   b.cluster.Name(),
-		NodeGroupName: g.nameInEKS(subnets, b.nodeRole.Arn),
-		NodeRoleArn:   b.nodeRole.Arn,
+		NodeGroupName: g.nameInEKS(subnets, b.nodeRoleARN),
+		NodeRoleArn:   b.nodeRoleARN,
 		SubnetIds:     subnets,
 		InstanceTypes: pulumi.ToStringArray(g.InstanceTypes),
 		CapacityType:  pulumi.String(g.capacityType()),

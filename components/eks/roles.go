@@ -10,7 +10,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/identity"
-	"tombolo/components/noderole"
 )
 
 const (
@@ -21,18 +20,37 @@ const (
 )
 
 func (b *builder) makeRoles() error {
-	var err error
-	b.clusterRole, b.clusterPolicies, err = b.serviceRole("cluster", []string{"eks.amazonaws.com"}, b.clusterPolicyARNs()...)
+	if err := b.makeClusterRole(); err != nil {
+		return err
+	}
+	return b.makeNodeRole()
+}
+
+// GivenClusterRole is what the name of a control plane's role that others own has after the
+// cluster's: it is read, as the component of EKS takes a resource.
+const GivenClusterRole = "cluster-given"
+
+func (b *builder) makeClusterRole() (err error) {
+	if arn := b.args.ClusterRoleARN; arn != "" {
+		b.clusterRole, err = iam.GetRole(b.ctx, b.name+"-"+GivenClusterRole, pulumi.ID(identity.RoleNameOf(arn)), nil, b.parent)
+		return err
+	}
+	b.clusterRole, b.clusterPolicies, err = b.serviceRole("cluster", []string{"eks.amazonaws.com"}, ClusterPolicyARNs(b.args.Partition, b.args.AutoMode)...)
+	return err
+}
+
+func (b *builder) makeNodeRole() error {
+	if arn := b.args.NodeRoleARN; arn != "" {
+		b.nodeRoleARN = pulumi.String(arn).ToStringOutput()
+		return nil
+	}
+	policies := NodePolicyARNs(b.args.Partition, b.args.AutoMode, b.hasAddon(cniAddon))
+	role, attached, err := b.serviceRole("node", identity.EC2(b.args.Partition), policies...)
 	if err != nil {
 		return err
 	}
-	// The CNI as a managed addon has a role of its own.
-	policies := noderole.PolicyARNs(b.args.Partition, b.hasAddon(cniAddon))
-	if b.args.AutoMode {
-		policies = b.autoNodePolicyARNs()
-	}
-	b.nodeRole, b.nodePolicies, err = b.serviceRole("node", identity.EC2(b.args.Partition), policies...)
-	return err
+	b.nodeRoleARN, b.nodePolicies = role.Arn, attached
+	return nil
 }
 
 func (b *builder) hasAddon(name string) bool {

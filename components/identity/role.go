@@ -167,7 +167,7 @@ func (a *RoleArgs) description() string {
 func (a *RoleArgs) trust() pulumi.StringOutput {
 	if a.Mode == IRSA {
 		return pulumi.All(a.OIDCProviderARN, a.OIDCIssuer).ApplyT(func(v []any) (string, error) {
-			return webIdentityTrust(v[0].(string), v[1].(string), a.Namespace, a.serviceAccounts())
+			return WebIdentityTrust(v[0].(string), v[1].(string), a.Namespace, a.serviceAccounts())
 		}).(pulumi.StringOutput)
 	}
 	return a.ClusterARN.ToStringOutput().ApplyT(func(arn string) (string, error) {

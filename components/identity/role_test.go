@@ -91,11 +91,11 @@ func TestSeveralServiceAccounts(t *testing.T) {
 }
 
 func TestServiceTrust(t *testing.T) {
-	trust, err := serviceTrust([]string{"eks.amazonaws.com"}, false)
+	trust, err := ServiceTrust([]string{"eks.amazonaws.com"}, false)
 	assert.NilError(t, err)
 	recorder.Golden(t, "service-trust.json", trust)
 
-	trust, err = serviceTrust([]string{"eks.amazonaws.com"}, true)
+	trust, err = ServiceTrust([]string{"eks.amazonaws.com"}, true)
 	assert.NilError(t, err)
 	recorder.Golden(t, "service-trust-tags.json", trust)
 }

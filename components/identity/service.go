@@ -31,7 +31,7 @@ func NewServiceRole(ctx *pulumi.Context, name string, args *ServiceRoleArgs, opt
 	if err := CheckRoleName(args.RoleName); err != nil {
 		return nil, nil, err
 	}
-	trust, err := serviceTrust(args.Services, args.TagSession)
+	trust, err := ServiceTrust(args.Services, args.TagSession)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,6 +67,18 @@ func EC2(partition string) []string {
 func ManagedPolicyARN(partition, name string) string {
 	return "arn:" + partition + ":iam::aws:policy/" + name
 }
+
+// ManagedPolicyARNs are those of several.
+func ManagedPolicyARNs(partition string, names ...string) []string {
+	arns := make([]string, len(names))
+	for i, name := range names {
+		arns[i] = ManagedPolicyARN(partition, name)
+	}
+	return arns
+}
+
+// RoleNameOf is the name of a role in its ARN, without the path.
+func RoleNameOf(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
 
 // CheckRoleName tells whether IAM takes the name for a role.
 func CheckRoleName(name string) error {

@@ -15,10 +15,10 @@ const (
 	tagSession     = "sts:TagSession"
 )
 
-// webIdentityTrust trusts the tokens of service accounts of one namespace, made
+// WebIdentityTrust trusts the tokens of service accounts of one namespace, made
 // for STS. Both conditions matter: without sub any pod of the cluster could assume the role,
 // without aud a token made for another audience could.
-func webIdentityTrust(providerARN, issuer, namespace string, serviceAccounts []string) (string, error) {
+func WebIdentityTrust(providerARN, issuer, namespace string, serviceAccounts []string) (string, error) {
 	host := strings.TrimPrefix(issuer, "https://")
 	if host == "" {
 		return "", fmt.Errorf("OIDC issuer %q has no host", issuer)
@@ -53,9 +53,9 @@ func podIdentityTrust(account, clusterARN string) (string, error) {
 	})
 }
 
-// serviceTrust trusts AWS services, such as eks.amazonaws.com, which may tag their sessions
+// ServiceTrust trusts AWS services, such as eks.amazonaws.com, which may tag their sessions
 // where it is told.
-func serviceTrust(services []string, tags bool) (string, error) {
+func ServiceTrust(services []string, tags bool) (string, error) {
 	actions := []string{assumeRole}
 	if tags {
 		actions = append(actions, tagSession)

@@ -24,7 +24,9 @@ const maxProfileName = 128
 
 // NodeRoleArgs are the arguments of a NodeRole.
 type NodeRoleArgs struct {
-	// RoleName is the role's name in IAM, at most 64 characters.
+	// RoleARN of a role that others own and that is only read; "" makes one.
+	RoleARN string
+	// RoleName is the role's name in IAM, at most 64 characters; "" with RoleARN.
 	RoleName string
 	// InstanceProfileName is the profile's name in IAM, at most 128 characters.
 	InstanceProfileName string
@@ -79,24 +81,21 @@ func (a *NodeRoleArgs) validate() error {
 	if a.Partition == "" || a.ClusterName == nil {
 		problems = append(problems, errors.New("partition and cluster name are required"))
 	}
-	return errors.Join(append(problems, identity.CheckRoleName(a.RoleName))...)
+	if a.RoleARN == "" {
+		problems = append(problems, identity.CheckRoleName(a.RoleName))
+	}
+	return errors.Join(problems...)
 }
 
 func (c *NodeRole) build(ctx *pulumi.Context, name string, args *NodeRoleArgs, parent pulumi.ResourceOption) error {
-	role, attached, err := identity.NewServiceRole(ctx, name, &identity.ServiceRoleArgs{
-		RoleName:    args.RoleName,
-		Place:       args.Place,
-		Description: "Nodes that are made outside of managed node groups",
-		Services:    identity.EC2(args.Partition),
-		PolicyARNs:  PolicyARNs(args.Partition, args.CNIHasRole),
-	}, parent)
+	arn, roleName, attached, err := role(ctx, name, args, parent)
 	if err != nil {
 		return err
 	}
 	profile, err := iam.NewInstanceProfile(ctx, name+"-profile", &iam.InstanceProfileArgs{
 		Name: pulumi.String(args.InstanceProfileName),
 		Path: args.Place.PathInput(),
-		Role: role.Name,
+		Role: roleName,
 	}, parent)
 	if err != nil {
 		return err
@@ -104,15 +103,33 @@ func (c *NodeRole) build(ctx *pulumi.Context, name string, args *NodeRoleArgs, p
 	// EKS makes this entry by itself for managed node groups only.
 	entry, err := eks.NewAccessEntry(ctx, name+"-access", &eks.AccessEntryArgs{
 		ClusterName:  args.ClusterName,
-		PrincipalArn: role.Arn,
+		PrincipalArn: arn,
 		Type:         pulumi.String("EC2_LINUX"),
 	}, parent)
 	if err != nil {
 		return err
 	}
 	all := slices.Concat(attached, []pulumi.Resource{profile, entry})
-	c.RoleARN = ready.After(role.Arn, all...)
-	c.RoleName = ready.After(role.Name, all...)
+	c.RoleARN = ready.After(arn, all...)
+	c.RoleName = ready.After(roleName, all...)
 	c.InstanceProfileName = ready.After(profile.Name, all...)
 	return nil
+}
+
+// role is the given one, or one that is made with its policies.
+func role(ctx *pulumi.Context, name string, args *NodeRoleArgs, parent pulumi.ResourceOption) (arn, roleName pulumi.StringOutput, attached []pulumi.Resource, err error) {
+	if args.RoleARN != "" {
+		return pulumi.String(args.RoleARN).ToStringOutput(), pulumi.String(identity.RoleNameOf(args.RoleARN)).ToStringOutput(), nil, nil
+	}
+	made, attached, err := identity.NewServiceRole(ctx, name, &identity.ServiceRoleArgs{
+		RoleName:    args.RoleName,
+		Place:       args.Place,
+		Description: "Nodes that are made outside of managed node groups",
+		Services:    identity.EC2(args.Partition),
+		PolicyARNs:  PolicyARNs(args.Partition, args.CNIHasRole),
+	}, parent)
+	if err != nil {
+		return arn, roleName, nil, err
+	}
+	return made.Arn, made.Name, attached, nil
 }

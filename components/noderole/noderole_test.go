@@ -52,6 +52,19 @@ func TestNodeRole(t *testing.T) {
 	})
 }
 
+// TestGivenNodeRole: of a role that others own nothing is made, but for what lets its
+// instances join.
+func TestGivenNodeRole(t *testing.T) {
+	args := nodeRoleArgs()
+	args.RoleARN, args.RoleName = "arn:aws-cn:iam::111122223333:role/team/nodes", ""
+	r := built(t, args)
+	assert.Check(t, is.Len(r.OfType("aws:iam/role:Role"), 0))
+	assert.Check(t, is.Len(r.OfType(attachmentType), 0))
+	r.OfType("aws:iam/instanceProfile:InstanceProfile")[0].Expect(t, map[string]string{"name": "demo-karpenter", "role": "nodes"})
+	r.OfType("aws:eks/accessEntry:AccessEntry")[0].Expect(t, map[string]string{"principalArn": args.RoleARN})
+	r.Probed().Expect(t, map[string]string{"arn": args.RoleARN, "name": "nodes", "profile": "demo-karpenter"})
+}
+
 func TestPolicies(t *testing.T) {
 	const prefix = "arn:aws-cn:iam::aws:policy/"
 	for cniHasRole, want := range map[bool]string{

@@ -10,9 +10,5 @@ func PolicyARNs(partition string, cniHasRole bool) []string {
 	if !cniHasRole {
 		names = append(names, "AmazonEKS_CNI_Policy")
 	}
-	arns := make([]string, len(names))
-	for i, name := range names {
-		arns[i] = identity.ManagedPolicyARN(partition, name)
-	}
-	return arns
+	return identity.ManagedPolicyARNs(partition, names...)
 }

@@ -28,12 +28,21 @@ type Facts struct {
 	Enabled []string
 	// Egress of nodes that addons make.
 	Egress userdata.Egress
+	// GivenRoles are ARNs of roles that others made for addons, by name; see
+	// config.Cluster.AddonRoles.
+	GivenRoles map[string]string
 	// RolePath of the IAM roles and instance profiles that core makes; "" stands for /.
 	RolePath string
 }
 
 // inPath is the name of a role or an instance profile with its path, as ARNs have it.
 func (f Facts) inPath(name string) string { return strings.TrimPrefix(f.RolePath, "/") + name }
+
+// roleARN is the ARN of a role of an addon: the one that others made under the key, or core's
+// of a name.
+func (f Facts) roleARN(key, name string) string {
+	return cmp.Or(f.GivenRoles[key], f.AccountARN("iam", "role/"+f.inPath(name)))
+}
 
 // ARN of something in the cluster's region and account.
 func (f Facts) ARN(service, resource string) string {

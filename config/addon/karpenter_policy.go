@@ -105,7 +105,7 @@ func karpenterReads(f Facts) []Statement {
 		},
 		{
 			Sid: "GiveNodesTheirRole", Actions: []string{"iam:PassRole"},
-			Resources:  []string{f.AccountARN("iam", "role/"+f.inPath(karpenterNodeRole(f)))},
+			Resources:  []string{f.roleARN("karpenter-node", karpenterNodeRole(f))},
 			Conditions: conditions{"StringEquals": {"iam:PassedToService": {"ec2.amazonaws.com", "ec2.amazonaws.com.cn"}}},
 		},
 		{

@@ -25,6 +25,7 @@ import (
 	"tombolo/internal/cli/plugins"
 	"tombolo/internal/cli/preview"
 	"tombolo/internal/cli/push"
+	"tombolo/internal/cli/roles"
 	"tombolo/internal/cli/status"
 	"tombolo/internal/cli/unlock"
 	"tombolo/internal/cli/up"
@@ -87,7 +88,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 		up.NewCmdUp(f, nil), upgrade.NewCmdUpgrade(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil),
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
 		drift.NewCmdDrift(f, nil), doctor.NewCmdDoctor(f, nil), unlock.NewCmdUnlock(f, nil),
-		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil),
+		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil), roles.NewCmdRoles(f, nil),
 		status.NewCmdStatus(f, nil), graph.NewCmdGraph(f, nil), export.NewCmdExport(f), issue.NewCmdIssue(f, nil),
 	} {
 		cmd.GroupID = clusters
@@ -106,7 +107,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 
 // completeClusters offers clusters' names. Paths are left to the shell.
 func completeClusters(f *factory.Factory, command string) cobra.CompletionFunc {
-	one := command == "outputs" || command == "kubeconfig" || command == "unlock" || command == "upgrade"
+	one := command == "outputs" || command == "kubeconfig" || command == "unlock" || command == "upgrade" || command == "roles"
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if command == "list" || (one && len(args) > 0) {
 			return nil, cobra.ShellCompDirectiveNoFileComp

@@ -66,6 +66,21 @@ func Live(c *config.Cluster, all live.Resources) *config.Live {
 	return read(c, all)
 }
 
+// RoleDocument is a role of a cluster as its owner has to make it.
+type RoleDocument = aws.RoleDocument
+
+// IssuerPlace stands in trust policies for an OIDC issuer that is not known.
+const IssuerPlace = aws.IssuerPlace
+
+// Roles are those that others can make in place of core; none in a cloud that has no such
+// roles. issuer is the URL of the cluster's OIDC issuer, "" when it is not known.
+func Roles(c *config.Cluster, issuer string) ([]RoleDocument, error) {
+	if c.Cloud.Provider != config.AWS {
+		return nil, nil
+	}
+	return aws.RoleDocuments(c, issuer)
+}
+
 // refuseImpossible fails when the file asks the live cluster for what it can never
 // become. The driver has said so before, with the file's text; plain Pulumi has not.
 func refuseImpossible(c *config.Cluster, had live.Resources) error {

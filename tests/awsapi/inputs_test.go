@@ -236,6 +236,11 @@ func account(c *config.Cluster) *recorder.Recorder {
 			"aws:ec2/getVpc:getVpc": answer(func(args resource.PropertyMap) values {
 				return values{"id": args["id"].StringValue(), "cidrBlock": "10.9.0.0/16", "ownerId": c.Cloud.Account}
 			}),
+			"aws:iam/getRole:getRole": answer(func(args resource.PropertyMap) values {
+				name := args["name"].StringValue()
+				path := cmp.Or(map[string]string{"fsx-csi": "storage"}[name], "eks") // as the files have them
+				return values{"id": name, "arn": arn("iam::" + c.Cloud.Account + ":role/" + path + "/" + name), "assumeRolePolicy": "eks.amazonaws.com ec2.amazonaws.com"}
+			}),
 			// The subnets of each kind are in different zones.
 			"aws:ec2/getSubnet:getSubnet": answer(func(args resource.PropertyMap) values {
 				id, of := args["id"].StringValue(), cmp.Or(c.Network.Existing, &config.ExistingNetwork{VPC: theirVPC, PrivateSubnets: theirSubnets()})

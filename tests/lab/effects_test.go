@@ -49,6 +49,7 @@ var noCloud = map[string]string{
 	"Kubernetes.Existing": "unit test of config", "ExistingCluster.Name": "unit test of config", "ExistingCluster.CreateOIDCProvider": "unit test of components/eks",
 	"Principal.Name": "another name is another entry: see Kubernetes.Admins", "Access.Name": "another name is another entry: see Kubernetes.Access", "ManagedAddon.Name": "see Kubernetes.Addons",
 	"Taint.Key": "see NodeGroup.Taints", "Taint.Value": "see NodeGroup.Taints", "Taint.Effect": "see NodeGroup.Taints",
+	"GivenRoles.Cluster": "unit test of stacks/core/aws", "GivenRoles.Nodes": "unit test of stacks/core/aws", "GivenRoles.Addons": "unit test of stacks/core/aws",
 	"Cluster.Addons":          "addons have lab tests of their own",
 	"EFSOptions.KMSKeyARN":    "unit test of stacks/core/aws: a file system outlives no test of plans",
 	"AddonIdentity.Namespace": "in the role: see ManagedAddon.Identity", "AddonIdentity.ServiceAccount": "in the role: see ManagedAddon.Identity",

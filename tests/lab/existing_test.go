@@ -26,7 +26,9 @@ func TestExistingNetwork(t *testing.T) {
 	p.write(t, guestFile, g.text)
 	inOrder(t, g, []step[guest]{
 		{"credentials of another account are refused", guest.anotherAccount},
+		{"a given role that is not there is refused", guest.givenRoleIsMissing},
 		{"up", guest.up},
+		{"no role is made in place of a given one", guest.givenRoles},
 		{"the API server has the file's version", guest.version},
 		{"nodes carry what their group says", guest.nodes},
 		{"the service has a Pod Identity", guest.podIdentity},
@@ -95,7 +97,7 @@ func (p project) records(t *testing.T) map[string]string {
 }
 
 func (g guest) anotherAccount(t *testing.T) {
-	g.edit(t, guestFile, `account: "111122223333"`, `account: "444455556666"`)
+	g.write(t, guestFile, strings.ReplaceAll(g.text, "111122223333", "444455556666"))
 	defer g.write(t, guestFile, g.text)
 	for command, refusal := range map[string][]string{
 		// What up finds out before, and what the program's provider says by itself.
@@ -119,6 +121,26 @@ func (g guest) anotherAccount(t *testing.T) {
 	if !maps.Equal(g.records(t), g.before) {
 		t.Error("the refused up changed the cloud")
 	}
+}
+
+func (g guest) givenRoleIsMissing(t *testing.T) {
+	g.edit(t, guestFile, "role/demo-node", "role/nodes-of-nobody")
+	defer g.write(t, guestFile, g.text)
+	o := g.run(t, "preview", "guest")
+	assert.Check(t, o.code != 0)
+	assert.Check(t, is.Contains(strings.Join(strings.Fields(o.stderr), " "), "look up the role arn:aws:iam::111122223333:role/nodes-of-nobody of the nodes (cloud.roles.given.nodes)"))
+}
+
+// givenRoles: of the guest's own roles there are only those that the file does not give.
+func (g guest) givenRoles(t *testing.T) {
+	var own []string
+	for _, role := range g.made(t, "aws:iam/role:Role") {
+		if strings.HasPrefix(role.ID, "guest-") {
+			own = append(own, role.ID)
+		}
+	}
+	slices.Sort(own)
+	assert.DeepEqual(t, own, []string{"guest-aws-load-balancer-controller", "guest-karpenter", "guest-service-cluster-reporter"})
 }
 
 func (g guest) up(t *testing.T) {

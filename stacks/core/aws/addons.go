@@ -94,6 +94,7 @@ func (m *addonMaker) checkZones(needed []addon.Zone) error {
 
 func (m *addonMaker) makeIdentity(i addon.Identity) error {
 	args := &identity.RoleArgs{
+		RoleARN:         m.c.GivenAddonRole(m.addon.Name, i.Name),
 		RoleName:        config.AddonRoleName(m.c.Name, m.addon.Name, i.Name),
 		Place:           place(m.c),
 		Mode:            identity.IRSA,
@@ -103,6 +104,9 @@ func (m *addonMaker) makeIdentity(i addon.Identity) error {
 		OIDCProviderARN: m.cluster.OIDCProviderARN,
 		OIDCIssuer:      m.cluster.OIDCIssuer,
 		Statements:      statements(i.Statements),
+	}
+	if args.RoleARN != "" { // what it may do is its owner's
+		args.Statements = nil
 	}
 	name := m.resource("role")
 	if i.Name != "" {
@@ -121,6 +125,7 @@ func (m *addonMaker) makeNodeRole(needs addon.Needs) error {
 		return nil
 	}
 	role, err := noderole.NewNodeRole(m.ctx, m.resource("node"), &noderole.NodeRoleArgs{
+		RoleARN:             m.c.GivenNodeRole(m.addon.Name),
 		RoleName:            needs.NodeRole.RoleName,
 		InstanceProfileName: needs.NodeRole.ProfileName,
 		Place:               place(m.c),

@@ -3,6 +3,7 @@ package aws
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"tombolo/components/eks"
@@ -20,6 +21,8 @@ const (
 	accessEntryToken   = "aws:eks/accessEntry:AccessEntry"
 	accessPolicyToken  = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
 	managedAddonToken  = "aws:eks/addon:Addon"
+	identityToken      = "tombolo:identity:Role"
+	nodeRoleToken      = "tombolo:noderole:NodeRole"
 	roleToken          = "aws:iam/role:Role"
 	keyToken           = "aws:kms/key:Key"
 	logGroupToken      = "aws:cloudwatch/logGroup:LogGroup"
@@ -42,7 +45,7 @@ func LiveKeys() []string {
 		"certificateAuthority", "cidrBlock", "cidrIpv4", "computeConfig",
 		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "endpoint",
 		"forceUpdateVersion", "imageId", "instanceTypes", "kmsKeyId", "kubernetesGroups", "kubernetesNetworkConfig", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
-		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "releaseVersion", "retentionInDays", "scalingConfig", "serviceName",
+		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "releaseVersion", "retentionInDays", "roleArn", "scalingConfig", "serviceAccountRoleArn", "serviceName",
 		"subnetIds", "tagSpecifications", "taints", "updateConfig", "upgradePolicy", "userData", "version", "vpcConfig", "vpcId",
 		"vpcSecurityGroupIds", "zonalShiftConfig",
 	}
@@ -64,7 +67,7 @@ func Live(file *config.Cluster, all live.Resources) *config.Live {
 		file: file, had: made{all}, cluster: cluster.Outputs,
 		out: &config.Live{Cluster: &config.Cluster{Name: cluster.Outputs.Text("name")}},
 	}
-	for _, read := range []func(){r.place, r.roles, r.tags, r.network, r.controlPlane, r.privateAccess, r.encryption, r.access, r.nodeGroups, r.addons, r.fileSystem} {
+	for _, read := range []func(){r.place, r.roles, r.givenRoles, r.givenAddonRoles, r.tags, r.network, r.controlPlane, r.privateAccess, r.encryption, r.access, r.nodeGroups, r.addons, r.fileSystem} {
 		read()
 	}
 	return r.out
@@ -80,6 +83,7 @@ func liveExisting(file *config.Cluster, all live.Resources, adopted live.Resourc
 		Name: adopted.Outputs.Text("name"), CreateOIDCProvider: all.Named(oidcToken, adopted.Name+"-oidc").Type != "",
 	}
 	r.place()
+	r.givenAddonRoles()
 	r.access()
 	r.fileSystem()
 	r.knows("ExistingCluster.CreateOIDCProvider")
@@ -114,16 +118,54 @@ func (r *reader) place() {
 	r.knows("Cluster.Name", "Cloud.Provider", "Cloud.Region", "Cloud.Account")
 }
 
-// roles reads path and boundary from a role: all have the same.
+// roles reads path and boundary from a role that core made: all have the same.
 func (r *reader) roles() {
-	role, there := r.had.First(roleToken)
-	if !there {
+	own := slices.DeleteFunc(r.had.OfType(roleToken), func(role live.Resource) bool {
+		return role.Name == r.out.Cluster.Name+"-"+eks.GivenClusterRole
+	})
+	if len(own) == 0 {
 		return
 	}
-	r.out.Cluster.Cloud.Roles = config.Roles{
-		Path: cmp.Or(role.Outputs.Text("path"), "/"), PermissionsBoundary: role.Outputs.Text("permissionsBoundary"),
-	}
+	r.out.Cluster.Cloud.Roles.Path = cmp.Or(own[0].Outputs.Text("path"), "/")
+	r.out.Cluster.Cloud.Roles.PermissionsBoundary = own[0].Outputs.Text("permissionsBoundary")
 	r.knows("Roles.Path", "Roles.PermissionsBoundary")
+}
+
+// givenRoles reads which roles of control plane and nodes are others': core has made none.
+func (r *reader) givenRoles() {
+	out := &r.out.Cluster.Cloud.Roles.Given
+	if len(r.made(roleToken, "cluster-role")) == 0 {
+		out.Cluster = r.cluster.Text("roleArn")
+	}
+	r.knows("GivenRoles.Cluster")
+	nodes := r.cluster.In("computeConfig").Text("nodeRoleArn")
+	for _, g := range r.had.OfType(nodeGroupToken) {
+		nodes = g.Outputs.Text("nodeRoleArn")
+	}
+	if nodes == "" {
+		return
+	}
+	if len(r.made(roleToken, "node-role")) == 0 {
+		out.Nodes = nodes
+	}
+	r.knows("GivenRoles.Nodes")
+}
+
+// givenAddonRoles reads the same of the addons that are on.
+func (r *reader) givenAddonRoles() {
+	for _, name := range r.file.AddonRoles() {
+		arn, made := r.made(identityToken, name+"-role").Text("arn"), r.made(roleToken, name+"-role-role")
+		if arn == "" { // a role of nodes
+			arn, made = r.made(nodeRoleToken, name).Text("roleArn"), r.made(roleToken, name+"-role")
+		}
+		if arn != "" && len(made) == 0 {
+			if r.out.Cluster.Cloud.Roles.Given.Addons == nil {
+				r.out.Cluster.Cloud.Roles.Given.Addons = map[string]string{}
+			}
+			r.out.Cluster.Cloud.Roles.Given.Addons[name] = arn
+		}
+	}
+	r.knows("GivenRoles.Addons")
 }
 
 // tags reads the tags from a launch template, where they are without those that

@@ -6,6 +6,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/components/eks"
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/stacks/core/live"
@@ -32,6 +33,7 @@ func asMade() live.Resources {
 		resource(natToken, "demo-nat-eu-central-1a", nil),
 		resource(endpointToken, "demo-endpoint-ecr-api", map[string]any{"serviceName": "com.amazonaws.eu-central-1.ecr.api"}),
 		resource(accessEntryToken, "demo-admin-ops", map[string]any{"principalArn": "arn:aws:iam::111122223333:role/ops"}),
+		resource(roleToken, "demo-node-role", map[string]any{"path": "/tombolo/", "permissionsBoundary": "arn:boundary"}),
 		resource(roleToken, "demo-cluster-role", map[string]any{"path": "/tombolo/", "permissionsBoundary": "arn:boundary"}),
 		resource(accessEntryToken, "demo-access-devs", map[string]any{"principalArn": "arn:aws:iam::111122223333:role/devs", "kubernetesGroups": []any{"dev"}}),
 		resource(accessPolicyToken, "demo-access-devs", map[string]any{
@@ -42,7 +44,7 @@ func asMade() live.Resources {
 			"blockDeviceMappings": []any{map[string]any{"ebs": map[string]any{"volumeSize": 50.0, "volumeType": "gp3"}}},
 		}),
 		resource(nodeGroupToken, "demo-nodes-system", map[string]any{
-			"amiType": "AL2023_x86_64_STANDARD", "updateConfig": map[string]any{"maxUnavailablePercentage": 33.0}, "subnetIds": []any{"subnet-a", "subnet-b", "subnet-c"},
+			"amiType": "AL2023_x86_64_STANDARD", "nodeRoleArn": "arn:aws:iam::111122223333:role/tombolo/demo-node", "updateConfig": map[string]any{"maxUnavailablePercentage": 33.0}, "subnetIds": []any{"subnet-a", "subnet-b", "subnet-c"},
 			"instanceTypes": []any{"m7i.large"}, "capacityType": "SPOT", "scalingConfig": map[string]any{"minSize": 2.0, "maxSize": 4.0},
 			"labels": map[string]any{"a": "b"}, "taints": []any{map[string]any{"key": "k", "value": "v", "effect": "NO_EXECUTE"}},
 		}),
@@ -115,6 +117,8 @@ func TestLive(t *testing.T) {
 		"kubernetes.logKeyArn":               func(c *config.Cluster) { c.Kubernetes.LogKeyARN = "arn:key" },
 		"kubernetes.logRetentionDays":        func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
 		"kubernetes.endpoint.public":         func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
+		"cloud.roles.given.cluster":          func(c *config.Cluster) { c.Cloud.Roles.Given.Cluster = "arn:aws:iam::111122223333:role/eks" },
+		"cloud.roles.given.nodes":            func(c *config.Cluster) { c.Cloud.Roles.Given.Nodes = "arn:aws:iam::111122223333:role/nodes" },
 		"cloud.roles.path":                   func(c *config.Cluster) { c.Cloud.Roles.Path = "/" },
 		"cloud.roles.permissionsBoundary":    func(c *config.Cluster) { c.Cloud.Roles.PermissionsBoundary = "" },
 		"kubernetes.access":                  func(c *config.Cluster) { c.Kubernetes.Access = nil },
@@ -190,6 +194,50 @@ func TestLiveOfExisting(t *testing.T) {
 	assert.Check(t, is.DeepEqual(paths, []string{"cloud.region needs rebuild", "kubernetes.existing.name impossible", "kubernetes.admins in place"}))
 }
 
+// TestLiveGivenRoles: roles that core has not made are others', which the state tells by what
+// uses them.
+func TestLiveGivenRoles(t *testing.T) {
+	const others = "arn:aws:iam::111122223333:role/team/"
+	var made live.Resources
+	for _, r := range asMade() {
+		switch {
+		case r.Type == roleToken:
+			continue
+		case r.Type == clusterToken:
+			r.Outputs["roleArn"] = others + "eks"
+		case r.Type == nodeGroupToken:
+			r.Outputs["nodeRoleArn"] = others + "nodes"
+		}
+		made = append(made, r)
+	}
+	add := func(token, name string, outputs map[string]any) {
+		made = append(made, live.New("urn:pulumi:demo-core::tombolo::"+token+"::"+name, token, outputs))
+	}
+	add(roleToken, "demo-"+eks.GivenClusterRole, map[string]any{"path": "/team/", "arn": others + "eks"})
+	add(identityToken, "demo-karpenter-role", map[string]any{"arn": others + "karpenter"})
+	add(nodeRoleToken, "demo-karpenter-node", map[string]any{"roleArn": others + "karpenter-node"})
+	add(identityToken, "demo-loki-role", map[string]any{"arn": "arn:aws:iam::111122223333:role/demo-loki"})
+	add(roleToken, "demo-loki-role-role", map[string]any{"path": "/tombolo/", "permissionsBoundary": "arn:boundary"})
+
+	file := fileOf()
+	file.Addons = addon.Selection{"karpenter": addon.Find("karpenter").NewOptions(), "loki": addon.Find("loki").NewOptions()}
+	file.Addons.SetDefaults()
+	file.Cloud.Roles.Given = config.GivenRoles{
+		Cluster: others + "eks", Nodes: others + "nodes", Addons: map[string]string{"karpenter": others + "karpenter", "karpenter-node": others + "karpenter-node"},
+	}
+	changes := config.Compare(Live(file, made), file)
+	assert.Check(t, is.Len(changes, 0), "%v", changes)
+
+	file.Cloud.Roles.Given = config.GivenRoles{Addons: map[string]string{"karpenter": others + "other", "karpenter-node": others + "karpenter-node"}}
+	var found []string
+	for _, c := range config.Compare(Live(file, made), file) {
+		found = append(found, c.Path+" "+string(c.Effect))
+	}
+	assert.DeepEqual(t, found, []string{
+		"cloud.roles.given.cluster needs rebuild", "cloud.roles.given.nodes replaces node group", "cloud.roles.given.addons in place",
+	})
+}
+
 // TestLiveFileSystem: EFS keeps the key that a file system was made with.
 func TestLiveFileSystem(t *testing.T) {
 	const had, other = "arn:aws:kms:eu-central-1:111122223333:key/1", "arn:aws:kms:eu-central-1:111122223333:key/2"
@@ -197,6 +245,7 @@ func TestLiveFileSystem(t *testing.T) {
 	for key, want := range map[string]int{"": 0, had: 0, other: 1} {
 		file := fileOf()
 		file.Addons = addon.Selection{"aws-efs-csi-driver": &addon.EFSOptions{KMSKeyARN: key}}
+		file.Addons.SetDefaults()
 		changes := config.Compare(Live(file, made), file)
 		assert.Check(t, is.Len(changes, want), "%q: %v", key, changes)
 		for _, c := range changes {

@@ -12,8 +12,8 @@ import (
 	"tombolo/config"
 )
 
-// TestFindRole: a role that others own has to be there, and one for Pod Identity to trust it.
-func TestFindRole(t *testing.T) {
+// TestGivenRoles: a role that others own has to be there, and one for Pod Identity to trust it.
+func TestGivenRoles(t *testing.T) {
 	const arn = "arn:aws:iam::111122223333:role/team/orders"
 	for _, test := range []struct {
 		name, arn, trust string
@@ -22,7 +22,7 @@ func TestFindRole(t *testing.T) {
 		want             string
 	}{
 		{name: "there", arn: arn, mode: config.IRSA},
-		{name: "trusts", arn: arn, trust: `{"Service":"pods.eks.amazonaws.com"}`, mode: config.PodIdentity},
+		{name: "trusts", arn: arn, trust: `{"Service":"pods.eks.amazonaws.com","Action":["sts:AssumeRole","sts:TagSession"]}`, mode: config.PodIdentity},
 		{name: "missing", missing: true, mode: config.IRSA, want: "have its owner make it, or correct the ARN"},
 		{name: "another path", arn: "arn:aws:iam::111122223333:role/orders", mode: config.IRSA, want: "the role of that name is arn:aws:iam::111122223333:role/orders; correct the path"},
 		{name: "no trust", arn: arn, trust: `{"Service":"ec2.amazonaws.com"}`, mode: config.PodIdentity, want: "does not name pods.eks.amazonaws.com"},
@@ -39,7 +39,7 @@ func TestFindRole(t *testing.T) {
 			}}
 			err := r.Run("demo-core", func(ctx *pulumi.Context) error {
 				s := config.Service{Name: "orders", Identity: &config.Identity{RoleARN: arn, Mode: test.mode}}
-				return findRole(ctx, s, pulumi.Parent(nil))
+				return checkGiven(ctx, &config.Cluster{Services: []config.Service{s}}, "aws", pulumi.Parent(nil))
 			})
 			if test.want == "" {
 				assert.NilError(t, err)

@@ -1,10 +1,8 @@
 package aws
 
 import (
-	"fmt"
 	"strings"
 
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/components/eks"
@@ -64,6 +62,8 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		NodeVersion:      k.NodeVersion,
 		Partition:        partition,
 		Place:            place(c),
+		ClusterRoleARN:   c.Cloud.Roles.Given.Cluster,
+		NodeRoleARN:      c.Cloud.Roles.Given.Nodes,
 		Profile:          c.Cloud.Profile,
 		PrivateEndpoint:  valueOr(k.Endpoint.Private, true),
 		PublicEndpoint:   k.Endpoint.Public,
@@ -148,9 +148,6 @@ func makeIdentities(ctx *pulumi.Context, c *config.Cluster, cluster *eks.Cluster
 		if s.Identity == nil {
 			continue
 		}
-		if err := findRole(ctx, s, provider); err != nil {
-			return nil, err
-		}
 		role, err := identity.NewRole(ctx, c.Name+"-service-"+s.Name, roleArgs(c, s, cluster), provider)
 		if err != nil {
 			return nil, err
@@ -158,26 +155,6 @@ func makeIdentities(ctx *pulumi.Context, c *config.Cluster, cluster *eks.Cluster
 		arns[s.Name] = role.ARN
 	}
 	return arns, nil
-}
-
-// findRole looks a role up that the service is to have and that others own. The trust of one
-// for Pod Identity does not depend on the cluster, and has to be there.
-func findRole(ctx *pulumi.Context, s config.Service, provider pulumi.InvokeOption) error {
-	arn := s.Identity.RoleARN
-	if arn == "" {
-		return nil
-	}
-	what := fmt.Sprintf("the role %s of the service %s (identity.roleArn)", arn, s.Name)
-	found, err := iam.LookupRole(ctx, &iam.LookupRoleArgs{Name: arn[strings.LastIndex(arn, "/")+1:]}, provider)
-	switch {
-	case err != nil:
-		return fmt.Errorf("look up %s: %w; have its owner make it, or correct the ARN; allow iam:GetRole to the credentials", what, err)
-	case found.Arn != arn:
-		return fmt.Errorf("look up %s: the role of that name is %s; correct the path", what, found.Arn)
-	case s.Identity.Mode == config.PodIdentity && !strings.Contains(found.AssumeRolePolicy, "pods.eks.amazonaws.com"):
-		return fmt.Errorf("check %s: its trust policy does not name pods.eks.amazonaws.com; have its owner allow that sts:AssumeRole and sts:TagSession", what)
-	}
-	return nil
 }
 
 func roleArgs(c *config.Cluster, s config.Service, cluster *eks.Cluster) *identity.RoleArgs {
