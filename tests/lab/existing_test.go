@@ -140,7 +140,7 @@ func (g guest) givenRoles(t *testing.T) {
 		}
 	}
 	slices.Sort(own)
-	assert.DeepEqual(t, own, []string{"guest-aws-load-balancer-controller", "guest-karpenter", "guest-service-cluster-reporter"})
+	assert.DeepEqual(t, own, []string{"guest-aws-load-balancer-controller", "guest-cni", "guest-karpenter", "guest-service-cluster-reporter"})
 }
 
 func (g guest) up(t *testing.T) {
