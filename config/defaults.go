@@ -61,6 +61,12 @@ func (n *Network) setDefaults() {
 	if n.Endpoints == nil {
 		n.Endpoints = defaultEndpoints()
 	}
+	if f := n.FlowLogs; f != nil {
+		f.Traffic = cmp.Or(f.Traffic, AllTraffic)
+		if f.To == FlowLogsToCloudWatch {
+			f.RetentionDays = cmp.Or(f.RetentionDays, defaultLogRetentionDays)
+		}
+	}
 }
 
 func (c *Cloud) setDefaults(of string) {

@@ -135,6 +135,12 @@ var effects = map[string][]Case{
 		},
 		{Effect: InPlace, Words: "endpoints are made or deleted; connections through one that goes are cut"},
 	},
+	"Network.FlowLogs":       inPlace("a flow log is made, or deleted with its log group and what is in it; a bucket keeps what it has"),
+	"FlowLogs.To":            inPlace("another flow log is made; from cloudwatch, the log group is deleted with what is in it"),
+	"FlowLogs.BucketARN":     inPlace("another flow log is made for the bucket; the old one keeps what it has"),
+	"FlowLogs.Traffic":       inPlace("another flow log is made, and the old one is deleted"),
+	"FlowLogs.RetentionDays": inPlace("the retention of the log group changes; a shorter one deletes older logs"),
+	"FlowLogs.KMSKeyARN":     inPlace("CloudWatch encrypts what comes from now on by the key; older logs stay under the key that they have"),
 	"Network.Existing": {{
 		Effect: NeedsRebuild, Words: "EKS keeps the VPC of the cluster's creation", Remedy: rebuildRemedy,
 	}},

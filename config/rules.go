@@ -108,6 +108,16 @@ var rules = map[string]strict.Rule{
 		What: "the short name of an AWS service", Example: "s3 or ecr.api",
 		Pattern: regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)*$`), Default: defaultEndpoints(),
 	},
+	"FlowLogs.To": {What: "a target of flow logs", Allowed: texts(FlowLogsToCloudWatch, FlowLogsToS3)},
+	"FlowLogs.BucketARN": {
+		What: "the ARN of a bucket", Example: "arn:aws:s3:::acme-logs/vpc", Pattern: regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?$`),
+	},
+	"FlowLogs.Traffic":       {What: "a kind of traffic", Allowed: texts(AllTraffic, AcceptedTraffic, RejectedTraffic), Default: AllTraffic},
+	"FlowLogs.RetentionDays": {What: "a retention that CloudWatch offers", Numbers: awsfacts.RetentionDays, Default: defaultLogRetentionDays},
+	"FlowLogs.KMSKeyARN": {
+		What: "the ARN of a KMS key", Pattern: kmsKey, Advice: keyAdvice,
+		Example: "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab",
+	},
 	"ExistingNetwork.VPC": {
 		What: "a VPC id", Example: "vpc-0123456789abcdef0",
 		Pattern: regexp.MustCompile(`^vpc-[0-9a-f]{8}([0-9a-f]{9})?$`),

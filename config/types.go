@@ -133,8 +133,50 @@ type Network struct {
 	// as s3 or ecr.api. s3 and dynamodb become gateway endpoints, others
 	// interface endpoints. Default: s3.
 	Endpoints []string `yaml:"endpoints,omitempty"`
+	// FlowLogs record which addresses talk to which. AWS charges for them by the GiB.
+	// Default: none.
+	FlowLogs *FlowLogs `yaml:"flowLogs,omitempty"`
 	// Existing is a network that others own. Tombolo changes nothing in it.
 	Existing *ExistingNetwork `yaml:"existing,omitempty"`
+}
+
+// FlowLogTarget is where flow logs go.
+type FlowLogTarget string
+
+// The targets of flow logs.
+const (
+	// FlowLogsToCloudWatch is a log group that core makes.
+	FlowLogsToCloudWatch FlowLogTarget = "cloudwatch"
+	// FlowLogsToS3 is a bucket that others own.
+	FlowLogsToS3 FlowLogTarget = "s3"
+)
+
+// FlowTraffic is the traffic that flow logs record.
+type FlowTraffic string
+
+// The kinds of traffic: all, or what security groups and network ACLs let through, or what
+// they refuse.
+const (
+	AllTraffic      FlowTraffic = "all"
+	AcceptedTraffic FlowTraffic = "accept"
+	RejectedTraffic FlowTraffic = "reject"
+)
+
+// FlowLogs are the VPC flow logs of a network that core makes.
+type FlowLogs struct {
+	// To is cloudwatch, a log group that core makes, or s3, a bucket that others own.
+	To FlowLogTarget `yaml:"to"`
+	// BucketARN of the bucket, with a folder or without. Its policy has to let AWS's log
+	// delivery write. Of a bucket of the caller's own account, AWS writes the policy anew.
+	// Required for s3.
+	BucketARN string `yaml:"bucketArn,omitempty"`
+	// Traffic is all, accept or reject. Default all.
+	Traffic FlowTraffic `yaml:"traffic,omitempty"`
+	// RetentionDays is how long the log group keeps them, in days. Default 90.
+	RetentionDays int `yaml:"retentionDays,omitempty"`
+	// KMSKeyARN is the KMS key that CloudWatch encrypts the log group by, of the cluster's
+	// region. Its policy has to let CloudWatch use it. Default: a key of CloudWatch's own.
+	KMSKeyARN string `yaml:"kmsKeyArn,omitempty"`
 }
 
 // ExistingNetwork names a VPC and subnets that others own.

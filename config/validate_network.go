@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func (v *validator) network() {
 
 // existingNetwork refuses keys that describe a new network.
 func (v *validator) existingNetwork(n Network) {
-	for _, key := range []string{"cidr", "zones", "nat", "endpoints"} {
+	for _, key := range []string{"cidr", "zones", "nat", "endpoints", "flowLogs"} {
 		if v.doc.Has(strict.Path("network").Field(key)) {
 			v.problem(strict.Path("network").Field(key), "remove "+key+", or existing",
 				"does not go with existing: Tombolo changes nothing in an existing network")
@@ -83,7 +84,35 @@ func (v *validator) madeNetwork(n Network) {
 		v.room(n)
 	}
 	v.endpoints(n)
+	v.flowLogs(n.FlowLogs)
 }
+
+// flowLogs checks that each target has its own keys.
+func (v *validator) flowLogs(f *FlowLogs) {
+	const at = strict.Path("network.flowLogs")
+	if f == nil || !v.doc.Sound(at.Field("to")) {
+		return
+	}
+	others := []string{"bucketArn"}
+	if f.To == FlowLogsToS3 {
+		others = []string{"retentionDays", "kmsKeyArn"}
+		v.requiredKeys(at, reflect.TypeFor[FlowLogs](), "bucketArn")
+	}
+	for _, key := range others {
+		if v.doc.Has(at.Field(key)) {
+			v.keyProblem(at.Field(key), "remove it", "has no meaning with to: %s", f.To)
+		}
+	}
+	if m := bucketPartition.FindStringSubmatch(f.BucketARN); m != nil {
+		v.partition(at.Field("bucketArn"), m[1])
+	}
+	if f.To == FlowLogsToCloudWatch {
+		v.fits("name", growth{"the IAM role of flow logs", v.c.Name + "-flow-logs", maxRoleName})
+	}
+	v.ownKey(at.Field("kmsKeyArn"), f.KMSKeyARN, "use a key of the cluster's region, or leave it out for a key of CloudWatch's")
+}
+
+var bucketPartition = regexp.MustCompile(`^arn:(aws[a-z-]*):s3:::`)
 
 // block checks the VPC's block by itself.
 func (v *validator) block(cidr string) bool {

@@ -54,6 +54,8 @@ type VPCArgs struct {
 	// PrivateSubnetTags are put on the private subnets in addition to their own, for
 	// addons that find subnets by a tag.
 	PrivateSubnetTags map[string]string
+	// FlowLogs of the VPC; nil for none.
+	FlowLogs *FlowLogs
 	// Protect has Pulumi refuse to delete the VPC.
 	Protect bool
 }
@@ -113,7 +115,7 @@ func (a *VPCArgs) validate() error {
 	default:
 		problems = append(problems, fmt.Errorf("NAT %q is unknown; expected none, single or per-zone", a.NAT))
 	}
-	return errors.Join(problems...)
+	return errors.Join(append(problems, a.FlowLogs.validate())...)
 }
 
 // vpcBuilder holds what the steps of making a VPC hand to each other.
@@ -135,7 +137,7 @@ type vpcBuilder struct {
 func (b *vpcBuilder) build() error {
 	for _, step := range []func() error{
 		b.makeVPC, b.makeSubnets, b.makePublicRoutes, b.makeNAT, b.makePrivateRoutes,
-		b.makeGatewayEndpoints, b.makeInterfaceEndpoints,
+		b.makeGatewayEndpoints, b.makeInterfaceEndpoints, b.makeFlowLogs,
 	} {
 		if err := step(); err != nil {
 			return err

@@ -99,6 +99,30 @@ func TestVPCIsClosed(t *testing.T) {
 	}
 }
 
+// TestFlowLogs: into a group of their own by a role that can do nothing else, or to a bucket.
+func TestFlowLogs(t *testing.T) {
+	args := threeZones()
+	args.FlowLogs = &FlowLogs{Traffic: "ALL", RetentionDays: 90, KMSKeyARN: "arn:key", AccountID: "111122223333", Partition: "aws"}
+	r, _, _ := build(t, args)
+	r.OfType("aws:cloudwatch/logGroup:LogGroup")[0].Expect(t, map[string]string{"name": "/aws/vpc/demo/flow-logs", "retentionInDays": "90", "kmsKeyId": "arn:key"})
+	role := r.OfType("aws:iam/role:Role")[0]
+	role.Expect(t, map[string]string{"name": "demo-flow-logs"})
+	recorder.Golden(t, "flow-logs-trust.json", role.String("assumeRolePolicy"))
+	recorder.Golden(t, "flow-logs-policy.json", r.OfType("aws:iam/rolePolicy:RolePolicy")[0].String("policy"))
+	log := r.OfType("aws:ec2/flowLog:FlowLog")[0]
+	log.Expect(t, map[string]string{"trafficType": "ALL", "logDestinationType": "cloud-watch-logs"})
+	assert.Check(t, log.WaitsFor("demo-flow-logs-role"), "the flow log does not wait for the role's policy")
+
+	args = threeZones()
+	args.FlowLogs = &FlowLogs{Traffic: "REJECT", BucketARN: "arn:aws:s3:::logs/vpc"}
+	r, _, _ = build(t, args)
+	assert.Check(t, is.Len(r.OfType("aws:iam/role:Role"), 0))
+	r.OfType("aws:ec2/flowLog:FlowLog")[0].Expect(t, map[string]string{"trafficType": "REJECT", "logDestinationType": "s3", "logDestination": "arn:aws:s3:::logs/vpc", "iamRoleArn": ""})
+
+	args.FlowLogs = &FlowLogs{Traffic: "ALL"}
+	assert.Check(t, is.ErrorContains(args.validate(), "need account, partition and retention"))
+}
+
 func TestPrivateSubnetTags(t *testing.T) {
 	args := threeZones()
 	args.PrivateSubnetTags = map[string]string{"karpenter.sh/discovery": "demo"}

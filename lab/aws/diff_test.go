@@ -36,6 +36,7 @@ var changes = map[string]struct{ replaces, updates string }{
 	ec2.RouteType:          {"destinationCidrBlock destinationIpv6CidrBlock routeTableId", "gatewayId natGatewayId"},
 	ec2.TableLinkType:      {"gatewayId subnetId", "routeTableId"},
 	ec2.EndpointType:       {"serviceName vpcEndpointType vpcId", "policy privateDnsEnabled routeTableIds securityGroupIds subnetIds tags"},
+	ec2.FlowLogType:        {"iamRoleArn logDestination logDestinationType trafficType vpcId", "tags"},
 	ec2.SecurityGroupType:  {"description name namePrefix vpcId", "egress ingress tags"},
 	ec2.DefaultGroupType:   {"vpcId", "egress ingress tags"},
 	ec2.GroupRuleType:      {"cidrBlocks fromPort protocol securityGroupId self sourceSecurityGroupId toPort type", "description"},

@@ -83,7 +83,7 @@ func clusterFiles(t *testing.T) []string {
 // isClusterFile excludes what is beside cluster files: manifests, the settings of
 // stacks, and templates of them.
 func isClusterFile(base string) bool {
-	return !slices.Contains([]string{"install.yaml", "argocd-install.yaml", "fleet.yaml", "guest.yaml", "adopted.yaml", "theirs.yaml"}, base) && !strings.HasPrefix(base, "Pulumi.")
+	return !slices.Contains([]string{"install.yaml", "argocd-install.yaml", "fleet.yaml", "guest.yaml", "adopted.yaml", "theirs.yaml", "theirs-flux.yaml"}, base) && !strings.HasPrefix(base, "Pulumi.")
 }
 
 // longest writes testdata/longest.yaml with the longest name that a cluster of it

@@ -78,6 +78,8 @@ const (
 	labelsLine = "        workload: system\n"
 	accessLine = "  access: [{name: devs, principalArn: \"arn:aws:iam::111122223333:role/devs\", policy: edit, namespaces: [dev], groups: [dev]}]\n"
 
+	flowLogsLine = "  flowLogs: {to: cloudwatch}\n"
+
 	nodeGroups = "aws:eks:NodeGroup "
 )
 
@@ -135,6 +137,22 @@ func effectCases() []effectCase {
 			steps:   []string{"aws:ec2:NatGateway delete"},
 		},
 		{
+			name: "flow logs", effect: config.InPlace, fields: []string{"FlowLogs.Traffic", "FlowLogs.RetentionDays", "FlowLogs.KMSKeyARN"},
+			replace: []string{flowLogsLine, "  flowLogs: {to: cloudwatch, traffic: reject, retentionDays: 30, kmsKeyArn: \"arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab\"}\n"},
+			paths:   []string{"network.flowLogs.traffic", "network.flowLogs.retentionDays", "network.flowLogs.kmsKeyArn"},
+			steps:   []string{"aws:ec2:FlowLog replace", "aws:cloudwatch:LogGroup update"},
+		},
+		{
+			name: "flow logs to a bucket", effect: config.InPlace, fields: []string{"FlowLogs.To", "FlowLogs.BucketARN"},
+			replace: []string{flowLogsLine, "  flowLogs: {to: s3, bucketArn: \"arn:aws:s3:::acme-logs/vpc\"}\n"},
+			paths:   []string{"network.flowLogs.to", "network.flowLogs.bucketArn", "network.flowLogs.retentionDays"},
+			steps:   []string{"aws:ec2:FlowLog replace", "aws:cloudwatch:LogGroup delete", "aws:iam:Role delete"},
+		},
+		{
+			name: "no flow logs", effect: config.InPlace, fields: []string{"Network.FlowLogs"}, paths: []string{"network.flowLogs"},
+			replace: []string{flowLogsLine, ""}, steps: []string{"aws:ec2:FlowLog delete", "aws:cloudwatch:LogGroup delete"},
+		},
+		{
 			name: "removed", effect: config.InPlace, when: "removed", fields: []string{"Kubernetes.Admins", "Kubernetes.Access", "Kubernetes.NodeGroups", "Kubernetes.Addons"},
 			replace: []string{accessLine, "", spareGroup[1:], "", "  admins:\n    - name: platform-team\n      principalArn: arn:aws:iam::111122223333:role/platform-team\n", "  addons: [{name: vpc-cni}, {name: coredns}]\n"},
 			paths:   []string{"kubernetes.admins", "kubernetes.access", "kubernetes.nodeGroups", "kubernetes.addons"},
@@ -184,7 +202,7 @@ func effectCases() []effectCase {
 		{
 			name: "existing network", effect: config.NeedsRebuild, fields: []string{"Network.Existing"}, paths: []string{"network.existing"},
 			replace: []string{
-				"  cidr: 10.20.0.0/16\n  " + zonesLine + "\n  nat: single\n  endpoints: [s3]\n",
+				flowLogsLine + "  cidr: 10.20.0.0/16\n  " + zonesLine + "\n  nat: single\n  endpoints: [s3]\n",
 				"  existing: {vpc: vpc-0123456789abcdef0, privateSubnets: [subnet-0123456789abcdef0, subnet-0123456789abcdef1]}\n",
 			},
 		},
@@ -207,6 +225,7 @@ func TestEffects(t *testing.T) {
 	p.edit(t, file, "addons:\n  karpenter: {}\n  aws-load-balancer-controller: {}\n  external-dns:\n    zones:\n      - {id: Z01234567LABTEST00000, name: lab.test}\n  metrics-server: {}\n  reloader: {}\n", "")
 	p.edit(t, file, labelsLine, labelsLine+spareGroup[1:])
 	p.edit(t, file, "  admins:\n", accessLine+"  admins:\n")
+	p.edit(t, file, "network:\n", "network:\n"+flowLogsLine)
 	p.up(t, "demo")
 	text := p.read(t, file)
 	for _, c := range effectCases() {

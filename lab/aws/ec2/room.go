@@ -12,7 +12,7 @@ import (
 func Types(n Neighbours) map[string]*standin.Type {
 	types := n.networkTypes()
 	for _, more := range []map[string]*standin.Type{
-		routingTypes(), endpointTypes(), firewallTypes(), computeTypes(), taggingTypes(), diskTypes(), instanceTypes(), interfaceTypes(),
+		routingTypes(), endpointTypes(), flowLogTypes(), firewallTypes(), computeTypes(), taggingTypes(), diskTypes(), instanceTypes(), interfaceTypes(),
 	} {
 		maps.Copy(types, more)
 	}

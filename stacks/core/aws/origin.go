@@ -33,6 +33,7 @@ const (
 	existingNetToken   = "tombolo:network:Existing"
 	existingToken      = "tombolo:eks:Existing"
 	oidcToken          = "aws:iam/openIdConnectProvider:OpenIdConnectProvider"
+	flowLogToken       = "aws:ec2/flowLog:FlowLog"
 	fileSystemToken    = "aws:efs/fileSystem:FileSystem"
 	ingressRuleToken   = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 	endpointNamePrefix = "com.amazonaws."
@@ -44,9 +45,9 @@ func LiveKeys() []string {
 		"accessConfig", "accessScope", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType",
 		"certificateAuthority", "cidrBlock", "cidrIpv4", "computeConfig",
 		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "endpoint",
-		"forceUpdateVersion", "imageId", "instanceTypes", "kmsKeyId", "kubernetesGroups", "kubernetesNetworkConfig", "labels", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
+		"forceUpdateVersion", "imageId", "instanceTypes", "kmsKeyId", "kubernetesGroups", "kubernetesNetworkConfig", "labels", "logDestination", "logDestinationType", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
 		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "releaseVersion", "retentionInDays", "roleArn", "scalingConfig", "serviceAccountRoleArn", "serviceName",
-		"subnetIds", "tagSpecifications", "taints", "updateConfig", "upgradePolicy", "userData", "version", "vpcConfig", "vpcId",
+		"subnetIds", "tagSpecifications", "taints", "trafficType", "updateConfig", "upgradePolicy", "userData", "version", "vpcConfig", "vpcId",
 		"vpcSecurityGroupIds", "zonalShiftConfig",
 	}
 }
@@ -221,6 +222,21 @@ func (r *reader) network() {
 		n.Endpoints = append(n.Endpoints, service)
 	}
 	r.knows("Network.CIDR", "Network.Zones", "Network.NAT", "Network.Endpoints")
+	r.flowLogs()
+}
+
+func (r *reader) flowLogs() {
+	if log, there := r.had.First(flowLogToken); there {
+		f := &config.FlowLogs{To: config.FlowLogsToCloudWatch, Traffic: config.FlowTraffic(strings.ToLower(log.Outputs.Text("trafficType")))}
+		if log.Outputs.Text("logDestinationType") == "s3" {
+			f.To, f.BucketARN = config.FlowLogsToS3, log.Outputs.Text("logDestination")
+		} else {
+			group := r.made(logGroupToken, "flow-logs")
+			f.RetentionDays, f.KMSKeyARN = group.Number("retentionInDays"), group.Text("kmsKeyId")
+		}
+		r.out.Cluster.Network.FlowLogs = f
+	}
+	r.knows("Network.FlowLogs", "FlowLogs.To", "FlowLogs.BucketARN", "FlowLogs.Traffic", "FlowLogs.RetentionDays", "FlowLogs.KMSKeyARN")
 }
 
 // zones reads the subnets, and which zones those of the control plane are in.

@@ -30,6 +30,8 @@ func asMade() live.Resources {
 		resource(subnetToken, "demo-private-eu-central-1a", map[string]any{"availabilityZone": "eu-central-1a", "cidrBlock": "10.0.0.0/18", "arn": "arn:aws:ec2:eu-central-1:1:subnet/subnet-a"}),
 		resource(subnetToken, "demo-private-eu-central-1b", map[string]any{"availabilityZone": "eu-central-1b", "cidrBlock": "10.0.64.0/18", "arn": "arn:aws:ec2:eu-central-1:1:subnet/subnet-b"}),
 		resource(subnetToken, "demo-private-eu-central-1c", map[string]any{"availabilityZone": "eu-central-1c", "cidrBlock": "10.0.128.0/18", "arn": "arn:aws:ec2:eu-central-1:1:subnet/subnet-c"}),
+		resource(flowLogToken, "demo-flow-logs", map[string]any{"trafficType": "REJECT", "logDestinationType": "cloud-watch-logs"}),
+		resource(logGroupToken, "demo-flow-logs", map[string]any{"retentionInDays": 30.0}),
 		resource(natToken, "demo-nat-eu-central-1a", nil),
 		resource(endpointToken, "demo-endpoint-ecr-api", map[string]any{"serviceName": "com.amazonaws.eu-central-1.ecr.api"}),
 		resource(accessEntryToken, "demo-admin-ops", map[string]any{"principalArn": "arn:aws:iam::111122223333:role/ops"}),
@@ -64,7 +66,7 @@ func fileOf() *config.Cluster {
 	return &config.Cluster{
 		Name: "demo", Environment: "dev", Tags: map[string]string{"team": "platform"},
 		Cloud:   config.Cloud{Provider: config.AWS, Region: "eu-central-1", Account: "111122223333", Roles: config.Roles{Path: "/tombolo/", PermissionsBoundary: "arn:boundary"}},
-		Network: config.Network{CIDR: "10.0.0.0/16", Zones: []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}, NAT: config.NATSingle, Endpoints: []string{"ecr.api"}},
+		Network: config.Network{CIDR: "10.0.0.0/16", Zones: []string{"eu-central-1a", "eu-central-1b", "eu-central-1c"}, NAT: config.NATSingle, Endpoints: []string{"ecr.api"}, FlowLogs: &config.FlowLogs{To: config.FlowLogsToCloudWatch, Traffic: config.RejectedTraffic, RetentionDays: 30}},
 		Kubernetes: config.Kubernetes{
 			Version: "1.34", Compute: config.NodeGroupCompute, Logs: []string{"api"}, LogRetentionDays: 90, Endpoint: config.Endpoint{Private: new(true), PrivateCIDRs: []string{"10.8.0.0/16"}, SecurityGroups: []string{"sg-1"}},
 			SecretsEncryption: config.SecretsEncryption{Enabled: new(true)},
@@ -94,6 +96,8 @@ func TestLive(t *testing.T) {
 	for path, change := range map[string]func(*config.Cluster){
 		"network.cidr":                         func(c *config.Cluster) { c.Network.CIDR = "10.1.0.0/16" },
 		"network.zones":                        func(c *config.Cluster) { c.Network.Zones = c.Network.Zones[:2] },
+		"network.flowLogs":                     func(c *config.Cluster) { c.Network.FlowLogs = nil },
+		"network.flowLogs.retentionDays":       func(c *config.Cluster) { c.Network.FlowLogs.RetentionDays = 90 },
 		"network.existing":                     func(c *config.Cluster) { c.Network = config.Network{Existing: &config.ExistingNetwork{VPC: "vpc-1"}} },
 		"cloud.account":                        func(c *config.Cluster) { c.Cloud.Account = "444455556666" },
 		"tags":                                 func(c *config.Cluster) { c.Tags = nil },

@@ -9,6 +9,7 @@ import (
 	"tombolo/components/identity"
 	"tombolo/components/network"
 	"tombolo/config"
+	"tombolo/config/awsfacts"
 )
 
 // This file translates the cluster file into the components' arguments.
@@ -24,6 +25,7 @@ func vpcArgs(c *config.Cluster, have made) (*network.VPCArgs, error) {
 		NAT:       network.NAT(c.Network.NAT),
 		Endpoints: c.Network.Endpoints,
 
+		FlowLogs:          flowLogs(c),
 		PrivateSubnetTags: discoveryTags(c),
 		Protect:           c.Protect,
 	}
@@ -33,6 +35,17 @@ func vpcArgs(c *config.Cluster, have made) (*network.VPCArgs, error) {
 		})
 	}
 	return args, nil
+}
+
+func flowLogs(c *config.Cluster) *network.FlowLogs {
+	f := c.Network.FlowLogs
+	if f == nil {
+		return nil
+	}
+	return &network.FlowLogs{
+		BucketARN: f.BucketARN, Traffic: strings.ToUpper(string(f.Traffic)), RetentionDays: f.RetentionDays, KMSKeyARN: f.KMSKeyARN,
+		AccountID: c.Cloud.Account, Partition: awsfacts.Partition(c.Cloud.Region), Place: place(c),
+	}
 }
 
 // accessPolicies are EKS's names of the policies of the cluster file.
