@@ -204,12 +204,12 @@ func TestLiveGivenRoles(t *testing.T) {
 	const others = "arn:aws:iam::111122223333:role/team/"
 	var made live.Resources
 	for _, r := range asMade() {
-		switch {
-		case r.Type == roleToken:
+		switch r.Type {
+		case roleToken:
 			continue
-		case r.Type == clusterToken:
+		case clusterToken:
 			r.Outputs["roleArn"] = others + "eks"
-		case r.Type == nodeGroupToken:
+		case nodeGroupToken:
 			r.Outputs["nodeRoleArn"] = others + "nodes"
 		}
 		made = append(made, r)
