@@ -90,7 +90,6 @@ var rules = map[string]strict.Rule{
 	"Roles.PermissionsBoundary": boundary(),
 	"GivenRoles.Cluster":        givenRole("eks/control-plane"),
 	"GivenRoles.Nodes":          givenRole("eks/nodes"),
-	"GivenRoles.Addons":         givenRole("eks/external-dns"),
 	"Roles.Path": {
 		What: "an IAM path", Example: "/tombolo/", Pattern: rolePath, MaxLength: maxRolePath, Advice: pathAdvice, Default: defaultRolePath,
 	},

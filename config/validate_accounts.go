@@ -76,7 +76,9 @@ func (v *validator) givenRoles() {
 			v.keyProblem(where, remedy, "core makes no role of that name for the addons of this file")
 			continue
 		}
-		v.inAccount(where, roleOnly, given.Addons[name])
+		if arn := given.Addons[name]; !v.inAccount(where, roleOnly, arn) {
+			v.problem(where, "write it like arn:aws:iam::111122223333:role/eks/"+name, "%s is not the ARN of an IAM role", wording.Quote(arn))
+		}
 	}
 }
 

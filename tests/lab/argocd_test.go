@@ -42,6 +42,10 @@ func TestArgoCD(t *testing.T) {
 		{"and comes back as it was", (*fleet).spokeComesBack},
 		{"everything goes and comes back as it was", (*fleet).rebuilt},
 		{"a dead spoke leaves", (*fleet).deadSpokeLeaves},
+		{"a spoke of a hub that others run is refused without the rights", (*fleet).externalHubNeedsRights},
+		{"with the guide's rights it registers, and what the owners want arrives", (*fleet).externalHubTakesIt},
+		{"another token, in a refresh too", (*fleet).externalHubRotates},
+		{"it leaves when the owners' Applications are gone", (*fleet).leavesExternalHub},
 		{"destroy leaves an empty cloud", (*fleet).nothingIsLeft},
 	})
 }
@@ -63,6 +67,7 @@ func newFleet(t *testing.T) *fleet {
 		assert.NilError(t, err)
 		f.write(t, clusterFile(name), string(file))
 	}
+	f.write(t, "platform/argocd/others/greeting.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: hello}\ndata: {from: the owners}\n")
 	return f
 }
 

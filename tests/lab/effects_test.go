@@ -92,6 +92,7 @@ func effectCases() []effectCase {
 			name: "in place", effect: config.InPlace,
 			replace: []string{
 				"  region: eu-central-1\n", "  region: eu-central-1\n  roles: {permissionsBoundary: \"arn:aws:iam::aws:policy/PowerUserAccess\"}\n",
+				flowLogsLine, "  flowLogs: {to: cloudwatch, traffic: reject, retentionDays: 30, kmsKeyArn: \"arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab\"}\n",
 				"nat: single", "nat: per-zone", "endpoints: [s3]", "endpoints: [s3, ecr.api]",
 				"allowedCidrs: [203.0.113.0/24]", "allowedCidrs: [198.51.100.0/24]", "    private: true", "    private: false",
 				"  admins:\n", "  support: extended\n  zonalShift: true\n  logs: [api]\n  logRetentionDays: 30\n  logKeyArn: \"arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab\"\n  previewers: [{name: ci, principalArn: \"arn:aws:iam::111122223333:role/ci\"}]\n" +
@@ -102,23 +103,23 @@ func effectCases() []effectCase {
 			fields: []string{
 				"Roles.PermissionsBoundary", "Network.NAT", "Network.Endpoints", "Endpoint.AllowedCIDRs", "Endpoint.Private", "Kubernetes.Logs", "Kubernetes.LogRetentionDays", "Kubernetes.LogKeyARN",
 				"Kubernetes.Support", "Kubernetes.ZonalShift", "Kubernetes.Previewers", "Kubernetes.Admins", "Kubernetes.NodeGroups", "Kubernetes.Addons", "ManagedAddon.Version", "ManagedAddon.Configuration",
-				"Principal.PrincipalARN", "Size.Min", "Size.Max", "NodeGroup.Taints", "NodeGroup.Labels",
+				"Principal.PrincipalARN", "Size.Min", "Size.Max", "NodeGroup.Taints", "NodeGroup.Labels", "FlowLogs.Traffic", "FlowLogs.RetentionDays", "FlowLogs.KMSKeyARN",
 			},
 			paths: []string{
-				"cloud.roles.permissionsBoundary", "network.nat", "network.endpoints", "kubernetes.endpoint.private", "kubernetes.endpoint.allowedCidrs", "kubernetes.logs",
+				"cloud.roles.permissionsBoundary", "network.nat", "network.endpoints", "network.flowLogs.traffic", "network.flowLogs.retentionDays", "network.flowLogs.kmsKeyArn", "kubernetes.endpoint.private", "kubernetes.endpoint.allowedCidrs", "kubernetes.logs",
 				"kubernetes.logRetentionDays", "kubernetes.logKeyArn", "kubernetes.support", "kubernetes.zonalShift", "kubernetes.admins[0].principalArn", "kubernetes.previewers[0]", "kubernetes.nodeGroups[0].size.min",
 				"kubernetes.nodeGroups[0].size.max", "kubernetes.nodeGroups[0].labels", "kubernetes.nodeGroups[0].taints", "kubernetes.nodeGroups[1]",
 				"kubernetes.addons[2].version", "kubernetes.addons[2].configuration", "kubernetes.addons",
 			},
-			steps: []string{"aws:iam:Role update", nodeGroups + "update", nodeGroups + "create", "aws:eks:Cluster update", "aws:ec2:NatGateway create"},
+			steps: []string{"aws:iam:Role update", nodeGroups + "update", nodeGroups + "create", "aws:eks:Cluster update", "aws:ec2:NatGateway create", "aws:ec2:FlowLog replace", "aws:cloudwatch:LogGroup update"},
 		},
 		{
-			name: "access", effect: config.InPlace, fields: []string{"Kubernetes.Access", "Access.PrincipalARN", "Access.Policy", "Access.Namespaces", "Access.Groups"},
-			replace: []string{accessLine, "  access: [{name: devs, principalArn: \"arn:aws:iam::111122223333:role/others\", policy: view, groups: [others]}, {name: more, principalArn: \"arn:aws:iam::111122223333:role/more\", policy: admin}]\n"},
+			name: "access, and flow logs to a bucket", effect: config.InPlace, fields: []string{"FlowLogs.To", "FlowLogs.BucketARN", "Kubernetes.Access", "Access.PrincipalARN", "Access.Policy", "Access.Namespaces", "Access.Groups"},
+			replace: []string{accessLine, "  access: [{name: devs, principalArn: \"arn:aws:iam::111122223333:role/others\", policy: view, groups: [others]}, {name: more, principalArn: \"arn:aws:iam::111122223333:role/more\", policy: admin}]\n", flowLogsLine, "  flowLogs: {to: s3, bucketArn: \"arn:aws:s3:::acme-logs/vpc\"}\n"},
 			paths: []string{
-				"kubernetes.access[0].principalArn", "kubernetes.access[0].policy", "kubernetes.access[0].namespaces", "kubernetes.access[0].groups", "kubernetes.access[1]",
+				"network.flowLogs.to", "network.flowLogs.bucketArn", "network.flowLogs.retentionDays", "kubernetes.access[0].principalArn", "kubernetes.access[0].policy", "kubernetes.access[0].namespaces", "kubernetes.access[0].groups", "kubernetes.access[1]",
 			},
-			steps: []string{"aws:eks:AccessEntry replace", "aws:eks:AccessEntry create", "aws:eks:AccessPolicyAssociation replace", "aws:eks:AccessPolicyAssociation create"},
+			steps: []string{"aws:eks:AccessEntry replace", "aws:eks:AccessEntry create", "aws:eks:AccessPolicyAssociation replace", "aws:eks:AccessPolicyAssociation create", "aws:ec2:FlowLog replace", "aws:cloudwatch:LogGroup delete", "aws:iam:Role delete"},
 		},
 		{
 			name: "endpoint", effect: config.InPlace, fields: []string{"Endpoint.Public", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups"},
@@ -128,7 +129,7 @@ func effectCases() []effectCase {
 		},
 		{
 			name: "addon's role", effect: config.InPlace, fields: []string{"ManagedAddon.Identity", "AddonIdentity.RoleARN"}, paths: []string{"kubernetes.addons[0].identity"},
-			replace: []string{"  admins:\n", "  addons: [{name: vpc-cni, identity: {roleArn: \"arn:aws:iam::111122223333:role/cni\"}}, {name: kube-proxy}, {name: coredns}, {name: eks-pod-identity-agent}]\n  admins:\n"},
+			replace: []string{"  admins:\n", "  addons: [{name: vpc-cni, identity: {roleArn: \"arn:aws:iam::111122223333:role/demo-node\"}}, {name: kube-proxy}, {name: coredns}, {name: eks-pod-identity-agent}]\n  admins:\n"},
 			steps:   []string{"aws:eks:Addon update", "aws:iam:Role delete"},
 		},
 		{
@@ -137,26 +138,10 @@ func effectCases() []effectCase {
 			steps:   []string{"aws:ec2:NatGateway delete"},
 		},
 		{
-			name: "flow logs", effect: config.InPlace, fields: []string{"FlowLogs.Traffic", "FlowLogs.RetentionDays", "FlowLogs.KMSKeyARN"},
-			replace: []string{flowLogsLine, "  flowLogs: {to: cloudwatch, traffic: reject, retentionDays: 30, kmsKeyArn: \"arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab\"}\n"},
-			paths:   []string{"network.flowLogs.traffic", "network.flowLogs.retentionDays", "network.flowLogs.kmsKeyArn"},
-			steps:   []string{"aws:ec2:FlowLog replace", "aws:cloudwatch:LogGroup update"},
-		},
-		{
-			name: "flow logs to a bucket", effect: config.InPlace, fields: []string{"FlowLogs.To", "FlowLogs.BucketARN"},
-			replace: []string{flowLogsLine, "  flowLogs: {to: s3, bucketArn: \"arn:aws:s3:::acme-logs/vpc\"}\n"},
-			paths:   []string{"network.flowLogs.to", "network.flowLogs.bucketArn", "network.flowLogs.retentionDays"},
-			steps:   []string{"aws:ec2:FlowLog replace", "aws:cloudwatch:LogGroup delete", "aws:iam:Role delete"},
-		},
-		{
-			name: "no flow logs", effect: config.InPlace, fields: []string{"Network.FlowLogs"}, paths: []string{"network.flowLogs"},
-			replace: []string{flowLogsLine, ""}, steps: []string{"aws:ec2:FlowLog delete", "aws:cloudwatch:LogGroup delete"},
-		},
-		{
-			name: "removed", effect: config.InPlace, when: "removed", fields: []string{"Kubernetes.Admins", "Kubernetes.Access", "Kubernetes.NodeGroups", "Kubernetes.Addons"},
-			replace: []string{accessLine, "", spareGroup[1:], "", "  admins:\n    - name: platform-team\n      principalArn: arn:aws:iam::111122223333:role/platform-team\n", "  addons: [{name: vpc-cni}, {name: coredns}]\n"},
-			paths:   []string{"kubernetes.admins", "kubernetes.access", "kubernetes.nodeGroups", "kubernetes.addons"},
-			steps:   []string{nodeGroups + "delete", "aws:eks:AccessEntry delete", "aws:eks:Addon delete"},
+			name: "removed", effect: config.InPlace, when: "removed", fields: []string{"Network.FlowLogs", "Kubernetes.Admins", "Kubernetes.Access", "Kubernetes.NodeGroups", "Kubernetes.Addons"},
+			replace: []string{flowLogsLine, "", accessLine, "", spareGroup[1:], "", "  admins:\n    - name: platform-team\n      principalArn: arn:aws:iam::111122223333:role/platform-team\n", "  addons: [{name: vpc-cni}, {name: coredns}]\n"},
+			paths:   []string{"network.flowLogs", "kubernetes.admins", "kubernetes.access", "kubernetes.nodeGroups", "kubernetes.addons"},
+			steps:   []string{"aws:ec2:FlowLog delete", "aws:cloudwatch:LogGroup delete", nodeGroups + "delete", "aws:eks:AccessEntry delete", "aws:eks:Addon delete"},
 		},
 		{name: "disk", effect: config.RollsNodes, fields: []string{"NodeGroup.DiskGiB"}, paths: []string{"kubernetes.nodeGroups[0].diskGiB"}, replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80"}, steps: []string{nodeGroups + "update"}},
 		{
