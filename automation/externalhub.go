@@ -215,14 +215,35 @@ func (d *Driver) dropFromExternalHub(ctx context.Context, c *config.Cluster, add
 	return nil
 }
 
+// requireExternalHub refuses an up whose registration the hub would refuse at its end, when
+// the cluster is made.
+func (d *Driver) requireExternalHub(ctx context.Context, c *config.Cluster) error {
+	at, found, err := d.askExternalHub(ctx, c)
+	if err != nil {
+		return notAsked(c, "up", err)
+	}
+	if err := anothers(c, at, found); err != nil {
+		return &fault.Error{
+			What:   fmt.Sprintf("up %s: %v", c.Name, err),
+			Remedy: "nothing was started: have the hub's owners remove that registration, or give this cluster another name", Err: err,
+		}
+	}
+	return nil
+}
+
+// anothers is an error for a registration of the cluster's name that is another owner's.
+func anothers(c *config.Cluster, at argocd.Hub, found *argocd.Registration) error {
+	if found == nil || found.IsOf(at.Owner) {
+		return nil
+	}
+	return fmt.Errorf("hub %s has registered another cluster %s, whose owner is %s", c.Hub(), c.Name, found.Owner())
+}
+
 // Hub says why a hub that others run does not let the cluster register.
 func (h host) Hub(ctx context.Context, c *config.Cluster) error {
 	at, found, err := h.driver.askExternalHub(ctx, c)
 	if err != nil {
 		return err
 	}
-	if found != nil && !found.IsOf(at.Owner) {
-		return fmt.Errorf("hub %s has registered another cluster %s, whose owner is %s", c.Hub(), c.Name, found.Owner())
-	}
-	return nil
+	return anothers(c, at, found)
 }

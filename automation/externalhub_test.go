@@ -129,6 +129,19 @@ func TestDestroyWithoutTheExternalHub(t *testing.T) {
 	}
 }
 
+// TestUpAsksTheExternalHubFirst: a token without its rights is known before core is made.
+func TestUpAsksTheExternalHubFirst(t *testing.T) {
+	f := newExternalFleet(t)
+	f.cli.states = nil
+	f.clusters["mgmt"].Client.(*fake.FakeDynamicClient).PrependReactor("get", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "cluster-spoke", errors.New("no"))
+	})
+	_, err := f.Up(t.Context(), externalSpoke(), UpOptions{})
+	assert.ErrorContains(t, err, "up spoke: hub company-hub, which others run, cannot be asked")
+	assert.ErrorContains(t, err, "its token may get, create, patch, update and delete Secret argocd/cluster-spoke")
+	assert.Check(t, len(f.cli.states) == 0, "something was made")
+}
+
 // TestUpRegistersAgain what somebody has deleted on a hub of others.
 func TestUpRegistersAgain(t *testing.T) {
 	f, c := newExternalFleet(t), externalSpoke()

@@ -25,6 +25,9 @@ import (
 
 // requireHub refuses an up of a spoke without a hub that it can register with.
 func (d *Driver) requireHub(ctx context.Context, c *config.Cluster) error {
+	if c.HasExternalHub() {
+		return d.requireExternalHub(ctx, c)
+	}
 	if !c.HasHubFile() {
 		return nil
 	}

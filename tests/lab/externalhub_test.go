@@ -51,11 +51,11 @@ func (f *fleet) giveRights(t *testing.T) {
 
 func (f *fleet) externalHubNeedsRights(t *testing.T) {
 	role := strings.TrimSpace(f.must(t, "outputs", hub, "argocdRoleArn"))
-	f.edit(t, clusterFile(spokeB), "  hub: mgmt\n  argocd:\n    credentials: service-account\n    rotation: 2\n", "  externalHub:\n    name: company-hub\n"+
+	text := regexp.MustCompile(`(?s)  hub: mgmt\n.*?\nvalues:`).ReplaceAllString(f.read(t, clusterFile(spokeB)), "  externalHub:\n    name: company-hub\n"+
 		"    endpoint: "+strings.TrimSpace(f.must(t, "outputs", hub, "clusterEndpoint"))+"\n"+
 		"    certificateAuthority: "+strings.TrimSpace(f.must(t, "outputs", hub, "clusterCa"))+"\n"+
-		"    token: {env: "+hubToken+"}\n    roleArn: "+role+"\n")
-	f.edit(t, clusterFile(spokeB), "addons:\n  metrics-server: {}\n  loki: {}\n  promtail: {}\n", "")
+		"    token: {env: "+hubToken+"}\n    roleArn: "+role+"\n\nvalues:")
+	f.write(t, clusterFile(spokeB), strings.Replace(text, "addons:\n  metrics-server: {}\n  loki: {}\n  promtail: {}\n", "", 1))
 	f.giveToken(t)
 	before := len(f.inventory(t))
 	o := f.run(t, "up", spokeB, "--yes")
@@ -109,6 +109,10 @@ func (f *fleet) leavesExternalHub(t *testing.T) {
 	f.owners(t, "get", "secret", "cluster-"+spokeB)
 
 	f.owners(t, "delete", "application", "owners-greeting")
+	f.owners(t, "label", "secret", "cluster-"+spokeB, "environment-") // which their ApplicationSet for all clusters selects by
+	eventually(t, time.Minute, func() string {
+		return f.owners(t, "get", "application", spokeB+"-hello", "--ignore-not-found", "-o", "name")
+	})
 	f.must(t, "destroy", spokeB, "--yes")
 	if left := f.owners(t, "get", "secret", "cluster-"+spokeB, "--ignore-not-found", "-o", "name"); left != "" {
 		t.Errorf("the registration stays: %s", left)
