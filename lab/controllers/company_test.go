@@ -37,7 +37,8 @@ func withMounts() plan {
 		return corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}
 	}
 	w := workload{template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: []corev1.Volume{
-		{Name: "company-ca", VolumeSource: configMap("certificates")}, {Name: "unnamed", VolumeSource: configMap("unnamed")},
+		{Name: "company-ca", VolumeSource: configMap("certificates")},
+		{Name: "unnamed", VolumeSource: configMap("unnamed")},
 		{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 	}}}}
 	p := plan{process: "demo-source-controller", namespace: "flux-system", labels: map[string]string{"app": "source-controller"}}
