@@ -109,7 +109,7 @@ var rules = map[string]strict.Rule{
 	},
 	"FlowLogs.To": {What: "a target of flow logs", Allowed: texts(FlowLogsToCloudWatch, FlowLogsToS3)},
 	"FlowLogs.BucketARN": {
-		What: "the ARN of a bucket", Example: "arn:aws:s3:::acme-logs/vpc", Pattern: regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?$`),
+		What: "the ARN of a bucket", Example: "arn:aws:s3:::acme-logs/vpc", Pattern: flowLogBucket,
 	},
 	"FlowLogs.Traffic":       {What: "a kind of traffic", Allowed: texts(AllTraffic, AcceptedTraffic, RejectedTraffic), Default: AllTraffic},
 	"FlowLogs.RetentionDays": {What: "a retention that CloudWatch offers", Numbers: awsfacts.RetentionDays, Default: defaultLogRetentionDays},

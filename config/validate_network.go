@@ -103,7 +103,7 @@ func (v *validator) flowLogs(f *FlowLogs) {
 			v.keyProblem(at.Field(key), "remove it", "has no meaning with to: %s", f.To)
 		}
 	}
-	if m := bucketPartition.FindStringSubmatch(f.BucketARN); m != nil {
+	if m := flowLogBucket.FindStringSubmatch(f.BucketARN); m != nil {
 		v.partition(at.Field("bucketArn"), m[1])
 	}
 	if f.To == FlowLogsToCloudWatch {
@@ -112,7 +112,8 @@ func (v *validator) flowLogs(f *FlowLogs) {
 	v.ownKey(at.Field("kmsKeyArn"), f.KMSKeyARN, "use a key of the cluster's region, or leave it out for a key of CloudWatch's")
 }
 
-var bucketPartition = regexp.MustCompile(`^arn:(aws[a-z-]*):s3:::`)
+// flowLogBucket is the ARN of a bucket, with a folder or without.
+var flowLogBucket = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):s3:::[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()/-]*)?$`)
 
 // block checks the VPC's block by itself.
 func (v *validator) block(cidr string) bool {

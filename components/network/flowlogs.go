@@ -51,32 +51,30 @@ func (b *vpcBuilder) makeFlowLogs() error {
 		return nil
 	}
 	args := &ec2.FlowLogArgs{VpcId: b.vpc.ID(), TrafficType: pulumi.String(f.Traffic), Tags: b.tags(flowLogs)}
+	opts := []pulumi.ResourceOption{b.parent}
 	if f.BucketARN != "" {
 		args.LogDestinationType, args.LogDestination = pulumi.String("s3"), pulumi.String(f.BucketARN)
-		_, err := ec2.NewFlowLog(b.ctx, b.name+"-"+flowLogs, args, b.parent)
-		return err
+	} else {
+		group, err := b.flowLogGroup(f)
+		if err != nil {
+			return err
+		}
+		role, allowed, err := b.flowLogRole(f, group)
+		if err != nil {
+			return err
+		}
+		args.LogDestinationType, args.LogDestination, args.IamRoleArn = pulumi.String("cloud-watch-logs"), group.Arn, role.Arn
+		opts = append(opts, pulumi.DependsOn([]pulumi.Resource{allowed}))
 	}
-	group, err := b.flowLogGroup(f)
-	if err != nil {
-		return err
-	}
-	role, allowed, err := b.flowLogRole(f, group)
-	if err != nil {
-		return err
-	}
-	args.LogDestinationType, args.LogDestination, args.IamRoleArn = pulumi.String("cloud-watch-logs"), group.Arn, role.Arn
-	_, err = ec2.NewFlowLog(b.ctx, b.name+"-"+flowLogs, args, b.parent, pulumi.DependsOn([]pulumi.Resource{allowed}))
+	_, err := ec2.NewFlowLog(b.ctx, b.name+"-"+flowLogs, args, opts...)
 	return err
 }
 
 // flowLogs ends the names of what flow logs consist of.
 const flowLogs = "flow-logs"
 
-// FlowLogGroup is the name of the log group of a network's flow logs.
-func FlowLogGroup(name string) string { return "/aws/vpc/" + name + "/" + flowLogs }
-
 func (b *vpcBuilder) flowLogGroup(f *FlowLogs) (*cloudwatch.LogGroup, error) {
-	args := &cloudwatch.LogGroupArgs{Name: pulumi.String(FlowLogGroup(b.name)), RetentionInDays: pulumi.Int(f.RetentionDays)}
+	args := &cloudwatch.LogGroupArgs{Name: pulumi.String("/aws/vpc/" + b.name + "/" + flowLogs), RetentionInDays: pulumi.Int(f.RetentionDays)}
 	if f.KMSKeyARN != "" {
 		args.KmsKeyId = pulumi.String(f.KMSKeyARN)
 	}

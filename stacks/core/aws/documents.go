@@ -64,9 +64,9 @@ func (d *documents) ofEKS() error {
 		return err
 	}
 	d.all = append(d.all, RoleDocument{
-		Key: "cloud.roles.given.cluster", ARN: given.Cluster, Trust: trust, PolicyARNs: eks.ClusterPolicyARNs(d.partition, auto),
+		Key: givenClusterKey, ARN: given.Cluster, Trust: trust, PolicyARNs: eks.ClusterPolicyARNs(d.partition, auto),
 	})
-	return d.ofNodes("cloud.roles.given.nodes", given.Nodes, eks.NodePolicyARNs(d.partition, auto, cniHasRole(d.c)))
+	return d.ofNodes(givenNodesKey, given.Nodes, eks.NodePolicyARNs(d.partition, auto, cniHasRole(d.c)))
 }
 
 func (d *documents) ofNodes(key, arn string, policies []string) error {
@@ -80,7 +80,7 @@ func (d *documents) ofNodes(key, arn string, policies []string) error {
 
 // ofAddon are the roles of an addon's service accounts, and of nodes that it makes.
 func (d *documents) ofAddon(a addon.Enabled) error {
-	const at = "cloud.roles.given.addons."
+	const at = givenAddonsKey + "."
 	needs := a.Needs(d.c.AddonFacts(), a.Options)
 	provider := "arn:" + d.partition + ":iam::" + d.c.Cloud.Account + ":oidc-provider/" + d.issuer
 	for _, i := range needs.Identities {

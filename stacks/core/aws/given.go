@@ -22,6 +22,13 @@ type given struct {
 	trusts []string
 }
 
+// Where the cluster file names given roles.
+const (
+	givenClusterKey = "cloud.roles.given.cluster"
+	givenNodesKey   = "cloud.roles.given.nodes"
+	givenAddonsKey  = "cloud.roles.given.addons"
+)
+
 // Service principals and actions of trust policies. Sources:
 // https://docs.aws.amazon.com/eks/latest/userguide/cluster-iam-role.html,
 // https://docs.aws.amazon.com/eks/latest/userguide/auto-cluster-iam-role.html and
@@ -46,14 +53,14 @@ func givenRoles(c *config.Cluster, partition string) []given {
 		controlPlane = append(controlPlane, tagSession)
 	}
 	instances := identity.EC2(partition)[0] // in China the other one begins with it
-	add("the control plane", "cloud.roles.given.cluster", roles.Cluster, controlPlane...)
-	add("the nodes", "cloud.roles.given.nodes", roles.Nodes, instances)
+	add("the control plane", givenClusterKey, roles.Cluster, controlPlane...)
+	add("the nodes", givenNodesKey, roles.Nodes, instances)
 	for _, name := range slices.Sorted(maps.Keys(roles.Addons)) {
 		var trusts []string
-		if slices.ContainsFunc(c.Addons.Names(), func(addon string) bool { return roles.Addons[name] == c.GivenNodeRole(addon) }) {
+		if slices.ContainsFunc(c.Addons.Names(), func(addon string) bool { return name == config.AddonRole(addon, config.NodeIdentity) }) {
 			trusts = []string{instances}
 		}
-		add("the addon "+name, "cloud.roles.given.addons", roles.Addons[name], trusts...)
+		add("the addon "+name, givenAddonsKey, roles.Addons[name], trusts...)
 	}
 	for _, a := range c.Kubernetes.Addons {
 		if a.Identity != nil {

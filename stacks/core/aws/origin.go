@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"tombolo/components/eks"
+	"tombolo/components/identity"
 	"tombolo/config"
 	"tombolo/config/addon"
 	"tombolo/internal/names"
@@ -435,7 +436,7 @@ func (r *reader) addons() {
 // addonIdentity is the identity of an addon with a role, which is ours by its name. What
 // ours may do is not compared: it is as the file says, where the file has us make it.
 func (r *reader) addonIdentity(addon, role string, inFile *config.AddonIdentity) *config.AddonIdentity {
-	switch role[strings.LastIndex(role, "/")+1:] {
+	switch identity.RoleNameOf(role) {
 	case "", r.file.Name + "-cni":
 		return nil
 	case config.ManagedAddonRoleName(r.file.Name, addon):
