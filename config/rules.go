@@ -324,11 +324,11 @@ var rules = map[string]strict.Rule{
 		Pattern: regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`),
 	},
 	"Distribution.Version": {
-		What: "a version", Example: "v2.7.5", Pattern: semver,
+		What: "a version", Example: "v2.9.3", Pattern: semver,
 		Advice: versionAdvice,
 	},
 	"Distribution.URL": {
-		What: "the URL of a manifest", Example: "https://example.com/flux/v2.7.5/install.yaml",
+		What: "the URL of a manifest", Example: "https://example.com/flux/v2.9.3/install.yaml",
 		Pattern: regexp.MustCompile(`^https?://\S+$`), Secret: true,
 	},
 	"Distribution.SHA256": {

@@ -95,7 +95,7 @@ type ArgoCDOptions struct {
 // Distribution is an install manifest, or for Argo CD a packaged Helm chart: a
 // URL with a checksum, or a local file.
 type Distribution struct {
-	// Version of the engine, such as v2.7.5.
+	// Version of the engine, such as v2.9.3.
 	Version string `yaml:"version"`
 	// URL of the manifest, or of a chart, which ends in .tgz. Default: the
 	// manifest of the engine's release of Version.

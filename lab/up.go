@@ -21,7 +21,7 @@ const startTimeout = 30 * time.Second
 // requiredTools are the binaries that the lab cannot do without.
 var requiredTools = []string{
 	"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok",
-	"source-controller", "kustomize-controller", "helm-controller",
+	"source-controller", "kustomize-controller", "helm-controller", "notification-controller",
 }
 
 // argocdTools are the binaries that Argo CD in a lab's cluster needs, and that

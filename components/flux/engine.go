@@ -32,8 +32,9 @@ func Product() distribution.Product {
 // EngineArgs are the arguments of an engine.
 type EngineArgs struct {
 	distribution.EngineArgs
-	// StrictSubstitution refuses manifests with variables that have no value.
-	StrictSubstitution bool
+	// Substitution is what Flux does with variables that have no value. Default:
+	// SubstituteAsReleased.
+	Substitution Substitution
 	// SubstituteFrom names the ConfigMap with values for variables.
 	SubstituteFrom string
 }
@@ -69,8 +70,8 @@ func (a *EngineArgs) recipe() (distribution.Recipe, error) {
 		return distribution.Recipe{}, err
 	}
 	objects, err := Product().Parse(a.Manifest)
-	if err == nil && a.StrictSubstitution {
-		err = makeStrict(objects)
+	if err == nil {
+		err = a.Substitution.apply(objects)
 	}
 	sync := a.follow().syncObjects(a.Auth != nil)
 	return distribution.Recipe{

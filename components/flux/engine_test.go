@@ -33,7 +33,7 @@ func engineArgs(t *testing.T) *EngineArgs {
 			Manifest: manifest, Repository: follow().Repository,
 			Auth: &distribution.Auth{Username: pulumi.String("git"), Password: pulumi.ToSecret(pulumi.String("hunter2")).(pulumi.StringOutput)},
 		},
-		StrictSubstitution: true, SubstituteFrom: follow().SubstituteFrom,
+		Substitution: SubstituteStrictly, SubstituteFrom: follow().SubstituteFrom,
 	}
 }
 
@@ -132,7 +132,7 @@ func TestControllersAreNotAwaited(t *testing.T) {
 	}
 }
 
-func TestStrictSubstitution(t *testing.T) {
+func TestSubstitution(t *testing.T) {
 	args := engineArgs(t)
 	flags := func() string {
 		d, _ := built(t, args).Named(deployment, "demo-deployment-kustomize-controller")
@@ -141,8 +141,15 @@ func TestStrictSubstitution(t *testing.T) {
 	assert.Check(t, is.Equal(flags(), "--feature-gates=StrictPostBuildSubstitutions=true"))
 	args.Manifest = []byte(strings.Replace(string(args.Manifest), "- --log-level=info", "- --log-level=info\n        - --feature-gates=Other=true", 1))
 	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,StrictPostBuildSubstitutions=true"))
-	args.StrictSubstitution = false
+	args.Substitution = SubstituteAsReleased
 	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true"))
+	args.Substitution = SubstituteLeniently
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true"), "this release is lenient by itself")
+
+	args.Manifest = []byte(strings.Replace(string(args.Manifest), "kustomize-controller:v1.7.3", "kustomize-controller:v1.9.4", 1))
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true,StrictPostBuildSubstitutions=false"))
+	args.Substitution = SubstituteStrictly
+	assert.Check(t, is.Equal(flags(), "--feature-gates=Other=true"), "this release is strict by itself")
 }
 
 func TestSyncObjects(t *testing.T) {
@@ -193,7 +200,7 @@ func TestEngineRefuses(t *testing.T) {
 		"the distribution has no Deployment; is it Flux's install manifest?":                func(a *EngineArgs) { a.Manifest = []byte("") },
 		"document 1 of the distribution is no Kubernetes object: it needs apiVersion, kind": func(a *EngineArgs) { a.Manifest = []byte("message: not found") },
 		"document 1 of the distribution: yaml":                                              func(a *EngineArgs) { a.Manifest = []byte("<html>: [") },
-		"the distribution has no kustomize-controller; strict substitution needs it": func(a *EngineArgs) {
+		"the distribution has no kustomize-controller, which the platform tree needs": func(a *EngineArgs) {
 			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "kustomize-controller", "x"))
 		},
 		"deployment kustomize-controller has no container named manager": func(a *EngineArgs) {

@@ -40,8 +40,9 @@ const (
 type FilesArgs struct {
 	// Manifest is Flux's install manifest, as Product().Load returns it.
 	Manifest []byte
-	// StrictSubstitution refuses manifests with variables that have no value.
-	StrictSubstitution bool
+	// Substitution is what Flux does with variables that have no value. Default:
+	// SubstituteAsReleased.
+	Substitution Substitution
 	// Follow says what Flux follows.
 	Follow
 	// Private says that Flux needs the Secret names.PlatformAuth for the repository. It
@@ -51,9 +52,12 @@ type FilesArgs struct {
 
 // Digest identifies what an engine installs: the manifest, and the one change
 // that is made to it.
-func Digest(manifest []byte, strict bool) string {
-	if strict {
+func Digest(manifest []byte, s Substitution) string {
+	switch s {
+	case SubstituteStrictly:
 		return distribution.Digest(manifest, strictGate)
+	case SubstituteLeniently:
+		return distribution.Digest(manifest, lenientGate)
 	}
 	return distribution.Digest(manifest)
 }
@@ -101,7 +105,7 @@ func (a *FilesArgs) components() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := newEncoder(&out)
 	decoder := yaml.NewDecoder(bytes.NewReader(a.Manifest))
-	strict := !a.StrictSubstitution
+	substituted := a.Substitution == SubstituteAsReleased
 	for {
 		var document yaml.Node
 		err := decoder.Decode(&document)
@@ -118,19 +122,19 @@ func (a *FilesArgs) components() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		strict = strict || changed
+		substituted = substituted || changed
 		if err := encoder.Encode(&document); err != nil {
 			return nil, err
 		}
 	}
-	if !strict {
+	if !substituted {
 		return nil, errNoKustomizeController
 	}
 	return out.Bytes(), encoder.Close()
 }
 
-// edit annotates one object, and says whether it was the one to make strict.
-func (a *FilesArgs) edit(n *yaml.Node) (strict bool, err error) {
+// edit annotates one object, and says whether it was the one that substitutes.
+func (a *FilesArgs) edit(n *yaml.Node) (substitutes bool, err error) {
 	var decoded map[string]any
 	if err := n.Decode(&decoded); err != nil {
 		return false, err
@@ -141,20 +145,24 @@ func (a *FilesArgs) edit(n *yaml.Node) (strict bool, err error) {
 	case "Namespace":
 		annotations[applyAnnotation] = ifNotPresent
 	case "Deployment":
-		annotations[DigestAnnotation] = Digest(a.Manifest, a.StrictSubstitution)
+		annotations[DigestAnnotation] = Digest(a.Manifest, a.Substitution)
 	}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		distribution.SetText(distribution.Member(distribution.Member(n, "metadata"), "annotations"), key, annotations[key])
 	}
-	if !a.StrictSubstitution || !isKustomizeController(o) {
+	if !isKustomizeController(o) {
 		return false, nil
 	}
 	container, err := manager(o)
 	if err != nil {
 		return false, err
 	}
+	gate := a.Substitution.gate(container)
+	if gate == "" {
+		return true, nil
+	}
 	var list yaml.Node
-	if err := list.Encode(withGate(container["args"])); err != nil {
+	if err := list.Encode(withGate(container["args"], gate)); err != nil {
 		return false, err
 	}
 	*distribution.Member(managerNode(n), "args") = list

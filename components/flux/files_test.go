@@ -18,7 +18,7 @@ func filesArgs(t *testing.T) *FilesArgs {
 	t.Helper()
 	manifest, err := os.ReadFile("testdata/install.yaml")
 	assert.NilError(t, err)
-	return &FilesArgs{Manifest: manifest, StrictSubstitution: true, Follow: follow(), Private: true}
+	return &FilesArgs{Manifest: manifest, Substitution: SubstituteStrictly, Follow: follow(), Private: true}
 }
 
 func files(t *testing.T, args *FilesArgs) map[string][]byte {
@@ -56,7 +56,7 @@ func documents(t *testing.T, content []byte) []object {
 func TestFilesAddOnlyDirections(t *testing.T) {
 	args := filesArgs(t)
 	want := documents(t, args.Manifest)
-	assert.NilError(t, makeStrict(want))
+	assert.NilError(t, SubstituteStrictly.apply(want))
 	got := documents(t, files(t, args)[ComponentsFile])
 	for _, o := range got {
 		meta := o["metadata"].(map[string]any)
@@ -86,7 +86,7 @@ func TestFilesHoldNoSecret(t *testing.T) {
 func TestFilesRefuse(t *testing.T) {
 	for want, change := range map[string]func(*FilesArgs){
 		"files for Flux: branch is required": func(a *FilesArgs) { a.Branch = "" },
-		"files for Flux: the distribution has no kustomize-controller; strict substitution needs it": func(a *FilesArgs) {
+		"files for Flux: the distribution has no kustomize-controller, which the platform tree needs": func(a *FilesArgs) {
 			a.Manifest = []byte(strings.ReplaceAll(string(a.Manifest), "kustomize-controller", "x"))
 		},
 		"files for Flux: deployment kustomize-controller has no container named manager": func(a *FilesArgs) {
@@ -104,8 +104,8 @@ func TestFilesRefuse(t *testing.T) {
 
 func TestDigest(t *testing.T) {
 	manifest := []byte("a: 1\n")
-	digest := Digest(manifest, true)
-	if len(digest) != 64 || digest == Digest(manifest, false) || digest == Digest([]byte("a: 2\n"), true) || digest != Digest(manifest, true) {
+	digest := Digest(manifest, SubstituteStrictly)
+	if len(digest) != 64 || digest == Digest(manifest, SubstituteAsReleased) || digest == Digest([]byte("a: 2\n"), SubstituteStrictly) || digest != Digest(manifest, SubstituteStrictly) {
 		t.Errorf("digest %s", digest)
 	}
 }

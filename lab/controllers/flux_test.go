@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -81,8 +82,22 @@ func TestFluxPlan(t *testing.T) {
 	}
 }
 
+// TestAsOlder: what the lab runs substitutes as the release in the manifest does.
+func TestAsOlder(t *testing.T) {
+	for _, test := range []struct{ image, args, want string }{
+		{"a/kustomize-controller:v1.7.3", "--x", "--x --feature-gates=StrictPostBuildSubstitutions=false"},
+		{"a/kustomize-controller:v1.7.3", "--feature-gates=A=true", "--feature-gates=A=true,StrictPostBuildSubstitutions=false"},
+		{"a/kustomize-controller:v1.7.3", "--feature-gates=StrictPostBuildSubstitutions=true", "--feature-gates=StrictPostBuildSubstitutions=true"},
+		{"a/kustomize-controller:v1.9.4", "--x", "--x"},
+		{"a/kustomize-controller@sha256:abc", "--x", "--x"},
+		{"a/helm-controller:v1.4.3", "--x", "--x"},
+	} {
+		assert.Check(t, is.Equal(strings.Join(asOlder([]string{test.args}, test.image), " "), test.want), test.image)
+	}
+}
+
 func TestFluxAdapt(t *testing.T) {
-	l := listeners{metrics: 1, health: 2, source: 3}
+	l := listeners{metrics: 1, health: 2, source: 3, events: 4, receiver: 5}
 	always := []string{"--enable-leader-election=false", "--metrics-addr=127.0.0.1:1", "--health-addr=127.0.0.1:2"}
 	const dependencies = "--requeue-dependency=2s"
 	storage := []string{"--storage-path=/lab/data", "--storage-addr=127.0.0.1:3", "--storage-adv-addr=127.0.0.1:3"}
@@ -99,7 +114,12 @@ func TestFluxAdapt(t *testing.T) {
 		"values apart": {
 			"kustomize-controller",
 			[]string{"--events-addr", "http://notification-controller.flux-system.svc/", "--log-level", "debug", "--enable-leader-election", "--health-addr", ":9440", "--requeue-dependency=30s"},
-			append(append([]string{"--log-level", "debug"}, always...), dependencies),
+			append(append([]string{"--log-level", "debug"}, always...), "--events-addr=http://127.0.0.1:4/", dependencies),
+		},
+		"notification-controller": {
+			"notification-controller",
+			[]string{"--watch-all-namespaces", "--events-addr=:9090", "--receiverAddr=:9292"},
+			append(append([]string{"--watch-all-namespaces"}, always...), "--events-addr=127.0.0.1:4", "--receiverAddr=127.0.0.1:5"),
 		},
 		"feature gates stay": {
 			"kustomize-controller",

@@ -89,4 +89,11 @@ func imageName(image string) string {
 	return name
 }
 
+// imageTag is the tag of an image: host:5000/a/b:v1 -> v1.
+func imageTag(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	_, tag, _ := strings.Cut(path.Base(image), ":")
+	return tag
+}
+
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

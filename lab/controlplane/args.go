@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -94,7 +95,7 @@ func (c *cluster) componentArgs(name string, port int) []string {
 	return append(args, c.emulation()...)
 }
 
-// kwokArgs: kwok's built-in stages make nodes and pods ready at once.
+// kwokArgs: kwok's own stages make nodes and pods ready at once.
 func (c *cluster) kwokArgs() []string {
 	args := []string{
 		"--kubeconfig=" + c.file("admin.kubeconfig"),
@@ -103,10 +104,12 @@ func (c *cluster) kwokArgs() []string {
 		"--node-lease-duration-seconds=40",
 		fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok),
 	}
+	share := filepath.Join(filepath.Dir(c.tools), "share")
+	pods := filepath.Join(share, "kwok-pods.yaml")
 	if c.podsOfOthers {
-		args = append(args, "--config="+c.file(stagesFile))
+		pods = c.file(stagesFile)
 	}
-	return args
+	return append(args, "--config="+filepath.Join(share, "kwok-nodes.yaml"), "--config="+pods)
 }
 
 const stagesFile = "kwok.yaml"

@@ -39,7 +39,7 @@ func prepared(t *testing.T, version string) *cluster {
 // TestEmulation gives every part of the control plane the cluster's version,
 // unless it is the binaries' own.
 func TestEmulation(t *testing.T) {
-	for version, want := range map[string]int{"1.34": 1, "1.35": 0} {
+	for version, want := range map[string]int{"1.34": 1, "1.36": 0} {
 		c := prepared(t, version)
 		for part, args := range map[string][]string{
 			"api server": c.apiServerArgs(), "controller manager": c.controllerManagerArgs(), "scheduler": c.schedulerArgs(),
@@ -55,6 +55,12 @@ func TestEmulation(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestTooOldToEmulate is refused before anything starts.
+func TestTooOldToEmulate(t *testing.T) {
+	_, err := (&Manager{}).prepare(standin.ClusterSpec{Name: "old", Version: "1.32"})
+	assert.Error(t, err, "the lab has the control plane of Kubernetes 1.36, and cannot serve 1.32; use 1.33 or newer in the lab")
 }
 
 // TestNothingListensOnTheNetwork holds every address at loopback, and every

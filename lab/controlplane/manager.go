@@ -15,14 +15,20 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/mod/semver"
+
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
 	"tombolo/lab/reconcile"
 	"tombolo/lab/standin"
 )
 
-// Version of the control plane's binaries; older minor versions are emulated.
-const Version = "1.35"
+// Version of the control plane's binaries; older minor versions down to oldest are
+// emulated, as --emulated-version of `kube-apiserver --help` says.
+const (
+	Version = "1.36"
+	oldest  = "1.33"
+)
 
 // Options of a Manager; but for Light and Log, all are required.
 type Options struct {
@@ -214,6 +220,9 @@ func (m *Manager) lock(cluster string) (unlock func()) {
 
 // prepare makes the files that the processes start from.
 func (m *Manager) prepare(spec standin.ClusterSpec) (*cluster, error) {
+	if semver.Compare("v"+spec.Version, "v"+oldest) < 0 && spec.Version != "" {
+		return nil, fmt.Errorf("the lab has the control plane of Kubernetes %s, and cannot serve %s; use %s or newer in the lab", Version, spec.Version, oldest)
+	}
 	c := &cluster{spec: spec, dir: m.dir(spec.Name), tools: m.o.Tools, home: m.o.Home, shared: m.shared, podsOfOthers: m.o.Pods}
 	if err := c.choosePorts(m.o.Ports); err != nil {
 		return nil, err

@@ -59,6 +59,7 @@ type program struct {
 	// takenOver says that the engine was there before bootstrap; taken is what this run
 	// found of it, when it is the first.
 	takenOver bool
+	lenient   bool // as distributionRecord has it
 	taken     taken
 	h         handoff.Handoff
 	own       connection // to the cluster itself

@@ -34,6 +34,9 @@ type distributionRecord struct {
 	Objects []string
 	// TakenOver says that the engine was there before bootstrap.
 	TakenOver bool
+	// Lenient says that the Flux that was there put an empty string in the place of a
+	// variable without a value.
+	Lenient bool
 }
 
 // lastDistribution reads the record from the stack's own outputs. A stack that
@@ -62,6 +65,7 @@ func readRecord(v any) distributionRecord {
 	var r distributionRecord
 	r.Digest, _ = m["digest"].(string)
 	r.TakenOver, _ = m["takenOver"].(bool)
+	r.Lenient, _ = m["lenient"].(bool)
 	list, _ := m["objects"].([]any)
 	for _, o := range list {
 		if s, ok := o.(string); ok {
@@ -77,7 +81,7 @@ func (r distributionRecord) output(made pulumi.StringArrayOutput) pulumi.MapOutp
 	return made.ApplyT(func(objects []string) map[string]any {
 		record := map[string]any{"digest": r.Digest, "objects": objects}
 		if r.TakenOver {
-			record["takenOver"] = true
+			record["takenOver"], record["lenient"] = true, r.Lenient
 		}
 		return record
 	}).(pulumi.MapOutput)
@@ -113,14 +117,14 @@ type engine struct {
 }
 
 // fluxEngine is the cluster's Flux, which others may have installed before.
-func fluxEngine(c *config.Cluster, takenOver bool) engine {
+func fluxEngine(c *config.Cluster, r distributionRecord) engine {
 	remedy := "if Git does not have it, run `tombolo push " + c.Name + "`"
-	if takenOver {
+	if r.TakenOver {
 		remedy = "change it in the repository that Flux itself is in, or name the version that is there in the cluster file"
 	}
 	return engine{
 		product:          flux.Product(),
-		digest:           func(manifest []byte) string { return flux.Digest(manifest, substitutesStrictly(takenOver)) },
+		digest:           func(manifest []byte) string { return flux.Digest(manifest, r.substitution()) },
 		selector:         names.FluxLabel,
 		managed:          func(metav1.PartialObjectMetadata) bool { return true },
 		digestAnnotation: flux.DigestAnnotation,

@@ -43,7 +43,7 @@ func deployment(name, digest string) string {
 }
 
 func TestCustody(t *testing.T) {
-	wanted := flux.Digest([]byte(manifest), strictSubstitution)
+	wanted := flux.Digest([]byte(manifest), flux.SubstituteStrictly)
 	made := []string{"apps/v1 Deployment flux-system/source-controller"}
 	c := &config.Cluster{Name: "demo", GitOps: config.GitOps{Distribution: config.Distribution{Version: "v2.8.0"}}}
 	for name, test := range map[string]struct {
@@ -65,7 +65,7 @@ func TestCustody(t *testing.T) {
 			text := kubeconfig(t, deployments(t, test.cluster...))
 			err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 				p := &program{ctx: ctx, c: c, last: test.last, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()}}
-				got, err := p.custody(fluxEngine(c, false), []byte(manifest))
+				got, err := p.custody(fluxEngine(c, distributionRecord{}), []byte(manifest))
 				if got.handedOver != test.want.handedOver || got.digest != test.want.digest || !slices.Equal(got.made, test.want.made) {
 					t.Errorf("got %+v, want %+v", got, test.want)
 				}
@@ -126,7 +126,7 @@ func TestCustodyOfArgoCD(t *testing.T) {
 
 func TestCustodyCannotBeFound(t *testing.T) {
 	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	_, err := fluxEngine(&config.Cluster{}, false).findInGit(t.Context(), text, nil, nil)
+	_, err := fluxEngine(&config.Cluster{}, distributionRecord{}).findInGit(t.Context(), text, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "list the Deployments in flux-system: ") || !strings.Contains(err.Error(), "among kubernetes.admins") {
 		t.Errorf("error %v", err)
 	}
@@ -149,7 +149,7 @@ func TestWithoutAClusterNothingIsInGit(t *testing.T) {
 }
 
 func TestLastDistribution(t *testing.T) {
-	want := distributionRecord{Digest: "abc", Objects: []string{"a", "b"}, TakenOver: true}
+	want := distributionRecord{Digest: "abc", Objects: []string{"a", "b"}, TakenOver: true, Lenient: true}
 	var outputs resource.PropertyValue
 	err := (&recorder.Recorder{}).Run("demo-bootstrap", func(ctx *pulumi.Context) error {
 		result, err := internals.UnsafeAwaitOutput(ctx.Context(), want.output(pulumi.ToStringArray(want.Objects).ToStringArrayOutput()))

@@ -64,8 +64,8 @@ func TestGitFilesGoByEgress(t *testing.T) {
 	}
 	installed, err := manifestOf(t.Context(), product(c), c)
 	assert.NilError(t, err)
-	assert.Check(t, is.Contains(components, fluxEngine(c, false).digest(installed)))
-	assert.Check(t, fluxEngine(c, false).digest(installed) != fluxEngine(c, false).digest([]byte(manifest)), "a change of egress would not reach the engine")
+	assert.Check(t, is.Contains(components, fluxEngine(c, distributionRecord{}).digest(installed)))
+	assert.Check(t, fluxEngine(c, distributionRecord{}).digest(installed) != fluxEngine(c, distributionRecord{}).digest([]byte(manifest)), "a change of egress would not reach the engine")
 	for _, file := range files {
 		assert.Check(t, !strings.Contains(string(file), "hunter2"))
 	}

@@ -26,7 +26,9 @@ func (p *program) makeEngine(product distribution.Product, e engine,
 	if err != nil {
 		return nil, err
 	}
-	p.ctx.Export(distributionKey, distributionRecord{Digest: own.digest, TakenOver: p.takenOver}.output(made.Made))
+	record := p.engineRecord()
+	record.Digest = own.digest
+	p.ctx.Export(distributionKey, record.output(made.Made))
 	return made, nil
 }
 

@@ -10,18 +10,28 @@ import (
 	"tombolo/internal/names"
 )
 
-// strictSubstitution: a variable without a value is an error everywhere.
-const strictSubstitution = true
+// substitution: a variable without a value is an error everywhere. A Flux that was there
+// before does as it did, or the manifests of others would be refused after an upgrade.
+func (r distributionRecord) substitution() flux.Substitution {
+	switch {
+	case !r.TakenOver:
+		return flux.SubstituteStrictly
+	case r.Lenient:
+		return flux.SubstituteLeniently
+	}
+	return flux.SubstituteAsReleased
+}
 
-// substitutesStrictly says whether Flux is told to. One that was there before is not: the
-// manifests of others would have to be strict, too.
-func substitutesStrictly(takenOver bool) bool { return strictSubstitution && !takenOver }
+// engineRecord is what this run is to record, without what it makes.
+func (p *program) engineRecord() distributionRecord {
+	return distributionRecord{TakenOver: p.takenOver, Lenient: p.lenient}
+}
 
 // makeFlux installs Flux.
 func (p *program) makeFlux() error {
-	_, err := p.makeEngine(flux.Product(), fluxEngine(p.c, p.takenOver), func(args distribution.EngineArgs) (*distribution.Engine, error) {
+	_, err := p.makeEngine(flux.Product(), fluxEngine(p.c, p.engineRecord()), func(args distribution.EngineArgs) (*distribution.Engine, error) {
 		return flux.NewEngine(p.ctx, p.c.Name, &flux.EngineArgs{
-			EngineArgs: args, StrictSubstitution: substitutesStrictly(p.takenOver), SubstituteFrom: names.InfraConfig,
+			EngineArgs: args, Substitution: p.engineRecord().substitution(), SubstituteFrom: names.InfraConfig,
 		}, p.own.provider, p.prepared)
 	})
 	return err
@@ -42,7 +52,7 @@ func GitFiles(ctx context.Context, c *config.Cluster) (map[string][]byte, error)
 		return nil, err
 	}
 	return flux.Files(&flux.FilesArgs{
-		Manifest: manifest, StrictSubstitution: strictSubstitution, Private: c.GitOps.Auth != nil,
+		Manifest: manifest, Substitution: flux.SubstituteStrictly, Private: c.GitOps.Auth != nil,
 		Follow: flux.Follow{Repository: repository, SubstituteFrom: names.InfraConfig},
 	})
 }

@@ -28,14 +28,14 @@ func (p *program) meetInstalled() error {
 		return nil
 	}
 	if p.last.Digest != "" {
-		p.takenOver = p.last.TakenOver
+		p.takenOver, p.lenient = p.last.TakenOver, p.last.Lenient
 		return nil
 	}
 	text, err := internals.UnsafeAwaitOutput(p.ctx.Context(), p.own.kubeconfig)
 	if err != nil || !text.Known {
 		return err
 	}
-	e := fluxEngine(p.c, true)
+	e := fluxEngine(p.c, distributionRecord{TakenOver: true})
 	if p.c.GitOps.Engine == config.ArgoCD {
 		e = argocdEngine()
 	}

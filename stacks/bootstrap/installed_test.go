@@ -20,7 +20,7 @@ func TestRefuseInstalled(t *testing.T) {
 			`", "creationTimestamp": "2026-01-02T03:04:05Z", "labels": {"tombolo/cluster": "` + label + `"}}}`
 	}
 	ours := strings.Replace(meta("x", ""), `"labels"`, `"annotations": {"pulumi.com/patchForce": "true"}, "labels"`, 1)
-	flux, argo := fluxEngine(&config.Cluster{}, false), argocdEngine()
+	flux, argo := fluxEngine(&config.Cluster{}, distributionRecord{}), argocdEngine()
 	for name, test := range map[string]struct {
 		engine  engine
 		objects map[string]string

@@ -47,6 +47,14 @@ const (
 	tenantAccount = "--default-service-account="
 )
 
+// strictSince is the first Flux that refuses a variable without a value by itself.
+// https://fluxcd.io/blog/2026-06-30-announcing-flux-v2.9.0
+const strictSince = "v2.9.0"
+
+// noEvents is the flag of controllers in a release without notification-controller. With
+// one, they are told where it is.
+const noEvents = "--events-addr="
+
 // fluxControllers are those that the platform tree needs.
 var fluxControllers = []string{"source-controller", "kustomize-controller", "helm-controller"}
 
@@ -85,7 +93,7 @@ func (p *program) takeOver(e engine, kubeconfig string) error {
 	if p.taken, err = e.judge(found, wanted, objects); err != nil {
 		return fmt.Errorf("take over the %s of the existing cluster: %w; nothing was made", e.product.Name, err)
 	}
-	p.takenOver = true
+	p.takenOver, p.lenient = true, semver.Compare(p.taken.version, strictSince) < 0
 	return p.ctx.Log.Warn(p.taken.becomes(e.product.Name, wanted), nil)
 }
 
@@ -262,6 +270,9 @@ func argsProblem(f found, objects []distribution.Object) error {
 	for _, c := range f.controllers {
 		wanted, replaced := ours[c.GetName()]
 		for _, arg := range argsOf(c.Object) {
+			if arg == noEvents {
+				continue
+			}
 			if replaced && !slices.Contains(wanted, arg) {
 				return fmt.Errorf("its %s has the flag %s, which the distribution of the cluster file has not, and would lose it; "+
 					"name a manifest with that flag in gitops.distribution.path, or have its owner set it up by `flux bootstrap`", c.GetName(), arg)

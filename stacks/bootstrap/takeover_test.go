@@ -76,7 +76,7 @@ func TestTakeOver(t *testing.T) {
 		return []unstructured.Unstructured{objectOf(t, "kind: GitRepository\nmetadata: {name: platform, namespace: flux-system, annotations: {"+annotations+"}}")}
 	}
 	mixed := append(all("", ""), running(t, "notification-controller", "app.kubernetes.io/version=v2.6.0", ""))
-	e := fluxEngine(&config.Cluster{}, true)
+	e := fluxEngine(&config.Cluster{}, distributionRecord{TakenOver: true})
 	objects, err := e.product.Parse([]byte(released))
 	assert.NilError(t, err)
 	for name, test := range map[string]struct {
@@ -142,7 +142,7 @@ func TestInspect(t *testing.T) {
 		"/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/flux-system/kustomizations/platform": `{"kind": "Kustomization", "apiVersion": "kustomize.toolkit.fluxcd.io/v1", "metadata": {"name": "platform"}}`,
 	}
 	text := kubeconfig(t, answer(t, answers))
-	got, err := fluxEngine(&config.Cluster{}, true).inspect(t.Context(), text, nil)
+	got, err := fluxEngine(&config.Cluster{}, distributionRecord{TakenOver: true}).inspect(t.Context(), text, nil)
 	assert.NilError(t, err)
 	assert.Check(t, got.operator)
 	for what, list := range map[string][]unstructured.Unstructured{"c": got.controllers, "d": got.definitions, "platform": got.sync} {
@@ -150,7 +150,7 @@ func TestInspect(t *testing.T) {
 		assert.Check(t, is.Equal(list[0].GetName(), what))
 	}
 	text = kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	_, err = fluxEngine(&config.Cluster{}, true).inspect(t.Context(), text, nil)
+	_, err = fluxEngine(&config.Cluster{}, distributionRecord{TakenOver: true}).inspect(t.Context(), text, nil)
 	assert.Check(t, is.ErrorContains(err, "look for Flux on the existing cluster"))
 }
 
@@ -159,8 +159,8 @@ func TestCustodyOfAKeptEngine(t *testing.T) {
 	err := (&recorder.Recorder{}).Run("shop-bootstrap", func(ctx *pulumi.Context) error {
 		c := &config.Cluster{Name: "shop"}
 		p := &program{ctx: ctx, c: c, takenOver: true, taken: taken{version: "v2.7.5", keeper: "Kustomization flux-system/flux-system"}}
-		got, err := p.custody(fluxEngine(c, true), []byte(released))
-		assert.Check(t, got.handedOver && len(got.made) == 0 && got.digest == flux.Digest([]byte(released), false))
+		got, err := p.custody(fluxEngine(c, distributionRecord{TakenOver: true}), []byte(released))
+		assert.Check(t, got.handedOver && len(got.made) == 0 && got.digest == flux.Digest([]byte(released), flux.SubstituteAsReleased))
 		return err
 	})
 	assert.NilError(t, err)
@@ -176,7 +176,7 @@ func TestCustodyOfAKeptEngineLater(t *testing.T) {
 			p := &program{
 				ctx: ctx, c: c, takenOver: true, last: distributionRecord{Digest: "old", TakenOver: true}, own: connection{kubeconfig: pulumi.String(text).ToStringOutput()},
 			}
-			got, err := p.custody(fluxEngine(c, true), []byte(released))
+			got, err := p.custody(fluxEngine(c, distributionRecord{TakenOver: true}), []byte(released))
 			assert.Check(t, got.handedOver && len(got.made) == 0)
 			assert.Check(t, is.Equal(got.digest != "old", arrived), version)
 			return err

@@ -31,6 +31,7 @@ func TestArgoCD(t *testing.T) {
 		{"one command, the hub first", (*fleet).up},
 		{"verify", (*fleet).verify},
 		{"each wave waited for the one before", (*fleet).wavesKept},
+		{"the hub's Argo CD is upgraded", (*fleet).upgraded},
 		{"Promtail reaches the labelled cluster alone, by its name", (*fleet).promtailByLabel},
 		{"a label that is flipped", (*fleet).labelFlips},
 		{"an annotation changes in place", (*fleet).annotationInPlace},
@@ -56,6 +57,12 @@ const (
 	spokeB = "spoke-b"
 )
 
+// The hub's Argo CD, before and after its upgrade.
+const (
+	earlierArgoCD = "v3.2.0"
+	ourArgoCD     = "v3.5.7"
+)
+
 // fleet is a project with a hub and two spokes.
 type fleet struct{ project }
 
@@ -67,11 +74,31 @@ func newFleet(t *testing.T) *fleet {
 		assert.NilError(t, err)
 		f.write(t, clusterFile(name), string(file))
 	}
+	f.edit(t, clusterFile(hub), "version: "+ourArgoCD, "version: "+earlierArgoCD)
+	f.edit(t, clusterFile(hub), "argocd-install.yaml", "argocd-install-before.yaml")
 	f.write(t, "platform/argocd/others/greeting.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: greeting, namespace: hello}\ndata: {from: the owners}\n")
 	return f
 }
 
 func clusterFile(name string) string { return filepath.Join("clusters", name+".yaml") }
+
+// upgraded takes the hub's Argo CD three minor versions on: its Applications stay the
+// objects that they are, and nothing of the spokes changes.
+func (f *fleet) upgraded(t *testing.T) {
+	applications := func() string {
+		return f.kubectl(t, hub, "get", "applications,applicationsets", "-A", "-o", "jsonpath={.items[*].metadata.uid}")
+	}
+	before := applications()
+	f.edit(t, clusterFile(hub), "version: "+earlierArgoCD, "version: "+ourArgoCD)
+	f.edit(t, clusterFile(hub), "argocd-install-before.yaml", "argocd-install.yaml")
+	r := f.project.up(t, hub)
+	assert.Equal(t, r.Stacks[0].Changed, 0, "core changes %v", r.Stacks[0].Changes)
+	assert.Check(t, r.Stacks[1].Changes["update"] > 0 && r.Stacks[1].Changes["replace"] == 0, "bootstrap changes %v", r.Stacks[1].Changes)
+	f.must(t, "verify", hub, spokeA, spokeB)
+	assert.Equal(t, applications(), before)
+	images := f.kubectl(t, hub, "-n", "argocd", "get", "deployments,statefulsets", "-o", "jsonpath={.items[*].spec.template.spec.containers[*].image}")
+	assert.Check(t, strings.Contains(images, "argocd:"+ourArgoCD) && !strings.Contains(images, earlierArgoCD), images)
+}
 
 func (f *fleet) aloneIsRefused(t *testing.T) {
 	o := f.run(t, "up", spokeA, "--yes")

@@ -206,7 +206,7 @@ func TestEffects(t *testing.T) {
 	p := newProject(t)
 	p.must(t, "lab", "up", "--profile", "light")
 	const file = "clusters/demo.yaml"
-	p.edit(t, file, `version: "1.35"`, `version: "1.33"`)
+	p.edit(t, file, `version: "1.36"`, `version: "1.33"`)
 	p.edit(t, file, "addons:\n  karpenter: {}\n  aws-load-balancer-controller: {}\n  external-dns:\n    zones:\n      - {id: Z01234567LABTEST00000, name: lab.test}\n  metrics-server: {}\n  reloader: {}\n", "")
 	p.edit(t, file, labelsLine, labelsLine+spareGroup[1:])
 	p.edit(t, file, "  admins:\n", accessLine+"  admins:\n")

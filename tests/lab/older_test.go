@@ -21,6 +21,10 @@ const before = "70ee86775efc591f521ad61f0acddd208d3f0713"
 // the identity that it gives the cluster.
 func TestOlderState(t *testing.T) {
 	p := newProject(t)
+	// What that program knew, and had.
+	p.edit(t, demoFile, `version: "1.36"`, `version: "1.35"`)
+	p.edit(t, demoFile, "version: "+ourFlux, "version: "+theirFlux)
+	p.edit(t, demoFile, "flux-install.yaml", "flux-install-before.yaml")
 	older := project{dir: p.dir, tombolo: buildOlder(t)}
 	older.must(t, "lab", "up", "--profile", "light")
 	older.up(t, "demo")

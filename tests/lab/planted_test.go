@@ -45,7 +45,7 @@ gitops:
   url: https://git.example.com/platform.git
   branch: main
   path: clusters/demo
-  distribution: {version: v2.7.5, path: ../flux-install.yaml}
+  distribution: {version: v2.9.3, path: ../flux-install.yaml}
 `
 
 const plantedProject = "name: tombolo\nruntime: go\nstackConfigDir: clusters\n"

@@ -22,11 +22,14 @@ import (
 func TestUpgrade(t *testing.T) {
 	p := newProject(t)
 	p.env = append(p.env, "TOMBOLO_LAB_LATENCY=0.02") // a control plane takes ten seconds
-	p.edit(t, demoFile, `version: "1.35"`, `version: "1.33"`)
+	p.edit(t, demoFile, `version: "1.36"`, `version: "1.34"`)
+	p.edit(t, demoFile, "version: "+ourFlux, "version: "+theirFlux)
+	p.edit(t, demoFile, "flux-install.yaml", "flux-install-before.yaml")
 	p.must(t, "lab", "up")
 	p.up(t, "demo")
 	inOrder(t, p, []step[project]{
 		{"what is not safe is refused before anything starts", project.upgradeRefused},
+		{"Flux goes first", project.upgradeFlux},
 		{"the control plane goes ahead of its nodes, and back", project.upgradeHeldAndBack},
 		{"Karpenter makes a node", project.nodeOfKarpenter},
 		{"a kill in the middle of two minors, and again", project.upgradeKilled},
@@ -93,34 +96,56 @@ func (p project) kubernetes(t *testing.T, plane, nodes string) {
 
 func (p project) upgradeRefused(t *testing.T) {
 	before := p.inventory(t)
-	o := p.run(t, "upgrade", "demo", "--to", "1.35", "--yes")
+	o := p.run(t, "upgrade", "demo", "--to", "1.36", "--yes")
 	assert.Equal(t, o.code, 3, o.stderr)
 	assert.Check(t, is.Contains(o.stderr, "gitops.distribution.version: is tested by upstream with Kubernetes"))
 	assert.Check(t, is.Contains(o.stderr, "clusters/demo.yaml:"))
 
-	o = p.run(t, "upgrade", "demo", "--to", "1.32", "--yes")
+	o = p.run(t, "upgrade", "demo", "--to", "1.33", "--yes")
 	assert.Equal(t, o.code, 2, o.stderr)
 
 	p.edit(t, demoFile, "nat: single", "nat: per-zone")
-	o = p.run(t, "upgrade", "demo", "--to", "1.34", "--yes")
+	o = p.run(t, "upgrade", "demo", "--to", "1.35", "--yes")
 	assert.Equal(t, o.code, 4, o.stderr)
 	assert.Check(t, is.Contains(o.stderr, "differs from the live cluster in more than the version: network.nat"))
 	p.edit(t, demoFile, "nat: per-zone", "nat: single")
 
-	o = p.run(t, "upgrade", "demo", "--to", "1.35", "--dry-run", "--accept", "untested-engine")
+	o = p.run(t, "upgrade", "demo", "--to", "1.36", "--dry-run", "--accept", "untested-engine")
 	assert.Equal(t, o.code, 0, o.stderr)
 	assert.Check(t, is.Contains(o.stderr, "AWS insights: 4 of 4 pass"))
 	assert.DeepEqual(t, p.inventory(t), before)
-	p.kubernetes(t, "1.33", "1.33")
+	p.kubernetes(t, "1.34", "1.34")
+}
+
+// upgradeFlux takes Flux to the release that upstream tests with the versions to come, two
+// minor versions on: bootstrap alone changes, and everything that Git has stays as it is.
+func (p project) upgradeFlux(t *testing.T) {
+	uids := func() string {
+		return p.kubectl(t, "demo", "get", "helmreleases,kustomizations,gitrepositories,helmrepositories", "-A", "-o", "jsonpath={.items[*].metadata.uid}")
+	}
+	p.must(t, "verify", "demo")
+	before := uids()
+	p.edit(t, demoFile, "version: "+theirFlux, "version: "+ourFlux)
+	p.edit(t, demoFile, "flux-install-before.yaml", "flux-install.yaml")
+	r := p.up(t, "demo")
+	assert.Equal(t, r.Stacks[0].Changed, 0, "core changes %v", r.Stacks[0].Changes)
+	for operation := range r.Stacks[1].Changes {
+		assert.Check(t, slices.Contains([]string{"same", "update", "create"}, operation), "%s has done %v", r.Stacks[1].Stack, r.Stacks[1].Changes)
+	}
+	p.must(t, "verify", "demo")
+	assert.Equal(t, uids(), before)
+	images := p.kubectl(t, "demo", "-n", "flux-system", "get", "deployments", "-o", "jsonpath={.items[*].spec.template.spec.containers[0].image}")
+	assert.Check(t, is.Contains(images, "notification-controller:"))
+	p.quiet(t)
 }
 
 func (p project) upgradeHeldAndBack(t *testing.T) {
-	p.must(t, "upgrade", "demo", "--to", "1.34", "--hold-nodes", "--no-gate", "--yes")
-	p.kubernetes(t, "1.34", "1.33")
-	assert.Check(t, strings.HasPrefix(p.addonVersions(t)["kube-proxy"], "v1.33."), "addons are held too")
+	p.must(t, "upgrade", "demo", "--to", "1.35", "--hold-nodes", "--no-gate", "--yes")
+	p.kubernetes(t, "1.35", "1.34")
+	assert.Check(t, strings.HasPrefix(p.addonVersions(t)["kube-proxy"], "v1.34."), "addons are held too")
 	p.quiet(t)
 	p.must(t, "upgrade", "demo", "--rollback", "--no-gate", "--yes")
-	p.kubernetes(t, "1.33", "1.33")
+	p.kubernetes(t, "1.34", "1.34")
 	p.quiet(t)
 }
 
@@ -129,7 +154,7 @@ func (p project) nodeOfKarpenter(t *testing.T) {
 	p.kubectl(t, "demo", "apply", "-f", filepath.Join(p.dir, "burst.yaml"))
 	eventually(t, 2*time.Minute, func() string {
 		pools := p.kubelets(t, ofPools)
-		if slices.Equal(pools["default"], []string{"1.33"}) {
+		if slices.Equal(pools["default"], []string{"1.34"}) {
 			return ""
 		}
 		return fmt.Sprintf("the nodes of pools are %v", pools)
@@ -138,7 +163,7 @@ func (p project) nodeOfKarpenter(t *testing.T) {
 
 // upgradeKilled: whatever the moment, the same command goes on.
 func (p project) upgradeKilled(t *testing.T) {
-	args := []string{"upgrade", "demo", "--to", "1.35", "--yes", "--accept", "untested-engine"}
+	args := []string{"upgrade", "demo", "--to", "1.36", "--yes"}
 	cmd, out := p.start(t, args...)
 	eventually(t, 3*time.Minute, func() string {
 		if strings.Contains(out.String(), "demo-core: up\n") {
@@ -149,23 +174,23 @@ func (p project) upgradeKilled(t *testing.T) {
 	killAll(t, cmd, p)
 	text, err := os.ReadFile(filepath.Join(p.dir, demoFile))
 	assert.NilError(t, err)
-	assert.Check(t, is.Contains(string(text), "  version: \"1.34\"\n  nodeVersion: \"1.33\"\n"), "the file says what was under way")
+	assert.Check(t, is.Contains(string(text), "  version: \"1.35\"\n  nodeVersion: \"1.34\"\n"), "the file says what was under way")
 
 	machines := p.idsOf(t, "aws:ec2/instance:Instance")
 	o := p.run(t, args...)
 	if o.code != 0 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
 	}
-	for _, want := range []string{"control plane to 1.35, in", "node groups to 1.34, in", "node groups to 1.35, in", "Karpenter's nodes to 1.35, in"} {
+	for _, want := range []string{"control plane to 1.36, in", "node groups to 1.35, in", "node groups to 1.36, in", "Karpenter's nodes to 1.36, in"} {
 		assert.Check(t, is.Contains(o.stderr, want))
 	}
-	p.kubernetes(t, "1.35", "1.35")
-	assert.DeepEqual(t, p.kubelets(t, ofPools), map[string][]string{"default": {"1.35"}})
+	p.kubernetes(t, "1.36", "1.36")
+	assert.DeepEqual(t, p.kubelets(t, ofPools), map[string][]string{"default": {"1.36"}})
 	for _, id := range p.idsOf(t, "aws:ec2/instance:Instance") {
 		assert.Check(t, !slices.Contains(machines, id), "%s has outlived the upgrade", id)
 	}
 	addons := p.addonVersions(t)
-	assert.Check(t, strings.HasPrefix(addons["kube-proxy"], "v1.35."), "the addons have %v", addons)
+	assert.Check(t, strings.HasPrefix(addons["kube-proxy"], "v1.36."), "the addons have %v", addons)
 	p.quiet(t)
 }
 
@@ -186,6 +211,6 @@ func (p project) addonVersions(t *testing.T) map[string]string {
 func (p project) rollbackRefused(t *testing.T) {
 	o := p.run(t, "upgrade", "demo", "--rollback", "--yes")
 	assert.Equal(t, o.code, 4, o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "1 node that is newer than 1.34, and no node group has"))
-	p.kubernetes(t, "1.35", "1.35")
+	assert.Check(t, is.Contains(o.stderr, "1 node that is newer than 1.35, and no node group has"))
+	p.kubernetes(t, "1.36", "1.36")
 }

@@ -6,6 +6,6 @@ package tools
 
 import (
 	_ "github.com/argoproj/argo-cd/v3/cmd"
-	_ "helm.sh/helm/v3/cmd/helm"
+	_ "helm.sh/helm/v4/cmd/helm"
 	_ "sigs.k8s.io/kustomize/kustomize/v5"
 )

@@ -101,7 +101,7 @@ environment: bench
 cloud: {provider: aws, region: REGION, account: "111122223333"}
 network: {cidr: 10.20.0.0/16, zones: [REGIONa, REGIONb], nat: single}
 kubernetes:
-  version: "1.35"
+  version: "1.36"
   nodeGroups:
     - {name: system, instanceTypes: [m7i.large], size: {min: 2, max: 4}}
 addons:
@@ -113,7 +113,7 @@ gitops:
   branch: main
   path: clusters/demo
   auth: {type: basic, username: lab, password: {env: TOMBOLO_GIT_TOKEN}}
-  distribution: {version: v2.7.5, path: ../.tools/share/flux-install.yaml}
+  distribution: {version: v2.9.3, path: ../.tools/share/flux-install.yaml}
 `
 
 // command of the project.

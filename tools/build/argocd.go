@@ -11,9 +11,12 @@ import (
 // The modules that Argo CD and what it calls are built from.
 const (
 	argocdModule    = "github.com/argoproj/argo-cd/v3"
-	helmModule      = "helm.sh/helm/v3"
+	helmModule      = "helm.sh/helm/v4"
 	kustomizeModule = "sigs.k8s.io/kustomize/kustomize/v5"
 )
+
+// verifyScript is a program of Argo CD's image.
+const verifyScript = "git-verify-wrapper.sh"
 
 // argocdNames are what Argo CD's one binary is called as: it does what its
 // name says, and it calls the last one itself.
@@ -47,7 +50,19 @@ func argocdGroup() group {
 				return err
 			}
 		}
-		return argocdManifests(filepath.Join(argocd.Dir, "manifests"), filepath.Join(out, "share"))
+		// repo-server calls it for every commit, whether signatures are asked for or not.
+		script, err := os.ReadFile(filepath.Join(argocd.Dir, "hack", verifyScript))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(bin, verifyScript), script, 0o755); err != nil {
+			return err
+		}
+		before, err := pinned(ctx, filepath.Join(src, beforeModule), argocdModule)
+		if err != nil {
+			return err
+		}
+		return argocdManifests(argocd, before, filepath.Join(out, "share"))
 	}}
 }
 
@@ -67,16 +82,17 @@ func argocdFlags(ctx context.Context, src string, argocd module) (string, error)
 }
 
 // argocdManifests keeps the install manifests of the pinned release, of one
-// replica each and of more.
-func argocdManifests(from, to string) error {
+// replica each and of more, and that of the release before.
+func argocdManifests(current, before module, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
-	for name, file := range map[string]string{
-		"argocd-install.yaml":    "install.yaml",
-		"argocd-install-ha.yaml": filepath.Join("ha", "install.yaml"),
+	for name, from := range map[string]string{
+		"argocd-install.yaml":        filepath.Join(current.Dir, "manifests", "install.yaml"),
+		"argocd-install-ha.yaml":     filepath.Join(current.Dir, "manifests", "ha", "install.yaml"),
+		"argocd-install-before.yaml": filepath.Join(before.Dir, "manifests", "install.yaml"),
 	} {
-		content, err := os.ReadFile(filepath.Join(from, file))
+		content, err := os.ReadFile(from)
 		if err != nil {
 			return err
 		}

@@ -133,11 +133,12 @@ func worlds() map[string]world {
 			modules: map[string]tree{
 				argocdModule: {
 					"cmd/main.go": program, "manifests/install.yaml": "kind: One", "manifests/ha/install.yaml": "kind: Many",
+					"hack/" + verifyScript: "#!/bin/sh\n",
 				},
 				helmModule:      {"cmd/helm/main.go": program},
 				kustomizeModule: {"main.go": program},
 			},
-			files:    tree{"share/argocd-install.yaml": "kind: One", "share/argocd-install-ha.yaml": "kind: Many"},
+			files:    tree{"share/argocd-install.yaml": "kind: One", "share/argocd-install-ha.yaml": "kind: Many", "share/argocd-install-before.yaml": "kind: One"},
 			programs: []string{"bin/argocd-server", "bin/helm", "bin/kustomize", "bin/argocd-redis"},
 		},
 		"kubernetes": {
@@ -145,10 +146,14 @@ func worlds() map[string]world {
 			modules: map[string]tree{
 				"k8s.io/kubernetes":        {"doc.go": "package kubernetes\n"},
 				flux + "source-controller": {"main.go": program}, flux + "kustomize-controller": {"main.go": program},
-				flux + "helm-controller": {"main.go": program},
+				flux + "helm-controller": {"main.go": program}, flux + "notification-controller": {"main.go": program},
+				kwokModule: {
+					"cmd/kwok/main.go": program, "kustomize/stage/pod/fast/pod-ready.yaml": "kind: Pods",
+					"kustomize/stage/node/fast/node-ready.yaml": "kind: Nodes", "kustomize/stage/node/heartbeat-with-lease/node-lease.yaml": "kind: Leases",
+				},
 			},
-			files:    tree{"share/flux-install.yaml": "written at build time"},
-			programs: []string{"bin/kube-apiserver", "bin/source-controller", "bin/helm-controller"},
+			files:    tree{"share/flux-install.yaml": "written at build time", "share/flux-install-before.yaml": "written at build time", "share/kwok-nodes.yaml": "kind: Leases", "share/kwok-pods.yaml": "kind: Pods"},
+			programs: []string{"bin/kube-apiserver", "bin/source-controller", "bin/helm-controller", "bin/kwok"},
 		},
 		"kubectl": {
 			modules:  map[string]tree{"k8s.io/kubernetes": {"cmd/kubectl/kubectl.go": program}},
@@ -161,7 +166,6 @@ func worlds() map[string]world {
 		"plugins": {
 			own: tree{"cmd/pulumi-resource-kubernetes/main.go": program},
 			modules: map[string]tree{
-				"sigs.k8s.io/kwok": {"cmd/kwok/main.go": program},
 				provider: {
 					"doc.go": "package provider\n",
 					"cmd/pulumi-resource-kubernetes/schema.json":            `{"name": "kubernetes"}`,
@@ -172,7 +176,7 @@ func worlds() map[string]world {
 				"plugins/resource-kubernetes-v4.25.0/schema.json":            `"version":"4.25.0"`,
 				"plugins/resource-kubernetes-v4.25.0/terraform-mapping.json": `{"mapped": true}`,
 			},
-			programs: []string{"bin/kwok", "plugins/resource-kubernetes-v4.25.0/pulumi-resource-kubernetes"},
+			programs: []string{"plugins/resource-kubernetes-v4.25.0/pulumi-resource-kubernetes"},
 		},
 		"pulumi": {
 			own: tree{"cmd/pulumi-language-go/main.go": program},
@@ -208,8 +212,11 @@ func (w world) module(t *testing.T) string {
 	for name, text := range w.own {
 		files.Write(t, filepath.Join(src, name), text)
 	}
-	files.Write(t, filepath.Join(src, "go.mod"), mod)
-	files.Write(t, filepath.Join(src, "go.sum"), sum)
+	// What pins the release before, where a group has it, pins the same.
+	for _, dir := range []string{src, filepath.Join(src, beforeModule)} {
+		files.Write(t, filepath.Join(dir, "go.mod"), mod)
+		files.Write(t, filepath.Join(dir, "go.sum"), sum)
+	}
 	return src
 }
 

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 )
+
+// beforeModule is the directory of the module that pins the release before, whose manifest
+// tests upgrade from.
+const beforeModule = "before"
 
 func kubernetesGroup() group {
 	return group{name: "kubernetes", build: func(ctx context.Context, src, out, _ string, p *progress) error {
@@ -20,7 +25,8 @@ func kubernetesGroup() group {
 			pkg, version.Version, pkg, parts[0], pkg, parts[1])
 		if err := goBuild(ctx, src, filepath.Join(out, "bin"), flags, p, "./cmd/controlplane", "./cmd/fluxinstall",
 			"github.com/fluxcd/source-controller", "github.com/fluxcd/kustomize-controller",
-			"github.com/fluxcd/helm-controller"); err != nil {
+			"github.com/fluxcd/helm-controller", "github.com/fluxcd/notification-controller",
+			"sigs.k8s.io/kwok/cmd/kwok"); err != nil {
 			return err
 		}
 		for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
@@ -28,9 +34,55 @@ func kubernetesGroup() group {
 				return err
 			}
 		}
-		if err := os.MkdirAll(filepath.Join(out, "share"), 0o755); err != nil {
+		share := filepath.Join(out, "share")
+		if err := os.MkdirAll(share, 0o755); err != nil {
 			return err
 		}
-		return p.run(ctx, src, filepath.Join(out, "bin", "fluxinstall"), filepath.Join(out, "share", "flux-install.yaml"))
+		if err := kwokStages(ctx, src, share); err != nil {
+			return err
+		}
+		install := filepath.Join(out, "bin", "fluxinstall")
+		if err := p.run(ctx, src, install, filepath.Join(share, "flux-install.yaml")); err != nil {
+			return err
+		}
+		return p.run(ctx, filepath.Join(src, beforeModule), install, filepath.Join(share, "flux-install-before.yaml"))
 	}}
+}
+
+// kwokModule is the module that plays nodes and pods.
+const kwokModule = "sigs.k8s.io/kwok"
+
+// kwokStages keeps what has kwok make nodes ready, and pods: kwok itself has no such stages
+// since v0.8.0.
+func kwokStages(ctx context.Context, src, share string) error {
+	kwok, err := pinned(ctx, src, kwokModule)
+	if err != nil {
+		return err
+	}
+	for file, dirs := range map[string][]string{
+		"kwok-nodes.yaml": {"node/fast", "node/heartbeat-with-lease"},
+		"kwok-pods.yaml":  {"pod/fast"},
+	} {
+		var all [][]byte
+		for _, dir := range dirs {
+			stages, err := filepath.Glob(filepath.Join(kwok.Dir, "kustomize", "stage", filepath.FromSlash(dir), filepath.Base(filepath.Dir(dir))+"-*.yaml"))
+			if err != nil {
+				return err
+			}
+			if len(stages) == 0 {
+				return fmt.Errorf("%s %s has no stages in %s: its layout has changed", kwokModule, kwok.Version, dir)
+			}
+			for _, stage := range stages {
+				content, err := os.ReadFile(stage)
+				if err != nil {
+					return err
+				}
+				all = append(all, content)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(share, file), bytes.Join(all, []byte("\n---\n")), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }

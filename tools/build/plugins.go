@@ -11,9 +11,6 @@ func pluginsGroup() group {
 	const provider = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 	const version = "4.25.0" // the release tagged on the pinned commit
 	return group{name: "plugins", build: func(ctx context.Context, src, out, _ string, p *progress) error {
-		if err := goBuild(ctx, src, filepath.Join(out, "bin"), "", p, "sigs.k8s.io/kwok/cmd/kwok"); err != nil {
-			return err
-		}
 		dir := filepath.Join(out, "plugins", "resource-kubernetes-v"+version)
 		if err := goBuild(ctx, src, dir, "-X main.version="+version, p, "./cmd/pulumi-resource-kubernetes"); err != nil {
 			return err

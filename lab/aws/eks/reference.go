@@ -21,15 +21,7 @@ var KubernetesVersions = []string{"1.31", "1.32", "1.33", "1.34", "1.35", "1.36"
 
 // newest version that the lab's control plane can serve, and that a cluster without a
 // version has: controlplane.Version.
-const newest = "1.35"
-
-// runs refuses what EKS offers and the lab's control plane cannot serve.
-func runs(version string) error {
-	if index(version) <= index(newest) {
-		return nil
-	}
-	return fmt.Errorf("the lab has the control plane of Kubernetes %s, and cannot serve %s; use %s or older in the lab", newest, version, newest)
-}
+const newest = "1.36"
 
 func missingCluster() standin.Refusal {
 	return standin.Refusal{Code: "ResourceNotFoundException", Status: 404, Message: "No cluster found for name: %s."}

@@ -34,9 +34,6 @@ func checkUpgrade(c *standin.Call, from, to string) error {
 	}
 	switch {
 	case index(to) == index(from)+1:
-		if err := runs(to); err != nil {
-			return err
-		}
 		return beginUpgrade(c, from, to)
 	case canRollBack(c.Cloud, c.Old, to):
 		return beginRollback(c, to)

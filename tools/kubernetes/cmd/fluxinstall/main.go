@@ -1,9 +1,9 @@
 // Command fluxinstall writes the install manifest of Flux for the controllers
-// that this module pins. Flux's own release manifest names its parts by
+// that a module pins. Flux's own release manifest names its parts by
 // download address; here each part comes from the module it is built from, so
 // that nothing is fetched and no third-party manifest is kept in this project.
 //
-// Usage, in this module's directory: fluxinstall FILE
+// Usage, in the module's directory: fluxinstall FILE
 package main
 
 import (
@@ -14,9 +14,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/fluxcd/flux2/v2/pkg/manifestgen/install"
 	"github.com/fluxcd/flux2/v2/pkg/manifestgen/kustomization"
+	"golang.org/x/mod/modfile"
 )
 
 const flux = "github.com/fluxcd/flux2/v2"
@@ -41,7 +43,10 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	components := []string{"source-controller", "kustomize-controller", "helm-controller"}
+	components, err := controllers("go.mod")
+	if err != nil {
+		return err
+	}
 	for _, c := range components {
 		if err := component(base, fluxModule.dir, c); err != nil {
 			return fmt.Errorf("building %s: %w", c, err)
@@ -64,6 +69,25 @@ func run(args []string) error {
 		return fmt.Errorf("generating the manifest: %w", err)
 	}
 	return os.WriteFile(args[0], []byte(manifest.Content), 0o644)
+}
+
+// controllers are the names of the controllers of Flux that a go.mod requires.
+func controllers(file string) ([]string, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	mod, err := modfile.Parse(file, content, nil)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, r := range mod.Require {
+		if name, of := strings.CutPrefix(r.Mod.Path, "github.com/fluxcd/"); of && !r.Indirect && strings.HasSuffix(name, "-controller") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // address matches a part of a controller that Flux's manifests name by its
