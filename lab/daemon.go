@@ -29,6 +29,7 @@ import (
 	"tombolo/lab/controllers"
 	"tombolo/lab/controlplane"
 	"tombolo/lab/git"
+	"tombolo/lab/inbox"
 	"tombolo/lab/pki"
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
@@ -40,6 +41,7 @@ import (
 const (
 	GitHost    = "git.lab.test"
 	ChartsHost = "charts.lab.test"
+	InboxHost  = "inbox.lab.test"
 	gitUser    = "lab"
 )
 
@@ -331,6 +333,7 @@ func (d *daemon) hosts() http.Handler {
 	return proxy.Handler(map[string]http.Handler{
 		GitHost:    d.gitHandler(),
 		ChartsHost: charts.Handler(d.lab.paths().charts()),
+		InboxHost:  inbox.Open(d.lab.paths().inbox()),
 	}, d.tunnel)
 }
 
@@ -353,6 +356,26 @@ func (d *daemon) heal(ctx context.Context) error {
 	return errors.Join(resumed, err)
 }
 
+// seedSystems brings what the lab's teams have into their repositories, which anybody may
+// read. A checkout without the directory has no systems.
+func (d *daemon) seedSystems(ctx context.Context) error {
+	p := d.lab.paths()
+	dirs, err := os.ReadDir(p.systems())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read the lab's systems: %w", err)
+	}
+	var failed error
+	for _, dir := range dirs {
+		repository := git.Open(p.system(dir.Name()), p.home())
+		_, err := repository.Seed(ctx, filepath.Join(p.systems(), dir.Name()))
+		if err == nil {
+			err = repository.Publish()
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
 // seed brings each platform tree into its Git repository.
 func (d *daemon) seed(ctx context.Context) (notes []string, err error) {
 	var missing []string
@@ -369,6 +392,7 @@ func (d *daemon) seed(ctx context.Context) (notes []string, err error) {
 		}
 		err = errors.Join(err, failed)
 	}
+	err = errors.Join(err, d.seedSystems(ctx))
 	if len(missing) == len(trees()) {
 		notes = append(notes, "there is no platform tree at "+strings.Join(missing, " or ")+", so the lab has no Git repository")
 	}

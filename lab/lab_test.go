@@ -78,7 +78,7 @@ func TestUpNamesMissingTools(t *testing.T) {
 	var steps []string
 	err := l.Up(t.Context(), func(s Step) { steps = append(steps, string(s.State)+" "+s.Name) })
 	want := "check the lab's tools: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok, source-controller, " +
-		"kustomize-controller, helm-controller missing in " + l.paths().tools() + "; run `make tools`"
+		"kustomize-controller, helm-controller, notification-controller missing in " + l.paths().tools() + "; run `make tools`"
 	assert.Check(t, is.Error(err, want))
 	assert.Check(t, is.DeepEqual([]string{"doing check the lab's tools", "failed check the lab's tools"}, steps))
 }

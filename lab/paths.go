@@ -34,6 +34,7 @@ func (p paths) repository(tree string) string {
 func (p paths) gitToken() string       { return p.in("git-token") }
 func (p paths) mirrorPassword() string { return p.in("mirror-password") }
 func (p paths) token() string          { return p.in("token") } // of the daemon's own ports
+func (p paths) inbox() string          { return p.in("inbox.jsonl") }
 func (p paths) passphrase() string     { return p.in("passphrase") }
 func (p paths) state() string          { return p.in("state") } // Pulumi's state backend
 func (p paths) pulumiHome() string     { return p.in("pulumi") }
@@ -41,4 +42,11 @@ func (p paths) daemonLog() string      { return filepath.Join(p.logs(), "daemon.
 func (p paths) platform(tree string) string {
 	return filepath.Join(p.root, "platform", tree)
 }
+
+// systems are the manifests of the lab's systems, each in a directory of its name.
+func (p paths) systems() string { return filepath.Join(p.root, "lab", "systems") }
+
+// system is the repository of one of them.
+func (p paths) system(name string) string { return filepath.Join(p.in("git"), name+".git") }
+
 func (p paths) charts() string { return filepath.Join(p.root, "lab", "charts") }

@@ -55,6 +55,7 @@ func (f flux) look(ctx context.Context, k kube.Cluster) (*platform, error) {
 	if f.others {
 		p.only(ref{Kind: "Kustomization", Namespace: fluxNamespace, Name: platformName})
 	}
+	p.setApart()
 	return p, nil
 }
 

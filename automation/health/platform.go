@@ -28,6 +28,8 @@ type platform struct {
 	objects map[ref]*unstructured.Unstructured
 	// order of the objects: by kind, causes before effects, then by name.
 	order []ref
+	// apart are the objects in the namespaces of teams' systems, by the system.
+	apart map[string][]ref
 }
 
 func newPlatform(e engine, objects []unstructured.Unstructured) *platform {

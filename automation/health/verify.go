@@ -31,6 +31,8 @@ type Verification struct {
 	// Checks in the order of causes: the hand-over, sources, then what is
 	// made from them.
 	Checks []Check `json:"checks"`
+	// Systems of teams, by name. They are no checks: nothing waits for them.
+	Systems []System `json:"systems,omitempty"`
 	// Cause is the first cause when not everything is ready.
 	Cause *Check `json:"cause,omitempty"`
 	// Waited is how long it took.
@@ -146,7 +148,7 @@ func (v *Verification) look(ctx context.Context, s Site, o Options) {
 		v.unreachable(ctx, err)
 		return
 	}
-	v.Checks = append([]Check{infra}, p.checks(o)...)
+	v.Checks, v.Systems = append([]Check{infra}, p.checks(o)...), p.systems()
 	v.Cause = nil
 	if !infra.Ready {
 		v.Cause = &infra

@@ -9,6 +9,9 @@ const (
 	FluxNamespace = "flux-system"
 	// ArgoCDNamespace is the namespace of Argo CD and of its objects.
 	ArgoCDNamespace = "argocd"
+	// SystemsNamespace is the namespace of the releases of teams' systems, one each; what a
+	// system has is in a namespace of its own name.
+	SystemsNamespace = "systems"
 	// SpokeNamespace is the namespace of a cluster without an engine of its own.
 	SpokeNamespace = "tombolo"
 )

@@ -55,12 +55,12 @@ func TestCluster(t *testing.T) {
 	t.Run("token", func(t *testing.T) { testToken(t, info) })
 	t.Run("namespace", func(t *testing.T) { testNamespace(t, client) })
 	t.Run("upgrade", func(t *testing.T) {
-		spec.Version = "1.35"
+		spec.Version = "1.36"
 		if again, err := m.Start(t.Context(), spec); err != nil || again.Endpoint != info.Endpoint {
 			t.Fatal(again.Endpoint, err)
 		}
 		v, err := client.Discovery().ServerVersion()
-		if err != nil || v.Minor != "35" || v.EmulationMinor != "35" {
+		if err != nil || v.Minor != "36" || v.EmulationMinor != "36" {
 			t.Errorf("version %+v, %v", v, err)
 		}
 	})

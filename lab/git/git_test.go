@@ -109,4 +109,11 @@ func TestHTTP(t *testing.T) {
 	if out, err := user("ls-remote", address); err == nil {
 		t.Errorf("a token that was replaced opens the repository: %s", out)
 	}
+	assert.NilError(t, r.Publish())
+	if out, err := user("ls-remote", s.URL+"/platform.git"); err != nil {
+		t.Errorf("a public repository is not served: %s", out)
+	}
+	if out, err := user("-C", clone, "push", s.URL+"/platform.git", "HEAD:refs/heads/anybody"); err == nil {
+		t.Errorf("anybody pushes to a public repository: %s", out)
+	}
 }

@@ -7,8 +7,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/cgi"
+	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"strings"
 )
 
 // maxBody of a push or fetch request, in bytes.
@@ -16,7 +19,7 @@ const maxBody = 64 << 20
 
 // Handler serves the repository at /<base name of its directory>, and others
 // beside it, to the given user alone, with the token of the moment: a token
-// that is replaced counts no longer.
+// that is replaced counts no longer. Who shows no token may read public ones.
 func (r *Repository) Handler(user string, token func() (string, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		current, err := token()
@@ -24,7 +27,11 @@ func (r *Repository) Handler(user string, token func() (string, error)) http.Han
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		name, password, _ := req.BasicAuth()
+		name, password, signedIn := req.BasicAuth()
+		if !signedIn && r.public(req) {
+			r.backend("", w, req)
+			return
+		}
 		userOK := subtle.ConstantTimeCompare([]byte(name), []byte(user)) == 1
 		tokenOK := subtle.ConstantTimeCompare([]byte(password), []byte(current)) == 1
 		if !userOK || !tokenOK {
@@ -40,7 +47,30 @@ func (r *Repository) Handler(user string, token func() (string, error)) http.Han
 	})
 }
 
-// backend runs git http-backend for one request.
+// publicMark is a file in a repository that anybody may read: git's own.
+// https://git-scm.com/docs/git-http-backend
+const publicMark = "git-daemon-export-ok"
+
+// Publish lets anybody read the repository.
+func (r *Repository) Publish() error {
+	if err := os.WriteFile(filepath.Join(r.dir, publicMark), nil, 0o644); err != nil {
+		return fmt.Errorf("publish the lab's Git repository: %w", err)
+	}
+	return nil
+}
+
+// public says that a request reads a public repository. Git asks for a push at
+// info/refs first, with the name of the service.
+func (r *Repository) public(req *http.Request) bool {
+	name, _, _ := strings.Cut(strings.TrimPrefix(path.Clean(req.URL.Path), "/"), "/")
+	if strings.Contains(req.URL.RawQuery, "git-receive-pack") || strings.HasSuffix(req.URL.Path, "git-receive-pack") {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(filepath.Dir(r.dir), name, publicMark))
+	return err == nil
+}
+
+// backend runs git http-backend for one request; without a user, it pushes nothing.
 func (r *Repository) backend(user string, w http.ResponseWriter, req *http.Request) {
 	git, err := exec.LookPath("git")
 	if err != nil {
@@ -52,7 +82,10 @@ func (r *Repository) backend(user string, w http.ResponseWriter, req *http.Reque
 		Args: []string{"http-backend"},
 		Dir:  r.dir,
 		Env: append(r.environment(),
-			"GIT_PROJECT_ROOT="+filepath.Dir(r.dir), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER="+user),
+			"GIT_PROJECT_ROOT="+filepath.Dir(r.dir), "GIT_HTTP_EXPORT_ALL=1"),
+	}
+	if user != "" {
+		handler.Env = append(handler.Env, "REMOTE_USER="+user)
 	}
 	handler.ServeHTTP(w, req)
 }

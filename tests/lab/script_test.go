@@ -47,7 +47,7 @@ func scenarioProject(env *testscript.Env, checkout string) error {
 // checkoutInto makes a directory a checkout of its own: the real one's data,
 // copied, and its tools.
 func checkoutInto(dir, checkout string) error {
-	for _, name := range []string{"Pulumi.yaml", "clusters", "platform", "lab/charts"} {
+	for _, name := range []string{"Pulumi.yaml", "clusters", "platform", "lab/charts", "lab/systems"} {
 		if err := copyAll(filepath.Join(dir, name), filepath.Join(checkout, name)); err != nil {
 			return err
 		}

@@ -26,6 +26,7 @@ type Lab interface {
 	LogFile(process string) (string, error)
 	Change(ctx context.Context, typ, name string, changes map[string]any) (lab.Item, error)
 	Delete(ctx context.Context, typ, name string) (lab.Item, error)
+	Inbox(channel string) ([]lab.Message, error)
 	AddFault(ctx context.Context, f lab.Fault) (lab.Fault, error)
 	Faults(ctx context.Context) ([]lab.Fault, error)
 	ClearFaults(ctx context.Context, ids ...int) (int, error)
@@ -41,7 +42,7 @@ The lab runs everything on this machine, without a cloud account: the Pulumi
 engine, Kubernetes control planes and the GitOps controllers are real, and the
 cloud's API is a stand-in. Its state is in .lab/ of the project.`)
 	cmd.AddCommand(
-		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil),
+		NewCmdUp(f, nil), NewCmdDown(f, nil), NewCmdStatus(f, nil), NewCmdEnv(f, nil), NewCmdLogs(f, nil), NewCmdInbox(f, nil),
 		NewCmdDrift(f), NewCmdFault(f), NewCmdCluster(f),
 		NewCmdServe(f), NewCmdAWS(f, nil),
 	)

@@ -26,6 +26,8 @@ type fake struct {
 	err    error
 	calls  []string
 	faults []lab.Fault
+	// messages of the inbox.
+	messages []lab.Message
 }
 
 func (f *fake) ChooseEKS(build lab.EKS) error {
@@ -79,6 +81,11 @@ func (f *fake) AddFault(_ context.Context, added lab.Fault) (lab.Fault, error) {
 	added.ID = len(f.faults) + 1
 	f.faults = append(f.faults, added)
 	return added, f.err
+}
+
+func (f *fake) Inbox(channel string) ([]lab.Message, error) {
+	f.calls = append(f.calls, "inbox "+channel)
+	return f.messages, f.err
 }
 
 func (f *fake) Faults(context.Context) ([]lab.Fault, error) { return f.faults, f.err }

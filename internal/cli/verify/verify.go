@@ -106,8 +106,10 @@ type document struct {
 	Cluster string         `json:"cluster"`
 	Ready   bool           `json:"ready"`
 	Checks  []health.Check `json:"checks"`
-	Cause   *health.Check  `json:"cause,omitempty"`
-	Seconds float64        `json:"seconds"`
+	// Systems of teams, which are no reason for a cluster not to be ready.
+	Systems []health.System `json:"systems,omitempty"`
+	Cause   *health.Check   `json:"cause,omitempty"`
+	Seconds float64         `json:"seconds"`
 }
 
 // Cluster verifies one cluster and writes what was found, ready or not.
@@ -122,13 +124,32 @@ func Cluster(ctx context.Context, driver Driver, c *config.Cluster, o Output) er
 	if err == nil {
 		o.Status.Done("%s: %s ready, after %s", c.Name, wording.Plural(len(v.Checks), "object is", "objects are"), v.Waited.Round(time.Second))
 	}
+	o.systems(v.Systems)
 	return err
+}
+
+// systems says which teams' systems are not ready, and why.
+func (o Output) systems(all []health.System) {
+	if len(all) == 0 || o.JSON {
+		return
+	}
+	var refused []health.System
+	for _, s := range all {
+		if !s.Ready {
+			refused = append(refused, s)
+		}
+	}
+	o.Status.Plain("  %s, %d not ready%s", wording.Plural(len(all), "system", "systems"), len(refused),
+		map[bool]string{true: ":", false: ""}[len(refused) > 0])
+	for _, s := range refused {
+		o.Status.Plain("    %s of team %s: %s", s.Name, s.Team, s.Refusal)
+	}
 }
 
 func (o Output) write(cluster string, v health.Verification, ready bool) error {
 	if o.JSON {
 		return render.WriteJSON(o.Out, document{
-			Type: "verification", Cluster: cluster, Ready: ready, Checks: v.Checks, Cause: v.Cause,
+			Type: "verification", Cluster: cluster, Ready: ready, Checks: v.Checks, Systems: v.Systems, Cause: v.Cause,
 			Seconds: v.Waited.Seconds(),
 		})
 	}

@@ -1,0 +1,290 @@
+//go:build lab
+
+package lab
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+
+	"tombolo/lab"
+)
+
+// TestSystems has three teams on one cluster, of which one tries what it may not. Its parts
+// build on each other.
+func TestSystems(t *testing.T) {
+	s := systems{newProject(t)}
+	inOrder(t, s, []step[systems]{
+		{"a system that is refused holds nobody up", systems.up},
+		{"its team is told, and no other", systems.refusalIsTold},
+		{"what it may not do is refused and told", systems.attacked},
+		{"what it may do works", systems.allowed},
+		{"a system is added in Git", systems.added},
+		{"it is suspended", systems.suspended},
+		{"and removed, with all that it had", systems.removed},
+		{"destroy leaves an empty cloud", systems.destroyed},
+	})
+}
+
+const teams = "teams"
+
+type systems struct{ project }
+
+func (s systems) up(t *testing.T) {
+	o := s.run(t, "up", teams, "--yes", "--verify")
+	assert.Assert(t, o.code == 0, "%s\n%s", o.stdout, o.stderr)
+	s.runs(t, "shop")
+	o = s.run(t, "verify", teams)
+	assert.Equal(t, o.code, 0, o.stderr)
+	assert.Check(t, is.Contains(o.stderr, "  3 systems, 1 not ready:\n    hostile of team strangers: Kustomization hostile/system: "))
+	assert.Check(t, is.Contains(o.stderr, "spec.type must be ClusterIP"))
+}
+
+// runs waits until a system's pods do.
+func (s systems) runs(t *testing.T, system string) {
+	t.Helper()
+	eventually(t, 2*time.Minute, func() string {
+		ready := s.kubectl(t, teams, "-n", system, "get", "deployments", "web", "--ignore-not-found", "-o", "jsonpath={.status.readyReplicas}")
+		if ready == "2" {
+			return ""
+		}
+		return fmt.Sprintf("%s has %q replicas that are ready", system, ready)
+	})
+}
+
+// inbox is what a channel was sent.
+func (s systems) inbox(t *testing.T, channel string) []lab.Message {
+	t.Helper()
+	var document struct{ Messages []lab.Message }
+	decode(t, s.must(t, "lab", "inbox", channel, "--output", "json"), &document)
+	return document.Messages
+}
+
+func (s systems) refusalIsTold(t *testing.T) {
+	eventually(t, time.Minute, func() string {
+		for _, m := range s.inbox(t, "hostile") {
+			if m.Severity == "error" && m.Object == "kustomization/system.hostile" && strings.Contains(m.Text, "spec.type must be ClusterIP") {
+				return ""
+			}
+		}
+		return "the channel of hostile has not the refusal"
+	})
+	s.othersHearNothing(t)
+}
+
+func (s systems) othersHearNothing(t *testing.T) {
+	t.Helper()
+	for _, m := range s.inbox(t, "") {
+		assert.Equal(t, m.Channel, "hostile", m.Text)
+	}
+}
+
+// commit replaces the files of a system's repository, and has Flux look at it now.
+func (s systems) commit(t *testing.T, system string, files map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		s.mustTool(t, "/usr/bin/env", append([]string{"git", "-C", dir, "-c", "user.name=team", "-c", "user.email=team@example.com"}, args...)...)
+	}
+	git("init", "-q", "-b", "main")
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		assert.NilError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		assert.NilError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	git("add", "--all")
+	git("commit", "-q", "-m", "change")
+	git("push", "-q", "--force", filepath.Join(s.dir, ".lab", "git", system+".git"), "main")
+	s.kubectl(t, teams, "-n", system, "annotate", "gitrepository", "system", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+}
+
+// attempt is a Kustomization of a system that applies one directory of its repository.
+const attempt = `
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: try-%[1]s}
+spec:
+  serviceAccountName: system
+  interval: 1h
+  retryInterval: 10s
+  timeout: 20s
+  path: ./attacks/%[1]s
+  prune: true
+  sourceRef: {kind: GitRepository, name: system}
+`
+
+// hostileChart makes a ConfigMap, and a hook where its values say.
+const hostileChart = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Release.Name }}, namespace: hostile}
+{{- with .Values.hookNamespace }}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: hook, namespace: {{ . }}, annotations: {helm.sh/hook: pre-install}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: registry.example.com/a:1}]}}}
+{{- end }}
+`
+
+// attacked lets the hostile system try everything that is listed, at once. The team is told
+// of each refusal, in the words that the list begins it with, and the cluster stays as it
+// is.
+func (s systems) attacked(t *testing.T) {
+	text, err := os.ReadFile("testdata/systems/attacks.txtar")
+	assert.NilError(t, err)
+	before := s.clusterWide(t)
+	files := map[string]string{
+		"chart/Chart.yaml": "{apiVersion: v2, name: chart, version: 1.0.0}\n", "chart/templates/all.yaml": hostileChart,
+		"app/settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: app}\n",
+	}
+	wanted := map[string]string{}
+	for _, f := range txtar.Parse(text).Files {
+		reason, _, found := strings.Cut(strings.TrimPrefix(string(f.Data), "# "), "\n")
+		assert.Assert(t, found && reason != "", f.Name)
+		wanted[f.Name] = reason
+		files["attacks/"+f.Name+"/attack.yaml"] = string(f.Data)
+		files["deploy/"+f.Name+".yaml"] = fmt.Sprintf(attempt, f.Name)
+	}
+	assert.Check(t, len(wanted) >= 25, "the list is short: %d", len(wanted))
+	s.commit(t, "hostile", files)
+
+	eventually(t, 3*time.Minute, func() string {
+		messages := s.inbox(t, "hostile")
+		var untold []string
+		for name, reason := range wanted {
+			if !slices.ContainsFunc(messages, func(m lab.Message) bool { return tells(m, name, reason) }) {
+				untold = append(untold, name+": "+reason)
+			}
+		}
+		slices.Sort(untold)
+		return strings.Join(untold, "\n")
+	})
+	s.othersHearNothing(t)
+	assert.Equal(t, s.clusterWide(t), before)
+	left := s.kubectl(t, teams, "-n", "hostile", "get", "services,pods,deployments,daemonsets,jobs,cronjobs,roles,ocirepositories,providers,receivers", "-o", "jsonpath={.items[?(@.kind!=\"Provider\")].metadata.name}")
+	assert.Equal(t, left, "", "the hostile system has made something")
+}
+
+// tells says that a message is about an attempt: from the Kustomization that applies it, or
+// from what that has made.
+func tells(m lab.Message, attempt, reason string) bool {
+	return strings.Contains(m.Text, reason) &&
+		(m.Object == "kustomization/try-"+attempt+".hostile" || !strings.HasPrefix(m.Object, "kustomization/try-"))
+}
+
+// clusterWide is what a system has no part in: objects of the cluster, and those of others.
+func (s systems) clusterWide(t *testing.T) string {
+	t.Helper()
+	own := s.kubectl(t, teams, "get", "namespaces,clusterroles,clusterrolebindings,customresourcedefinitions,"+
+		"mutatingwebhookconfigurations,validatingadmissionpolicybindings", "-o", "jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.labels} {.metadata.finalizers}\n{end}")
+	for _, namespace := range []string{"shop", "blog", "flux-system"} {
+		own += s.kubectl(t, teams, "-n", namespace, "get", "configmaps,roles,rolebindings,serviceaccounts,jobs", "-o", "jsonpath={range .items[*]}{.kind} {.metadata.namespace} {.metadata.name} {.metadata.uid}\n{end}")
+	}
+	return own
+}
+
+// allowed: what most teams have, rights of their own pods among it.
+func (s systems) allowed(t *testing.T) {
+	s.commit(t, "hostile", map[string]string{
+		"deploy/web.yaml": s.read(t, "lab/systems/shop/deploy/web.yaml"),
+		"deploy/rights.yaml": `
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: web}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: web}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get, update]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: web}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: web}
+subjects: [{kind: ServiceAccount, name: web}]
+`,
+	})
+	s.runs(t, "hostile")
+	eventually(t, time.Minute, func() string {
+		if o := s.run(t, "verify", teams); !strings.Contains(o.stderr, "3 systems, 0 not ready") {
+			return o.stderr
+		}
+		return ""
+	})
+	cluster := s.kubectl(t, teams, "-n", "hostile", "get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].env[0].value}")
+	assert.Equal(t, cluster, teams, "what the platform tells the systems")
+	old := s.kubectl(t, teams, "-n", "hostile", "get", "kustomizations", "-o", "jsonpath={.items[*].metadata.name}")
+	assert.Equal(t, old, "system", "the attempts are pruned")
+}
+
+const systemsList = "platform/flux/clusters/teams/systems/kustomization.yaml"
+
+// deliver has the lab's repository follow the tree, and waits for the platform.
+func (s systems) deliver(t *testing.T) {
+	t.Helper()
+	s.must(t, "lab", "up")
+	s.must(t, "verify", teams)
+}
+
+func (s systems) added(t *testing.T) {
+	file := strings.ReplaceAll(s.read(t, "platform/flux/systems/shop.yaml"), "shop", "news")
+	s.write(t, "platform/flux/systems/news.yaml", strings.ReplaceAll(file, "news.git", "shop.git"))
+	s.edit(t, systemsList, "  - ../../../systems/shop.yaml\n", "  - ../../../systems/shop.yaml\n  - ../../../systems/news.yaml\n")
+	s.deliver(t)
+	s.runs(t, "news")
+}
+
+func (s systems) suspended(t *testing.T) {
+	s.edit(t, "platform/flux/systems/news.yaml", "    team: sellers\n", "    team: sellers\n    suspend: true\n")
+	s.deliver(t)
+	var v struct {
+		Systems []struct {
+			Name             string
+			Ready, Suspended bool
+		}
+	}
+	out := strings.Split(strings.TrimSpace(s.must(t, "verify", teams, "--output", "json")), "\n")
+	decode(t, out[len(out)-1], &v)
+	i := slices.IndexFunc(v.Systems, func(found struct {
+		Name             string
+		Ready, Suspended bool
+	}) bool {
+		return found.Name == "news"
+	})
+	assert.Check(t, i >= 0 && v.Systems[i].Suspended, "%+v", v.Systems)
+	s.runs(t, "news") // what is there stays
+}
+
+func (s systems) removed(t *testing.T) {
+	s.edit(t, systemsList, "  - ../../../systems/news.yaml\n", "")
+	s.edit(t, systemsList, "  - ../../../systems/hostile.yaml\n", "")
+	const channels = "platform/flux/clusters/teams/systems/channels.yaml"
+	var kept []string
+	for _, document := range strings.Split(s.read(t, channels), "---\n") {
+		if !strings.Contains(document, "namespace: hostile") {
+			kept = append(kept, document)
+		}
+	}
+	s.write(t, channels, strings.Join(kept, "---\n"))
+	s.deliver(t)
+	eventually(t, time.Minute, func() string {
+		return s.kubectl(t, teams, "get", "namespaces", "hostile", "news", "--ignore-not-found", "-o", "name")
+	})
+	s.runs(t, "shop")
+	assert.Equal(t, s.kubectl(t, teams, "-n", "systems", "get", "helmreleases", "-o", "jsonpath={.items[*].metadata.name}"), "blog shop")
+}
+
+func (s systems) destroyed(t *testing.T) {
+	s.must(t, "destroy", teams, "--yes")
+	s.nothingExists(t)
+}
