@@ -169,9 +169,11 @@ func (a adopted) ask(t *testing.T, args ...string) string {
 }
 
 // passing are kinds whose objects come and go, or change, by themselves.
-var passing = []string{"events", "events.events.k8s.io", "leases.coordination.k8s.io", "endpoints", "endpointslices.discovery.k8s.io", "componentstatuses",
+var passing = []string{
+	"events", "events.events.k8s.io", "leases.coordination.k8s.io", "endpoints", "endpointslices.discovery.k8s.io", "componentstatuses",
 	// Kubernetes makes them of definitions, and Flux 2.9 has fewer versions than the one before.
-	"apiservices.apiregistration.k8s.io"}
+	"apiservices.apiregistration.k8s.io",
+}
 
 // theirObjects are all objects of the cluster, without what changes by itself.
 func (a adopted) theirObjects(t *testing.T) map[string]string {

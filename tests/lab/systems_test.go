@@ -15,6 +15,7 @@ import (
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 
+	"tombolo/automation/health"
 	"tombolo/lab"
 )
 
@@ -247,20 +248,10 @@ func (s systems) added(t *testing.T) {
 func (s systems) suspended(t *testing.T) {
 	s.edit(t, "platform/flux/systems/news.yaml", "    team: sellers\n", "    team: sellers\n    suspend: true\n")
 	s.deliver(t)
-	var v struct {
-		Systems []struct {
-			Name             string
-			Ready, Suspended bool
-		}
-	}
+	var v struct{ Systems []health.System }
 	out := strings.Split(strings.TrimSpace(s.must(t, "verify", teams, "--output", "json")), "\n")
 	decode(t, out[len(out)-1], &v)
-	i := slices.IndexFunc(v.Systems, func(found struct {
-		Name             string
-		Ready, Suspended bool
-	}) bool {
-		return found.Name == "news"
-	})
+	i := slices.IndexFunc(v.Systems, func(found health.System) bool { return found.Name == "news" })
 	assert.Check(t, i >= 0 && v.Systems[i].Suspended, "%+v", v.Systems)
 	s.runs(t, "news") // what is there stays
 }
