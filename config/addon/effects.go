@@ -23,6 +23,8 @@ var effects = map[string]string{
 	"KarpenterOptions.Architectures":      "the infra ConfigMap changes, and Karpenter replaces nodes that it may no longer have, at the rate of the budgets",
 	"KarpenterOptions.AMIAlias":           "the infra ConfigMap changes, and Karpenter replaces its nodes at the rate of the budgets",
 	"KarpenterOptions.KMSKeyARN":          "the role's policy and the infra ConfigMap change, and Karpenter replaces its nodes at the rate of the budgets",
+	"KEDAOptions.Queues":                  "the role is made, changed or deleted, and the engine follows the values",
+	"KEDAOptions.CloudWatch":              "the role is made, changed or deleted, and the engine follows the values",
 	"LoadBalancerOptions.WebACLs":         "the role's policy changes, and the engine follows the values",
 	"LokiOptions.KMSKeyARN":               "the bucket and the role's policy change: new logs have the key, and older ones stay under theirs, which Loki cannot use any more where it was another key of your own",
 	"LokiOptions.RetentionDays":           "the bucket's lifecycle changes, and the engine follows the values; a shorter one deletes older logs",

@@ -45,5 +45,5 @@ func TestNoProxyInValues(t *testing.T) {
 			proxied++
 		}
 	}
-	assert.Equal(t, proxied, 5)
+	assert.Equal(t, proxied, 6)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 )
 
 func TestCertificateCheck(t *testing.T) {
@@ -106,6 +107,13 @@ func TestPatterns(t *testing.T) {
 			good: []string{"arn:aws:kms:eu-central-1:444455556666:key/1234abcd"},
 			bad:  []string{"*", "arn:aws:kms:eu-central-1:444455556666:key/*", "alias/aws/s3"},
 		},
+		"KEDAOptions.Queues": {
+			good: []string{"arn:aws:sqs:eu-central-1:111122223333:orders", "arn:aws-cn:sqs:cn-north-1:111122223333:a_b-c.fifo"},
+			bad: []string{
+				"", "*", "orders", "arn:aws:sqs:eu-central-1:111122223333:*", "arn:aws:sqs:*:111122223333:orders",
+				"arn:aws:sqs:eu-central-1:111122223333:", "arn:aws:sns:eu-central-1:111122223333:orders", "arn:aws:sqs:eu-central-1:111122223333:a.b",
+			},
+		},
 		"KarpenterOptions.AMIAlias": {
 			good: []string{"al2023@latest", "al2023@v20260715", "bottlerocket@v1.52.0"},
 			bad:  []string{"al2@latest", "al2023", "al2023@", "al2023@20260715", "al2023@*"},
@@ -169,6 +177,18 @@ func sids(needs Needs) []string {
 	return out
 }
 
+// TestKEDAWithoutAWS: without anything of AWS's to read, KEDA's operator has no role, and its
+// account no annotation, which EKS would refuse to assume.
+func TestKEDAWithoutAWS(t *testing.T) {
+	keda := Find("keda")
+	needs := keda.Needs(facts(), &KEDAOptions{})
+	assert.Equal(t, len(needs.Identities), 0)
+	account := keda.Values(facts(), &KEDAOptions{}, Outputs{Made: map[string]string{}})["serviceAccount"]
+	assert.DeepEqual(t, account, map[string]any{"operator": map[string]any{"create": true, "name": "keda-operator"}})
+	assert.DeepEqual(t, sids(keda.Needs(facts(), &KEDAOptions{CloudWatch: true})), []string{"ReadMetrics"})
+	assert.DeepEqual(t, sids(keda.Needs(facts(), &KEDAOptions{Queues: []string{"arn:aws:sqs:eu-central-1:111122223333:orders"}})), []string{"ReadQueueLengths"})
+}
+
 // TestPartition finds ARNs that only hold in the partition aws.
 func TestPartition(t *testing.T) {
 	china := facts()
@@ -177,8 +197,9 @@ func TestPartition(t *testing.T) {
 		for _, i := range a.Needs(china, sampleOptions(t, a)).Identities {
 			for _, s := range i.Statements {
 				for _, r := range s.Resources {
-					// The samples' own keys are of the partition aws.
-					if strings.HasPrefix(r, "arn:") && !strings.HasPrefix(r, "arn:aws-cn:") && !strings.Contains(r, ":kms:") {
+					// The samples' own keys and queues are of the partition aws.
+					own := strings.Contains(r, ":kms:") || a.Name == "keda"
+					if strings.HasPrefix(r, "arn:") && !strings.HasPrefix(r, "arn:aws-cn:") && !own {
 						t.Errorf("%s, statement %s: %s in partition aws-cn", a.Name, s.Sid, r)
 					}
 				}

@@ -164,6 +164,25 @@ func TestBothEnginesReleaseTheSame(t *testing.T) {
 	}
 }
 
+// TestKEDARights: what the chart would give KEDA's operator by default, and this tree does not;
+// definitions stay when the release goes. TestBothEnginesReleaseTheSame holds the other tree.
+func TestKEDARights(t *testing.T) {
+	releases, _ := fluxReleases(t, substitution.Variables{Values: fleetOfAll(t, "clusters/prod")[0].Examples(), Substituting: true})
+	values := releases["keda"].Values
+	for path, want := range map[string]any{
+		"permissions.operator.restrict.secret":     true,
+		"permissions.metricServer.restrict.secret": true,
+		"rbac.enabledCustomScaledRefKinds":         false,
+	} {
+		got, err := chartutil.Values(values).PathValue(path)
+		assert.Check(t, err, path)
+		assert.Check(t, is.Equal(got, want), path)
+	}
+	definitions, err := chartutil.Values(values).Table("crds.additionalAnnotations")
+	assert.NilError(t, err)
+	assert.Check(t, is.Equal(definitions["helm.sh/resource-policy"], "keep"))
+}
+
 // TestBothEnginesMakeTheSame compares the objects that are no chart's.
 func TestBothEnginesMakeTheSame(t *testing.T) {
 	clusters := fleetOfAll(t, "clusters/prod")

@@ -23,7 +23,8 @@ func accounts(values map[string]any, below string) []account {
 	for key, inner := range values {
 		m, _ := inner.(map[string]any)
 		path := strings.TrimPrefix(below+"/"+key, "/")
-		if key == "serviceAccount" {
+		// KEDA's chart has one for each of its programs below serviceAccount.
+		if (key == "serviceAccount" || path == "serviceAccount/"+key) && m["name"] != nil {
 			out = append(out, account{path: path, name: text(m, "name"), role: at(m, "annotations", "eks.amazonaws.com/role-arn")})
 		}
 		out = append(out, accounts(m, path)...)
