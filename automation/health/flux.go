@@ -56,6 +56,7 @@ func (f flux) look(ctx context.Context, k kube.Cluster) (*platform, error) {
 		p.only(ref{Kind: "Kustomization", Namespace: fluxNamespace, Name: platformName})
 	}
 	p.setApart()
+	p.readRefusals(ctx, k)
 	return p, nil
 }
 

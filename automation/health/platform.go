@@ -30,6 +30,8 @@ type platform struct {
 	order []ref
 	// apart are the objects in the namespaces of teams' systems, by the system.
 	apart map[string][]ref
+	// refusals are why the last try failed of those that are being tried again.
+	refusals map[ref]string
 }
 
 func newPlatform(e engine, objects []unstructured.Unstructured) *platform {

@@ -2,8 +2,16 @@ package health
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"tombolo/automation/kube"
 	"tombolo/internal/names"
@@ -22,7 +30,8 @@ type System struct {
 	Suspended bool `json:"suspended,omitempty"`
 	// Revision that was delivered last.
 	Revision string `json:"revision,omitempty"`
-	// Refusal is why it is not ready: the first cause.
+	// Refusal is why it is not ready: the first cause. For what is being tried again, it is
+	// why the last try failed.
 	Refusal string `json:"refusal,omitempty"`
 }
 
@@ -66,10 +75,50 @@ func (p *platform) systems() []System {
 				break
 			}
 			if c := p.engine.check(p, p.objects[r]); !c.Ready {
+				c.Message = cmp.Or(p.refusals[r], c.Message)
 				s.Ready, s.Refusal = false, cmp.Or(s.Refusal, c.String())
 			}
 		}
 		out = append(out, s)
 	}
 	return out
+}
+
+// readRefusals reads why the last try failed of what is being tried again in the namespaces of
+// systems: meanwhile, its condition says only that it is in progress. Without an event, or the
+// right to read it, that stays.
+func (p *platform) readRefusals(ctx context.Context, k kube.Cluster) {
+	p.refusals = map[ref]string{}
+	for _, all := range p.apart {
+		for _, r := range all {
+			if ready, found := condition(p.objects[r], "Ready"); !found || ready.Status != metav1.ConditionUnknown {
+				continue
+			}
+			if text, err := lastWarning(ctx, k, r); err == nil {
+				p.refusals[r] = text
+			}
+		}
+	}
+}
+
+// lastWarning is the text of the newest event of type Warning of an object; "" without one.
+func lastWarning(ctx context.Context, k kube.Cluster, r ref) (string, error) {
+	events := k.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"}).Namespace(r.Namespace)
+	list, err := events.List(ctx, metav1.ListOptions{
+		FieldSelector: fmt.Sprintf("type=Warning,involvedObject.kind=%s,involvedObject.name=%s", r.Kind, r.Name),
+	})
+	if err != nil || len(list.Items) == 0 {
+		return "", err
+	}
+	newest := slices.MaxFunc(list.Items, func(a, b unstructured.Unstructured) int { return eventTime(&a).Compare(eventTime(&b)) })
+	return strings.TrimSpace(kube.Text(&newest, "reason") + ": " + kube.Text(&newest, "message")), nil
+}
+
+// eventTime is when an event was seen last.
+func eventTime(o *unstructured.Unstructured) time.Time {
+	at, err := time.Parse(time.RFC3339, kube.Text(o, "lastTimestamp"))
+	if err != nil {
+		return o.GetCreationTimestamp().Time
+	}
+	return at
 }

@@ -12,6 +12,8 @@ const (
 	// SystemsNamespace is the namespace of the releases of teams' systems, one each; what a
 	// system has is in a namespace of its own name.
 	SystemsNamespace = "systems"
+	// SystemLabel is the label of such a namespace, with the system's name.
+	SystemLabel = "tombolo/system"
 	// SpokeNamespace is the namespace of a cluster without an engine of its own.
 	SpokeNamespace = "tombolo"
 )

@@ -72,11 +72,13 @@ func Check(t Tree, clusters []published.Set, others ...published.Set) (finding.L
 
 // checkFlux goes from the cluster's path through the Flux Kustomizations, which
 // have to build, with variables that are published. Then it looks at what they
-// and the HelmReleases refer to and wait for, and at what nothing uses.
+// and the HelmReleases refer to and wait for, at the systems of teams, and at what
+// nothing uses.
 func checkFlux(w *flux.Walk) {
 	w.Follow()
 	w.CheckSources()
 	w.CheckReleases()
+	w.CheckSystems()
 	w.CheckOrder()
 	w.CheckUnused()
 }

@@ -100,6 +100,11 @@ func (w *writer) copyAll(clusters []*config.Cluster) error {
 			roots = append(roots, w.ofAddon(a.Name)...)
 		}
 	}
+	return w.copyRoots(roots)
+}
+
+// copyRoots copies files, and directories with all that is in them.
+func (w *writer) copyRoots(roots []string) error {
 	for _, root := range roots {
 		err := fs.WalkDir(w.reference, root, func(file string, entry fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) && file == root {

@@ -43,10 +43,16 @@ func (s systems) up(t *testing.T) {
 	o := s.run(t, "up", teams, "--yes", "--verify")
 	assert.Assert(t, o.code == 0, "%s\n%s", o.stdout, o.stderr)
 	s.runs(t, "shop")
-	o = s.run(t, "verify", teams)
-	assert.Equal(t, o.code, 0, o.stderr)
-	assert.Check(t, is.Contains(o.stderr, "  3 systems, 1 not ready:\n    hostile of team strangers: Kustomization hostile/system: "))
-	assert.Check(t, is.Contains(o.stderr, "spec.type must be ClusterIP"))
+	// No verification waits for a system, so the first one may see the others at work.
+	eventually(t, 2*time.Minute, func() string {
+		o = s.run(t, "verify", teams)
+		assert.Equal(t, o.code, 0, o.stderr)
+		if strings.Contains(o.stderr, "  3 systems, 1 not ready:\n    hostile of team strangers: Kustomization hostile/system: ") &&
+			strings.Contains(o.stderr, "spec.type must be ClusterIP") {
+			return ""
+		}
+		return o.stderr
+	})
 }
 
 // runs waits until a system's pods do.
@@ -79,6 +85,11 @@ func (s systems) refusalIsTold(t *testing.T) {
 		return "the channel of hostile has not the refusal"
 	})
 	s.othersHearNothing(t)
+	o := s.run(t, "status", teams, "--systems")
+	assert.Equal(t, o.code, 0, o.stderr)
+	assert.Check(t, is.Contains(o.stderr, teams+", hostile of team strangers: Kustomization hostile/system: ReconciliationFailed: "))
+	assert.Check(t, is.Contains(o.stderr, "spec.type must be ClusterIP"))
+	assert.Check(t, is.Regexp(`(?m)^teams +shop +sellers +main@[0-9a-f]{8} +ready$`, o.stdout))
 }
 
 func (s systems) othersHearNothing(t *testing.T) {

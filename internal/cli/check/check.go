@@ -38,11 +38,6 @@ type Options struct {
 	Strict bool
 }
 
-// TreeVariable names the environment variable with the directory of the
-// project's platform tree, relative to the project's root. Default: the trees are
-// found by the clusters' engines.
-const TreeVariable = "TOMBOLO_TREE"
-
 // NewCmdCheck returns the command; runF, if not nil, runs in place of it.
 func NewCmdCheck(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
 	opts := &Options{

@@ -6,6 +6,7 @@ import (
 
 	"tombolo/config"
 	"tombolo/config/strict"
+	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
 	"tombolo/internal/wording"
@@ -79,7 +80,7 @@ func (o *Options) notHere(elsewhere, fleets []*config.Cluster) error {
 	}
 	for _, c := range elsewhere {
 		g := hub(c, fleets).GitOps
-		o.Status().Plain("%s is not checked: its platform tree is not in this project; run tombolo check in a checkout of %s, or set %s", c.Name, g.URL, TreeVariable)
+		o.Status().Plain("%s is not checked: its platform tree is not in this project; run tombolo check in a checkout of %s, or set %s", c.Name, g.URL, clusters.TreeVariable)
 	}
 	return nil
 }

@@ -1,10 +1,8 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -31,7 +29,7 @@ func (o *Options) trees(all, fleets []*config.Cluster) (groups []group, elsewher
 	if err != nil {
 		return nil, nil, err
 	}
-	if dir, _ := o.Lookup(TreeVariable); dir != "" {
+	if dir, _ := o.Lookup(clusters.TreeVariable); dir != "" {
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(root, dir)
 		}
@@ -91,8 +89,9 @@ func open(dir string) (contract.Tree, error) {
 func find(root string, all, fleets []*config.Cluster) (groups []group, elsewhere []*config.Cluster) {
 	at := map[string]int{}
 	for _, c := range all {
-		dir, tree, ok := treeOf(root, hub(c, fleets).GitOps)
-		if !ok {
+		dir, ok := clusters.Tree(root, hub(c, fleets).GitOps)
+		tree, err := open(dir)
+		if !ok || err != nil {
 			elsewhere = append(elsewhere, c)
 			continue
 		}
@@ -104,21 +103,6 @@ func find(root string, all, fleets []*config.Cluster) (groups []group, elsewhere
 		g.clusters = append(g.clusters, c)
 	}
 	return groups, elsewhere
-}
-
-// treeOf is the tree that a cluster follows, when it is in the project: the one of
-// its engine, or the whole repository. A path that is any repository's root says
-// nothing about which one it is.
-func treeOf(root string, g config.GitOps) (dir string, tree contract.Tree, ok bool) {
-	if path.Clean("/"+g.Path) == "/" {
-		return "", contract.Tree{}, false
-	}
-	for _, dir := range []string{filepath.Join(root, "platform", string(cmp.Or(g.Engine, config.Flux))), root} {
-		if tree, err := open(dir); err == nil && tree.HasDir(g.Path) {
-			return dir, tree, true
-		}
-	}
-	return "", contract.Tree{}, false
 }
 
 // paths are the clusters with their paths, for messages.

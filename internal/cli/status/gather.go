@@ -146,7 +146,7 @@ func (s *Standing) look(ctx context.Context, driver Driver, c *config.Cluster) {
 
 // see records the result of a look, or why there is none.
 func (s *Standing) see(look health.Look, err error) {
-	s.Kubernetes.Deployed = look.Kubernetes
+	s.Kubernetes.Deployed, s.Systems = look.Kubernetes, look.Systems
 	g := GitOps{State: gitopsReady, Total: len(look.Checks)}
 	for _, c := range look.Checks {
 		if c.Ready {

@@ -90,6 +90,9 @@ func (p page) Picture() template.HTML {
 	return template.HTML(graph.Picture(p.files))
 }
 
+// Systems of teams on all clusters.
+func (p page) Systems() []Of { return systemsOf(p.Clusters) }
+
 // Runs is the engine in words.
 func (s Standing) Runs() string { return s.engine() }
 

@@ -7,6 +7,7 @@ import (
 
 	"tombolo/automation"
 	"tombolo/automation/backend"
+	"tombolo/automation/health"
 	"tombolo/automation/rollout"
 	"tombolo/internal/wording"
 )
@@ -32,6 +33,8 @@ type Standing struct {
 	Drift *Drift `json:"drift,omitempty"`
 	// GitOps is whether what Git declares is ready.
 	GitOps GitOps `json:"gitops"`
+	// Systems of teams, by name. One that is not ready is no problem of the cluster.
+	Systems []health.System `json:"systems,omitempty"`
 }
 
 // Kubernetes is a version as the file has it, and as it was deployed.

@@ -49,6 +49,7 @@ type Options struct {
 	Now   func() time.Time
 
 	clusters.Choice
+	Systems  bool
 	HTML     string
 	Timeout  time.Duration
 	Parallel int
@@ -72,16 +73,21 @@ tombolo drift last found, and whether everything that Git declares is ready now.
 Without a selection, show all clusters of the project. The command changes nothing
 and does not wait: a cluster that does not answer in time is shown as such.
 
---html also writes this, with more details, as one self-contained page.`),
+--systems shows the systems of teams on the clusters instead: whose they are, what
+was delivered last, and why one is not ready. With the engine Argo CD there are none.
+
+--html also writes all this, with more details, as one self-contained page.`),
 		Example: strings.TrimSpace(`
   tombolo status
   tombolo status --html fleet.html
+  tombolo status teams --systems
   tombolo status --selector environment=prod
   tombolo status demo --timeout 5s --output json`),
 		Args: opts.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error { return factory.Run(cmd.Context(), opts, runF, statusRun) },
 	}
 	opts.AddFlags(cmd)
+	cmd.Flags().BoolVar(&opts.Systems, "systems", false, "show the systems of teams in place of the clusters")
 	cmd.Flags().StringVar(&opts.HTML, "html", "", "also write a page to this `file`")
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", DefaultTimeout, "longest time for one cluster")
 	cmd.Flags().IntVar(&opts.Parallel, "parallel", defaultParallel, "how many clusters are read at a time")
@@ -126,6 +132,9 @@ func statusRun(ctx context.Context, o *Options) error {
 	}
 	if o.JSON() {
 		return render.WriteJSON(o.Out, document{Type: "status", At: p.At, Clusters: found})
+	}
+	if o.Systems {
+		return o.systems(found)
 	}
 	return o.table(found)
 }

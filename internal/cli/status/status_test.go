@@ -45,6 +45,8 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (health.Look, error
 		{Kind: "Kustomization", Namespace: "flux-system", Name: "apps", Ready: true},
 	}
 	switch c.Name {
+	case "demo":
+		found.Systems = systems
 	case "old":
 		found.Kubernetes = "1.34"
 		found.Checks[1].Ready, found.Checks[1].Message = false, "dependency 'flux-system/<infrastructure>' is not ready"
@@ -58,6 +60,13 @@ func (d driver) Look(ctx context.Context, c *config.Cluster) (health.Look, error
 		found.Cause = &found.Checks[0]
 	}
 	return found, nil
+}
+
+// systems are in all the states that there are.
+var systems = []health.System{
+	{Name: "blog", Team: "editors", Ready: true, Suspended: true, Revision: "main@sha1:0123456789abcdef0123456789abcdef01234567"},
+	{Name: "hostile", Team: "strangers", Refusal: "Kustomization hostile/system: ReconciliationFailed: <spec.type> must be ClusterIP"},
+	{Name: "shop", Team: "sellers", Ready: true, Revision: "release/v1.2@sha1:89abcdef0123456789abcdef0123456789abcdef"},
 }
 
 func (d driver) Remains(_ context.Context, c *config.Cluster) (automation.Remains, error) {
@@ -192,6 +201,15 @@ func TestStatusJSON(t *testing.T) {
 		t.Fatalf("%v, standard error: %q", err, stderr)
 	}
 	golden.Assert(t, stdout, "status.json.golden")
+}
+
+func TestSystems(t *testing.T) {
+	stdout, stderr, err := run(t, render.Text, nil, "--systems")
+	assert.NilError(t, err)
+	golden.Assert(t, stdout+"---\n"+stderr, "systems.golden")
+	_, stderr, err = run(t, render.Text, nil, "--systems", "old")
+	assert.NilError(t, err)
+	assert.Check(t, is.Contains(stderr, "\nthere are no systems on these clusters\n"))
 }
 
 func TestStatusOfOne(t *testing.T) {

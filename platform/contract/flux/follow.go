@@ -107,6 +107,8 @@ func (w *Walk) take(s *sync, text, before string) {
 		if r, err = manifest.Decode[release](text); err == nil {
 			w.releases = append(w.releases, releaseMet{r, s.origin})
 		}
+	default:
+		err = w.takeOfSystems(s.origin, o, text)
 	}
 	if err == nil {
 		return

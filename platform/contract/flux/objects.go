@@ -81,6 +81,14 @@ type release struct {
 			Optional  bool   `json:"optional"`
 		} `json:"valuesFrom"`
 		Values map[string]any `json:"values"`
+
+		// What takes a release elsewhere, or has others at work for it.
+		ReleaseName        string    `json:"releaseName"`
+		TargetNamespace    string    `json:"targetNamespace"`
+		StorageNamespace   string    `json:"storageNamespace"`
+		ServiceAccountName string    `json:"serviceAccountName"`
+		KubeConfig         *struct{} `json:"kubeConfig"`
+		PostRenderers      []any     `json:"postRenderers"`
 	} `json:"spec"`
 }
 

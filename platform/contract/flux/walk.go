@@ -20,6 +20,8 @@ type Walk struct {
 	// of them.
 	pending, met []*sync
 	releases     []releaseMet
+	namespaces   []namespaceMet
+	channels     []channelMet
 	// inventory is what bootstrap makes, and what the tree makes as far as it
 	// was followed.
 	inventory inventory.Inventory

@@ -21,7 +21,7 @@ func FS(texts map[string]string) fstest.MapFS {
 }
 
 // Copy is a copy of a tree that may be changed.
-func Copy(t *testing.T, of fs.FS) fstest.MapFS {
+func Copy(t testing.TB, of fs.FS) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}
 	err := fs.WalkDir(of, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -1,0 +1,30 @@
+package clusters
+
+import (
+	"cmp"
+	"os"
+	"path"
+	"path/filepath"
+
+	"tombolo/config"
+)
+
+// TreeVariable names the environment variable with the directory of the
+// project's platform tree, relative to the project's root. Default: the trees are
+// found by the clusters' engines.
+const TreeVariable = "TOMBOLO_TREE"
+
+// Tree is the directory of the platform tree that a cluster follows, when it is in the
+// project: the one of its engine, or the whole repository. A path that is any repository's
+// root says nothing about which one it is.
+func Tree(root string, g config.GitOps) (dir string, ok bool) {
+	if path.Clean("/"+g.Path) == "/" {
+		return "", false
+	}
+	for _, dir := range []string{filepath.Join(root, "platform", string(cmp.Or(g.Engine, config.Flux))), root} {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path.Clean("/"+g.Path)))); err == nil && info.IsDir() {
+			return dir, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,223 @@
+package initialize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"tombolo/config"
+	"tombolo/internal/cli/clusters"
+	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/fault"
+	"tombolo/internal/render"
+	"tombolo/platform"
+	"tombolo/platform/scaffold"
+	"tombolo/platform/system"
+)
+
+// SystemOptions are the options of init system.
+type SystemOptions struct {
+	Out    io.Writer
+	Status func() render.Status
+	JSON   func() bool
+	Root   func() (string, error)
+	// Lookup reads an environment variable.
+	Lookup func(string) (string, bool)
+	// Clusters loads the named clusters.
+	Clusters func([]string) ([]*config.Cluster, error)
+
+	// Name of the system, and of its namespace; Names are the clusters that are to have it.
+	Name  string
+	Names []string
+	// Tree is the platform tree's directory; "" is to find it.
+	Tree string
+	system.Values
+}
+
+// NewCmdSystem returns the command init system; runF, if not nil, runs in place of it.
+func NewCmdSystem(f *factory.Factory, runF func(context.Context, *SystemOptions) error) *cobra.Command {
+	opts := &SystemOptions{Out: f.Streams.Out, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup, Clusters: f.ClustersOrAll}
+	cmd := &cobra.Command{
+		Use:   "system <name> [<cluster or file>...]",
+		Short: "Add a team's system to the platform tree",
+		Long: strings.TrimSpace(`
+Write the file of a team's system into the platform tree, systems/<name>.yaml, and add
+it to the lists of the named clusters, which must have the engine Flux. With the first
+system, what all systems have in common is added to the tree, too.
+
+The tree is found as tombolo check finds it; --tree names it. A file that exists is not
+overwritten. Nothing is deployed: commit and push the tree, and Flux does the rest.`),
+		Example: strings.TrimSpace(`
+  tombolo init system shop teams --team sellers --group sellers --repository https://git.example.com/shop.git
+  tombolo init system blog --tree ../platform --team editors --group editors --repository ssh://git@git.example.com/blog.git --secret git`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fault.NewUsage("the system is not named", "give a name, which is also that of its namespace: tombolo init system <name>")
+			}
+			opts.Name, opts.Names = args[0], args[1:]
+			return factory.Run(cmd.Context(), opts, runF, systemRun)
+		},
+		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return f.CompleteClusters(prefix), cobra.ShellCompDirectiveDefault
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.Tree, "tree", "", "root of the platform tree (default: that of the clusters in this project)")
+	flags.StringVar(&opts.Team, "team", "", "who looks after the system")
+	flags.StringVar(&opts.Group, "group", "", "group of the cluster's API whose members may look at the system")
+	flags.StringVar(&opts.Repository.URL, "repository", "", "address of the team's Git repository")
+	flags.StringVar(&opts.Repository.Branch, "branch", "", "branch to deliver (default: main)")
+	flags.StringVar(&opts.Repository.Path, "path", "", "directory of the manifests in the repository (default: its root)")
+	flags.StringVar(&opts.Repository.Secret, "secret", "", "Secret of the namespace with credentials for the repository")
+	flags.StringVar(&opts.Channel.Type, "channel", "slack", "type of the team's channel: "+strings.Join(system.Types(), ", "))
+	flags.StringVar(&opts.Channel.Secret, "channel-secret", "", "Secret of the namespace with the channel's address (default: no channel)")
+	factory.CompleteFlag(cmd, "channel", system.Types())
+	return cmd
+}
+
+func systemRun(_ context.Context, o *SystemOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	loaded, err := o.clusters()
+	if err != nil {
+		return err
+	}
+	dir, err := o.tree(loaded)
+	if err != nil {
+		return err
+	}
+	var overlays []string
+	for _, c := range loaded {
+		overlay := path.Clean(strings.TrimPrefix(c.GitOps.Path, "/"))
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(overlay), "kustomization.yaml")); err != nil {
+			return fault.NewUsage(fmt.Sprintf("%s has no kustomization.yaml in %s, which cluster %s follows", clusters.Short(dir), overlay, c.Name),
+				fmt.Sprintf("run `tombolo init platform %s %s` first, or name another tree", clusters.Short(dir), c.Name))
+		}
+		overlays = append(overlays, overlay)
+	}
+	file := filepath.Join(dir, filepath.FromSlash(scaffold.SystemFile(o.Name)))
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return fault.NewUsage(clusters.Short(file)+" exists already", "give another name, or edit that file and the lists of the clusters")
+	}
+	done, err := scaffold.AddSystem(dir, platform.Flux(), o.Name, o.Values, overlays)
+	if err != nil {
+		return err
+	}
+	if o.JSON() {
+		return render.WriteJSON(o.Out, document{Type: "system", Directory: dir, Files: done})
+	}
+	o.report(dir, loaded, done)
+	return nil
+}
+
+// check refuses what the check of the tree would refuse.
+func (o *SystemOptions) check() error {
+	if problems := system.CheckName(o.Name); len(problems) > 0 {
+		return fault.NewUsage(problems[0].Message, problems[0].Remedy)
+	}
+	for _, needed := range []struct{ flag, value, remedy string }{
+		{"team", o.Team, "say who looks after the system"},
+		{"group", o.Group, "name a group of the cluster's API, such as one of an access entry"},
+		{"repository", o.Repository.URL, "give the address of the team's Git repository"},
+	} {
+		if needed.value == "" {
+			return fault.NewUsage("--"+needed.flag+" is missing", needed.remedy)
+		}
+	}
+	if !slices.Contains(system.Types(), o.Channel.Type) {
+		return fault.NewUsage(fmt.Sprintf("--channel is %q", o.Channel.Type), "use one of "+strings.Join(system.Types(), ", "))
+	}
+	if problems := o.Values.Check(); len(problems) > 0 {
+		return fault.NewUsage(problems[0].Message, problems[0].Remedy)
+	}
+	return nil
+}
+
+// clusters are the named ones. A tree that is named needs none: then the system is in no
+// list yet.
+func (o *SystemOptions) clusters() ([]*config.Cluster, error) {
+	if len(o.Names) == 0 && o.Tree != "" {
+		return nil, nil
+	}
+	if len(o.Names) == 0 {
+		return nil, fault.NewUsage("no cluster is named that is to have the system", "name clusters, or the tree with --tree")
+	}
+	loaded, err := o.Clusters(o.Names)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range loaded {
+		if c.GitOps.Engine != config.Flux {
+			return nil, fault.NewUsage(fmt.Sprintf("cluster %s has the engine %s", c.Name, c.GitOps.Engine), "systems are for clusters with Flux: see docs/guide/systems.md")
+		}
+	}
+	return loaded, nil
+}
+
+// tree is the tree that was named, or that all the clusters follow.
+func (o *SystemOptions) tree(loaded []*config.Cluster) (string, error) {
+	if o.Tree != "" {
+		info, err := os.Stat(o.Tree)
+		if err != nil || !info.IsDir() {
+			return "", fault.NewUsage(clusters.Short(o.Tree)+" is no directory", "give the root of the platform tree")
+		}
+		return o.Tree, nil
+	}
+	root, err := o.Root()
+	if err != nil {
+		return "", err
+	}
+	if dir, _ := o.Lookup(clusters.TreeVariable); dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(root, dir)
+		}
+		return dir, nil
+	}
+	found := ""
+	for _, c := range loaded {
+		dir, ok := clusters.Tree(root, c.GitOps)
+		if !ok || (found != "" && dir != found) {
+			return "", fault.NewUsage("the platform tree of cluster "+c.Name+" is not here", "name its root with --tree")
+		}
+		found = dir
+	}
+	return found, nil
+}
+
+func (o *SystemOptions) report(dir string, loaded []*config.Cluster, done []scaffold.File) {
+	status := o.Status()
+	for _, f := range done {
+		if f.Change == scaffold.Kept {
+			status.Plain("  kept     %s, which differs from the reference tree's", f.Path)
+		}
+	}
+	var on []string
+	for _, c := range loaded {
+		on = append(on, c.Name)
+	}
+	file := path.Join(clusters.Short(dir), scaffold.SystemFile(o.Name))
+	if len(on) == 0 {
+		status.Done("%s: system %s of team %s, which is in no cluster's list yet", file, o.Name, o.Team)
+	} else {
+		status.Done("%s: system %s of team %s on %s", file, o.Name, o.Team, strings.Join(on, ", "))
+	}
+	for _, secret := range slices.Compact(slices.Sorted(slices.Values([]string{o.Channel.Secret, o.Repository.Secret}))) {
+		if secret != "" {
+			status.Plain("  add Secret %s of namespace %s beside it, as SealedSecret or ExternalSecret", secret, o.Name)
+		}
+	}
+	status.Plain("  next: tombolo check, then commit and push the tree")
+}

@@ -1,0 +1,133 @@
+// Package system is what a team's system may be called and may say, as far as that can be
+// told without a cluster: the rules that the check of a platform tree and the command that
+// writes a system's file have in common.
+package system
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tombolo/config/addon"
+	"tombolo/internal/names"
+)
+
+// Values of a system, as the chart charts/system of the platform tree reads them. Those that
+// it has besides are the same for most systems.
+type Values struct {
+	// Team looks after the system.
+	Team string `json:"team"`
+	// Group of the cluster's API whose members may look at the system.
+	Group string `json:"group"`
+	// Repository that the system's manifests are in.
+	Repository Repository `json:"repository"`
+	// Channel that hears of failures.
+	Channel Channel `json:"channel"`
+}
+
+// Repository is where a system's manifests are.
+type Repository struct {
+	// URL of the repository: https or ssh, or http for one that needs no credentials.
+	URL string `json:"url"`
+	// Branch that is delivered. Default: main.
+	Branch string `json:"branch"`
+	// Path of the manifests in it. Default: its root.
+	Path string `json:"path"`
+	// Secret of the system's namespace with the credentials; "" without any.
+	Secret string `json:"secret"`
+}
+
+// Channel is where a team is told of failures.
+type Channel struct {
+	// Type is slack, msteams or generic.
+	Type string `json:"type"`
+	// Secret of the system's namespace with the address; without one there is no channel.
+	Secret string `json:"secret"`
+}
+
+// Types of a channel.
+func Types() []string { return []string{"slack", "msteams", "generic"} }
+
+// Problem is why a system cannot be set up as it is.
+type Problem struct {
+	// Path of the value that is wrong, below the release; nil for the name.
+	Path []string
+	// Value that it has.
+	Value string
+	// Message says what is wrong, Remedy what to do.
+	Message, Remedy string
+}
+
+// nameForm is that of a namespace. Helm bounds the names of releases to 53 characters
+// (https://helm.sh/docs/chart_template_guide/getting_started/).
+var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,51}[a-z0-9])?$`)
+
+// CheckName returns what is wrong with a name, which is also that of the namespace.
+func CheckName(name string) []Problem {
+	switch {
+	case !nameForm.MatchString(name):
+		return []Problem{{Value: name, Message: fmt.Sprintf("%q is no name of a system", name), Remedy: "use lower-case letters, digits and dashes, 53 at most"}}
+	case Reserved(name):
+		return []Problem{{Value: name, Message: "the namespace " + name + " is the platform's", Remedy: "give the system another name"}}
+	}
+	return nil
+}
+
+// Reserved says whether a namespace is Kubernetes' or the platform's.
+func Reserved(name string) bool {
+	ours := []string{"default", names.FluxNamespace, names.ArgoCDNamespace, names.SystemsNamespace, names.SpokeNamespace}
+	return slices.Contains(ours, name) || strings.HasPrefix(name, "kube-") ||
+		slices.ContainsFunc(addon.All(), func(a *addon.Addon) bool { return a.Namespace == name })
+}
+
+// Check returns what is wrong with the values: a group that may do more than look,
+// credentials in Git, or in clear on their way.
+func (v Values) Check() []Problem {
+	if strings.HasPrefix(v.Group, "system:") {
+		return []Problem{{[]string{"group"}, v.Group, "group is one of Kubernetes' own, which has rights beyond the system", "name the team's own group"}}
+	}
+	at := []string{"repository", "url"}
+	r := v.Repository
+	address, err := url.Parse(r.URL)
+	switch {
+	case err != nil || address.Host == "" || !slices.Contains([]string{"https", "http", "ssh"}, address.Scheme):
+		return []Problem{{at, r.URL, "repository.url is no address of a repository", "give it as https://host/path or ssh://git@host/path"}}
+	case address.Scheme != "ssh" && address.User != nil:
+		return []Problem{{at, r.URL, "repository.url holds credentials", "take them out of the address, and name their Secret in repository.secret"}}
+	case address.Scheme == "http" && r.Secret != "":
+		return []Problem{{at, r.URL, "repository.url sends the credentials of Secret " + r.Secret + " in clear", "use https"}}
+	}
+	return nil
+}
+
+// Directory is what the system delivers, in a form that is the same for the same directory.
+func (v Values) Directory() string {
+	branch := v.Repository.Branch
+	if branch == "" {
+		branch = "main"
+	}
+	dir := strings.Trim(strings.TrimPrefix(v.Repository.Path, "./"), "/")
+	return strings.Join([]string{strings.TrimSuffix(strings.TrimSuffix(v.Repository.URL, "/"), ".git"), branch, dir}, " ")
+}
+
+// retiredConnector ends the hosts of Microsoft's connectors, which are retired: they take
+// another format than Workflows do, which Flux sends
+// (https://devblogs.microsoft.com/microsoft365dev/retirement-of-office-365-connectors-within-microsoft-teams/).
+const retiredConnector = ".webhook.office.com"
+
+// Retired says whether the address of a channel is one that Microsoft has retired.
+func Retired(address string) bool { return strings.HasSuffix(host(address), retiredConnector) }
+
+// Invented says whether an address is at a host of the domain test, which is nobody's
+// (https://www.rfc-editor.org/rfc/rfc6761#section-6.2).
+func Invented(address string) bool { return strings.HasSuffix(host(address), ".test") }
+
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
