@@ -40,7 +40,7 @@ type SystemOptions struct {
 	Names []string
 	// Tree is the platform tree's directory; "" is to find it.
 	Tree string
-	system.Values
+	Values system.Values
 }
 
 // NewCmdSystem returns the command init system; runF, if not nil, runs in place of it.
@@ -75,14 +75,14 @@ overwritten. Nothing is deployed: commit and push the tree, and Flux does the re
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.Tree, "tree", "", "root of the platform tree (default: that of the clusters in this project)")
-	flags.StringVar(&opts.Team, "team", "", "who looks after the system")
-	flags.StringVar(&opts.Group, "group", "", "group of the cluster's API whose members may look at the system")
-	flags.StringVar(&opts.Repository.URL, "repository", "", "address of the team's Git repository")
-	flags.StringVar(&opts.Repository.Branch, "branch", "", "branch to deliver (default: main)")
-	flags.StringVar(&opts.Repository.Path, "path", "", "directory of the manifests in the repository (default: its root)")
-	flags.StringVar(&opts.Repository.Secret, "secret", "", "Secret of the namespace with credentials for the repository")
-	flags.StringVar(&opts.Channel.Type, "channel", "slack", "type of the team's channel: "+strings.Join(system.Types(), ", "))
-	flags.StringVar(&opts.Channel.Secret, "channel-secret", "", "Secret of the namespace with the channel's address (default: no channel)")
+	flags.StringVar(&opts.Values.Team, "team", "", "who looks after the system")
+	flags.StringVar(&opts.Values.Group, "group", "", "group of the cluster's API whose members may look at the system")
+	flags.StringVar(&opts.Values.Repository.URL, "repository", "", "address of the team's Git repository")
+	flags.StringVar(&opts.Values.Repository.Branch, "branch", "", "branch to deliver (default: main)")
+	flags.StringVar(&opts.Values.Repository.Path, "path", "", "directory of the manifests in the repository (default: its root)")
+	flags.StringVar(&opts.Values.Repository.Secret, "secret", "", "Secret of the namespace with credentials for the repository")
+	flags.StringVar(&opts.Values.Channel.Type, "channel", "slack", "type of the team's channel: "+strings.Join(system.Types(), ", "))
+	flags.StringVar(&opts.Values.Channel.Secret, "channel-secret", "", "Secret of the namespace with the channel's address (default: no channel)")
 	factory.CompleteFlag(cmd, "channel", system.Types())
 	return cmd
 }
@@ -129,16 +129,16 @@ func (o *SystemOptions) check() error {
 		return fault.NewUsage(problems[0].Message, problems[0].Remedy)
 	}
 	for _, needed := range []struct{ flag, value, remedy string }{
-		{"team", o.Team, "say who looks after the system"},
-		{"group", o.Group, "name a group of the cluster's API, such as one of an access entry"},
-		{"repository", o.Repository.URL, "give the address of the team's Git repository"},
+		{"team", o.Values.Team, "say who looks after the system"},
+		{"group", o.Values.Group, "name a group of the cluster's API, such as one of an access entry"},
+		{"repository", o.Values.Repository.URL, "give the address of the team's Git repository"},
 	} {
 		if needed.value == "" {
 			return fault.NewUsage("--"+needed.flag+" is missing", needed.remedy)
 		}
 	}
-	if !slices.Contains(system.Types(), o.Channel.Type) {
-		return fault.NewUsage(fmt.Sprintf("--channel is %q", o.Channel.Type), "use one of "+strings.Join(system.Types(), ", "))
+	if !slices.Contains(system.Types(), o.Values.Channel.Type) {
+		return fault.NewUsage(fmt.Sprintf("--channel is %q", o.Values.Channel.Type), "use one of "+strings.Join(system.Types(), ", "))
 	}
 	if problems := o.Values.Check(); len(problems) > 0 {
 		return fault.NewUsage(problems[0].Message, problems[0].Remedy)
@@ -210,11 +210,11 @@ func (o *SystemOptions) report(dir string, loaded []*config.Cluster, done []scaf
 	}
 	file := path.Join(clusters.Short(dir), scaffold.SystemFile(o.Name))
 	if len(on) == 0 {
-		status.Done("%s: system %s of team %s, which is in no cluster's list yet", file, o.Name, o.Team)
+		status.Done("%s: system %s of team %s, which is in no cluster's list yet", file, o.Name, o.Values.Team)
 	} else {
-		status.Done("%s: system %s of team %s on %s", file, o.Name, o.Team, strings.Join(on, ", "))
+		status.Done("%s: system %s of team %s on %s", file, o.Name, o.Values.Team, strings.Join(on, ", "))
 	}
-	for _, secret := range slices.Compact(slices.Sorted(slices.Values([]string{o.Channel.Secret, o.Repository.Secret}))) {
+	for _, secret := range slices.Compact(slices.Sorted(slices.Values([]string{o.Values.Channel.Secret, o.Values.Repository.Secret}))) {
 		if secret != "" {
 			status.Plain("  add Secret %s of namespace %s beside it, as SealedSecret or ExternalSecret", secret, o.Name)
 		}
