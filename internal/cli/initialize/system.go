@@ -39,7 +39,7 @@ type SystemOptions struct {
 	Name  string
 	Names []string
 	// Tree is the platform tree's directory; "" is to find it.
-	Tree string
+	Tree   string
 	Values system.Values
 }
 
