@@ -110,17 +110,22 @@ func (d *Driver) leaveHub(ctx context.Context, c, hub *config.Cluster, own probe
 		return map[string]string{deleteUnreachable: "true"}, nil
 	}
 	if !at.answers() {
-		return nil, &fault.Error{
-			What: fmt.Sprintf("destroy %s: of its hub %s, %s", c.Name, hub.Name, at),
-			Remedy: fmt.Sprintf("nothing was changed: bring the hub back and run the command again; if the hub is gone for good, "+
-				"run `tombolo destroy %s --unreachable` before", hub.Name),
-			Err: at.silence,
-		}
+		return nil, silentHub(c, hub.Name, at)
 	}
 	return env, d.deregister(ctx, c, at.cluster, argocd.Leaving{
 		Cluster: argocd.Cluster{Name: c.Name, Server: own.values.ClusterEndpoint},
 		LetGo:   !own.answers() || c.GitOps.ArgoCD.Applications == config.LeavingKeep,
 	})
+}
+
+// silentHub refuses to destroy a spoke whose hub cannot be told.
+func silentHub(c *config.Cluster, hub string, at probe) error {
+	return &fault.Error{
+		What: fmt.Sprintf("destroy %s: of its hub %s, %s", c.Name, hub, at),
+		Remedy: fmt.Sprintf("nothing was changed: bring the hub back and run the command again; if the hub is gone for good, "+
+			"run `tombolo destroy %s --unreachable` before", hub),
+		Err: at.silence,
+	}
 }
 
 func (d *Driver) deregister(ctx context.Context, c *config.Cluster, hub kube.Cluster, l argocd.Leaving) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"tombolo/automation/backend"
 	"tombolo/automation/fault"
@@ -54,6 +55,7 @@ func (d *Driver) Destroy(ctx context.Context, c *config.Cluster, o DestroyOption
 }
 
 func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o DestroyOptions) (StackResult, error) {
+	begin(o.began, drainPart)
 	applications, err := d.applications(ctx, c)
 	if err != nil {
 		return StackResult{}, err
@@ -65,6 +67,7 @@ func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o Dest
 	if err := d.drain(ctx, c, o, env, applications); err != nil {
 		return StackResult{}, err
 	}
+	begin(o.began, string(stacks.Bootstrap))
 	s, result, err := d.destroyStack(ctx, c, stacks.Bootstrap, o, env)
 	if err != nil && o.Only == "" {
 		return result, keptCore(c, err)
@@ -75,10 +78,18 @@ func (d *Driver) destroyBootstrap(ctx context.Context, c *config.Cluster, o Dest
 	return s.removed(ctx, result, o)
 }
 
+// begin tells who wants to know it that an operation comes to a part of itself.
+func begin(began func(string), part string) {
+	if began != nil {
+		began(part)
+	}
+}
+
 // destroyCore keeps the identity until a search has found nothing that is left over:
 // a second destruction can prove by it what it deletes. What holds data and is kept
 // needs it, too.
 func (d *Driver) destroyCore(ctx context.Context, c *config.Cluster, o DestroyOptions) (StackResult, error) {
+	begin(o.began, string(stacks.Core))
 	if err := d.refuseWhileBootstrapped(ctx, c); err != nil {
 		return StackResult{}, err
 	}
@@ -94,13 +105,13 @@ func (d *Driver) destroyCore(ctx context.Context, c *config.Cluster, o DestroyOp
 	if err != nil || s == nil {
 		return result, err
 	}
-	kept, err := sweep.AfterCore(ctx)
+	kept, err := sweep.AfterCore(ctx, d.staying(ctx, c))
 	result.Leftovers = sweep.Deleted
 	if err != nil {
 		return result, err
 	}
 	s.keep(&result, kept)
-	if len(result.Kept) == 0 || o.Remove {
+	if c.Rebuild == "" && (len(result.Kept) == 0 || o.Remove) {
 		if err := s.forget(ctx); err != nil {
 			return result, err
 		}
@@ -217,14 +228,18 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 	if err != nil {
 		return s, result, err
 	}
-	identity := st.Identity()
+	staying := st.Identity()
 	n := len(st.Deployment.Resources)
-	if len(identity) > 0 {
+	if len(staying) > 0 {
 		n -= 2 // it stays, below the stack itself
+	}
+	if c.Rebuild != "" && o.KeepData {
+		data := s.driver.data(c, st)
+		staying, n = append(staying, data...), n-len(data)
 	}
 	d.opts.Observer.StackPlanned(s.name, n)
 	result, err = s.run(ctx, "destroy", func(ctx context.Context, ch chan<- events.EngineEvent) error {
-		opts := []optdestroy.Option{optdestroy.EventStreams(ch), optdestroy.SuppressProgress(), optdestroy.Exclude(identity)}
+		opts := []optdestroy.Option{optdestroy.EventStreams(ch), optdestroy.SuppressProgress(), optdestroy.Exclude(staying)}
 		if o.Refresh {
 			opts = append(opts, optdestroy.Refresh())
 		}
@@ -236,6 +251,28 @@ func (d *Driver) destroyStack(ctx context.Context, c *config.Cluster, k stacks.K
 		s.protectAgain(ctx)
 	}
 	return s, result, err
+}
+
+// data are the resources of a state that hold data, or guard it. A rebuild leaves them in
+// the state, and not in the cloud alone: the new cluster goes on with them.
+func (d *Driver) data(c *config.Cluster, st *backend.State) []string {
+	var urns []string
+	for _, r := range st.All() {
+		if d.cloud(c).Data(string(r.Type)) != teardown.NoData && !r.Delete && !r.External {
+			urns = append(urns, string(r.URN))
+		}
+	}
+	return urns
+}
+
+// staying are the resources that core has after its destruction: in a rebuild the data that
+// is kept, and what that needs. Without a rebuild nothing is known to stay.
+func (d *Driver) staying(ctx context.Context, c *config.Cluster) []apitype.ResourceV3 {
+	if c.Rebuild == "" {
+		return nil
+	}
+	st, _ := d.backend.State(ctx, stacks.Name(c.Name, stacks.Core)) // else the search finds them, and says so
+	return st.All()
 }
 
 // protectTimeout bounds protectAgain, also after an interruption: three calls of the

@@ -29,6 +29,7 @@ import (
 	"tombolo/automation/preflight"
 	"tombolo/automation/reach"
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/stacks"
 	"tombolo/stacks/handoff"
 )
@@ -54,6 +55,8 @@ type fakeCLI struct {
 	same map[string]apitype.ResourceV3
 	// secrets are values that events mask, by URN and property.
 	secrets map[string]string
+	// rebuild is the record that core's program puts out.
+	rebuild string
 	// during is called in the middle of an operation.
 	during func(operation string)
 }
@@ -142,6 +145,9 @@ func (f *fakeCLI) answer(op, stack string, args []string) (string, string, int, 
 		delete(f.states, stack)
 	case "up":
 		f.states[stack] = deployed(stack)
+		if f.rebuild != "" && strings.HasSuffix(stack, "-core") {
+			f.states[stack].Resources[0].Outputs[names.RebuildOutput] = f.rebuild
+		}
 		writeEvents(args, nil, map[apitype.OpType]int{"create": 2}, f.plan["up "+stack]...)
 	case "destroy":
 		f.states[stack] = excluded(deployment, args)
@@ -405,6 +411,9 @@ func newBench(t *testing.T) *bench {
 	d.program = func(c *config.Cluster, k stacks.Kind, o stacks.Options) (pulumi.RunFunc, error) {
 		if o.Placeholders {
 			b.placeholders = append(b.placeholders, stacks.Name(c.Name, k))
+		}
+		if k == stacks.Core {
+			b.cli.rebuild = c.Rebuild
 		}
 		if k == stacks.Bootstrap {
 			b.predicted, b.toldStacks = o.Predicted, o.ToldStacks

@@ -254,6 +254,8 @@ type UpOptions struct {
 	// that a first try has moved the state.
 	may   *allowed
 	again bool
+	// began, if not nil, is called when the up comes to a stack.
+	began func(string)
 }
 
 // PreviewOptions of a preview.
@@ -295,4 +297,11 @@ type DestroyOptions struct {
 	// resources of one kind, and then the cloud to take them away. Default 10m
 	// each.
 	DrainTimeout time.Duration
+
+	// began, if not nil, is called when the destruction comes to a part: drain, or a stack.
+	began func(string)
 }
+
+// drainPart is the part of a destruction in which the cluster leaves its hub, and its
+// controllers give back what they have in the cloud.
+const drainPart = "drain"

@@ -57,13 +57,18 @@ func (d *Driver) Up(ctx context.Context, c *config.Cluster, o UpOptions) (Result
 	if err != nil {
 		return run.end(err)
 	}
+	begin(o.began, string(stacks.Core))
 	made, err := d.upStack(ctx, c, stacks.Core, ofCore, found, false)
 	if run.add(made); err != nil {
 		return run.end(err)
 	}
 	young := made.Changes["create"] > 0
+	begin(o.began, string(stacks.Bootstrap))
 	bootstrap, err := d.upStack(ctx, c, stacks.Bootstrap, o, found, young)
 	run.add(bootstrap)
+	if err == nil && c.Rebuild == "" && core.Rebuild() != "" {
+		err = d.endRebuild(ctx, c)
+	}
 	return run.end(err)
 }
 

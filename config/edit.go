@@ -19,16 +19,8 @@ import (
 // is strict.Problems when the file is wrong, or its text has a form that cannot be
 // edited: then the file is as it was.
 func SetVersions(path, version, nodes string) error {
-	doc := strict.NewDocument(path)
-	content, err := readFile(doc, "cluster file", "name the cluster")
+	f, err := openEdit(path)
 	if err != nil {
-		return err
-	}
-	var had *Cluster
-	if content != nil {
-		had = parse(doc, content)
-	}
-	if err := doc.Problems().Err(); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
@@ -38,17 +30,61 @@ func SetVersions(path, version, nodes string) error {
 	if nodes == version {
 		nodes = ""
 	}
-	text := withVersions(doc, string(content), version, nodes)
-	if !isEdit(had, path, text, version, nodes) {
-		return cannotEdit(doc, path, version, nodes)
+	text := withVersions(f.doc, f.content, version, nodes)
+	if !isEdit(f.had, path, text, version, nodes) {
+		return cannotEdit(f.doc, path, version, nodes)
 	}
-	if text == string(content) {
+	if text == f.content {
 		return nil
 	}
 	if err := file.Replace(path, []byte(text), info.Mode().Perm()); err != nil {
 		return fmt.Errorf("write cluster file %s: %w", path, err)
 	}
 	return nil
+}
+
+// AtVersion is the cluster that Load would return if SetVersions had given the file at path
+// one version of Kubernetes, major.minor, for control plane and nodes. The file stays as it
+// is. The error is strict.Problems when the file is wrong, is wrong with this version, or
+// cannot be edited.
+func AtVersion(path, version string) (*Cluster, error) {
+	f, err := openEdit(path)
+	if err != nil {
+		return nil, err
+	}
+	text := withVersions(f.doc, f.content, version, "")
+	doc := strict.NewDocument(path)
+	c := parse(doc, []byte(text))
+	if err := doc.Problems().Err(); err != nil {
+		return nil, err
+	}
+	if !isEdit(f.had, path, text, version, "") {
+		return nil, cannotEdit(f.doc, path, version, "")
+	}
+	if c.HasHubFile() {
+		_, err = hubOf(c, doc)
+	}
+	return c, err
+}
+
+// edit is a cluster file that is to be edited: its text, and the cluster that it describes.
+type edit struct {
+	doc     *strict.Document
+	content string
+	had     *Cluster
+}
+
+func openEdit(path string) (edit, error) {
+	doc := strict.NewDocument(path)
+	content, err := readFile(doc, "cluster file", "name the cluster")
+	if err != nil {
+		return edit{}, err
+	}
+	e := edit{doc: doc, content: string(content)}
+	if content != nil {
+		e.had = parse(doc, content)
+	}
+	return e, doc.Problems().Err()
 }
 
 const (

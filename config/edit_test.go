@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,4 +84,28 @@ func TestSetVersionsRefuses(t *testing.T) {
 	now, err := os.ReadFile(file)
 	assert.NilError(t, err)
 	assert.Equal(t, string(now), content)
+}
+
+// TestAtVersion reads a cluster as it would be, and leaves its file alone.
+func TestAtVersion(t *testing.T) {
+	text, err := os.ReadFile(baseFile)
+	assert.NilError(t, err)
+	held := strings.Replace(string(text), "version: \"1.35\"\n", "version: \"1.35\"\n  nodeVersion: \"1.34\"\n", 1)
+	file := filepath.Join(t.TempDir(), "demo.yaml")
+	assert.NilError(t, os.WriteFile(file, []byte(held), 0o600))
+	for _, version := range []string{"1.36", "1.34"} {
+		c, err := AtVersion(file, version)
+		assert.NilError(t, err)
+		assert.Equal(t, c.Kubernetes.Version+" "+c.Kubernetes.NodeVersion, version+" ")
+	}
+	now, err := os.ReadFile(file)
+	assert.NilError(t, err)
+	assert.Equal(t, string(now), held)
+
+	for version, want := range map[string]string{"1.99": "kubernetes.version", "latest": "kubernetes.version"} {
+		_, err := AtVersion(file, version)
+		var problems strict.Problems
+		assert.Assert(t, errors.As(err, &problems), "%v", err)
+		assert.Equal(t, fmt.Sprintf("%s:%d", problems[0].Path, problems[0].Line), want+":12")
+	}
 }

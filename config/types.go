@@ -71,6 +71,9 @@ type Cluster struct {
 	Warnings strict.Problems `yaml:"-"`
 	// RollBack lets Kubernetes go back to the minor before, which an up otherwise refuses.
 	RollBack bool `yaml:"-"`
+	// Rebuild is the record of the rebuild under way, which core keeps among its outputs
+	// until the cluster is there again; "" without one.
+	Rebuild string `yaml:"-"`
 	// Account is the account that this stands for; nil for a cluster.
 	Account *Account `yaml:"-"`
 }

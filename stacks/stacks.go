@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"tombolo/config"
+	"tombolo/internal/names"
 	"tombolo/internal/wording"
 	"tombolo/stacks/bootstrap"
 	"tombolo/stacks/core"
@@ -65,6 +66,9 @@ type Options struct {
 func registry() map[Kind]func(*pulumi.Context, *config.Cluster, Options) error {
 	return map[Kind]func(*pulumi.Context, *config.Cluster, Options) error{
 		Core: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {
+			if c.Rebuild != "" {
+				ctx.Export(names.RebuildOutput, pulumi.String(c.Rebuild))
+			}
 			return core.Run(ctx, c, o.Hub, cmp.Or(o.Backend, loggedInto(ctx)))
 		},
 		Bootstrap: func(ctx *pulumi.Context, c *config.Cluster, o Options) error {

@@ -73,13 +73,11 @@ func (s *State) Outputs() map[string]any {
 		return nil // of what was destroyed
 	}
 	outputs := s.rootOutputs()
-	_, unverified := outputs[unverifiedOutput]
-	_, unprotected := outputs[unprotectedOutput]
-	if unverified || unprotected { // none of the program's
-		outputs = maps.Clone(outputs)
-		delete(outputs, unverifiedOutput)
-		delete(outputs, unprotectedOutput)
+	ours := func(name string, _ any) bool { // none that describes the cluster
+		return name == unverifiedOutput || name == unprotectedOutput || name == names.RebuildOutput
 	}
+	outputs = maps.Clone(outputs)
+	maps.DeleteFunc(outputs, ours)
 	return outputs
 }
 
@@ -193,10 +191,12 @@ func (s *State) identity() (apitype.ResourceV3, bool) {
 	return apitype.ResourceV3{}, false
 }
 
-// Destroyed says that the state has nothing any more but, maybe, the identity.
+// Destroyed says that the state has nothing any more but, maybe, the identity, or the
+// record of a rebuild.
 func (s *State) Destroyed() bool {
 	_, kept := s.identity()
-	return len(s.All()) == 0 || kept && s.Resources() == 0 && s.Interrupted() == 0
+	emptied := kept || len(s.All()) == 1 && s.Rebuild() != ""
+	return len(s.All()) == 0 || emptied && s.Resources() == 0 && s.Interrupted() == 0
 }
 
 // ProviderOf is the URN of a resource's provider; "" when it names none.

@@ -115,9 +115,10 @@ func (s *Sweep) BeforeCore(ctx context.Context, core, bootstrap []apitype.Resour
 }
 
 // AfterCore searches the cloud once more when core is gone. Only what is kept
-// on purpose may be found, and is returned. Anything else is a LeftoversError.
-func (s *Sweep) AfterCore(ctx context.Context) (kept []Leftover, err error) {
-	found, err := s.clear(ctx, s.search("", func(Leftover) bool { return false }))
+// on purpose may be found, and is returned; what core still has is not looked for.
+// Anything else is a LeftoversError.
+func (s *Sweep) AfterCore(ctx context.Context, core []apitype.ResourceV3) (kept []Leftover, err error) {
+	found, err := s.clear(ctx, s.search("", func(l Leftover) bool { return manages(core, l) }))
 	if err != nil {
 		return nil, err
 	}

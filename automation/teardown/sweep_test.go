@@ -83,7 +83,7 @@ func TestSweepDeletesWhatHoldsNoData(t *testing.T) {
 	c, seen := &cloud{has: []string{"arn:aws:s3:::demo-loki", ec2ARN + "security-group/sg-1"}}, &listener{}
 	s := sweepOf(c, teardown.DeleteLeftovers)
 	s.KeepData, s.Observer = true, seen
-	kept, err := s.AfterCore(t.Context())
+	kept, err := s.AfterCore(t.Context(), nil)
 	if err != nil || kube.Names(kept, 5) != "bucket demo-loki" {
 		t.Errorf("kept %s, error %v", kube.Names(kept, 5), err)
 	}

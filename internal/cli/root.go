@@ -25,6 +25,7 @@ import (
 	"tombolo/internal/cli/plugins"
 	"tombolo/internal/cli/preview"
 	"tombolo/internal/cli/push"
+	"tombolo/internal/cli/rebuild"
 	"tombolo/internal/cli/roles"
 	"tombolo/internal/cli/status"
 	"tombolo/internal/cli/unlock"
@@ -85,7 +86,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 	const clusters, other = "clusters", "other"
 	root.AddGroup(&cobra.Group{ID: clusters, Title: "Clusters:"}, &cobra.Group{ID: other, Title: "Other:"})
 	for _, cmd := range []*cobra.Command{
-		up.NewCmdUp(f, nil), upgrade.NewCmdUpgrade(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil),
+		up.NewCmdUp(f, nil), upgrade.NewCmdUpgrade(f, nil), preview.NewCmdPreview(f, nil), destroy.NewCmdDestroy(f, nil), rebuild.NewCmdRebuild(f, nil),
 		push.NewCmdPush(f, nil), outputs.NewCmdOutputs(f, nil), verify.NewCmdVerify(f, nil), kubeconfig.NewCmdKubeconfig(f, nil),
 		drift.NewCmdDrift(f, nil), doctor.NewCmdDoctor(f, nil), unlock.NewCmdUnlock(f, nil),
 		validate.NewCmdValidate(f, nil), check.NewCmdCheck(f, nil), list.NewCmdList(f, nil), roles.NewCmdRoles(f, nil),
@@ -107,7 +108,7 @@ func addCommands(root *cobra.Command, f *factory.Factory) {
 
 // completeClusters offers clusters' names. Paths are left to the shell.
 func completeClusters(f *factory.Factory, command string) cobra.CompletionFunc {
-	one := command == "outputs" || command == "kubeconfig" || command == "unlock" || command == "upgrade" || command == "roles"
+	one := command == "outputs" || command == "kubeconfig" || command == "unlock" || command == "upgrade" || command == "rebuild" || command == "roles"
 	return func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		if command == "list" || (one && len(args) > 0) {
 			return nil, cobra.ShellCompDirectiveNoFileComp

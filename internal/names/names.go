@@ -71,6 +71,9 @@ const (
 	AddonLabel = "tombolo/addon"
 )
 
+// RebuildOutput is the output of core with the record of a rebuild that is not finished.
+const RebuildOutput = "tomboloRebuild"
+
 // Secret is shown in the place of a secret, as the Pulumi engine does.
 const Secret = "[secret]"
 

@@ -40,11 +40,7 @@ type Options struct {
 
 // NewCmdCheck returns the command; runF, if not nil, runs in place of it.
 func NewCmdCheck(f *factory.Factory, runF func(context.Context, *Options) error) *cobra.Command {
-	opts := &Options{
-		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup,
-		Load: clusters.Load, Fleets: clusters.WithFleets,
-		Problems: func() render.ProblemOptions { return problemOptions(f) },
-	}
+	opts := newOptions(f)
 	cmd := &cobra.Command{
 		Use:   "check [<tree> [<cluster or file>...]]",
 		Short: "Check that a platform tree fits the clusters",
@@ -85,6 +81,24 @@ that works but is probably a mistake.`),
 	}
 	cmd.Flags().BoolVar(&opts.Strict, "strict", false, "treat warnings as errors")
 	return cmd
+}
+
+func newOptions(f *factory.Factory) *Options {
+	return &Options{
+		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup,
+		Load: clusters.Load, Fleets: clusters.WithFleets,
+		Problems: func() render.ProblemOptions { return problemOptions(f) },
+	}
+}
+
+// Cluster checks the platform tree of one cluster, if it is in the project, and shows what
+// it finds. The cluster is taken as it is given, which may be another one than its file
+// describes by now.
+func Cluster(ctx context.Context, f *factory.Factory, c *config.Cluster) error {
+	o := newOptions(f)
+	o.Names = []string{c.File}
+	o.Load = func([]string) ([]*config.Cluster, error) { return []*config.Cluster{c}, nil }
+	return checkRun(ctx, o)
 }
 
 // complete offers directories for the tree, then clusters' names.
