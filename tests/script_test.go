@@ -5,6 +5,7 @@ package tests
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,10 +27,15 @@ func TestScript(t *testing.T) {
 }
 
 // project makes a project in the scenario's directory: two clusters, demo and
-// staging. The only program in PATH is tombolo.
+// staging. The only program in PATH is tombolo; git is in the directory $GIT.
 func project(env *testscript.Env, cluster string) error {
 	path, _, _ := strings.Cut(env.Getenv("PATH"), string(filepath.ListSeparator))
 	env.Setenv("PATH", path)
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return err
+	}
+	env.Setenv("GIT", filepath.Dir(git))
 	files := map[string]string{"Pulumi.yaml": "name: tombolo\nruntime: go\n"}
 	for _, name := range []string{"demo", "staging"} {
 		files["clusters/"+name+".yaml"] = strings.ReplaceAll(cluster, "minimal", name)

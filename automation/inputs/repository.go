@@ -1,24 +1,17 @@
 package inputs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"tombolo/automation/fault"
 	"tombolo/automation/gitcmd"
 )
-
-// gitTimeout bounds each call of git: it reads the local repository only.
-const gitTimeout = 2 * time.Minute
 
 // repository is the Git repository that the project is in. Paths in it have
 // slashes and are relative to its top.
@@ -53,23 +46,14 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 	if err != nil {
 		return nil, unreadable("look for the project", err)
 	}
-	// A reader takes no lock, and speaks so that its words can be passed on.
-	r := &repository{
-		root: real, top: real, ref: ref,
-		run: gitcmd.Git{Env: append(gitcmd.Environment(os.Environ()), "GIT_OPTIONAL_LOCKS=0")},
-	}
-	top, err := r.git(ctx, "rev-parse", "--show-toplevel")
+	run, err := gitcmd.Open(ctx, real)
 	if err != nil {
 		return nil, notCompared(err, &fault.Error{
 			What:   fmt.Sprintf("--changed-since %s: %s cannot be read as a Git repository: %v", ref, root, err),
 			Remedy: "run it in a checkout, or name the clusters",
 		})
 	}
-	r.top = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
-	r.run.Dir = r.top
-	if r.run, err = r.run.Repository(ctx); err != nil {
-		return nil, unreadable("look at the repository", err)
-	}
+	r := &repository{root: real, top: run.Dir, ref: ref, run: run}
 	commit, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
 		return nil, notCompared(err, &fault.Error{
@@ -84,7 +68,7 @@ func openRepository(ctx context.Context, root, ref string) (*repository, error) 
 
 // notCompared is refusal where git itself refused, and else the error.
 func notCompared(err error, refusal *fault.Error) error {
-	if said := new(gitError); !errors.As(err, &said) {
+	if said := new(gitcmd.Refusal); !errors.As(err, &said) {
 		return err
 	}
 	refusal.Err = err
@@ -183,40 +167,10 @@ func (r *repository) display(file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// git runs git in the project's directory and returns what it wrote.
+// git runs git in the repository and returns what it wrote.
 func (r *repository) git(ctx context.Context, args ...string) (string, error) {
-	bounded, cancel := context.WithTimeout(ctx, gitTimeout)
-	defer cancel()
-	r.run.Dir = r.top
-	cmd := r.run.Command(bounded, args...)
-	var stdout, stderr strings.Builder
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	switch {
-	case err == nil:
-		return stdout.String(), nil
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("git %s: %w", args[0], ctx.Err())
-	case errors.Is(err, exec.ErrNotFound):
-		return "", &fault.Error{What: "--changed-since needs git, which is not in PATH", Remedy: "install git", Err: err}
-	case bounded.Err() != nil:
-		return "", &fault.Error{What: fmt.Sprintf("git %s did not end within %s", args[0], gitTimeout), Err: bounded.Err()}
-	}
-	return "", &gitError{command: args[0], says: strings.TrimSpace(stderr.String()), err: err}
+	return r.run.Read(ctx, args...)
 }
-
-// gitError is a call of git that failed.
-type gitError struct {
-	command, says string
-	err           error
-}
-
-func (e *gitError) Error() string {
-	says, _, _ := strings.Cut(e.says, "\n")
-	return fmt.Sprintf("git %s: %s", e.command, cmp.Or(says, e.err.Error()))
-}
-
-func (e *gitError) Unwrap() error { return e.err }
 
 func unreadable(what string, err error) error {
 	return &fault.Error{What: fmt.Sprintf("--changed-since: %s: %v", what, err), Err: err}

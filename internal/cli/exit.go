@@ -65,8 +65,8 @@ func exitClasses() []exitClass {
 		},
 		{
 			code: 8, name: "contract",
-			meaning: "The platform tree does not fit the clusters that follow it; nothing was started",
-			remedy:  "Correct every error listed; `tombolo check` checks again",
+			meaning: "The platform tree does not fit the clusters that follow it, or its branches have diverged; nothing was started",
+			remedy:  "Do what the message says, or correct every error listed; `tombolo check` checks again",
 			matches: func(err error) bool { return isFault(err, fault.Contract) },
 		},
 		{

@@ -31,7 +31,7 @@ const (
 	// and each result.
 	JSON Format = "json"
 	// Markdown is one comment for a pull request on the data writer, which
-	// preview alone writes; progress is as with Text.
+	// preview and check --promotion alone write; progress is as with Text.
 	Markdown Format = "markdown"
 )
 

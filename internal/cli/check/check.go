@@ -12,6 +12,7 @@ import (
 	"tombolo/config"
 	"tombolo/internal/cli/clusters"
 	"tombolo/internal/cli/factory"
+	"tombolo/internal/cli/flags"
 	"tombolo/internal/render"
 	"tombolo/platform/contract"
 	"tombolo/platform/contract/finding"
@@ -23,7 +24,9 @@ type Options struct {
 	Out, ErrOut io.Writer
 	Status      func() render.Status
 	JSON        func() bool
-	Root        func() (string, error)
+	// Markdown says that promotions are written as a comment.
+	Markdown func() bool
+	Root     func() (string, error)
 	// Lookup reads an environment variable.
 	Lookup func(string) (string, bool)
 	Load   func(files []string) ([]*config.Cluster, error)
@@ -36,6 +39,10 @@ type Options struct {
 	Tree   string
 	Names  []string
 	Strict bool
+	// Promotion compares the branches of the clusters in place of checking the tree.
+	Promotion bool
+	// Remote whose branches are compared; "" is to choose it.
+	Remote string
 }
 
 // NewCmdCheck returns the command; runF, if not nil, runs in place of it.
@@ -65,12 +72,19 @@ of the project that have their gitops.path in the tree.
 
 An error is something that makes the engine stop, wait forever, or silently use
 an empty value. A warning is a published value that nothing uses, or something
-that works but is probably a mistake.`),
+that works but is probably a mistake.
+
+With --promotion, the command compares the branches that the clusters follow
+(gitops.branch), in the order of the clusters' waves: whether each branch is an
+ancestor of the one before it, so that a fast-forward promotes it, and which
+commits, addons, apps and systems a promotion brings. It reads the clone that
+<tree> is in, as it was last fetched.`),
 		Example: strings.TrimSpace(`
   tombolo check
   tombolo check platform/flux
   tombolo check ../platform demo
-  tombolo check . ../infrastructure/clusters/prod.yaml --strict`),
+  tombolo check . ../infrastructure/clusters/prod.yaml --strict
+  tombolo check --promotion --output markdown`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				opts.Tree, opts.Names = args[0], args[1:]
@@ -79,7 +93,13 @@ that works but is probably a mistake.`),
 		},
 		ValidArgsFunction: complete(f),
 	}
-	cmd.Flags().BoolVar(&opts.Strict, "strict", false, "treat warnings as errors")
+	fl := cmd.Flags()
+	fl.BoolVar(&opts.Strict, "strict", false, "treat warnings as errors")
+	fl.BoolVar(&opts.Promotion, "promotion", false, "compare the branches of the environments")
+	fl.StringVar(&opts.Remote, "remote", "", "with --promotion, compare the branches of this `remote`; origin if the clone has it, else its own branches")
+	formats := flags.NewEnum(&f.Globals.Output, append(render.Formats(), render.Markdown)...)
+	fl.VarP(formats, "output", "o", "text, plain and json as everywhere; with --promotion, markdown is a comment for a pull request")
+	factory.CompleteFlag(cmd, "output", formats.Values())
 	return cmd
 }
 
@@ -88,6 +108,7 @@ func newOptions(f *factory.Factory) *Options {
 		Out: f.Streams.Out, ErrOut: f.Streams.ErrOut, Status: f.Status, JSON: f.JSON, Root: f.Root, Lookup: f.Lookup,
 		Load: clusters.Load, Fleets: clusters.WithFleets,
 		Problems: func() render.ProblemOptions { return problemOptions(f) },
+		Markdown: func() bool { return f.Globals.Output == render.Markdown },
 	}
 }
 
@@ -120,7 +141,13 @@ func problemOptions(f *factory.Factory) render.ProblemOptions {
 	}
 }
 
-func checkRun(_ context.Context, o *Options) error {
+func checkRun(ctx context.Context, o *Options) error {
+	if err := o.onlyPromotion(); err != nil {
+		return err
+	}
+	if o.Promotion {
+		return o.promotionRun(ctx)
+	}
 	all, err := o.clusters()
 	if err != nil {
 		return err
