@@ -300,11 +300,11 @@ func TestForksGetNoCredentials(t *testing.T) {
 // TestCommentsAreWrittenApart: the token that writes comments, and could approve, is in
 // a job that runs the default branch's program and has nothing else.
 func TestCommentsAreWrittenApart(t *testing.T) {
-	for _, name := range []string{"preview", "preview-program"} {
+	for name, after := range map[string]string{"preview": "preview", "preview-program": "preview", "promotion": "check"} {
 		w, _ := load(t, filepath.Join(github, name+".yml"))
 		j := w.Jobs["comment"]
 		assert.DeepEqual(t, j.Permissions, map[string]string{"contents": "read", "pull-requests": "write"})
-		if j.Environment != "" || j.Needs != "preview" {
+		if j.Environment != "" || j.Needs != after {
 			t.Errorf("%s: the comment is written in the environment %q, after %q", name, j.Environment, j.Needs)
 		}
 		last := j.Steps[len(j.Steps)-1]
@@ -315,6 +315,32 @@ func TestCommentsAreWrittenApart(t *testing.T) {
 			if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["ref"] != toDefaultBranch {
 				t.Errorf("%s: the comment is written by the program of %q", name, s.With["ref"])
 			}
+		}
+	}
+}
+
+// TestPromotionIsOnlyShown: a promotion is looked at by the default branch's program, with
+// all branches there, between the branches of environments alone; nothing can push.
+func TestPromotionIsOnlyShown(t *testing.T) {
+	w, _ := load(t, filepath.Join(github, "promotion.yml"))
+	j := w.Jobs["check"]
+	if want := `contains(fromJSON('["dev", "test"]'), github.event.pull_request.head.ref) && ` + ofNoFork; j.If != want {
+		t.Errorf("condition %q, want %q", j.If, want)
+	}
+	assert.Equal(t, len(j.Permissions), 0)
+	checkouts := 0
+	for _, s := range j.Steps {
+		if strings.HasPrefix(s.Uses, "actions/checkout@") {
+			checkouts++
+			if s.With["ref"] != toDefaultBranch || s.With["fetch-depth"] != "0" {
+				t.Errorf("%q is checked out, with a depth of %q", s.With["ref"], s.With["fetch-depth"])
+			}
+		}
+	}
+	assert.Equal(t, checkouts, 1)
+	for id, j := range w.Jobs {
+		if j.Permissions["contents"] == "write" {
+			t.Errorf("job %s may push", id)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func gitLab(t *testing.T) (stages []string, jobs map[string]gitLabJob, when []gi
 
 func TestGitLab(t *testing.T) {
 	stages, jobs, when := gitLab(t)
-	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "comment", "preview-program", "comment-program", "plan", "apply", "drift", "upstream"} {
+	for _, name := range []string{"lint", "test", "fresh", "check", "preview", "comment", "preview-program", "comment-program", "promotion", "comment-promotion", "plan", "apply", "drift", "upstream"} {
 		if _, ok := jobs[name]; !ok {
 			t.Errorf("there is no job %s", name)
 		}
@@ -117,6 +117,12 @@ func TestGitLab(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"promotion", "comment-promotion"} {
+		want := "$CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID && $CI_MERGE_REQUEST_SOURCE_BRANCH_NAME =~ /^(dev|test)$/"
+		if j := jobs[name]; len(j.Rules) != 1 || !strings.Contains(j.Rules[0].If, want) {
+			t.Errorf("%s runs for forks, or for other branches than those of environments: %v", name, j.Rules)
+		}
+	}
 	if released := jobs["preview-program"]; released.Rules[0].When != "manual" || released.Environment["name"] != "preview-program" || released.Environment["action"] != "" {
 		t.Errorf("nobody releases the program of a change: %+v", released)
 	}
@@ -153,6 +159,7 @@ func TestSameCommands(t *testing.T) {
 	for name, at := range map[string][2]string{
 		"check": {"preview", "check"}, "preview": {"preview", "preview"}, "comment": {"preview", "comment"},
 		"preview-program": {"preview-program", "preview"}, "comment-program": {"preview-program", "comment"},
+		"promotion": {"promotion", "check"}, "comment-promotion": {"promotion", "comment"},
 		"plan": {"apply", "plan"}, "apply": {"apply", "apply"}, "drift": {"drift", "drift"},
 	} {
 		w, _ := load(t, github+"/"+at[0]+".yml")
@@ -209,7 +216,7 @@ func TestGitLabLeavesNothing(t *testing.T) {
 // the default branch's program, but for what a person releases.
 func TestGitLabTrustsTheDefaultBranch(t *testing.T) {
 	_, jobs, _ := gitLab(t)
-	for _, name := range []string{"preview", "comment", "comment-program"} {
+	for _, name := range []string{"preview", "comment", "comment-program", "promotion", "comment-promotion"} {
 		j := jobs[name]
 		before := j.BeforeScript
 		if before == nil {
