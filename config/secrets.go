@@ -82,7 +82,7 @@ type SecretUse struct {
 	Setting string
 	// Source is what has it, for people.
 	Source string
-	// For is the URL of what gets it.
+	// For is what gets it, by its URL where it has one.
 	For string
 }
 
@@ -111,6 +111,9 @@ func (c *Cluster) SecretUses() []SecretUse {
 	if a := c.GitOps.Auth; a != nil {
 		add("gitops.auth.password", c.GitOps.URL, a.Password)
 		add("gitops.auth.privateKey", c.GitOps.URL, a.PrivateKey)
+	}
+	if s := c.GitOps.SealedSecrets; s != nil {
+		add("gitops.sealedSecrets.key", "the controller of Sealed Secrets", s.Key)
 	}
 	return out
 }

@@ -43,6 +43,9 @@ type GitOps struct {
 	// where it is. Default false: a Flux that is there already is refused. A cluster
 	// without one gets one, as ever.
 	TakeOver bool `yaml:"takeOver,omitempty"`
+	// SealedSecrets is the key of the controller of Sealed Secrets. It goes with the addon
+	// sealed-secrets. Default: none.
+	SealedSecrets *SealedSecrets `yaml:"sealedSecrets,omitempty"`
 	// ArgoCD holds options of Argo CD.
 	ArgoCD ArgoCDOptions `yaml:"argocd,omitempty"`
 }
@@ -141,6 +144,17 @@ type Auth struct {
 	PrivateKey *SecretRef `yaml:"privateKey,omitempty"`
 	// KnownHosts (ssh): the host's public keys, as in a known_hosts file.
 	KnownHosts string `yaml:"knownHosts,omitempty"`
+}
+
+// SealedSecrets refers to the key that opens SealedSecrets; it never holds it. Bootstrap puts
+// it on the cluster before the controller starts, so that a cluster which is made again opens
+// what was sealed for the one before.
+type SealedSecrets struct {
+	// Key: where the private key is: RSA of at least 2048 bits, PEM, without a passphrase.
+	Key *SecretRef `yaml:"key"`
+	// Certificate: where the certificate of the key is, PEM. It is no secret: people seal
+	// with it.
+	Certificate *SecretRef `yaml:"certificate"`
 }
 
 // SecretRef says where a secret is; exactly one field is set.

@@ -27,6 +27,7 @@ func (v *validator) gitops() {
 	if g.TakeOver {
 		v.takeOver(g)
 	}
+	v.sealedSecrets(g.SealedSecrets)
 	if v.c.IsSpoke() {
 		return
 	}

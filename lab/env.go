@@ -55,6 +55,10 @@ func (l *Lab) Env() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	sealing, certificate, err := sealingKey(p)
+	if err != nil {
+		return nil, err
+	}
 	passphrase, err := secret(p.passphrase())
 	if err != nil {
 		return nil, err
@@ -92,8 +96,9 @@ func (l *Lab) Env() (map[string]string, error) {
 		"GIT_CONFIG_KEY_0":   "http.http://" + GitHost + "/.proxy",
 		"GIT_CONFIG_VALUE_0": proxyFor(chosen.proxy, proxyToken),
 		"TOMBOLO_GIT_TOKEN":  token,
-		"TOMBOLO_LAB":        "1",
-		addressesVariable:    "any",
+		SealingKeyVariable:   sealing, SealingCertificateVariable: certificate,
+		"TOMBOLO_LAB":     "1",
+		addressesVariable: "any",
 	}
 	if network == ProxiedNetwork {
 		if env[MirrorPasswordVariable], err = secret(p.mirrorPassword()); err != nil {

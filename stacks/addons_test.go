@@ -11,12 +11,16 @@ import (
 
 	"tombolo/components/recorder"
 	"tombolo/config"
+	"tombolo/tests/samples"
 )
 
 // everyAddon is the sample cluster with every addon on.
 func everyAddon(t *testing.T) *config.Cluster {
 	t.Helper()
+	key, certificate := samples.SealingKey()
 	t.Setenv("TOMBOLO_GIT_TOKEN", "hunter2")
+	t.Setenv("TOMBOLO_SEALING_KEY", key)
+	t.Setenv("TOMBOLO_SEALING_CERTIFICATE", certificate)
 	c, err := config.Load("../clusters/full.yaml")
 	assert.NilError(t, err)
 	c.GitOps.Distribution.Path = "../stacks/testdata/clusters/install.yaml"

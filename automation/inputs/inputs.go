@@ -62,11 +62,16 @@ func (s *search) clusterFile(input Input, file string) ([]Reason, error) {
 // as a secret's, cannot be compared.
 func (s *search) named(c *config.Cluster) []string {
 	files := []string{c.GitOps.Distribution.Path}
+	var refs []*config.SecretRef
 	if auth := c.GitOps.Auth; auth != nil {
-		for _, ref := range []*config.SecretRef{auth.Password, auth.PrivateKey} {
-			if ref != nil {
-				files = append(files, ref.File)
-			}
+		refs = append(refs, auth.Password, auth.PrivateKey)
+	}
+	if s := c.GitOps.SealedSecrets; s != nil {
+		refs = append(refs, s.Key, s.Certificate)
+	}
+	for _, ref := range refs {
+		if ref != nil {
+			files = append(files, ref.File)
 		}
 	}
 	var out []string

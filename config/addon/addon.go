@@ -20,9 +20,11 @@ import (
 // until the one before is ready.
 type Stage string
 
-// The stages of addons, in their order. Before them come the custom resource
-// definitions, after them the apps.
+// The stages of addons, in their order. After them come the apps.
 const (
+	// Definitions is where the custom resource definitions are. An addon is among them
+	// when everything else may need it.
+	Definitions Stage = "crds"
 	// Karpenter comes first: all others may need the nodes that it makes.
 	Karpenter Stage = "karpenter"
 	// LoadBalancerController comes before all that make Services: its webhook
@@ -33,7 +35,7 @@ const (
 )
 
 // Stages are the stages of addons in their order.
-func Stages() []Stage { return []Stage{Karpenter, LoadBalancerController, Others} }
+func Stages() []Stage { return []Stage{Definitions, Karpenter, LoadBalancerController, Others} }
 
 // Addon is one entry of the catalogue.
 type Addon struct {

@@ -274,7 +274,7 @@ func TestWaves(t *testing.T) {
 	for name, wave := range definitions {
 		assert.Check(t, wave == -5, "definitions of %s are in wave %d, want -5", name, wave)
 	}
-	last := -5
+	last := -6
 	for _, stage := range addon.Stages() {
 		here := last
 		for _, a := range addon.All() {

@@ -49,7 +49,7 @@ func (w *writer) stagesOf(root string, clusters []*config.Cluster) error {
 
 // stages of the tree: the definitions, the addons', the apps.
 func stages() []string {
-	all := []string{crdsDir}
+	var all []string
 	for _, s := range addon.Stages() {
 		all = append(all, string(s))
 	}

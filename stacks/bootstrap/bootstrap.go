@@ -154,7 +154,11 @@ func (p *program) prepare() error {
 	if err != nil {
 		return err
 	}
-	p.prepared = pulumi.DependsOn([]pulumi.Resource{spaces, p.published})
+	sealing, err := p.seal(inside)
+	if err != nil {
+		return err
+	}
+	p.prepared = pulumi.DependsOn(append(sealing, spaces, p.published))
 	if len(p.c.Kubernetes.Previewers) == 0 {
 		return nil
 	}

@@ -16,19 +16,19 @@ import (
 // engine's distribution, with its checksum, and the secrets in files and in the
 // environment. Core takes a quarter of an hour in a cloud; what is missing is
 // better said before it. All problems are reported together. A spoke
-// needs nothing, for its hub has the engine, but the token of a hub that others run.
+// needs no engine, for its hub has it, but the token of a hub that others run.
 func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) error {
+	s := secrets{cluster: c, env: env}
+	problems := []error{s.checkSealing()}
 	if h := c.GitOps.ExternalHub; c.HasExternalHub() {
-		return secrets{cluster: c, env: env}.check(hubTokenPath, h.Token)
+		return errors.Join(append(problems, s.check(hubTokenPath, h.Token))...)
 	}
 	if c.IsSpoke() {
-		return nil
+		return errors.Join(problems...)
 	}
-	var problems []error
 	if _, err := manifestOf(ctx, product(c), c); err != nil {
 		problems = append(problems, fmt.Errorf("gitops.distribution: %w", err))
 	}
-	s := secrets{cluster: c, env: env}
 	if pull := c.Egress.Images.PullSecret; pull != nil {
 		problems = append(problems, s.check(pullPasswordPath, pull.Password))
 	}

@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,9 +29,11 @@ func TestSystems(t *testing.T) {
 		{"its team is told, and no other", systems.refusalIsTold},
 		{"what it may not do is refused and told", systems.attacked},
 		{"what it may do works", systems.allowed},
-		{"a system is added in Git", systems.added},
+		{"a system is added in Git, with a sealed secret", systems.added},
 		{"it is suspended", systems.suspended},
 		{"and removed, with all that it had", systems.removed},
+		{"no key is in the state", systems.keyStaysSecret},
+		{"rebuild brings all back, and what is sealed opens", systems.rebuilt},
 		{"destroy leaves an empty cloud", systems.destroyed},
 	})
 }
@@ -251,9 +254,64 @@ func (s systems) deliver(t *testing.T) {
 func (s systems) added(t *testing.T) {
 	file := strings.ReplaceAll(s.read(t, "platform/flux/systems/shop.yaml"), "shop", "news")
 	s.write(t, "platform/flux/systems/news.yaml", strings.ReplaceAll(file, "news.git", "shop.git"))
-	s.edit(t, systemsList, "  - ../../../systems/shop.yaml\n", "  - ../../../systems/shop.yaml\n  - ../../../systems/news.yaml\n")
+	s.seal(t, "news", "channel", "address", "http://inbox.lab.test/news")
+	s.seal(t, "shop", "database", "password", "sealed for shop")
+	s.edit(t, systemsList, "  - ../../../systems/shop.yaml\n", "  - ../../../systems/shop.yaml\n  - ../../../systems/news.yaml\n  - news-channel.yaml\n  - shop-database.yaml\n")
+	s.must(t, "check", "platform/flux", teams)
 	s.deliver(t)
 	s.runs(t, "news")
+	s.opened(t, "news", "channel", "address", "http://inbox.lab.test/news")
+	s.opened(t, "shop", "database", "password", "sealed for shop")
+}
+
+// seal writes a secret of a system into the tree as people do: sealed with the certificate.
+func (s systems) seal(t *testing.T, system, name, key, value string) {
+	t.Helper()
+	plain := filepath.Join(t.TempDir(), "secret.yaml")
+	text := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: %s, namespace: %s}\nstringData: {%s: %q}\n", name, system, key, value)
+	assert.NilError(t, os.WriteFile(plain, []byte(text), 0o600))
+	sealed := s.mustTool(t, "kubeseal", "--cert", ".lab/sealing/tls.crt", "--secret-file", plain, "--format", "yaml")
+	assert.Check(t, !strings.Contains(sealed, value))
+	s.write(t, filepath.Join("platform/flux/clusters/teams/systems", system+"-"+name+".yaml"), sealed)
+}
+
+// opened waits until the cluster has what was sealed.
+func (s systems) opened(t *testing.T, system, name, key, value string) {
+	t.Helper()
+	want := base64.StdEncoding.EncodeToString([]byte(value))
+	eventually(t, time.Minute, func() string {
+		got := s.kubectl(t, teams, "-n", system, "get", "secret", name, "--ignore-not-found", "-o", "jsonpath={.data."+key+"}")
+		if got == want {
+			return ""
+		}
+		return fmt.Sprintf("Secret %s/%s has %q", system, name, got)
+	})
+}
+
+// keyStaysSecret: what opens the secrets is on the cluster, and encrypted in the state.
+func (s systems) keyStaysSecret(t *testing.T) {
+	key := s.labEnv(t)["TOMBOLO_SEALING_KEY"]
+	lines := strings.Split(key, "\n")
+	assert.Assert(t, len(lines) > 10 && len(lines[3]) > 40)
+	for _, stack := range []string{"teams-core", "teams-bootstrap"} {
+		state := s.mustTool(t, "pulumi", "stack", "export", "--stack", stack, "--cwd", s.workdir())
+		assert.Check(t, !strings.Contains(state, lines[3]), stack)
+		for _, encoded := range encodings(key) {
+			assert.Check(t, !strings.Contains(state, encoded), stack)
+		}
+		assert.Check(t, is.Equal(credential.FindString(state), ""), stack)
+	}
+	on := s.kubectl(t, teams, "-n", "sealed-secrets", "get", "secrets", "-l", "sealedsecrets.bitnami.com/sealed-secrets-key=active", "-o", "jsonpath={.items[*].metadata.name}")
+	assert.Equal(t, on, "sealing-key", "the controller made a key")
+}
+
+func (s systems) rebuilt(t *testing.T) {
+	before := s.kubectl(t, teams, "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+	s.must(t, "rebuild", teams, "--yes")
+	after := s.kubectl(t, teams, "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
+	assert.Check(t, before != after, "it is the same cluster")
+	s.runs(t, "shop")
+	s.opened(t, "shop", "database", "password", "sealed for shop")
 }
 
 func (s systems) suspended(t *testing.T) {
@@ -269,6 +327,7 @@ func (s systems) suspended(t *testing.T) {
 
 func (s systems) removed(t *testing.T) {
 	s.edit(t, systemsList, "  - ../../../systems/news.yaml\n", "")
+	s.edit(t, systemsList, "  - news-channel.yaml\n", "")
 	s.edit(t, systemsList, "  - ../../../systems/hostile.yaml\n", "")
 	const channels = "platform/flux/clusters/teams/systems/channels.yaml"
 	var kept []string

@@ -178,6 +178,11 @@ func worlds() map[string]world {
 			},
 			programs: []string{"plugins/resource-kubernetes-v4.25.0/pulumi-resource-kubernetes"},
 		},
+		"sealedsecrets": {
+			own:      tree{"cmd/sealed-secrets/main.go": program},
+			modules:  map[string]tree{sealedSecretsModule: {"cmd/kubeseal/main.go": program}},
+			programs: []string{"bin/sealed-secrets", "bin/kubeseal"},
+		},
 		"pulumi": {
 			own: tree{"cmd/pulumi-language-go/main.go": program},
 			modules: map[string]tree{

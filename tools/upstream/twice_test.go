@@ -33,6 +33,11 @@ var mends = map[string]map[string]mend{
 	"grafana": {"templates/_helpers.tpl": {ignored: true}, "templates/pvc.yaml": {unset: "grafana/persistence"}},
 	// The function is under this condition, for the one component that the trees enable.
 	"loki": {"templates/_workload.tpl": {unset: "singleBinary/statefulSetRecreateJob"}},
+	// Both are off by default, and the functions called only for them.
+	"sealed-secrets": {
+		"templates/networkpolicy.yaml": {unset: "networkPolicy/enabled"},
+		"templates/tls-secret.yaml":    {unset: "ingress/enabled"},
+	},
 	// Only for the type helm; the default is metrics-server.
 	"metrics-server": {"templates/apiservice.yaml": {unset: "tls/type"}},
 }

@@ -239,10 +239,10 @@ func (w *Walk) checkSystemsTogether(all []systemMet) {
 			byGroup[s.values.Group] = s
 		}
 		directory := s.values.Directory()
-		if other, taken := byDirectory[directory]; taken {
+		if other, taken := byDirectory[directory]; taken && other.values.Team != s.values.Team {
 			w.about(s, s.values.Repository.URL, []string{"spec", "values", "repository", "url"},
-				"system "+other.Metadata.Name+" delivers the same directory of the same branch", "give each system a directory, a branch or a repository of its own")
-		} else {
+				"system "+other.Metadata.Name+" of another team delivers the same directory of the same branch", "give each team a directory, a branch or a repository of its own")
+		} else if !taken {
 			byDirectory[directory] = s
 		}
 	}

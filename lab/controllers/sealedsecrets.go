@@ -1,0 +1,53 @@
+package controllers
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"tombolo/lab/process"
+)
+
+// sealedSecrets is the family of the controller of Sealed Secrets, which is one Deployment.
+type sealedSecrets struct{}
+
+// sealedSecretsImage is the base name of its image, sealedSecretsTool of its binary.
+const (
+	sealedSecretsImage = "sealed-secrets-controller"
+	sealedSecretsTool  = "sealed-secrets"
+)
+
+func (f sealedSecrets) plan(cluster string, w workload) (plan, bool) {
+	for _, c := range w.template.Spec.Containers {
+		if w.kind != deployment || imageName(c.Image) != sealedSecretsImage {
+			continue
+		}
+		p := newPlan(f, cluster, w.namespace, w)
+		p.tool, p.args = sealedSecretsTool, slices.Clone(c.Args)
+		p.read(c, w)
+		return p, true
+	}
+	return plan{}, false
+}
+
+func (sealedSecrets) spec(o Options, p plan, dir string, env []string) (process.Spec, error) {
+	var port int
+	if err := o.Ports.Fill(map[string]*int{p.process + "-main": &port}); err != nil {
+		return process.Spec{}, err
+	}
+	s := process.Spec{
+		Name: p.process, Path: filepath.Join(o.Tools, p.tool), Dir: dir, Restart: true,
+		Args: append(slices.Clone(p.args), "--listen-addr="+address(port)), // the last of two wins
+		Env: slices.Concat(env, []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + o.Home, "TMPDIR=" + filepath.Join(dir, "tmp"),
+			"KUBECONFIG=" + filepath.Join(dir, "kubeconfig"), "POD_NAMESPACE=" + p.namespace,
+		}),
+		Ports:   []int{port},
+		Healthy: process.HTTPHealthy(fmt.Sprintf("http://%s/healthz", address(port)), nil),
+	}
+	if _, err := os.Stat(s.Path); err != nil {
+		return s, fmt.Errorf("%s is missing (%s); run `make tools`", p.tool, s.Path)
+	}
+	return s, nil
+}
