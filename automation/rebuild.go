@@ -274,6 +274,9 @@ func (d *Driver) requireMaking(ctx context.Context, p RebuildPlan) error {
 	}
 	var reasons []string
 	for _, f := range reports[0].Of(preflight.Fail) {
+		if f.Check == preflight.Access { // of the old cluster, which refuseKept asks as long as it is needed
+			continue
+		}
 		reasons = append(reasons, fmt.Sprintf("%s: %s (%s)", f.Check, f.Message, f.Remedy))
 	}
 	if len(reasons) == 0 {
@@ -436,6 +439,9 @@ func (d *Driver) writeRebuild(ctx context.Context, c *config.Cluster, record str
 	edited, err := backend.WithRebuild(st.Raw, record)
 	if err != nil {
 		return fmt.Errorf("rebuild %s: write down how far it has come: %w", c.Name, err)
+	}
+	if record == "" && c.Rebuild == "" {
+		d.opts.Observer.Note(stacks.Name(c.Name, stacks.Core), "the rebuild that was not finished has ended: the cluster is as its file says")
 	}
 	s, err := d.open(ctx, c, stacks.Core, stacks.Options{}, true)
 	if err != nil {

@@ -161,6 +161,22 @@ func TestRebuildKeepsData(t *testing.T) {
 	assert.Check(t, is.Len(b.cloud.removed, 0))
 }
 
+// TestRebuildGoesOnWithoutControlPlane: a kill in the middle of core leaves outputs in the
+// state, and nobody who answers.
+func TestRebuildGoesOnWithoutControlPlane(t *testing.T) {
+	b, c := rebuildable(t)
+	b.cli.fail["destroy demo-core"] = failure{stderr: "error: it broke"}
+	_, err := b.rebuild(t.Context(), c, RebuildOptions{}, nil)
+	assert.Check(t, err != nil)
+	b.cli.fail, b.cli.calls = map[string]failure{}, nil
+	k := kubetest.ArgoCD(t)
+	silent(k)
+	b.dial = func(handoff.Values) (kube.Cluster, error) { return k, nil }
+	_, err = b.rebuild(t.Context(), c, RebuildOptions{}, nil)
+	assert.NilError(t, err)
+	assert.DeepEqual(t, b.cli.operations(), wholeRebuild[1:])
+}
+
 // TestAnUpEndsARebuild: the cluster is there as its file says, and the next rebuild is
 // another one.
 func TestAnUpEndsARebuild(t *testing.T) {

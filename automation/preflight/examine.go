@@ -170,6 +170,9 @@ func (d Doctor) checkNeeds(ctx context.Context, c *config.Cluster) Finding {
 	return Good(check, "that of %s is there, with its checksum", c.GitOps.Engine)
 }
 
+// Access is the name of the check that asks the Kubernetes API of a cluster that exists.
+const Access = "access"
+
 // checkReach judges whether this machine will reach the API of a cluster that is to be made;
 // checkAccess asks one that exists.
 func (d Doctor) checkReach(ctx context.Context, c *config.Cluster, core Core) []Finding {
@@ -204,19 +207,18 @@ func (d Doctor) checkExternalHub(ctx context.Context, c *config.Cluster) []Findi
 
 // checkAccess asks a cluster that exists whether it knows this identity.
 func (d Doctor) checkAccess(ctx context.Context, c *config.Cluster, core Core) []Finding {
-	const check = "access"
 	if !core.HandsOff {
 		return nil
 	}
 	switch silence, err := d.API(ctx, c); {
 	case err != nil:
-		return []Finding{because(err, check, "")}
+		return []Finding{because(err, Access, "")}
 	case silence != nil:
 		remedy := "check the network between here and the cluster"
 		if j, err := d.Reach(ctx, c); err == nil && j.Verdict == reach.Unreachable {
-			return []Finding{Bad(check, Fail, j.Remedy, "%s", j.Words(c.Name))}
+			return []Finding{Bad(Access, Fail, j.Remedy, "%s", j.Words(c.Name))}
 		}
-		return []Finding{Bad(check, Fail, remedy, "the Kubernetes API of %s does not answer: %v", c.Name, silence)}
+		return []Finding{Bad(Access, Fail, remedy, "the Kubernetes API of %s does not answer: %v", c.Name, silence)}
 	}
-	return []Finding{Good(check, "the Kubernetes API takes this identity")}
+	return []Finding{Good(Access, "the Kubernetes API takes this identity")}
 }
