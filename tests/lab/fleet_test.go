@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 )
@@ -48,11 +49,13 @@ type gateEnd struct {
 // TestFleet brings up eight clusters of three waves. One of them fails: its
 // neighbours finish, the next wave waits, the summary tells, and --resume
 // completes it. Between the waves are gates: one stays shut until Git
-// has what its cluster is for.
+// has what its cluster is for. Each wave follows a branch of its own, and at the end a
+// change is promoted from the first to the last.
 func TestFleet(t *testing.T) {
 	p := newProject(t)
 	waves := writeFleet(t, p)
 	p.must(t, "lab", "up", "--profile", "light-engine")
+	p.branches(t)
 
 	t.Run("none starts when one lacks something", func(t *testing.T) {
 		o := p.run(t, "up", "--all", "--yes")
@@ -82,9 +85,91 @@ func TestFleet(t *testing.T) {
 	})
 	gateStaysShut(t, p, waves)
 	gateOpens(t, p, waves)
+	t.Run("a change is promoted by two fast-forwards", p.promoted)
 
 	p.must(t, "destroy", "--all", "--yes")
 	p.nothingExists(t)
+}
+
+// environments are the branches that the waves follow.
+var environments = []string{"dev", "test", "main"}
+
+// platform is the repository that the clusters follow.
+func (p project) platform() string { return filepath.Join(p.dir, ".lab", "git", "platform.git") }
+
+func (p project) git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	return p.mustTool(t, "/usr/bin/env", append([]string{"git", "-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com"}, args...)...)
+}
+
+// branches puts all branches where the lab has put main.
+func (p project) branches(t *testing.T) {
+	t.Helper()
+	for _, branch := range environments[:2] {
+		p.git(t, p.platform(), "branch", "--force", branch, "main")
+	}
+}
+
+// promotion is a document of check --promotion.
+type promotion struct {
+	Type, State, Command string
+	Commits, Files       []any
+}
+
+// promoted: each environment has the change when its branch has it, and not before. What
+// check says is run.
+func (p project) promoted(t *testing.T) {
+	clone := filepath.Join(t.TempDir(), "platform")
+	p.git(t, p.dir, "clone", "--quiet", "--branch", environments[0], p.platform(), clone)
+	followers := []string{"canary-a", "well-a", "last-a"}
+	for _, name := range followers {
+		file := filepath.Join(clone, "clusters", name, "greeting.yaml")
+		text, err := os.ReadFile(file)
+		assert.NilError(t, err)
+		assert.NilError(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "data: {", "data: {color: blue, ")), 0o600))
+	}
+	p.git(t, clone, "commit", "--quiet", "--all", "--message", "Color the greetings")
+	p.git(t, clone, "push", "--quiet", "origin", environments[0])
+
+	for i, name := range followers {
+		p.colored(t, name)
+		var left []promotion
+		for line := range strings.Lines(p.must(t, "check", "--promotion", clone, "--output", "json")) {
+			var d promotion
+			decode(t, line, &d)
+			left = append(left, d)
+		}
+		assert.Equal(t, len(left), 2)
+		for at, d := range left {
+			if at != i {
+				assert.Equal(t, d.State, "same")
+				continue
+			}
+			assert.Equal(t, d.State, "ready")
+			assert.Check(t, len(d.Commits) == 1 && len(d.Files) == 3, "%+v", d)
+			assert.Equal(t, p.color(t, followers[i+1]), "", "%s has what its branch does not have", followers[i+1])
+			command := strings.Fields(d.Command)
+			assert.Check(t, len(command) == 4 && command[0] == "git", d.Command)
+			p.git(t, clone, command[1:]...)
+		}
+	}
+}
+
+// colored has a cluster's Flux look at its branch now, and waits for the change.
+func (p project) colored(t *testing.T, name string) {
+	t.Helper()
+	p.kubectl(t, name, "-n", "flux-system", "annotate", "gitrepository", "platform", "--overwrite", "reconcile.fluxcd.io/requestedAt="+time.Now().Format(time.RFC3339Nano))
+	eventually(t, 2*time.Minute, func() string {
+		if p.color(t, name) == "blue" {
+			return ""
+		}
+		return name + " has not the change"
+	})
+}
+
+func (p project) color(t *testing.T, name string) string {
+	t.Helper()
+	return p.kubectl(t, name, "-n", "default", "get", "configmap", "greeting", "-o", "jsonpath={.data.color}")
 }
 
 // fleetFails: the canaries' gate opens, a cluster of the next wave fails.
@@ -147,6 +232,7 @@ func gateOpens(t *testing.T, p project, waves map[string]int) {
 	t.Helper()
 	writeTree(t, p, sick)
 	p.must(t, "lab", "up")
+	p.branches(t)
 	o := p.run(t, "up", "--resume", "--yes", "--gate-timeout", "5m", "--output", "json")
 	if o.code != 0 {
 		t.Fatalf("exit code %d\n%s", o.code, o.stderr)
@@ -210,6 +296,7 @@ func writeFleet(t *testing.T, p project) map[string]int {
 		}
 		p.write(t, "clusters/"+name+".yaml", strings.NewReplacer(
 			"NAME", name, "WAVE", fmt.Sprint(wave), "BLOCK", fmt.Sprint(60+len(name)), "TOKEN", token, "REGION", region,
+			"BRANCH", environments[wave],
 		).Replace(string(template))+addons)
 	}
 	return waves
