@@ -72,6 +72,8 @@ type taken struct {
 	// keeper applies it from Git: "Kustomization flux-system/flux-system"; "" when nobody
 	// applies it any more.
 	keeper string
+	// ended are versions of its API that the distribution no longer has.
+	ended []string
 }
 
 // takeOver fails when the engine cannot be taken over, and says what becomes of it
@@ -94,7 +96,11 @@ func (p *program) takeOver(e engine, kubeconfig string) error {
 		return fmt.Errorf("take over the %s of the existing cluster: %w; nothing was made", e.product.Name, err)
 	}
 	p.takenOver, p.lenient = true, semver.Compare(p.taken.version, strictSince) < 0
-	return p.ctx.Log.Warn(p.taken.becomes(e.product.Name, wanted), nil)
+	if err := p.ctx.Log.Warn(p.taken.becomes(e.product.Name, wanted), nil); err != nil || len(p.taken.ended) == 0 {
+		return err
+	}
+	return p.ctx.Log.Warn(fmt.Sprintf("%s %s no longer has %s: have who owns manifests that name such a version change them first, in Git: afterwards they do not apply",
+		e.product.Name, wanted, wording.And(p.taken.ended)), nil)
 }
 
 // becomes says what becomes of the engine.
@@ -202,7 +208,31 @@ func (e engine) judge(f found, wanted string, objects []distribution.Object) (ta
 	if t.keeper != "" {
 		return t, errors.Join(keptProblem(f), nameProblem(f))
 	}
+	t.ended = endedVersions(f, objects)
 	return t, errors.Join(argsProblem(f, objects), storedProblem(f, objects), nameProblem(f))
+}
+
+// endedVersions are the versions, such as source.toolkit.fluxcd.io/v1beta2, that the API
+// server has of the engine's definitions, and will not have of the distribution's.
+func endedVersions(f found, objects []distribution.Object) []string {
+	var out []string
+	for _, o := range objects {
+		i := slices.IndexFunc(f.definitions, func(d unstructured.Unstructured) bool { return o.Is("CustomResourceDefinition", d.GetName()) })
+		if i < 0 {
+			continue
+		}
+		group, _, _ := unstructured.NestedString(f.definitions[i].Object, "spec", "group")
+		versions, _, _ := unstructured.NestedSlice(f.definitions[i].Object, "spec", "versions")
+		for _, v := range versions {
+			version, _ := v.(map[string]any)
+			name := distribution.Object(version).Text("name")
+			if served, _ := version["served"].(bool); served && !slices.Contains(versionsOf(o), name) {
+				out = append(out, group+"/"+name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // keeperOf is the Kustomization that applies a controller.

@@ -11,6 +11,7 @@ import (
 	is "gotest.tools/v3/assert/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"tombolo/components/distribution"
 	"tombolo/components/flux"
 	"tombolo/components/recorder"
 	"tombolo/config"
@@ -131,6 +132,25 @@ func TestTakeOver(t *testing.T) {
 			assert.Check(t, is.Contains(got.becomes("Flux", wanted), test.becomes))
 		})
 	}
+}
+
+// TestEndedVersions: a version that is served, and that the distribution has no more, is
+// named once, whatever number of definitions had it.
+func TestEndedVersions(t *testing.T) {
+	definition := func(kind, versions string) unstructured.Unstructured {
+		return objectOf(t, "kind: CustomResourceDefinition\nmetadata: {name: "+kind+".helm.toolkit.fluxcd.io}\nspec: {group: helm.toolkit.fluxcd.io, versions: ["+versions+"]}")
+	}
+	objects := []distribution.Object{
+		distribution.Object(definition("helmreleases", "{name: v2, served: true}").Object),
+		distribution.Object(definition("others", "{name: v2, served: true}").Object),
+	}
+	got := endedVersions(found{definitions: []unstructured.Unstructured{
+		definition("helmreleases", "{name: v2, served: true}, {name: v2beta2, served: true}, {name: v2beta1, served: false}"),
+		definition("others", "{name: v2, served: true}, {name: v2beta2, served: true}"),
+		definition("theirs", "{name: v1, served: true}"),
+	}}, objects)
+	assert.DeepEqual(t, got, []string{"helm.toolkit.fluxcd.io/v2beta2"})
+	assert.Check(t, is.Len(endedVersions(found{}, objects), 0))
 }
 
 // TestInspect: what is judged is read from the cluster.
