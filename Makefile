@@ -81,7 +81,7 @@ upstream: tools-argocd ## Compare the pinned charts with what is known of them, 
 	@PATH="$(CURDIR)/.tools/bin:$$PATH" bin/upstream -report bin/upstream.md || test $$? -eq 9
 
 .PHONY: bench
-bench: setup ## Measure a fleet, the driver and the scheduler: docs/performance.md (BENCH=part for one)
+bench: setup ## Measure a fleet, the driver, the scheduler and the check: docs/performance.md (BENCH=part for one)
 	$(GO) build -o bin/ ./cmd/program
 	$(GO) run ./tools/bench -part "$(or $(BENCH),all)"
 

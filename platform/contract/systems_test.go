@@ -1,27 +1,23 @@
 package contract
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"gotest.tools/v3/assert"
 	is "gotest.tools/v3/assert/cmp"
 	"gotest.tools/v3/golden"
 
 	"tombolo/config"
-	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
 )
 
 const (
-	systemsList = "clusters/teams/systems/kustomization.yaml"
-	channels    = "clusters/teams/systems/channels.yaml"
-	shop, blog  = "systems/shop.yaml", "systems/blog.yaml"
+	channels = "clusters/teams/systems/channels.yaml"
+	shop     = "systems/shop.yaml"
 )
 
 // systemFaults are seeded into the reference tree's systems, one at a time.
@@ -52,7 +48,7 @@ var systemFaults = []struct{ name, file, old, new string }{
 	{"address in clear in base64", channels, "stringData:\n  address: http://inbox.lab.test/shop", "data:\n  address: aHR0cHM6Ly9ob29rcy5zbGFjay5jb20vc2VydmljZXMvMQ=="},
 }
 
-func teams(t testing.TB) []published.Set {
+func teams(t *testing.T) []published.Set {
 	t.Helper()
 	c, err := config.Load("../../clusters/teams.yaml")
 	assert.NilError(t, err)
@@ -87,41 +83,13 @@ func TestSystems(t *testing.T) {
 	}
 }
 
-// manySystems is the reference tree with so many systems on the cluster teams.
-func manySystems(t testing.TB, count int) fstest.MapFS {
-	t.Helper()
-	tree := treetest.Copy(t, os.DirFS("../flux"))
-	file := string(tree[shop].Data)
-	var list, secrets strings.Builder
-	list.WriteString("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - ../../../systems/base\n  - channels.yaml\n")
-	for i := range count {
-		name := fmt.Sprintf("team-%03d", i)
-		text := strings.NewReplacer("name: shop", "name: "+name, "system: shop", "system: "+name, "sellers", name, "shop.git", name+".git").Replace(file)
-		tree["systems/"+name+".yaml"] = &fstest.MapFile{Data: []byte(text)}
-		fmt.Fprintf(&list, "  - ../../../systems/%s.yaml\n", name)
-		fmt.Fprintf(&secrets, "---\napiVersion: v1\nkind: Secret\nmetadata: {name: channel, namespace: %s}\nstringData: {address: http://inbox.lab.test/%[1]s}\n", name)
-	}
-	list.WriteString("components:\n  - ../../../systems/release\n")
-	tree[systemsList], tree[channels] = &fstest.MapFile{Data: []byte(list.String())}, &fstest.MapFile{Data: []byte(secrets.String())}
-	return tree
-}
-
 // TestManySystems: two hundred are as right as three are, and one that is wrong is found
 // among them.
 func TestManySystems(t *testing.T) {
-	tree := manySystems(t, 200)
+	tree, err := treetest.Systems(os.DirFS("../flux"), 200)
+	assert.NilError(t, err)
 	assert.Check(t, is.Equal(checkTeams(t, tree), ""))
 	seed(t, tree, "systems/team-117.yaml", "group: team-117", "group: team-042")
 	want := "systems/team-117.yaml:16:12: error: system team-117: the group team-042 is that of system team-042, too"
 	assert.Check(t, is.Contains(checkTeams(t, tree), want))
-}
-
-// BenchmarkSystems checks a tree with two hundred systems.
-func BenchmarkSystems(b *testing.B) {
-	tree, clusters := manySystems(b, 200), teams(b)
-	for b.Loop() {
-		found, err := Check(Tree{FS: tree, Name: "tree"}, clusters)
-		assert.NilError(b, err)
-		assert.Equal(b, found.Count(finding.Error), 0)
-	}
 }

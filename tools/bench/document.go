@@ -22,6 +22,9 @@ func (m measured) markdown() []byte {
 	if m.Scheduler != nil {
 		m.Scheduler.write(&b)
 	}
+	if m.Systems != nil {
+		m.Systems.write(&b)
+	}
 	b.WriteString(method)
 	return b.Bytes()
 }
@@ -78,6 +81,16 @@ func (s *scheduler) write(b *bytes.Buffer) {
 	}
 }
 
+func (s *systems) write(b *bytes.Buffer) {
+	fmt.Fprintf(b, "\n## The check of many systems\n\n"+
+		"`tombolo check` builds the tree of the cluster `teams` with so many systems of teams, and checks them: the median of %d rounds, without the start of the program. "+
+		"The aim is at most 2 s for 200.\n\n"+
+		"| systems | time | time of a system | memory that is allocated |\n|---:|---:|---:|---:|\n", systemRounds)
+	for _, c := range s.Counts {
+		fmt.Fprintf(b, "| %d | %.2f s | %.1f ms | %.0f MB |\n", c.Systems, c.Seconds, c.Seconds/float64(c.Systems)*1000, c.MB)
+	}
+}
+
 const method = `
 ## Method
 
@@ -95,7 +108,8 @@ Nothing to do is measured after a second up, which hands the engine's objects
 over to it and so changes the state.
 
 ` + "`make bench BENCH=scheduler`" + ` measures one part; the others keep what was
-measured before. Parts: clusters, driver, scheduler.
+measured before. Parts: clusters, driver, scheduler,
+systems.
 `
 
 func inSeconds(s float64) string { return strconv.FormatFloat(s, 'f', 1, 64) + " s" }

@@ -1,6 +1,6 @@
 // Command bench measures what a fleet costs, and writes docs/performance.md: a
 // fleet of lab clusters against its lower bound, the driver against the plain
-// Pulumi CLI, and the scheduler alone. It is run by `make bench`, from the
+// Pulumi CLI, the scheduler alone, and the check of a tree with many systems. It is run by `make bench`, from the
 // project's directory, on a machine with nothing else to do.
 package main
 
@@ -32,9 +32,10 @@ const (
 	partClusters  = "clusters"
 	partDriver    = "driver"
 	partScheduler = "scheduler"
+	partSystems   = "systems"
 )
 
-func parts() []string { return []string{partClusters, partDriver, partScheduler} }
+func parts() []string { return []string{partClusters, partDriver, partScheduler, partSystems} }
 
 // options of the command.
 type options struct {
@@ -68,6 +69,8 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 			m.Driver, err = measureDriver(ctx, o)
 		case partScheduler:
 			m.Scheduler, err = measureScheduler(m.durations())
+		case partSystems:
+			m.Systems, err = measureSystems()
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", part, err)

@@ -19,6 +19,7 @@ type measured struct {
 	Fleets    *fleets    `json:"fleets,omitempty"`
 	Driver    *driver    `json:"driver,omitempty"`
 	Scheduler *scheduler `json:"scheduler,omitempty"`
+	Systems   *systems   `json:"systems,omitempty"`
 }
 
 // machine that the last part was measured on.

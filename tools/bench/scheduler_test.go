@@ -37,11 +37,13 @@ func TestDocument(t *testing.T) {
 			{Create: cost(7, 1), PlainCreate: cost(10, 1), Noop: cost(1, 1), PlainNoop: cost(4, 1)},
 		}},
 		Scheduler: &scheduler{Runs: []sim{{Parallel: 4, Makespan: 11, Bound: 10}}},
+		Systems:   &systems{Counts: []systemsOf{{Systems: 200, Seconds: 0.5, MB: 100}}},
 	}
 	text := string(m.markdown())
 	for _, want := range []string{
 		"| 1 | 20.0 s | 20.0 s | **1.00** |", "| 4 | 33.0 s | 30.0 s | **1.10** |",
-		"| creating | **0.80** |", "| nothing to do | **0.50** |", "| 4 | 0 | 0 | **1.10** |", "## Method",
+		"| creating | **0.80** |", "| nothing to do | **0.50** |", "| 4 | 0 | 0 | **1.10** |",
+		"| 200 | 0.50 s | 2.5 ms | 100 MB |", "## Method",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the document lacks %q:\n%s", want, text)
