@@ -69,7 +69,7 @@ func next(c *config.Cluster, lab bool) []string {
 			"tombolo destroy " + cluster,
 		}
 	}
-	show := "kubectl -n hello get configmap settings -o yaml"
+	show := "kubectl get kustomizations,helmreleases -A"
 	if c.IsHub() {
 		show = "kubectl get applicationsets,applications -A"
 	}
