@@ -317,7 +317,12 @@ func TestWrittenTree(t *testing.T) {
 	if !found {
 		t.Fatal("clusters/full.yaml has no addons followed by gitops")
 	}
-	p.write(t, "clusters/full.yaml", before+"\naddons:\n  metrics-server: {}\n\ngitops:"+after)
+	engine, sealing, found := strings.Cut(after, "\n  sealedSecrets:")
+	_, distribution, whole := strings.Cut(sealing, "\n  distribution:")
+	if !found || !whole {
+		t.Fatal("clusters/full.yaml has no sealedSecrets followed by distribution")
+	}
+	p.write(t, "clusters/full.yaml", before+"\naddons:\n  metrics-server: {}\n\ngitops:"+engine+"\n  distribution:"+distribution)
 	lab := filepath.Join("platform", "flux", "clusters", "lab")
 	component := p.read(t, filepath.Join(lab, "kustomization.yaml"))
 	assert.NilError(t, os.RemoveAll(filepath.Join(p.dir, "platform", "flux")))
