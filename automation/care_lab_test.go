@@ -25,7 +25,7 @@ import (
 )
 
 // meetings is how often the second driver starts in the last second of the first.
-const meetings = 20
+const meetings = 8
 
 // TestDriversMeetInABucket: findings 5 and 6. One driver starts an up in the last second
 // of the up of another, in either order, at random moments. Each comes to its end or says

@@ -16,6 +16,7 @@ func (c *Cluster) AddonFacts() addon.Facts {
 		Region: c.Cloud.Region, Account: c.Cloud.Account, Partition: awsfacts.Partition(c.Cloud.Region),
 		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(), Egress: c.NodeEgress(),
 	}
+	facts.Channel = c.ChannelType()
 	facts.GivenRoles = c.Cloud.Roles.Given.Addons
 	if existing := c.Network.Existing; existing != nil {
 		facts.NetworkAccount = existing.Account

@@ -362,6 +362,9 @@ var effects = map[string][]Case{
 	"GitOps.SealedSecrets":      inPlace("the Secret with the key is made, or goes: what was sealed for a key opens as long as the key is there"),
 	"SealedSecrets.Key":         inPlace("the Secret with the key changes, and the controller takes the new one up: what was sealed for the old key has to be sealed anew"),
 	"SealedSecrets.Certificate": inPlace("the Secret with the key changes"),
+	"GitOps.Channel":            inPlace("the Secrets with the address are made, or go; Flux and Alertmanager write to it"),
+	"Channel.Type":              inPlace("Flux and Alertmanager write in the new form"),
+	"Channel.Address":           inPlace("the Secrets with the address change, and the next message goes to the new one"),
 	"GitOps.TakeOver":           inPlace("it counts when bootstrap meets the engine for the first time; without it, verify looks at the owner's objects of Flux, too"),
 
 	"GitOps.ExternalHub": {{

@@ -337,6 +337,7 @@ var rules = map[string]strict.Rule{
 	},
 	"Auth.Type":     {What: "a kind of Git credentials", Allowed: texts(AuthBasic, AuthSSH)},
 	"Auth.Username": {Default: defaultUsername},
+	"Channel.Type":  {What: "a type of channels", Allowed: texts(SlackChannel, TeamsChannel, GenericChannel)},
 	"SecretRef":     {Secret: true},
 	"SecretRef.Config": {
 		What: "a key of the stack's config", Example: "gitToken",

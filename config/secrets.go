@@ -115,5 +115,8 @@ func (c *Cluster) SecretUses() []SecretUse {
 	if s := c.GitOps.SealedSecrets; s != nil {
 		add("gitops.sealedSecrets.key", "the controller of Sealed Secrets", s.Key)
 	}
+	if channel := c.GitOps.Channel; channel != nil {
+		add("gitops.channel.address", "what writes to the platform's channel", channel.Address)
+	}
 	return out
 }

@@ -46,6 +46,9 @@ type GitOps struct {
 	// SealedSecrets is the key of the controller of Sealed Secrets. It goes with the addon
 	// sealed-secrets. Default: none.
 	SealedSecrets *SealedSecrets `yaml:"sealedSecrets,omitempty"`
+	// Channel is where the platform team hears of what fails: of Flux, by the tree's folder
+	// channel, and of alerts, by the addon kube-prometheus-stack. Default: none.
+	Channel *Channel `yaml:"channel,omitempty"`
 	// ArgoCD holds options of Argo CD.
 	ArgoCD ArgoCDOptions `yaml:"argocd,omitempty"`
 }
@@ -155,6 +158,27 @@ type SealedSecrets struct {
 	// Certificate: where the certificate of the key is, PEM. It is no secret: people seal
 	// with it.
 	Certificate *SecretRef `yaml:"certificate"`
+}
+
+// ChannelType is the form of the messages that a channel takes.
+type ChannelType string
+
+// The types of channels, as systems have them.
+const (
+	// SlackChannel takes messages of Slack's incoming webhooks.
+	SlackChannel ChannelType = "slack"
+	// TeamsChannel takes Adaptive Cards, by a Workflow of Microsoft Teams.
+	TeamsChannel ChannelType = "msteams"
+	// GenericChannel takes JSON, in the sender's own form: Flux's or Alertmanager's.
+	GenericChannel ChannelType = "generic"
+)
+
+// Channel refers to the address of the platform team's channel; it never holds it.
+type Channel struct {
+	// Type is slack, msteams or generic.
+	Type ChannelType `yaml:"type"`
+	// Address: where the webhook's address is. Who knows it can write to the channel.
+	Address *SecretRef `yaml:"address"`
 }
 
 // SecretRef says where a secret is; exactly one field is set.

@@ -28,6 +28,7 @@ func (v *validator) gitops() {
 		v.takeOver(g)
 	}
 	v.sealedSecrets(g.SealedSecrets)
+	v.channel(g.Channel)
 	if v.c.IsSpoke() {
 		return
 	}

@@ -111,7 +111,7 @@ subjects: [{kind: ServiceAccount, name: argocd-manager, namespace: kube-system}]
 func argocdProcesses(cluster, redis string) []string {
 	return []string{
 		cluster + "-argocd-application-controller", cluster + "-argocd-applicationset-controller",
-		cluster + "-" + redis, cluster + "-argocd-repo-server", cluster + "-argocd-server",
+		cluster + "-argocd-notifications-controller", cluster + "-" + redis, cluster + "-argocd-repo-server", cluster + "-argocd-server",
 	}
 }
 

@@ -179,6 +179,7 @@ func (d *daemon) control() http.Handler {
 		return d.accounts.sts().Assume(r.By, r.Role)
 	})
 	d.serveInsights(mux)
+	d.serveSecrets(mux)
 	d.serveDrift(mux)
 	d.serveFaults(mux)
 	d.serveNetwork(mux)
@@ -234,7 +235,11 @@ func (l *Lab) call(ctx context.Context, method, path string, in, out any) error 
 	client := &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the lab's daemon (pid %d): %w", file.PID, err)
+		err = fmt.Errorf("ask the lab's daemon (pid %d): %w", file.PID, err)
+		if !file.alive() {
+			err = fmt.Errorf("%w; %w", err, ErrNotRunning)
+		}
+		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

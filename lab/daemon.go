@@ -23,6 +23,9 @@ import (
 	"google.golang.org/grpc"
 
 	"tombolo/lab/aws/authenticator"
+	"tombolo/lab/aws/jsonapi"
+	"tombolo/lab/aws/secretsmanager"
+	"tombolo/lab/aws/ssm"
 	"tombolo/lab/aws/sts"
 	"tombolo/lab/charts"
 	"tombolo/lab/cloudmanager"
@@ -150,7 +153,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.authority, err = authority(p.pki()); err != nil {
 		return nil, err
 	}
-	d.tunnel = proxy.NewTunnel(sts.Hosts()...)
+	d.tunnel = proxy.NewTunnel(awsHosts()...)
 	d.repositories = map[string]*git.Repository{}
 	for tree := range trees() {
 		d.repositories[tree] = git.Open(p.repository(tree), p.home())
@@ -220,8 +223,21 @@ func (d *daemon) choosePorts(book *ports.Book, network Network) error {
 	return nil
 }
 
-// authority signs the certificates of the token review endpoint and of AWS's
-// Security Token Service.
+// jsonServices are those of AWS that speak its JSON protocol in the lab.
+func jsonServices() []jsonapi.Service {
+	return []jsonapi.Service{secretsmanager.Service(), ssm.Service()}
+}
+
+// awsHosts are the host names of AWS that the lab answers to.
+func awsHosts() []string {
+	hosts := sts.Hosts()
+	for _, s := range jsonServices() {
+		hosts = append(hosts, s.Hosts()...)
+	}
+	return hosts
+}
+
+// authority signs the certificates of the token review endpoint and of AWS's services.
 func authority(dir string) (*pki.Authority, error) {
 	a, err := pki.Open(dir, "lab")
 	if err != nil {
@@ -229,7 +245,7 @@ func authority(dir string) (*pki.Authority, error) {
 	}
 	return a, errors.Join(
 		a.Issue("token-reviews", pki.Subject{CommonName: "token-reviews", IPs: []net.IP{net.IPv4(127, 0, 0, 1)}}),
-		a.Issue("sts", pki.Subject{CommonName: "sts.amazonaws.com", DNSNames: sts.Hosts()}),
+		a.Issue("aws", pki.Subject{CommonName: "amazonaws.com", DNSNames: awsHosts()}),
 	)
 }
 
@@ -278,11 +294,11 @@ func (d *daemon) serve(ctx context.Context) error {
 	go func() { failed <- reviews.ListenAndServeTLS("", "") }()
 	defer reviews.Close()
 
-	sts, err := d.serveSTS(failed)
+	services, err := d.serveAWS(failed)
 	if err != nil {
 		return err
 	}
-	defer sts.Close()
+	defer services.Close()
 
 	hosts := &http.Server{Addr: loopback(d.ports.proxy), Handler: withProxyToken(d.token, d.hosts()), ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- hosts.ListenAndServe() }()
@@ -317,13 +333,22 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 }
 
-// serveSTS serves AWS's Security Token Service to clients of the tunnel.
-func (d *daemon) serveSTS(failed chan<- error) (*http.Server, error) {
-	trust, err := d.authority.TLS("sts")
+// serveAWS serves AWS's Security Token Service, and what speaks JSON, to clients of the
+// tunnel.
+func (d *daemon) serveAWS(failed chan<- error) (*http.Server, error) {
+	trust, err := d.authority.TLS("aws")
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Handler: sts.Handler(d.accounts...), TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
+	tokens, others := sts.Handler(d.accounts...), jsonapi.Handler(d.accounts.sts(), jsonServices()...)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, known := sts.Region(r.Host); known {
+			tokens.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
+	server := &http.Server{Handler: handler, TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- server.ServeTLS(d.tunnel, "", "") }()
 	return server, nil
 }

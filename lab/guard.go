@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bufio"
 	"crypto/subtle"
 	"fmt"
 	"io"
@@ -50,10 +51,17 @@ func (l ownListener) Accept() (net.Conn, error) {
 			return conn, nil
 		}
 		l.log.Warn("refused a connection", "from", conn.RemoteAddr(), "reason", reason)
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = fmt.Fprintf(conn, "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n", len(reason)+1, reason)
-		_ = conn.Close() // there is nobody to tell
+		go refuse(conn, reason)
 	}
+}
+
+// refuse answers the first request of a connection, and closes it. A client takes an
+// answer that comes before its request for a fault of the server's.
+func refuse(conn net.Conn, reason string) {
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Second)) // there is nobody to tell of errors
+	_, _ = http.ReadRequest(bufio.NewReader(io.LimitReader(conn, http.DefaultMaxHeaderBytes)))
+	_, _ = fmt.Fprintf(conn, "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s\n", len(reason)+1, reason)
 }
 
 // stranger says why a connection is refused; "" for one of this user. Only Linux tells

@@ -240,3 +240,17 @@ func TestReviewHandler(t *testing.T) {
 		}
 	}
 }
+
+// TestPulumiKeepsNoLog puts a file where the CLI would make its directory of logs, also in
+// the place of one that an older lab has.
+func TestPulumiKeepsNoLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "logs")
+	assert.NilError(t, os.Mkdir(path, 0o700))
+	assert.NilError(t, os.WriteFile(filepath.Join(path, "old.log"), nil, 0o600))
+	for range 2 {
+		assert.NilError(t, withoutPulumiLogs(path))
+		info, err := os.Stat(path)
+		assert.NilError(t, err)
+		assert.Assert(t, info.Mode().IsRegular())
+	}
+}

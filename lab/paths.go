@@ -38,6 +38,7 @@ func (p paths) inbox() string          { return p.in("inbox.jsonl") }
 func (p paths) passphrase() string     { return p.in("passphrase") }
 func (p paths) state() string          { return p.in("state") } // Pulumi's state backend
 func (p paths) pulumiHome() string     { return p.in("pulumi") }
+func (p paths) pulumiLogs() string     { return filepath.Join(p.pulumiHome(), "logs") }
 func (p paths) daemonLog() string      { return filepath.Join(p.logs(), "daemon.log") }
 func (p paths) platform(tree string) string {
 	return filepath.Join(p.root, "platform", tree)

@@ -28,7 +28,7 @@ var requiredTools = []string{
 // a lab without it does not.
 var argocdTools = []string{
 	"argocd", "argocd-application-controller", "argocd-applicationset-controller", "argocd-k8s-auth", "argocd-redis",
-	"argocd-repo-server", "argocd-server", "helm", "kustomize",
+	"argocd-repo-server", "argocd-server", "argocd-notifications", "helm", "kustomize",
 }
 
 // requiredProviders are the Pulumi providers that the lab runs with.
@@ -49,18 +49,34 @@ func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
 		}
 	}
 	if !found || !file.alive() {
-		if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.checkTools() }); err != nil {
-			return err
-		}
-		if err := l.clear(progress); err != nil {
-			return err
-		}
-		if err := step(progress, "start the lab", func() (string, error) { return "", l.spawn(ctx) }); err != nil {
+		if err := l.startDaemon(ctx, progress); err != nil {
 			return err
 		}
 	}
+	err = l.startParts(ctx, progress)
+	if !errors.Is(err, ErrNotRunning) {
+		return err
+	}
+	// It was dying when it was looked for.
+	if err := l.startDaemon(ctx, progress); err != nil {
+		return err
+	}
+	return l.startParts(ctx, progress)
+}
+
+func (l *Lab) startDaemon(ctx context.Context, progress func(Step)) error {
+	if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.checkTools() }); err != nil {
+		return err
+	}
+	if err := l.clear(progress); err != nil {
+		return err
+	}
+	return step(progress, "start the lab", func() (string, error) { return "", l.spawn(ctx) })
+}
+
+func (l *Lab) startParts(ctx context.Context, progress func(Step)) error {
 	var s Status
-	err = step(progress, "start the lab's parts", func() (string, error) {
+	err := step(progress, "start the lab's parts", func() (string, error) {
 		if err := errors.Join(l.writeShim(), l.linkPlugins(), l.ask(ctx, http.MethodGet, "/status", nil, nil)); err != nil {
 			return "", err
 		}

@@ -21,6 +21,7 @@ func everyAddon(t *testing.T) *config.Cluster {
 	t.Setenv("TOMBOLO_GIT_TOKEN", "hunter2")
 	t.Setenv("TOMBOLO_SEALING_KEY", key)
 	t.Setenv("TOMBOLO_SEALING_CERTIFICATE", certificate)
+	t.Setenv("TOMBOLO_CHANNEL", "https://hooks.example.com/hunter2")
 	c, err := config.Load("../clusters/full.yaml")
 	assert.NilError(t, err)
 	c.GitOps.Distribution.Path = "../stacks/testdata/clusters/install.yaml"

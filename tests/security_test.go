@@ -50,6 +50,18 @@ func TestFindingsHaveTests(t *testing.T) {
 	}
 }
 
+// TestDetailsHaveTests holds the table of details to the tests that it names: each is there,
+// and a detail without one says why.
+func TestDetailsHaveTests(t *testing.T) {
+	rows := rowsOf(t, "../docs/guide/details.md", "P", 4)
+	assert.Check(t, len(rows) >= 16, "the table has %d details", len(rows))
+	for _, r := range rows {
+		if why, _, _ := strings.Cut(r.cells[2], ":"); len(r.tests) == 0 && why != "not yet" && why != "yours" {
+			t.Errorf("no test and no reason: %s", r.cells)
+		}
+	}
+}
+
 // row of a table in a page: its cells, and the tests that the last one names.
 type row struct{ cells, tests []string }
 

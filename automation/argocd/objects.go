@@ -51,13 +51,18 @@ func (a Application) String() string { return "Application " + id(a.Unstructured
 // says so by the label of registrations. An app of apps deploys to the hub,
 // whatever cluster its applications are for.
 func (a Application) IsOf(c Cluster) bool {
-	if a.GetLabels()[names.ClusterLabel] == c.Name {
+	if a.IsLabelled(c.Name) {
 		return true
 	}
 	name, server := kube.Text(a.Unstructured, "spec", "destination", "name"), kube.Text(a.Unstructured, "spec", "destination", "server")
 	return name != "" && name == c.Name ||
 		server != "" && strings.TrimSuffix(server, "/") == strings.TrimSuffix(c.Server, "/") ||
 		name == "in-cluster" && c.Server == InCluster
+}
+
+// IsLabelled says that the Application says of itself that it is the cluster's.
+func (a Application) IsLabelled(cluster string) bool {
+	return a.GetLabels()[names.ClusterLabel] == cluster
 }
 
 // Set is the name of the ApplicationSet that made the Application, in its own

@@ -126,7 +126,7 @@ func applier(o *unstructured.Unstructured) string {
 		if entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {
 			continue
 		}
-		fields := string(entry.FieldsV1.Raw)
+		fields := entry.FieldsV1.GetRawString()
 		if strings.Contains(fields, `"f:`+secretType+`"`) || strings.Contains(fields, `"f:`+LeavingLabel+`"`) {
 			return entry.Manager
 		}

@@ -117,10 +117,12 @@ func full(v any) any {
 }
 
 // failedOperation is the first cause of a sync that failed; "" when the last
-// one did not, or was about another revision.
+// one did not, or was about another revision. One that has ended and is running is one
+// that failed and is tried again.
 func failedOperation(o *unstructured.Unstructured) string {
 	phase := kube.Text(o, "status", "operationState", "phase")
-	if phase != "Failed" && phase != "Error" {
+	again := phase == "Running" && kube.Text(o, "status", "operationState", "finishedAt") != ""
+	if phase != "Failed" && phase != "Error" && !again {
 		return ""
 	}
 	if at := kube.Text(o, "status", "operationState", "syncResult", "revision"); at != "" && at != kube.Text(o, "status", "sync", "revision") {

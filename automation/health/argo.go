@@ -54,7 +54,9 @@ func (a argo) look(ctx context.Context, k kube.Cluster) (*platform, error) {
 		}
 	}
 	concerned := a.concerned(all)
-	return newPlatform(a, slices.DeleteFunc(objects, func(o unstructured.Unstructured) bool { return !concerned[refOf(&o)] })), nil
+	p := newPlatform(a, slices.DeleteFunc(objects, func(o unstructured.Unstructured) bool { return !concerned[refOf(&o)] }))
+	a.setApart(p)
+	return p, nil
 }
 
 // madeBy is the ApplicationSet that made an Application.

@@ -38,6 +38,9 @@ var fluxKinds = []schema.GroupKind{
 	{Group: sourceGroup, Kind: "HelmChart"},
 	{Group: kustomizeGroup, Kind: "Kustomization"},
 	{Group: helmGroup, Kind: "HelmRelease"},
+	// Flux waits for it when it applies it, and does not see that a secret cannot be
+	// fetched any more.
+	{Group: "external-secrets.io", Kind: "ExternalSecret"},
 }
 
 // flux is Flux, which works on the cluster that it is in. With others, it works for others,
@@ -55,7 +58,7 @@ func (f flux) look(ctx context.Context, k kube.Cluster) (*platform, error) {
 	if f.others {
 		p.only(ref{Kind: "Kustomization", Namespace: fluxNamespace, Name: platformName})
 	}
-	p.setApart()
+	f.setApart(p)
 	p.readRefusals(ctx, k)
 	return p, nil
 }

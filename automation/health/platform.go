@@ -28,7 +28,7 @@ type platform struct {
 	objects map[ref]*unstructured.Unstructured
 	// order of the objects: by kind, causes before effects, then by name.
 	order []ref
-	// apart are the objects in the namespaces of teams' systems, by the system.
+	// apart are the objects that deliver teams' systems, by the system.
 	apart map[string][]ref
 	// refusals are why the last try failed of those that are being tried again.
 	refusals map[ref]string
@@ -80,6 +80,8 @@ type engine interface {
 	releases(ctx context.Context, k kube.Cluster, addons []string) ([]string, error)
 	// needs lists what an object waits for.
 	needs(o *unstructured.Unstructured) []ref
+	// system judges one of the systems of teams.
+	system(p *platform, name string) System
 }
 
 // fetchManager owns the annotation by which an engine is asked to fetch, and

@@ -3,7 +3,6 @@ package health
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -40,7 +39,7 @@ const systemName = "system"
 
 // setApart takes what is in the namespaces of systems out of the platform. A system is a
 // release in the namespace names.SystemsNamespace; it stays, as it is the platform's.
-func (p *platform) setApart() {
+func (flux) setApart(p *platform) {
 	p.apart = map[string][]ref{}
 	for _, r := range p.order {
 		if r.Kind == "HelmRelease" && r.Namespace == names.SystemsNamespace {
@@ -60,28 +59,35 @@ func (p *platform) setApart() {
 func (p *platform) systems() []System {
 	var out []System
 	for _, name := range slices.Sorted(maps.Keys(p.apart)) {
-		s := System{Name: name, Ready: true}
-		if release := p.objects[ref{"HelmRelease", names.SystemsNamespace, name}]; release != nil {
-			s.Team = kube.Text(release, "spec", "values", "team")
-		}
-		delivery := p.objects[ref{"Kustomization", name, systemName}]
-		if delivery == nil {
-			s.Ready, s.Refusal = false, "nothing is set up for it yet"
-		} else {
-			s.Revision, s.Suspended = revision(delivery), suspended(delivery)
-		}
-		for _, r := range p.apart[name] {
-			if s.Suspended {
-				break
-			}
-			if c := p.engine.check(p, p.objects[r]); !c.Ready {
-				c.Message = cmp.Or(p.refusals[r], c.Message)
-				s.Ready, s.Refusal = false, cmp.Or(s.Refusal, c.String())
-			}
-		}
-		out = append(out, s)
+		out = append(out, p.engine.system(p, name))
 	}
 	return out
+}
+
+// notSetUp is why a system is not ready that the engine has nothing for yet.
+const notSetUp = "nothing is set up for it yet"
+
+func (f flux) system(p *platform, name string) System {
+	s := System{Name: name, Ready: true}
+	if release := p.objects[ref{"HelmRelease", names.SystemsNamespace, name}]; release != nil {
+		s.Team = kube.Text(release, "spec", "values", "team")
+	}
+	delivery := p.objects[ref{"Kustomization", name, systemName}]
+	if delivery == nil {
+		s.Ready, s.Refusal = false, notSetUp
+	} else {
+		s.Revision, s.Suspended = revision(delivery), suspended(delivery)
+	}
+	for _, r := range p.apart[name] {
+		if s.Suspended {
+			break
+		}
+		if c := f.check(p, p.objects[r]); !c.Ready {
+			c.Message = cmp.Or(p.refusals[r], c.Message)
+			s.Ready, s.Refusal = false, cmp.Or(s.Refusal, c.String())
+		}
+	}
+	return s
 }
 
 // readRefusals reads why the last try failed of what is being tried again in the namespaces of
@@ -89,29 +95,31 @@ func (p *platform) systems() []System {
 // right to read it, that stays.
 func (p *platform) readRefusals(ctx context.Context, k kube.Cluster) {
 	p.refusals = map[ref]string{}
+	tried := map[ref]bool{}
 	for _, all := range p.apart {
 		for _, r := range all {
-			if ready, found := condition(p.objects[r], "Ready"); !found || ready.Status != metav1.ConditionUnknown {
-				continue
-			}
-			if text, err := lastWarning(ctx, k, r); err == nil {
-				p.refusals[r] = text
+			if ready, found := condition(p.objects[r], "Ready"); found && ready.Status == metav1.ConditionUnknown {
+				tried[r] = true
 			}
 		}
 	}
-}
-
-// lastWarning is the text of the newest event of type Warning of an object; "" without one.
-func lastWarning(ctx context.Context, k kube.Cluster, r ref) (string, error) {
-	events := k.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"}).Namespace(r.Namespace)
-	list, err := events.List(ctx, metav1.ListOptions{
-		FieldSelector: fmt.Sprintf("type=Warning,involvedObject.kind=%s,involvedObject.name=%s", r.Kind, r.Name),
-	})
-	if err != nil || len(list.Items) == 0 {
-		return "", err
+	if len(tried) == 0 {
+		return
 	}
-	newest := slices.MaxFunc(list.Items, func(a, b unstructured.Unstructured) int { return eventTime(&a).Compare(eventTime(&b)) })
-	return strings.TrimSpace(kube.Text(&newest, "reason") + ": " + kube.Text(&newest, "message")), nil
+	// One list for all: with many systems, one for each would be hundreds of calls.
+	events := k.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"})
+	list, err := events.List(ctx, metav1.ListOptions{FieldSelector: "type=Warning,involvedObject.kind!=Pod"})
+	if err != nil {
+		return
+	}
+	slices.SortStableFunc(list.Items, func(a, b unstructured.Unstructured) int { return eventTime(&a).Compare(eventTime(&b)) })
+	for i := range list.Items {
+		e := &list.Items[i]
+		r := ref{kube.Text(e, "involvedObject", "kind"), kube.Text(e, "involvedObject", "namespace"), kube.Text(e, "involvedObject", "name")}
+		if tried[r] && kube.Text(e, "type") == "Warning" {
+			p.refusals[r] = strings.TrimSpace(kube.Text(e, "reason") + ": " + kube.Text(e, "message"))
+		}
+	}
 }
 
 // eventTime is when an event was seen last.

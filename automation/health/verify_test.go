@@ -254,6 +254,25 @@ func TestVerifyWaitsForARevision(t *testing.T) {
 	}
 }
 
+// TestVerifyOfSecrets: a secret that cannot be fetched is a cause, whatever Flux says of what
+// it has applied. One that nobody has looked at yet is one, too.
+func TestVerifyOfSecrets(t *testing.T) {
+	const secret = "apiVersion: external-secrets.io/v1\nkind: ExternalSecret\nmetadata: {namespace: app, name: app}\n"
+	kinds := append(kubetest.FluxKinds(), schema.GroupVersionKind{Group: "external-secrets.io", Version: "v1", Kind: "ExternalSecret"})
+	for status, want := range map[string]string{
+		"status: {conditions: [{type: Ready, status: 'True', reason: SecretSynced, message: secret synced}]}":                                 "",
+		"status: {conditions: [{type: Ready, status: 'False', reason: SecretSyncedError, message: could not get secret data from provider}]}": "ExternalSecret app/app: SecretSyncedError: could not get secret data from provider",
+		"": "ExternalSecret app/app: not reconciled yet: is its controller running?",
+	} {
+		k := kubetest.New(t, kinds, infra, repository, platformYAML, chart, charts, release, secret+status)
+		v, err := fluxOn(k).await(t.Context(), Options{Timeout: time.Millisecond})
+		assert.Check(t, (err == nil) == (want == ""), "%v", err)
+		if want != "" {
+			assert.Check(t, is.Equal(v.Cause.String(), want))
+		}
+	}
+}
+
 func TestVerifyInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	k := fluxWithout(t, nil, infra)

@@ -69,6 +69,9 @@ func (s *search) named(c *config.Cluster) []string {
 	if s := c.GitOps.SealedSecrets; s != nil {
 		refs = append(refs, s.Key, s.Certificate)
 	}
+	if channel := c.GitOps.Channel; channel != nil {
+		refs = append(refs, channel.Address)
+	}
 	for _, ref := range refs {
 		if ref != nil {
 			files = append(files, ref.File)

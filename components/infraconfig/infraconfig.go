@@ -34,7 +34,7 @@ type InfraConfigArgs struct {
 	// ConfigMap.
 	Labels, Annotations map[string]string
 	// AddonKeys are further keys of the general ConfigMap, from what was made
-	// for addons.
+	// for addons, and the type of the platform's channel.
 	AddonKeys map[string]pulumi.StringInput
 	// Services that get Helm values.
 	Services []Service

@@ -122,7 +122,7 @@ var groups = []string{
 	"helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io", "notification.toolkit.fluxcd.io", "source.toolkit.fluxcd.io",
 }
 
-// rules leave admission policies to be read: no policy can hold those who may
+// rules leave admission policies and ExternalSecrets to be read, which verify looks at: no policy can hold those who may
 // write policies. Roles with more rights than a member has are refused by
 // Kubernetes, by dry run too, and then previewed as Secrets are.
 func rules() rbacv1.PolicyRuleArray {
@@ -137,6 +137,6 @@ func rules() rbacv1.PolicyRuleArray {
 		rule(own, written, "create", "update", "patch", "delete"),
 		rule(groups, every, "get", "list", "watch"),
 		rule(groups, every, "create", "update", "patch", "delete"),
-		rule([]string{"admissionregistration.k8s.io"}, every, "get", "list", "watch"),
+		rule([]string{"admissionregistration.k8s.io", "external-secrets.io"}, every, "get", "list", "watch"),
 	}
 }

@@ -112,6 +112,11 @@ func rules() rbacv1.PolicyRuleArray {
 			Resources: pulumi.ToStringArray([]string{"roles", "clusterroles"}),
 			Verbs:     pulumi.ToStringArray([]string{"bind", "escalate"}),
 		},
+		// What a project names an account for is applied as that account.
+		rbacv1.PolicyRuleArgs{
+			ApiGroups: pulumi.ToStringArray([]string{""}), Resources: pulumi.ToStringArray([]string{"serviceaccounts"}),
+			Verbs: pulumi.ToStringArray([]string{"impersonate"}),
+		},
 		rbacv1.PolicyRuleArgs{NonResourceURLs: every, Verbs: pulumi.ToStringArray([]string{"get"})},
 	}
 }

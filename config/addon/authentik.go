@@ -16,6 +16,9 @@ type AuthentikOptions struct {
 	// its PostgreSQL database. The name must begin with a prefix that
 	// external-secrets may read.
 	SecretPath string `yaml:"secretPath"`
+	// Host under which people sign in, by istio's Gateway. Default: none; then only
+	// kubectl port-forward reaches it.
+	Host string `yaml:"host,omitempty"`
 }
 
 var _ = register(Addon{
@@ -26,23 +29,37 @@ var _ = register(Addon{
 	Stage:           Others,
 	Requires:        []string{"external-secrets"},
 }, definition[AuthentikOptions]{
-	Rules: map[string]strict.Rule{"AuthentikOptions.SecretPath": {
-		What: "the name of a secret in Secrets Manager", Example: "demo/authentik",
-		Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512,
-	}},
+	Rules: map[string]strict.Rule{
+		"AuthentikOptions.SecretPath": {
+			What: "the name of a secret in Secrets Manager", Example: "demo/authentik",
+			Pattern: regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), MaxLength: 512,
+		},
+		"AuthentikOptions.Host": hosts,
+	},
 	Keys: []key[AuthentikOptions]{{
 		"authentik_secret_path", "Name of authentik's secret in Secrets Manager.", "demo/authentik",
 		func(in Input[AuthentikOptions], _ Outputs) string { return in.Options.SecretPath },
 	}},
+	Values: func(in Input[AuthentikOptions], _ Outputs) map[string]any {
+		host := in.Options.Host
+		if !in.routed(host) {
+			return map[string]any{}
+		}
+		// authentik writes its own addresses by these headers:
+		// https://docs.goauthentik.io/install-config/reverse-proxy/
+		route := map[string]any{"enabled": true, "hostnames": []any{host}, "parentRefs": gatewayRefs(), "filters": overHTTPS()}
+		return map[string]any{"server": map[string]any{"route": map[string]any{"main": route}}}
+	},
 	Check: func(o AuthentikOptions, all Selection) []Problem {
+		problems := checkHost("authentik", o.Host, false, all)
 		secrets, on := all["external-secrets"].(*SecretsOptions)
 		if !on || slices.ContainsFunc(secrets.Prefixes, func(p string) bool { return strings.HasPrefix(o.SecretPath, p) }) {
-			return nil
+			return problems
 		}
-		return []Problem{{
+		return append(problems, Problem{
 			Path:    "secretPath",
 			Message: fmt.Sprintf("%q begins with no prefix that external-secrets may read: %s", o.SecretPath, strings.Join(secrets.Prefixes, ", ")),
 			Remedy:  "begin it with one of them, or add its own to addons.external-secrets.prefixes",
-		}}
+		})
 	},
 })

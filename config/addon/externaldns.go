@@ -2,6 +2,7 @@ package addon
 
 import (
 	"regexp"
+	"slices"
 
 	"tombolo/config/strict"
 )
@@ -92,6 +93,7 @@ var _ = register(Addon{
 			"domainFilters":  names,
 			"extraArgs":      args,
 			"policy":         in.Options.Policy,
+			"sources":        in.dnsSources(),
 			"txtOwnerId":     in.Cluster,
 			"env":            append([]any{map[string]any{"name": "AWS_DEFAULT_REGION", "value": in.Region}}, in.proxyEnv()...),
 		}
@@ -106,3 +108,14 @@ var _ = register(Addon{
 		return problems
 	},
 })
+
+// dnsSources are the kinds that name hosts. Without its definitions, ExternalDNS does not
+// start with a kind:
+// https://kubernetes-sigs.github.io/external-dns/latest/docs/sources/gateway-api/
+func (f Facts) dnsSources() []string {
+	sources := []string{"service", "ingress"}
+	if slices.Contains(f.Enabled, "istio") {
+		sources = append(sources, "gateway-httproute")
+	}
+	return sources
+}

@@ -31,6 +31,9 @@ type Facts struct {
 	// GivenRoles are ARNs of roles that others made for addons, by name; see
 	// config.Cluster.AddonRoles.
 	GivenRoles map[string]string
+	// Channel is the type of the channel in which the platform team hears of what fails; ""
+	// without one. Its address is in the Secret names.ChannelSecret.
+	Channel string
 	// RolePath of the IAM roles and instance profiles that core makes; "" stands for /.
 	RolePath string
 }
@@ -107,6 +110,8 @@ type Outputs struct {
 	// ClusterEndpoint is the URL of the Kubernetes API, ClusterSecurityGroupID
 	// the group of control plane and nodes.
 	ClusterEndpoint, ClusterSecurityGroupID string
+	// Certificate is the ARN of the certificate of the addon certificate; "" without it.
+	Certificate string
 	// Made are the outputs of the addon's own needs, by the names below.
 	Made map[string]string
 }

@@ -20,11 +20,14 @@ import (
 // options of testdata/options/<addon>.yaml. The statements of its roles are in
 // stacks/core/aws/testdata/policies, as IAM gets them.
 func TestGolden(t *testing.T) {
-	written := map[string]bool{}
+	written, all := map[string]bool{}, Selection{}
+	for _, a := range All() {
+		all[a.Name] = sampleOptions(t, a)
+	}
 	for _, a := range All() {
 		t.Run(a.Name, func(t *testing.T) {
-			options := sampleOptions(t, a)
-			problems := a.Check(options, Selection{a.Name: options})
+			options := all[a.Name]
+			problems := a.Check(options, all)
 			problems = slices.DeleteFunc(problems, func(p Problem) bool { return p.Warning })
 			if len(problems) > 0 {
 				t.Fatalf("the sample options have problems: %v", problems)
@@ -109,7 +112,8 @@ func sampleOutputs(needs Needs) Outputs {
 	return Outputs{
 		VPCID: "vpc-0123456789abcdef0", PrivateSubnetIDs: []string{"subnet-0aaa", "subnet-0bbb"},
 		ClusterEndpoint:        "https://0123456789ABCDEF.gr7.eu-central-1.eks.amazonaws.com",
-		ClusterSecurityGroupID: "sg-0123456789abcdef0", Made: made,
+		ClusterSecurityGroupID: "sg-0123456789abcdef0",
+		Certificate:            facts().ARN("acm", "certificate/01234567-89ab-cdef-0123-456789abcdef"), Made: made,
 	}
 }
 

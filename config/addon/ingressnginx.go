@@ -1,7 +1,14 @@
 package addon
 
-// ingress-nginx gets its network load balancer from the controller. It needs
-// nothing else from the cloud: Ingresses bring their own certificates.
+// IngressOptions are the options of ingress-nginx.
+type IngressOptions struct {
+	// Certificate has the load balancer end TLS with the certificate of the addon
+	// certificate. Then it takes nothing without TLS. Default false: Ingresses bring their
+	// own certificates.
+	Certificate bool `yaml:"certificate,omitempty"`
+}
+
+// ingress-nginx gets its network load balancer from the controller.
 //
 // Kubernetes retired the project in March 2026: it is here for what uses
 // Ingress still.
@@ -12,4 +19,24 @@ var _ = register(Addon{
 	NamespaceLabels: podSecurity("baseline"),
 	Stage:           Others,
 	Requires:        []string{"aws-load-balancer-controller"},
-}, definition[none]{})
+}, definition[IngressOptions]{
+	Values: func(in Input[IngressOptions], out Outputs) map[string]any {
+		if !in.Options.Certificate {
+			return map[string]any{}
+		}
+		return map[string]any{"controller": map[string]any{"service": map[string]any{
+			"enableHttp":  false,
+			"targetPorts": map[string]any{"https": "http"}, // what is left of HTTPS behind the load balancer
+			"annotations": map[string]any{
+				"service.beta.kubernetes.io/aws-load-balancer-ssl-ports": "443",
+				"service.beta.kubernetes.io/aws-load-balancer-ssl-cert":  out.Certificate,
+			},
+		}}}
+	},
+	Check: func(o IngressOptions, all Selection) []Problem {
+		if !o.Certificate || all["certificate"] != nil {
+			return nil
+		}
+		return []Problem{{Path: "certificate", Message: "there is no certificate", Remedy: "turn the addon certificate on, or remove it"}}
+	},
+})

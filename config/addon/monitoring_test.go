@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gotest.tools/v3/assert"
 )
 
 // TestPrometheusFindsItsNeighbours gives Prometheus a volume, and Grafana the
@@ -55,4 +56,21 @@ func TestNamespacesHaveOneLevel(t *testing.T) {
 			t.Errorf("%s labels %s %v, %s %v", a.Name, a.Namespace, a.NamespaceLabels, other.Name, other.NamespaceLabels)
 		}
 	}
+}
+
+// TestAlertmanagersConfiguration: the golden files are read by Alertmanager's own code, in
+// tools/rules. The address of the channel is in none.
+func TestAlertmanagersConfiguration(t *testing.T) {
+	stack := Find("kube-prometheus-stack")
+	options := &PrometheusOptions{}
+	Selection{stack.Name: options}.SetDefaults()
+	for _, channel := range []string{"slack", "msteams", "generic"} {
+		f := facts()
+		f.Channel = channel
+		values := stack.Values(f, options, Outputs{})["alertmanager"].(map[string]any)
+		goldenYAML(t, "alertmanager/"+channel+".yaml", values["config"])
+		assert.DeepEqual(t, values["alertmanagerSpec"], map[string]any{"secrets": []any{"channel"}})
+	}
+	_, has := stack.Values(facts(), options, Outputs{})["alertmanager"]
+	assert.Check(t, !has, "without a channel the chart's own configuration stays")
 }

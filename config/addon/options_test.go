@@ -223,3 +223,75 @@ func TestLokiDisk(t *testing.T) {
 		}
 	}
 }
+
+// TestHosts finds hosts that nobody would get to.
+func TestHosts(t *testing.T) {
+	zone := Zone{ID: "Z0123456789ABCDEFGHIJ", Name: "example.com"}
+	certificate := &CertificateOptions{Domain: "example.com", AlternativeNames: []string{"*.example.com"}, Zone: zone}
+	gateway := func(host string) Selection {
+		return Selection{"istio": &none{}, "certificate": certificate, "kube-prometheus-stack": &PrometheusOptions{Host: host}}
+	}
+	with := func(s Selection, name string, options any) Selection { s[name] = options; return s }
+	for name, c := range map[string]struct {
+		all  Selection
+		want []string
+	}{
+		"by the Gateway": {with(gateway("grafana.example.com"), "external-dns", &DNSOptions{Zones: []Zone{zone}}), nil},
+		"the domain":     {gateway("example.com"), nil},
+		"none":           {Selection{"kube-prometheus-stack": &PrometheusOptions{}}, nil},
+		"by an Ingress": {
+			Selection{
+				"ingress-nginx": &IngressOptions{Certificate: true}, "certificate": certificate,
+				"kube-prometheus-stack": &PrometheusOptions{Host: "grafana.example.com"},
+			}, nil,
+		},
+		"no entrance": {
+			Selection{"kube-prometheus-stack": &PrometheusOptions{Host: "grafana.example.com"}},
+			[]string{"nothing leads requests to it; turn on istio or ingress-nginx, or remove it"},
+		},
+		"in clear": {
+			Selection{"ingress-nginx": &IngressOptions{}, "kube-prometheus-stack": &PrometheusOptions{Host: "grafana.example.com"}},
+			[]string{"people would send their passwords in clear; set addons.ingress-nginx.certificate, or turn istio on"},
+		},
+		"two levels below": {
+			gateway("grafana.demo.example.com"),
+			[]string{`the certificate is not for "grafana.demo.example.com": browsers would refuse it; ` +
+				"take a name of the certificate, or add this one to addons.certificate.alternativeNames"},
+		},
+		"another's": {
+			with(gateway("id.example.com"), "authentik", &AuthentikOptions{Host: "id.example.com"}),
+			[]string{`"id.example.com" is already the host of authentik; give each addon a host of its own`},
+		},
+		"no record": {
+			with(gateway("grafana.example.com"), "external-dns", &DNSOptions{Zones: []Zone{{ID: zone.ID, Name: "example.org"}}}),
+			[]string{`"grafana.example.com" is in none of external-dns's zones, so nothing makes its record; ` +
+				"take a name of a zone, add the zone, or make the record yourself"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, p := range Find("kube-prometheus-stack").Check(c.all["kube-prometheus-stack"], c.all) {
+				assert.Equal(t, p.Path, "host")
+				got = append(got, p.Message+"; "+p.Remedy)
+			}
+			assert.DeepEqual(t, got, c.want)
+		})
+	}
+	headlamp := &HeadlampOptions{Host: "headlamp.example.com"}
+	problems := Find("headlamp").Check(headlamp, Selection{"headlamp": headlamp, "ingress-nginx": &IngressOptions{Certificate: true}})
+	assert.Check(t, len(problems) == 1 && strings.Contains(problems[0].Remedy, "turn istio on"), "%v", problems)
+}
+
+// TestGrafanaByIngress: without istio's Gateway, Grafana has an Ingress, behind a load
+// balancer that ends TLS.
+func TestGrafanaByIngress(t *testing.T) {
+	f := facts()
+	f.Enabled = []string{"ingress-nginx", "certificate"}
+	values := Find("kube-prometheus-stack").Values(f, &PrometheusOptions{Host: "grafana.example.com"}, Outputs{})
+	assert.DeepEqual(t, values["grafana"], map[string]any{
+		"grafana.ini": map[string]any{"server": map[string]any{"root_url": "https://grafana.example.com"}},
+		"ingress":     map[string]any{"enabled": true, "ingressClassName": "nginx", "hosts": []any{"grafana.example.com"}},
+	})
+	assert.DeepEqual(t, Find("ingress-nginx").Values(f, &IngressOptions{}, Outputs{}), map[string]any{})
+	assert.DeepEqual(t, Find("external-dns").Values(f, &DNSOptions{}, Outputs{})["sources"], []string{"service", "ingress"})
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tombolo/config/strict"
+	"tombolo/internal/names"
 )
 
 // PrometheusOptions are the options of kube-prometheus-stack.
@@ -16,6 +17,9 @@ type PrometheusOptions struct {
 	// aws-ebs-csi-driver makes. Without that addon there is no volume, and
 	// metrics last as long as the pod. Default 50Gi.
 	Storage string `yaml:"storage,omitempty"`
+	// Host under which people reach Grafana: by istio's Gateway, or else by an Ingress of
+	// ingress-nginx. Default: none; then only kubectl port-forward reaches it.
+	Host string `yaml:"host,omitempty"`
 }
 
 var _ = register(Addon{
@@ -30,6 +34,7 @@ var _ = register(Addon{
 		"PrometheusOptions.Storage": {
 			What: "a size in Gi or Ti", Example: "50Gi", Pattern: regexp.MustCompile(`^[1-9][0-9]{0,4}[GT]i$`), Default: "50Gi",
 		},
+		"PrometheusOptions.Host": hosts,
 	},
 	Values: func(in Input[PrometheusOptions], _ Outputs) map[string]any {
 		spec := map[string]any{
@@ -41,14 +46,70 @@ var _ = register(Addon{
 			spec["storageSpec"] = volumeClaim(in.Options.Storage)
 		}
 		values := map[string]any{"prometheus": map[string]any{"prometheusSpec": spec}}
-		if slices.Contains(in.Enabled, "loki") {
-			values["grafana"] = map[string]any{"additionalDataSources": []any{
-				map[string]any{"name": "Loki", "type": "loki", "access": "proxy", "url": lokiURL},
-			}}
+		if g := grafana(in); len(g) > 0 {
+			values["grafana"] = g
+		}
+		if in.Channel != "" {
+			values["alertmanager"] = alertmanagerValues(in.Channel)
 		}
 		return values
 	},
+	Check: func(o PrometheusOptions, all Selection) []Problem {
+		return checkHost("kube-prometheus-stack", o.Host, true, all)
+	},
 })
+
+// grafana is what the chart is told about Grafana.
+func grafana(in Input[PrometheusOptions]) map[string]any {
+	values, host := map[string]any{}, in.Options.Host
+	if slices.Contains(in.Enabled, "loki") {
+		values["additionalDataSources"] = []any{
+			map[string]any{"name": "Loki", "type": "loki", "access": "proxy", "url": lokiURL},
+		}
+	}
+	if host == "" {
+		return values
+	}
+	values["grafana.ini"] = map[string]any{"server": map[string]any{"root_url": "https://" + host}}
+	if in.routed(host) {
+		values["route"] = map[string]any{"main": map[string]any{
+			"enabled": true, "hostnames": []any{host}, "parentRefs": gatewayRefs(), "filters": overHTTPS(),
+		}}
+	} else {
+		values["ingress"] = map[string]any{"enabled": true, "ingressClassName": "nginx", "hosts": []any{host}}
+	}
+	return values
+}
+
+// alertmanagerValues have Alertmanager write to the platform's channel. Of its address they
+// have the file that the operator mounts the Secret as, which is no secret:
+// https://prometheus-operator.dev/docs/api-reference/api/#monitoring.coreos.com/v1.AlertmanagerSpec
+func alertmanagerValues(channel string) map[string]any {
+	const address = "/etc/alertmanager/secrets/" + names.ChannelSecret + "/" + names.ChannelAddress
+	receiver := map[string]any{"name": "channel"}
+	switch channel { // https://prometheus.io/docs/alerting/latest/configuration/
+	case "slack":
+		receiver["slack_configs"] = []any{map[string]any{"api_url_file": address, "send_resolved": true}}
+	case "msteams":
+		receiver["msteamsv2_configs"] = []any{map[string]any{"webhook_url_file": address, "send_resolved": true}}
+	default:
+		receiver["webhook_configs"] = []any{map[string]any{"url_file": address, "send_resolved": true}}
+	}
+	return map[string]any{
+		"alertmanagerSpec": map[string]any{"secrets": []any{names.ChannelSecret}},
+		"config": map[string]any{
+			"route": map[string]any{
+				"receiver": "channel",
+				"group_by": []any{"alertname", "namespace"},
+				"routes": []any{
+					// They fire as long as all is well, or to hold others back.
+					map[string]any{"receiver": "null", "matchers": []any{`alertname=~"Watchdog|InfoInhibitor"`}},
+				},
+			},
+			"receivers": []any{map[string]any{"name": "null"}, receiver},
+		},
+	}
+}
 
 // clusterLabels distinguish the data of several clusters in one place.
 func clusterLabels(f Facts) map[string]any {

@@ -12,8 +12,14 @@ const (
 	// SystemsNamespace is the namespace of the releases of teams' systems, one each; what a
 	// system has is in a namespace of its own name.
 	SystemsNamespace = "systems"
-	// SystemLabel is the label of such a namespace, with the system's name.
+	// SystemLabel is the label of such a namespace, with the system's name; with Argo CD, of
+	// the Applications of the system.
 	SystemLabel = "tombolo/system"
+	// SystemHosts is the annotation of such a namespace with the hosts that routes and
+	// Ingresses in it may take, with spaces between them.
+	SystemHosts = "tombolo/hosts"
+	// TeamAnnotation is the annotation of a team's Application, with the team's name.
+	TeamAnnotation = "tombolo/team"
 	// SpokeNamespace is the namespace of a cluster without an engine of its own.
 	SpokeNamespace = "tombolo"
 )

@@ -40,7 +40,7 @@ func TestTypesStandForCallsOfAWS(t *testing.T) {
 // serviceOf are the services of the packages beside this test.
 var serviceOf = map[string]string{
 	"acm": "ACM", "ec2": "EC2", "efs": "EFS", "eks": "EKS", "elb": "Elastic Load Balancing v2", "events": "EventBridge", "iam": "IAM",
-	"kms": "KMS", "logs": "CloudWatch Logs", "route53": "Route 53", "s3": "S3", "sqs": "SQS", "ssm": "SSM",
+	"kms": "KMS", "logs": "CloudWatch Logs", "route53": "Route 53", "s3": "S3", "secretsmanager": "Secrets Manager", "sqs": "SQS", "ssm": "SSM",
 }
 
 // commonCodes can come from every call: those of the query protocol's services by

@@ -4,6 +4,7 @@ package aws
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 
@@ -21,6 +22,7 @@ import (
 	"tombolo/lab/aws/logs"
 	"tombolo/lab/aws/route53"
 	"tombolo/lab/aws/s3"
+	"tombolo/lab/aws/secretsmanager"
 	"tombolo/lab/aws/servicequotas"
 	"tombolo/lab/aws/sqs"
 	"tombolo/lab/aws/ssm"
@@ -33,8 +35,8 @@ import (
 const version = "6.83.2"
 
 // Open loads the account that is kept in dir, or makes an empty one there. The
-// account owns one thing that no stack makes: the public hosted zone LabZoneID
-// of the domain LabZoneName. Without Options.Account it is 111122223333, without
+// account owns two things that no stack makes: the public hosted zone LabZoneID
+// of the domain LabZoneName, and the secret LabSecret. Without Options.Account it is 111122223333, without
 // Options.Region in eu-central-1.
 func Open(dir string, o standin.Options) (*standin.Cloud, error) {
 	o.Account = cmp.Or(o.Account, "111122223333")
@@ -44,7 +46,7 @@ func Open(dir string, o standin.Options) (*standin.Cloud, error) {
 	}
 	c, err := standin.Open(dir, catalogue(), o)
 	if err == nil {
-		err = route53.OwnZone(c)
+		err = errors.Join(route53.OwnZone(c), secretsmanager.OwnSecret(c))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the AWS stand-in: %w", err)
@@ -99,7 +101,7 @@ func allTypes() map[string]*standin.Type {
 	types := map[string]*standin.Type{}
 	for _, service := range []map[string]*standin.Type{
 		ec2.Types(inNetworks()), iam.Types(), eks.Types(), kms.Types(), logs.Types(), sqs.Types(), events.Types(),
-		route53.Types(acm.Issue), acm.Types(), efs.Types(), s3.Types(), elb.Types(), ssm.Types(),
+		route53.Types(acm.Issue), acm.Types(), efs.Types(), s3.Types(), elb.Types(), ssm.Types(), secretsmanager.Types(),
 	} {
 		maps.Copy(types, service)
 	}

@@ -19,6 +19,7 @@ import (
 	"tombolo/lab/aws/logs"
 	"tombolo/lab/aws/route53"
 	"tombolo/lab/aws/s3"
+	"tombolo/lab/aws/secretsmanager"
 	"tombolo/lab/aws/sqs"
 	"tombolo/lab/aws/ssm"
 )
@@ -112,6 +113,9 @@ var changes = map[string]struct{ replaces, updates string }{
 	kms.KeyType:       {"customerMasterKeySpec keyUsage multiRegion", "deletionWindowInDays description enableKeyRotation policy tags"},
 	kms.AliasType:     {"name namePrefix", "targetKeyId"},
 	logs.LogGroupType: {"logGroupClass name namePrefix", "kmsKeyId retentionInDays tags"},
+
+	secretsmanager.SecretType:  {"name namePrefix", "description kmsKeyId policy recoveryWindowInDays tags"},
+	secretsmanager.VersionType: {"secretBinary secretId secretString", "versionStages"},
 }
 
 // TestChanges holds every type's Diff to the table, and the table to every type

@@ -154,7 +154,8 @@ func TestLabsValues(t *testing.T) {
 func made() addon.Outputs {
 	out := addon.Outputs{
 		VPCID: "vpc-0123456789abcdef0", PrivateSubnetIDs: []string{"subnet-0aaa"},
-		ClusterEndpoint: "https://demo.eks.test", ClusterSecurityGroupID: "sg-0123456789abcdef0", Made: map[string]string{},
+		ClusterEndpoint: "https://demo.eks.test", ClusterSecurityGroupID: "sg-0123456789abcdef0",
+		Certificate: "arn:aws:acm:eu-central-1:111122223333:certificate/1", Made: map[string]string{},
 	}
 	for _, identity := range []string{"", "controller", "mount"} {
 		out.Made[addon.RoleOutput(identity)] = "arn:aws:iam::111122223333:role/demo-addon"

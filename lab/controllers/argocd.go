@@ -20,9 +20,8 @@ import (
 
 // argocd is the family of Argo CD's workloads. Their pods are told apart by
 // the command they run, and each becomes one process, whatever its number of
-// replicas. Not among them are dex and the notifications controller: the lab
-// has no sign-in and sends no mail, and their pods are Ready by kwok
-// alone.
+// replicas. Not among them is dex: the lab has no sign-in, and its pod is Ready by
+// kwok alone.
 type argocd struct{}
 
 // The programs of Argo CD. All but Redis's are one binary by several names.
@@ -31,6 +30,7 @@ const (
 	applicationSetController = "argocd-applicationset-controller"
 	repoServer               = "argocd-repo-server"
 	argocdServer             = "argocd-server"
+	notificationsController  = "argocd-notifications"
 	argocdRedis              = "argocd-redis"
 )
 
@@ -55,7 +55,7 @@ func (f argocd) plan(cluster string, w workload) (plan, bool) {
 }
 
 func isArgoCD(word string) bool {
-	return slices.Contains([]string{applicationController, applicationSetController, repoServer, argocdServer}, path.Base(word))
+	return slices.Contains([]string{applicationController, applicationSetController, repoServer, argocdServer, notificationsController}, path.Base(word))
 }
 
 // isRedis says whether a container is what Argo CD's programs reach as Redis:
@@ -140,6 +140,8 @@ func (n argocdPorts) flags(tool string) []string {
 			"--address=127.0.0.1", number("--port", n.main),
 			"--metrics-address=127.0.0.1", number("--metrics-port", n.metrics), redis, repo,
 		}
+	case notificationsController:
+		return []string{number("--metrics-port", n.metrics), "--argocd-repo-server=" + address(n.repo)}
 	case applicationSetController:
 		return []string{
 			"--metrics-addr=" + address(n.metrics), "--probe-addr=" + address(n.main), "--webhook-addr=" + address(n.webhook),
@@ -159,6 +161,8 @@ func (n argocdPorts) listens(tool string, insecure bool) ([]int, func(context.Co
 		return []int{n.redis}, process.Listening(n.redis)
 	case repoServer:
 		return []int{n.repo, n.metrics}, process.HTTPHealthy(metrics+"/healthz?full=true", nil)
+	case notificationsController:
+		return []int{n.metrics}, process.HTTPHealthy(metrics+"/metrics", nil)
 	case applicationSetController:
 		return []int{n.main, n.metrics, n.webhook}, process.HTTPHealthy(metrics+"/metrics", nil)
 	case argocdServer:

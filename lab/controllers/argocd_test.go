@@ -81,8 +81,14 @@ func TestArgoCDPlan(t *testing.T) {
 		"somebody else's redis": {object: &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "shop"}, Spec: appsv1.DeploymentSpec{
 			Template: podOf("", nil, []corev1.Container{redis}),
 		}}},
-		"notifications": {object: &appsv1.Deployment{ObjectMeta: argocdMeta("argocd-notifications-controller", "notifications-controller"), Spec: appsv1.DeploymentSpec{
-			Template: podOf("notifications", nil, []corev1.Container{program("argocd-notifications")}),
+		"notifications controller": {
+			&appsv1.Deployment{ObjectMeta: argocdMeta("argocd-notifications-controller", "notifications-controller"), Spec: appsv1.DeploymentSpec{
+				Template: podOf("notifications", nil, []corev1.Container{program(notificationsController)}),
+			}},
+			planned(notificationsController, "hub-argocd-notifications-controller", "notifications", plan{args: []string{}, env: env}), true,
+		},
+		"dex": {object: &appsv1.Deployment{ObjectMeta: argocdMeta("argocd-dex-server", "dex-server"), Spec: appsv1.DeploymentSpec{
+			Template: podOf("dex", nil, []corev1.Container{{Image: "ghcr.test/dexidp/dex:v2.45.0", Args: []string{"/shared/argocd-dex", "rundex"}}}),
 		}}},
 	}
 	for name, test := range tests {
@@ -108,7 +114,7 @@ func newOptions(t *testing.T, tools ...string) Options {
 }
 
 func TestArgoCDSpec(t *testing.T) {
-	o := newOptions(t, repoServer, argocdRedis, applicationController)
+	o := newOptions(t, repoServer, argocdRedis, applicationController, notificationsController)
 	specOf := func(tool string, args, env []string) (all []string, environment []string) {
 		t.Helper()
 		p := plan{family: argocd{}, cluster: "hub", process: "hub-" + tool, tool: tool, namespace: "argocd", args: args}
@@ -129,6 +135,10 @@ func TestArgoCDSpec(t *testing.T) {
 	i := slices.IndexFunc(repoArgs, func(arg string) bool { return strings.HasPrefix(arg, "--port=") })
 	if want := "--repo-server=127.0.0.1:" + strings.TrimPrefix(repoArgs[i], "--port="); !slices.Contains(controllerArgs, want) {
 		t.Errorf("the application controller is run with %q, want %s", controllerArgs, want)
+	}
+	notificationsArgs, _ := specOf(notificationsController, nil, nil)
+	if want := "--argocd-repo-server=127.0.0.1:" + strings.TrimPrefix(repoArgs[i], "--port="); !slices.Contains(notificationsArgs, want) {
+		t.Errorf("the notifications controller is run with %q, want %s", notificationsArgs, want)
 	}
 	for _, want := range []string{"REDIS_PASSWORD=secret", "ARGOCD_FAKE_IN_CLUSTER=true", "http_proxy=http://127.0.0.1:1"} {
 		if !slices.Contains(env, want) {

@@ -164,6 +164,8 @@ func (c *cluster) process(tool string, args []string, listens ...int) process.Sp
 		Restart: true,
 		// etcd has what matters: open watches need not drain.
 		StopGrace: 3 * time.Second,
+		// Several clusters that start at once on a busy machine take more than a minute.
+		StartTimeout: 3 * time.Minute,
 	}
 }
 

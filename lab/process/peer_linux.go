@@ -16,6 +16,7 @@ func PeerUser(conn net.Conn) (uid uint64, known bool) {
 	if !ok || !same || err != nil {
 		return 0, false
 	}
+	//nolint:staticcheck // deprecated for a library of netlink; the kernel keeps this table
 	for _, table := range []func() (procfs.NetTCP, error){proc.NetTCP, proc.NetTCP6} {
 		sockets, err := table()
 		if err != nil {

@@ -15,6 +15,7 @@ func portHolder(port int) string {
 	if err != nil {
 		return ""
 	}
+	//nolint:staticcheck // deprecated for a library of netlink; the kernel keeps this table
 	for _, table := range []func() (procfs.NetTCP, error){proc.NetTCP, proc.NetTCP6} {
 		sockets, err := table()
 		if err != nil {

@@ -30,7 +30,7 @@ var argocdMisspellings = []struct {
 	{"selector label far from all others", promtailSet, `logging: "on"`, `tenancy: "on"`},
 	{"selector value", promtailSet, `logging: "on"`, `logging: "onn"`},
 	{"selector value far from all others", promtailSet, `logging: "on"`, `logging: everything`},
-	{"selector expression", "apps/hello.yaml", "key: environment", "key: envronment"},
+	{"selector expression", "apps/hello.yaml", "environment, operator: Exists}\n            - {key: upgrade", "envronment, operator: Exists}\n            - {key: upgrade"},
 	{"selector leaves out", karpenterSet, "key: shape", "key: shap"},
 	{"selector switch", appsSet, "            shape: app-of-apps\n            upgrade_testing: \"true\"", "            shap: app-of-apps\n            upgrade_testing: \"true\""},
 	{"annotation", "apps/hello.yaml", ".metadata.annotations.vpc_id", ".metadata.annotations.vpc_idd"},
@@ -59,7 +59,7 @@ var argocdMisspellings = []struct {
 	{"parameter of the app of apps", appsSet, "- name: server\n", "- name: sever\n"},
 	{"resource", "clusters/prod/kustomization.yaml", "../../addons/promtail", "../../addons/promtial"},
 	{"label of the addon", promtailSet, "tombolo/addon: promtail", "tombolo/addon: promtial"},
-	{"another generator", "apps/hello.yaml", "    - clusters:", "    - list:\n        elements: []\n    - clusters:"},
+	{"another generator", "apps/hello.yaml", "others.\n    - clusters:", "others.\n    - list:\n        elements: []\n    - clusters:"},
 	{"another repository", "apps/hello.yaml", "repoURL: '{{ index .metadata.annotations \"tombolo/repository\" }}'", "repoURL: https://git.example.com/apps.git"},
 }
 

@@ -86,8 +86,10 @@ func checkFlux(w *flux.Walk) {
 // checkArgoCD goes from the hub's path through the Applications that there are
 // for the cluster. ApplicationSets have to select clusters by what some have, and
 // their templates to use what this one has; paths and values files have to be
-// there, and charts to render. Then it looks for addons that none releases.
+// there, and charts to render. Then it looks at the systems of teams, and for addons that
+// none releases.
 func checkArgoCD(w *argocd.Walk) {
 	w.Follow()
+	w.CheckSystems()
 	w.CheckReleased()
 }

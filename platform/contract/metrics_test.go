@@ -1,11 +1,15 @@
 package contract
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"gotest.tools/v3/assert"
 
+	"tombolo/config/addon"
+	"tombolo/internal/names"
 	"tombolo/platform/contract/manifest"
 )
 
@@ -43,4 +47,38 @@ func TestArgoCDsMetricsAreRead(t *testing.T) {
 	}
 	assert.Check(t, alert)
 	assert.DeepEqual(t, ports, []string{"metrics", "http-metrics"})
+}
+
+// TestThePlatformsAlertHearsAllReleases: the releases of an addon that the list leaves out would
+// fail unheard.
+func TestThePlatformsAlertHearsAllReleases(t *testing.T) {
+	type alert struct {
+		Kind string
+		Spec struct {
+			EventSources []struct{ Kind, Name, Namespace string }
+		}
+	}
+	text, err := os.ReadFile("../flux/channel/notifications.yaml")
+	assert.NilError(t, err)
+	_, second, _ := strings.Cut(string(text), "\n---\n")
+	a, err := manifest.Decode[alert](second)
+	assert.NilError(t, err)
+	assert.Equal(t, a.Kind, "Alert")
+	var got []string
+	for _, s := range a.Spec.EventSources {
+		assert.Check(t, s.Name == "*")
+		if s.Kind == "HelmRelease" {
+			got = append(got, s.Namespace)
+			continue
+		}
+		assert.Check(t, s.Namespace == names.FluxNamespace, s.Kind)
+	}
+	want := []string{names.SystemsNamespace}
+	for _, a := range addon.All() {
+		if _, err := os.Stat("../flux/addons/" + a.Name); err == nil {
+			want = append(want, a.Namespace)
+		}
+	}
+	slices.Sort(want)
+	assert.DeepEqual(t, got, slices.Compact(want))
 }

@@ -42,6 +42,8 @@ var systemFaults = []struct{ name, file, old, new string }{
 	{"credentials in the address", shop, "url: http://git", "url: https://me:secret@git"},
 	{"credentials in clear", shop, "path: ./deploy", "secret: channel\n      path: ./deploy"},
 	{"directory of another system", shop, "lab.test/shop.git", "lab.test/blog.git"},
+	{"host of another team", shop, "    tombolo/system: shop\n", "    tombolo/system: shop\n  annotations:\n    tombolo/hosts: \"shop.example.com *.lab.test\"\n"},
+	{"host that is none", shop, "    tombolo/system: shop\n", "    tombolo/system: shop\n  annotations:\n    tombolo/hosts: shop_1\n"},
 	{"secret that nothing makes", shop, "secret: channel", "secret: chanel"},
 	{"retired connector", channels, "http://inbox.lab.test/blog", "https://company.webhook.office.com/webhookb2/1"},
 	{"address in clear", channels, "http://inbox.lab.test/shop", "https://hooks.slack.com/services/1"},

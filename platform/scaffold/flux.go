@@ -21,7 +21,13 @@ func fluxLayout() layout {
 // stagesOf writes what is of one environment alone: which stages it has, and what
 // is in each.
 func (w *writer) stagesOf(root string, clusters []*config.Cluster) error {
-	if err := w.list(path.Join(root, listFile), header{}, []string{relative(root, baseDir)}, nil); err != nil {
+	wanted, unwanted := []string{relative(root, baseDir)}, []string(nil)
+	if withChannel(clusters) {
+		wanted = append(wanted, relative(root, channelDir))
+	} else {
+		unwanted = append(unwanted, relative(root, channelDir))
+	}
+	if err := w.list(path.Join(root, listFile), header{}, wanted, unwanted); err != nil {
 		return err
 	}
 	for _, stage := range stages() {

@@ -51,9 +51,11 @@ type File struct {
 const (
 	addonsDir = "addons"
 	appsDir   = "apps"
-	baseDir   = "clusters/base"
-	crdsDir   = "crds"
-	listFile  = "kustomization.yaml"
+	// channelDir has what writes to the platform team's channel.
+	channelDir = "channel"
+	baseDir    = "clusters/base"
+	crdsDir    = "crds"
+	listFile   = "kustomization.yaml"
 )
 
 // Write writes the tree for the clusters, which all have one engine, into dir,
@@ -100,7 +102,15 @@ func (w *writer) copyAll(clusters []*config.Cluster) error {
 			roots = append(roots, w.ofAddon(a.Name)...)
 		}
 	}
+	if withChannel(clusters) {
+		roots = append(roots, channelDir) // the tree for Argo CD has none
+	}
 	return w.copyRoots(roots)
+}
+
+// withChannel says whether some cluster has a channel for the platform team.
+func withChannel(clusters []*config.Cluster) bool {
+	return slices.ContainsFunc(clusters, func(c *config.Cluster) bool { return c.GitOps.Channel != nil })
 }
 
 // copyRoots copies files, and directories with all that is in them.

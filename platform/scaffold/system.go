@@ -5,32 +5,38 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 	"text/template"
 
 	"tombolo/internal/names"
 	"tombolo/platform/system"
 )
 
-// The parts of a tree of Flux that are about systems.
+// The parts of a tree that are about systems.
 const (
 	systemsDir = "systems"
-	// systemsStage is the stage that clusters with systems have beside those that all have.
+	// systemsStage is the stage that clusters of Flux with systems have beside those that
+	// all have.
 	systemsStage = baseDir + "/systems.yaml"
 )
 
-// sharedOfSystems is what all systems have in common.
+// sharedOfSystems is what all systems have in common in a tree of Flux.
 func sharedOfSystems() []string {
 	return []string{systemsStage, path.Join(systemsDir, "base"), path.Join(systemsDir, "release"), "charts/system"}
 }
 
 // systemFile is the file of a system. What it leaves out, the chart and the component
 // systems/release have.
-var systemFile = template.Must(template.New("system").Parse(`apiVersion: v1
+var systemFile = template.Must(template.New("system").Funcs(template.FuncMap{"join": strings.Join}).Parse(`apiVersion: v1
 kind: Namespace
 metadata:
   name: {{.Name}}
   labels:
     {{.Label}}: {{.Name}}
+{{- with .Hosts}}
+  annotations:
+    {{$.HostsAnnotation}}: {{join . " " | printf "%q"}}
+{{- end}}
 ---
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -70,8 +76,8 @@ func AddSystem(dir string, reference fs.FS, name string, v system.Values, overla
 	var text bytes.Buffer
 	err := systemFile.Execute(&text, struct {
 		system.Values
-		Name, Label, Namespace string
-	}{v, name, names.SystemLabel, names.SystemsNamespace})
+		Name, Label, HostsAnnotation, Namespace string
+	}{v, name, names.SystemLabel, names.SystemHosts, names.SystemsNamespace})
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,9 @@ type Values struct {
 	Repository Repository `json:"repository"`
 	// Channel that hears of failures.
 	Channel Channel `json:"channel"`
+	// Hosts that its routes and Ingresses may take. Default: none. With Flux they are in an
+	// annotation of its Namespace, which the chart does not make.
+	Hosts []string `json:"hosts"`
 }
 
 // Repository is where a system's manifests are.
@@ -95,9 +98,23 @@ func (v Values) Check() []Problem {
 	case err != nil || address.Host == "" || !slices.Contains([]string{"https", "http", "ssh"}, address.Scheme):
 		return []Problem{{at, r.URL, "repository.url is no address of a repository", "give it as https://host/path or ssh://git@host/path"}}
 	case address.Scheme != "ssh" && address.User != nil:
-		return []Problem{{at, r.URL, "repository.url holds credentials", "take them out of the address, and name their Secret in repository.secret"}}
+		return []Problem{{at, r.URL, "repository.url holds credentials", "take them out of the address, and put them into a Secret: see docs/guide/systems.md"}}
 	case address.Scheme == "http" && r.Secret != "":
 		return []Problem{{at, r.URL, "repository.url sends the credentials of Secret " + r.Secret + " in clear", "use https"}}
+	}
+	return nil
+}
+
+// hostForm is that of a host in routes and Ingresses, which may begin with a wildcard.
+// https://gateway-api.sigs.k8s.io/reference/spec/#hostname
+var hostForm = regexp.MustCompile(`^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$`)
+
+// CheckHosts returns what is wrong with hosts.
+func CheckHosts(hosts []string) []Problem {
+	for _, host := range hosts {
+		if !hostForm.MatchString(host) {
+			return []Problem{{[]string{"hosts"}, host, fmt.Sprintf("%q is no host name", host), "give a name such as shop.example.com, or *.shop.example.com for all below one"}}
+		}
 	}
 	return nil
 }
@@ -110,24 +127,4 @@ func (v Values) Directory() string {
 	}
 	dir := strings.Trim(strings.TrimPrefix(v.Repository.Path, "./"), "/")
 	return strings.Join([]string{strings.TrimSuffix(strings.TrimSuffix(v.Repository.URL, "/"), ".git"), branch, dir}, " ")
-}
-
-// retiredConnector ends the hosts of Microsoft's connectors, which are retired: they take
-// another format than Workflows do, which Flux sends
-// (https://devblogs.microsoft.com/microsoft365dev/retirement-of-office-365-connectors-within-microsoft-teams/).
-const retiredConnector = ".webhook.office.com"
-
-// Retired says whether the address of a channel is one that Microsoft has retired.
-func Retired(address string) bool { return strings.HasSuffix(host(address), retiredConnector) }
-
-// Invented says whether an address is at a host of the domain test, which is nobody's
-// (https://www.rfc-editor.org/rfc/rfc6761#section-6.2).
-func Invented(address string) bool { return strings.HasSuffix(host(address), ".test") }
-
-func host(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }

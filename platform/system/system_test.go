@@ -61,10 +61,34 @@ func TestSameDirectory(t *testing.T) {
 	}
 }
 
-func TestChannels(t *testing.T) {
-	assert.Check(t, Retired("https://company.webhook.office.com/webhookb2/x"))
-	assert.Check(t, !Retired("https://prod-1.westeurope.logic.azure.com/workflows/x"))
-	assert.Check(t, !Retired("webhook.office.com"))
-	assert.Check(t, Invented("http://inbox.lab.test/shop"))
-	assert.Check(t, !Invented("https://hooks.slack.com/services/x"))
+func TestTogether(t *testing.T) {
+	of := func(name, team, group string, hosts ...string) Named {
+		return Named{name, Values{Team: team, Group: group, Repository: Repository{URL: "https://git.example.com/" + name + ".git"}, Hosts: hosts}}
+	}
+	all := []Named{
+		of("shop", "sellers", "sellers", "shop.example.com", "*.shop.example.com"),
+		of("shop-2", "sellers", "sellers", "shop.example.com"),
+		of("blog", "editors", "editors", "blog.example.com", "shop.example.org", "ashop.example.com"),
+		of("news", "writers", "editors", "new.shop.example.com"),
+	}
+	all[2].Values.Repository = all[1].Values.Repository
+	var got []string
+	for _, m := range Together(all) {
+		got = append(got, all[m.At].Name+" "+strings.Join(m.Path, ".")+": "+m.Message)
+	}
+	assert.DeepEqual(t, got, []string{
+		"blog repository.url: system shop-2 of another team delivers the same directory of the same branch",
+		"news hosts: the host new.shop.example.com may be taken by system shop of another team, too (*.shop.example.com)",
+		"news group: the group editors is that of system blog, too, which is another team's (editors)",
+	})
+}
+
+func TestHosts(t *testing.T) {
+	for host, valid := range map[string]bool{
+		"shop.example.com": true, "*.shop.example.com": true, "a-1.example.com": true,
+		"": false, "shop": false, "Shop.example.com": false, "shop_1.example.com": false, "*": false,
+		"*shop.example.com": false, "shop.*.com": false, "https://shop.example.com": false, "-shop.example.com": false,
+	} {
+		assert.Check(t, is.Equal(len(CheckHosts([]string{host})) == 0, valid), host)
+	}
 }

@@ -111,9 +111,16 @@ func usedBy(f func(addon.Outputs) any, inputs []addonInput) []addonInput {
 func madeInputs(name string, h handoff.Handoff) []addonInput {
 	entries, known := h.AddonEntries(name)
 	if !known {
-		return []addonInput{{value: h.AddonOutputs, set: func(o *addon.Outputs, v any) { o.Made = madeFor(name, v.(map[string]string)) }}}
+		return []addonInput{{value: h.AddonOutputs, set: func(o *addon.Outputs, v any) {
+			all := v.(map[string]string)
+			o.Made, o.Certificate = madeFor(name, all), madeFor("certificate", all)[addon.CertificateARN]
+		}}}
 	}
 	var out []addonInput
+	if certificates, _ := h.AddonEntries("certificate"); certificates[addon.CertificateARN] != nil {
+		arn := certificates[addon.CertificateARN].ToStringOutput()
+		out = append(out, addonInput{arn, "arn", func(o *addon.Outputs, v any) { o.Certificate = v.(string) }})
+	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		out = append(out, addonInput{entries[key].ToStringOutput(), key, func(o *addon.Outputs, v any) { o.Made[key] = v.(string) }})
 	}

@@ -5,6 +5,7 @@ package bootstrap
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -158,7 +159,11 @@ func (p *program) prepare() error {
 	if err != nil {
 		return err
 	}
-	p.prepared = pulumi.DependsOn(append(sealing, spaces, p.published))
+	channel, err := p.channel(inside)
+	if err != nil {
+		return err
+	}
+	p.prepared = pulumi.DependsOn(slices.Concat(sealing, channel, []pulumi.Resource{spaces, p.published}))
 	if len(p.c.Kubernetes.Previewers) == 0 {
 		return nil
 	}

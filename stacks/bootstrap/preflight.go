@@ -19,7 +19,7 @@ import (
 // needs no engine, for its hub has it, but the token of a hub that others run.
 func Preflight(ctx context.Context, c *config.Cluster, env map[string]string) error {
 	s := secrets{cluster: c, env: env}
-	problems := []error{s.checkSealing()}
+	problems := []error{s.checkSealing(), s.checkChannel()}
 	if h := c.GitOps.ExternalHub; c.HasExternalHub() {
 		return errors.Join(append(problems, s.check(hubTokenPath, h.Token))...)
 	}

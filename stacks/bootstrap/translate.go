@@ -91,6 +91,9 @@ func infraConfigArgs(c, hub *config.Cluster, h handoff.Handoff, read map[config.
 		args.Services = append(args.Services, service(s, h, read))
 	}
 	addons(args, c, h)
+	if kind := c.ChannelType(); kind != "" && c.GitOps.Engine == config.Flux {
+		args.AddonKeys[names.ChannelType] = pulumi.String(kind)
+	}
 	return args
 }
 

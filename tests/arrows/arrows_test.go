@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -131,64 +132,95 @@ var along = []struct{ from, to string }{
 	{"cmd/program", "stacks"},
 }
 
-func TestImportAgainstAnArrowFails(t *testing.T) {
-	for _, arrow := range against {
-		t.Run(arrow.from+" to "+arrow.to, func(t *testing.T) {
-			out, err := lint(t, arrow.from, arrow.to)
-			if err == nil || !strings.Contains(out, "(depguard)") {
-				t.Errorf("the linter passes it:\n%s", out)
-			}
-		})
-	}
-}
-
-func TestImportAlongAnArrowPasses(t *testing.T) {
-	for _, arrow := range along {
-		t.Run(arrow.from+" to "+arrow.to, func(t *testing.T) {
-			if out, err := lint(t, arrow.from, arrow.to); err != nil {
-				t.Errorf("the linter refuses it: %v\n%s", err, out)
-			}
-		})
-	}
-}
-
-// TestTestsInTheLab: the driver's own tests may use the stand-in, and nothing else
-// that the driver may not.
-func TestTestsInTheLab(t *testing.T) {
+// TestImports lints a module in which each import stands in a package of its own: the rules
+// look at the end of a path, so all of them are looked at in one run.
+func TestImports(t *testing.T) {
 	const test = "automation/it_lab_test.go"
-	if out, err := lintFile(t, test, "lab/aws"); err != nil {
-		t.Errorf("the linter refuses the stand-in: %v\n%s", err, out)
+	m := newModule(t)
+	var fail, pass []arrow
+	for _, a := range against {
+		fail = append(fail, m.add(filepath.Join(a.from, "it.go"), a.to))
 	}
-	if out, err := lintFile(t, test, "components/network"); err == nil || !strings.Contains(out, "(depguard)") {
-		t.Errorf("the linter passes a component:\n%s", out)
+	for _, a := range along {
+		pass = append(pass, m.add(filepath.Join(a.from, "it.go"), a.to))
+	}
+	// The driver's own tests may use the stand-in, and nothing else that the driver may not.
+	fail = append(fail, m.add(test, "components/network"))
+	pass = append(pass, m.add(test, "lab/aws"))
+	found := m.lint()
+	for _, a := range fail {
+		t.Run(a.name, func(t *testing.T) {
+			if !found[a.file] {
+				t.Error("the linter passes an import against an arrow")
+			}
+		})
+	}
+	for _, a := range pass {
+		t.Run(a.name, func(t *testing.T) {
+			if found[a.file] {
+				t.Error("the linter refuses an import along an arrow")
+			}
+		})
 	}
 }
 
-// lint runs depguard, as the project configures it, on a module of two empty
-// packages. One imports the other.
-func lint(t *testing.T, from, to string) (string, error) {
-	t.Helper()
-	return lintFile(t, filepath.Join(from, "it.go"), to)
+// module is one that is linted as the project is.
+type module struct {
+	t     *testing.T
+	dir   string
+	count int
 }
 
-// lintFile is lint for an import in a file of that name.
-func lintFile(t *testing.T, from, to string) (string, error) {
-	t.Helper()
+// arrow is an import in a module.
+type arrow struct{ name, file string }
+
+func newModule(t *testing.T) *module {
+	m := &module{t: t, dir: t.TempDir()}
+	files.Write(t, filepath.Join(m.dir, "go.mod"), fmt.Sprintf("module tombolo\n\ngo 1.26\n\nrequire %[1]s v0.0.0\n\nreplace %[1]s => ./%[1]s\n", pulumiAWS))
+	files.Write(t, filepath.Join(m.dir, pulumiAWS, "go.mod"), "module "+pulumiAWS+"\n")
+	return m
+}
+
+// add puts an import of an empty package into a file, in a directory of its own.
+func (m *module) add(from, to string) arrow {
+	m.t.Helper()
+	m.count++
+	imported := to
+	if to != pulumiAWS {
+		imported = "tombolo/" + to
+	}
+	a := arrow{name: from + " to " + to, file: filepath.Join("at", strconv.Itoa(m.count), from)}
+	files.Write(m.t, filepath.Join(m.dir, to, "it.go"), "package it\n")
+	files.Write(m.t, filepath.Join(m.dir, a.file), fmt.Sprintf("package it\n\nimport _ %q\n", imported))
+	return a
+}
+
+// lint runs depguard as the project configures it, and returns the files that it refuses.
+func (m *module) lint() map[string]bool {
+	m.t.Helper()
 	root, err := filepath.Abs("../..")
-	assert.NilError(t, err)
-	dir := t.TempDir()
-	module, imported := "module tombolo\n\ngo 1.26\n", "tombolo/"+to
-	if strings.Contains(to, ".") { // another module
-		module += fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => ./%s\n", to, to, to)
-		files.Write(t, filepath.Join(dir, to, "go.mod"), "module "+to+"\n")
-		imported = to
-	}
-	files.Write(t, filepath.Join(dir, "go.mod"), module)
-	files.Write(t, filepath.Join(dir, to, "it.go"), "package it\n")
-	files.Write(t, filepath.Join(dir, from), fmt.Sprintf("package it\n\nimport _ %q\n", imported))
-	cmd := exec.CommandContext(t.Context(), filepath.Join(root, ".tools", "bin", "golangci-lint"),
-		"run", "--config", filepath.Join(root, ".golangci.yml"), "--enable-only", "depguard", "--allow-parallel-runners", "./...")
-	cmd.Dir = dir
+	assert.NilError(m.t, err)
+	cmd := exec.CommandContext(m.t.Context(), filepath.Join(root, ".tools", "bin", "golangci-lint"),
+		"run", "--config", filepath.Join(root, ".golangci.yml"), "--enable-only", "depguard", "--allow-parallel-runners",
+		"--max-issues-per-linter", "0", "--max-same-issues", "0", "--path-mode", "abs", "./...")
+	cmd.Dir = m.dir
 	out, err := cmd.CombinedOutput()
-	return string(out), err
+	found := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		file, _, ok := strings.Cut(line, ".go:")
+		if !ok {
+			continue
+		}
+		if !strings.Contains(line, "(depguard)") {
+			m.t.Errorf("the linter says something else: %s", line)
+			continue
+		}
+		name, err := filepath.Rel(m.dir, file+".go")
+		assert.NilError(m.t, err)
+		found[name] = true
+	}
+	if len(found) == 0 {
+		m.t.Fatalf("the linter refuses nothing: %v\n%s", err, out)
+	}
+	return found
 }

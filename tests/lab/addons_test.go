@@ -29,6 +29,7 @@ func TestAddons(t *testing.T) {
 		{"every addon's release is there", project.everyRelease},
 		{"each stage waited for the one before", project.stagesInOrder},
 		{"what the cloud made reached the charts", project.cloudReachesCharts},
+		{"secrets arrive with the cluster's role", project.secretsArrive},
 		{"what controllers make has the tags that the organisation wants", project.tagsOfControllers},
 		{"a second up changes nothing", func(p project, t *testing.T) { p.unchanged(t, full) }},
 		{"another address of Loki is one line in the tree", project.lokiElsewhere},

@@ -12,9 +12,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"gotest.tools/v3/assert"
 	"sigs.k8s.io/yaml"
+
+	"tombolo/lab"
 )
 
 // TestDemo is the way of the demo cluster, from an empty lab to an empty lab.
@@ -31,6 +34,7 @@ func TestDemo(t *testing.T) {
 		{"state holds no secret", project.stateHoldsNoSecret},
 		{"a second up changes nothing", project.secondUp},
 		{"verify waits for what was just pushed", project.editArrives},
+		{"a hand edit is put back and told of", project.healed},
 		{"what verify asked of Flux is no change to up", project.secondUp},
 		{"plain pulumi sees the same stacks", project.plainPulumi},
 		{"core is kept while bootstrap has resources", project.coreIsKept},
@@ -168,11 +172,57 @@ func (p project) secondUp(t *testing.T) { p.unchanged(t, "demo") }
 func (p project) editArrives(t *testing.T) {
 	const file = "platform/flux/apps/hello/settings.yaml"
 	p.write(t, file, p.read(t, file)+"  edited: in ${region}\n")
+	p.write(t, "platform/flux/clusters/demo/apps/told.yaml", told)
+	p.edit(t, "platform/flux/clusters/demo/apps/kustomization.yaml", "  - cluster-reporter.yaml\n", "  - cluster-reporter.yaml\n  - told.yaml\n")
 	p.must(t, "lab", "up")
 	p.must(t, "verify", "demo")
 	if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.edited}"); got != "in eu-central-1" {
 		t.Errorf("after verify the object says %q", got)
 	}
+}
+
+// told is a channel that hears of what Flux changes, not only of failures.
+const told = `apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Provider
+metadata: {name: changes, namespace: flux-system}
+spec: {type: generic, address: http://inbox.lab.test/changes}
+---
+apiVersion: notification.toolkit.fluxcd.io/v1beta3
+kind: Alert
+metadata: {name: changes, namespace: flux-system}
+spec:
+  eventSeverity: info
+  providerRef: {name: changes}
+  eventSources:
+    - {kind: Kustomization, name: apps}
+    - {kind: HelmRelease, name: metrics-server, namespace: kube-system}
+`
+
+// healed: what somebody changes by hand becomes what Git says when Flux looks next, in
+// manifests and in what a chart made, and a channel hears what had been changed.
+func (p project) healed(t *testing.T) {
+	p.kubectl(t, "demo", "-n", "hello", "patch", "configmap", "settings", "--type", "merge", "-p", `{"data": {"region": "nowhere"}}`)
+	p.kubectl(t, "demo", "-n", "kube-system", "scale", "deployment", "metrics-server", "--replicas", "7")
+	look := "reconcile.fluxcd.io/requestedAt=" + time.Now().Format(time.RFC3339Nano)
+	p.kubectl(t, "demo", "-n", "flux-system", "annotate", "kustomization", "apps", "--overwrite", look)
+	p.kubectl(t, "demo", "-n", "kube-system", "annotate", "helmrelease", "metrics-server", "--overwrite", look)
+	eventually(t, 2*time.Minute, func() string {
+		if got := p.kubectl(t, "demo", "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "eu-central-1" {
+			return "the region is " + got
+		}
+		if got := p.kubectl(t, "demo", "-n", "kube-system", "get", "deployment", "metrics-server", "-o", "jsonpath={.spec.replicas}"); got == "7" {
+			return "metrics-server has 7 replicas"
+		}
+		var document struct{ Messages []lab.Message }
+		decode(t, p.must(t, "lab", "inbox", "changes", "--output", "json"), &document)
+		heard := fmt.Sprint(document.Messages)
+		for _, want := range []string{"ConfigMap/hello/settings configured", "Deployment/kube-system/metrics-server"} {
+			if !strings.Contains(heard, want) {
+				return fmt.Sprintf("the channel has not %q, but %s", want, heard)
+			}
+		}
+		return ""
+	})
 }
 
 // plainPulumi runs the plain program on the driver's state: it must see what

@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -106,10 +105,10 @@ func buildOlder(t *testing.T) string {
 		{".", []string{"git", "rev-parse", "--verify", "--quiet", before + "^{commit}"}},
 		{"../..", []string{"git", "archive", "--output", archive, before}},
 		{dir, []string{"tar", "xf", archive}},
-		{dir, []string{"go", "build", "-o", "bin/", "./cmd/tombolo"}},
+		{dir, []string{"go", "build", "-buildvcs=false", "-o", "bin/", "./cmd/tombolo"}},
 	} {
 		cmd := exec.CommandContext(t.Context(), step.args[0], step.args[1:]...)
-		cmd.Dir, cmd.Env = step.in, append(os.Environ(), "GOFLAGS=-buildvcs=false")
+		cmd.Dir = step.in
 		out, err := cmd.CombinedOutput()
 		if err != nil && step.args[1] == "rev-parse" {
 			t.Skipf("commit %s is not in the history of this copy: clone it whole to run this test", before)

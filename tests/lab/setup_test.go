@@ -248,7 +248,10 @@ func inOrder[P any](t *testing.T, p P, steps []step[P]) {
 }
 
 // item is something in the AWS stand-in.
-type item struct{ Type, ID, Name string }
+type item struct {
+	Type, ID, Name string
+	Created        time.Time
+}
 
 // inventory is what exists in the AWS stand-in.
 func (p project) inventory(t *testing.T) []item {
@@ -290,7 +293,7 @@ func (p project) locks(t *testing.T) []string {
 // eventually waits until a condition holds; why says what it still waits for.
 func eventually(t *testing.T, within time.Duration, why func() string) {
 	t.Helper()
-	deadline, tick := time.After(within), time.NewTicker(200*time.Millisecond)
+	deadline, tick := time.After(within), time.NewTicker(500*time.Millisecond)
 	defer tick.Stop()
 	for {
 		reason := why()

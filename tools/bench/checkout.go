@@ -15,7 +15,7 @@ import (
 	"tombolo/lab"
 )
 
-// profile of the lab: an API server for each cluster, all on one etcd, and no
+// profile of the lab for fleets: an API server for each cluster, all on one etcd, and no
 // engine's controllers, which are the cluster's work and not the driver's.
 const profile = lab.Light
 
@@ -28,9 +28,27 @@ type checkout struct {
 	env          []string
 }
 
-// newCheckout makes a project with cluster files of these names, and starts its
+// newCheckout makes a project with measured clusters of these names, and starts its
 // lab.
 func newCheckout(ctx context.Context, o options, names ...string) (*checkout, error) {
+	clusters := map[string]string{}
+	for i, name := range names {
+		region := regions[i/perRegion%len(regions)]
+		clusters[name] = strings.NewReplacer("NAME", name, "REGION", region).Replace(clusterFile)
+	}
+	c, err := fill(clusters)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.labUp(ctx, profile, o.latency); err != nil {
+		c.remove()
+		return nil, err
+	}
+	return c, nil
+}
+
+// fill makes a project with cluster files, by name.
+func fill(clusters map[string]string) (*checkout, error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -39,21 +57,24 @@ func newCheckout(ctx context.Context, o options, names ...string) (*checkout, er
 	if err != nil {
 		return nil, err
 	}
-	c := &checkout{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo"), env: append(os.Environ(),
-		"TOMBOLO_LAB_LATENCY="+strconv.FormatFloat(o.latency, 'g', -1, 64), "TOMBOLO_LAB=1", "NO_COLOR=1")}
-	if err := c.fill(root, names); err != nil {
-		c.remove()
-		return nil, err
-	}
-	if _, err := c.run(ctx, c.tombolo, "lab", "up", "--profile", string(profile)); err != nil {
-		c.remove()
+	c := &checkout{dir: dir, tombolo: filepath.Join(root, "bin", "tombolo"), env: append(os.Environ(), "TOMBOLO_LAB=1", "NO_COLOR=1")}
+	if err := c.fill(root, clusters); err != nil {
+		os.RemoveAll(dir)
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *checkout) fill(root string, names []string) error {
-	for _, dir := range []string{"platform", "lab/charts"} {
+// labUp starts the lab, or brings a stopped one back, where AWS takes a share of its
+// typical durations.
+func (c *checkout) labUp(ctx context.Context, profile lab.Profile, latency float64) error {
+	c.env = append(c.env, "TOMBOLO_LAB_LATENCY="+strconv.FormatFloat(latency, 'g', -1, 64))
+	_, err := c.run(ctx, c.tombolo, "lab", "up", "--profile", string(profile))
+	return err
+}
+
+func (c *checkout) fill(root string, clusters map[string]string) error {
+	for _, dir := range []string{"platform", "lab/charts", "lab/systems"} {
 		if err := os.CopyFS(filepath.Join(c.dir, dir), os.DirFS(filepath.Join(root, dir))); err != nil {
 			return err
 		}
@@ -69,9 +90,7 @@ func (c *checkout) fill(root string, names []string) error {
 	if err := os.Mkdir(filepath.Join(c.dir, "clusters"), 0o755); err != nil {
 		return err
 	}
-	for i, name := range names {
-		region := regions[i/perRegion%len(regions)]
-		text := strings.NewReplacer("NAME", name, "REGION", region).Replace(clusterFile)
+	for name, text := range clusters {
 		if err := os.WriteFile(filepath.Join(c.dir, "clusters", name+".yaml"), []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -155,15 +174,20 @@ func (c *checkout) pulumi(ctx context.Context, args ...string) (*exec.Cmd, error
 
 // labCPU is what the lab has taken so far, in seconds.
 func (c *checkout) labCPU(ctx context.Context) (float64, error) {
+	status, err := c.labStatus(ctx)
+	return cpu(status.PID), err
+}
+
+func (c *checkout) labStatus(ctx context.Context) (lab.Status, error) {
+	var status lab.Status
 	out, err := c.run(ctx, c.tombolo, "lab", "status", "--output", "json")
 	if err != nil {
-		return 0, err
+		return status, err
 	}
-	var status lab.Status
 	if err := json.Unmarshal(out, &status); err != nil {
-		return 0, fmt.Errorf("read the lab's status: %w", err)
+		return status, fmt.Errorf("read the lab's status: %w", err)
 	}
-	return cpu(status.PID), nil
+	return status, nil
 }
 
 // remove ends the lab and removes the project.

@@ -25,6 +25,12 @@ func (m measured) markdown() []byte {
 	if m.Systems != nil {
 		m.Systems.write(&b)
 	}
+	if m.Delivery != nil {
+		m.Delivery.write(&b)
+	}
+	if m.Rebuild != nil {
+		m.Rebuild.write(&b)
+	}
 	b.WriteString(method)
 	return b.Bytes()
 }
@@ -91,6 +97,83 @@ func (s *systems) write(b *bytes.Buffer) {
 	}
 }
 
+// deliveryRows are what the table of deliveries shows.
+var deliveryRows = []struct {
+	name string
+	of   func(delivery) string
+}{
+	{"from the commit of all until all are ready", func(d delivery) string { return inSeconds(d.All.Wall) }},
+	{"CPU of it", func(d delivery) string { return inSeconds(d.All.CPU) }},
+	{"from the commit of one more until all are ready", func(d delivery) string { return inSeconds(d.One.Wall) }},
+	{"CPU of it", func(d delivery) string { return inSeconds(d.One.CPU) }},
+	{"CPU at rest", func(d delivery) string { return fmt.Sprintf("%.2f cores", d.Rest) }},
+	{"API server", memoryOf("kube-apiserver")},
+	{"etcd", memoryOf("etcd")},
+	{"database of etcd, on disk", func(d delivery) string { return fmt.Sprintf("%.0f MB", d.Database) }},
+	{"source-controller", memoryOf("source-controller")},
+	{"kustomize-controller", memoryOf("kustomize-controller")},
+	{"helm-controller", memoryOf("helm-controller")},
+	{"notification-controller", memoryOf("notification-controller")},
+}
+
+func memoryOf(process string) func(delivery) string {
+	return func(d delivery) string { return fmt.Sprintf("%.0f MB", d.MB[process]) }
+}
+
+func (s *deliveries) write(b *bytes.Buffer) {
+	fmt.Fprintf(b, "\n## The delivery of many systems\n\n"+
+		"The cluster `teams` in the lab's full profile, with Flux's controllers as upstream's manifest has them. Each system has a repository of its own with a Deployment of two pods and a Service. "+
+		"Ready are the platform, every system's release and what its repository has. CPU is that of the whole lab, of %s at rest; memory is that of a process, when all are ready.\n\n|", restTime)
+	line := "\n|---|"
+	for _, d := range s.Counts {
+		fmt.Fprintf(b, " | %d systems", d.Systems)
+		line += "---:|"
+	}
+	b.WriteString(" |" + line + "\n")
+	for _, row := range deliveryRows {
+		fmt.Fprintf(b, "| %s", row.name)
+		for _, d := range s.Counts {
+			b.WriteString(" | " + row.of(d))
+		}
+		b.WriteString(" |\n")
+	}
+}
+
+func (s *rebuilds) write(b *bytes.Buffer) {
+	if len(s.Clusters) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## A rebuild\n\n"+
+		"`tombolo rebuild <cluster> --version <newer> --yes` in the lab's full profile, where AWS takes %g of its typical time; all clusters at the same time. "+
+		"The aim is at most 25 min each.\n\n| operation | part", s.Latency)
+	line := "\n|---|---|"
+	for _, r := range s.Clusters {
+		fmt.Fprintf(b, " | `%s`, %s, %s to %s", r.Cluster, r.Engine, r.From, r.To)
+		line += "---:|"
+	}
+	b.WriteString(" |" + line + "\n")
+	for i, p := range s.Clusters[0].Phases { // every rebuild has the same
+		fmt.Fprintf(b, "| %s | %s", p.Operation, p.Part)
+		for _, r := range s.Clusters {
+			b.WriteString(" | " + inMinutes(r.Phases[i].Seconds))
+		}
+		b.WriteString(" |\n")
+	}
+	b.WriteString("| all |")
+	for _, r := range s.Clusters {
+		fmt.Fprintf(b, " | **%s**", inMinutes(r.Seconds))
+	}
+	b.WriteString(" |\n")
+}
+
+func inMinutes(s float64) string {
+	whole := int(s + 0.5)
+	if whole < 60 {
+		return fmt.Sprintf("%d s", whole)
+	}
+	return fmt.Sprintf("%d min %d s", whole/60, whole%60)
+}
+
 const method = `
 ## Method
 
@@ -101,6 +184,10 @@ the processes' proportional set sizes (PSS), looked at four times a second.
 Every cluster has a VPC, an EKS cluster with a node group, the identities of
 two addons, and Flux.
 
+The clusters that are rebuilt are made while AWS takes no time. Then the lab is stopped
+and started with the typical times. They are those of users' reports: 9 minutes until EKS
+has a control plane and 3 until it is gone, 2.5 and 3 for a node group.
+
 The plain CLI runs the same programs, built as ` + "`bin/program`" + `, on the same
 backend. Both begin without stacks: ` + "`pulumi stack init`" + ` is in the plain CLI's
 time. Driver and CLI take turns, and who begins changes from round to round.
@@ -108,8 +195,7 @@ Nothing to do is measured after a second up, which hands the engine's objects
 over to it and so changes the state.
 
 ` + "`make bench BENCH=scheduler`" + ` measures one part; the others keep what was
-measured before. Parts: clusters, driver, scheduler,
-systems.
+measured before. Parts: clusters, driver, scheduler, systems, delivery, rebuild.
 `
 
 func inSeconds(s float64) string { return strconv.FormatFloat(s, 'f', 1, 64) + " s" }

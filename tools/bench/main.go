@@ -1,7 +1,8 @@
 // Command bench measures what a fleet costs, and writes docs/performance.md: a
 // fleet of lab clusters against its lower bound, the driver against the plain
-// Pulumi CLI, the scheduler alone, and the check of a tree with many systems. It is run by `make bench`, from the
-// project's directory, on a machine with nothing else to do.
+// Pulumi CLI, the scheduler alone, the check of a tree with many systems, their
+// delivery to one cluster, and the rebuild of a cluster. It is run by `make bench`,
+// from the project's directory, on a machine with nothing else to do.
 package main
 
 import (
@@ -33,9 +34,13 @@ const (
 	partDriver    = "driver"
 	partScheduler = "scheduler"
 	partSystems   = "systems"
+	partDelivery  = "delivery"
+	partRebuild   = "rebuild"
 )
 
-func parts() []string { return []string{partClusters, partDriver, partScheduler, partSystems} }
+func parts() []string {
+	return []string{partClusters, partDriver, partScheduler, partSystems, partDelivery, partRebuild}
+}
 
 // options of the command.
 type options struct {
@@ -71,6 +76,10 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 			m.Scheduler, err = measureScheduler(m.durations())
 		case partSystems:
 			m.Systems, err = measureSystems()
+		case partDelivery:
+			m.Delivery, err = measureDeliveries(ctx, o)
+		case partRebuild:
+			m.Rebuild, err = measureRebuilds(ctx, o)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", part, err)

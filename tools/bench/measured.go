@@ -15,11 +15,13 @@ import (
 // measured is everything that was measured. Parts are measured apart, and keep
 // what they have until they are measured again.
 type measured struct {
-	Machine   machine    `json:"machine"`
-	Fleets    *fleets    `json:"fleets,omitempty"`
-	Driver    *driver    `json:"driver,omitempty"`
-	Scheduler *scheduler `json:"scheduler,omitempty"`
-	Systems   *systems   `json:"systems,omitempty"`
+	Machine   machine     `json:"machine"`
+	Fleets    *fleets     `json:"fleets,omitempty"`
+	Driver    *driver     `json:"driver,omitempty"`
+	Scheduler *scheduler  `json:"scheduler,omitempty"`
+	Systems   *systems    `json:"systems,omitempty"`
+	Delivery  *deliveries `json:"delivery,omitempty"`
+	Rebuild   *rebuilds   `json:"rebuild,omitempty"`
 }
 
 // machine that the last part was measured on.

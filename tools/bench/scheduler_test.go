@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -38,12 +39,19 @@ func TestDocument(t *testing.T) {
 		}},
 		Scheduler: &scheduler{Runs: []sim{{Parallel: 4, Makespan: 11, Bound: 10}}},
 		Systems:   &systems{Counts: []systemsOf{{Systems: 200, Seconds: 0.5, MB: 100}}},
+		Delivery: &deliveries{Counts: []delivery{
+			{Systems: 3, All: arrival{Wall: 9}, MB: map[string]float64{"etcd": 60}},
+			{Systems: 200, All: arrival{Wall: 90, CPU: 120}, Rest: 0.25, MB: map[string]float64{"etcd": 90}},
+		}},
+		Rebuild: &rebuilds{Latency: 1, Clusters: []rebuilt{ofRebuild(t, "teams", 60), ofRebuild(t, "mgmt", 90)}},
 	}
 	text := string(m.markdown())
 	for _, want := range []string{
 		"| 1 | 20.0 s | 20.0 s | **1.00** |", "| 4 | 33.0 s | 30.0 s | **1.10** |",
 		"| creating | **0.80** |", "| nothing to do | **0.50** |", "| 4 | 0 | 0 | **1.10** |",
 		"| 200 | 0.50 s | 2.5 ms | 100 MB |", "## Method",
+		"\n| | 3 systems | 200 systems |\n|---|---:|---:|\n", "\n| etcd | 60 MB | 90 MB |\n", "\n| CPU at rest | 0.00 cores | 0.25 cores |\n",
+		"\n| destroy | core | 1 min 0 s | 1 min 30 s |\n| up | verify | 9 s | 9 s |\n| all | | **1 min 9 s** | **1 min 39 s** |\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the document lacks %q:\n%s", want, text)
@@ -52,4 +60,23 @@ func TestDocument(t *testing.T) {
 	if svg := string(plot(m.Fleets, 2)); strings.Count(svg, "<polyline") != 3 || strings.Contains(svg, "NaN") {
 		t.Errorf("the plot is\n%s", svg)
 	}
+}
+
+// ofRebuild is a rebuild as its documents tell of it.
+func ofRebuild(t *testing.T, cluster string, seconds float64) rebuilt {
+	t.Helper()
+	r := rebuilt{Cluster: cluster}
+	err := r.read(fmt.Appendf(nil, `{"type":"rebuild-plan","cluster":"a"}
+{"type":"rebuild-phase","operation":"destroy","part":"core","seconds":%v}
+{"type":"rebuild-phase","operation":"up","part":"verify","seconds":9}
+{"type":"rebuild","seconds":%v}
+`, seconds, seconds+9))
+	assert.NilError(t, err)
+	return r
+}
+
+// TestRebuildWithoutTimes: what tells no times is no measurement.
+func TestRebuildWithoutTimes(t *testing.T) {
+	r := rebuilt{Cluster: "teams"}
+	assert.ErrorContains(t, r.read([]byte(`{"type":"rebuild-plan"}`)), "told no times")
 }

@@ -23,7 +23,7 @@ const verifyScript = "git-verify-wrapper.sh"
 func argocdNames() []string {
 	return []string{
 		"argocd-application-controller", "argocd-applicationset-controller",
-		"argocd-repo-server", "argocd-server", "argocd-k8s-auth",
+		"argocd-repo-server", "argocd-server", "argocd-notifications", "argocd-k8s-auth",
 	}
 }
 

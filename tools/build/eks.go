@@ -11,27 +11,37 @@ import (
 // eksGroup is the EKS plugin with the SDKs that the program has, too.
 func eksGroup() group {
 	return group{name: "eks", needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, final string, p *progress) error {
-		return eksPlugin(ctx, src, out, final, "plugins", p)
+		return eksPlugin(ctx, src, out, final, "plugins", onUse, p)
 	}}
 }
 
-// releasedGroup is the EKS plugin with the versions that its release has in it,
-// which a lab may run in place of the other: in a directory of its own.
+// releasedGroup is the EKS plugin with the versions that its release has in it, started as
+// that is, which a lab may run in place of the other: in a directory of its own.
 func releasedGroup() group {
 	return group{name: "eks-released", code: "eks", needs: []string{"node", "npm"}, build: func(ctx context.Context, src, out, final string, p *progress) error {
-		return eksPlugin(ctx, src, out, final, "plugins-released", p)
+		return eksPlugin(ctx, src, out, final, "plugins-released", "", p)
 	}}
 }
 
+// onUse is the script that keeps the plugin from loading what it does not use.
+const onUse = "onuse.cjs"
+
 // eksPlugin installs the npm packages of src below out, which will be at final,
-// and writes a plugin that runs them into a directory of plugins there.
-func eksPlugin(ctx context.Context, src, out, final, plugins string, p *progress) error {
+// and writes a plugin that runs them into a directory of plugins there. first is a
+// script of src that Node.js runs before it; "" for none.
+func eksPlugin(ctx context.Context, src, out, final, plugins, first string, p *progress) error {
 	room := filepath.Base(src)
 	dir := filepath.Join(out, room)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, name := range []string{"package.json", "package-lock.json", ".npmrc"} {
+	files := []string{"package.json", "package-lock.json", ".npmrc"}
+	node := "node"
+	if first != "" {
+		files = append(files, first)
+		node = fmt.Sprintf("node -r '%s'", filepath.Join(final, room, first))
+	}
+	for _, name := range files {
 		content, err := os.ReadFile(filepath.Join(src, name))
 		if err != nil {
 			return err
@@ -65,7 +75,7 @@ func eksPlugin(ctx context.Context, src, out, final, plugins string, p *progress
 	if err := os.WriteFile(filepath.Join(plugin, "asks.json"), asks, 0o644); err != nil {
 		return err
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexec node '%s' \"$@\"\n",
+	script := fmt.Sprintf("#!/bin/sh\nexec %s '%s' \"$@\"\n", node,
 		filepath.Join(final, room, "node_modules", "@pulumi", "eks", "cmd", "provider", "index.js"))
 	return os.WriteFile(filepath.Join(plugin, "pulumi-resource-eks"), []byte(script), 0o755)
 }

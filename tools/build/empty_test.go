@@ -91,6 +91,23 @@ func everyGroup() []group {
 // program does nothing, and well.
 const program = "package main\n\nfunc main() {}\n"
 
+// construct has the Kubernetes provider's components, which cannot be compiled here.
+const construct = `package provider
+
+import (
+	providerhelmv4 "example.com/helm/v4"
+	providerkustomizev2 "example.com/kustomize/v2"
+	provideryamlv2 "example.com/yaml/v2"
+)
+
+var resourceProviders = map[string]any{
+	"kubernetes:yaml/v2:ConfigFile":     provideryamlv2.NewConfigFileProvider,
+	"kubernetes:yaml/v2:ConfigGroup":    provideryamlv2.NewConfigGroupProvider,
+	"kubernetes:helm.sh/v4:Chart":       providerhelmv4.NewChartProvider,
+	"kubernetes:kustomize/v2:Directory": providerkustomizev2.NewDirectoryProvider,
+}
+`
+
 // writer writes its name into the file that its argument names, if it has one.
 const writer = `package main
 
@@ -141,6 +158,17 @@ func worlds() map[string]world {
 			files:    tree{"share/argocd-install.yaml": "kind: One", "share/argocd-install-ha.yaml": "kind: Many", "share/argocd-install-before.yaml": "kind: One"},
 			programs: []string{"bin/argocd-server", "bin/helm", "bin/kustomize", "bin/argocd-redis"},
 		},
+		"externalsecrets": {
+			own: tree{"cmd/external-secrets/main.go": "package main\n\nimport _ \"" + externalSecretsModule + "/pkg/controllers\"\n\nfunc main() {}\n"},
+			modules: map[string]tree{externalSecretsModule: {
+				"apis/externalsecrets/v1/store_webhook.go": "package v1\n\nvar _ = newer\n",
+				"apis/externalsecrets/v1/store.go":         "package v1\n",
+				"pkg/provider/register/all.go":             "package register\n\nimport _ \"example.com/vendors\"\n",
+				"pkg/controllers/controllers.go": "package controllers\n\nimport (\n\t_ \"" + externalSecretsModule + "/apis/externalsecrets/v1\"\n" +
+					"\t_ \"" + externalSecretsModule + "/pkg/provider/register\"\n)\n",
+			}},
+			programs: []string{"bin/external-secrets"},
+		},
 		"kubernetes": {
 			own: tree{"cmd/controlplane/main.go": program, "cmd/fluxinstall/main.go": writer},
 			modules: map[string]tree{
@@ -164,10 +192,10 @@ func worlds() map[string]world {
 			programs: []string{"bin/golangci-lint"},
 		},
 		"plugins": {
-			own: tree{"cmd/pulumi-resource-kubernetes/main.go": program},
+			own: tree{"cmd/pulumi-resource-kubernetes/main.go": "package main\n\nimport _ \"" + provider + "/pkg/provider\"\n\nfunc main() {}\n"},
 			modules: map[string]tree{
 				provider: {
-					"doc.go": "package provider\n",
+					"pkg/provider/provider_construct.go":                    construct,
 					"cmd/pulumi-resource-kubernetes/schema.json":            `{"name": "kubernetes"}`,
 					"cmd/pulumi-resource-kubernetes/terraform-mapping.json": `{"mapped": true}`,
 				},

@@ -34,7 +34,7 @@ func (g group) source() string {
 // sets are the groups by what they are for: the values of -for.
 func sets() map[string][]group {
 	return map[string][]group{
-		"lab":      {pulumiGroup(), kubernetesGroup(), sealedSecretsGroup(), pluginsGroup(), eksGroup()},
+		"lab":      {pulumiGroup(), kubernetesGroup(), sealedSecretsGroup(), externalSecretsGroup(), pluginsGroup(), eksGroup()},
 		"argocd":   {argocdGroup()},
 		"aws":      {pulumiGroup(), kubectlGroup()},
 		"lint":     {lintGroup()},

@@ -32,7 +32,7 @@ func (a Cloud) ask(ctx context.Context, what string, c *config.Cluster, program 
 	}
 	defer done()
 	return s.run(ctx, func(ch chan<- events.EngineEvent) error {
-		_, err := s.stack.Preview(ctx, optpreview.EventStreams(ch))
+		_, err := s.stack.Preview(ctx, optpreview.EventStreams(ch), optpreview.SuppressProgress())
 		return err
 	})
 }

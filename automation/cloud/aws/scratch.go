@@ -26,16 +26,28 @@ import (
 // everything that the provider knows is read, and what is gone, or another owner's, is
 // left out.
 func (a Cloud) Find(ctx context.Context, c *config.Cluster, q teardown.Search) ([]teardown.Leftover, error) {
+	const what = "look for leftovers of"
 	var found []teardown.Leftover
-	s, done, err := a.open(ctx, c, "look for leftovers of", func(p *pulumi.Context, opt pulumi.InvokeOption) (err error) {
-		found, err = candidates(p, c, q, opt)
+	err := a.ask(ctx, what, c, func(p *pulumi.Context) error {
+		account, err := lookupProvider(p, c)
+		if err != nil {
+			return err
+		}
+		found, err = candidates(p, c, q, account)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer done()
 	found = slices.DeleteFunc(found, q.Known)
+	if !slices.ContainsFunc(found, readable) {
+		return found, nil
+	}
+	s, done, err := a.open(ctx, c, what)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	return s.read(ctx, q.Owner, found)
 }
 
@@ -47,7 +59,10 @@ func (a Cloud) Remove(ctx context.Context, c *config.Cluster, q teardown.Search,
 			return fmt.Errorf("delete leftovers of %s: nothing proves that %s is the cluster's", c.Name, l)
 		}
 	}
-	s, done, err := a.open(ctx, c, "delete leftovers of", func(*pulumi.Context, pulumi.InvokeOption) error { return nil })
+	if !slices.ContainsFunc(all, readable) {
+		return nil
+	}
+	s, done, err := a.open(ctx, c, "delete leftovers of")
 	if err != nil {
 		return err
 	}
@@ -79,16 +94,11 @@ func (a Cloud) scratch(ctx context.Context, c *config.Cluster, what string, prog
 	return s, done, err
 }
 
-// open makes a scratch stack with a provider, and runs work in its program.
-func (a Cloud) open(ctx context.Context, c *config.Cluster, what string,
-	work func(*pulumi.Context, pulumi.InvokeOption) error,
-) (*scratch, func(), error) {
+// open makes a scratch stack and puts a provider into it.
+func (a Cloud) open(ctx context.Context, c *config.Cluster, what string) (*scratch, func(), error) {
 	s, done, err := a.scratch(ctx, c, what, func(p *pulumi.Context) error {
-		account, err := lookupProvider(p, c)
-		if err != nil {
-			return err
-		}
-		return work(p, account)
+		_, err := lookupProvider(p, c)
+		return err
 	})
 	if err != nil {
 		return nil, nil, err
@@ -118,11 +128,7 @@ func (s *scratch) run(ctx context.Context, call func(chan<- events.EngineEvent) 
 // are there, and those that it cannot read. What turns out to be another owner's is
 // neither returned nor left in the stack.
 func (s *scratch) read(ctx context.Context, owner string, all []teardown.Leftover) ([]teardown.Leftover, error) {
-	readable := slices.DeleteFunc(slices.Clone(all), func(l teardown.Leftover) bool { return l.Type == "" })
-	if len(readable) == 0 {
-		return all, nil
-	}
-	if err := s.edit(ctx, func(d *deployment) { d.add(readable) }); err != nil {
+	if err := s.edit(ctx, func(d *deployment) { d.add(all) }); err != nil {
 		return nil, err
 	}
 	err := s.run(ctx, func(ch chan<- events.EngineEvent) error {
@@ -145,9 +151,12 @@ func (s *scratch) read(ctx context.Context, owner string, all []teardown.Leftove
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(l teardown.Leftover) bool {
 		_, there := st.Object(l.Type, func(id string) bool { return id == l.ID })
-		return l.Type != "" && !there
+		return readable(l) && !there
 	}), nil
 }
+
+// readable says that the provider can read a leftover.
+func readable(l teardown.Leftover) bool { return l.Type != "" }
 
 // withoutStrangers takes out of the stack what has another owner's tag.
 func (s *scratch) withoutStrangers(ctx context.Context, owner string, st *backend.State) (*backend.State, error) {
@@ -224,7 +233,7 @@ func (s *scratch) edit(ctx context.Context, change func(*deployment)) error {
 // deployment is the resources of a state, as bare JSON.
 type deployment struct{ resources []map[string]json.RawMessage }
 
-// add puts resources into the state that the provider is to read by their ids.
+// add puts the resources that the provider can read into the state, by their ids.
 // What is deleted later comes first, and what is deleted before depends on it.
 func (d *deployment) add(all []teardown.Leftover) {
 	var root, provider string
@@ -236,7 +245,7 @@ func (d *deployment) add(all []teardown.Leftover) {
 			provider = backend.DecodeString(r["urn"]) + "::" + backend.DecodeString(r["id"])
 		}
 	}
-	last := slices.Clone(all)
+	last := slices.DeleteFunc(slices.Clone(all), func(l teardown.Leftover) bool { return !readable(l) })
 	teardown.Sort(last)
 	slices.Reverse(last)
 	type placed struct {

@@ -41,6 +41,8 @@ type SystemOptions struct {
 	// Tree is the platform tree's directory; "" is to find it.
 	Tree   string
 	Values system.Values
+	// Told says that the type of the channel was given.
+	Told bool
 }
 
 // NewCmdSystem returns the command init system; runF, if not nil, runs in place of it.
@@ -51,11 +53,16 @@ func NewCmdSystem(f *factory.Factory, runF func(context.Context, *SystemOptions)
 		Short: "Add a team's system to the platform tree",
 		Long: strings.TrimSpace(`
 Write the file of a team's system into the platform tree, systems/<name>.yaml, and add
-it to the lists of the named clusters, which must have the engine Flux. With the first
-system, what all systems have in common is added to the tree, too.
+it to the lists of the named clusters, which must have the same engine. With the first
+system, what all systems have in common is added to the tree, too. Without clusters the
+tree that --tree names is one for Flux.
+
+With Flux, --secret and --channel-secret name Secrets of the system's namespace. With Argo
+CD both are in the namespace argocd: see docs/guide/systems.md. There --channel alone
+says that the team has a channel.
 
 The tree is found as tombolo check finds it; --tree names it. A file that exists is not
-overwritten. Nothing is deployed: commit and push the tree, and Flux does the rest.`),
+overwritten. Nothing is deployed: commit and push the tree, and the engine does the rest.`),
 		Example: strings.TrimSpace(`
   tombolo init system shop teams --team sellers --group sellers --repository https://git.example.com/shop.git
   tombolo init system blog --tree ../platform --team editors --group editors --repository ssh://git@git.example.com/blog.git --secret git`),
@@ -64,6 +71,7 @@ overwritten. Nothing is deployed: commit and push the tree, and Flux does the re
 				return fault.NewUsage("the system is not named", "give a name, which is also that of its namespace: tombolo init system <name>")
 			}
 			opts.Name, opts.Names = args[0], args[1:]
+			opts.Told = cmd.Flags().Changed("channel")
 			return factory.Run(cmd.Context(), opts, runF, systemRun)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
@@ -83,6 +91,7 @@ overwritten. Nothing is deployed: commit and push the tree, and Flux does the re
 	flags.StringVar(&opts.Values.Repository.Secret, "secret", "", "Secret of the namespace with credentials for the repository")
 	flags.StringVar(&opts.Values.Channel.Type, "channel", "slack", "type of the team's channel: "+strings.Join(system.Types(), ", "))
 	flags.StringVar(&opts.Values.Channel.Secret, "channel-secret", "", "Secret of the namespace with the channel's address (default: no channel)")
+	flags.StringSliceVar(&opts.Values.Hosts, "host", nil, "host that routes and Ingresses of the system may take; may be given again (default: none)")
 	factory.CompleteFlag(cmd, "channel", system.Types())
 	return cmd
 }
@@ -99,20 +108,15 @@ func systemRun(_ context.Context, o *SystemOptions) error {
 	if err != nil {
 		return err
 	}
-	var overlays []string
-	for _, c := range loaded {
-		overlay := path.Clean(strings.TrimPrefix(c.GitOps.Path, "/"))
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(overlay), "kustomization.yaml")); err != nil {
-			return fault.NewUsage(fmt.Sprintf("%s has no kustomization.yaml in %s, which cluster %s follows", clusters.Short(dir), overlay, c.Name),
-				fmt.Sprintf("run `tombolo init platform %s %s` first, or name another tree", clusters.Short(dir), c.Name))
-		}
-		overlays = append(overlays, overlay)
+	overlays, err := overlaysOf(loaded, dir)
+	if err != nil {
+		return err
 	}
 	file := filepath.Join(dir, filepath.FromSlash(scaffold.SystemFile(o.Name)))
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return fault.NewUsage(clusters.Short(file)+" exists already", "give another name, or edit that file and the lists of the clusters")
 	}
-	done, err := scaffold.AddSystem(dir, platform.Flux(), o.Name, o.Values, overlays)
+	done, err := o.add(dir, loaded, overlays)
 	if err != nil {
 		return err
 	}
@@ -121,6 +125,46 @@ func systemRun(_ context.Context, o *SystemOptions) error {
 	}
 	o.report(dir, loaded, done)
 	return nil
+}
+
+// overlaysOf are the lists of the tree that the clusters follow, a spoke that of its hub.
+func overlaysOf(loaded []*config.Cluster, dir string) ([]string, error) {
+	var overlays []string
+	for _, c := range loaded {
+		overlay, err := scaffold.HubOf(c)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(overlay), "kustomization.yaml")); err != nil {
+			return nil, fault.NewUsage(fmt.Sprintf("%s has no kustomization.yaml in %s, which cluster %s follows", clusters.Short(dir), overlay, c.Name),
+				fmt.Sprintf("run `tombolo init platform %s %s` first, or name another tree", clusters.Short(dir), c.Name))
+		}
+		if !slices.Contains(overlays, overlay) {
+			overlays = append(overlays, overlay)
+		}
+	}
+	return overlays, nil
+}
+
+// withArgoCD says that the clusters have the engine Argo CD.
+func withArgoCD(loaded []*config.Cluster) bool {
+	return len(loaded) > 0 && loaded[0].GitOps.Engine == config.ArgoCD
+}
+
+// add writes the system into the tree.
+func (o *SystemOptions) add(dir string, loaded []*config.Cluster, overlays []string) ([]scaffold.File, error) {
+	if !withArgoCD(loaded) {
+		return scaffold.AddSystem(dir, platform.Flux(), o.Name, o.Values, overlays)
+	}
+	var on []string
+	for _, c := range loaded {
+		on = append(on, c.Name)
+	}
+	values := o.Values
+	if !o.Told {
+		values.Channel = system.Channel{}
+	}
+	return scaffold.AddArgoCDSystem(dir, platform.ArgoCD(), o.Name, values, on, overlays)
 }
 
 // check refuses what the check of the tree would refuse.
@@ -140,7 +184,7 @@ func (o *SystemOptions) check() error {
 	if !slices.Contains(system.Types(), o.Values.Channel.Type) {
 		return fault.NewUsage(fmt.Sprintf("--channel is %q", o.Values.Channel.Type), "use one of "+strings.Join(system.Types(), ", "))
 	}
-	if problems := o.Values.Check(); len(problems) > 0 {
+	if problems := append(o.Values.Check(), system.CheckHosts(o.Values.Hosts)...); len(problems) > 0 {
 		return fault.NewUsage(problems[0].Message, problems[0].Remedy)
 	}
 	return nil
@@ -160,9 +204,16 @@ func (o *SystemOptions) clusters() ([]*config.Cluster, error) {
 		return nil, err
 	}
 	for _, c := range loaded {
-		if c.GitOps.Engine != config.Flux {
-			return nil, fault.NewUsage(fmt.Sprintf("cluster %s has the engine %s", c.Name, c.GitOps.Engine), "systems are for clusters with Flux: see docs/guide/systems.md")
+		switch {
+		case c.GitOps.Engine != loaded[0].GitOps.Engine:
+			return nil, fault.NewUsage(fmt.Sprintf("cluster %s has the engine %s, and %s has %s", loaded[0].Name, loaded[0].GitOps.Engine, c.Name, c.GitOps.Engine),
+				"run the command for each engine: each has a tree of its own")
+		case c.HasExternalHub():
+			return nil, fault.NewUsage(fmt.Sprintf("cluster %s follows the tree of hub %s, which others run", c.Name, c.Hub()), "ask its owners for the system")
 		}
+	}
+	if withArgoCD(loaded) && (o.Values.Repository.Secret != "" || o.Values.Channel.Secret != "") {
+		return nil, fault.NewUsage("--secret and --channel-secret are for clusters with Flux", "with Argo CD both Secrets are in the namespace argocd: see docs/guide/systems.md")
 	}
 	return loaded, nil
 }
@@ -188,7 +239,11 @@ func (o *SystemOptions) tree(loaded []*config.Cluster) (string, error) {
 	}
 	found := ""
 	for _, c := range loaded {
-		dir, ok := clusters.Tree(root, c.GitOps)
+		hub, err := config.LoadHub(c)
+		if err != nil {
+			return "", err
+		}
+		dir, ok := clusters.Tree(root, hub.GitOps)
 		if !ok || (found != "" && dir != found) {
 			return "", fault.NewUsage("the platform tree of cluster "+c.Name+" is not here", "name its root with --tree")
 		}
@@ -218,6 +273,9 @@ func (o *SystemOptions) report(dir string, loaded []*config.Cluster, done []scaf
 		if secret != "" {
 			status.Plain("  add Secret %s of namespace %s beside it, as SealedSecret or ExternalSecret", secret, o.Name)
 		}
+	}
+	if withArgoCD(loaded) && o.Told {
+		status.Plain("  add the channel's address to Secret argocd-notifications-secret of namespace argocd, as key %s", o.Name)
 	}
 	status.Plain("  next: tombolo check, then commit and push the tree")
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ import (
 const awsVersion = "aws-cli/2.27.0 tombolo-lab"
 
 // awsRemedy is what to do about any other use of the lab's aws.
-const awsRemedy = "the lab's aws knows `aws --version`, `aws sts assume-role` and the commands get-token, list-insights, describe-insight, start-insights-refresh and describe-insights-refresh of `aws eks` only"
+const awsRemedy = "the lab's aws knows `aws --version`, `aws sts assume-role` and the commands get-token, list-insights, describe-insight, start-insights-refresh and describe-insights-refresh of `aws eks`, and create-secret, put-secret-value, get-secret-value, describe-secret, delete-secret and list-secrets of `aws secretsmanager` only"
 
 // insightCommands are the commands about insights, with the operation of those that
 // refresh them.
@@ -49,12 +50,15 @@ type AWSOptions struct {
 	Assume func(ctx context.Context, role sts.Role) (sigv4.Credentials, error)
 	// Insights returns EKS's answer to a request for insights, in JSON.
 	Insights func(ctx context.Context, r lab.InsightRequest) (json.RawMessage, error)
+	// Secrets returns Secrets Manager's answer to a request, in JSON.
+	Secrets func(ctx context.Context, r lab.SecretsRequest) (json.RawMessage, error)
 
 	Args []string
 }
 
 // NewCmdAWS returns the hidden command behind the lab's aws: as much of the AWS
-// CLI as kubectl's exec plugin, the EKS component and an upgrade call. runF, if not
+// CLI as kubectl's exec plugin, the EKS component and an upgrade call, and as people
+// need to keep secrets. runF, if not
 // nil, runs in place of it.
 func NewCmdAWS(f *factory.Factory, runF func(context.Context, *AWSOptions) error) *cobra.Command {
 	opts := &AWSOptions{
@@ -65,6 +69,13 @@ func NewCmdAWS(f *factory.Factory, runF func(context.Context, *AWSOptions) error
 				return nil, err
 			}
 			return l.EKSInsights(ctx, r)
+		},
+		Secrets: func(ctx context.Context, r lab.SecretsRequest) (json.RawMessage, error) {
+			l, err := f.Lab()
+			if err != nil {
+				return nil, err
+			}
+			return l.SecretsManager(ctx, r)
 		},
 		Assume: func(ctx context.Context, role sts.Role) (sigv4.Credentials, error) {
 			l, err := f.Lab()
@@ -107,6 +118,9 @@ type credentialStatus struct {
 }
 
 func awsRun(ctx context.Context, o *AWSOptions) error {
+	if i := slices.Index(o.Args, "secretsmanager"); i >= 0 {
+		return awsSecrets(ctx, o, slices.Delete(slices.Clone(o.Args), i, i+1))
+	}
 	fs := pflag.NewFlagSet("aws", pflag.ContinueOnError)
 	fs.Usage = func() {}
 	version := fs.Bool("version", false, "")

@@ -46,6 +46,19 @@ func (a Accounts) signer(r *http.Request) *standin.Cloud {
 	return a[0]
 }
 
+// Identify of a request to a service in a region, which a right signature proves.
+func (a Accounts) Identify(r *http.Request, body []byte, service, region string) (Caller, error) {
+	return identify(a.signer(r), r, body, service, region)
+}
+
+// Holder is whoever holds credentials; the first account's user without any.
+func (a Accounts) Holder(by sigv4.Credentials) (Caller, error) {
+	if by.AccessKeyID == "" {
+		return theUser(a[0], a[0].Region), nil
+	}
+	return callerOf(a.issuer(by.AccessKeyID, by.SessionToken), by)
+}
+
 // Assume starts a session of a role, as AssumeRole does for a holder of credentials.
 func (a Accounts) Assume(by sigv4.Credentials, role Role) (sigv4.Credentials, error) {
 	who, err := callerOf(a.issuer(by.AccessKeyID, by.SessionToken), by)

@@ -32,6 +32,12 @@ type Error struct {
 
 func (e *Error) Error() string { return e.code + ": " + e.message }
 
+// Code of the refusal, in the query protocol.
+func (e *Error) Code() string { return e.code }
+
+// Message of the refusal.
+func (e *Error) Message() string { return e.message }
+
 func invalid(format string, args ...any) error {
 	return &Error{400, "ValidationError", fmt.Sprintf(format, args...)}
 }

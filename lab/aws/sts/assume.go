@@ -123,11 +123,7 @@ func mayAssume(c *standin.Cloud, who Caller, role *standin.Record, a *assumption
 	if who.Role == nil {
 		return true // the user is an administrator
 	}
-	defer who.home.Lock()()
-	if boundary := who.Role.Inputs.Str("permissionsBoundary"); boundary != "" && q.Judge(policy.Identity, iam.PolicyText(who.home, boundary)) != policy.Allowed {
-		return false
-	}
-	return q.Judge(policy.Identity, iam.PoliciesOf(who.home, who.Role)...) == policy.Allowed
+	return who.allowed(q)
 }
 
 // assumeContext are the condition keys of a call of AssumeRole. Source: "Actions,

@@ -16,6 +16,7 @@ import (
 
 	"tombolo/lab/aws/account"
 	"tombolo/lab/aws/iam"
+	"tombolo/lab/aws/policy"
 	"tombolo/lab/aws/sigv4"
 	"tombolo/lab/standin"
 )
@@ -91,8 +92,14 @@ func SessionOf(c *standin.Cloud, token string) (Temporary, error) {
 	return t, json.Unmarshal(payload, &t)
 }
 
-// Identify of a request, which a right signature proves.
+// Identify of a request to STS, which a right signature proves.
 func Identify(c *standin.Cloud, r *http.Request, body []byte) (Caller, error) {
+	region, _ := Region(r.Host)
+	return identify(c, r, body, "sts", region)
+}
+
+// identify is Identify for a request to any service in a region.
+func identify(c *standin.Cloud, r *http.Request, body []byte, service, region string) (Caller, error) {
 	s, err := sigv4.Parse(r)
 	if errors.Is(err, sigv4.ErrUnsigned) {
 		return Caller{}, &Error{403, "MissingAuthenticationToken", "Request is missing Authentication Token"}
@@ -107,8 +114,8 @@ func Identify(c *standin.Cloud, r *http.Request, body []byte) (Caller, error) {
 			return Caller{}, invalidToken()
 		}
 	}
-	if region, _ := Region(r.Host); s.Service != "sts" || s.Region != region {
-		return Caller{}, mismatch("Credential should be scoped to service sts in a valid region.")
+	if s.Service != service || s.Region != region {
+		return Caller{}, mismatch("Credential should be scoped to service " + service + " in a valid region.")
 	}
 	if !s.Verify(r, body, credentials(c, s.AccessKeyID).SecretAccessKey) {
 		return Caller{}, mismatch("The request signature we calculated does not match the signature you provided. " +
@@ -121,6 +128,39 @@ func Identify(c *standin.Cloud, r *http.Request, body []byte) (Caller, error) {
 		return theUser(c, s.Region), nil
 	}
 	return assumed(c, session)
+}
+
+// Cloud is the account that the caller is of.
+func (who Caller) Cloud() *standin.Cloud { return who.home }
+
+// ARN of the caller, as AWS's refusals name it.
+func (who Caller) ARN() string { return who.arn }
+
+// May says whether the caller's own policies allow an action on a resource of its account.
+// context are the condition keys that the service adds, in lower case. The user is an
+// administrator.
+func (who Caller) May(action, resource string, context map[string][]string) bool {
+	if who.Role == nil {
+		return true
+	}
+	keys := map[string][]string{
+		"aws:principalarn": {who.Principal}, "aws:principalaccount": {who.home.Account}, "aws:principaltype": {"AssumedRole"},
+		"aws:userid": {who.userID}, "aws:resourceaccount": {who.home.Account}, "aws:securetransport": {"true"},
+	}
+	for key, value := range who.tags {
+		keys["aws:principaltag/"+strings.ToLower(key)] = []string{value}
+	}
+	maps.Copy(keys, context)
+	return who.allowed(policy.Inquiry{Action: action, Resource: resource, Context: keys})
+}
+
+// allowed asks the policies of the caller's role, and its boundary.
+func (who Caller) allowed(q policy.Inquiry) bool {
+	defer who.home.Lock()()
+	if boundary := who.Role.Inputs.Str("permissionsBoundary"); boundary != "" && q.Judge(policy.Identity, iam.PolicyText(who.home, boundary)) != policy.Allowed {
+		return false
+	}
+	return q.Judge(policy.Identity, iam.PoliciesOf(who.home, who.Role)...) == policy.Allowed
 }
 
 // callerOf are credentials that somebody holds, as a signed request would prove them.

@@ -37,6 +37,19 @@ type clusterGenerator struct {
 	Values   map[string]string    `json:"values"`
 }
 
+// matrixGenerator gives the parameters of one generator for each of another's.
+type matrixGenerator struct {
+	Generators []map[string]json.RawMessage `json:"generators"`
+}
+
+// gitGenerator gives parameters for each entry of files.
+type gitGenerator struct {
+	RepoURL string `json:"repoURL"`
+	Files   []struct {
+		Path string `json:"path"`
+	} `json:"files"`
+}
+
 // Application is an Application of Argo CD.
 type Application struct {
 	manifest.Object
@@ -49,6 +62,7 @@ type Application struct {
 		Finalizers  []string          `json:"finalizers"`
 	} `json:"metadata"`
 	Spec struct {
+		Project     string   `json:"project"`
 		Source      *Source  `json:"source"`
 		Sources     []Source `json:"sources"`
 		Destination struct {

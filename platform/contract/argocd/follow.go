@@ -81,6 +81,8 @@ func (w *Walk) takeAll(in *walk.Origin, texts []string) {
 	for _, text := range texts {
 		o, err := manifest.Decode[manifest.Object](text)
 		switch {
+		case err == nil && o.Metadata.Name == addressesSecret:
+			w.takeAddresses(in, o, text)
 		case err != nil || o.Group() != group:
 		case o.Kind == "ApplicationSet":
 			set, err := manifest.Decode[applicationSet](text)
@@ -109,16 +111,22 @@ func (w *Walk) takeAll(in *walk.Origin, texts []string) {
 // application looks at where an Application's manifests come from, and follows
 // what is in this tree. One that is made for another cluster is that cluster's.
 func (w *Walk) application(in *walk.Origin, app Application) {
-	if slices.ContainsFunc(w.Applications, func(o Application) bool { return o.object() == app.object() }) {
+	if i := slices.IndexFunc(w.Applications, func(o Application) bool { return o.object() == app.object() }); i >= 0 {
+		if w.Applications[i].Metadata.Labels[names.SystemLabel] != app.Metadata.Labels[names.SystemLabel] {
+			w.taken[app.Metadata.Name] = true
+		}
 		return
 	}
 	w.Applications = append(w.Applications, app)
+	if app.setsUpSystem() && !w.takeSystem(app) {
+		return
+	}
 	own := w.ownRefs(app)
 	for _, from := range app.Sources() {
 		w.checkValueFiles(in, app, from, own)
 		w.checkMeetings(in, app, from)
 		switch {
-		case from.Chart != "" || from.Path == "":
+		case from.Chart != "" || from.Path == "" || app.delivers():
 		case !w.isOwn(from.RepoURL):
 			w.Elsewhere = true
 			w.referSource(in, app, "repoURL", from.RepoURL, finding.Finding{

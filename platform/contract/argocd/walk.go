@@ -20,6 +20,12 @@ type Walk struct {
 	Applications []Application
 	// from are the ApplicationSets that made some of them.
 	from map[manifest.Object]manifest.Object
+	// systems of teams that were met, in the order of the cluster's list.
+	systems []systemMet
+	// addresses of channels that the tree gives, and whether some are not to be told.
+	addresses addressesMet
+	// taken are the names of Applications that two parts of the tree make.
+	taken map[string]bool
 }
 
 // New returns a walk that has everything before it.
@@ -27,7 +33,7 @@ func New(w *walk.Walk) *Walk {
 	w.Fleet = slices.DeleteFunc(slices.Clone(w.Fleet), func(p published.Set) bool {
 		return p.Registration == nil || p.Registration.Hub != w.Published.Registration.Hub
 	})
-	return &Walk{Walk: w, from: map[manifest.Object]manifest.Object{}}
+	return &Walk{Walk: w, from: map[manifest.Object]manifest.Object{}, taken: map[string]bool{}, addresses: addressesMet{keys: map[string]bool{}}}
 }
 
 // named is how findings name an Application: one that an ApplicationSet makes

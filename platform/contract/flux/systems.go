@@ -31,8 +31,8 @@ type systemMet struct {
 // namespaceMet is a namespace with the label of a system, and the build that holds it.
 type namespaceMet struct {
 	manifest.Object
-	label string
-	in    *walk.Origin
+	label, hosts string
+	in           *walk.Origin
 }
 
 // channelMet is the address of a channel that the tree has in clear: in the Secret of a
@@ -51,11 +51,12 @@ func (w *Walk) takeOfSystems(in *walk.Origin, o manifest.Object, text string) er
 	case "Namespace":
 		n, err := manifest.Decode[struct {
 			Metadata struct {
-				Labels map[string]string `json:"labels"`
+				Labels      map[string]string `json:"labels"`
+				Annotations map[string]string `json:"annotations"`
 			} `json:"metadata"`
 		}](text)
 		if label, ok := n.Metadata.Labels[names.SystemLabel]; err == nil && ok {
-			w.namespaces = append(w.namespaces, namespaceMet{o, label, in})
+			w.namespaces = append(w.namespaces, namespaceMet{o, label, n.Metadata.Annotations[names.SystemHosts], in})
 		}
 		return err
 	case "Provider":
@@ -130,8 +131,7 @@ func (w *Walk) checkSystemRelease(s systemMet) {
 	for _, p := range system.CheckName(s.Metadata.Name) {
 		w.about(s, p.Value, name, p.Message, p.Remedy)
 	}
-	at := slices.IndexFunc(w.namespaces, func(n namespaceMet) bool { return n.Metadata.Name == s.Metadata.Name })
-	if at < 0 && !w.Incomplete {
+	if w.namespaceOf(s.Metadata.Name) == nil && !w.Incomplete {
 		w.about(s, s.Metadata.Name, name, "there is no Namespace "+s.Metadata.Name+" with the label "+names.SystemLabel,
 			"put the Namespace into the system's file, with the label "+names.SystemLabel+": "+s.Metadata.Name)
 	}
@@ -224,28 +224,42 @@ func (w *Walk) needsSecret(s systemMet, name, of string) {
 
 // checkSystemsTogether looks for what two systems have in common and should not.
 func (w *Walk) checkSystemsTogether(all []systemMet) {
-	byName, byGroup, byDirectory := map[string]systemMet{}, map[string]systemMet{}, map[string]systemMet{}
+	var met []systemMet
+	var named []system.Named
 	for _, s := range all {
-		if _, taken := byName[s.Metadata.Name]; taken {
+		same := func(other systemMet) bool { return other.Metadata.Name == s.Metadata.Name }
+		if slices.ContainsFunc(met, same) {
 			w.about(s, s.Metadata.Name, []string{"metadata", "name"}, "there are two systems of this name", "give one of them another name")
 			continue
 		}
-		byName[s.Metadata.Name] = s
-		if other, taken := byGroup[s.values.Group]; taken && other.values.Team != s.values.Team {
-			w.about(s, s.values.Group, []string{"spec", "values", "group"},
-				fmt.Sprintf("the group %s is that of system %s, too, which is another team's (%s)", s.values.Group, other.Metadata.Name, other.values.Team),
-				"give each team a group of its own: its members may look at the system")
-		} else if !taken {
-			byGroup[s.values.Group] = s
+		if n := w.namespaceOf(s.Metadata.Name); n != nil {
+			s.values.Hosts = strings.Fields(n.hosts)
 		}
-		directory := s.values.Directory()
-		if other, taken := byDirectory[directory]; taken && other.values.Team != s.values.Team {
-			w.about(s, s.values.Repository.URL, []string{"spec", "values", "repository", "url"},
-				"system "+other.Metadata.Name+" of another team delivers the same directory of the same branch", "give each team a directory, a branch or a repository of its own")
-		} else if !taken {
-			byDirectory[directory] = s
+		met, named = append(met, s), append(named, system.Named{Name: s.Metadata.Name, Values: s.values})
+	}
+	for _, m := range system.Together(named) {
+		if s := met[m.At]; m.Path[0] == "hosts" {
+			w.aboutHosts(w.namespaceOf(s.Metadata.Name), m.Problem)
+		} else {
+			w.about(s, m.Value, append([]string{"spec", "values"}, m.Path...), m.Message, m.Remedy)
 		}
 	}
+}
+
+// namespaceOf is the Namespace of a system, the first of that name; nil when there is none.
+func (w *Walk) namespaceOf(name string) *namespaceMet {
+	at := slices.IndexFunc(w.namespaces, func(n namespaceMet) bool { return n.Metadata.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &w.namespaces[at]
+}
+
+// aboutHosts reports an error about the hosts of a system.
+func (w *Walk) aboutHosts(n *namespaceMet, p system.Problem) {
+	w.Refer(n.in, tree.Wanted{Object: n.Object, Path: []string{"metadata", "annotations", names.SystemHosts}, Value: n.hosts}, finding.Finding{
+		Severity: finding.Error, Message: fmt.Sprintf("system %s: %s", n.Metadata.Name, p.Message), Remedy: p.Remedy,
+	})
 }
 
 // checkSystemNamespaces looks at the label by which policies know a system's namespace.
@@ -257,6 +271,9 @@ func (w *Walk) checkSystemNamespaces() {
 			return r.Metadata.Namespace == names.SystemsNamespace && r.Metadata.Name == n.Metadata.Name
 		}
 		again := func(o namespaceMet) bool { return o.Metadata.Name == n.Metadata.Name }
+		for _, p := range system.CheckHosts(strings.Fields(n.hosts)) {
+			w.aboutHosts(&n, p)
+		}
 		switch {
 		case n.label != n.Metadata.Name:
 			w.Refer(n.in, label, finding.Finding{
@@ -287,13 +304,13 @@ func (w *Walk) checkChannels() {
 			at.Value = base64.StdEncoding.EncodeToString([]byte(c.address))
 		}
 		switch {
-		case system.Retired(c.address):
+		case names.RetiredConnector(c.address):
 			w.Refer(c.in, at, finding.Finding{
 				Severity: finding.Error,
 				Message:  c.Identity() + " sends to a connector at webhook.office.com, which Microsoft has retired",
 				Remedy:   "make a Workflow in the channel, and take its address",
 			})
-		case c.secret && c.Metadata.Namespace != "" && w.isSystem(c.Metadata.Namespace) && !system.Invented(c.address):
+		case c.secret && c.Metadata.Namespace != "" && w.isSystem(c.Metadata.Namespace) && !names.Invented(c.address):
 			w.Refer(c.in, at, finding.Finding{
 				Severity: finding.Error,
 				Message:  c.Identity() + " has the address of a channel in clear: whoever reads the tree can write to the channel",
@@ -304,5 +321,5 @@ func (w *Walk) checkChannels() {
 }
 
 func (w *Walk) isSystem(namespace string) bool {
-	return slices.ContainsFunc(w.namespaces, func(n namespaceMet) bool { return n.Metadata.Name == namespace })
+	return w.namespaceOf(namespace) != nil
 }

@@ -70,6 +70,13 @@ func To(c, hub *config.Cluster) Set {
 	for key, value := range c.Values {
 		p.Variables[key] = Variable{Example: value.Example(), Setting: []string{"values", key}}
 	}
+	channel := c.ChannelType()
+	if channel != "" && c.GitOps.Engine == config.Flux {
+		p.Variables[names.ChannelType] = Variable{Example: channel, Setting: []string{"gitops", "channel"}}
+		p.Objects = append(p.Objects, Object{
+			Kind: "Secret", Namespace: names.FluxNamespace, Name: names.ChannelSecret, Keys: []string{names.ChannelAddress},
+		})
+	}
 	for _, s := range c.Services {
 		p.Objects = append(p.Objects, Object{
 			Kind: "ConfigMap", Namespace: s.Namespace, Name: names.Values(s.Name),

@@ -15,6 +15,8 @@ const inCluster = "https://kubernetes.default.svc"
 type Registration struct {
 	// Hub is the cluster whose Argo CD runs this one; itself, for a hub.
 	Hub string
+	// Version of the hub's Argo CD, such as v3.5.7; "" when no file says.
+	Version string
 	// Server is the address of the Kubernetes API, as the hub knows it.
 	Server string
 	// Labels of the registration.
@@ -29,7 +31,7 @@ type Registration struct {
 // examples of what the general ConfigMap holds.
 func register(c, hub *config.Cluster, variables map[string]string) *Registration {
 	r := &Registration{
-		Hub: hub.Name, Server: inCluster,
+		Hub: hub.Name, Version: hub.GitOps.Distribution.Version, Server: inCluster,
 		Labels: c.RegistrationLabels(), Annotations: map[string]string{}, Addons: c.Addons.Enabled(),
 	}
 	if c.IsSpoke() {
@@ -58,7 +60,7 @@ func exampleValues(c *config.Cluster, variables map[string]string) string {
 	out := addon.Outputs{
 		VPCID: values.Cluster["vpc_id"], PrivateSubnetIDs: []string{values.Cluster["private_subnet_ids"]},
 		ClusterEndpoint: values.Cluster["cluster_endpoint"], ClusterSecurityGroupID: values.Cluster["cluster_security_group_id"],
-		Made: map[string]string{},
+		Certificate: values.Cluster["certificate_arn"], Made: map[string]string{},
 	}
 	for _, a := range c.Addons.Enabled() {
 		values.Addons[a.Name] = map[string]any{}

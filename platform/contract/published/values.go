@@ -40,7 +40,7 @@ const fromCore = "<made by core>"
 func valuesOf(c *config.Cluster, a addon.Enabled) *Values {
 	needs := a.Needs(c.AddonFacts(), a.Options)
 	out := addon.Outputs{
-		VPCID: fromCore, PrivateSubnetIDs: []string{fromCore}, ClusterEndpoint: fromCore, ClusterSecurityGroupID: fromCore,
+		VPCID: fromCore, PrivateSubnetIDs: []string{fromCore}, ClusterEndpoint: fromCore, ClusterSecurityGroupID: fromCore, Certificate: fromCore,
 		Made: map[string]string{},
 	}
 	for _, name := range []string{

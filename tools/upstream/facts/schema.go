@@ -44,6 +44,9 @@ func (c Chart) taken() (map[string]string, error) {
 	if c.Name == "alloy" || c.Name == "promtail" {
 		out["global/loki"] = Map // read by the tree's own templates, which both charts evaluate by tpl
 	}
+	if out["grafana/grafana.ini"] != "" {
+		out["grafana/grafana.ini"] = Map // its template grafana.ini writes every section and key that is there
+	}
 	return out, nil
 }
 

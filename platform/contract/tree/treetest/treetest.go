@@ -65,7 +65,7 @@ func Systems(reference fs.FS, count int) (fstest.MapFS, error) {
 	var list, secrets strings.Builder
 	list.WriteString("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - ../../../systems/base\n  - channels.yaml\n")
 	for i := range count {
-		name := fmt.Sprintf("team-%03d", i)
+		name := SystemName(i)
 		text := strings.NewReplacer("name: shop", "name: "+name, "system: shop", "system: "+name, "sellers", name, "shop.git", name+".git").Replace(shop)
 		out["systems/"+name+".yaml"] = &fstest.MapFile{Data: []byte(text)}
 		fmt.Fprintf(&list, "  - ../../../systems/%s.yaml\n", name)
@@ -76,3 +76,6 @@ func Systems(reference fs.FS, count int) (fstest.MapFS, error) {
 	out[overlay+"kustomization.yaml"], out[overlay+"channels.yaml"] = &fstest.MapFile{Data: []byte(list.String())}, &fstest.MapFile{Data: []byte(secrets.String())}
 	return out, nil
 }
+
+// SystemName is the name of the system with a number, of those that Systems makes.
+func SystemName(i int) string { return fmt.Sprintf("team-%03d", i) }

@@ -20,10 +20,14 @@ import (
 	"time"
 
 	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
 )
 
 // TestArgoCD is the way of a hub and its two spokes, from an empty lab to an
 // empty lab. Its parts build on each other.
+//
+// It takes longest. Of parallel tests Go starts those of the last files first, so this
+// file's name is late in the alphabet: alone at the end it would leave the machine idle.
 func TestArgoCD(t *testing.T) {
 	f := newFleet(t)
 	inOrder(t, f, []step[*fleet]{
@@ -31,16 +35,22 @@ func TestArgoCD(t *testing.T) {
 		{"one command, the hub first", (*fleet).up},
 		{"verify", (*fleet).verify},
 		{"each wave waited for the one before", (*fleet).wavesKept},
+		{"a change reaches the ring first", (*fleet).ringFirst},
+		{"a hand edit is put back and told of", (*fleet).healed},
 		{"the hub's Argo CD is upgraded", (*fleet).upgraded},
+		{"an Application out of sync fires the alert", (*fleet).outOfSyncIsTold},
 		{"Promtail reaches the labelled cluster alone, by its name", (*fleet).promtailByLabel},
 		{"a label that is flipped", (*fleet).labelFlips},
 		{"an annotation changes in place", (*fleet).annotationInPlace},
 		{"a token where there is no role, and another", (*fleet).tokenRotates},
 		{"another up changes nothing", (*fleet).settled},
 		{"no token anywhere", (*fleet).noToken},
+		{"systems of teams, one of which is refused and holds nobody up", (*fleet).systemsSetUp},
+		{"what a system may not do is refused and told", (*fleet).systemsAttacked},
+		{"what it may do works", (*fleet).systemsAllowed},
+		{"systems are suspended and removed, with all that they had", (*fleet).systemsRemoved},
 		{"a hub is kept while it has spokes", (*fleet).hubIsKept},
-		{"a spoke leaves", (*fleet).spokeLeaves},
-		{"and comes back as it was", (*fleet).spokeComesBack},
+		{"a spoke is rebuilt: it leaves, and comes back as it was, with its data", (*fleet).spokeIsRebuilt},
 		{"everything goes and comes back as it was", (*fleet).rebuilt},
 		{"a dead spoke leaves", (*fleet).deadSpokeLeaves},
 		{"a spoke of a hub that others run is refused without the rights", (*fleet).externalHubNeedsRights},
@@ -224,6 +234,78 @@ func (f *fleet) wavesKept(t *testing.T) {
 			}
 		}
 	}
+}
+
+// edition is what the change of the test is known by, on a cluster.
+func (f *fleet) edition(t *testing.T, cluster string) string {
+	t.Helper()
+	return f.kubectl(t, cluster, "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.metadata.labels.edition}")
+}
+
+// ringFirst gives the ring, which spoke-a is in by its label, a branch of its own. A change
+// of that branch is on spoke-a alone until it is merged.
+func (f *fleet) ringFirst(t *testing.T) {
+	clone := filepath.Join(t.TempDir(), "platform")
+	f.git(t, f.dir, "clone", "--quiet", filepath.Join(f.dir, ".lab", "git", "platform-argocd.git"), clone)
+	f.git(t, clone, "switch", "--quiet", "--create", "next")
+	const settings = "apps/hello/settings.yaml"
+	changed := f.read(t, "platform/argocd/"+settings) + "  labels: {edition: next}\n"
+	assert.NilError(t, os.WriteFile(filepath.Join(clone, settings), []byte(changed), 0o600))
+	f.git(t, clone, "commit", "--quiet", "--all", "--message", "Change hello's settings")
+	f.git(t, clone, "push", "--quiet", "origin", "next")
+
+	const hello, revision = "platform/argocd/apps/hello.yaml", `revision: '{{ index .metadata.annotations "tombolo/revision" }}'`
+	f.write(t, hello, strings.Replace(f.read(t, hello), revision, "revision: next", 1))
+	f.must(t, "lab", "up")
+	f.refresh(t, "platform")
+	arrives := func(clusters ...string) {
+		t.Helper()
+		eventually(t, 2*time.Minute, func() string {
+			for _, cluster := range clusters {
+				if f.edition(t, cluster) != "next" {
+					return cluster + " has not the change"
+				}
+			}
+			return ""
+		})
+	}
+	arrives(spokeA)
+	revisions := f.kubectl(t, hub, "-n", "argocd", "get", "applications", hub+"-hello", spokeA+"-hello", spokeB+"-hello",
+		"-o", "jsonpath={.items[*].spec.source.targetRevision}")
+	assert.Equal(t, revisions, "main next main")
+	assert.Equal(t, f.edition(t, spokeB)+f.edition(t, hub), "", "a cluster outside of the ring has the change")
+
+	f.write(t, "platform/argocd/"+settings, changed) // as a merge does
+	f.must(t, "lab", "up")
+	f.refresh(t, spokeB+"-hello", hub+"-hello")
+	arrives(spokeB, hub)
+}
+
+// refresh has the hub look at the repository of Applications now.
+func (f *fleet) refresh(t *testing.T, applications ...string) {
+	t.Helper()
+	f.kubectl(t, hub, slices.Concat([]string{"-n", "argocd", "annotate", "applications"}, applications,
+		[]string{"--overwrite", "argocd.argoproj.io/refresh=normal"})...)
+}
+
+// healed: what somebody changes by hand on a spoke becomes what Git says, and the hub's
+// events tell that it was something else.
+func (f *fleet) healed(t *testing.T) {
+	told := func() int {
+		messages := f.kubectl(t, hub, "-n", "argocd", "get", "events", "--field-selector", "involvedObject.name="+spokeB+"-hello", "-o", `jsonpath={range .items[*]}{.message}{"\n"}{end}`)
+		return strings.Count(messages, "Synced -> OutOfSync")
+	}
+	before := told()
+	f.kubectl(t, spokeB, "-n", "hello", "patch", "configmap", "settings", "--type", "merge", "-p", `{"data": {"region": "nowhere"}}`)
+	eventually(t, time.Minute, func() string {
+		if got := f.kubectl(t, spokeB, "-n", "hello", "get", "configmap", "settings", "-o", "jsonpath={.data.region}"); got != "eu-central-1" {
+			return "the region is " + got
+		}
+		if told() <= before {
+			return "no event tells of it"
+		}
+		return ""
+	})
 }
 
 // promtails are the clusters that Promtail's ApplicationSet reaches.
@@ -511,16 +593,35 @@ func (f *fleet) leaves(t *testing.T, spoke string, flags ...string) outcome {
 	return o
 }
 
-func (f *fleet) spokeLeaves(t *testing.T) {
-	f.leaves(t, spokeA)
+// spokeIsRebuilt: its Applications go once and come once, those of others stay, and its
+// logs are where they were.
+func (f *fleet) spokeIsRebuilt(t *testing.T) {
+	before, bucket := f.registration(t, spokeA), f.bucketOf(t, spokeA)
+	others, theirs := f.applications(t, ""), f.applications(t, spokeA)
+	maps.DeleteFunc(others, func(name string, _ onHub) bool { _, isTheirs := theirs[name]; return isTheirs })
+	w := f.watch(t)
+	f.must(t, "rebuild", spokeA, "--keep-data", "--yes")
+	events := w.end(t)
+	for _, kind := range []string{"DELETED", "ADDED"} {
+		slices.Sort(events[kind])
+		assert.Check(t, is.DeepEqual(events[kind], slices.Sorted(maps.Keys(theirs))), kind)
+	}
+	sameObjects(t, others, f.applications(t, ""))
+	sameSpecs(t, theirs, f.applications(t, spokeA))
+	after := f.registration(t, spokeA)
+	assert.Check(t, after.Metadata.UID != before.Metadata.UID, "the spoke has not left its hub")
+	assert.Check(t, is.DeepEqual(after.Metadata.Labels, before.Metadata.Labels))
+	assert.Check(t, is.Equal(f.bucketOf(t, spokeA), bucket), "its bucket is another one")
+	assert.Check(t, is.Equal(f.promtails(t), "spoke-a "))
 	f.must(t, "verify", hub, spokeB)
 }
 
-func (f *fleet) spokeComesBack(t *testing.T) {
-	f.must(t, "up", spokeA, "--yes", "--verify")
-	if got := f.promtails(t); got != "spoke-a " {
-		t.Errorf("Promtail is on %q", got)
-	}
+// bucketOf is the bucket of a cluster, which is known again by when it was made.
+func (f *fleet) bucketOf(t *testing.T, cluster string) item {
+	t.Helper()
+	found := slices.DeleteFunc(f.made(t, "aws:s3/bucketV2:BucketV2"), func(i item) bool { return !strings.HasPrefix(i.ID, cluster+"-") })
+	assert.Assert(t, is.Len(found, 1))
+	return found[0]
 }
 
 func (f *fleet) rebuilt(t *testing.T) {

@@ -1,0 +1,279 @@
+//go:build lab
+
+package lab
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+	"sigs.k8s.io/yaml"
+
+	"tombolo/lab"
+)
+
+// The systems of the hub and of a spoke, in the tree of Argo CD.
+const (
+	argocdTree = "platform/argocd"
+	hubList    = argocdTree + "/clusters/mgmt/kustomization.yaml"
+)
+
+// addressesPatch gives the channels' addresses, which are nobody's outside of the lab.
+const addressesPatch = `patches:
+  - patch: |
+      apiVersion: v1
+      kind: Secret
+      metadata: {name: argocd-notifications-secret, namespace: argocd}
+      stringData:
+        shop: http://inbox.lab.test/shop
+        hostile: http://inbox.lab.test/hostile
+`
+
+// initSystem adds a system as people do.
+func (f *fleet) initSystem(t *testing.T, name, channel string, clusters ...string) {
+	t.Helper()
+	f.must(t, append([]string{
+		"init", "system", name, "--team", "team-" + name, "--group", "team-" + name,
+		"--repository", "http://git.lab.test/" + name + ".git", "--path", "./deploy", "--channel", channel,
+	}, clusters...)...)
+}
+
+func (f *fleet) systemsSetUp(t *testing.T) {
+	f.initSystem(t, "shop", "slack", hub, spokeA)
+	f.initSystem(t, "hostile", "generic", hub)
+	f.write(t, hubList, f.read(t, hubList)+addressesPatch)
+	f.must(t, "check", argocdTree, hub, spokeA, spokeB)
+	f.follow(t)
+	for _, cluster := range []string{hub, spokeA} {
+		f.shopRuns(t, cluster, "shop")
+	}
+	eventually(t, time.Minute, func() string {
+		return f.untold(t, map[string][]string{"door": {"Service hostile/door: ", "spec.type must be ClusterIP"}})
+	})
+	f.othersHearNothing(t)
+	var o outcome
+	eventually(t, time.Minute, func() string {
+		o = f.run(t, "status", hub, spokeA, "--systems")
+		assert.Equal(t, o.code, 0, o.stderr)
+		if !strings.Contains(o.stderr, "mgmt, hostile of team team-hostile: Application argocd/mgmt-hostile: sync failed: Service hostile/door: ") {
+			return o.stderr
+		}
+		return ""
+	})
+	assert.Check(t, is.Regexp(`(?m)^mgmt +shop +team-shop +main@[0-9a-f]{8} +ready$`, o.stdout))
+	assert.Check(t, is.Regexp(`(?m)^spoke-a +shop +team-shop +main@[0-9a-f]{8} +ready$`, o.stdout))
+	told := f.kubectl(t, spokeA, "-n", "shop", "get", "configmap", "platform", "-o", "jsonpath={.data.cluster_name} {.data.system}")
+	assert.Equal(t, told, "spoke-a shop", "what the platform tells the systems")
+}
+
+// shopRuns waits until a system's pods do.
+func (f *fleet) shopRuns(t *testing.T, cluster, system string) {
+	t.Helper()
+	eventually(t, 2*time.Minute, func() string {
+		ready := f.kubectl(t, cluster, "-n", system, "get", "deployments", "web", "--ignore-not-found", "-o", "jsonpath={.status.readyReplicas}")
+		if ready == "2" {
+			return ""
+		}
+		return fmt.Sprintf("%s on %s has %q replicas that are ready", system, cluster, ready)
+	})
+}
+
+// deliverNow replaces the files of the hostile repository, and has Argo CD look at it now.
+func (f *fleet) deliverNow(t *testing.T, files map[string]string) {
+	t.Helper()
+	f.push(t, "hostile", files)
+	f.refresh(t, "mgmt-hostile")
+}
+
+// othersHearNothing: what the hostile system was refused is in no channel but its own.
+func (f *fleet) othersHearNothing(t *testing.T) {
+	t.Helper()
+	for _, m := range f.inbox(t, "") {
+		assert.Check(t, m.Channel == "hostile" || !strings.Contains(m.Object+m.Text, "hostile"), "%+v", m)
+	}
+}
+
+// follow has the lab's repository follow the tree, and Argo CD look at the lists of systems
+// now.
+func (f *fleet) follow(t *testing.T) {
+	t.Helper()
+	f.must(t, "lab", "up")
+	f.must(t, "verify", hub, spokeA)
+	f.kubectl(t, hub, "-n", "argocd", "annotate", "applicationset", "systems", "--overwrite", "argocd.argoproj.io/application-set-refresh=true")
+}
+
+// untold are the attempts whose refusal the hostile team was not told yet: in a line of a
+// message that has all its texts.
+func (f *fleet) untold(t *testing.T, wanted map[string][]string) string {
+	t.Helper()
+	messages := f.inbox(t, "hostile")
+	var out []string
+	for name, texts := range wanted {
+		if !slices.ContainsFunc(messages, func(m lab.Message) bool { return tellsOf(m, texts) }) {
+			out = append(out, fmt.Sprintf("%s: %q", name, texts))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+func tellsOf(m lab.Message, texts []string) bool {
+	return m.Severity == "error" && m.Object == "application/mgmt-hostile.argocd" &&
+		slices.ContainsFunc(strings.Split(m.Text, "\n"), func(line string) bool {
+			return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) })
+		})
+}
+
+// attackFile is one file of the list: the attempts of one commit, or a part of one that has
+// a commit of its own, as what it does hides all others.
+type attackFile struct{ commit, name, text string }
+
+// systemsAttacked lets the hostile system try everything that is listed. The team is told of
+// each refusal, in the words that the list has, and the clusters stay as they are.
+func (f *fleet) systemsAttacked(t *testing.T) {
+	text, err := os.ReadFile("testdata/systems/attacks-argocd.txtar")
+	assert.NilError(t, err)
+	before, tried := f.notTheirs(t), 0
+	var order []string
+	commits, wanted := map[string]map[string]string{}, map[string]map[string][]string{}
+	for _, file := range txtar.Parse(text).Files {
+		a := attack(t, file)
+		if commits[a.commit] == nil {
+			order = append(order, a.commit)
+			commits[a.commit], wanted[a.commit] = map[string]string{}, map[string][]string{}
+		}
+		commits[a.commit]["deploy/"+a.name] = a.text
+		if texts := refusalsIn(t, a); texts != nil {
+			wanted[a.commit][a.name] = texts
+			tried++
+		}
+	}
+	assert.Check(t, tried >= 25, "the list is short: %d", tried)
+	for _, commit := range order {
+		f.deliverNow(t, commits[commit])
+		eventually(t, 2*time.Minute, func() string { return f.untold(t, wanted[commit]) })
+	}
+	f.othersHearNothing(t)
+	assert.Equal(t, f.notTheirs(t), before)
+	left := f.kubectl(t, hub, "-n", "hostile", "get", "services,pods,deployments,daemonsets,jobs,cronjobs,roles,networkpolicies", "-o", "jsonpath={.items[?(@.metadata.name!=\"system\")].metadata.name}")
+	assert.Equal(t, left, "", "the hostile system has made something")
+}
+
+// attack is a file of the list: together/<commit>/<attempt>, or alone/<attempt>/<file>.
+func attack(t *testing.T, file txtar.File) attackFile {
+	t.Helper()
+	parts := strings.SplitN(file.Name, "/", 3)
+	assert.Assert(t, len(parts) == 3, file.Name)
+	a := attackFile{commit: parts[0] + "/" + parts[1], name: parts[2], text: string(file.Data)}
+	if parts[0] == "together" {
+		a.name += ".yaml"
+	}
+	return a
+}
+
+// refusalsIn is what the team is told of an attempt: the object, and the first line of the file.
+// Of those that fail before there are objects, the first line of one file is all. It is nil
+// for the other files.
+func refusalsIn(t *testing.T, a attackFile) []string {
+	t.Helper()
+	first, _, _ := strings.Cut(a.text, "\n")
+	reason, ok := strings.CutPrefix(first, "# ")
+	if !ok {
+		return nil
+	}
+	if strings.HasPrefix(a.commit, "alone/") {
+		return []string{reason}
+	}
+	var o struct {
+		Kind     string
+		Metadata struct{ Name, Namespace string }
+	}
+	assert.NilError(t, yaml.Unmarshal([]byte(a.text), &o), a.name)
+	return []string{o.Kind + " " + o.Metadata.Namespace, "/" + o.Metadata.Name + ": ", reason}
+}
+
+// notTheirs is what the hostile system has no part in: objects of the hub, and those of
+// others in it.
+func (f *fleet) notTheirs(t *testing.T) string {
+	t.Helper()
+	own := f.kubectl(t, hub, "get", "namespaces,clusterroles,clusterrolebindings,customresourcedefinitions,persistentvolumes,"+
+		"mutatingwebhookconfigurations,validatingadmissionpolicybindings", "-o", "jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.labels} {.metadata.finalizers}\n{end}")
+	own += f.kubectl(t, hub, "-n", "argocd", "get", "applications,appprojects,applicationsets", "-o", "jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid} {.spec}\n{end}")
+	own += f.kubectl(t, hub, "-n", "argocd", "get", "configmaps,secrets", "-o", "jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid} {.metadata.labels}\n{end}")
+	return own + f.kubectl(t, hub, "-n", "shop", "get", "configmaps,roles,rolebindings,serviceaccounts,jobs", "-o", "jsonpath={range .items[*]}{.kind} {.metadata.name} {.metadata.uid}\n{end}")
+}
+
+// systemsAllowed: what most teams have, rights of their own pods and a hook among it.
+func (f *fleet) systemsAllowed(t *testing.T) {
+	f.deliverNow(t, map[string]string{
+		"deploy/web.yaml": f.read(t, "lab/systems/shop/deploy/web.yaml"),
+		"deploy/rights.yaml": `
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: web}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: web}
+rules: [{apiGroups: [""], resources: [configmaps], verbs: [get, update]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: web}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: web}
+subjects: [{kind: ServiceAccount, name: web}]
+`,
+		// It would keep the system from being removed.
+		"deploy/stay.yaml": `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: stay, annotations: {argocd.argoproj.io/hook: PreDelete}}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: stay, image: registry.example.com/never:1.0.0}]}}}
+`,
+	})
+	f.shopRuns(t, hub, "hostile")
+	eventually(t, time.Minute, func() string {
+		if o := f.run(t, "verify", hub); !strings.Contains(o.stderr, "2 systems, 0 not ready") {
+			return o.stderr
+		}
+		return ""
+	})
+	finalizers := f.kubectl(t, hub, "-n", "argocd", "get", "application", "mgmt-hostile", "-o", "jsonpath={.metadata.finalizers}")
+	assert.Equal(t, finalizers, "")
+}
+
+func (f *fleet) systemsRemoved(t *testing.T) {
+	f.write(t, argocdTree+"/systems/shop.yaml", f.read(t, argocdTree+"/systems/shop.yaml")+"suspend: true\n")
+	f.edit(t, argocdTree+"/clusters/mgmt/systems.yaml", "- system: hostile\n", "")
+	f.follow(t)
+	eventually(t, 2*time.Minute, func() string {
+		return f.kubectl(t, hub, "get", "namespaces", "hostile", "--ignore-not-found", "-o", "name") +
+			f.kubectl(t, hub, "-n", "argocd", "get", "applications,appprojects", "-l", "tombolo/system=hostile", "-o", "name")
+	})
+	eventually(t, time.Minute, func() string {
+		o := f.run(t, "status", hub, "--systems")
+		if !strings.Contains(o.stdout, "suspended") || strings.Contains(o.stdout, "hostile") {
+			return o.stdout + o.stderr
+		}
+		return ""
+	})
+	f.shopRuns(t, hub, "shop") // what is there stays
+	for _, cluster := range []string{hub, spokeA} {
+		f.write(t, argocdTree+"/clusters/"+cluster+"/systems.yaml", "[]\n")
+	}
+	f.follow(t)
+	for _, cluster := range []string{hub, spokeA} {
+		eventually(t, 2*time.Minute, func() string {
+			return f.kubectl(t, cluster, "get", "namespaces", "shop", "--ignore-not-found", "-o", "name")
+		})
+	}
+	f.write(t, hubList, strings.Replace(strings.Replace(f.read(t, hubList), addressesPatch, "", 1), "  - ../../systems/hub\n", "", 1))
+	f.must(t, "lab", "up")
+	f.must(t, "verify", hub, spokeA)
+}

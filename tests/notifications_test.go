@@ -1,0 +1,109 @@
+package tests
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"text/template"
+
+	"github.com/Masterminds/sprig/v3"
+	"gotest.tools/v3/assert"
+	"sigs.k8s.io/yaml"
+
+	"tombolo/lab/inbox"
+	"tombolo/platform"
+	"tombolo/platform/contract/helm"
+	"tombolo/platform/contract/tree/treetest"
+)
+
+// channelsOf is Argo CD's ConfigMap of notifications for a system with a channel of each type.
+func channelsOf(t *testing.T) map[string]string {
+	t.Helper()
+	of := treetest.Copy(t, platform.ArgoCD())
+	for name, channel := range map[string]string{"shop": "slack", "blog": "msteams", "wiki": "generic"} {
+		of["systems/"+name+".yaml"] = &fstest.MapFile{Data: []byte("channel: {type: " + channel + "}\n")}
+	}
+	of["systems/quiet.yaml"] = &fstest.MapFile{Data: []byte("team: quiet\n")}
+	of["systems/broken.yaml"] = &fstest.MapFile{Data: []byte("team: [broken\n")}
+	c, _, err := helm.Load(treetest.Index(t, of), "systems")
+	assert.NilError(t, err)
+	made, err := helm.Render(c, "systems", "argocd", nil, false)
+	assert.NilError(t, err)
+	assert.Equal(t, len(made), 1)
+	var o struct{ Data map[string]string }
+	assert.NilError(t, yaml.Unmarshal([]byte(made[0]), &o))
+	return o.Data
+}
+
+// said are the states of an Application that a team is told of, by the trigger, with what
+// the channel has to show.
+var said = map[string]struct{ status, want string }{
+	"refused": {`
+operationState:
+  phase: Running
+  finishedAt: "2026-01-02T03:04:05Z"
+  message: one or more objects failed to apply
+  syncResult:
+    revision: abc
+    resources:
+      - {kind: ConfigMap, namespace: shop, name: fine, status: Synced, message: configured}
+      - {kind: Service, namespace: shop, name: door, status: SyncFailed, message: 'spec.type "must" be ClusterIP'}
+      - {kind: Job, namespace: shop, name: migrate, status: Synced, hookPhase: Failed, message: it failed}
+`, "Service shop/door: spec.type \"must\" be ClusterIP\nJob shop/migrate: it failed"},
+	"unreadable": {`
+conditions:
+  - {type: ComparisonError, message: no such directory}
+  - {type: OrphanedResourceWarning, message: another}
+`, "ComparisonError: no such directory"},
+	"degraded": {"health: {status: Degraded}", "what was delivered is not healthy: look at its pods"},
+}
+
+// TestTeamsReadWhyTheyWereRefused: a channel of each type shows the same, to no team but the
+// one whose Application it is about.
+func TestTeamsReadWhyTheyWereRefused(t *testing.T) {
+	data := channelsOf(t)
+	for system, channel := range map[string]string{"shop": "slack", "blog": "msteams", "wiki": "generic"} {
+		assert.Equal(t, data["service.webhook."+system], "url: $"+system+"\nheaders:\n  - name: Content-Type\n    value: application/json\n", channel)
+		for trigger, c := range said {
+			var notification struct {
+				Webhook map[string]struct{ Method, Body string }
+			}
+			assert.NilError(t, yaml.Unmarshal([]byte(data["template."+trigger]), &notification))
+			assert.Equal(t, len(notification.Webhook), 3)
+			webhook := notification.Webhook[system]
+			assert.Equal(t, webhook.Method, http.MethodPost)
+			got := post(t, channel, body(t, webhook.Body, c.status))
+			assert.Equal(t, got.Text, c.want, channel)
+			assert.Equal(t, got.Object, "application/mgmt-shop.argocd", channel)
+			assert.Equal(t, got.Severity, "error", channel)
+		}
+	}
+}
+
+// body is what Argo CD sends for an Application with a status: it has the functions of sprig.
+func body(t *testing.T, text, status string) string {
+	t.Helper()
+	var app map[string]any
+	assert.NilError(t, yaml.Unmarshal([]byte("metadata: {name: mgmt-shop, namespace: argocd}\nstatus:\n  "+strings.ReplaceAll(strings.TrimSpace(status), "\n", "\n  ")), &app))
+	parsed, err := template.New("body").Funcs(sprig.TxtFuncMap()).Parse(text)
+	assert.NilError(t, err)
+	var out strings.Builder
+	assert.NilError(t, parsed.Execute(&out, map[string]any{"app": app}))
+	return out.String()
+}
+
+// post is the message that the lab's inbox has of a body.
+func post(t *testing.T, channel, body string) inbox.Message {
+	t.Helper()
+	i := inbox.Open(filepath.Join(t.TempDir(), "inbox"))
+	w := httptest.NewRecorder()
+	i.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/"+channel, strings.NewReader(body)))
+	assert.Equal(t, w.Code, http.StatusOK, "%s\n%s", w.Body, body)
+	all, err := i.Messages(channel)
+	assert.NilError(t, err)
+	assert.Equal(t, len(all), 1)
+	return all[0]
+}

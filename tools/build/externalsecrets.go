@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// externalSecretsModule is what the controller of External Secrets is built from. This is
+// the newest release that is one module: those after it need modules that are published
+// nowhere.
+const externalSecretsModule = "github.com/external-secrets/external-secrets"
+
+// externalSecretsGroup builds the controller from a copy of its module that lacks two
+// things. It would register every provider and generator, which takes the SDKs of forty
+// vendors; the lab's main registers AWS's. And its webhooks are of an older
+// controller-runtime than everything else is compiled with.
+func externalSecretsGroup() group {
+	return group{name: "externalsecrets", build: func(ctx context.Context, src, out, _ string, p *progress) error {
+		upstream, err := pinned(ctx, src, externalSecretsModule)
+		if err != nil {
+			return err
+		}
+		room, err := os.MkdirTemp("", "tombolo-externalsecrets-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(room)
+		if err := os.CopyFS(room, os.DirFS(src)); err != nil {
+			return err
+		}
+		if err := copyTrimmed(upstream.Dir, filepath.Join(room, "upstream")); err != nil {
+			return err
+		}
+		if err := p.run(ctx, room, "go", "mod", "edit", "-replace="+externalSecretsModule+"=./upstream"); err != nil {
+			return err
+		}
+		return goBuild(ctx, room, filepath.Join(out, "bin"), "", p, "./cmd/external-secrets")
+	}}
+}
+
+// copyTrimmed copies what the controller is built from. What that requires is in the
+// go.mod of tools/externalsecrets.
+func copyTrimmed(from, to string) error {
+	files := map[string]string{"go.mod": "module " + externalSecretsModule + "\n\ngo 1.25\n"}
+	for _, dir := range []string{"apis", "pkg"} {
+		err := fs.WalkDir(os.DirFS(from), dir, func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") {
+				return err
+			}
+			content, err := os.ReadFile(filepath.Join(from, filepath.FromSlash(name)))
+			if err == nil && !leftOut(name) {
+				files[name] = string(content)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, registers := range []string{"pkg/provider/register", "pkg/generator/register"} {
+		files[registers+"/register.go"] = "// Package register registers nothing here.\npackage register\n"
+	}
+	for name, content := range files {
+		file := filepath.Join(to, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftOut says that a file of the module is not copied.
+func leftOut(name string) bool {
+	return strings.HasSuffix(name, "_test.go") || path.Base(path.Dir(name)) == "register" ||
+		strings.HasPrefix(name, "apis/externalsecrets/") && strings.HasSuffix(name, "_webhook.go")
+}

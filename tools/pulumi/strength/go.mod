@@ -1,0 +1,3 @@
+module tombolo/tools/pulumi/strength
+
+go 1.26
