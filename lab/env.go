@@ -68,9 +68,6 @@ func (l *Lab) Env() (map[string]string, error) {
 			return nil, fmt.Errorf("make the lab's directories: %w", err)
 		}
 	}
-	if err := withoutPulumiLogs(p.pulumiLogs()); err != nil {
-		return nil, fmt.Errorf("make the lab's directories: %w", err)
-	}
 	var by sigv4.Credentials
 	if err := l.ask(context.Background(), http.MethodPost, "/session", sessionRequest{os.Getenv(RoleVariable)}, &by); err != nil {
 		return nil, fmt.Errorf("get credentials of the lab's account: %w", err)
@@ -120,21 +117,3 @@ func (l *Lab) Env() (map[string]string, error) {
 // addressesVariable says with which addresses the networks of clusters see this machine; it
 // is package reach's, which the lab does without.
 const addressesVariable = "TOMBOLO_ADDRESSES"
-
-// noPulumiLogs is the text of the file that stands where Pulumi would make a directory.
-const noPulumiLogs = `Pulumi's CLI writes every message of its engine into a directory of this name,
-encrypted. That is a good part of the work of a run of bootstrap, and in the lab nobody
-reads it. The CLI goes on without where it cannot make the directory.
-`
-
-// withoutPulumiLogs keeps Pulumi from writing a log of its own. There is no setting for
-// it. Source: pulumi/pulumi v3.250.0, pkg/logging/encrypted.go, StartLogging.
-func withoutPulumiLogs(path string) error {
-	// A lab of an older program has the directory.
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		if err := os.RemoveAll(path); err != nil {
-			return err
-		}
-	}
-	return os.WriteFile(path, []byte(noPulumiLogs), 0o600)
-}

@@ -77,7 +77,7 @@ func (l *Lab) startDaemon(ctx context.Context, progress func(Step)) error {
 func (l *Lab) startParts(ctx context.Context, progress func(Step)) error {
 	var s Status
 	err := step(progress, "start the lab's parts", func() (string, error) {
-		if err := errors.Join(l.writeShim(), l.linkPlugins(), l.ask(ctx, http.MethodGet, "/status", nil, nil)); err != nil {
+		if err := errors.Join(l.writeShim(), l.linkPlugins(), withoutPulumiLogs(l.paths().pulumiLogs()), l.ask(ctx, http.MethodGet, "/status", nil, nil)); err != nil {
 			return "", err
 		}
 		err := l.call(ctx, http.MethodPost, "/heal", nil, &s)

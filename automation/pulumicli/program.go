@@ -50,16 +50,16 @@ func (p *CLI) look(ctx context.Context) (auto.PulumiCommand, error) {
 		return nil, err
 	}
 	c := &binary{path: path, children: p.children, bounds: bounds}
-	stdout, stderr, _, err := c.Run(ctx, p.WorkDir, nil, nil, nil, Environ(p.Env), "version")
+	told, err := p.tellVersion(ctx, c)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("look for the Pulumi CLI: interrupted: %w", ctx.Err())
 	}
 	if err != nil {
-		what := fmt.Sprintf("%s does not run: %s", path, FirstLine(stderr, err.Error()))
+		what := fmt.Sprintf("%s does not run: %s", path, FirstLine(err.Error()))
 		return nil, &fault.Error{What: what, Remedy: remedy, Err: err}
 	}
-	if c.version, err = semver.ParseTolerant(strings.TrimSpace(stdout)); err != nil {
-		what := fmt.Sprintf("%s reports version %q", path, strings.TrimSpace(stdout))
+	if c.version, err = semver.ParseTolerant(told); err != nil {
+		what := fmt.Sprintf("%s reports version %q", path, told)
 		return nil, &fault.Error{What: what, Remedy: remedy, Err: err}
 	}
 	if c.version.Major != sdk.Version.Major || c.version.LT(sdk.Version) {

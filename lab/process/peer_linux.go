@@ -16,16 +16,9 @@ func PeerUser(conn net.Conn) (uid uint64, known bool) {
 	if !ok || !same || err != nil {
 		return 0, false
 	}
-	//nolint:staticcheck // deprecated for a library of netlink; the kernel keeps this table
-	for _, table := range []func() (procfs.NetTCP, error){proc.NetTCP, proc.NetTCP6} {
-		sockets, err := table()
-		if err != nil {
-			continue
-		}
-		for _, s := range sockets {
-			if s.LocalPort == uint64(theirs.Port) && s.RemPort == uint64(ours.Port) && s.LocalAddr.Equal(theirs.IP) && s.RemAddr.Equal(ours.IP) {
-				return s.UID, true
-			}
+	for _, s := range tcpSockets(proc) {
+		if s.LocalPort == uint64(theirs.Port) && s.RemPort == uint64(ours.Port) && s.LocalAddr.Equal(theirs.IP) && s.RemAddr.Equal(ours.IP) {
+			return s.UID, true
 		}
 	}
 	return 0, false

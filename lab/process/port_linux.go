@@ -15,16 +15,9 @@ func portHolder(port int) string {
 	if err != nil {
 		return ""
 	}
-	//nolint:staticcheck // deprecated for a library of netlink; the kernel keeps this table
-	for _, table := range []func() (procfs.NetTCP, error){proc.NetTCP, proc.NetTCP6} {
-		sockets, err := table()
-		if err != nil {
-			continue
-		}
-		for _, s := range sockets {
-			if s.St == listening && s.LocalPort == uint64(port) {
-				return socketOwner(proc, fmt.Sprintf("socket:[%d]", s.Inode))
-			}
+	for _, s := range tcpSockets(proc) {
+		if s.St == listening && s.LocalPort == uint64(port) {
+			return socketOwner(proc, fmt.Sprintf("socket:[%d]", s.Inode))
 		}
 	}
 	return ""

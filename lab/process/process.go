@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -32,7 +33,8 @@ type Spec struct {
 	Path string
 	// Args after the binary's name.
 	Args []string
-	// Env is the whole environment; nothing is inherited.
+	// Env is the whole environment; nothing is inherited but Go's settings of its
+	// garbage collector, GOGC and GOMEMLIMIT, as all of this runs on one machine.
 	Env []string
 	// Dir is the working directory. Default: the current one.
 	Dir string
@@ -123,10 +125,21 @@ func (p *Process) launch() error {
 	return <-started
 }
 
+// collector is what this process was told of Go's garbage collector.
+func collector() []string {
+	var env []string
+	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
+		if value := os.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
 // run is the life of the process, from fork to wait.
 func (p *Process) run(log *os.File, started chan<- error) {
 	cmd := exec.Command(p.spec.Path, p.spec.Args...)
-	cmd.Env, cmd.Dir = p.spec.Env, p.spec.Dir
+	cmd.Env, cmd.Dir = slices.Concat(collector(), p.spec.Env), p.spec.Dir
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = ownGroup()
 	if err := cmd.Start(); err != nil {

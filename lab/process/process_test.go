@@ -31,6 +31,8 @@ func play(role string) (code int) {
 		fmt.Println("first line")
 		fmt.Println("cannot find the flux compensator")
 		return 3
+	case "environment":
+		fmt.Println(os.Environ())
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 	}
@@ -53,6 +55,18 @@ func spec(t *testing.T, role string) Spec {
 		return nil
 	}
 	return s
+}
+
+// Nothing of the environment reaches a process but the garbage collector's settings.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("GOGC", "333")
+	t.Setenv("GOMEMLIMIT", "")
+	t.Setenv("PROCESS_TEST_SECRET", "of the user")
+	s := spec(t, "environment")
+	p, err := Start(t.Context(), s)
+	assert.NilError(t, err)
+	defer p.Stop()
+	assert.Equal(t, strings.TrimSpace(Tail(s.LogFile(), 5)), "[GOGC=333 PROCESS_TEST_ROLE=environment]\nready")
 }
 
 func TestStart(t *testing.T) {
