@@ -24,34 +24,20 @@ func externalSecretsGroup() group {
 		if err != nil {
 			return err
 		}
-		room, err := os.MkdirTemp("", "tombolo-externalsecrets-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(room)
-		if err := os.CopyFS(room, os.DirFS(src)); err != nil {
-			return err
-		}
-		if err := copyTrimmed(upstream.Dir, filepath.Join(room, "upstream")); err != nil {
-			return err
-		}
-		if err := p.run(ctx, room, "go", "mod", "edit", "-replace="+externalSecretsModule+"=./upstream"); err != nil {
-			return err
-		}
-		return goBuild(ctx, room, filepath.Join(out, "bin"), "", p, "./cmd/external-secrets")
+		return goBuildChanged(ctx, src, upstream, copyTrimmed, filepath.Join(out, "bin"), "", p, "./cmd/external-secrets")
 	}}
 }
 
 // copyTrimmed copies what the controller is built from. What that requires is in the
 // go.mod of tools/externalsecrets.
-func copyTrimmed(from, to string) error {
+func copyTrimmed(controller module, to string) error {
 	files := map[string]string{"go.mod": "module " + externalSecretsModule + "\n\ngo 1.25\n"}
 	for _, dir := range []string{"apis", "pkg"} {
-		err := fs.WalkDir(os.DirFS(from), dir, func(name string, entry fs.DirEntry, err error) error {
+		err := fs.WalkDir(os.DirFS(controller.Dir), dir, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") {
 				return err
 			}
-			content, err := os.ReadFile(filepath.Join(from, filepath.FromSlash(name)))
+			content, err := os.ReadFile(filepath.Join(controller.Dir, filepath.FromSlash(name)))
 			if err == nil && !leftOut(name) {
 				files[name] = string(content)
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -29,9 +30,30 @@ func goBuild(ctx context.Context, src, dir, ldflags string, p *progress, package
 	return p.run(ctx, src, "go", append(args, packages...)...)
 }
 
-// module is a module that a group is built from: its version, and the directory
-// of the module cache with its files.
-type module struct{ Version, Dir string }
+// goBuildChanged builds as goBuild does, with a changed copy of a module that src requires.
+func goBuildChanged(ctx context.Context, src string, upstream module, copyTo func(upstream module, dir string) error,
+	dir, ldflags string, p *progress, packages ...string,
+) error {
+	room, err := os.MkdirTemp("", "tombolo-tools-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(room)
+	if err := os.CopyFS(room, os.DirFS(src)); err != nil {
+		return err
+	}
+	if err := copyTo(upstream, filepath.Join(room, "upstream")); err != nil {
+		return err
+	}
+	if err := p.run(ctx, room, "go", "mod", "edit", "-replace="+upstream.Path+"=./upstream"); err != nil {
+		return err
+	}
+	return goBuild(ctx, room, dir, ldflags, p, packages...)
+}
+
+// module is a module that a group is built from, and the directory of the module cache with
+// its files.
+type module struct{ Path, Version, Dir string }
 
 // pinned is the module of this path in the version to which the go.mod of src
 // pins it. It is downloaded first: `go list -m` says nothing of the directory

@@ -17,26 +17,12 @@ func pluginsGroup() group {
 		if err != nil {
 			return err
 		}
-		room, err := os.MkdirTemp("", "tombolo-plugins-")
+		dir := filepath.Join(out, "plugins", "resource-kubernetes-v"+version)
+		err = goBuildChanged(ctx, src, module, copyWithoutComponents, dir, "-X main.version="+version, p, "./cmd/pulumi-resource-kubernetes")
 		if err != nil {
 			return err
 		}
-		defer os.RemoveAll(room)
-		if err := os.CopyFS(room, os.DirFS(src)); err != nil {
-			return err
-		}
-		if err := copyWithoutComponents(module, filepath.Join(room, "upstream")); err != nil {
-			return err
-		}
-		if err := p.run(ctx, room, "go", "mod", "edit", "-replace="+provider+"=./upstream"); err != nil {
-			return err
-		}
-		dir := filepath.Join(out, "plugins", "resource-kubernetes-v"+version)
-		if err := goBuild(ctx, room, dir, "-X main.version="+version, p, "./cmd/pulumi-resource-kubernetes"); err != nil {
-			return err
-		}
-		return providerSchema(filepath.Join(module.Dir, "cmd", "pulumi-resource-kubernetes"),
-			dir, version)
+		return providerSchema(filepath.Join(module.Dir, "cmd", "pulumi-resource-kubernetes"), dir, version)
 	}}
 }
 
