@@ -26,9 +26,7 @@ demo: setup ## Build everything, start the lab, deploy clusters/demo.yaml, verif
 .PHONY: test
 test: setup tools-argocd tools-released ## Run every test: unit, command line, and end to end in the lab
 	$(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
-	$(GO) -C tools/awsmodels test $(TEST) -count=1 ./...
-	$(GO) -C tools/state test $(TEST) -count=1 ./...
-	$(GO) -C tools/rules test $(TEST) -count=1 ./...
+	for module in awsmodels state rules logrules; do $(GO) -C tools/$$module test $(TEST) -count=1 ./...; done
 	$(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -timeout 75m -p 2 -parallel 3 $(LAB_PACKAGES)
 
 ##@ The lab
