@@ -26,9 +26,7 @@ demo: setup ## Build everything, start the lab, deploy clusters/demo.yaml, verif
 .PHONY: test
 test: setup tools-argocd tools-released ## Run every test: unit, command line, and end to end in the lab
 	$(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
-	$(GO) -C tools/awsmodels test $(TEST) -count=1 ./...
-	$(GO) -C tools/state test $(TEST) -count=1 ./...
-	$(GO) -C tools/rules test $(TEST) -count=1 ./...
+	for module in awsmodels state rules logrules; do $(GO) -C tools/$$module test $(TEST) -count=1 ./...; done
 	$(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -timeout 75m -p 2 -parallel 3 $(LAB_PACKAGES)
 
 ##@ The lab
@@ -90,13 +88,13 @@ fresh: ## Run the README's commands in a new clone, with an empty home and no ca
 
 .PHONY: upstream
 upstream: tools-argocd ## Compare the pinned charts with what is known of them, into bin/upstream.md
-	@$(GO) build -o bin/ ./tools/upstream
+	@$(GO) build -tags $(TAGS) -o bin/ ./tools/upstream
 	@PATH="$(CURDIR)/.tools/bin:$$PATH" bin/upstream -report bin/upstream.md || test $$? -eq 9
 
 .PHONY: bench
 bench: setup tools-argocd ## Measure fleets, driver, scheduler, systems and rebuilds: docs/performance.md (BENCH=part for one)
-	$(GO) build -o bin/ ./cmd/program
-	$(GO) run ./tools/bench -part "$(or $(BENCH),all)"
+	$(GO) build -tags $(TAGS) -o bin/ ./cmd/program
+	$(GO) run -tags $(TAGS) ./tools/bench -part "$(or $(BENCH),all)"
 
 .PHONY: lint
 lint: ## Check style, import arrows and formatting

@@ -47,22 +47,23 @@ var _ = register(Addon{
 		func(_ Input[LokiOptions], out Outputs) string { return out.Made[BucketName] },
 	}},
 	Values: func(in Input[LokiOptions], out Outputs) map[string]any {
-		bucket := out.Made[BucketName]
+		loki := map[string]any{
+			"storage": map[string]any{
+				"bucketNames": map[string]any{"chunks": out.Made[BucketName]},
+				"s3":          map[string]any{"region": in.Region},
+			},
+			// Loki takes days in hours.
+			"limits_config": map[string]any{"retention_period": fmt.Sprintf("%dh", in.Options.RetentionDays*24)},
+		}
+		if slices.Contains(in.Enabled, "kube-prometheus-stack") {
+			loki["rulerConfig"] = map[string]any{"alertmanager_url": alertmanagerURL}
+		}
 		return map[string]any{
 			"serviceAccount": serviceAccount("loki", out.Made[RoleARN]),
 			// What has not reached the bucket yet is on a volume where the cluster has
 			// them, or lasts as long as the pod.
 			"singleBinary": map[string]any{"persistence": map[string]any{"enabled": slices.Contains(in.Enabled, "aws-ebs-csi-driver")}},
-			"loki": map[string]any{
-				"storage": map[string]any{
-					// The chart also requires a bucket for alert rules. The tree
-					// has no rules in it: the bucket would delete them by age.
-					"bucketNames": map[string]any{"chunks": bucket, "ruler": bucket},
-					"s3":          map[string]any{"region": in.Region},
-				},
-				// Loki takes days in hours.
-				"limits_config": map[string]any{"retention_period": fmt.Sprintf("%dh", in.Options.RetentionDays*24)},
-			},
+			"loki":         loki,
 		}
 	},
 })

@@ -59,6 +59,10 @@ var _ = register(Addon{
 	},
 })
 
+// alertmanagerURL is where Alertmanager takes alerts: the chart names its Service after the
+// release. Source: templates/alertmanager/service.yaml and _helpers.tpl of the chart 88.2.0.
+const alertmanagerURL = "http://kube-prometheus-stack-alertmanager." + monitoring + ".svc.cluster.local:9093"
+
 // grafana is what the chart is told about Grafana.
 func grafana(in Input[PrometheusOptions]) map[string]any {
 	values, host := map[string]any{}, in.Options.Host

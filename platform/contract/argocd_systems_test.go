@@ -79,6 +79,7 @@ var argocdFaults = []struct{ name, file, old, new string }{
 	{"credentials in the address", argocdShop, "url: https://git", "url: https://me:secret@git"},
 	{"directory of another team", argocdShop, "example.com/shop.git", "example.com/blog.git"},
 	{"host of another team", argocdShop, "- shop.example.com", "- blog.example.com"},
+	{"host of the platform", argocdShop, "- shop.example.com", "- headlamp.full.lab.test"},
 	{"host that is none", argocdShop, "- shop.example.com", "- Shop_1"},
 	{"address that nothing gives", hubOverlay, "        shop: http", "        shp: http"},
 	{"address in clear", hubOverlay, "http://inbox.lab.test/shop", "https://hooks.slack.com/services/1"},

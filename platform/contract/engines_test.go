@@ -168,21 +168,32 @@ func TestBothEnginesReleaseTheSame(t *testing.T) {
 	}
 }
 
-// TestKEDARights: what the chart would give KEDA's operator by default, and this tree does not;
-// definitions stay when the release goes. TestBothEnginesReleaseTheSame holds the other tree.
-func TestKEDARights(t *testing.T) {
+// TestRights: what the charts would let their pods do by default, and this tree does not.
+// TestBothEnginesReleaseTheSame holds the other tree.
+func TestRights(t *testing.T) {
 	releases, _ := fluxReleases(t, substitution.Variables{Values: fleetOfAll(t, "clusters/prod")[0].Examples(), Substituting: true})
-	values := releases["keda"].Values
-	for path, want := range map[string]any{
-		"permissions.operator.restrict.secret":     true,
-		"permissions.metricServer.restrict.secret": true,
-		"rbac.enabledCustomScaledRefKinds":         false,
+	for release, values := range map[string]map[string]any{
+		// Secrets of all namespaces, and scaling every kind there is.
+		"keda": {
+			"permissions.operator.restrict.secret":     true,
+			"permissions.metricServer.restrict.secret": true,
+			"rbac.enabledCustomScaledRefKinds":         false,
+		},
+		// Secrets of all namespaces, in which rules might be.
+		"loki": {"sidecar.rules.enabled": false},
 	} {
-		got, err := chartutil.Values(values).PathValue(path)
-		assert.Check(t, err, path)
-		assert.Check(t, is.Equal(got, want), path)
+		for path, want := range values {
+			got, err := chartutil.Values(releases[release].Values).PathValue(path)
+			assert.Check(t, err, path)
+			assert.Check(t, is.Equal(got, want), path)
+		}
 	}
-	definitions, err := chartutil.Values(values).Table("crds.additionalAnnotations")
+}
+
+// TestKEDADefinitions: they stay when the release goes.
+func TestKEDADefinitions(t *testing.T) {
+	releases, _ := fluxReleases(t, substitution.Variables{Values: fleetOfAll(t, "clusters/prod")[0].Examples(), Substituting: true})
+	definitions, err := chartutil.Values(releases["keda"].Values).Table("crds.additionalAnnotations")
 	assert.NilError(t, err)
 	assert.Check(t, is.Equal(definitions["helm.sh/resource-policy"], "keep"))
 }
@@ -213,6 +224,9 @@ func TestBothEnginesMakeTheSame(t *testing.T) {
 // Application alone.
 func rendered(t *testing.T, app argocd.Application, from argocd.Source) []string {
 	t.Helper()
+	if from.Helm == nil {
+		from.Helm = &argocd.Helm{}
+	}
 	assert.Assert(t, len(from.Helm.ValueFiles) == 0, "%s has values in files", app.Metadata.Name)
 	c, _, err := helm.Load(treetest.Index(t, os.DirFS("../argocd")), from.Path)
 	assert.NilError(t, err)

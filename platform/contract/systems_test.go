@@ -43,6 +43,7 @@ var systemFaults = []struct{ name, file, old, new string }{
 	{"credentials in clear", shop, "path: ./deploy", "secret: channel\n      path: ./deploy"},
 	{"directory of another system", shop, "lab.test/shop.git", "lab.test/blog.git"},
 	{"host of another team", shop, "    tombolo/system: shop\n", "    tombolo/system: shop\n  annotations:\n    tombolo/hosts: \"shop.example.com *.lab.test\"\n"},
+	{"host of the platform", shop, "    tombolo/system: shop\n", "    tombolo/system: shop\n  annotations:\n    tombolo/hosts: grafana.teams.test\n"},
 	{"host that is none", shop, "    tombolo/system: shop\n", "    tombolo/system: shop\n  annotations:\n    tombolo/hosts: shop_1\n"},
 	{"secret that nothing makes", shop, "secret: channel", "secret: chanel"},
 	{"retired connector", channels, "http://inbox.lab.test/blog", "https://company.webhook.office.com/webhookb2/1"},
@@ -56,6 +57,7 @@ func teams(t *testing.T) []published.Set {
 	assert.NilError(t, err)
 	set := published.To(c, c)
 	set.File = "clusters/teams.yaml"
+	set.Pages["grafana.teams.test"] = "kube-prometheus-stack"
 	return []published.Set{set}
 }
 

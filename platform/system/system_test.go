@@ -73,10 +73,11 @@ func TestTogether(t *testing.T) {
 	}
 	all[2].Values.Repository = all[1].Values.Repository
 	var got []string
-	for _, m := range Together(all) {
+	for _, m := range Together(all, map[string]string{"grafana.example.com": "kube-prometheus-stack", "id.shop.example.com": "authentik"}) {
 		got = append(got, all[m.At].Name+" "+strings.Join(m.Path, ".")+": "+m.Message)
 	}
 	assert.DeepEqual(t, got, []string{
+		"shop hosts: the host *.shop.example.com is that of the platform's authentik (id.shop.example.com)",
 		"blog repository.url: system shop-2 of another team delivers the same directory of the same branch",
 		"news hosts: the host new.shop.example.com may be taken by system shop of another team, too (*.shop.example.com)",
 		"news group: the group editors is that of system blog, too, which is another team's (editors)",

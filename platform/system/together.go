@@ -2,6 +2,8 @@ package system
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +13,7 @@ type Named struct {
 	Values Values
 }
 
-// Meeting is what a system has that is another team's, too.
+// Meeting is what a system has that is another team's or the platform's, too.
 type Meeting struct {
 	// At is the place of the system among those that were compared.
 	At int
@@ -19,10 +21,14 @@ type Meeting struct {
 }
 
 // Together returns what systems of two teams have in common and should not: the later one
-// of two is said to have what is the earlier one's.
-func Together(all []Named) []Meeting {
+// of two is said to have what is the earlier one's. pages are the addons by the hosts of
+// their pages, which no system may take.
+func Together(all []Named, pages map[string]string) []Meeting {
 	var met []Meeting
 	for i, s := range all {
+		for _, p := range s.takes(pages) {
+			met = append(met, Meeting{i, p})
+		}
 		for _, other := range all[:i] {
 			if other.Values.Team == s.Values.Team {
 				continue
@@ -62,6 +68,24 @@ func (s Named) meets(other Named) []Problem {
 					host,
 					fmt.Sprintf("the host %s may be taken by system %s of another team, too (%s)", host, other.Name, theirs),
 					"give each host to one team: a gateway sends what is for it to either",
+				})
+			}
+		}
+	}
+	return found
+}
+
+// takes is what a system has of the platform's pages.
+func (s Named) takes(pages map[string]string) []Problem {
+	var found []Problem
+	for _, host := range s.Values.Hosts {
+		for _, page := range slices.Sorted(maps.Keys(pages)) {
+			if covers(host, page) {
+				found = append(found, Problem{
+					[]string{"hosts"},
+					host,
+					fmt.Sprintf("the host %s is that of the platform's %s (%s)", host, pages[page], page),
+					"give the system another host: people would sign in at the system's page",
 				})
 			}
 		}

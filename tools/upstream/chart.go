@@ -96,8 +96,8 @@ var (
 // they are, whatever their keys, although its defaults have some.
 var passedOn = map[string][]string{
 	"istiod": {"meshConfig"}, // templates/configmap.yaml merges it into the mesh's configuration
-	"loki": {"loki/limits_config", // values.yaml, loki.config writes all of it
-		"loki/storage/bucketNames"}, // helpers read chunks, ruler and admin, which have no defaults
+	"loki": {"loki/limits_config", "loki/rulerConfig", // values.yaml, loki.config writes all of them
+		"loki/storage/bucketNames"}, // helpers read chunks, which has no default
 }
 
 // generators are the functions that may give something else each time, by the

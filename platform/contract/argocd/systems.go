@@ -211,7 +211,7 @@ func (w *Walk) CheckSystems() {
 		w.checkAddress(s)
 		named = append(named, system.Named{Name: s.name, Values: s.values})
 	}
-	for _, m := range system.Together(named) {
+	for _, m := range system.Together(named, w.Published.Pages) {
 		w.about(w.systems[m.At], m.Path, m.Message, m.Remedy)
 	}
 }

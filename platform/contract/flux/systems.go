@@ -237,7 +237,7 @@ func (w *Walk) checkSystemsTogether(all []systemMet) {
 		}
 		met, named = append(met, s), append(named, system.Named{Name: s.Metadata.Name, Values: s.values})
 	}
-	for _, m := range system.Together(named) {
+	for _, m := range system.Together(named, w.Published.Pages) {
 		if s := met[m.At]; m.Path[0] == "hosts" {
 			w.aboutHosts(w.namespaceOf(s.Metadata.Name), m.Problem)
 		} else {

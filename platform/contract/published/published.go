@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tombolo/config"
+	"tombolo/config/addon"
 	"tombolo/internal/names"
 )
 
@@ -25,6 +26,8 @@ type Set struct {
 	Objects []Object
 	// Values are the Helm values of the addons that have some, by addon.
 	Values map[string]*Values
+	// Pages are the addons by the hosts of their pages.
+	Pages map[string]string
 	// Registration with a hub's Argo CD; nil with Flux.
 	Registration *Registration
 }
@@ -55,7 +58,7 @@ func To(c, hub *config.Cluster) Set {
 	p := Set{
 		Cluster: c.Name, File: c.File,
 		Path:      strings.TrimPrefix(strings.TrimPrefix(hub.GitOps.Path, "./"), "/"),
-		Variables: map[string]Variable{}, Values: map[string]*Values{},
+		Variables: map[string]Variable{}, Values: map[string]*Values{}, Pages: map[string]string{},
 	}
 	known := map[string]string{
 		"cluster_name": c.NameInCloud(), "environment": c.Environment, "cloud": string(c.Cloud.Provider), "region": c.Cloud.Region,
@@ -84,6 +87,9 @@ func To(c, hub *config.Cluster) Set {
 		})
 	}
 	for _, a := range c.Addons.Enabled() {
+		if host := addon.HostOf(a.Options); host != "" {
+			p.Pages[host] = a.Name
+		}
 		for _, key := range a.Keys() {
 			p.Variables[key.Name] = Variable{Example: key.Example}
 		}
