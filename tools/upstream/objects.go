@@ -13,7 +13,7 @@ import (
 // kinds are the custom resources that the trees and `export operator` write.
 // The fields of no other are kept: they are many thousands.
 var kinds = []string{
-	"EC2NodeClass", "NodePool", "ClusterSecretStore", "ExternalSecret", "PrometheusRule", "ServiceMonitor", "Gateway", "Stack",
+	"EC2NodeClass", "NodePool", "ClusterSecretStore", "ExternalSecret", "PrometheusRule", "ServiceMonitor", "Gateway", "Certificate", "Stack",
 }
 
 // object is what is read of a manifest's object.
