@@ -67,6 +67,18 @@ func add(out *facts.Chart, manifest string) error {
 	return nil
 }
 
+// defined adds the definitions of manifests, and nothing else of them.
+func defined(out *facts.Chart, manifests []string) {
+	for _, manifest := range manifests {
+		for _, text := range documents(manifest) {
+			var o object
+			if yaml.Unmarshal([]byte(text), &o) == nil && o.Kind == "CustomResourceDefinition" {
+				define(out, o)
+			}
+		}
+	}
+}
+
 // images are those of all containers below a value.
 func images(value any) []string {
 	var out []string

@@ -179,7 +179,7 @@ func TestObjects(t *testing.T) {
 	}
 	for _, name := range []string{
 		"Stack.pulumi.com/v1", "NodePool.karpenter.sh/v1", "EC2NodeClass.karpenter.k8s.aws/v1",
-		"ExternalSecret.external-secrets.io/v1", "ClusterSecretStore.external-secrets.io/v1",
+		"ExternalSecret.external-secrets.io/v1", "ClusterSecretStore.external-secrets.io/v1", "Certificate.cert-manager.io/v1",
 	} {
 		assert.Check(t, checked[name], name)
 	}
