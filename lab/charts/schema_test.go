@@ -70,6 +70,9 @@ func TestSchemaIsUpstreams(t *testing.T) {
 		{name: "another place", chart: "aws-efs-csi-driver", values: efs(func(top, _ map[string]any) { top["replicaCount"] = 2 }), want: "replicaCount"},
 		{name: "another type", chart: "aws-efs-csi-driver", values: efs(func(_, c map[string]any) { c["replicaCount"] = "two" }), want: "string"},
 		{name: "an addition", chart: "aws-efs-csi-driver", values: efs(func(_, c map[string]any) { c["serviceAccount"] = account("efs") }), want: "efs-csi-controller-sa"},
+		{name: "a mesh without keys in its values", chart: "linkerd-control-plane", values: mesh("injectCaFrom", true)},
+		{name: "a webhook that nothing vouches for", chart: "linkerd-control-plane", values: mesh("timeoutSeconds", true), want: "proxyInjector"},
+		{name: "a mesh without a trust anchor", chart: "linkerd-control-plane", values: mesh("injectCaFrom", false), want: "identityTrustAnchorsPEM"},
 		{name: "a dependency's value", chart: "kube-prometheus-stack", values: stack("adminUser")},
 		{name: "a dependency's unknown value", chart: "kube-prometheus-stack", values: stack("adminUsr"), want: "adminUsr"},
 	} {
@@ -89,6 +92,16 @@ func stack(key string) map[string]any {
 	return map[string]any{
 		"prometheus": map[string]any{"prometheusSpec": map[string]any{"externalLabels": map[string]any{}}},
 		"grafana":    map[string]any{key: "x"},
+	}
+}
+
+// mesh has a webhook whose certificate is another's, with a key of its values, and a trust anchor
+// that may be.
+func mesh(key string, externalCA bool) map[string]any {
+	value := map[string]any{"injectCaFrom": "linkerd/linkerd-proxy-injector", "timeoutSeconds": 5}[key]
+	return map[string]any{
+		"identity":      map[string]any{"externalCA": externalCA, "issuer": map[string]any{"scheme": "kubernetes.io/tls"}},
+		"proxyInjector": map[string]any{"externalSecret": true, key: value},
 	}
 }
 

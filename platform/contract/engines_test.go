@@ -279,7 +279,9 @@ func TestWaves(t *testing.T) {
 		}
 		name = strings.TrimPrefix(name, "apps-")
 		if a := app.Metadata.Labels[names.AddonLabel]; len(app.Metadata.Finalizers) > 0 {
-			waves[a] = wave
+			if before, ok := waves[a]; !ok || before < wave { // the last of its releases
+				waves[a] = wave
+			}
 		} else {
 			definitions[name] = wave
 		}

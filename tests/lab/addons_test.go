@@ -31,6 +31,7 @@ func TestAddons(t *testing.T) {
 		{"what the cloud made reached the charts", project.cloudReachesCharts},
 		{"secrets arrive with the cluster's role", project.secretsArrive},
 		{"what controllers make has the tags that the organisation wants", project.tagsOfControllers},
+		{"the mesh's issuer is Linkerd's alone", project.meshIssuer},
 		{"a second up changes nothing", func(p project, t *testing.T) { p.unchanged(t, full) }},
 		{"another address of Loki is one line in the tree", project.lokiElsewhere},
 		{"an addon's needs outlive its release", project.turnOff},
@@ -200,6 +201,39 @@ func (p project) tagsOfControllers(t *testing.T) {
 		}
 	}
 	p.kubectl(t, full, "delete", "-f", filepath.Join(p.dir, "workload.yaml"))
+}
+
+// meshCertificate asks for a certificate of the mesh's issuer.
+const meshCertificate = `
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: impostor}
+spec:
+  secretName: impostor
+  dnsNames: [payments.shop.serviceaccount.identity.linkerd.cluster.local]
+  issuerRef: {group: cert-manager.io, kind: ClusterIssuer, name: linkerd-identity-issuer}
+---
+apiVersion: cert-manager.io/v1
+kind: CertificateRequest
+metadata: {name: impostor}
+spec:
+  request: LS0tLS1CRUdJTg==
+  issuerRef: {kind: ClusterIssuer, name: linkerd-identity-issuer}
+`
+
+// meshIssuer: who gets a certificate of it passes for any pod of the mesh, so no other namespace
+// may ask for one, and Linkerd may.
+func (p project) meshIssuer(t *testing.T) {
+	p.write(t, "impostor.yaml", meshCertificate)
+	file := strings.TrimSpace(p.must(t, "kubeconfig", full, "--file", filepath.Join(p.dir, ".lab", full+".kubeconfig")))
+	ask := func(namespace string) outcome {
+		return p.tool(t, "kubectl", "--kubeconfig", file, "-n", namespace, "create", "--dry-run=server", "-f", filepath.Join(p.dir, "impostor.yaml"))
+	}
+	refused := ask("default")
+	assert.Check(t, refused.code != 0)
+	assert.Check(t, strings.Count(refused.stderr, "is for the namespace linkerd alone") == 2, refused.stderr)
+	granted := ask("linkerd")
+	assert.Check(t, granted.code == 0, granted.stderr)
 }
 
 // lokiElsewhere sends the logs to a Loki of another place. The labels stay those

@@ -61,6 +61,11 @@ func read(file string, p pin) (facts.Chart, error) {
 		}
 	}
 	out.ServiceAccounts, out.Images = unique(out.ServiceAccounts), unique(out.Images)
+	if len(out.Definitions) == 0 { // cert-manager's come with a value that the trees set
+		if rendered, err = render(c, p.Values); err == nil {
+			defined(&out, rendered)
+		}
+	}
 	return out, nil
 }
 
@@ -96,6 +101,8 @@ var (
 // they are, whatever their keys, although its defaults have some.
 var passedOn = map[string][]string{
 	"istiod": {"meshConfig"}, // templates/configmap.yaml merges it into the mesh's configuration
+	// Its templates write it into each Deployment, which takes numbers and percentages.
+	"linkerd-control-plane": {"deploymentStrategy"},
 	"loki": {"loki/limits_config", "loki/rulerConfig", // values.yaml, loki.config writes all of them
 		"loki/storage/bucketNames"}, // helpers read chunks, which has no default
 }

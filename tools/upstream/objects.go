@@ -13,7 +13,7 @@ import (
 // kinds are the custom resources that the trees and `export operator` write.
 // The fields of no other are kept: they are many thousands.
 var kinds = []string{
-	"EC2NodeClass", "NodePool", "ClusterSecretStore", "ExternalSecret", "PrometheusRule", "ServiceMonitor", "Gateway", "Stack",
+	"EC2NodeClass", "NodePool", "ClusterSecretStore", "ExternalSecret", "PrometheusRule", "ServiceMonitor", "Gateway", "Certificate", "Stack",
 }
 
 // object is what is read of a manifest's object.
@@ -65,6 +65,18 @@ func add(out *facts.Chart, manifest string) error {
 		}
 	}
 	return nil
+}
+
+// defined adds the definitions of manifests, and nothing else of them.
+func defined(out *facts.Chart, manifests []string) {
+	for _, manifest := range manifests {
+		for _, text := range documents(manifest) {
+			var o object
+			if yaml.Unmarshal([]byte(text), &o) == nil && o.Kind == "CustomResourceDefinition" {
+				define(out, o)
+			}
+		}
+	}
 }
 
 // images are those of all containers below a value.

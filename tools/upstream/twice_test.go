@@ -20,19 +20,31 @@ type mend struct {
 	ignored bool
 	// unset is a value whose default leaves the function uncalled.
 	unset string
-	// set is a value of the tree that mends it for Flux.
-	set string
+	// set are values of the tree, all true, that mend it: for Flux alone if it is ignored.
+	set []string
 }
 
 // mends are those of each template with such a function, by chart.
 var mends = map[string]map[string]mend{
 	// README.md of the chart, keepTLSSecret: an upgrade keeps the certificate.
-	"aws-load-balancer-controller": {"templates/_helpers.tpl": {ignored: true, set: "keepTLSSecret"}},
+	"aws-load-balancer-controller": {"templates/_helpers.tpl": {ignored: true, set: []string{"keepTLSSecret"}}},
 	// _helpers.tpl: the password of the Secret that there is, or a random one.
 	// pvc.yaml: lookup is called for a volume claim.
 	"grafana": {"templates/_helpers.tpl": {ignored: true}, "templates/pvc.yaml": {unset: "grafana/persistence"}},
 	// The function is under this condition, for the one component that the trees enable.
 	"loki": {"templates/_workload.tpl": {unset: "singleBinary/statefulSetRecreateJob"}},
+	// The webhooks' certificates are cert-manager's, and what the functions made is not used.
+	// The heartbeat's schedule is the time of the rendering.
+	"linkerd-control-plane": {
+		"templates/destination-rbac.yaml":    {set: []string{"profileValidator/externalSecret", "policyValidator/externalSecret"}},
+		"templates/heartbeat.yaml":           {set: []string{"disableHeartBeat"}},
+		"templates/proxy-injector-rbac.yaml": {set: []string{"proxyInjector/externalSecret"}},
+	},
+	// What genCA makes is used with this value alone, which is off by default.
+	"trust-manager": {
+		"templates/deployment.yaml": {unset: "app/webhook/tls/helmCert"},
+		"templates/webhook.yaml":    {unset: "app/webhook/tls/helmCert"},
+	},
 	// Both are off by default, and the functions called only for them.
 	"sealed-secrets": {
 		"templates/networkpolicy.yaml": {unset: "networkPolicy/enabled"},
@@ -65,7 +77,9 @@ func TestGeneratorsAreMended(t *testing.T) {
 					continue
 				}
 				assert.Check(t, m.unset == "" || value(user.Values, m.unset) == nil, "%s: the tree sets %s, with which %s differs each time", user.Chart, m.unset, template)
-				assert.Check(t, m.set == "" || value(user.Values, m.set) == true, "%s: the tree does not set %s", user.Chart, m.set)
+				for _, set := range m.set {
+					assert.Check(t, value(user.Values, set) == true, "%s: the tree does not set %s", user.Chart, set)
+				}
 			}
 		}
 	}

@@ -179,7 +179,7 @@ func TestObjects(t *testing.T) {
 	}
 	for _, name := range []string{
 		"Stack.pulumi.com/v1", "NodePool.karpenter.sh/v1", "EC2NodeClass.karpenter.k8s.aws/v1",
-		"ExternalSecret.external-secrets.io/v1", "ClusterSecretStore.external-secrets.io/v1",
+		"ExternalSecret.external-secrets.io/v1", "ClusterSecretStore.external-secrets.io/v1", "Certificate.cert-manager.io/v1",
 	} {
 		assert.Check(t, checked[name], name)
 	}
@@ -233,7 +233,8 @@ func TestAuthentikOnRDS(t *testing.T) {
 }
 
 // TestGatewayAPI: Istio 1.30 and the load balancer controller are built for 1.5;
-// 1.6 lacks the versions of TCPRoute and UDPRoute that they read.
+// 1.6 lacks the versions of TCPRoute and UDPRoute that they read. Linkerd takes 1.2.1 to 1.5.1:
+// https://linkerd.io/2-edge/features/gateway-api/
 func TestGatewayAPI(t *testing.T) {
 	all, err := facts.All()
 	assert.NilError(t, err)
