@@ -214,6 +214,26 @@ var rules = map[string]strict.Rule{
 		What: "the name of a Kubernetes group", Noun: "group", Example: "team-a", Pattern: regexp.MustCompile(`^\S+$`), Advice: groupAdvice,
 	},
 
+	"IdentityProvider.IssuerURL": {
+		What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/kubernetes/",
+		Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
+	},
+	"IdentityProvider.ClientID": {
+		What: "the id of a client", Example: "kubernetes", Pattern: regexp.MustCompile(`^\S+$`),
+	},
+	"IdentityProvider.UsernameClaim": {
+		What: "the name of a claim", Example: "preferred_username", Pattern: regexp.MustCompile(`^\S+$`), Default: defaultUsernameClaim,
+	},
+	"IdentityProvider.UsernamePrefix": {
+		What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: defaultClaimPrefix,
+	},
+	"IdentityProvider.GroupsClaim": {
+		What: "the name of a claim", Example: "groups", Pattern: regexp.MustCompile(`^\S+$`), Default: defaultGroupsClaim,
+	},
+	"IdentityProvider.GroupsPrefix": {
+		What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: defaultClaimPrefix,
+	},
+
 	"NodeGroup.Name": label("system"),
 	"NodeGroup.InstanceTypes": {
 		What: "an EC2 instance type", Noun: "instance type", Example: "m7i.large",
