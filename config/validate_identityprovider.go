@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"tombolo/config/addon"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -44,6 +45,7 @@ var insideOnly = []string{".local", ".internal", ".svc", ".localhost", ".test", 
 func (v *validator) identityProvider(p *IdentityProvider) {
 	const at = strict.Path("kubernetes.identityProvider")
 	if p == nil {
+		v.withoutProvider(at)
 		return
 	}
 	v.issuer(at.Field("issuerUrl"), p.IssuerURL)
@@ -53,6 +55,16 @@ func (v *validator) identityProvider(p *IdentityProvider) {
 		}
 	}
 	v.requiredClaims(at.Field("requiredClaims"), p.RequiredClaims)
+}
+
+// withoutProvider refuses a sign-in whose tokens the Kubernetes API would not take.
+func (v *validator) withoutProvider(at strict.Path) {
+	headlamp, on := v.c.Addons["headlamp"].(*addon.HeadlampOptions)
+	secret := strict.Path("addons.headlamp.oidcSecret")
+	if on && headlamp.OIDCSecret != "" && v.doc.Sound(at, secret) {
+		v.problem(secret, "add kubernetes.identityProvider, or remove it",
+			"needs kubernetes.identityProvider: Headlamp passes people's tokens on, and the Kubernetes API would refuse them")
+	}
 }
 
 // issuer refuses what EKS cannot ask for the provider's keys.
