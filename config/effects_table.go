@@ -50,6 +50,7 @@ const (
 	assumedWords  = "the role is assumed so from now on; nothing in the cluster changes, and the creator's access entry stays"
 	gitWords      = "the engine's source in the cluster changes"
 	providerWords = "EKS takes the provider from the control plane and gives it anew, each within half an hour: until then its tokens are refused"
+	argocdWords   = "Argo CD's settings change, and its server reads them"
 	readWords     = "the value is read from there; the ConfigMap changes with it, and the engine follows it"
 	valuesWords   = "the ConfigMap of the values changes, and the engine follows it"
 )
@@ -400,9 +401,20 @@ var effects = map[string][]Case{
 
 	"ArgoCDOptions.HighAvailability": inPlace("the engine is installed by another manifest; once Git has its own files, Git decides"),
 	"ArgoCDOptions.Accounts":         inPlace("the policy of the hub's role changes"),
-	"ArgoCDOptions.Credentials":      inPlace("the registration gets other credentials"),
-	"ArgoCDOptions.Rotation":         inPlace("the token is made anew, and the old one deleted"),
-	"ArgoCDOptions.Applications":     inPlace("it counts when the cluster is destroyed"),
+	"ArgoCDOptions.OIDC": {
+		{When: "removed", Effect: InPlace, Words: "Argo CD takes no more tokens of the provider; its account admin stays", applies: change.takesAway},
+		{Effect: InPlace, Words: "Argo CD's settings change, and its server reads them"},
+	},
+	"ArgoCDOIDC.URL":             inPlace(argocdWords),
+	"ArgoCDOIDC.IssuerURL":       inPlace(argocdWords),
+	"ArgoCDOIDC.ClientID":        inPlace(argocdWords),
+	"ArgoCDOIDC.Secret":          inPlace(argocdWords),
+	"ArgoCDOIDC.Scopes":          inPlace(argocdWords),
+	"ArgoCDOIDC.AdminGroups":     inPlace("Argo CD's policy changes: who is in a group that is gone has lost the rights"),
+	"ArgoCDOIDC.ReaderGroups":    inPlace("Argo CD's policy changes: who is in a group that is gone has lost the rights"),
+	"ArgoCDOptions.Credentials":  inPlace("the registration gets other credentials"),
+	"ArgoCDOptions.Rotation":     inPlace("the token is made anew, and the old one deleted"),
+	"ArgoCDOptions.Applications": inPlace("it counts when the cluster is destroyed"),
 
 	"Distribution.Version": inPlace("the engine is installed in the new release; once Git has its own files, Git decides"),
 	"Distribution.URL":     inPlace("the engine is installed from there; once Git has its own files, Git decides"),

@@ -72,17 +72,12 @@ func (v *validator) issuer(at strict.Path, issuer string) {
 	if !v.doc.Sound(at) || issuer == "" {
 		return
 	}
+	v.plainURL(at, issuer, "https://auth.example.com/application/o/kubernetes/")
 	u, err := url.Parse(issuer)
-	if err != nil || u.Hostname() == "" {
-		v.problem(at, "write it like https://auth.example.com/application/o/kubernetes/", "is not a URL")
+	if err != nil || !v.doc.Sound(at) {
 		return
 	}
-	host := u.Hostname()
-	switch {
-	case u.User != nil:
-		v.problem(at, "remove them", "has credentials, which an issuer does not have")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		v.problem(at, "end it with the path, as iss is in the provider's tokens", "has a query or a fragment, which an issuer does not have")
+	switch host := u.Hostname(); {
 	case eksIssuer.MatchString(host):
 		v.problem(at, "use the issuer of the provider that signs people in", "is the issuer of an EKS cluster's service accounts, and EKS refuses the cluster's own")
 	case insideHost(host):
