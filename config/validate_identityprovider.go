@@ -40,7 +40,7 @@ var eksIssuer = regexp.MustCompile(`^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)
 // insideOnly end names of hosts that have no address on the internet, by
 // https://www.rfc-editor.org/rfc/rfc6762 and https://www.iana.org/assignments/special-use-domain-names;
 // .internal by ICANN's resolution of 2024, and .svc and .cluster.local are Kubernetes' own.
-var insideOnly = []string{".local", ".internal", ".svc", ".localhost", ".test", ".invalid", ".home.arpa"}
+var insideOnly = []string{".local", ".internal", ".svc", ".localhost", ".invalid", ".home.arpa"}
 
 func (v *validator) identityProvider(p *IdentityProvider) {
 	const at = strict.Path("kubernetes.identityProvider")

@@ -87,3 +87,14 @@ func checkIssuer(c *standin.Call, issuer, own string) error {
 	}
 	return nil
 }
+
+// IdentityProviderOf are the settings of a cluster's identity provider, in any region; nil while
+// it has none.
+func IdentityProviderOf(c *standin.Cloud, cluster string) standin.Props {
+	for _, r := range c.Snapshot(IdentityProviderType) {
+		if r.Inputs.Str("clusterName") == cluster && r.Status != standin.StatusCreating && r.Status != standin.StatusDeleting {
+			return r.Inputs.Sub("oidc")
+		}
+	}
+	return nil
+}
