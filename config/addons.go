@@ -17,6 +17,9 @@ func (c *Cluster) AddonFacts() addon.Facts {
 		RolePath: c.Cloud.Roles.Path, OwnNetwork: c.OwnsNetwork(), InCloud: c.NameInCloud(), Enabled: c.Addons.Names(), Tags: c.AllTags(), Egress: c.NodeEgress(),
 	}
 	facts.Channel = c.ChannelType()
+	if p := c.Kubernetes.IdentityProvider; p != nil {
+		facts.IssuerURL, facts.ClientID = p.IssuerURL, p.ClientID
+	}
 	facts.GivenRoles = c.Cloud.Roles.Given.Addons
 	if existing := c.Network.Existing; existing != nil {
 		facts.NetworkAccount = existing.Account

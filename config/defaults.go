@@ -90,6 +90,10 @@ func (k *Kubernetes) setDefaults() {
 	for i := range k.NodeGroups {
 		k.NodeGroups[i].setDefaults()
 	}
+	if p := k.IdentityProvider; p != nil {
+		p.UsernameClaim, p.UsernamePrefix = cmp.Or(p.UsernameClaim, defaultUsernameClaim), cmp.Or(p.UsernamePrefix, defaultClaimPrefix)
+		p.GroupsClaim, p.GroupsPrefix = cmp.Or(p.GroupsClaim, defaultGroupsClaim), cmp.Or(p.GroupsPrefix, defaultClaimPrefix)
+	}
 }
 
 func (g *NodeGroup) setDefaults() {

@@ -49,6 +49,8 @@ const (
 	outsideWords  = "it is read by tombolo; nothing in the cluster changes"
 	assumedWords  = "the role is assumed so from now on; nothing in the cluster changes, and the creator's access entry stays"
 	gitWords      = "the engine's source in the cluster changes"
+	providerWords = "EKS takes the provider from the control plane and gives it anew, each within half an hour: until then its tokens are refused"
+	argocdWords   = "Argo CD's settings change, and its server reads them"
 	readWords     = "the value is read from there; the ConfigMap changes with it, and the engine follows it"
 	valuesWords   = "the ConfigMap of the values changes, and the engine follows it"
 )
@@ -233,6 +235,13 @@ var effects = map[string][]Case{
 		{When: "removed", Effect: InPlace, Words: "the access entry is deleted, and with it the rights", applies: change.takesAway},
 		{Effect: InPlace, Words: "the access entry is made; EKS refuses it while the principal has another one, so take that out with an up before"},
 	},
+	// internal/service/eks/identity_provider_config.go: all but the tags is ForceNew, and EKS
+	// has one provider for a cluster. How long it takes:
+	// https://github.com/aws/containers-roadmap/issues/1438
+	"Kubernetes.IdentityProvider": {
+		{When: "removed", Effect: InPlace, Words: "EKS takes the provider from the control plane, and refuses its tokens; IAM's principals keep their rights", applies: change.takesAway},
+		{Effect: InPlace, Words: "EKS gives the provider to the control plane, which can take half an hour; IAM's principals keep their rights"},
+	},
 	// "AWS does not support the following migrations" in
 	// https://docs.aws.amazon.com/eks/latest/userguide/migrate-auto.html
 	"Kubernetes.Compute": rebuild("EKS moves neither volumes nor load balancers between node groups and EKS Auto Mode, and all nodes would go at once"),
@@ -286,6 +295,14 @@ var effects = map[string][]Case{
 	"Access.Policy":          inPlace("the policy is taken off the entry, and the other one put on"),
 	"Access.Namespaces":      inPlace("the policy is taken off the entry, and put on with the other namespaces"),
 	"Access.Groups":          inPlace("EKS changes the groups of the entry"),
+
+	"IdentityProvider.IssuerURL":      inPlace(providerWords),
+	"IdentityProvider.ClientID":       inPlace(providerWords),
+	"IdentityProvider.UsernameClaim":  inPlace(providerWords),
+	"IdentityProvider.UsernamePrefix": inPlace(providerWords + "; bindings of users name them with the new prefix"),
+	"IdentityProvider.GroupsClaim":    inPlace(providerWords),
+	"IdentityProvider.GroupsPrefix":   inPlace(providerWords + "; bindings of groups name them with the new prefix"),
+	"IdentityProvider.RequiredClaims": inPlace(providerWords),
 
 	"NodeGroup.Name":          all(ReplacesNodeGroup, "the group of the new name is made, and the one of the old name drained and deleted"),
 	"NodeGroup.InstanceTypes": all(ReplacesNodeGroup, "EKS changes the instance types of no group"),
@@ -384,9 +401,20 @@ var effects = map[string][]Case{
 
 	"ArgoCDOptions.HighAvailability": inPlace("the engine is installed by another manifest; once Git has its own files, Git decides"),
 	"ArgoCDOptions.Accounts":         inPlace("the policy of the hub's role changes"),
-	"ArgoCDOptions.Credentials":      inPlace("the registration gets other credentials"),
-	"ArgoCDOptions.Rotation":         inPlace("the token is made anew, and the old one deleted"),
-	"ArgoCDOptions.Applications":     inPlace("it counts when the cluster is destroyed"),
+	"ArgoCDOptions.OIDC": {
+		{When: "removed", Effect: InPlace, Words: "Argo CD takes no more tokens of the provider; its account admin stays", applies: change.takesAway},
+		{Effect: InPlace, Words: "Argo CD's settings change, and its server reads them"},
+	},
+	"ArgoCDOIDC.URL":             inPlace(argocdWords),
+	"ArgoCDOIDC.IssuerURL":       inPlace(argocdWords),
+	"ArgoCDOIDC.ClientID":        inPlace(argocdWords),
+	"ArgoCDOIDC.Secret":          inPlace(argocdWords),
+	"ArgoCDOIDC.Scopes":          inPlace(argocdWords),
+	"ArgoCDOIDC.AdminGroups":     inPlace("Argo CD's policy changes: who is in a group that is gone has lost the rights"),
+	"ArgoCDOIDC.ReaderGroups":    inPlace("Argo CD's policy changes: who is in a group that is gone has lost the rights"),
+	"ArgoCDOptions.Credentials":  inPlace("the registration gets other credentials"),
+	"ArgoCDOptions.Rotation":     inPlace("the token is made anew, and the old one deleted"),
+	"ArgoCDOptions.Applications": inPlace("it counts when the cluster is destroyed"),
 
 	"Distribution.Version": inPlace("the engine is installed in the new release; once Git has its own files, Git decides"),
 	"Distribution.URL":     inPlace("the engine is installed from there; once Git has its own files, Git decides"),

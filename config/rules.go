@@ -214,6 +214,26 @@ var rules = map[string]strict.Rule{
 		What: "the name of a Kubernetes group", Noun: "group", Example: "team-a", Pattern: regexp.MustCompile(`^\S+$`), Advice: groupAdvice,
 	},
 
+	"IdentityProvider.IssuerURL": {
+		What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/kubernetes/",
+		Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
+	},
+	"IdentityProvider.ClientID": {
+		What: "the id of a client", Example: "kubernetes", Pattern: regexp.MustCompile(`^\S+$`),
+	},
+	"IdentityProvider.UsernameClaim": {
+		What: "the name of a claim", Example: "preferred_username", Pattern: regexp.MustCompile(`^\S+$`), Default: defaultUsernameClaim,
+	},
+	"IdentityProvider.UsernamePrefix": {
+		What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: defaultClaimPrefix,
+	},
+	"IdentityProvider.GroupsClaim": {
+		What: "the name of a claim", Example: "groups", Pattern: regexp.MustCompile(`^\S+$`), Default: defaultGroupsClaim,
+	},
+	"IdentityProvider.GroupsPrefix": {
+		What: "a prefix that ends with a colon", Example: "oidc:", Pattern: claimPrefix, Advice: claimPrefixAdvice, Default: defaultClaimPrefix,
+	},
+
 	"NodeGroup.Name": label("system"),
 	"NodeGroup.InstanceTypes": {
 		What: "an EC2 instance type", Noun: "instance type", Example: "m7i.large",
@@ -310,6 +330,18 @@ var rules = map[string]strict.Rule{
 		What: "an AWS account", Noun: "account", Example: `"111122223333"`,
 		Pattern: regexp.MustCompile(`^[0-9]{12}$`), Advice: accountAdvice,
 	},
+	"ArgoCDOIDC.URL": {
+		What: "the https URL of a page", Example: "https://argocd.example.com", Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
+	},
+	"ArgoCDOIDC.IssuerURL": {
+		What: "the https URL of an issuer", Example: "https://auth.example.com/application/o/argocd/",
+		Pattern: regexp.MustCompile(`^https://\S+$`), Secret: true,
+	},
+	"ArgoCDOIDC.ClientID":        {What: "the id of a client", Example: "argocd", Pattern: notAReference},
+	"ArgoCDOIDC.Secret":          {What: "the name of a Secret", Example: "argocd-oidc", Pattern: subdomain, MaxLength: 253},
+	"ArgoCDOIDC.Scopes":          {What: "a scope", Noun: "scope", Example: "groups", Pattern: regexp.MustCompile(`^[!#%-\[\]-~][!#-\[\]-~]*$`)},
+	"ArgoCDOIDC.AdminGroups":     argocdGroups("platform"),
+	"ArgoCDOIDC.ReaderGroups":    argocdGroups("auditors"),
 	"ArgoCDOptions.Credentials":  {What: "a kind of credentials", Allowed: texts(CredentialsAWS, CredentialsServiceAccount)},
 	"ArgoCDOptions.Rotation":     {Least: new(1), Most: new(999999)},
 	"ArgoCDOptions.Applications": {What: "an option for applications", Allowed: texts(LeavingRemove, LeavingKeep)},
@@ -349,6 +381,21 @@ var rules = map[string]strict.Rule{
 		What: "the name of an environment variable that begins with TOMBOLO_", Example: "TOMBOLO_GIT_TOKEN",
 		Pattern: regexp.MustCompile(`^TOMBOLO_[A-Za-z0-9_]+$`), Secret: true,
 	},
+}
+
+// notAReference is a text of Argo CD's settings. One that begins with $ would be read from a
+// Secret: https://argo-cd.readthedocs.io/en/stable/operator-manual/user-management/
+var notAReference = regexp.MustCompile(`^[^\s$]\S*$`)
+
+// argocdGroups are groups of a provider in a policy of Argo CD, which is CSV:
+// https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/
+func argocdGroups(example string) strict.Rule {
+	return strict.Rule{
+		What: "the name of a group of the provider", Noun: "group", Example: example,
+		Pattern: regexp.MustCompile(`^[^\s,"#]([^,"\n]*[^\s,"])?$`), Advice: func(string) string {
+			return "write it as the provider does, such as " + example + ", without commas and quotes"
+		},
+	}
 }
 
 func subnetIDs(minItems int) strict.Rule {

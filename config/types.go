@@ -249,6 +249,8 @@ type Kubernetes struct {
 	// Access is what other IAM principals may do on the cluster, as access entries: by a
 	// policy of EKS's, by groups of Kubernetes, or both.
 	Access []Access `yaml:"access,omitempty"`
+	// IdentityProvider signs people in to the Kubernetes API, beside IAM. Default: none.
+	IdentityProvider *IdentityProvider `yaml:"identityProvider,omitempty"`
 	// Compute says who makes the nodes: node-groups, to which the addon karpenter can add,
 	// or auto, EKS Auto Mode, which also does the work of the addons for network, DNS, Pod
 	// Identity and EBS volumes. Default node-groups.

@@ -87,6 +87,9 @@ type ArgoCDOptions struct {
 	// Accounts (hub) are the AWS accounts of spokes, other than the hub's own.
 	// The hub's Argo CD may assume the spokes' roles in them. Default: none.
 	Accounts []string `yaml:"accounts,omitempty"`
+	// OIDC (hub) signs people in to Argo CD's page and API by a provider. Default: none;
+	// then only Argo CD's own account admin does.
+	OIDC *ArgoCDOIDC `yaml:"oidc,omitempty"`
 	// Credentials (spoke) by which the hub reaches this cluster: aws or
 	// service-account. Default aws.
 	Credentials Credentials `yaml:"credentials,omitempty"`
@@ -96,6 +99,30 @@ type ArgoCDOptions struct {
 	// Applications (spoke) says what happens to the objects of the cluster's
 	// applications when the cluster is destroyed: remove or keep. Default remove.
 	Applications Leaving `yaml:"applications,omitempty"`
+}
+
+// ArgoCDOIDC is how people sign in to Argo CD, and what their groups may do. Who is in none of
+// the groups may sign in, and sees nothing but what a project gives his groups.
+type ArgoCDOIDC struct {
+	// URL under which people reach Argo CD, such as https://argocd.example.com. The
+	// provider sends them back to /auth/callback there.
+	URL string `yaml:"url"`
+	// IssuerURL of the provider, as its tokens have it in iss, a slash at the end included.
+	// Argo CD has to reach it.
+	IssuerURL string `yaml:"issuerUrl"`
+	// ClientID of Argo CD at the provider.
+	ClientID string `yaml:"clientId"`
+	// Secret is the name of the Secret in the namespace argocd with the key clientSecret and
+	// the label app.kubernetes.io/part-of: argocd, which the platform tree brings.
+	Secret string `yaml:"secret"`
+	// Scopes that Argo CD asks for. Default: openid, profile, email and groups.
+	Scopes []string `yaml:"scopes,omitempty"`
+	// AdminGroups are groups of the provider whose members may do everything in Argo CD.
+	// Default: none.
+	AdminGroups []string `yaml:"adminGroups,omitempty"`
+	// ReaderGroups are groups of the provider whose members see everything in Argo CD, and
+	// change nothing. Default: none.
+	ReaderGroups []string `yaml:"readerGroups,omitempty"`
 }
 
 // Distribution is an install manifest, or for Argo CD a packaged Helm chart: a

@@ -2,6 +2,7 @@ package config
 
 import (
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -49,6 +50,7 @@ func (v *validator) hub(g GitOps) {
 		"argocd.credentials", "argocd.rotation", "argocd.applications")
 	accounts := strict.Path("gitops.argocd.accounts")
 	unique(v, accounts, "", g.ArgoCD.Accounts, itself, "give each account once")
+	v.argocdSignIn(g.ArgoCD.OIDC)
 	if g.ArgoCD.HighAvailability && (g.Distribution.Path != "" || g.Distribution.URL != g.release()) {
 		v.problem("gitops.argocd.highAvailability", "remove it, and name the manifest for several replicas there",
 			"chooses one of the release's manifests, but gitops.distribution names one")
@@ -58,9 +60,49 @@ func (v *validator) hub(g GitOps) {
 func (v *validator) spoke(g GitOps) {
 	v.fits("name", growth{"the IAM role for the hub", SpokeRoleName(v.c.Name), maxRoleName})
 	v.without("belongs to the hub, and this cluster is a spoke of "+g.Hub, "remove it; "+g.Hub+".yaml has it",
-		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts")
+		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.oidc")
 	if g.ArgoCD.Credentials == CredentialsAWS {
 		v.without("needs a token, and credentials: aws has none", "remove it, or use credentials: service-account", "argocd.rotation")
+	}
+}
+
+// argocdSignIn checks the addresses of a sign-in, and that a group has one role.
+func (v *validator) argocdSignIn(o *ArgoCDOIDC) {
+	const at = strict.Path("gitops.argocd.oidc")
+	if o == nil {
+		return
+	}
+	v.plainURL(at.Field("url"), o.URL, "https://argocd.example.com")
+	v.plainURL(at.Field("issuerUrl"), o.IssuerURL, "https://auth.example.com/application/o/argocd/")
+	unique(v, at.Field("adminGroups"), "", o.AdminGroups, itself, "give each group once")
+	unique(v, at.Field("readerGroups"), "", o.ReaderGroups, itself, "give each group once")
+	for key, groups := range map[string][]string{"adminGroups": o.AdminGroups, "readerGroups": o.ReaderGroups} {
+		for i, group := range groups {
+			if strings.HasPrefix(group, "role:") || strings.HasPrefix(group, "proj:") {
+				v.problem(at.Field(key).Index(i), "name a group of the provider, such as platform", "%s is the name of a role of Argo CD", wording.Quote(group))
+			}
+		}
+	}
+	for i, group := range o.ReaderGroups {
+		if slices.Contains(o.AdminGroups, group) {
+			v.problem(at.Field("readerGroups").Index(i), "take it out of one of the two", "is among adminGroups too, who see everything anyway")
+		}
+	}
+}
+
+// plainURL refuses an address that has more than host and path.
+func (v *validator) plainURL(at strict.Path, raw, example string) {
+	if raw == "" || !v.doc.Sound(at) {
+		return
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil || u.Hostname() == "":
+		v.problem(at, "write it like "+example, "names no host")
+		v.doc.Conceal()
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		v.problem(at, "write it like "+example, "has credentials, a query or a fragment")
+		v.doc.Conceal()
 	}
 }
 

@@ -22,6 +22,7 @@ func (v *validator) existingCluster(k Kubernetes) {
 		}
 	}
 	v.entries(k)
+	v.withoutProvider("kubernetes.identityProvider")
 }
 
 // networkOfExisting refuses a network that core would make for a cluster that has one.

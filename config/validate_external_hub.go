@@ -19,7 +19,7 @@ func (v *validator) externalHub(g GitOps) {
 	v.fits("name", growth{"the IAM role for the hub", SpokeRoleName(v.c.Name), maxRoleName})
 	v.without("names a second hub", "keep one of hub and externalHub", "hub")
 	v.without("belongs to the hub, and others run it", "remove it",
-		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.applications")
+		"url", "branch", "path", "interval", "auth", "distribution", "argocd.highAvailability", "argocd.accounts", "argocd.oidc", "argocd.applications")
 	if !v.doc.Sound(at) {
 		return
 	}

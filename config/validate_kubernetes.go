@@ -35,6 +35,7 @@ func (v *validator) kubernetes() {
 	v.encryption(k.SecretsEncryption)
 	v.ownKey("kubernetes.logKeyArn", k.LogKeyARN, "use a key of the cluster's region, or leave it out for a key of CloudWatch's")
 	v.entries(k)
+	v.identityProvider(k.IdentityProvider)
 	v.nodeGroups(k.NodeGroups)
 	v.managedAddons(k.Addons)
 }

@@ -33,6 +33,7 @@ import (
 	"tombolo/lab/controlplane"
 	"tombolo/lab/git"
 	"tombolo/lab/inbox"
+	"tombolo/lab/people"
 	"tombolo/lab/pki"
 	"tombolo/lab/ports"
 	"tombolo/lab/process"
@@ -78,6 +79,7 @@ type daemon struct {
 	token        string // for requests to those ports
 	socket       string // for control; those of controllers are beside it
 	profile      Profile
+	people       *people.Provider
 	company      *companyNetwork // nil but in a proxied network
 	stop         context.CancelFunc
 
@@ -151,6 +153,9 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 		return nil, err
 	}
 	if d.authority, err = authority(p.pki()); err != nil {
+		return nil, err
+	}
+	if d.people, err = people.Open(d.authority.KeyFile(people.KeyName)); err != nil {
 		return nil, err
 	}
 	d.tunnel = proxy.NewTunnel(awsHosts()...)
@@ -245,12 +250,16 @@ func authority(dir string) (*pki.Authority, error) {
 	}
 	return a, errors.Join(
 		a.Issue("token-reviews", pki.Subject{CommonName: "token-reviews", IPs: []net.IP{net.IPv4(127, 0, 0, 1)}}),
+		a.IssueKey(people.KeyName),
 		a.Issue("aws", pki.Subject{CommonName: "amazonaws.com", DNSNames: awsHosts()}),
 	)
 }
 
 // authenticate finds the user of a token in a cluster.
 func (d *daemon) authenticate(cluster, token string) (username string, groups []string, err error) {
+	if authenticator.IsPerson(token) {
+		return authenticator.Person(d.accounts.with(cluster), d.people.Key, cluster, token)
+	}
 	return authenticator.Authenticate(d.accounts.with(cluster), cluster, token)
 }
 

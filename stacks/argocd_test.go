@@ -116,6 +116,8 @@ func TestHub(t *testing.T) {
 	for _, patch := range r.OfType("kubernetes:core/v1:ServiceAccountPatch") {
 		patch.Expect(t, map[string]string{`metadata.annotations["eks.amazonaws.com/role-arn"]`: hubRole})
 	}
+	rights, _ := r.Named("kubernetes:core/v1:ConfigMapPatch", "mgmt-argocd-rbac-cm")
+	rights.Expect(t, map[string]string{`data["policy.tombolo.csv"]`: "g, platform, role:admin\n"})
 	infra, _ := r.Named("kubernetes:core/v1:ConfigMap", "mgmt-general")
 	infra.Expect(t, map[string]string{"metadata.namespace": "argocd", "data.gitops_path": "clusters/dev"})
 	assert.Check(t, is.Equal(len(r.OfType("pulumi:providers:kubernetes")), 1))

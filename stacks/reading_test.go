@@ -46,6 +46,7 @@ var readBy = map[string]string{
 	"aws:eks/accessPolicyAssociation:AccessPolicyAssociation": "eks:ListAssociatedAccessPolicies",
 	"aws:eks/addon:Addon":                                     "eks:DescribeAddon",
 	"aws:eks/cluster:Cluster":                                 "eks:DescribeCluster",
+	"aws:eks/identityProviderConfig:IdentityProviderConfig":   "eks:DescribeIdentityProviderConfig",
 	"aws:eks/nodeGroup:NodeGroup":                             "eks:DescribeNodegroup",
 	"aws:eks/podIdentityAssociation:PodIdentityAssociation":   "eks:DescribePodIdentityAssociation",
 	"aws:iam/instanceProfile:InstanceProfile":                 "iam:GetInstanceProfile",
@@ -127,7 +128,7 @@ func TestThePreviewRoleReadsCore(t *testing.T) {
 	}
 	assert.Check(t, checked > 60, "only %d actions were checked", checked)
 	for _, write := range []string{
-		"ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "eks:CreateCluster", "eks:UpdateClusterConfig", "eks:AssociateAccessPolicy", "iam:CreateRole",
+		"ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "eks:CreateCluster", "eks:UpdateClusterConfig", "eks:AssociateAccessPolicy", "eks:AssociateIdentityProviderConfig", "eks:DisassociateIdentityProviderConfig", "iam:CreateRole",
 		"iam:PassRole", "iam:PutRolePolicy", "iam:UpdateAssumeRolePolicy", "kms:CreateGrant", "kms:Decrypt", "s3:PutObject", "s3:GetObject", "s3:DeleteObject",
 		"secretsmanager:GetSecretValue", "ssm:GetParameter", "logs:GetLogEvents", "sqs:ReceiveMessage", "sts:AssumeRole", "tag:TagResources",
 	} {

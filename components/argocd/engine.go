@@ -45,6 +45,8 @@ type EngineArgs struct {
 	distribution.EngineArgs
 	// RoleARN is the IAM role of the ServiceAccounts, by IRSA; nil for none.
 	RoleARN pulumi.StringInput
+	// SignIn of people; nil for Argo CD's own account alone.
+	SignIn *SignIn
 }
 
 // NewEngine installs Argo CD and makes the root Application.
@@ -64,7 +66,7 @@ func (a *EngineArgs) recipe(ctx *pulumi.Context, name string) (distribution.Reci
 	if a == nil {
 		return distribution.Recipe{}, errors.New("arguments are missing")
 	}
-	if err := errors.Join(a.Problems()...); err != nil {
+	if err := errors.Join(append(a.Problems(), a.SignIn.problems()...)...); err != nil {
 		return distribution.Recipe{}, err
 	}
 	objects, err := Product().Parse(a.Manifest)

@@ -4,6 +4,7 @@ import (
 	_ "embed" // the health check
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -45,6 +46,10 @@ func (a *EngineArgs) settings(hosts string) map[string]map[string]string {
 			// commit that repairs it is taken up.
 			"controller.sync.timeout.seconds": "1800",
 		},
+	}
+	if a.SignIn != nil {
+		maps.Copy(out["argocd-cm"], a.SignIn.settings())
+		out["argocd-rbac-cm"] = a.SignIn.policy()
 	}
 	if a.Auth != nil && a.Auth.KnownHosts != "" {
 		out[hostsObject] = map[string]string{hostsKey: hosts + strings.TrimRight(a.Auth.KnownHosts, "\n") + "\n"}

@@ -60,6 +60,8 @@ type ClusterArgs struct {
 	Previewers []Principal
 	// Access of others, by EKS's policies and by groups.
 	Access []Access
+	// IdentityProvider whose tokens the API takes beside IAM's; nil for none.
+	IdentityProvider *IdentityProvider
 	// AutoMode has EKS Auto Mode make the nodes; there are no node groups then. A live
 	// cluster keeps what it has.
 	AutoMode bool
@@ -300,6 +302,9 @@ func (a *ClusterArgs) validate() error {
 	}
 	for _, x := range a.Addons {
 		addons = append(addons, x.Name)
+	}
+	if err := a.IdentityProvider.validate(); err != nil {
+		problems = append(problems, err)
 	}
 	for what, names := range map[string][]string{"node group": groups, "admin": admins, "previewer": previewers, "access": access, "addon": addons} {
 		if name, twice := repeated(names); twice {

@@ -54,7 +54,7 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 	b := &builder{ctx: ctx, name: name, args: args, component: c, parent: pulumi.Parent(c)}
 	for _, step := range []func() error{
 		b.makeRoles, b.makeKey, b.makeLogGroup, b.makeControlPlane, b.makeSecurityGroupTags, b.makePrivateAccess, b.makeOIDCProvider,
-		b.makeAccess, b.makeEarlyAddons, b.makeNodeGroups, b.makeLateAddons,
+		b.makeAccess, b.makeEarlyAddons, b.makeNodeGroups, b.makeLateAddons, b.makeIdentityProvider,
 	} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", name, err)

@@ -13,6 +13,8 @@ var effects = map[string]string{
 	"CertificateOptions.Domain":           "another certificate is made and published, and the old one deleted when no load balancer uses it",
 	"CertificateOptions.AlternativeNames": "another certificate is made and published, and the old one deleted when no load balancer uses it",
 	"AuthentikOptions.Host":               "the engine follows the values: the route has the other name, and external-dns makes its record",
+	"HeadlampOptions.OIDCSecret":          "the engine follows the values: Headlamp starts anew, and signs people in by the provider or takes their own tokens",
+	"HeadlampOptions.OIDCScopes":          "the engine follows the values: Headlamp starts anew and asks the provider for the other scopes",
 	"HeadlampOptions.Host":                "the engine follows the values: the route has the other name, and external-dns makes its record",
 	"IngressOptions.Certificate":          "the engine follows the values: the load balancer's listeners change in place, and requests without TLS are refused or taken again",
 	"PrometheusOptions.Host":              "the engine follows the values: the route or Ingress has the other name, and external-dns makes its record",

@@ -34,6 +34,9 @@ type Facts struct {
 	// Channel is the type of the channel in which the platform team hears of what fails; ""
 	// without one. Its address is in the Secret names.ChannelSecret.
 	Channel string
+	// IssuerURL and ClientID are of the identity provider whose tokens the Kubernetes API
+	// takes; "" without one.
+	IssuerURL, ClientID string
 	// RolePath of the IAM roles and instance profiles that core makes; "" stands for /.
 	RolePath string
 }

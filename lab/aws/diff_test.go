@@ -65,10 +65,11 @@ var changes = map[string]struct{ replaces, updates string }{
 		"labels launchTemplate.version releaseVersion scalingConfig.desiredSize scalingConfig.maxSize scalingConfig.minSize tags " +
 			"taints updateConfig.maxUnavailable version",
 	},
-	eks.AddonType:        {"addonName clusterName", "addonVersion configurationValues resolveConflictsOnUpdate serviceAccountRoleArn tags"},
-	eks.AccessEntryType:  {"clusterName principalArn type", "kubernetesGroups tags userName"},
-	eks.AccessPolicyType: {"accessScope.namespaces accessScope.type clusterName policyArn principalArn", ""},
-	eks.PodIdentityType:  {"clusterName namespace serviceAccount", "roleArn tags"},
+	eks.AddonType:            {"addonName clusterName", "addonVersion configurationValues resolveConflictsOnUpdate serviceAccountRoleArn tags"},
+	eks.AccessEntryType:      {"clusterName principalArn type", "kubernetesGroups tags userName"},
+	eks.AccessPolicyType:     {"accessScope.namespaces accessScope.type clusterName policyArn principalArn", ""},
+	eks.PodIdentityType:      {"clusterName namespace serviceAccount", "roleArn tags"},
+	eks.IdentityProviderType: {"clusterName oidc", "tags"},
 
 	sqs.QueueType: {
 		"fifoQueue name namePrefix",

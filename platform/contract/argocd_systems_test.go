@@ -232,18 +232,19 @@ type project struct {
 		DestinationServiceAccounts []struct{ Server, Namespace, DefaultServiceAccount string }
 		ClusterResourceWhitelist   []any
 		NamespaceResourceWhitelist []struct{ Group, Kind string }
+		Roles                      []struct{ Groups, Policies []string }
 	}
 }
 
-// projectOf is the project of the system shop.
-func projectOf(t *testing.T) (p project) {
+// projectOf is the project of the system shop, with lines more in its file.
+func projectOf(t *testing.T, more ...string) (p project) {
 	t.Helper()
 	files := treetest.Index(t, argocdSystems(t))
 	c, _, err := helm.Load(files, "charts/system")
 	assert.NilError(t, err)
 	text, err := files.Read(argocdShop)
 	assert.NilError(t, err)
-	values, err := helm.Overlay(map[string]any{"cluster": map[string]any{"name": "mgmt", "server": "https://kubernetes.default.svc"}}, string(text))
+	values, err := helm.Overlay(map[string]any{"cluster": map[string]any{"name": "mgmt", "server": "https://kubernetes.default.svc"}}, string(text)+strings.Join(more, "\n"))
 	assert.NilError(t, err)
 	made, err := helm.Render(c, "shop", "argocd", values, false)
 	assert.NilError(t, err)
@@ -267,6 +268,17 @@ func TestAProjectHoldsOneSystem(t *testing.T) {
 	assert.Equal(t, p.Spec.DestinationServiceAccounts[0].Server, p.Spec.Destinations[0].Server)
 	assert.Equal(t, p.Spec.DestinationServiceAccounts[0].DefaultServiceAccount, "system")
 	assert.Equal(t, len(p.Spec.ClusterResourceWhitelist), 0)
+}
+
+// TestASignInGroupSeesItsSystem: and no other one, and changes nothing.
+func TestASignInGroupSeesItsSystem(t *testing.T) {
+	assert.Check(t, is.Len(projectOf(t).Spec.Roles, 0))
+	roles := projectOf(t, "signInGroup: sellers").Spec.Roles
+	assert.Assert(t, is.Len(roles, 1))
+	assert.DeepEqual(t, roles[0].Groups, []string{"sellers"})
+	assert.DeepEqual(t, roles[0].Policies, []string{
+		"p, proj:mgmt-shop:team, applications, get, mgmt-shop/*, allow", "p, proj:mgmt-shop:team, logs, get, mgmt-shop/*, allow",
+	})
 }
 
 // TestThePolicyOfSecretsKnowsTheCluster: the Application that brings the policies replaces what

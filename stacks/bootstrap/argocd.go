@@ -25,7 +25,9 @@ func (p *program) joinArgoCD() error {
 // is deleted before the engine: while Argo CD still lives to act on it.
 func (p *program) makeHub() error {
 	engine, err := p.makeEngine(argocd.Product(), argocdEngine(), func(args distribution.EngineArgs) (*distribution.Engine, error) {
-		return argocd.NewEngine(p.ctx, p.c.Name, &argocd.EngineArgs{EngineArgs: args, RoleARN: partOf(p.c).engineRole(p.h)}, p.own.provider, p.prepared)
+		return argocd.NewEngine(p.ctx, p.c.Name, &argocd.EngineArgs{
+			EngineArgs: args, RoleARN: partOf(p.c).engineRole(p.h), SignIn: signIn(p.c.GitOps.ArgoCD.OIDC),
+		}, p.own.provider, p.prepared)
 	})
 	if err != nil {
 		return err
@@ -33,6 +35,13 @@ func (p *program) makeHub() error {
 	_, err = registration.NewRegistration(p.ctx, p.c.Name, p.registrationArgs(pulumi.String(argocd.InCluster), nil),
 		p.own.provider, pulumi.DependsOn([]pulumi.Resource{engine}))
 	return err
+}
+
+func signIn(o *config.ArgoCDOIDC) *argocd.SignIn {
+	if o == nil {
+		return nil
+	}
+	return new(argocd.SignIn(*o))
 }
 
 // joinHub gives the hub's Argo CD its rights on this cluster, and registers the

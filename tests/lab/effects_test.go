@@ -61,7 +61,7 @@ var noCloud = map[string]string{
 func ofBootstrap(field string) bool {
 	typ, _, _ := strings.Cut(field, ".")
 	switch typ {
-	case "Namespace", "Service", "Identity", "Statement", "GitOps", "ExternalHub", "ArgoCDOptions", "Distribution", "Auth", "PullSecret", "SealedSecrets", "Channel", "SecretRef", "Value":
+	case "Namespace", "Service", "Identity", "Statement", "GitOps", "ExternalHub", "ArgoCDOptions", "ArgoCDOIDC", "Distribution", "Auth", "PullSecret", "SealedSecrets", "Channel", "SecretRef", "Value":
 		return true
 	}
 	return slices.Contains([]string{"Cluster.Namespaces", "Cluster.Services", "Cluster.Labels", "Cluster.Annotations", "Cluster.Values", "ImageSources.PullSecret"}, field)
@@ -77,6 +77,8 @@ const (
 	sizeLine   = "size: {min: 2, max: 4}"
 	labelsLine = "        workload: system\n"
 	accessLine = "  access: [{name: devs, principalArn: \"arn:aws:iam::111122223333:role/devs\", policy: edit, namespaces: [dev], groups: [dev]}]\n"
+
+	providerLine = "  identityProvider: {issuerUrl: \"https://auth.example.com/\", clientId: kubernetes}\n"
 
 	flowLogsLine = "  flowLogs: {to: cloudwatch}\n"
 
@@ -122,6 +124,19 @@ func effectCases() []effectCase {
 			steps: []string{"aws:eks:AccessEntry replace", "aws:eks:AccessEntry create", "aws:eks:AccessPolicyAssociation replace", "aws:eks:AccessPolicyAssociation create", "aws:ec2:FlowLog replace", "aws:cloudwatch:LogGroup delete", "aws:iam:Role delete"},
 		},
 		{
+			name: "identity provider", effect: config.InPlace,
+			fields: []string{
+				"Kubernetes.IdentityProvider", "IdentityProvider.IssuerURL", "IdentityProvider.ClientID", "IdentityProvider.UsernameClaim", "IdentityProvider.UsernamePrefix",
+				"IdentityProvider.GroupsClaim", "IdentityProvider.GroupsPrefix", "IdentityProvider.RequiredClaims",
+			},
+			replace: []string{providerLine, "  identityProvider: {issuerUrl: \"https://other.example.com/\", clientId: other, usernameClaim: name, usernamePrefix: \"people:\", groupsClaim: teams, groupsPrefix: \"teams:\", requiredClaims: {a: b}}\n"},
+			paths: []string{
+				"kubernetes.identityProvider.issuerUrl", "kubernetes.identityProvider.clientId", "kubernetes.identityProvider.usernameClaim", "kubernetes.identityProvider.usernamePrefix",
+				"kubernetes.identityProvider.groupsClaim", "kubernetes.identityProvider.groupsPrefix", "kubernetes.identityProvider.requiredClaims",
+			},
+			steps: []string{"aws:eks:IdentityProviderConfig replace"},
+		},
+		{
 			name: "endpoint", effect: config.InPlace, fields: []string{"Endpoint.Public", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups"},
 			paths:   []string{"kubernetes.endpoint.public", "kubernetes.endpoint.privateCidrs", "kubernetes.endpoint.securityGroups"},
 			replace: []string{"    public: true\n    allowedCidrs: [203.0.113.0/24]\n", "    public: false\n    privateCidrs: [10.8.0.0/16]\n    securityGroups: [sg-0123456789abcdef0]\n"},
@@ -138,10 +153,10 @@ func effectCases() []effectCase {
 			steps:   []string{"aws:ec2:NatGateway delete"},
 		},
 		{
-			name: "removed", effect: config.InPlace, when: "removed", fields: []string{"Network.FlowLogs", "Kubernetes.Admins", "Kubernetes.Access", "Kubernetes.NodeGroups", "Kubernetes.Addons"},
-			replace: []string{flowLogsLine, "", accessLine, "", spareGroup[1:], "", "  admins:\n    - name: platform-team\n      principalArn: arn:aws:iam::111122223333:role/platform-team\n", "  addons: [{name: vpc-cni}, {name: coredns}]\n"},
-			paths:   []string{"network.flowLogs", "kubernetes.admins", "kubernetes.access", "kubernetes.nodeGroups", "kubernetes.addons"},
-			steps:   []string{"aws:ec2:FlowLog delete", "aws:cloudwatch:LogGroup delete", nodeGroups + "delete", "aws:eks:AccessEntry delete", "aws:eks:Addon delete"},
+			name: "removed", effect: config.InPlace, when: "removed", fields: []string{"Network.FlowLogs", "Kubernetes.Admins", "Kubernetes.Access", "Kubernetes.IdentityProvider", "Kubernetes.NodeGroups", "Kubernetes.Addons"},
+			replace: []string{flowLogsLine, "", accessLine, "", providerLine, "", spareGroup[1:], "", "  admins:\n    - name: platform-team\n      principalArn: arn:aws:iam::111122223333:role/platform-team\n", "  addons: [{name: vpc-cni}, {name: coredns}]\n"},
+			paths:   []string{"network.flowLogs", "kubernetes.admins", "kubernetes.access", "kubernetes.identityProvider", "kubernetes.nodeGroups", "kubernetes.addons"},
+			steps:   []string{"aws:ec2:FlowLog delete", "aws:cloudwatch:LogGroup delete", nodeGroups + "delete", "aws:eks:AccessEntry delete", "aws:eks:IdentityProviderConfig delete", "aws:eks:Addon delete"},
 		},
 		{name: "disk", effect: config.RollsNodes, fields: []string{"NodeGroup.DiskGiB"}, paths: []string{"kubernetes.nodeGroups[0].diskGiB"}, replace: []string{sizeLine, sizeLine + "\n      diskGiB: 80"}, steps: []string{nodeGroups + "update"}},
 		{
@@ -209,7 +224,7 @@ func TestEffects(t *testing.T) {
 	p.edit(t, file, `version: "1.36"`, `version: "1.33"`)
 	p.edit(t, file, "addons:\n  karpenter: {}\n  aws-load-balancer-controller: {}\n  external-dns:\n    zones:\n      - {id: Z01234567LABTEST00000, name: lab.test}\n  metrics-server: {}\n  reloader: {}\n", "")
 	p.edit(t, file, labelsLine, labelsLine+spareGroup[1:])
-	p.edit(t, file, "  admins:\n", accessLine+"  admins:\n")
+	p.edit(t, file, "  admins:\n", accessLine+providerLine+"  admins:\n")
 	p.edit(t, file, "network:\n", "network:\n"+flowLogsLine)
 	p.up(t, "demo")
 	text := p.read(t, file)

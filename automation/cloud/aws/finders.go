@@ -40,8 +40,12 @@ var finders = map[string]finder{
 	"aws:eks/accessEntry:AccessEntry":                     joined(":", "clusterName", "principalArn"),
 	"aws:eks/accessPolicyAssociation:AccessPolicyAssociation": joined("#",
 		"clusterName", "principalArn", "policyArn"),
-	"aws:eks/addon:Addon":         joined(":", "clusterName", "addonName"),
-	"aws:eks/cluster:Cluster":     joined("", "name"),
+	"aws:eks/addon:Addon":     joined(":", "clusterName", "addonName"),
+	"aws:eks/cluster:Cluster": joined("", "name"),
+	"aws:eks/identityProviderConfig:IdentityProviderConfig": {id: func(in recovery.Inputs, _ scope) string {
+		oidc, _ := in["oidc"].(map[string]any)
+		return joined(":", "clusterName", "name").id(recovery.Inputs{"clusterName": in["clusterName"], "name": oidc["identityProviderConfigName"]}, scope{})
+	}},
 	"aws:eks/nodeGroup:NodeGroup": joined(":", "clusterName", "nodeGroupName"),
 	"aws:eks/podIdentityAssociation:PodIdentityAssociation": {arn: "eks:podidentityassociation", importID: func(_, part string, in recovery.Inputs) string {
 		return in.String("clusterName") + "," + part

@@ -65,6 +65,7 @@ func kinds() []kind {
 		{service: "eks", resource: "addon/", part: true},
 		{service: "eks", resource: "access-entry/", part: true},
 		{service: "eks", resource: "podidentityassociation/", part: true},
+		{service: "eks", resource: "identityproviderconfig/", part: true},
 		{service: "autoscaling", resource: "autoScalingGroup:", part: true},
 	}
 }

@@ -14,5 +14,6 @@ func Types() map[string]*standin.Type {
 	maps.Copy(types, eksNodeTypes())
 	maps.Copy(types, eksAddonTypes())
 	maps.Copy(types, eksAccessTypes())
+	maps.Copy(types, eksIdentityProviderTypes())
 	return types
 }

@@ -41,6 +41,9 @@ func Build(ctx *pulumi.Context, c, hub *config.Cluster, own owner.Owner, had liv
 	if err := refuseStrangers(ctx, c, own, have, opts); err != nil {
 		return none, err
 	}
+	if err := refuseOwnProvider(c, have); err != nil {
+		return none, err
+	}
 	if err := checkGiven(ctx, c, partition, opts); err != nil {
 		return none, err
 	}

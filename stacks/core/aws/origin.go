@@ -21,6 +21,7 @@ const (
 	templateToken      = "aws:ec2/launchTemplate:LaunchTemplate"
 	accessEntryToken   = "aws:eks/accessEntry:AccessEntry"
 	accessPolicyToken  = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
+	providerToken      = "aws:eks/identityProviderConfig:IdentityProviderConfig"
 	managedAddonToken  = "aws:eks/addon:Addon"
 	identityToken      = "tombolo:identity:Role"
 	nodeRoleToken      = "tombolo:noderole:NodeRole"
@@ -46,7 +47,7 @@ func LiveKeys() []string {
 		"accessConfig", "accessScope", "addonName", "addonVersion", "amiType", "arn", "availabilityZone", "blockDeviceMappings", "capacityType",
 		"certificateAuthority", "cidrBlock", "cidrIpv4", "computeConfig",
 		"configurationValues", "enabledClusterLogTypes", "encryptionConfig", "endpoint",
-		"forceUpdateVersion", "imageId", "instanceTypes", "kmsKeyId", "kubernetesGroups", "kubernetesNetworkConfig", "labels", "logDestination", "logDestinationType", "name", "nodeGroupName", "nodeRoleArn", "path", "permissionsBoundary", "policyArn",
+		"forceUpdateVersion", "imageId", "instanceTypes", "kmsKeyId", "kubernetesGroups", "kubernetesNetworkConfig", "labels", "logDestination", "logDestinationType", "name", "nodeGroupName", "nodeRoleArn", "oidc", "path", "permissionsBoundary", "policyArn",
 		"principalArn", "privateSubnetIds", "publicSubnetIds", "referencedSecurityGroupId", "releaseVersion", "retentionInDays", "roleArn", "scalingConfig", "serviceAccountRoleArn", "serviceName",
 		"subnetIds", "tagSpecifications", "taints", "trafficType", "updateConfig", "upgradePolicy", "userData", "version", "vpcConfig", "vpcId",
 		"vpcSecurityGroupIds", "zonalShiftConfig",
@@ -69,7 +70,7 @@ func Live(file *config.Cluster, all live.Resources) *config.Live {
 		file: file, had: made{all}, cluster: cluster.Outputs,
 		out: &config.Live{Cluster: &config.Cluster{Name: cluster.Outputs.Text("name")}},
 	}
-	for _, read := range []func(){r.place, r.roles, r.givenRoles, r.givenAddonRoles, r.tags, r.network, r.controlPlane, r.privateAccess, r.encryption, r.access, r.nodeGroups, r.addons, r.fileSystem} {
+	for _, read := range []func(){r.place, r.roles, r.givenRoles, r.givenAddonRoles, r.tags, r.network, r.controlPlane, r.privateAccess, r.encryption, r.access, r.identityProvider, r.nodeGroups, r.addons, r.fileSystem} {
 		read()
 	}
 	return r.out
@@ -354,6 +355,19 @@ func (r *reader) otherAccess(name string, entry live.Props) config.Access {
 		}
 	}
 	return out
+}
+
+// identityProvider reads the provider of the control plane.
+func (r *reader) identityProvider() {
+	if provider, there := r.had.First(providerToken); there {
+		oidc := provider.Outputs.In("oidc")
+		r.out.Cluster.Kubernetes.IdentityProvider = &config.IdentityProvider{
+			IssuerURL: oidc.Text("issuerUrl"), ClientID: oidc.Text("clientId"), UsernameClaim: oidc.Text("usernameClaim"), UsernamePrefix: oidc.Text("usernamePrefix"),
+			GroupsClaim: oidc.Text("groupsClaim"), GroupsPrefix: oidc.Text("groupsPrefix"), RequiredClaims: oidc.In("requiredClaims").Map(),
+		}
+	}
+	r.knows("Kubernetes.IdentityProvider", "IdentityProvider.IssuerURL", "IdentityProvider.ClientID", "IdentityProvider.UsernameClaim",
+		"IdentityProvider.UsernamePrefix", "IdentityProvider.GroupsClaim", "IdentityProvider.GroupsPrefix", "IdentityProvider.RequiredClaims")
 }
 
 func (r *reader) nodeGroups() {

@@ -41,6 +41,10 @@ func asMade() live.Resources {
 		resource(accessPolicyToken, "demo-access-devs", map[string]any{
 			"policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSEditPolicy", "accessScope": map[string]any{"type": "namespace", "namespaces": []any{"b", "a"}},
 		}),
+		resource(providerToken, "demo-identity-provider", map[string]any{"oidc": map[string]any{
+			"issuerUrl": "https://auth.example.com/", "clientId": "kubernetes", "usernameClaim": "sub", "usernamePrefix": "oidc:", "groupsClaim": "groups", "groupsPrefix": "oidc:",
+			"requiredClaims": map[string]any{"tenant": "acme"},
+		}}),
 		resource(templateToken, "demo-nodes-system", map[string]any{
 			"tagSpecifications":   []any{map[string]any{"tags": tags}},
 			"blockDeviceMappings": []any{map[string]any{"ebs": map[string]any{"volumeSize": 50.0, "volumeType": "gp3"}}},
@@ -74,6 +78,10 @@ func fileOf() *config.Cluster {
 			Access: []config.Access{{
 				Name: "devs", PrincipalARN: "arn:aws:iam::111122223333:role/devs", Policy: config.AccessEdit, Namespaces: []string{"a", "b"}, Groups: []string{"dev"},
 			}},
+			IdentityProvider: &config.IdentityProvider{
+				IssuerURL: "https://auth.example.com/", ClientID: "kubernetes", UsernameClaim: "sub", UsernamePrefix: "oidc:", GroupsClaim: "groups", GroupsPrefix: "oidc:",
+				RequiredClaims: map[string]string{"tenant": "acme"},
+			},
 			NodeGroups: []config.NodeGroup{{
 				Name: "system", InstanceTypes: []string{"m7i.large"}, Capacity: config.Spot, AMI: config.AL2023, DiskGiB: 50, Volume: config.NodeVolume{Type: config.GP3}, Update: config.NodeUpdate{MaxUnavailablePercent: 33}, Size: config.Size{Min: &two, Max: &four},
 				Labels: map[string]string{"a": "b"}, Taints: []config.Taint{{Key: "k", Value: "v", Effect: config.NoExecute}},
@@ -117,22 +125,27 @@ func TestLive(t *testing.T) {
 		"kubernetes.addons[3].identity.roleArn": func(c *config.Cluster) {
 			c.Kubernetes.Addons[3].Identity.RoleARN = "arn:aws:iam::111122223333:role/other"
 		},
-		"kubernetes.compute":                 func(c *config.Cluster) { c.Kubernetes.Compute = config.AutoCompute },
-		"kubernetes.logKeyArn":               func(c *config.Cluster) { c.Kubernetes.LogKeyARN = "arn:key" },
-		"kubernetes.logRetentionDays":        func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
-		"kubernetes.endpoint.public":         func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
-		"cloud.roles.given.cluster":          func(c *config.Cluster) { c.Cloud.Roles.Given.Cluster = "arn:aws:iam::111122223333:role/eks" },
-		"cloud.roles.given.nodes":            func(c *config.Cluster) { c.Cloud.Roles.Given.Nodes = "arn:aws:iam::111122223333:role/nodes" },
-		"cloud.roles.path":                   func(c *config.Cluster) { c.Cloud.Roles.Path = "/" },
-		"cloud.roles.permissionsBoundary":    func(c *config.Cluster) { c.Cloud.Roles.PermissionsBoundary = "" },
-		"kubernetes.access":                  func(c *config.Cluster) { c.Kubernetes.Access = nil },
-		"kubernetes.access[0].policy":        func(c *config.Cluster) { c.Kubernetes.Access[0].Policy = config.AccessView },
-		"kubernetes.access[0].namespaces":    func(c *config.Cluster) { c.Kubernetes.Access[0].Namespaces = nil },
-		"kubernetes.access[0].groups":        func(c *config.Cluster) { c.Kubernetes.Access[0].Groups = nil },
-		"kubernetes.access[0].principalArn":  func(c *config.Cluster) { c.Kubernetes.Access[0].PrincipalARN = "arn:other" },
-		"kubernetes.admins[0].principalArn":  func(c *config.Cluster) { c.Kubernetes.Admins[0].PrincipalARN = "arn:aws:iam::111122223333:role/other" },
-		"kubernetes.endpoint.privateCidrs":   func(c *config.Cluster) { c.Kubernetes.Endpoint.PrivateCIDRs = nil },
-		"kubernetes.endpoint.securityGroups": func(c *config.Cluster) { c.Kubernetes.Endpoint.SecurityGroups = []string{"sg-2"} },
+		"kubernetes.compute":                func(c *config.Cluster) { c.Kubernetes.Compute = config.AutoCompute },
+		"kubernetes.logKeyArn":              func(c *config.Cluster) { c.Kubernetes.LogKeyARN = "arn:key" },
+		"kubernetes.logRetentionDays":       func(c *config.Cluster) { c.Kubernetes.LogRetentionDays = 30 },
+		"kubernetes.endpoint.public":        func(c *config.Cluster) { c.Kubernetes.Endpoint.Public = true },
+		"cloud.roles.given.cluster":         func(c *config.Cluster) { c.Cloud.Roles.Given.Cluster = "arn:aws:iam::111122223333:role/eks" },
+		"cloud.roles.given.nodes":           func(c *config.Cluster) { c.Cloud.Roles.Given.Nodes = "arn:aws:iam::111122223333:role/nodes" },
+		"cloud.roles.path":                  func(c *config.Cluster) { c.Cloud.Roles.Path = "/" },
+		"cloud.roles.permissionsBoundary":   func(c *config.Cluster) { c.Cloud.Roles.PermissionsBoundary = "" },
+		"kubernetes.access":                 func(c *config.Cluster) { c.Kubernetes.Access = nil },
+		"kubernetes.access[0].policy":       func(c *config.Cluster) { c.Kubernetes.Access[0].Policy = config.AccessView },
+		"kubernetes.access[0].namespaces":   func(c *config.Cluster) { c.Kubernetes.Access[0].Namespaces = nil },
+		"kubernetes.access[0].groups":       func(c *config.Cluster) { c.Kubernetes.Access[0].Groups = nil },
+		"kubernetes.access[0].principalArn": func(c *config.Cluster) { c.Kubernetes.Access[0].PrincipalARN = "arn:other" },
+		"kubernetes.admins[0].principalArn": func(c *config.Cluster) { c.Kubernetes.Admins[0].PrincipalARN = "arn:aws:iam::111122223333:role/other" },
+		"kubernetes.identityProvider":       func(c *config.Cluster) { c.Kubernetes.IdentityProvider = nil },
+		"kubernetes.identityProvider.issuerUrl": func(c *config.Cluster) {
+			c.Kubernetes.IdentityProvider.IssuerURL = "https://other.example.com/"
+		},
+		"kubernetes.identityProvider.requiredClaims": func(c *config.Cluster) { c.Kubernetes.IdentityProvider.RequiredClaims = nil },
+		"kubernetes.endpoint.privateCidrs":           func(c *config.Cluster) { c.Kubernetes.Endpoint.PrivateCIDRs = nil },
+		"kubernetes.endpoint.securityGroups":         func(c *config.Cluster) { c.Kubernetes.Endpoint.SecurityGroups = []string{"sg-2"} },
 	} {
 		file := fileOf()
 		change(file)

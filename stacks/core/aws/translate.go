@@ -111,6 +111,9 @@ func clusterArgs(c *config.Cluster, partition string, net *network.Network) *eks
 		args.Previewers = append(args.Previewers, eks.Principal(p))
 	}
 	args.Access = othersAccess(k.Access)
+	if p := k.IdentityProvider; p != nil {
+		args.IdentityProvider = new(eks.IdentityProvider(*p))
+	}
 	for _, g := range k.NodeGroups {
 		args.NodeGroups = append(args.NodeGroups, nodeGroup(g, c.NodeEgress(), net))
 	}

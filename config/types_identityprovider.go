@@ -1,0 +1,33 @@
+package config
+
+// IdentityProvider is an OpenID Connect provider whose tokens the Kubernetes API takes, for
+// people: by Headlamp, or by kubectl with a plugin. EKS has one for a cluster. It reads the
+// provider's keys over the internet, and takes no certificate that the provider has signed
+// itself: https://docs.aws.amazon.com/eks/latest/userguide/authenticate-oidc-identity-provider.html
+type IdentityProvider struct {
+	// IssuerURL of the provider, as its tokens have it in iss, a slash at the end included:
+	// https://, without a query. EKS has to reach it over the internet.
+	IssuerURL string `yaml:"issuerUrl"`
+	// ClientID is the audience of the tokens, aud: the client of Headlamp at the provider.
+	ClientID string `yaml:"clientId"`
+	// UsernameClaim is the claim of a token with the user's name. Default sub.
+	UsernameClaim string `yaml:"usernameClaim,omitempty"`
+	// UsernamePrefix is put before each name, so that it is nobody else's: it ends with a
+	// colon. Default oidc:.
+	UsernamePrefix string `yaml:"usernamePrefix,omitempty"`
+	// GroupsClaim is the claim of a token with the user's groups. Default groups.
+	GroupsClaim string `yaml:"groupsClaim,omitempty"`
+	// GroupsPrefix is put before each group, and RoleBindings name the groups with it: it
+	// ends with a colon. Default oidc:.
+	GroupsPrefix string `yaml:"groupsPrefix,omitempty"`
+	// RequiredClaims that a token has to have, with their values. Default: none.
+	RequiredClaims map[string]string `yaml:"requiredClaims,omitempty"`
+}
+
+// The defaults of an identity provider. The claim of the name is EKS's default; EKS would
+// read no groups, and put no prefix before them.
+const (
+	defaultUsernameClaim = "sub"
+	defaultGroupsClaim   = "groups"
+	defaultClaimPrefix   = "oidc:"
+)

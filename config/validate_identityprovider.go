@@ -1,0 +1,107 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"tombolo/config/addon"
+	"tombolo/config/strict"
+	"tombolo/internal/wording"
+)
+
+// claimPrefix is a prefix of users and groups. It ends with a colon, so that no claim makes a
+// reserved name of it: EKS only refuses prefixes that contain system:, and with the prefix
+// "system" a provider could name the group ":masters".
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_OidcIdentityProviderConfigRequest.html
+var claimPrefix = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*:$`)
+
+func claimPrefixAdvice(s string) string {
+	if s == "-" {
+		return "write a prefix such as oidc: - without one, the provider could name reserved users and groups"
+	}
+	return "end it with a colon, such as oidc:, so that no claim makes a reserved name of it"
+}
+
+// The lengths of required claims, by the same source.
+const (
+	maxClaim      = 63
+	maxClaimValue = 253
+)
+
+// eksIssuer is the host of the issuers of EKS's own clusters.
+var eksIssuer = regexp.MustCompile(`^oidc\.eks\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$|^oidc-eks\.[a-z0-9-]+\.api\.aws$`)
+
+// insideOnly end names of hosts that have no address on the internet, by
+// https://www.rfc-editor.org/rfc/rfc6762 and https://www.iana.org/assignments/special-use-domain-names;
+// .internal by ICANN's resolution of 2024, and .svc and .cluster.local are Kubernetes' own.
+var insideOnly = []string{".local", ".internal", ".svc", ".localhost", ".invalid", ".home.arpa"}
+
+func (v *validator) identityProvider(p *IdentityProvider) {
+	const at = strict.Path("kubernetes.identityProvider")
+	if p == nil {
+		v.withoutProvider(at)
+		return
+	}
+	v.issuer(at.Field("issuerUrl"), p.IssuerURL)
+	for key, prefix := range map[string]string{"usernamePrefix": p.UsernamePrefix, "groupsPrefix": p.GroupsPrefix} {
+		if slices.Contains(reservedGroups, prefix) && v.doc.Has(at.Field(key)) {
+			v.problem(at.Field(key), "use a prefix of your own, such as oidc:", "%s is reserved: the provider could name users and groups of others", wording.Quote(prefix))
+		}
+	}
+	v.requiredClaims(at.Field("requiredClaims"), p.RequiredClaims)
+}
+
+// withoutProvider refuses a sign-in whose tokens the Kubernetes API would not take.
+func (v *validator) withoutProvider(at strict.Path) {
+	headlamp, on := v.c.Addons["headlamp"].(*addon.HeadlampOptions)
+	secret := strict.Path("addons.headlamp.oidcSecret")
+	if on && headlamp.OIDCSecret != "" && v.doc.Sound(at, secret) {
+		v.problem(secret, "add kubernetes.identityProvider, or remove it",
+			"needs kubernetes.identityProvider: Headlamp passes people's tokens on, and the Kubernetes API would refuse them")
+	}
+}
+
+// issuer refuses what EKS cannot ask for the provider's keys.
+func (v *validator) issuer(at strict.Path, issuer string) {
+	if !v.doc.Sound(at) || issuer == "" {
+		return
+	}
+	v.plainURL(at, issuer, "https://auth.example.com/application/o/kubernetes/")
+	u, err := url.Parse(issuer)
+	if err != nil || !v.doc.Sound(at) {
+		return
+	}
+	switch host := u.Hostname(); {
+	case eksIssuer.MatchString(host):
+		v.problem(at, "use the issuer of the provider that signs people in", "is the issuer of an EKS cluster's service accounts, and EKS refuses the cluster's own")
+	case insideHost(host):
+		v.problem(at, "give the provider a public name and certificate, or leave identityProvider out",
+			"EKS reads the provider's keys over the internet, and %s is not reached from there", wording.Quote(host))
+	}
+}
+
+// insideHost says that a host has no address on the internet, by its name.
+func insideHost(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
+	}
+	return !strings.Contains(host, ".") || slices.ContainsFunc(insideOnly, func(end string) bool { return strings.HasSuffix(strings.TrimSuffix(host, "."), end) })
+}
+
+func (v *validator) requiredClaims(at strict.Path, claims map[string]string) {
+	for _, claim := range slices.Sorted(maps.Keys(claims)) {
+		value := claims[claim]
+		switch {
+		case claim == "" || utf8.RuneCountInString(claim) > maxClaim:
+			v.keyProblem(at.Key(claim), fmt.Sprintf("EKS takes names of 1 to %d characters", maxClaim), "is not the name of a claim that EKS takes")
+		case value == "" || utf8.RuneCountInString(value) > maxClaimValue:
+			v.problem(at.Key(claim), fmt.Sprintf("EKS takes values of 1 to %d characters", maxClaimValue), "is not a value that EKS takes")
+		}
+	}
+}

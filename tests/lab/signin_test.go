@@ -1,0 +1,93 @@
+//go:build lab
+
+package lab
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gotest.tools/v3/assert"
+	is "gotest.tools/v3/assert/cmp"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"tombolo/lab/people"
+)
+
+const (
+	peopleIssuer = "https://" + people.Host + "/application/o/kubernetes/"
+	peopleLine   = "  identityProvider: {issuerUrl: \"" + peopleIssuer + "\", clientId: kubernetes, usernameClaim: preferred_username, requiredClaims: {tenant: acme}}\n"
+)
+
+// TestSignIn has a person sign in to a real API server by the cluster's identity provider. She may
+// do what a RoleBinding gives her group, and tokens that are not for this cluster are refused.
+func TestSignIn(t *testing.T) {
+	p := newProject(t)
+	p.must(t, "lab", "up", "--profile", "light")
+	p.edit(t, clusterFile("demo"), "  admins:\n", peopleLine+"  admins:\n")
+	p.up(t, "demo")
+	p.unchanged(t, "demo")
+	p.kubectl(t, "demo", "create", "namespace", "shop")
+	p.kubectl(t, "demo", "create", "rolebinding", "sellers", "-n", "shop", "--clusterrole=view", "--group=oidc:sellers")
+
+	keys, err := people.Open(filepath.Join(p.dir, ".lab", "pki", people.KeyName+".key"))
+	assert.NilError(t, err)
+	claims := func(key string, value any) string {
+		all := map[string]any{
+			"iss": peopleIssuer, "aud": "kubernetes", "sub": "1234", "preferred_username": "ada", "groups": []string{"sellers"}, "tenant": "acme",
+			"exp": time.Now().Add(time.Hour).Unix(),
+		}
+		all[key] = value
+		token, err := keys.Token(all)
+		assert.NilError(t, err)
+		return token
+	}
+	good := claims("sub", "1234")
+	who := p.asPerson(t, "demo", good, "auth", "whoami", "-o", "jsonpath={.status.userInfo.username} {.status.userInfo.groups}")
+	assert.Equal(t, who.code, 0, who.stderr)
+	assert.Equal(t, strings.TrimSpace(who.stdout), `oidc:ada ["oidc:sellers","system:authenticated"]`)
+	o := p.asPerson(t, "demo", good, "get", "configmaps", "-n", "shop")
+	assert.Equal(t, o.code, 0, o.stderr)
+	for _, beyond := range [][]string{{"get", "configmaps", "-n", "default"}, {"get", "secrets", "-n", "shop"}, {"create", "configmap", "x", "-n", "shop"}} {
+		o := p.asPerson(t, "demo", good, beyond...)
+		assert.Check(t, o.code != 0 && strings.Contains(o.stderr, `User "oidc:ada" cannot`), "%v: %s", beyond, o.stderr)
+	}
+	masters := p.asPerson(t, "demo", claims("groups", []string{"system:masters"}), "get", "configmaps", "-n", "default")
+	assert.Check(t, is.Contains(masters.stderr, `User "oidc:ada" cannot`), "the provider made an administrator")
+	for name, token := range map[string]string{
+		"audience": claims("aud", "argocd"), "issuer": claims("iss", "https://"+people.Host+"/application/o/argocd/"),
+		"expired": claims("exp", time.Now().Add(-time.Minute).Unix()), "tenant": claims("tenant", "other"),
+	} {
+		p.unauthorized(t, token, name)
+	}
+
+	// Without the provider nobody signs in by it any more. API servers remember for ten seconds.
+	p.edit(t, clusterFile("demo"), peopleLine, "")
+	p.up(t, "demo")
+	time.Sleep(11 * time.Second)
+	p.unauthorized(t, good, "the provider is gone")
+	p.must(t, "destroy", "demo", "--yes")
+	p.nothingExists(t)
+}
+
+func (p project) unauthorized(t *testing.T, token, name string) {
+	t.Helper()
+	o := p.asPerson(t, "demo", token, "get", "configmaps", "-n", "shop")
+	assert.Check(t, o.code != 0 && (strings.Contains(o.stderr, "Unauthorized") || strings.Contains(o.stderr, "must be logged in")), "%s: %s", name, o.stderr)
+}
+
+// asPerson is kubectl with a token, and without the credentials of who runs the test.
+func (p project) asPerson(t *testing.T, cluster, token string, args ...string) outcome {
+	t.Helper()
+	admin := strings.TrimSpace(p.must(t, "kubeconfig", cluster, "--file", filepath.Join(p.dir, ".lab", cluster+".kubeconfig")))
+	config, err := clientcmd.LoadFromFile(admin)
+	assert.NilError(t, err)
+	for name := range config.AuthInfos {
+		config.AuthInfos[name] = &api.AuthInfo{Token: token}
+	}
+	file := filepath.Join(t.TempDir(), "person.kubeconfig")
+	assert.NilError(t, clientcmd.WriteToFile(*config, file))
+	return p.tool(t, "kubectl", append([]string{"--kubeconfig", file}, args...)...)
+}
