@@ -268,6 +268,12 @@ func (d *Driver) requireMaking(ctx context.Context, p RebuildPlan) error {
 	if err := d.requireNewReach(ctx, p); err != nil {
 		return err
 	}
+	if own := p.Next.Kubernetes.OwnProvider(p.Next.Addons); own != "" {
+		return &fault.Error{
+			What:   fmt.Sprintf("rebuild %s: the new cluster could not be made with the identity provider that is its own addon %s", p.Cluster, own),
+			Remedy: "nothing was changed: take kubernetes.identityProvider out of the file, and add it with an up when the new cluster's provider answers",
+		}
+	}
 	reports, err := d.Doctor(ctx, []*config.Cluster{p.Next})
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"tombolo/automation/kube/kubetest"
 	"tombolo/automation/upgrade"
 	"tombolo/config"
+	"tombolo/config/addon"
 	"tombolo/config/strict"
 	"tombolo/stacks/handoff"
 	"tombolo/stacks/owner"
@@ -256,6 +257,13 @@ func TestRebuildRefusals(t *testing.T) {
 		"what the up needs": {
 			given: func(b *bench, _ *config.Cluster) { b.missing = errors.New("GIT_TOKEN is not set") },
 			want:  "up demo: GIT_TOKEN is not set; nothing was started",
+		},
+		"a provider of its own": {
+			given: func(_ *bench, c *config.Cluster) {
+				c.Addons = addon.Selection{"authentik": &addon.AuthentikOptions{Host: "id.example.com"}}
+				c.Kubernetes.IdentityProvider = &config.IdentityProvider{IssuerURL: "https://id.example.com/application/o/kubernetes/"}
+			},
+			want: "rebuild demo: the new cluster could not be made with the identity provider that is its own addon authentik",
 		},
 		"a cluster that does not answer": {
 			given: func(b *bench, _ *config.Cluster) {

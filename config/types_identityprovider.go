@@ -1,5 +1,11 @@
 package config
 
+import (
+	"net/url"
+
+	"tombolo/config/addon"
+)
+
 // IdentityProvider is an OpenID Connect provider whose tokens the Kubernetes API takes, for
 // people: by Headlamp, or by kubectl with a plugin. EKS has one for a cluster. It reads the
 // provider's keys over the internet, and takes no certificate that the provider has signed
@@ -31,3 +37,22 @@ const (
 	defaultGroupsClaim   = "groups"
 	defaultClaimPrefix   = "oidc:"
 )
+
+// OwnProvider is the addon of this cluster that is its identity provider, by its host; "" when the
+// provider is elsewhere. Git brings an addon after the cluster is made, and EKS would ask a name
+// that nobody answers: such a provider is given to a cluster that lives.
+func (k Kubernetes) OwnProvider(addons addon.Selection) string {
+	if k.IdentityProvider == nil {
+		return ""
+	}
+	issuer, err := url.Parse(k.IdentityProvider.IssuerURL)
+	if err != nil {
+		return ""
+	}
+	for _, a := range addons.Enabled() {
+		if host := addon.HostOf(a.Options); host != "" && host == issuer.Hostname() {
+			return a.Name
+		}
+	}
+	return ""
+}

@@ -57,7 +57,9 @@ func TestPeople(t *testing.T) {
 		"no prefix in EKS": {props{"usernameClaim": nil, "usernamePrefix": nil, "groupsPrefix": nil}, nil, labIssuer + "#1234", []string{"platform", "all"}},
 		"address": {
 			props{"usernameClaim": "email"},
-			props{"email_verified": true}, "oidc:ada@example.com", []string{"oidc:platform", "oidc:all"},
+			props{"email_verified": true},
+			"oidc:ada@example.com",
+			[]string{"oidc:platform", "oidc:all"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
