@@ -1,5 +1,5 @@
 // Package people is the lab's own OpenID Connect provider, for people who sign in to clusters.
-// It has a key and no users: who has the key's file signs what he likes.
+// It has a key and no users: whoever has the file of the key signs anything.
 package people
 
 import (
