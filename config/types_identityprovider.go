@@ -2,6 +2,7 @@ package config
 
 import (
 	"net/url"
+	"strings"
 
 	"tombolo/config/addon"
 )
@@ -50,9 +51,13 @@ func (k Kubernetes) OwnProvider(addons addon.Selection) string {
 		return ""
 	}
 	for _, a := range addons.Enabled() {
-		if host := addon.HostOf(a.Options); host != "" && host == issuer.Hostname() {
+		if host := addon.HostOf(a.Options); host != "" && host == hostIn(issuer) {
 			return a.Name
 		}
 	}
 	return ""
 }
+
+// hostIn is the host of a URL as hosts are written elsewhere in the file: names of hosts have no
+// capitals, and may end with a dot.
+func hostIn(u *url.URL) string { return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) }

@@ -22,7 +22,7 @@ func (v *validator) existingCluster(k Kubernetes) {
 		}
 	}
 	v.entries(k)
-	v.withoutProvider("kubernetes.identityProvider")
+	v.withoutProvider("kubernetes.identityProvider", "remove it: on a cluster that others own, the file cannot say who their provider is")
 }
 
 // networkOfExisting refuses a network that core would make for a cluster that has one.

@@ -45,24 +45,29 @@ var insideOnly = []string{".local", ".internal", ".svc", ".localhost", ".invalid
 func (v *validator) identityProvider(p *IdentityProvider) {
 	const at = strict.Path("kubernetes.identityProvider")
 	if p == nil {
-		v.withoutProvider(at)
+		v.withoutProvider(at, "add kubernetes.identityProvider, or remove it")
 		return
 	}
 	v.issuer(at.Field("issuerUrl"), p.IssuerURL)
 	for key, prefix := range map[string]string{"usernamePrefix": p.UsernamePrefix, "groupsPrefix": p.GroupsPrefix} {
-		if slices.Contains(reservedGroups, prefix) && v.doc.Has(at.Field(key)) {
-			v.problem(at.Field(key), "use a prefix of your own, such as oidc:", "%s is reserved: the provider could name users and groups of others", wording.Quote(prefix))
+		const remedy = "use a prefix of your own, such as oidc:"
+		switch {
+		case !v.doc.Has(at.Field(key)):
+		case slices.Contains(reservedGroups, prefix):
+			v.problem(at.Field(key), remedy, "%s is reserved: the provider could name users and groups of others", wording.Quote(prefix))
+		case strings.Contains(prefix, "system:"):
+			v.problem(at.Field(key), remedy, "%s has system: in it, which EKS refuses", wording.Quote(prefix))
 		}
 	}
 	v.requiredClaims(at.Field("requiredClaims"), p.RequiredClaims)
 }
 
 // withoutProvider refuses a sign-in whose tokens the Kubernetes API would not take.
-func (v *validator) withoutProvider(at strict.Path) {
+func (v *validator) withoutProvider(at strict.Path, remedy string) {
 	headlamp, on := v.c.Addons["headlamp"].(*addon.HeadlampOptions)
 	secret := strict.Path("addons.headlamp.oidcSecret")
 	if on && headlamp.OIDCSecret != "" && v.doc.Sound(at, secret) {
-		v.problem(secret, "add kubernetes.identityProvider, or remove it",
+		v.problem(secret, remedy,
 			"needs kubernetes.identityProvider: Headlamp passes people's tokens on, and the Kubernetes API would refuse them")
 	}
 }
@@ -77,7 +82,7 @@ func (v *validator) issuer(at strict.Path, issuer string) {
 	if err != nil || !v.doc.Sound(at) {
 		return
 	}
-	switch host := u.Hostname(); {
+	switch host := hostIn(u); {
 	case eksIssuer.MatchString(host):
 		v.problem(at, "use the issuer of the provider that signs people in", "is the issuer of an EKS cluster's service accounts, and EKS refuses the cluster's own")
 	case insideHost(host):
@@ -91,7 +96,7 @@ func insideHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
 	}
-	return !strings.Contains(host, ".") || slices.ContainsFunc(insideOnly, func(end string) bool { return strings.HasSuffix(strings.TrimSuffix(host, "."), end) })
+	return !strings.Contains(host, ".") || slices.ContainsFunc(insideOnly, func(end string) bool { return strings.HasSuffix(host, end) })
 }
 
 func (v *validator) requiredClaims(at strict.Path, claims map[string]string) {

@@ -51,8 +51,13 @@ func (p *CLI) tellVersion(ctx context.Context, c *binary) (string, error) {
 	return version, nil
 }
 
-// programAt tells the file of a program. A script, and a link to a program of another
-// name, may be a version manager that runs one CLI today and another tomorrow: false.
+// leastSize is that of a file which is taken for Pulumi's CLI, in bytes: 3.250 has more
+// than 100 MB. What is smaller may be a version manager's.
+const leastSize = 32 << 20
+
+// programAt tells the file of a program. A script, a small program, and a link to a program
+// of another name may be a version manager that runs one CLI today and another tomorrow:
+// false.
 func programAt(path string) (_ program, known bool) {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil || filepath.Base(target) != filepath.Base(path) {
@@ -68,7 +73,7 @@ func programAt(path string) (_ program, known bool) {
 		return program{}, false
 	}
 	info, err := f.Stat()
-	if err != nil {
+	if err != nil || info.Size() < leastSize {
 		return program{}, false
 	}
 	return program{Path: target, Size: info.Size(), Modified: info.ModTime().UTC()}, true

@@ -18,7 +18,11 @@ func TestVersionIsKept(t *testing.T) {
 	path, err := LookPath("pulumi", p.Getenv("PATH"))
 	assert.NilError(t, err)
 	// It is no script, and cannot run.
-	assert.NilError(t, os.WriteFile(path, []byte("\x7fELF of a test"), 0o755))
+	put := func(text string, size int64) {
+		assert.NilError(t, os.WriteFile(path, []byte(text), 0o755))
+		assert.NilError(t, os.Truncate(path, size))
+	}
+	put("\x7fELF of a test", leastSize)
 	file, known := programAt(path)
 	assert.Check(t, known)
 	keepTold(filepath.Join(p.WorkDir, versionFile), told{program: file, Version: "v3.998.0"})
@@ -27,7 +31,7 @@ func TestVersionIsKept(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Equal(t, command.Version().String(), "3.998.0")
 
-	assert.NilError(t, os.WriteFile(path, []byte("\x7fELF of another test"), 0o755))
+	put("\x7fELF of another test", leastSize+1)
 	_, err = New(p.Options).Program(t.Context())
 	assert.Check(t, is.ErrorContains(err, "does not run"))
 }
@@ -43,7 +47,13 @@ func TestVersionIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
 	manager, link := filepath.Join(dir, "manager"), filepath.Join(dir, "pulumi")
 	assert.NilError(t, os.WriteFile(manager, []byte("\x7fELF of a version manager"), 0o755))
+	assert.NilError(t, os.Truncate(manager, leastSize))
 	assert.NilError(t, os.Symlink(manager, link))
 	_, known := programAt(link)
 	assert.Check(t, !known, "a link to another program is taken for the CLI")
+
+	small := filepath.Join(t.TempDir(), "pulumi")
+	assert.NilError(t, os.WriteFile(small, []byte("\x7fELF of a version manager"), 0o755))
+	_, known = programAt(small)
+	assert.Check(t, !known, "a small program is taken for the CLI")
 }

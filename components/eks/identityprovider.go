@@ -37,8 +37,8 @@ func (p *IdentityProvider) validate() error {
 // makeIdentityProvider comes last. To associate a provider is an update of the cluster that
 // takes up to half an hour, and EKS refuses what it does while the cluster has another one:
 // "Cannot AssociateIdentityProviderConfig because cluster … currently has update … in
-// progress", https://github.com/elastic/cloudbeat/issues/3093. Nothing waits for it: nodes,
-// addons and bootstrap sign in by IAM.
+// progress", https://github.com/elastic/cloudbeat/issues/3093. Nothing of core depends on it, and
+// core, before which no bootstrap begins, ends when it is there.
 //
 // EKS changes nothing of a provider but its tags, and has one for a cluster: the old one goes
 // first. https://docs.aws.amazon.com/eks/latest/userguide/authenticate-oidc-identity-provider.html

@@ -74,6 +74,8 @@ var argocdFaults = []struct{ name, file, old, new string }{
 	{"channel of an unknown type", argocdShop, "type: slack", "type: slak"},
 	{"team missing", argocdShop, "team: sellers\n", ""},
 	{"group of the system itself", argocdShop, "group: sellers", "group: system:masters"},
+	{"group of the page that is a role", argocdShop, "team: sellers\n", "team: sellers\nsignInGroup: role:admin\n"},
+	{"group of the page with a policy in it", argocdShop, "team: sellers\n", "team: sellers\nsignInGroup: \"a\\np, b, applications, *, */*, allow\"\n"},
 	{"group of another team", argocdShop, "group: sellers", "group: editors"},
 	{"every repository", argocdShop, "git.example.com/shop.git", "git.example.com/*"},
 	{"credentials in the address", argocdShop, "url: https://git", "url: https://me:secret@git"},

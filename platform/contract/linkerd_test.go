@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +111,8 @@ func TestLinkerdLeavesThePlatformAlone(t *testing.T) {
 	for _, webhook := range []string{"proxyInjector", "policyValidator"} {
 		selector, err := values.PathValue(webhook + ".namespaceSelector.matchExpressions")
 		assert.NilError(t, err)
+		// What is restricted is never meshed: no system waits for Linkerd.
+		assert.Check(t, is.Contains(selector, map[string]any{"key": "tombolo/system", "operator": "DoesNotExist"}), webhook)
 		var got []string
 		for _, e := range selector.([]any) {
 			if e := e.(map[string]any); e["key"] == "kubernetes.io/metadata.name" && e["operator"] == "NotIn" {
@@ -137,11 +138,20 @@ func TestLinkerdsIssuerIsItsOwn(t *testing.T) {
 			assert.Check(t, is.DeepEqual(field(o, "spec", "validationActions"), []any{"Deny"}))
 		}
 	}
-	source, err := os.ReadFile("../flux/addons/linkerd/policy.yaml")
-	assert.NilError(t, err)
+	assert.Check(t, objects["ValidatingAdmissionPolicyBinding tombolo-linkerd-issuer"] != nil)
 	policy := objects["ValidatingAdmissionPolicy tombolo-linkerd-issuer"]
-	assert.Assert(t, policy != nil, "%s", source)
-	conditions := field(policy, "spec", "matchConditions").([]any)
-	assert.Assert(t, is.Len(conditions, 1))
-	assert.Check(t, is.Contains(conditions[0].(map[string]any)["expression"], "'linkerd-identity-issuer'"))
+	assert.Assert(t, policy != nil)
+	assert.Check(t, is.Equal(field(policy, "spec", "failurePolicy"), "Fail"))
+	assert.Check(t, is.DeepEqual(field(policy, "spec", "matchConstraints", "resourceRules"), []any{map[string]any{
+		"apiGroups": []any{"cert-manager.io"}, "apiVersions": []any{"*"}, "operations": []any{"CREATE", "UPDATE"},
+		"resources": []any{"certificates", "certificaterequests"},
+	}}))
+	// cert-manager takes an issuerRef without a kind for an Issuer of the namespace.
+	only := func(key string) any {
+		list := field(policy, "spec", key).([]any)
+		assert.Assert(t, is.Len(list, 1), key)
+		return list[0].(map[string]any)["expression"]
+	}
+	assert.Check(t, is.Equal(only("matchConditions"), "object.spec.issuerRef.name == 'linkerd-identity-issuer' && object.spec.issuerRef.?kind.orValue('Issuer') == 'ClusterIssuer'"))
+	assert.Check(t, is.Equal(only("validations"), "request.namespace == 'linkerd'"))
 }

@@ -21,6 +21,9 @@ type Values struct {
 	Team string `json:"team"`
 	// Group of the cluster's API whose members may look at the system.
 	Group string `json:"group"`
+	// SignInGroup of Argo CD's identity provider whose members see the system in Argo CD's
+	// page. Default: none. Flux has no page.
+	SignInGroup string `json:"signInGroup"`
 	// Repository that the system's manifests are in.
 	Repository Repository `json:"repository"`
 	// Channel that hears of failures.

@@ -72,6 +72,7 @@ func TestTogether(t *testing.T) {
 		of("news", "writers", "editors", "new.shop.example.com"),
 	}
 	all[2].Values.Repository = all[1].Values.Repository
+	all[1].Values.SignInGroup, all[0].Values.SignInGroup, all[3].Values.SignInGroup = "sales", "sales", "sales"
 	var got []string
 	for _, m := range Together(all, map[string]string{"grafana.example.com": "kube-prometheus-stack", "id.shop.example.com": "authentik"}) {
 		got = append(got, all[m.At].Name+" "+strings.Join(m.Path, ".")+": "+m.Message)
@@ -79,7 +80,9 @@ func TestTogether(t *testing.T) {
 	assert.DeepEqual(t, got, []string{
 		"shop hosts: the host *.shop.example.com is that of the platform's authentik (id.shop.example.com)",
 		"blog repository.url: system shop-2 of another team delivers the same directory of the same branch",
+		"news signInGroup: the group sales is that of system shop, too, which is another team's (sellers)",
 		"news hosts: the host new.shop.example.com may be taken by system shop of another team, too (*.shop.example.com)",
+		"news signInGroup: the group sales is that of system shop-2, too, which is another team's (sellers)",
 		"news group: the group editors is that of system blog, too, which is another team's (editors)",
 	})
 }

@@ -52,6 +52,14 @@ func (s Named) meets(other Named) []Problem {
 			"give each team a group of its own: its members may look at the system",
 		})
 	}
+	if s.Values.SignInGroup != "" && s.Values.SignInGroup == other.Values.SignInGroup {
+		found = append(found, Problem{
+			[]string{"signInGroup"},
+			s.Values.SignInGroup,
+			fmt.Sprintf("the group %s is that of system %s, too, which is another team's (%s)", s.Values.SignInGroup, other.Name, other.Values.Team),
+			"give each team a group of its own: its members see the system in Argo CD's page",
+		})
+	}
 	if s.Values.Directory() == other.Values.Directory() {
 		found = append(found, Problem{
 			[]string{"repository", "url"},

@@ -21,6 +21,8 @@ import (
 	"github.com/prometheus/prometheus/template"
 	"gotest.tools/v3/assert"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/yaml"
 )
 
@@ -49,6 +51,7 @@ func rules(t *testing.T) []rulefmt.Rule {
 func event(t *testing.T, ago time.Duration, kind, namespace, name, reason string) logproto.Entry {
 	t.Helper()
 	line, err := json.Marshal(corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{UID: uuid.NewUUID()},
 		InvolvedObject: corev1.ObjectReference{Kind: kind, Namespace: namespace, Name: name},
 		Reason:         reason, Type: corev1.EventTypeWarning, Message: "of the test",
 	})
@@ -101,6 +104,12 @@ func TestEvents(t *testing.T) {
 		return out
 	}
 	const minute = time.Minute
+	oneTriesAgain := []logproto.Entry{}
+	for range 3 {
+		oneTriesAgain = append(oneTriesAgain, event(t, minute, "Pod", "shop", "web-0", "FailedCreatePodSandBox"))
+	}
+	old := event(t, 40*minute, "Node", "", "ip-10-0-1-7", "SystemOOM")
+	logged := logproto.Entry{Timestamp: now.Add(-minute), Line: old.Line}
 	for _, test := range []struct {
 		name    string
 		entries []logproto.Entry
@@ -113,6 +122,8 @@ func TestEvents(t *testing.T) {
 		},
 		{"a while ago", []logproto.Entry{event(t, 16*minute, "Node", "", "ip-10-0-1-7", "SystemOOM")}, []string{}},
 		{"of no node", []logproto.Entry{event(t, minute, "Pod", "shop", "web", "SystemOOM")}, []string{}},
+		{"told again, as the event-exporter has started again", []logproto.Entry{old, logged}, []string{}},
+		{"one pod that tries again", oneTriesAgain, []string{}},
 		{"two pods without network", many(2, minute, "Pod", "FailedCreatePodSandBox"), []string{}},
 		{
 			"many pods without network", many(3, minute, "Pod", "FailedCreatePodSandBox"),
