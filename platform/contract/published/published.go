@@ -26,7 +26,7 @@ type Set struct {
 	Objects []Object
 	// Values are the Helm values of the addons that have some, by addon.
 	Values map[string]*Values
-	// Pages are the addons by the hosts of their pages.
+	// Pages of the platform, addons' and Argo CD's, by their hosts.
 	Pages map[string]string
 	// Registration with a hub's Argo CD; nil with Flux.
 	Registration *Registration
@@ -100,6 +100,9 @@ func To(c, hub *config.Cluster) Set {
 				Keys: []string{names.ValuesKey}, Setting: []string{"addons", a.Name},
 			})
 		}
+	}
+	if host := hub.ArgoCDHost(); host != "" {
+		p.Pages[host] = "Argo CD"
 	}
 	if c.GitOps.Engine == config.ArgoCD {
 		p.Registration = register(c, hub, p.Examples())
