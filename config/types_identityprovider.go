@@ -8,7 +8,9 @@ import (
 )
 
 // IdentityProvider is an OpenID Connect provider whose tokens the Kubernetes API takes, for
-// people: by Headlamp, or by kubectl with a plugin. EKS has one for a cluster. It reads the
+// people: by Headlamp, or by kubectl with a plugin. EKS has one for a cluster, and changes no
+// key of it: with another value core takes the provider away and gives it anew, each within half
+// an hour, and until then its tokens are refused. Nodes and IAM's access stay. EKS reads the
 // provider's keys over the internet, and takes no certificate that the provider has signed
 // itself: https://docs.aws.amazon.com/eks/latest/userguide/authenticate-oidc-identity-provider.html
 type IdentityProvider struct {

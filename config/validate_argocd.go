@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tombolo/config/addon"
 	"tombolo/config/strict"
 	"tombolo/internal/wording"
 )
@@ -21,6 +22,19 @@ const SpokeRoleEnd = "-argocd-spoke"
 
 // SpokeRoleName is the name of the IAM role by which the hub reaches a spoke.
 func SpokeRoleName(spoke string) string { return spoke + SpokeRoleEnd }
+
+// ArgoCDHost is the host of Argo CD's page on this hub; "" when nobody signs in there.
+func (c *Cluster) ArgoCDHost() string {
+	o := c.GitOps.ArgoCD.OIDC
+	if c.GitOps.Engine != ArgoCD || o == nil {
+		return ""
+	}
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		return "" // which validation refuses
+	}
+	return strings.ToLower(u.Hostname())
+}
 
 // argocd checks hubs, spokes and registration.
 func (v *validator) argocd(g GitOps) {
@@ -74,6 +88,7 @@ func (v *validator) argocdSignIn(o *ArgoCDOIDC) {
 	}
 	v.plainURL(at.Field("url"), o.URL, "https://argocd.example.com")
 	v.plainURL(at.Field("issuerUrl"), o.IssuerURL, "https://auth.example.com/application/o/argocd/")
+	v.argocdHost(at.Field("url"))
 	unique(v, at.Field("adminGroups"), "", o.AdminGroups, itself, "give each group once")
 	unique(v, at.Field("readerGroups"), "", o.ReaderGroups, itself, "give each group once")
 	for key, groups := range map[string][]string{"adminGroups": o.AdminGroups, "readerGroups": o.ReaderGroups} {
@@ -86,6 +101,20 @@ func (v *validator) argocdSignIn(o *ArgoCDOIDC) {
 	for i, group := range o.ReaderGroups {
 		if slices.Contains(o.AdminGroups, group) {
 			v.problem(at.Field("readerGroups").Index(i), "take it out of one of the two", "is among adminGroups too, who see everything anyway")
+		}
+	}
+}
+
+// argocdHost refuses an addon at the host of Argo CD's page: a gateway sends what is for it to
+// either.
+func (v *validator) argocdHost(url strict.Path) {
+	host := v.c.ArgoCDHost()
+	if host == "" || !v.doc.Sound(url) {
+		return
+	}
+	for _, a := range v.c.Addons.Enabled() {
+		if at := strict.Path("addons").Field(a.Name).Field("host"); addon.HostOf(a.Options) == host && v.doc.Sound(at) {
+			v.problem(at, "give each page a host of its own", "%s is already the host of Argo CD, by %s at line %d", wording.Quote(host), url, v.line(url))
 		}
 	}
 }

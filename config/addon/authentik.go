@@ -53,7 +53,7 @@ var _ = register(Addon{
 	Check: func(o AuthentikOptions, all Selection) []Problem {
 		problems := checkHost("authentik", o.Host, false, all)
 		secrets, on := all["external-secrets"].(*SecretsOptions)
-		if !on || slices.ContainsFunc(secrets.Prefixes, func(p string) bool { return strings.HasPrefix(o.SecretPath, p) }) {
+		if !on || len(secrets.Prefixes) == 0 || slices.ContainsFunc(secrets.Prefixes, func(p string) bool { return strings.HasPrefix(o.SecretPath, p) }) {
 			return problems
 		}
 		return append(problems, Problem{

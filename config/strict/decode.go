@@ -133,13 +133,20 @@ func (d *decoder) notMapping(n *yaml.Node, p Path, t reflect.Type, known []Field
 		d.doc.Conceal()
 		return
 	}
+	if len(known) == 0 {
+		d.wrong(n, p, "a mapping", "write {}: there are no keys here")
+		return
+	}
 	d.wrong(n, p, "a mapping", "write "+someKeys(known)+" below it")
 }
 
 // unknown reports a key that the format does not have. A misspelt key does not
 // also make the key that was meant missing.
 func (d *decoder) unknown(key *yaml.Node, p Path, names []string, parent *yaml.Node) {
-	remedy := "remove it; the keys here are " + strings.Join(names, ", ")
+	remedy := "remove it; there are no keys here"
+	if len(names) > 0 {
+		remedy = "remove it; the keys here are " + strings.Join(names, ", ")
+	}
 	if near := wording.Nearest(key.Value, names); near != "" {
 		remedy = fmt.Sprintf("did you mean %s?", wording.Quote(near))
 		if !holds(parent, near) {

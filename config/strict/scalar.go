@@ -16,11 +16,7 @@ import (
 // and 1.30 may have become 1.3.
 func (d *decoder) text(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 	if n.Kind != yaml.ScalarNode {
-		remedy := "write one value after the colon"
-		if n.Style&yaml.FlowStyle != 0 {
-			remedy = "put it in quotes, if the brackets belong to it"
-		}
-		d.wrong(n, p, "a string", remedy)
+		d.notText(n, p, r)
 		return
 	}
 	if n.ShortTag() != "!!str" {
@@ -33,6 +29,19 @@ func (d *decoder) text(n *yaml.Node, p Path, dst reflect.Value, r Rule) {
 		if r.Secret {
 			d.doc.Conceal()
 		}
+	}
+}
+
+// notText reports a list or a mapping where a string belongs. What a field with an example is
+// has no keys: a mapping is probably of another field's form, such as {env: X}.
+func (d *decoder) notText(n *yaml.Node, p Path, r Rule) {
+	switch {
+	case n.Kind == yaml.MappingNode && r.What != "" && r.Example != "":
+		d.wrong(n, p, r.What, "write it like "+r.Example)
+	case n.Style&yaml.FlowStyle != 0:
+		d.wrong(n, p, "a string", "put it in quotes, if the brackets belong to it")
+	default:
+		d.wrong(n, p, "a string", "write one value after the colon")
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,6 +124,10 @@ func usage(cmd *cobra.Command, err error) error {
 	if cmd != nil {
 		path = cmd.CommandPath()
 	}
-	text, _, _ := strings.Cut(err.Error(), "\n")
+	text, more, _ := strings.Cut(err.Error(), "\n")
+	if _, near, ok := strings.Cut(more, "\t"); ok { // cobra's "Did you mean this?" with a line for each
+		near, _, _ = strings.Cut(near, "\n")
+		text += fmt.Sprintf(", did you mean %q?", near)
+	}
 	return fault.NewUsage(text, "see `"+path+" --help`")
 }

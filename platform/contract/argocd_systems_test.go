@@ -17,6 +17,7 @@ import (
 
 	"tombolo/platform/contract/helm"
 	"tombolo/platform/contract/manifest"
+	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree/treetest"
 )
 
@@ -105,6 +106,14 @@ func TestSystemsOfArgoCD(t *testing.T) {
 			golden.Assert(t, found, "golden/argocd-systems-"+strings.ReplaceAll(f.name, " ", "-")+".golden")
 		})
 	}
+}
+
+// TestNoSystemTakesArgoCDsPage: its host is that of the hub's sign-in.
+func TestNoSystemTakesArgoCDsPage(t *testing.T) {
+	hub, of := fullWith(t, "mgmt", argocdSignIn), argocdSystems(t)
+	seed(t, of, argocdShop, "- shop.example.com", "- argocd.example.com")
+	assert.Check(t, is.Contains(check(t, of, []published.Set{published.To(hub, hub)}),
+		"error: system shop: the host argocd.example.com is that of the platform's Argo CD (cluster mgmt); give the system another host"))
 }
 
 // TestApplicationsOfSystemsAreTheirOwn: no system takes the name of another Application, and

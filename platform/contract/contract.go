@@ -72,13 +72,14 @@ func Check(t Tree, clusters []published.Set, others ...published.Set) (finding.L
 
 // checkFlux goes from the cluster's path through the Flux Kustomizations, which
 // have to build, with variables that are published. Then it looks at what they
-// and the HelmReleases refer to and wait for, at the systems of teams, and at what
-// nothing uses.
+// and the HelmReleases refer to and wait for, at the systems of teams, for Secrets
+// that the cluster file names, and at what nothing uses.
 func checkFlux(w *flux.Walk) {
 	w.Follow()
 	w.CheckSources()
 	w.CheckReleases()
 	w.CheckSystems()
+	w.CheckSecrets()
 	w.CheckOrder()
 	w.CheckUnused()
 }
@@ -86,10 +87,11 @@ func checkFlux(w *flux.Walk) {
 // checkArgoCD goes from the hub's path through the Applications that there are
 // for the cluster. ApplicationSets have to select clusters by what some have, and
 // their templates to use what this one has; paths and values files have to be
-// there, and charts to render. Then it looks at the systems of teams, and for addons that
-// none releases.
+// there, and charts to render. Then it looks at the systems of teams, for addons that
+// none releases, and for Secrets that the cluster file names.
 func checkArgoCD(w *argocd.Walk) {
 	w.Follow()
 	w.CheckSystems()
 	w.CheckReleased()
+	w.CheckSecrets()
 }

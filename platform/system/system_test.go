@@ -68,8 +68,8 @@ func TestTogether(t *testing.T) {
 	all := []Named{
 		of("shop", "sellers", "sellers", "shop.example.com", "*.shop.example.com"),
 		of("shop-2", "sellers", "sellers", "shop.example.com"),
-		of("blog", "editors", "editors", "blog.example.com", "shop.example.org", "ashop.example.com"),
-		of("news", "writers", "editors", "new.shop.example.com"),
+		of("blog", "editors", "editors", "blog.example.com", "shop.example.org", "ashop.example.com", "grafana.example.com"),
+		of("news", "writers", "editors", "new.shop.example.com", "blog.example.com"),
 	}
 	all[2].Values.Repository = all[1].Values.Repository
 	all[1].Values.SignInGroup, all[0].Values.SignInGroup, all[3].Values.SignInGroup = "sales", "sales", "sales"
@@ -79,11 +79,13 @@ func TestTogether(t *testing.T) {
 	}
 	assert.DeepEqual(t, got, []string{
 		"shop hosts: the host *.shop.example.com is that of the platform's authentik (id.shop.example.com)",
+		"blog hosts: the host grafana.example.com is that of the platform's kube-prometheus-stack",
 		"blog repository.url: system shop-2 of another team delivers the same directory of the same branch",
 		"news signInGroup: the group sales is that of system shop, too, which is another team's (sellers)",
 		"news hosts: the host new.shop.example.com may be taken by system shop of another team, too (*.shop.example.com)",
 		"news signInGroup: the group sales is that of system shop-2, too, which is another team's (sellers)",
 		"news group: the group editors is that of system blog, too, which is another team's (editors)",
+		"news hosts: the host blog.example.com may be taken by system blog of another team, too",
 	})
 }
 

@@ -21,8 +21,8 @@ type Meeting struct {
 }
 
 // Together returns what systems of two teams have in common and should not: the later one
-// of two is said to have what is the earlier one's. pages are the addons by the hosts of
-// their pages, which no system may take.
+// of two is said to have what is the earlier one's. pages are the platform's by
+// their hosts, which no system may take.
 func Together(all []Named, pages map[string]string) []Meeting {
 	var met []Meeting
 	for i, s := range all {
@@ -74,7 +74,7 @@ func (s Named) meets(other Named) []Problem {
 				found = append(found, Problem{
 					[]string{"hosts"},
 					host,
-					fmt.Sprintf("the host %s may be taken by system %s of another team, too (%s)", host, other.Name, theirs),
+					fmt.Sprintf("the host %s may be taken by system %s of another team, too%s", host, other.Name, unlessSame(host, theirs)),
 					"give each host to one team: a gateway sends what is for it to either",
 				})
 			}
@@ -92,13 +92,21 @@ func (s Named) takes(pages map[string]string) []Problem {
 				found = append(found, Problem{
 					[]string{"hosts"},
 					host,
-					fmt.Sprintf("the host %s is that of the platform's %s (%s)", host, pages[page], page),
+					fmt.Sprintf("the host %s is that of the platform's %s%s", host, pages[page], unlessSame(host, page)),
 					"give the system another host: people would sign in at the system's page",
 				})
 			}
 		}
 	}
 	return found
+}
+
+// unlessSame is the other host in brackets; "" when it is the same.
+func unlessSame(host, other string) string {
+	if host == other {
+		return ""
+	}
+	return " (" + other + ")"
 }
 
 // covers says that a host is another, or a wildcard with the other below it.

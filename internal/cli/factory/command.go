@@ -10,6 +10,7 @@ import (
 	"tombolo/automation"
 	"tombolo/internal/cli/fault"
 	"tombolo/internal/render"
+	"tombolo/internal/wording"
 )
 
 // OneCluster asks for one cluster, and for at most as many arguments in all.
@@ -62,9 +63,23 @@ func Group(use, short, long string) *cobra.Command {
 			if len(args) == 0 {
 				return nil
 			}
-			return fault.NewUsage(fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()),
-				fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
+			return fault.NewUsage(unknown(cmd, args[0]), fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+}
+
+// unknown says that a group has no such command, and which was probably meant.
+func unknown(group *cobra.Command, name string) string {
+	problem := fmt.Sprintf("unknown command %q for %q", name, group.CommandPath())
+	var known []string
+	for _, cmd := range group.Commands() {
+		if cmd.IsAvailableCommand() {
+			known = append(known, cmd.Name())
+		}
+	}
+	if near := wording.Nearest(name, known); near != "" {
+		problem += fmt.Sprintf(", did you mean %q?", near)
+	}
+	return problem
 }

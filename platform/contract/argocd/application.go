@@ -66,6 +66,8 @@ type Application struct {
 		Source      *Source  `json:"source"`
 		Sources     []Source `json:"sources"`
 		Destination struct {
+			Server    string `json:"server"`
+			Name      string `json:"name"`
 			Namespace string `json:"namespace"`
 		} `json:"destination"`
 	} `json:"spec"`

@@ -25,6 +25,7 @@ func (w *Walk) Follow() {
 	var root Application
 	root.APIVersion, root.Kind = group+"/v1alpha1", "Application"
 	root.Metadata.Name, root.Metadata.Namespace = names.Platform, names.ArgoCDNamespace
+	root.Spec.Destination.Name = w.Published.Registration.Hub
 	w.followPath(nil, root, Source{Path: w.Published.Path})
 }
 
@@ -34,14 +35,17 @@ func (w *Walk) followPath(parent *walk.Origin, app Application, from Source) {
 	in := &walk.Origin{Parent: parent, Object: app.object(), Path: from.Path}
 	dir := in.Dir()
 	_, kustomized := w.Builds.File(dir)
+	var texts []string
 	switch {
 	case w.Files.IsFile(path.Join(dir, "Chart.yaml")):
-		w.takeAll(in, w.chart(in, app, from))
+		texts = w.chart(in, app, from)
 	case kustomized:
-		w.takeAll(in, w.kustomization(in, from))
+		texts = w.kustomization(in, from)
 	default:
-		w.takeAll(in, w.directory(in, dir, from.Directory.Recurse))
+		texts = w.directory(in, dir, from.Directory.Recurse)
 	}
+	w.takeSecrets(app, texts)
+	w.takeAll(in, texts)
 }
 
 // kustomization are the objects that kustomize makes of a source's path.

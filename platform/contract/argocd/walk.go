@@ -7,6 +7,7 @@ import (
 
 	"tombolo/platform/contract/finding"
 	"tombolo/platform/contract/gotemplate"
+	"tombolo/platform/contract/inventory"
 	"tombolo/platform/contract/manifest"
 	"tombolo/platform/contract/published"
 	"tombolo/platform/contract/tree"
@@ -24,6 +25,8 @@ type Walk struct {
 	systems []systemMet
 	// addresses of channels that the tree gives, and whether some are not to be told.
 	addresses addressesMet
+	// inventory is what the tree makes of Secrets, as far as it was followed.
+	inventory inventory.Inventory
 	// taken are the names of Applications that two parts of the tree make.
 	taken map[string]bool
 }
@@ -33,7 +36,10 @@ func New(w *walk.Walk) *Walk {
 	w.Fleet = slices.DeleteFunc(slices.Clone(w.Fleet), func(p published.Set) bool {
 		return p.Registration == nil || p.Registration.Hub != w.Published.Registration.Hub
 	})
-	return &Walk{Walk: w, from: map[manifest.Object]manifest.Object{}, taken: map[string]bool{}, addresses: addressesMet{keys: map[string]bool{}}}
+	return &Walk{
+		Walk: w, from: map[manifest.Object]manifest.Object{}, taken: map[string]bool{}, addresses: addressesMet{keys: map[string]bool{}},
+		inventory: inventory.Inventory{},
+	}
 }
 
 // named is how findings name an Application: one that an ApplicationSet makes

@@ -24,9 +24,11 @@ type Set struct {
 	Variables map[string]Variable
 	// Objects are the other ConfigMaps and Secrets.
 	Objects []Object
+	// Secrets that the cluster file names, and that the tree makes.
+	Secrets []Secret
 	// Values are the Helm values of the addons that have some, by addon.
 	Values map[string]*Values
-	// Pages are the addons by the hosts of their pages.
+	// Pages of the platform, addons' and Argo CD's, by their hosts.
 	Pages map[string]string
 	// Registration with a hub's Argo CD; nil with Flux.
 	Registration *Registration
@@ -50,6 +52,15 @@ type Object struct {
 	// Setting is where the cluster file asks for it. Nil for an object that
 	// is not made for the tree's use.
 	Setting []string
+}
+
+// Secret is one that the tree makes for what the cluster file asks for.
+type Secret struct {
+	Namespace, Name string
+	// Setting is where the cluster file names it.
+	Setting []string
+	// Guide is the page that says what it holds.
+	Guide string
 }
 
 // To returns what bootstrap publishes to a cluster and about it to its hub, which
@@ -101,6 +112,10 @@ func To(c, hub *config.Cluster) Set {
 			})
 		}
 	}
+	p.Secrets = secretsOf(c)
+	if host := hub.ArgoCDHost(); host != "" {
+		p.Pages[host] = "Argo CD"
+	}
 	if c.GitOps.Engine == config.ArgoCD {
 		p.Registration = register(c, hub, p.Examples())
 		return p
@@ -111,6 +126,20 @@ func To(c, hub *config.Cluster) Set {
 		})
 	}
 	return p
+}
+
+// secretsOf are the Secrets by which people sign in to the cluster's pages. A hub's Argo CD is
+// on the hub alone.
+func secretsOf(c *config.Cluster) []Secret {
+	const guide = "docs/guide/signin.md"
+	var out []Secret
+	if o, on := c.Addons["headlamp"].(*addon.HeadlampOptions); on && o.OIDCSecret != "" {
+		out = append(out, Secret{addon.Find("headlamp").Namespace, o.OIDCSecret, []string{"addons", "headlamp", "oidcSecret"}, guide})
+	}
+	if o := c.GitOps.ArgoCD.OIDC; o != nil && c.GitOps.Engine == config.ArgoCD {
+		out = append(out, Secret{names.ArgoCDNamespace, o.Secret, []string{"gitops", "argocd", "oidc", "secret"}, guide})
+	}
+	return out
 }
 
 // Examples of the values of the variables, by name.

@@ -57,3 +57,21 @@ func TestToArgoCD(t *testing.T) {
 		t.Errorf("labels of the fleet: %v", keys)
 	}
 }
+
+// TestPagesOfArgoCD: a hub's Argo CD has one page, which no system of the hub or of its spokes
+// may take.
+func TestPagesOfArgoCD(t *testing.T) {
+	hub, spoke := cluster("hub"), cluster("spoke")
+	hub.GitOps.Engine = config.ArgoCD
+	hub.GitOps.ArgoCD.OIDC = &config.ArgoCDOIDC{URL: "https://ArgoCD.example.com:8443/"}
+	spoke.GitOps = config.GitOps{Engine: config.ArgoCD, Hub: "hub"}
+	for _, p := range []Set{To(hub, hub), To(spoke, hub)} {
+		if p.Pages["argocd.example.com"] != "Argo CD" {
+			t.Errorf("%s has the pages %v", p.Cluster, p.Pages)
+		}
+	}
+	hub.GitOps.Engine = config.Flux
+	if pages := To(hub, hub).Pages; len(pages) > 0 {
+		t.Errorf("with Flux, there are the pages %v", pages)
+	}
+}
