@@ -13,7 +13,7 @@ func TestMisspeltCommands(t *testing.T) {
 	f, _, errOut := testFactory(t)
 	for line, want := range map[string]string{
 		"upgrad demo":      `unknown command "upgrad" for "tombolo", did you mean "upgrade"?; see ` + "`tombolo --help`",
-		"init sytem":       `unknown command "sytem" for "tombolo init", did you mean "system"?; see ` + "`tombolo init --help`",
+		"init syste":       `unknown command "syste" for "tombolo init", did you mean "system"?; see ` + "`tombolo init --help`",
 		"lab fault remove": `unknown command "remove" for "tombolo lab fault"; see ` + "`tombolo lab fault --help`",
 	} {
 		errOut.Reset()
