@@ -27,6 +27,9 @@ func sharedOfArgoCDSystems() []string {
 // argocdSystemFile is the file of a system. What it leaves out, the chart charts/system has.
 var argocdSystemFile = template.Must(template.New("system").Parse(`team: {{.Team | printf "%q"}}
 group: {{.Group | printf "%q"}}
+{{- with .SignInGroup}}
+signInGroup: {{. | printf "%q"}}
+{{- end}}
 repository:
   url: {{.Repository.URL | printf "%q"}}
 {{- with .Repository.Branch}}

@@ -122,6 +122,23 @@ func CheckHosts(hosts []string) []Problem {
 	return nil
 }
 
+// signInGroupForm is that of a group in a policy of Argo CD, which is CSV:
+// https://argo-cd.readthedocs.io/en/stable/operator-manual/rbac/
+var signInGroupForm = regexp.MustCompile(`^[^\s,"#]([^,"\r\n]*[^\s,"])?$`)
+
+// CheckSignInGroup returns what is wrong with a group of Argo CD's identity provider, as the
+// schema of the chart charts/system of Argo CD's tree has it. "" is none.
+func CheckSignInGroup(group string) []Problem {
+	role := strings.HasPrefix(group, "role:") || strings.HasPrefix(group, "proj:")
+	if group == "" || signInGroupForm.MatchString(group) && !role {
+		return nil
+	}
+	return []Problem{{
+		[]string{"signInGroup"}, group, fmt.Sprintf("signInGroup is %q, which is no name of a group for a policy of Argo CD", group),
+		"give it as the provider names it, without commas and quotes",
+	}}
+}
+
 // Directory is what the system delivers, in a form that is the same for the same directory.
 func (v Values) Directory() string {
 	branch := v.Repository.Branch

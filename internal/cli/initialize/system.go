@@ -85,6 +85,7 @@ overwritten. Nothing is deployed: commit and push the tree, and the engine does 
 	flags.StringVar(&opts.Tree, "tree", "", "root of the platform tree (default: that of the clusters in this project)")
 	flags.StringVar(&opts.Values.Team, "team", "", "who looks after the system")
 	flags.StringVar(&opts.Values.Group, "group", "", "group of the cluster's API whose members may look at the system")
+	flags.StringVar(&opts.Values.SignInGroup, "sign-in-group", "", "group of Argo CD's identity provider whose members see the system in its page (default: none)")
 	flags.StringVar(&opts.Values.Repository.URL, "repository", "", "address of the team's Git repository")
 	flags.StringVar(&opts.Values.Repository.Branch, "branch", "", "branch to deliver (default: main)")
 	flags.StringVar(&opts.Values.Repository.Path, "path", "", "directory of the manifests in the repository (default: its root)")
@@ -184,16 +185,27 @@ func (o *SystemOptions) check() error {
 	if !slices.Contains(system.Types(), o.Values.Channel.Type) {
 		return fault.NewUsage(fmt.Sprintf("--channel is %q", o.Values.Channel.Type), "use one of "+strings.Join(system.Types(), ", "))
 	}
-	if problems := append(o.Values.Check(), system.CheckHosts(o.Values.Hosts)...); len(problems) > 0 {
-		return fault.NewUsage(problems[0].Message, problems[0].Remedy)
+	problems := slices.Concat(o.Values.Check(), system.CheckHosts(o.Values.Hosts), system.CheckSignInGroup(o.Values.SignInGroup))
+	if len(problems) > 0 {
+		return fault.NewUsage(byFlag(problems[0]), problems[0].Remedy)
 	}
 	return nil
+}
+
+// byFlag is the message of a problem, with the flag for the key of a file that is not there yet.
+func byFlag(p system.Problem) string {
+	key := strings.Join(p.Path, ".")
+	flag := map[string]string{"group": "--group", "repository.url": "--repository", "hosts": "--host", "signInGroup": "--sign-in-group"}[key]
+	if rest, named := strings.CutPrefix(p.Message, key); named {
+		return flag + rest
+	}
+	return flag + ": " + p.Message
 }
 
 // clusters are the named ones. A tree that is named needs none: then the system is in no
 // list yet.
 func (o *SystemOptions) clusters() ([]*config.Cluster, error) {
-	if len(o.Names) == 0 && o.Tree != "" {
+	if len(o.Names) == 0 && o.Tree != "" && o.Values.SignInGroup == "" {
 		return nil, nil
 	}
 	if len(o.Names) == 0 {
@@ -214,6 +226,9 @@ func (o *SystemOptions) clusters() ([]*config.Cluster, error) {
 	}
 	if withArgoCD(loaded) && (o.Values.Repository.Secret != "" || o.Values.Channel.Secret != "") {
 		return nil, fault.NewUsage("--secret and --channel-secret are for clusters with Flux", "with Argo CD both Secrets are in the namespace argocd: see docs/guide/systems.md")
+	}
+	if !withArgoCD(loaded) && o.Values.SignInGroup != "" {
+		return nil, fault.NewUsage("--sign-in-group is for clusters with Argo CD", "leave it out: Flux has no page to sign in to")
 	}
 	return loaded, nil
 }
