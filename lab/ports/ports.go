@@ -78,7 +78,7 @@ func (b *Book) choose() (int, error) {
 	start := rand.IntN(last - first)
 	for i := range last - first {
 		port := first + (start+i)%(last-first)
-		if !taken[port] && process.PortFree(port) == nil {
+		if !taken[port] && process.PortFree(port) == nil && b.claim(port) {
 			return port, nil
 		}
 	}
