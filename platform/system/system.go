@@ -135,7 +135,8 @@ func CheckSignInGroup(group string) []Problem {
 	}
 	return []Problem{{
 		[]string{"signInGroup"},
-		group, fmt.Sprintf("signInGroup is %q, which is no name of a group for a policy of Argo CD", group),
+		group,
+		fmt.Sprintf("signInGroup is %q, which is no name of a group for a policy of Argo CD", group),
 		"give it as the provider names it, without commas and quotes",
 	}}
 }
