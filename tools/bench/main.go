@@ -62,6 +62,10 @@ func run(ctx context.Context, args []string, progress *log.Logger) error {
 		return err
 	}
 	o.progress = progress
+	// What is measured has Go's garbage collector as people have it.
+	if err := errors.Join(os.Unsetenv("GOGC"), os.Unsetenv("GOMEMLIMIT")); err != nil {
+		return err
+	}
 	m, err := load(o.records)
 	if err != nil {
 		return err
