@@ -214,7 +214,11 @@ func (e engine) findInGit(ctx context.Context, kubeconfig string, env map[string
 		return inGit{}, err
 	}
 	deployments := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	list, err := client.Resource(deployments).Namespace(e.product.Namespace).List(ctx, metav1.ListOptions{LabelSelector: e.selector})
+	var list *metav1.PartialObjectMetadataList
+	err = whenLetIn(ctx, func(ctx context.Context) (err error) {
+		list, err = client.Resource(deployments).Namespace(e.product.Namespace).List(ctx, metav1.ListOptions{LabelSelector: e.selector})
+		return err
+	})
 	if err != nil {
 		return inGit{}, fmt.Errorf("list the Deployments in %s: %w; check that %s is reachable from here and that this identity is among kubernetes.admins",
 			e.product.Namespace, err, host)

@@ -1,12 +1,14 @@
 package bootstrap
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -126,7 +128,9 @@ func TestCustodyOfArgoCD(t *testing.T) {
 
 func TestCustodyCannotBeFound(t *testing.T) {
 	text := kubeconfig(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	_, err := fluxEngine(&config.Cluster{}, distributionRecord{}).findInGit(t.Context(), text, nil, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := fluxEngine(&config.Cluster{}, distributionRecord{}).findInGit(ctx, text, nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "list the Deployments in flux-system: ") || !strings.Contains(err.Error(), "among kubernetes.admins") {
 		t.Errorf("error %v", err)
 	}

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/metadata"
 
 	"tombolo/internal/names"
@@ -16,6 +18,10 @@ import (
 
 // listTimeout bounds the listing of namespaces, token included.
 const listTimeout = 30 * time.Second
+
+// accessCounts is how long a right that an access entry of EKS has just given may take until
+// it counts. EKS names no time; as with IAM's rights it is seconds.
+const accessCounts = 15 * time.Second
 
 // existingNamespaces are the cluster's namespaces, each with its owner. In a
 // preview without a cluster they are unknown.
@@ -32,7 +38,11 @@ func listNamespaces(ctx context.Context, kubeconfig string, env map[string]strin
 	if err != nil {
 		return nil, err
 	}
-	list, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).List(ctx, metav1.ListOptions{})
+	var list *metav1.PartialObjectMetadataList
+	err = whenLetIn(ctx, func(ctx context.Context) (err error) {
+		list, err = client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).List(ctx, metav1.ListOptions{})
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the cluster's namespaces: %w; check that %s is reachable from here and that this identity is among kubernetes.admins", err, host)
 	}
@@ -41,6 +51,20 @@ func listNamespaces(ctx context.Context, kubeconfig string, env map[string]strin
 		owners[n.Name] = n.Labels[names.ClusterLabel]
 	}
 	return owners, nil
+}
+
+// whenLetIn repeats a request that the cluster refuses for want of a right, as the right may
+// just have been given.
+func whenLetIn(ctx context.Context, request func(context.Context) error) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, time.Second, accessCounts, true, func(ctx context.Context) (bool, error) {
+		last = request(ctx)
+		return !apierrors.IsForbidden(last) && !apierrors.IsUnauthorized(last), nil
+	})
+	if last == nil {
+		return err
+	}
+	return last
 }
 
 // metadataClient reads objects' metadata, at the host that it returns too.
