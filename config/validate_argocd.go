@@ -33,7 +33,7 @@ func (c *Cluster) ArgoCDHost() string {
 	if err != nil {
 		return "" // which validation refuses
 	}
-	return strings.ToLower(u.Hostname())
+	return hostIn(u)
 }
 
 // argocd checks hubs, spokes and registration.

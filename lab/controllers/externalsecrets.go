@@ -1,9 +1,6 @@
 package controllers
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"tombolo/lab/process"
@@ -30,22 +27,5 @@ func (f externalSecrets) plan(cluster string, w workload) (plan, bool) {
 }
 
 func (externalSecrets) spec(o Options, p plan, dir string, env []string) (process.Spec, error) {
-	var port int
-	if err := o.Ports.Fill(map[string]*int{p.process + "-live": &port}); err != nil {
-		return process.Spec{}, err
-	}
-	s := process.Spec{
-		Name: p.process, Path: filepath.Join(o.Tools, p.tool), Dir: dir, Restart: true,
-		Args: append(slices.Clone(p.args), "--live-addr="+address(port)), // the last of two wins
-		Env: slices.Concat(env, o.way(env), []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + o.Home, "TMPDIR=" + filepath.Join(dir, "tmp"),
-			"KUBECONFIG=" + filepath.Join(dir, "kubeconfig"), "POD_NAMESPACE=" + p.namespace,
-		}),
-		Ports:   []int{port},
-		Healthy: process.HTTPHealthy(fmt.Sprintf("http://%s/healthz", address(port)), nil),
-	}
-	if _, err := os.Stat(s.Path); err != nil {
-		return s, fmt.Errorf("%s is missing (%s); run `make tools`", p.tool, s.Path)
-	}
-	return s, nil
+	return o.ofOnePort(p, dir, "live", slices.Concat(env, o.way(env)))
 }

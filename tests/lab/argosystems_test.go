@@ -212,23 +212,8 @@ func (f *fleet) notTheirs(t *testing.T) string {
 // systemsAllowed: what most teams have, rights of their own pods and a hook among it.
 func (f *fleet) systemsAllowed(t *testing.T) {
 	f.deliverNow(t, map[string]string{
-		"deploy/web.yaml": f.read(t, "lab/systems/shop/deploy/web.yaml"),
-		"deploy/rights.yaml": `
-apiVersion: v1
-kind: ServiceAccount
-metadata: {name: web}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: {name: web}
-rules: [{apiGroups: [""], resources: [configmaps], verbs: [get, update]}]
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata: {name: web}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: web}
-subjects: [{kind: ServiceAccount, name: web}]
-`,
+		"deploy/web.yaml":    f.read(t, "lab/systems/shop/deploy/web.yaml"),
+		"deploy/rights.yaml": rightsOfPods,
 		// It would keep the system from being removed.
 		"deploy/stay.yaml": `
 apiVersion: batch/v1

@@ -273,12 +273,8 @@ func (s systems) clusterWide(t *testing.T) string {
 	return own
 }
 
-// allowed: what most teams have, rights of their own pods and a secret of their own among it.
-func (s systems) allowed(t *testing.T) {
-	s.secretsManager(t, "create-secret", "--name", "teams/hostile/api", "--secret-string", `{"token":"fetched"}`)
-	s.commit(t, "hostile", map[string]string{
-		"deploy/web.yaml": s.read(t, "lab/systems/shop/deploy/web.yaml"),
-		"deploy/rights.yaml": `
+// rightsOfPods are what a team may give its own pods.
+const rightsOfPods = `
 apiVersion: v1
 kind: ServiceAccount
 metadata: {name: web}
@@ -293,7 +289,14 @@ kind: RoleBinding
 metadata: {name: web}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: web}
 subjects: [{kind: ServiceAccount, name: web}]
-`,
+`
+
+// allowed: what most teams have, rights of their own pods and a secret of their own among it.
+func (s systems) allowed(t *testing.T) {
+	s.secretsManager(t, "create-secret", "--name", "teams/hostile/api", "--secret-string", `{"token":"fetched"}`)
+	s.commit(t, "hostile", map[string]string{
+		"deploy/web.yaml":    s.read(t, "lab/systems/shop/deploy/web.yaml"),
+		"deploy/rights.yaml": rightsOfPods,
 		"deploy/secret.yaml": `
 apiVersion: external-secrets.io/v1
 kind: ExternalSecret
