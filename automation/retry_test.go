@@ -27,6 +27,8 @@ func TestRepeatable(t *testing.T) {
 		{"throttled", []string{throttled}, failed, false, true},
 		{"IAM throttles", []string{"https response error StatusCode: 400, RequestID: x, api error Throttling: Rate exceeded"}, failed, false, true},
 		{"no answer", []string{"https response error StatusCode: 0, RequestID: , request send failed"}, failed, false, true},
+		{"the API server does not answer in time", []string{`Failed to fetch OpenAPI schema from the API server: Get "https://127.0.0.1:6443/openapi/v2?timeout=32s": context deadline exceeded`}, failed, false, true},
+		{"the wait for an object ends", []string{"the Kubernetes API server reported that the object is not ready: context deadline exceeded"}, failed, false, false},
 		{"not found yet", []string{"waiting for EC2 VPC (vpc-1) create: couldn't find resource (21 retries)"}, failed, false, true},
 		{"a component hung up on", []string{throttled, "grpc: the client connection is closing"}, failed, false, true},
 		{"a new cluster's API", []string{away}, failed, true, true},

@@ -19,7 +19,8 @@ import (
 // NoAnswer is how providers report a request when it is not known whether it
 // worked: no answer came, or the answer was an error of the server's own.
 var NoAnswer = regexp.MustCompile(`StatusCode: (0|5\d\d)\b|request send failed|timeout awaiting|i/o timeout|Client\.Timeout|` +
-	`TLS handshake timeout|connection reset by peer|client connection lost|\bEOF\b|code = Unavailable`)
+	`TLS handshake timeout|connection reset by peer|client connection lost|server sent GOAWAY|connection timed out|\bEOF\b|` +
+	`code = Unavailable|(Get|Post|Put|Patch|Delete) "[^"]*": context deadline exceeded`)
 
 // Unanswered are the creations among what failed that may have happened all the
 // same. The engine forgets them: nothing of them is in the state.
