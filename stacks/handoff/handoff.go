@@ -31,7 +31,8 @@ type Handoff struct {
 	Cloud string
 	// ClusterName is the name of the cluster.
 	ClusterName pulumi.StringOutput `output:"clusterName"`
-	// ClusterID is the unique id of the cluster: on AWS its ARN.
+	// ClusterID is the unique id of the cluster: on AWS its ARN, on Azure its id in Azure's
+	// Resource Manager.
 	ClusterID pulumi.StringOutput `output:"clusterId"`
 	// Owner is the identity of the cluster, which no other of the same name has.
 	Owner pulumi.StringOutput `output:"owner"`
@@ -51,6 +52,8 @@ type Handoff struct {
 
 	// AWS is the part of a cluster on AWS.
 	AWS AWS `cloud:"aws"`
+	// Azure is the part of a cluster on Azure.
+	Azure Azure `cloud:"azure"`
 
 	// entries are those of maps, by output, where each is known or not on its
 	// own: as an output, a map with one unknown entry is unknown.
@@ -86,6 +89,26 @@ type AWS struct {
 	// RegistrationRoleARN is the role by which the hub reaches a spoke; "" where
 	// there is none.
 	RegistrationRoleARN pulumi.StringOutput `output:"registrationRoleArn"`
+}
+
+// Azure is what core tells bootstrap of a cluster on Azure.
+type Azure struct {
+	// SubscriptionID and TenantID of the cluster.
+	SubscriptionID pulumi.StringOutput `output:"subscriptionId"`
+	TenantID       pulumi.StringOutput `output:"tenantId"`
+	// ResourceGroup of what core makes, and NodeResourceGroup of what AKS makes itself, by
+	// their names.
+	ResourceGroup     pulumi.StringOutput `output:"resourceGroup"`
+	NodeResourceGroup pulumi.StringOutput `output:"nodeResourceGroup"`
+	// VNetID is the id of the network, VNetCIDR its blocks of addresses, separated by commas.
+	VNetID   pulumi.StringOutput `output:"vnetId"`
+	VNetCIDR pulumi.StringOutput `output:"vnetCidr"`
+	// NodeSubnetID is the id of the subnet of the nodes.
+	NodeSubnetID pulumi.StringOutput `output:"nodeSubnetId"`
+	// KubeletClientID is the client id of the identity by which nodes pull images.
+	KubeletClientID pulumi.StringOutput `output:"kubeletClientId"`
+	// ServiceClientIDs are the client ids of the identities of services, by service.
+	ServiceClientIDs pulumi.StringMapOutput `output:"serviceClientIds"`
 }
 
 // WithMaps returns the hand-off with the roles of services and what was made for

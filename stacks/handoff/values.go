@@ -21,7 +21,8 @@ type Values struct {
 	OIDCIssuer      string            `output:"oidcIssuer"`
 	AddonOutputs    map[string]string `output:"addonOutputs"`
 
-	AWS AWSValues `cloud:"aws"`
+	AWS   AWSValues   `cloud:"aws"`
+	Azure AzureValues `cloud:"azure"`
 
 	// By says with which credentials the cluster is reached. It is the reader's cluster
 	// file's, and no part of the hand-off; the zero value is the environment's.
@@ -43,6 +44,19 @@ type AWSValues struct {
 	ServiceRoleARNs        map[string]string `output:"serviceRoleArns"`
 	ArgoCDRoleARN          string            `output:"argocdRoleArn"`
 	RegistrationRoleARN    string            `output:"registrationRoleArn"`
+}
+
+// AzureValues is the part of a cluster on Azure.
+type AzureValues struct {
+	SubscriptionID    string            `output:"subscriptionId"`
+	TenantID          string            `output:"tenantId"`
+	ResourceGroup     string            `output:"resourceGroup"`
+	NodeResourceGroup string            `output:"nodeResourceGroup"`
+	VNetID            string            `output:"vnetId"`
+	VNetCIDR          string            `output:"vnetCidr"`
+	NodeSubnetID      string            `output:"nodeSubnetId"`
+	KubeletClientID   string            `output:"kubeletClientId"`
+	ServiceClientIDs  map[string]string `output:"serviceClientIds"`
 }
 
 // FromOutputs reads a core stack's outputs, as JSON decodes them. It fails when
