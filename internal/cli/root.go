@@ -67,6 +67,8 @@ name, or the path of its file.`),
 	root.SetErr(f.Streams.ErrOut)
 	addGlobals(root, f)
 	addCommands(root, f)
+	root.SetUsageTemplate(usageTemplate(root))
+	fitHelp(root)
 	return root
 }
 

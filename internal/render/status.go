@@ -3,15 +3,18 @@ package render
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
-// Status writes one-line messages for people, each with its symbol: what is
-// being done, waited for, done or failed.
+// Status writes messages for people, each with its symbol: what is being done, waited
+// for, done or failed.
 type Status struct {
 	// W takes the lines: standard error.
 	W io.Writer
 	// Style of the lines.
 	Style Style
+	// Width of the terminal in cells, at which lines are broken; 0 is no limit.
+	Width int
 	// Quiet drops everything: the reader is a machine, and reads standard
 	// output.
 	Quiet bool
@@ -45,7 +48,10 @@ func (s Status) Plain(format string, args ...any) {
 }
 
 func (s Status) line(symbol, format string, args ...any) {
-	if !s.Quiet {
-		fmt.Fprintf(s.W, "%s %s\n", s.Style.symbol(symbol), fmt.Sprintf(format, args...))
+	if s.Quiet {
+		return
 	}
+	const indent = 2 // of the symbol and a space
+	lines := wrap(fmt.Sprintf(format, args...), cells(s.Width, indent))
+	fmt.Fprintf(s.W, "%s %s\n", s.Style.symbol(symbol), strings.Join(lines, "\n"+strings.Repeat(" ", indent)))
 }

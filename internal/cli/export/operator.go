@@ -54,7 +54,7 @@ func NewCmdOperator(f *factory.Factory, runF func(context.Context, *OperatorOpti
 	}
 	cmd := &cobra.Command{
 		Use:   "operator [<cluster>...]",
-		Short: "Write the objects with which the Pulumi Kubernetes Operator runs the clusters",
+		Short: "Write what the Pulumi Kubernetes Operator needs to run clusters",
 		Long: strings.TrimSpace(`
 Write the objects with which the Pulumi Kubernetes Operator (2.8 or later) runs
 the two programs of each cluster: a Stack for core and one for bootstrap, a

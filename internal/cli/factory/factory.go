@@ -135,7 +135,7 @@ func (f *Factory) JSON() bool { return f.Globals.Output == render.JSON }
 
 // Status returns where a command says what it does.
 func (f *Factory) Status() render.Status {
-	return render.Status{W: f.Streams.ErrOut, Style: f.Style(f.Streams.ErrIsTerminal()), Quiet: f.JSON()}
+	return render.Status{W: f.Streams.ErrOut, Style: f.Style(f.Streams.ErrIsTerminal()), Width: f.Streams.ErrWidth(), Quiet: f.JSON()}
 }
 
 // Table returns how tables are written to standard output.

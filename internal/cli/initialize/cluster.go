@@ -56,7 +56,7 @@ func NewCmdCluster(f *factory.Factory, runF func(context.Context, *ClusterOption
 	}
 	cmd := &cobra.Command{
 		Use:   "cluster [<name>]",
-		Short: "Write the cluster file of a cluster that exists and that others own",
+		Short: "Write the cluster file of an existing cluster that others own",
 		Long: strings.TrimSpace(`
 Read an EKS cluster that others own from AWS, and write a cluster file for it into
 clusters/: with kubernetes.existing, its region and account, and with

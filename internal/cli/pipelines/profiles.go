@@ -25,7 +25,7 @@ func newProfiles(f *factory.Factory, runF func(context.Context, *Options) error)
 	opts.Root = f.Root
 	return &cobra.Command{
 		Use:   "profiles preview|apply",
-		Short: "Print a configuration of the AWS CLI with a profile for each account",
+		Short: "Print a configuration of the AWS CLI, a profile for each account",
 		Long: strings.TrimSpace(`
 Print a configuration for AWS_CONFIG_FILE with a profile for each account file that has
 pipelines.from. The profile has the account's name, and assumes its role with the

@@ -74,7 +74,7 @@ func NewCmdRebuild(f *factory.Factory, runF func(context.Context, *Options) erro
 	}
 	cmd := &cobra.Command{
 		Use:   "rebuild <cluster>",
-		Short: "Destroy a cluster and make it again, if wanted with another Kubernetes",
+		Short: "Destroy a cluster and make it again, also with another version",
 		Long: strings.TrimSpace(`
 Destroy a cluster as destroy does, make it again from its file as up does, and wait
 until everything that Git declares is ready. With --version, the new cluster has

@@ -92,7 +92,7 @@ func NewCmdPipelines(f *factory.Factory, account func(string) (*config.Account, 
 	}
 	cmd := &cobra.Command{
 		Use:   "unlock <account>",
-		Short: "Show who holds the stack of an account's pipelines, and remove a lock left behind",
+		Short: "Remove the lock of an account's pipelines that was left behind",
 		Long:  "Show who holds the lock on the stack, and remove it, as `tombolo unlock` does.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Name = args[0]

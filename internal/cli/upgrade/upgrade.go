@@ -55,7 +55,7 @@ func NewCmdUpgrade(f *factory.Factory, runF func(context.Context, *Options) erro
 	}
 	cmd := &cobra.Command{
 		Use:   "upgrade <cluster> --to <version>",
-		Short: "Upgrade the Kubernetes of a cluster, one minor version after another",
+		Short: "Upgrade the Kubernetes of a cluster, minor by minor version",
 		Long: strings.TrimSpace(`
 Upgrade Kubernetes to a version, as many minor versions as it takes. For each of
 them the control plane goes first, then the managed addons and the node groups, then

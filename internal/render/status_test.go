@@ -1,0 +1,21 @@
+package render
+
+import (
+	"strings"
+	"testing"
+
+	"gotest.tools/v3/assert"
+)
+
+// TestStatusBreaksLines: on a terminal a message is broken at its width, below its own
+// beginning; without one it stays a line.
+func TestStatusBreaksLines(t *testing.T) {
+	for width, want := range map[int]string{
+		0:  "✗ up demo-core: the cloud does not answer; run the same command again\n",
+		24: "✗ up demo-core: the\n  cloud does not answer;\n  run the same command\n  again\n",
+	} {
+		var b strings.Builder
+		Status{W: &b, Style: Style{Unicode: true}, Width: width}.Failed("%s", "up demo-core: the cloud does not answer; run the same command again")
+		assert.Equal(t, b.String(), want)
+	}
+}
