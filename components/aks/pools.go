@@ -1,0 +1,151 @@
+package aks
+
+import (
+	"cmp"
+	"maps"
+
+	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"tombolo/components/ready"
+)
+
+// What AKS puts on nodes of spot capacity. It is given here, too, or an update would take it
+// away. Source: https://learn.microsoft.com/azure/aks/spot-node-pool
+const (
+	SpotKey   = "kubernetes.azure.com/scalesetpriority"
+	SpotValue = "spot"
+)
+
+// makePools makes the pools that are no part of the cluster itself.
+func (b *builder) makePools() error {
+	inline := b.inlinePool()
+	for i, p := range b.args.Pools {
+		if i == inline {
+			continue
+		}
+		options := []pulumi.ResourceOption{b.parent}
+		if p.Live == nil {
+			options = append(options, pulumi.IgnoreChanges([]string{"count"}))
+		}
+		pool, err := containerservice.NewAgentPool(b.ctx, b.name+"-pool-"+p.Name, b.pool(p), options...)
+		if err != nil {
+			return err
+		}
+		b.complete = append(b.complete, pool)
+	}
+	return nil
+}
+
+func (b *builder) pool(p NodePool) *containerservice.AgentPoolArgs {
+	args := &containerservice.AgentPoolArgs{
+		AgentPoolName:       pulumi.String(p.Name),
+		ResourceGroupName:   b.args.ResourceGroup,
+		ResourceName:        ready.After(pulumi.String(b.args.Name).ToStringOutput(), b.cluster),
+		Type:                pulumi.String("VirtualMachineScaleSets"),
+		Mode:                pulumi.String(p.mode()),
+		OrchestratorVersion: pulumi.String(b.nodeVersion()),
+		VmSize:              pulumi.String(p.VMSize),
+		OsType:              pulumi.String("Linux"),
+		OsSKU:               pulumi.String(p.OS),
+		OsDiskSizeGB:        pulumi.Int(p.DiskGiB),
+		MaxPods:             pulumi.Int(p.MaxPods),
+		EnableAutoScaling:   pulumi.Bool(true),
+		MinCount:            pulumi.Int(p.Min),
+		MaxCount:            pulumi.Int(p.Max),
+		Count:               pulumi.Int(p.count()),
+		VnetSubnetID:        b.args.SubnetReady.ToStringOutput(),
+		AvailabilityZones:   list(p.Zones),
+		NodeLabels:          pulumi.ToStringMap(p.labels()),
+		NodeTaints:          list(p.taints()),
+		UpgradeSettings:     p.upgrade(),
+		Tags:                pulumi.ToStringMap(b.args.Tags),
+	}
+	if p.Spot {
+		args.ScaleSetPriority = pulumi.String("Spot")
+		args.ScaleSetEvictionPolicy = pulumi.String("Delete")
+		args.SpotMaxPrice = pulumi.Float64(-1) // up to the price of regular capacity
+	}
+	return args
+}
+
+// inlineProfile is the pool as a part of the cluster. No pool for the system is of spot
+// capacity.
+func (b *builder) inlineProfile(p NodePool) containerservice.ManagedClusterAgentPoolProfileArgs {
+	return containerservice.ManagedClusterAgentPoolProfileArgs{
+		Name:                pulumi.String(p.Name),
+		Type:                pulumi.String("VirtualMachineScaleSets"),
+		Mode:                pulumi.String(p.mode()),
+		OrchestratorVersion: pulumi.String(b.nodeVersion()),
+		VmSize:              pulumi.String(p.VMSize),
+		OsType:              pulumi.String("Linux"),
+		OsSKU:               pulumi.String(p.OS),
+		OsDiskSizeGB:        pulumi.Int(p.DiskGiB),
+		MaxPods:             pulumi.Int(p.MaxPods),
+		EnableAutoScaling:   pulumi.Bool(true),
+		MinCount:            pulumi.Int(p.Min),
+		MaxCount:            pulumi.Int(p.Max),
+		Count:               pulumi.Int(p.count()),
+		VnetSubnetID:        b.args.SubnetReady.ToStringOutput(),
+		AvailabilityZones:   list(p.Zones),
+		NodeLabels:          pulumi.ToStringMap(p.labels()),
+		NodeTaints:          list(p.taints()),
+		UpgradeSettings:     p.upgrade(),
+		Tags:                pulumi.ToStringMap(b.args.Tags),
+	}
+}
+
+func (b *builder) nodeVersion() string { return cmp.Or(b.args.NodeVersion, b.args.Version) }
+
+func (p NodePool) mode() string {
+	if p.System {
+		return "System"
+	}
+	return "User"
+}
+
+// count is the number of nodes to ask for: of a pool that lives, the one that its autoscaler
+// has chosen, as near as the bounds allow.
+func (p NodePool) count() int {
+	if p.Live == nil {
+		return p.Desired
+	}
+	return min(max(*p.Live, p.Min), p.Max)
+}
+
+func (p NodePool) labels() map[string]string {
+	if !p.Spot {
+		return p.Labels
+	}
+	all := map[string]string{SpotKey: SpotValue}
+	maps.Copy(all, p.Labels)
+	return all
+}
+
+// taints as AKS writes them: key=value:effect.
+func (p NodePool) taints() []string {
+	var out []string
+	if p.Spot {
+		out = append(out, SpotKey+"="+SpotValue+":NoSchedule")
+	}
+	for _, t := range p.Taints {
+		out = append(out, t.Key+"="+t.Value+":"+t.Effect)
+	}
+	return out
+}
+
+func (p NodePool) upgrade() containerservice.AgentPoolUpgradeSettingsArgs {
+	return containerservice.AgentPoolUpgradeSettingsArgs{MaxSurge: pulumi.String(cmp.Or(p.MaxSurge, defaultSurge))}
+}
+
+// defaultSurge is AKS's own for new pools. Source:
+// https://learn.microsoft.com/azure/aks/upgrade-aks-cluster#customize-node-surge-upgrade
+const defaultSurge = "10%"
+
+// list is nil for no items, so that nothing is sent.
+func list(items []string) pulumi.StringArrayInput {
+	if len(items) == 0 {
+		return nil
+	}
+	return pulumi.ToStringArray(items)
+}
