@@ -27,7 +27,7 @@ func (v *validator) metadata() {
 		case !valueKey.MatchString(key):
 			v.keyProblem(at, "use letters, digits and underscores, and start with no digit",
 				"%s cannot be the name of a variable in manifests", wording.Quote(key))
-		case slices.Contains(names.InfraKeyNames(), key) || key == names.ChannelType:
+		case slices.Contains(names.InfraKeyNames(string(v.c.Cloud.Provider)), key) || key == names.ChannelType:
 			v.keyProblem(at, "use another key", "is published by Tombolo itself")
 		case v.addonOf(key) != "":
 			v.keyProblem(at, "use another key", "is published for the addon %s", v.addonOf(key))

@@ -26,7 +26,7 @@ func (b *builder) wayIn() way {
 	}
 	answer := containerservice.ListManagedClusterUserCredentialsOutput(b.ctx, args, b.parent)
 	part := func(take func(endpoint) string) pulumi.StringOutput {
-		found := pulumi.ToSecret(answer).(pulumi.Output).ApplyT(func(v any) (string, error) {
+		found := pulumi.ToSecret(answer).ApplyT(func(v any) (string, error) {
 			e, err := endpointOf(v.(containerservice.ListManagedClusterUserCredentialsResult).Kubeconfigs)
 			return take(e), err
 		})
