@@ -76,7 +76,7 @@ func (v *validator) annotations(p strict.Path, annotations map[string]string) {
 }
 
 // reservedForNodes says who owns a label or taint key on nodes, or "".
-func reservedForNodes(key string) string {
+func (v *validator) reservedForNodes(key string) string {
 	prefix, _, ok := strings.Cut(key, "/")
 	if !ok {
 		return ""
@@ -84,6 +84,8 @@ func reservedForNodes(key string) string {
 	switch {
 	case prefix == "eks.amazonaws.com" || strings.HasSuffix(prefix, ".eks.amazonaws.com"):
 		return "EKS"
+	case v.c.onAzure() && isReservedPrefix(prefix):
+		return "AKS"
 	case prefix == "kubernetes.io" || strings.HasSuffix(prefix, ".kubernetes.io"),
 		prefix == "k8s.io" || strings.HasSuffix(prefix, ".k8s.io"):
 		return "Kubernetes"
