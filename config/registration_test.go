@@ -17,7 +17,7 @@ func registered() *config.Cluster {
 		Labels:      map[string]string{"logging": "on", "environment": "overridden"},
 		Annotations: map[string]string{"contact": "team platform", "vpc_id": "the cluster's own is published"},
 		Values:      map[string]config.Value{"chart_repository": {Text: "http://charts.lab.test"}},
-		Cloud:       Cloud{Provider: AWS},
+		Cloud:       config.Cloud{Provider: config.AWS},
 		Addons:      addon.Selection{"aws-efs-csi-driver": nil, "promtail": nil},
 	}
 }
