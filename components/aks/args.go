@@ -41,6 +41,8 @@ type ClusterArgs struct {
 	Pools []NodePool
 	// Outbound is the nodes' way out.
 	Outbound Outbound
+	// Proxy of the nodes; nil for none.
+	Proxy *Proxy
 	// PodCIDR and ServiceCIDR are the blocks of pods and Services; DNSServiceIP is an
 	// address of ServiceCIDR.
 	PodCIDR, ServiceCIDR, DNSServiceIP string
@@ -67,6 +69,10 @@ const (
 	Standard Tier = "Standard"
 	Premium  Tier = "Premium"
 )
+
+// LongTermSupportPlan is AKS's name of the plan by which it supports a version for two years.
+// Source: https://learn.microsoft.com/azure/aks/long-term-support
+const LongTermSupportPlan = "AKSLongTermSupport"
 
 // UpgradeChannel is which versions of Kubernetes AKS upgrades to by itself, as it spells it.
 type UpgradeChannel string
@@ -129,6 +135,17 @@ func (a API) zone() string {
 	return a.PrivateDNSZone
 }
 
+// Proxy is an HTTP proxy by which nodes reach what is outside.
+type Proxy struct {
+	// URL of the proxy, http://, for HTTP and HTTPS.
+	URL string
+	// NoProxy is what is reached directly.
+	NoProxy []string
+	// CertificateAuthority is what nodes trust beside the public authorities, in PEM; "" for
+	// nothing.
+	CertificateAuthority string
+}
+
 // NodePool is a pool of nodes.
 type NodePool struct {
 	// Name, unique among the pools, at most 12 small letters and digits.
@@ -151,7 +168,7 @@ type NodePool struct {
 	// Zones of the nodes, such as "1"; none leaves it to Azure.
 	Zones []string
 	// MaxSurge is how many nodes are added while the pool is rolled: a number, or a part
-	// such as 10%.
+	// such as 10%. "" leaves it to AKS, which adds none to a pool of spot capacity.
 	MaxSurge string
 	Labels   map[string]string
 	Taints   []Taint

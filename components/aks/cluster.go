@@ -4,6 +4,7 @@ package aks
 
 import (
 	"cmp"
+	"encoding/base64"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,8 +34,6 @@ type Cluster struct {
 	NodeResourceGroup pulumi.StringOutput
 	// KubeletClientID is the client id of the identity by which nodes pull images.
 	KubeletClientID pulumi.StringOutput
-	// ControlPlaneIdentity is the id of the control plane's identity.
-	ControlPlaneIdentity string
 }
 
 // NewCluster makes a cluster. Its endpoint resolves when the node pools are there.
@@ -55,9 +54,8 @@ func NewCluster(ctx *pulumi.Context, name string, args *ClusterArgs, opts ...pul
 	}
 	b.setOutputs()
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{
-		"name": c.Name, "id": c.ID, "version": c.Version, "endpoint": c.Endpoint, "oidcIssuer": c.OIDCIssuer,
+		"name": c.Name, "resourceId": c.ID, "version": c.Version, "endpoint": c.Endpoint, "oidcIssuer": c.OIDCIssuer,
 		"nodeResourceGroup": c.NodeResourceGroup, "kubeletClientId": c.KubeletClientID,
-		"grantsSubnet": pulumi.Bool(args.GrantSubnet),
 	})
 }
 
@@ -94,7 +92,7 @@ func (b *builder) makeControlPlane() (err error) {
 	}
 	plan := "KubernetesOfficial"
 	if a.LongTermSupport {
-		plan = "AKSLongTermSupport"
+		plan = LongTermSupportPlan
 	}
 	b.cluster, err = containerservice.NewManagedCluster(b.ctx, b.name+"-cluster", &containerservice.ManagedClusterArgs{
 		ResourceName:      pulumi.String(a.Name),
@@ -119,6 +117,7 @@ func (b *builder) makeControlPlane() (err error) {
 		SecurityProfile:        workloadIdentity(),
 		ApiServerAccessProfile: b.access(),
 		NetworkProfile:         b.network(),
+		HttpProxyConfig:        b.proxy(),
 		AgentPoolProfiles:      containerservice.ManagedClusterAgentPoolProfileArray{b.inlineProfile(system)},
 	}, options...)
 	b.complete = append(b.complete, b.cluster)
@@ -188,6 +187,22 @@ func (b *builder) network() containerservice.ContainerServiceNetworkProfileArgs 
 	}
 }
 
+// proxy is what AKS gives to every node, and to pods by a webhook. Source:
+// https://learn.microsoft.com/azure/aks/http-proxy
+func (b *builder) proxy() containerservice.ManagedClusterHTTPProxyConfigPtrInput {
+	p := b.args.Proxy
+	if p == nil {
+		return nil
+	}
+	out := containerservice.ManagedClusterHTTPProxyConfigArgs{
+		HttpProxy: pulumi.String(p.URL), HttpsProxy: pulumi.String(p.URL), NoProxy: pulumi.ToStringArray(p.NoProxy),
+	}
+	if p.CertificateAuthority != "" {
+		out.TrustedCa = pulumi.String(base64.StdEncoding.EncodeToString([]byte(p.CertificateAuthority)))
+	}
+	return out
+}
+
 // inlinePool is the place of the pool that is a part of the cluster: the first for the system.
 func (b *builder) inlinePool() int {
 	return slices.IndexFunc(b.args.Pools, func(p NodePool) bool { return p.System })
@@ -207,7 +222,6 @@ func (b *builder) setOutputs() {
 	c.OIDCIssuer = b.cluster.OidcIssuerProfile.IssuerURL().Elem()
 	c.NodeResourceGroup = ready.After(pulumi.String(a.NodeResourceGroup).ToStringOutput(), b.cluster)
 	c.KubeletClientID = b.kubelet.ClientId
-	c.ControlPlaneIdentity = b.controlPlaneID()
 	way := b.wayIn()
 	c.CA = way.ca
 	c.Endpoint = ready.After(way.server, b.complete...)

@@ -36,7 +36,7 @@ func clusterArgs() *ClusterArgs {
 		GroupName: "demo", ResourceGroup: pulumi.String("demo"), NodeResourceGroup: "demo-nodes",
 		Version: "1.33", API: API{Private: true, PrivateDNSZone: SystemZone}, AdminGroups: []string{admins},
 		Pools: []NodePool{{
-			Name: "system", System: true, VMSize: "Standard_D4s_v5", OS: "AzureLinux", Min: 1, Max: 3, Desired: 2, MaxPods: 110, DiskGiB: 128,
+			Name: "system", System: true, VMSize: "Standard_D4s_v5", OS: "AzureLinux", Min: 1, Max: 3, Desired: 2, MaxPods: 110, DiskGiB: 128, MaxSurge: "10%",
 			Zones: []string{"1", "2"}, Taints: []Taint{{Key: "CriticalAddonsOnly", Value: "true", Effect: "NoSchedule"}},
 		}},
 		Outbound: OutboundNATGateway, PodCIDR: "10.244.0.0/16", ServiceCIDR: "172.20.0.0/16", DNSServiceIP: "172.20.0.10",
@@ -116,6 +116,7 @@ func TestPublicCluster(t *testing.T) {
 		a.API = API{AuthorizedRanges: []string{"192.0.2.0/24"}, OutboundIP: pulumi.String("203.0.113.7")}
 		a.NodeVersion, a.Tier, a.LongTermSupport = "1.32", Premium, true
 		a.UpgradeChannel, a.NodeImageChannel = UpgradeNone, ImagesSecurity
+		a.Proxy = &Proxy{URL: "http://proxy.example:3128", NoProxy: []string{".svc"}, CertificateAuthority: "PEM"}
 		a.Pools = append(a.Pools,
 			NodePool{Name: "apps", VMSize: "Standard_D8s_v5", OS: "Ubuntu", Min: 1, Max: 9, Desired: 1, MaxPods: 50, DiskGiB: 128, MaxSurge: "33%", Labels: map[string]string{"pool": "apps"}},
 			NodePool{Name: "cheap", VMSize: "Standard_D8s_v5", OS: "AzureLinux", Max: 5, MaxPods: 110, DiskGiB: 128, Spot: true, Taints: []Taint{{Key: "cheap", Effect: "NoSchedule"}}},

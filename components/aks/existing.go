@@ -23,9 +23,6 @@ type ExistingArgs struct {
 // Existing is a cluster that others own, as Azure describes it.
 type Existing struct {
 	*Cluster
-	// Version of Kubernetes, major.minor, and LongTermSupport of it.
-	Version         string
-	LongTermSupport bool
 	// SubnetID of the first pool's nodes; "" in a network that AKS has made.
 	SubnetID string
 }
@@ -52,14 +49,14 @@ func NewExisting(ctx *pulumi.Context, name string, args *ExistingArgs, opts ...p
 		return nil, fmt.Errorf("existing cluster %s: %w", args.Name, err)
 	}
 	setExisting(c, found, way)
-	out := &Existing{Cluster: c, Version: minor(text(found.KubernetesVersion)), LongTermSupport: text(found.SupportPlan) == "AKSLongTermSupport"}
+	out := &Existing{Cluster: c}
 	for _, p := range found.AgentPoolProfiles {
 		if out.SubnetID == "" {
 			out.SubnetID = text(p.VnetSubnetID)
 		}
 	}
 	return out, ctx.RegisterResourceOutputs(c, pulumi.Map{
-		"name": c.Name, "id": c.ID, "version": c.Version, "endpoint": c.Endpoint, "oidcIssuer": c.OIDCIssuer,
+		"name": c.Name, "resourceId": c.ID, "version": c.Version, "endpoint": c.Endpoint, "oidcIssuer": c.OIDCIssuer,
 		"nodeResourceGroup": c.NodeResourceGroup, "kubeletClientId": c.KubeletClientID,
 	})
 }

@@ -134,13 +134,12 @@ func (p NodePool) taints() []string {
 	return out
 }
 
-func (p NodePool) upgrade() containerservice.AgentPoolUpgradeSettingsArgs {
-	return containerservice.AgentPoolUpgradeSettingsArgs{MaxSurge: pulumi.String(cmp.Or(p.MaxSurge, defaultSurge))}
+func (p NodePool) upgrade() containerservice.AgentPoolUpgradeSettingsPtrInput {
+	if p.MaxSurge == "" {
+		return nil
+	}
+	return containerservice.AgentPoolUpgradeSettingsArgs{MaxSurge: pulumi.String(p.MaxSurge)}
 }
-
-// defaultSurge is AKS's own for new pools. Source:
-// https://learn.microsoft.com/azure/aks/upgrade-aks-cluster#customize-node-surge-upgrade
-const defaultSurge = "10%"
 
 // list is nil for no items, so that nothing is sent.
 func list(items []string) pulumi.StringArrayInput {

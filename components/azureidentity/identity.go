@@ -107,7 +107,7 @@ func NewIdentity(ctx *pulumi.Context, name string, args *IdentityArgs, opts ...p
 		made = append(made, assigned)
 	}
 	c.ClientID, c.PrincipalID = ready.After(identity.ClientId, made...), identity.PrincipalId
-	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"id": pulumi.String(c.ID), "clientId": c.ClientID})
+	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{"resourceId": pulumi.String(c.ID), "clientId": c.ClientID})
 }
 
 func (a *IdentityArgs) validate() error {

@@ -52,7 +52,7 @@ func NewVNet(ctx *pulumi.Context, name string, args *VNetArgs, opts ...pulumi.Re
 		}
 	}
 	c.VNetID = b.known(armid.VirtualNetworks, args.Name, b.vnet)
-	c.SubnetID = ready.After(pulumi.String(armid.Subnet(args.Subscription, args.GroupName, args.Name, b.subnetName())).ToStringOutput(), b.subnet)
+	c.SubnetID = ready.After(pulumi.String(armid.Subnet(args.Subscription, args.GroupName, args.Name, SubnetName(args.Name))).ToStringOutput(), b.subnet)
 	if b.address != nil {
 		c.OutboundIP = b.address.IpAddress.Elem()
 	}
@@ -85,7 +85,9 @@ type vnetBuilder struct {
 	subnet  *network.Subnet
 }
 
-func (b *vnetBuilder) subnetName() string  { return b.args.Name + "-nodes" }
+// SubnetName is the name of the nodes' subnet in a network of a name.
+func SubnetName(network string) string { return network + "-nodes" }
+
 func (b *vnetBuilder) addressName() string { return b.args.Name + "-outbound" }
 
 // known is the id of a resource once it is there, which every preview knows.
@@ -138,7 +140,7 @@ func (b *vnetBuilder) makeGateway() (err error) {
 // makeSubnet makes the subnet, which has no tags in Azure.
 func (b *vnetBuilder) makeSubnet() (err error) {
 	args := &network.SubnetArgs{
-		SubnetName:         pulumi.String(b.subnetName()),
+		SubnetName:         pulumi.String(SubnetName(b.args.Name)),
 		ResourceGroupName:  b.args.ResourceGroup,
 		VirtualNetworkName: ready.After(pulumi.String(b.args.Name).ToStringOutput(), b.vnet),
 		AddressPrefix:      pulumi.String(b.args.NodeCIDR),
