@@ -90,7 +90,7 @@ func Guard(ctx *pulumi.Context, cloud config.Cloud, provider *azurenative.Provid
 	case err != nil:
 		return fmt.Errorf("find out the tenant of the Azure credentials (the cluster file allows %s): %w; %s", allowed, err, credentials)
 	case !strings.EqualFold(caller.TenantId, cloud.Tenant):
-		return fmt.Errorf("the Azure credentials are of tenant %s, but the cluster file allows %s; %s, or correct cloud.tenant", caller.TenantId, cloud.Tenant, credentials)
+		return fmt.Errorf("the Azure credentials are of tenant %s, but the cluster file allows %s only; %s, or correct cloud.tenant", caller.TenantId, cloud.Tenant, credentials)
 	case !strings.EqualFold(caller.SubscriptionId, cloud.Account):
 		return fmt.Errorf("the Azure credentials are of subscription %s, but the cluster file allows %s only; use credentials of %s or correct cloud.account",
 			caller.SubscriptionId, cloud.Account, cloud.Account)
