@@ -143,8 +143,8 @@ func infraKeys(c *config.Cluster, path string) map[string]Variable {
 // OfOtherCloud says what to do about a key that only clusters on other clouds have; "" for any
 // other key.
 func (s Set) OfOtherCloud(key string) string {
-	clouds := names.InfraKeyClouds(key)
-	if len(clouds) == 0 || slices.Contains(clouds, s.Variables["cloud"].Example) {
+	clouds, own := names.InfraKeyClouds(key), s.Variables["cloud"].Example
+	if len(clouds) == 0 || own == "" || slices.Contains(clouds, own) {
 		return ""
 	}
 	return fmt.Sprintf("only clusters on %s have %s: take a key that clusters on every cloud have, such as cluster_id or network_id", wording.Or(clouds), key)
