@@ -39,6 +39,10 @@ type ClusterArgs struct {
 	AdminGroups []string
 	// Pools of nodes, at least one for the system.
 	Pools []NodePool
+	// ListsPools says that the state has all pools as parts of the cluster, as after a
+	// refresh: AKS lists them so, and takes no pool away that an update leaves out. Without a
+	// change they stay there.
+	ListsPools bool
 	// Outbound is the nodes' way out.
 	Outbound Outbound
 	// Proxy of the nodes; nil for none.

@@ -137,5 +137,5 @@ func azurePreviewers(c *config.Cluster) []string {
 
 // azureParameters are none: Parameter Store is AWS's.
 func azureParameters(*pulumi.Context, config.Cloud) (reader, error) {
-	return nil, errors.New("Azure has no Parameter Store: take fromSsm out of the cluster file")
+	return nil, errors.New("there is no Parameter Store in Azure: take fromSsm out of the cluster file")
 }

@@ -1,7 +1,6 @@
 package handoff
 
 import (
-	"errors"
 	"fmt"
 
 	"sigs.k8s.io/yaml"
@@ -52,7 +51,7 @@ type execPlugin struct {
 
 // execPlugins are the programs that get a token for a cluster, by the cloud it is
 // on, with the credentials of a cluster file.
-var execPlugins = map[string]func(cluster, region string, by config.Cloud) (execPlugin, error){
+var execPlugins = map[string]func(cluster, region string, by config.Cloud) execPlugin{
 	string(config.AWS): awsPlugin, string(config.Azure): azurePlugin,
 }
 
@@ -64,10 +63,10 @@ const (
 )
 
 // awsPlugin is the AWS CLI, whose tokens last for 15 minutes.
-func awsPlugin(cluster, region string, by config.Cloud) (execPlugin, error) {
+func awsPlugin(cluster, region string, by config.Cloud) execPlugin {
 	plugin := execPlugin{APIVersion: execPluginVersion, InteractiveMode: neverInteractive}
 	plugin.Command, plugin.Args = awscli.Command(by, "eks", "get-token", "--cluster-name", cluster, "--region", region, "--output", "json")
-	return plugin, nil
+	return plugin
 }
 
 // aksServer is the application of Entra that all AKS clusters with Entra are. Source:
@@ -77,14 +76,11 @@ const aksServer = "6dae42f8-4368-4678-94ff-3960e28e3630"
 // azurePlugin is kubelogin. Without --login, its variable AAD_LOGIN_METHOD says how it signs
 // in: Azure's own kubeconfig asks for a code on a device, at which a pipeline waits forever.
 // Source: https://azure.github.io/kubelogin/cli/get-token.html
-func azurePlugin(_, _ string, by config.Cloud) (execPlugin, error) {
-	if by.Tenant == "" {
-		return execPlugin{}, errors.New("the tenant of Entra is required: set cloud.tenant")
-	}
+func azurePlugin(_, _ string, by config.Cloud) execPlugin {
 	return execPlugin{
 		APIVersion: execPluginVersion, InteractiveMode: neverInteractive, Command: "kubelogin",
 		Args: []string{"get-token", "--server-id", aksServer, "--environment", "AzurePublicCloud", "--tenant-id", by.Tenant},
-	}, nil
+	}
 }
 
 // Kubeconfig renders a kubeconfig whose credentials come from a program of the
@@ -98,10 +94,10 @@ func Kubeconfig(cloud, cluster, region, endpoint, ca string, by config.Cloud) ([
 	if !ok {
 		return nil, fmt.Errorf("kubeconfig of cluster %q: no program is known that gets tokens on cloud %q", cluster, cloud)
 	}
-	plugin, err := newPlugin(cluster, region, by)
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig of cluster %q: %w", cluster, err)
+	if cloud == string(config.Azure) && by.Tenant == "" {
+		return nil, fmt.Errorf("kubeconfig of cluster %q: the tenant of Entra is required: set cloud.tenant", cluster)
 	}
+	plugin := newPlugin(cluster, region, by)
 	u := namedUser{Name: cluster}
 	u.User.Exec = &plugin
 	return render(cluster, endpoint, ca, u)

@@ -136,7 +136,7 @@ func (p *program) networkAndCluster() (err error) {
 	if err != nil {
 		return err
 	}
-	args.ResourceGroup, args.Tags = p.group, p.tags
+	args.ResourceGroup, args.Tags, args.ListsPools = p.group, p.tags, p.had.listsPools()
 	if err := p.keepNumbers(args.Pools); err != nil {
 		return err
 	}

@@ -365,6 +365,24 @@ func TestNumbersOfNodesStay(t *testing.T) {
 	assert.NilError(t, build(r, c, state))
 }
 
+// TestRefreshedPools: Azure lists all pools as parts of the cluster, and the state then tells the
+// same file.
+func TestRefreshedPools(t *testing.T) {
+	c, r := load(t, "azure-full"), account()
+	r.Sound(t, build(r, c, nil))
+	state := stateOf(t, r, c)
+	for i := range state {
+		if profiles, ok := state[i].Outputs["agentPoolProfiles"].([]any); ok {
+			state[i].Outputs["agentPoolProfiles"] = append([]any{map[string]any{"name": "batch"}, map[string]any{"name": "work"}}, profiles...)
+		}
+	}
+	assert.Check(t, is.Len(config.Compare(Live(c, state), c), 0))
+	r = account()
+	r.Invokes[getGroup] = group("platform-azure-full", map[string]any{})
+	r.Sound(t, build(r, c, state))
+	assert.Check(t, is.DeepEqual(r.OfType(clusterToken)[0].IgnoreChanges, []string{"agentPoolProfiles"}))
+}
+
 // TestHandOffIsWhole: every field of the hand-off has a value.
 func TestHandOffIsWhole(t *testing.T) {
 	for _, name := range []string{"azure-full", "azure-existing"} {

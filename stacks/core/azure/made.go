@@ -13,6 +13,12 @@ import (
 // made is what the state of the own stack says that earlier runs made.
 type made struct{ live.Resources }
 
+// listsPools says that the cluster lists pools that have resources of their own.
+func (m made) listsPools() bool {
+	cluster, _ := m.First(clusterToken)
+	return len(cluster.Outputs.Items("agentPoolProfiles")) > 1
+}
+
 // keepNumbers says of each pool how many nodes its autoscaler has given it, when this up may
 // change something of the cluster or its pools: AKS takes the number of each update for the
 // one to have. Else the number in the state stays, and an autoscaler's work is no change.
