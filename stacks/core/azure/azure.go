@@ -136,8 +136,8 @@ func (p *program) networkAndCluster() (err error) {
 	if err != nil {
 		return err
 	}
-	args.ResourceGroup, args.Tags, args.ListsPools = p.group, p.tags, p.had.listsPools()
-	if err := p.keepNumbers(args.Pools); err != nil {
+	args.ResourceGroup, args.Tags = p.group, p.tags
+	if err := p.keepLive(args); err != nil {
 		return err
 	}
 	if err := p.tellGrants(); err != nil {

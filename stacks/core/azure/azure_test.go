@@ -360,9 +360,48 @@ func TestNumbersOfNodesStay(t *testing.T) {
 	pools[1].Expect(t, map[string]string{"agentPoolName": "work", "count": "20"})
 
 	r.Invokes[getCluster] = refusing("AuthorizationFailed")
-	assert.Check(t, is.ErrorContains(build(r, c, state), "find out the numbers of nodes of cluster azure-full in resource group platform-azure-full: "))
+	assert.Check(t, is.ErrorContains(build(r, c, state), "find out the versions and the numbers of nodes of cluster azure-full in resource group platform-azure-full: "))
 	r.Invokes[getCluster] = refusing("ResourceNotFound")
 	assert.NilError(t, build(r, c, state))
+}
+
+// TestVersionsOfAKS: where AKS upgrades minor versions by itself, it is not asked to go back, and
+// the file's older version is no change.
+func TestVersionsOfAKS(t *testing.T) {
+	c, r := load(t, "azure-full"), account()
+	c.Kubernetes.Version, c.Kubernetes.NodeVersion, c.Kubernetes.Upgrades.Kubernetes = "1.34", "", config.StableUpgrades
+	r.Sound(t, build(r, c, nil))
+	state := stateOf(t, r, c)
+	upgrade := func(version, nodes string) {
+		for i := range state {
+			if state[i].Type == clusterToken {
+				state[i].Outputs["kubernetesVersion"] = version
+				state[i].Outputs["agentPoolProfiles"].([]any)[0].(map[string]any)["orchestratorVersion"] = nodes
+			}
+			if state[i].Type == poolToken {
+				state[i].Outputs["orchestratorVersion"] = nodes
+			}
+		}
+	}
+	again := func(answer answer) *recorder.Recorder {
+		r := account()
+		r.Invokes[getGroup] = group("platform-azure-full", map[string]any{})
+		r.Invokes[getCluster] = answer
+		return r.Sound(t, build(r, c, state))
+	}
+	upgrade("1.36", "1.35")
+	assert.Check(t, is.Len(config.Compare(Live(c, state), c), 0))
+	r = again(refusing("nobody should ask"))
+	r.OfType(clusterToken)[0].Expect(t, map[string]string{"kubernetesVersion": "1.36", "agentPoolProfiles[0].orchestratorVersion": "1.35"})
+
+	// Without a refresh only Azure knows.
+	upgrade("1.34", "1.34")
+	c.Tags["team"] = "other"
+	r = again(answering(map[string]any{"name": c.Name, "currentKubernetesVersion": "1.35.4", "agentPoolProfiles": []any{
+		map[string]any{"name": "system", "count": 2, "currentOrchestratorVersion": "1.35.4"},
+	}}))
+	r.OfType(clusterToken)[0].Expect(t, map[string]string{"kubernetesVersion": "1.35", "agentPoolProfiles[0].orchestratorVersion": "1.35"})
+	r.OfType(poolToken)[0].Expect(t, map[string]string{"orchestratorVersion": "1.35"})
 }
 
 // TestRefreshedPools: Azure lists all pools as parts of the cluster, and the state then tells the

@@ -156,9 +156,18 @@ func minor(version string) string {
 	return strings.Join(parts[:min(len(parts), 2)], ".")
 }
 
+// followed is a live version, or the file's where AKS has gone on from it by itself, as the file
+// lets it.
+func (r *reader) followed(version, file string) string {
+	if followsAKS(r.file) && newer(file, version) != file {
+		return file
+	}
+	return version
+}
+
 func (r *reader) controlPlane() {
 	k, network := &r.out.Cluster.Kubernetes, r.cluster.In("networkProfile")
-	k.Version = minor(r.cluster.Text("kubernetesVersion"))
+	k.Version = r.followed(minor(r.cluster.Text("kubernetesVersion")), r.file.Kubernetes.Version)
 	k.PodCIDR, k.ServiceCIDR = network.Text("podCidr"), network.Text("serviceCidr")
 	k.NodeResourceGroup = r.cluster.Text("nodeResourceGroup")
 	k.Tier = inverse(tiers, aks.Tier(r.cluster.In("sku").Text("tier")))

@@ -101,6 +101,7 @@ func (r *reader) nodeVersion() {
 	if oldest == "" {
 		return
 	}
+	oldest = r.followed(oldest, r.file.Kubernetes.Nodes())
 	if r.file.Kubernetes.NodeVersion != "" || oldest != k.Version && oldest != r.file.Kubernetes.Version {
 		k.NodeVersion = oldest
 	}
