@@ -2,7 +2,6 @@ package aks
 
 import (
 	"cmp"
-	"maps"
 
 	containerservice "github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2/v20240901"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -10,12 +9,11 @@ import (
 	"tombolo/components/ready"
 )
 
-// What AKS puts on nodes of spot capacity. It is given here, too, or an update would take it
-// away. Source: https://learn.microsoft.com/azure/aks/spot-node-pool
-const (
-	SpotKey   = "kubernetes.azure.com/scalesetpriority"
-	SpotValue = "spot"
-)
+// SpotKey is that of the label and the taint that AKS puts on nodes of spot capacity, and takes
+// from nobody else: its prefix is reserved. Sources:
+// https://learn.microsoft.com/azure/aks/spot-node-pool and
+// https://learn.microsoft.com/azure/aks/use-labels
+const SpotKey = "kubernetes.azure.com/scalesetpriority"
 
 // makePools makes the pools that are no part of the cluster itself.
 func (b *builder) makePools() error {
@@ -56,7 +54,7 @@ func (b *builder) pool(p NodePool) *containerservice.AgentPoolArgs {
 		Count:               pulumi.Int(p.count()),
 		VnetSubnetID:        b.args.SubnetReady.ToStringOutput(),
 		AvailabilityZones:   list(p.Zones),
-		NodeLabels:          pulumi.ToStringMap(p.labels()),
+		NodeLabels:          pulumi.ToStringMap(p.Labels),
 		NodeTaints:          list(p.taints()),
 		UpgradeSettings:     p.upgrade(),
 		Tags:                pulumi.ToStringMap(b.args.Tags),
@@ -88,7 +86,7 @@ func (b *builder) inlineProfile(p NodePool) containerservice.ManagedClusterAgent
 		Count:               pulumi.Int(p.count()),
 		VnetSubnetID:        b.args.SubnetReady.ToStringOutput(),
 		AvailabilityZones:   list(p.Zones),
-		NodeLabels:          pulumi.ToStringMap(p.labels()),
+		NodeLabels:          pulumi.ToStringMap(p.Labels),
 		NodeTaints:          list(p.taints()),
 		UpgradeSettings:     p.upgrade(),
 		Tags:                pulumi.ToStringMap(b.args.Tags),
@@ -113,21 +111,9 @@ func (p NodePool) count() int {
 	return min(max(*p.Live, p.Min), p.Max)
 }
 
-func (p NodePool) labels() map[string]string {
-	if !p.Spot {
-		return p.Labels
-	}
-	all := map[string]string{SpotKey: SpotValue}
-	maps.Copy(all, p.Labels)
-	return all
-}
-
 // taints as AKS writes them: key=value:effect.
 func (p NodePool) taints() []string {
 	var out []string
-	if p.Spot {
-		out = append(out, SpotKey+"="+SpotValue+":NoSchedule")
-	}
 	for _, t := range p.Taints {
 		out = append(out, t.Key+"="+t.Value+":"+t.Effect)
 	}

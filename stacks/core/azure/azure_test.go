@@ -269,6 +269,11 @@ func stateOf(t *testing.T, r *recorder.Recorder, c *config.Cluster) live.Resourc
 		switch res.Type {
 		case clusterToken:
 			outputs["name"] = outputs["resourceName"]
+		case poolToken:
+			if outputs["scaleSetPriority"] == "Spot" { // as AKS does by itself
+				outputs["nodeLabels"] = map[string]any{"kubernetes.azure.com/scalesetpriority": "spot"}
+				outputs["nodeTaints"] = []any{"kubernetes.azure.com/scalesetpriority=spot:NoSchedule"}
+			}
 		case ownToken:
 			outputs["resourceId"] = id
 		case existingToken:
