@@ -57,7 +57,8 @@ type ClusterArgs struct {
 	// RouteTableID, when it is not "", that to write routes there.
 	GrantSubnet  bool
 	RouteTableID string
-	// VNetID of a network that is ours to grant rights on; "" for others'.
+	// VNetID of the network, for the right to link a DNS zone of others with it; "" where its
+	// owner gives that right.
 	VNetID string
 	Tags   map[string]string
 	// Protect has Pulumi refuse to delete the cluster.

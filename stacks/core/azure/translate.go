@@ -65,6 +65,9 @@ func clusterArgs(c *config.Cluster, net *azurenetwork.Network) (*aks.ClusterArgs
 	args.SubnetReady = net.SubnetID
 	if e := c.Network.Existing; e != nil {
 		args.SubnetID, args.GrantSubnet, args.RouteTableID = e.NodeSubnet, e.GrantAccess, net.RouteTableID
+		if subnet, err := armid.ParseSubnet(e.NodeSubnet); err == nil && e.GrantAccess {
+			args.VNetID = subnet.NetworkID()
+		}
 	} else {
 		args.VNetID = armid.Resource(c.Cloud.Account, c.Cloud.ResourceGroup, armid.VirtualNetworks, c.Name)
 		args.SubnetID = armid.Subnet(c.Cloud.Account, c.Cloud.ResourceGroup, c.Name, azurenetwork.SubnetName(c.Name))
