@@ -571,3 +571,57 @@ func goodFiles(t testing.TB) []string {
 	}
 	return files
 }
+
+// TestSchemaByCloud: keys of one cloud are no keys of files for the other, and neither are
+// values that only the other has.
+func TestSchemaByCloud(t *testing.T) {
+	compiled := compileSchema(t)
+	section := func(m map[string]any, path ...string) map[string]any {
+		for _, key := range path {
+			switch next := m[key].(type) {
+			case []any:
+				m = next[0].(map[string]any)
+			default:
+				m = next.(map[string]any)
+			}
+		}
+		return m
+	}
+	group := []string{"kubernetes", "nodeGroups"}
+	for name, test := range map[string]struct {
+		file    string
+		breakIt func(map[string]any)
+	}{
+		"instanceTypes in Azure":  {"azure-full", func(m map[string]any) { section(m, group...)["instanceTypes"] = []any{"m7i.large"} }},
+		"no vmSize in Azure":      {"azure-full", func(m map[string]any) { delete(section(m, group...), "vmSize") }},
+		"no tenant in Azure":      {"azure-full", func(m map[string]any) { delete(section(m, "cloud"), "tenant") }},
+		"profile in Azure":        {"azure-full", func(m map[string]any) { section(m, "cloud")["profile"] = "dev" }},
+		"region of AWS in Azure":  {"azure-full", func(m map[string]any) { section(m, "cloud")["region"] = "eu-central-1" }},
+		"account of AWS in Azure": {"azure-full", func(m map[string]any) { section(m, "cloud")["account"] = "111122223333" }},
+		"principalArn in Azure": {"azure-full", func(m map[string]any) {
+			section(m, "kubernetes", "admins")["principalArn"] = "arn:aws:iam::111122223333:role/a"
+		}},
+		"name of a group in Azure":    {"azure-full", func(m map[string]any) { section(m, group...)["name"] = "a-b" }},
+		"zone of AWS in Azure":        {"azure-full", func(m map[string]any) { section(m, group...)["zones"] = []any{"eu-central-1a"} }},
+		"mode of AWS in Azure":        {"azure-full", func(m map[string]any) { section(m, "services", "identity")["mode"] = "irsa" }},
+		"addon of AWS in Azure":       {"azure-full", func(m map[string]any) { section(m, "addons")["karpenter"] = map[string]any{} }},
+		"option of AWS in Azure":      {"azure-full", func(m map[string]any) { section(m, "addons", "keda")["cloudWatch"] = true }},
+		"images in Azure":             {"azure-full", func(m map[string]any) { section(m, "egress")["images"] = map[string]any{} }},
+		"fromSsm in Azure":            {"azure-full", func(m map[string]any) { section(m, "values", "db_host")["fromSsm"] = "/a" }},
+		"another cloud with its keys": {"azure-full", func(m map[string]any) { section(m, "cloud")["provider"] = "aws" }},
+		"vmSize in AWS":               {"full", func(m map[string]any) { section(m, group...)["vmSize"] = "Standard_D4s_v5" }},
+		"no instanceTypes in AWS":     {"full", func(m map[string]any) { delete(section(m, group...), "instanceTypes") }},
+		"tenant in AWS":               {"full", func(m map[string]any) { section(m, "cloud")["tenant"] = "00000000-0000-4000-8000-00000000000a" }},
+		"region of Azure in AWS":      {"full", func(m map[string]any) { section(m, "cloud")["region"] = "germanywestcentral" }},
+		"outbound in AWS":             {"full", func(m map[string]any) { section(m, "network")["outbound"] = "nat-gateway" }},
+		"tier in AWS":                 {"full", func(m map[string]any) { section(m, "kubernetes")["tier"] = "standard" }},
+	} {
+		file := "testdata/good/" + test.file + ".yaml"
+		if err := compiled.Validate(asJSON(t, file, nil)); err != nil {
+			t.Fatalf("%s: %#v", file, err)
+		}
+		if compiled.Validate(asJSON(t, file, test.breakIt)) == nil {
+			t.Errorf("%s: the schema accepts it", name)
+		}
+	}
+}
