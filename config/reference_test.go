@@ -131,7 +131,7 @@ func mark(p Provider) string {
 // byCloud are the cases of a key that are told: those of its cloud, or of each where they are
 // not the same.
 func (r *reference) byCloud(typ reflect.Type, f strict.Field) map[Provider][]Case {
-	if only := r.only(typ, f); only != "" {
+	if only := cmp.Or(r.only(typ, f), cloudOf(typ)); only != "" {
 		return map[Provider][]Case{only: r.cases(only, typ, f)}
 	}
 	aws, azure := r.cases(AWS, typ, f), r.cases(Azure, typ, f)
@@ -260,8 +260,9 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 		r.title(typ), about(typ, definition.Description), r.live(" live |"), r.live("---|"))
 	for _, f := range r.format.Fields(typ) {
 		property, _ := definition.Properties.Get(f.Name)
-		description, _, _ := strings.Cut(property.Description, liveMark)
-		description, _, _ = strings.Cut(description, onlyMark)
+		description, _, _ := strings.Cut(property.Description, onlyMark)
+		description, _, _ = strings.Cut(description, liveInAzure)
+		description, _, _ = strings.Cut(description, liveMark)
 		meaning, byDefault := splitDefault(description)
 		switch {
 		case f.Required:

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/invopop/jsonschema"
@@ -142,6 +144,7 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) 
 				property.Description += onlyMark + only.title() + "."
 				s.Required = slices.DeleteFunc(s.Required, func(key string) bool { return key == name })
 			}
+			only = cmp.Or(only, cloudOf(typ))
 			property.Description += liveTexts(only, typ.Name()+"."+f.Name)
 			r = commonRule(only, typ.Name()+"."+f.Name)
 		}
@@ -176,11 +179,31 @@ func differs(field string) bool {
 	return azure
 }
 
+// typesByCloud are the struct types that cluster files for each cloud are made of.
+var typesByCloud = sync.OnceValue(func() map[Provider]map[reflect.Type]bool {
+	out := map[Provider]map[reflect.Type]bool{}
+	for _, p := range providers() {
+		out[p] = typesOf(reflect.TypeFor[Cluster](), formatOf(p))
+	}
+	return out
+})
+
+// cloudOf is the cloud whose files alone have a type; "" for all.
+func cloudOf(typ reflect.Type) Provider {
+	switch types := typesByCloud(); {
+	case types[AWS][typ] == types[Azure][typ]:
+		return ""
+	case types[AWS][typ]:
+		return AWS
+	}
+	return Azure
+}
+
 // addClouds adds what the files for each cloud have to hold to beside the rest: a schema
 // <type>.<cloud> for each type that differs, chosen by cloud.provider.
 func addClouds(s *jsonschema.Schema) {
 	for _, p := range providers() {
-		for typ := range typesOf(reflect.TypeFor[Cluster](), formatOf(p)) {
+		for typ := range typesByCloud()[p] {
 			if own := inCloudSchema(p, typ); own != nil {
 				s.Definitions[typ.Name()+"."+string(p)] = own
 			}
@@ -210,7 +233,7 @@ func inCloudSchema(p Provider, typ reflect.Type) *jsonschema.Schema {
 			continue
 		}
 		field := ""
-		if typ.Kind() == reflect.Struct {
+		if typ.Kind() == reflect.Struct && cloudOf(typ) == "" {
 			field = typ.Name() + "." + typ.Field(f.Index).Name
 			if f.Required && typ.Field(f.Index).Tag.Get(cloudTag) != "" {
 				out.Required = append(out.Required, f.Name)
@@ -273,13 +296,17 @@ func liveTexts(only Provider, field string) string {
 	}
 	text := liveText(EffectsOf(field))
 	if other := liveText(EffectsOn(Azure, field)); other != text {
-		text += strings.Replace(other, liveMark, " On a live cluster in Azure: ", 1)
+		text += strings.Replace(other, liveMark, liveInAzure, 1)
 	}
 	return text
 }
 
-// liveMark begins what a key's description says of a live cluster.
-const liveMark = " On a live cluster: "
+// liveMark begins what a key's description says of a live cluster, and liveInAzure what it says
+// of one in Azure where that is something else.
+const (
+	liveMark    = " On a live cluster: "
+	liveInAzure = " On a live cluster in Azure: "
+)
 
 // liveText says what a change does to a live cluster; "" for what is no key of its own.
 func liveText(cases []Case) string {
