@@ -144,7 +144,7 @@ func TestAzureVersions(t *testing.T) {
 		"over, with long-term support": {"2026-12-01", "1.34", extended, ""},
 		"long-term support ends": {
 			"2027-02-15", "1.32", extended,
-			"1.32 leaves AKS's long-term support on 2027-04-01; run `tombolo upgrade demo --to 1.33`, and on to 1.36",
+			"1.32 leaves AKS's long-term support on 2027-04-01; run `tombolo upgrade demo --to 1.33`",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
