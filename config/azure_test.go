@@ -309,3 +309,34 @@ func TestVersionsOfAzureFilesAreEdited(t *testing.T) {
 	assert.NilError(t, err)
 	assert.Equal(t, c.Kubernetes.Nodes(), "1.35")
 }
+
+// TestExamplesForAzure have every key that only files for Azure have.
+func TestExamplesForAzure(t *testing.T) {
+	there := map[string]bool{}
+	var visit func(value any)
+	visit = func(value any) {
+		switch v := value.(type) {
+		case map[string]any:
+			for key, child := range v {
+				there[key] = true
+				visit(child)
+			}
+		case []any:
+			for _, item := range v {
+				visit(item)
+			}
+		}
+	}
+	for _, file := range goodFiles(t) {
+		if strings.HasPrefix(filepath.Base(file), "azure-") {
+			visit(asJSON(t, file, nil))
+		}
+	}
+	for typ := range typesByCloud()[Azure] {
+		for _, f := range formatOf(Azure).Fields(typ) {
+			if cloudOf(typ) == Azure || typ.Field(f.Index).Tag.Get(cloudTag) == string(Azure) {
+				assert.Check(t, there[f.Name], "no example has %s of %s", f.Name, typ.Name())
+			}
+		}
+	}
+}

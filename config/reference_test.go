@@ -22,8 +22,8 @@ const referenceIntro = `# The cluster file
 
 One YAML file describes one cluster: ` + "`clusters/<name>.yaml`" + `. Unknown keys are refused. ` + "`tombolo validate`" + ` reports all problems of a
 file at once, each with its place and its remedy. It also checks values that must fit together, which the tables do not show.
-[An example](../../config/testdata/good/full.yaml) has every key for AWS, and [another](../../config/testdata/good/azure-full.yaml) those
-for Azure. ` + "`cloud.provider`" + ` decides which keys a file may have: one with the mark (AWS) or (Azure) is for files of that cloud only, and
+[An example](../../config/testdata/good/full.yaml) has every key for AWS. Those for Azure are in [another](../../config/testdata/good/azure-full.yaml),
+and [a third one](../../config/testdata/good/azure-network.yaml) has an existing network. ` + "`cloud.provider`" + ` decides which keys a file may have: one with the mark (AWS) or (Azure) is for files of that cloud only, and
 refused in others.
 
 Editors complete and check the keys with the JSON schema [cluster.v1.json](../../config/schema/cluster.v1.json). If your editor
