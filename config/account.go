@@ -205,9 +205,12 @@ func loadAccount(path string) (*Account, *strict.Document, error) {
 	}
 	a := &Account{File: path}
 	if content != nil && accountFormat.Decode(doc, content, a) {
-		if a.Version != AccountVersion && a.Version != 0 {
+		switch {
+		case a.Version != AccountVersion && a.Version != 0:
 			doc.Only("version") // nothing else about another version of the format can be judged
-		} else {
+		case a.Cloud.Provider == Azure:
+			doc.Only("cloud.provider") // the rest would be judged as AWS's
+		default:
 			a.setDefaults()
 			a.validate(doc)
 		}

@@ -261,7 +261,7 @@ var unordered = []string{
 	"Network.Zones", "Network.Endpoints", "ExistingNetwork.PrivateSubnets", "ExistingNetwork.PublicSubnets",
 	"ExistingNetwork.ControlPlaneSubnets", "Kubernetes.Logs", "Endpoint.AllowedCIDRs", "Endpoint.PrivateCIDRs", "Endpoint.SecurityGroups",
 	"NodeGroup.Taints", "Access.Namespaces", "Access.Groups", "NodeGroup.SecurityGroups", "NodeGroup.Zones", "NodeGroup.Subnets",
-	"Proxy.NoProxy",
+	"Proxy.NoProxy", "Identity.Roles",
 }
 
 // same compares two values of a field. Nothing and an empty list or map are the same.

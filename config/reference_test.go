@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -23,8 +22,8 @@ const referenceIntro = `# The cluster file
 
 One YAML file describes one cluster: ` + "`clusters/<name>.yaml`" + `. Unknown keys are refused. ` + "`tombolo validate`" + ` reports all problems of a
 file at once, each with its place and its remedy. It also checks values that must fit together, which the tables do not show.
-[An example](../../config/testdata/good/full.yaml) has every key for AWS, and [another](../../config/testdata/good/azure-full.yaml) those
-for Azure. ` + "`cloud.provider`" + ` decides which keys a file may have: one with the mark (AWS) or (Azure) is for files of that cloud only, and
+[An example](../../config/testdata/good/full.yaml) has every key for AWS. Those for Azure are in [another](../../config/testdata/good/azure-full.yaml),
+and [a third one](../../config/testdata/good/azure-network.yaml) has an existing network. ` + "`cloud.provider`" + ` decides which keys a file may have: one with the mark (AWS) or (Azure) is for files of that cloud only, and
 refused in others.
 
 Editors complete and check the keys with the JSON schema [cluster.v1.json](../../config/schema/cluster.v1.json). If your editor
@@ -104,43 +103,6 @@ func (r *reference) live(text string) string {
 	return ""
 }
 
-// cases of a key on a cloud; none in a section's.
-func (r *reference) cases(p Provider, typ reflect.Type, f strict.Field) []Case {
-	if typ == reflect.TypeFor[addon.Selection]() {
-		return EffectsOn(p, "Cluster.Addons")
-	}
-	return EffectsOn(p, typ.Name()+"."+typ.Field(f.Index).Name)
-}
-
-// only is the cloud whose files alone have a key; "" for all.
-func (r *reference) only(typ reflect.Type, f strict.Field) Provider {
-	if !r.lives || typ == reflect.TypeFor[addon.Selection]() {
-		return ""
-	}
-	return Provider(typ.Field(f.Index).Tag.Get(cloudTag))
-}
-
-// mark of a key that only the files for one cloud have.
-func mark(p Provider) string {
-	if p == "" {
-		return ""
-	}
-	return " (" + p.title() + ")"
-}
-
-// byCloud are the cases of a key that are told: those of its cloud, or of each where they are
-// not the same.
-func (r *reference) byCloud(typ reflect.Type, f strict.Field) map[Provider][]Case {
-	if only := r.only(typ, f); only != "" {
-		return map[Provider][]Case{only: r.cases(only, typ, f)}
-	}
-	aws, azure := r.cases(AWS, typ, f), r.cases(Azure, typ, f)
-	if liveText(aws) == liveText(azure) {
-		return map[Provider][]Case{"": aws}
-	}
-	return map[Provider][]Case{AWS: aws, Azure: azure}
-}
-
 // liveSection lists the keys that do more to a live cluster than to change in place.
 func (r *reference) liveSection(b *strings.Builder) {
 	b.WriteString(liveIntro)
@@ -155,32 +117,6 @@ func (r *reference) liveSection(b *strings.Builder) {
 			}
 		}
 	}
-}
-
-// liveRows tell the cases of a key, where one does more than to change in place.
-func (r *reference) liveRows(b *strings.Builder, typ reflect.Type, f strict.Field, p Provider, cases []Case) {
-	if !slices.ContainsFunc(cases, func(c Case) bool { return c.Effect != InPlace }) {
-		return
-	}
-	for _, c := range cases {
-		path := strings.TrimPrefix(r.paths[typ][0]+"."+f.Name, ".")
-		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |\n", path, mark(p), cmp.Or(c.When, "any"), marked(c.Effect), escaped.Replace(c.Words))
-	}
-}
-
-// liveCell is what a change of a key does, in short.
-func (r *reference) liveCell(typ reflect.Type, f strict.Field) string {
-	byCloud := r.byCloud(typ, f)
-	aws, azure := effectsInShort(byCloud[AWS]), effectsInShort(byCloud[Azure])
-	switch common := effectsInShort(byCloud[""]); {
-	case common != "":
-		return common
-	case aws == azure || azure == "":
-		return aws
-	case aws == "":
-		return azure
-	}
-	return aws + "; on Azure " + azure
 }
 
 // effectsInShort are the effects of a key's cases, the gravest last.
@@ -260,8 +196,9 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 		r.title(typ), about(typ, definition.Description), r.live(" live |"), r.live("---|"))
 	for _, f := range r.format.Fields(typ) {
 		property, _ := definition.Properties.Get(f.Name)
-		description, _, _ := strings.Cut(property.Description, liveMark)
-		description, _, _ = strings.Cut(description, onlyMark)
+		description, _, _ := strings.Cut(property.Description, onlyMark)
+		description, _, _ = strings.Cut(description, liveInAzure)
+		description, _, _ = strings.Cut(description, liveMark)
 		meaning, byDefault := splitDefault(description)
 		switch {
 		case f.Required:
@@ -276,32 +213,6 @@ func (r *reference) section(b *strings.Builder, typ reflect.Type) {
 		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s |%s\n", f.Name, mark(r.only(typ, f)), r.valueByCloud(typ, f, property), byDefault, described(typ, meaning),
 			r.live(" "+r.liveCell(typ, f)+" |"))
 	}
-}
-
-// valueByCloud says what a value may be, on each cloud where that is not the same.
-func (r *reference) valueByCloud(typ reflect.Type, f strict.Field, common *jsonschema.Schema) string {
-	text := r.value(f.Name, f.Type, common)
-	var texts []string
-	for _, p := range providers() {
-		own := r.schema.Definitions[typ.Name()+"."+string(p)]
-		if own == nil {
-			continue
-		}
-		if s, there := own.Properties.Get(f.Name); there && r.only(typ, f) == "" {
-			both := *common
-			both.Enum, both.Minimum, both.Maximum, both.MaxLength = s.Enum, s.Minimum, s.Maximum, s.MaxLength
-			if items := s.Items; items != nil && common.Items != nil {
-				item := *common.Items
-				item.Enum, item.MaxLength = items.Enum, items.MaxLength
-				both.Items = &item
-			}
-			texts = append(texts, p.title()+": "+r.value(f.Name, f.Type, &both))
-		}
-	}
-	if len(texts) < 2 || strings.TrimPrefix(texts[0], "AWS: ") == strings.TrimPrefix(texts[1], "Azure: ") {
-		return text
-	}
-	return strings.Join(texts, "; ")
 }
 
 // value says what a value may be, apart from what its meaning says.

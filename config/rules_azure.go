@@ -11,8 +11,8 @@ import (
 	"tombolo/internal/wording"
 )
 
-// The forms of ids in Azure, as the portal writes them. Resource groups have more characters
-// than these (see azurefacts), which nobody uses and a URL has to quote.
+// The forms of ids in Azure, as the portal writes them. Azure takes letters of other alphabets,
+// too, in the names of resource groups; these are not taken here.
 const (
 	uuidForm  = `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`
 	groupForm = `/subscriptions/(` + uuidForm + `)/resourceGroups/([A-Za-z0-9_().-]*[A-Za-z0-9_()-])`
@@ -54,8 +54,8 @@ var azureRules = map[string]strict.Rule{
 		Pattern: regexp.MustCompile(`^[0-9A-Za-z]([0-9A-Za-z_-]*[0-9A-Za-z])?$`), MaxLength: azurefacts.MaxClusterName,
 	},
 
-	"Kubernetes.Version":     aksVersion(`"1.35"`),
-	"Kubernetes.NodeVersion": aksVersion(`"1.34"`),
+	"Kubernetes.Version":     aksVersionRule(`"1.35"`),
+	"Kubernetes.NodeVersion": aksVersionRule(`"1.34"`),
 	"Kubernetes.PodCIDR": {
 		What: "an IPv4 block", Example: defaultPodCIDR, Default: defaultPodCIDR,
 		Pattern: regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+/[0-9]+$`), Advice: blockAdvice,
@@ -108,7 +108,7 @@ func groupRule(example string) strict.Rule {
 	return strict.Rule{What: "the name of a resource group", Example: example, Pattern: resourceGroup, MaxLength: azurefacts.MaxResourceGroupName}
 }
 
-func aksVersion(example string) strict.Rule {
+func aksVersionRule(example string) strict.Rule {
 	return strict.Rule{
 		What: "a supported version of Kubernetes on AKS", Example: example, Allowed: azurefacts.KubernetesVersions(),
 		Advice: versionsAdvice("AKS", azurefacts.KubernetesVersions()),

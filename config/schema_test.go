@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"os"
@@ -142,6 +143,7 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) 
 				property.Description += onlyMark + only.title() + "."
 				s.Required = slices.DeleteFunc(s.Required, func(key string) bool { return key == name })
 			}
+			only = cmp.Or(only, cloudOf(typ))
 			property.Description += liveTexts(only, typ.Name()+"."+f.Name)
 			r = commonRule(only, typ.Name()+"."+f.Name)
 		}
@@ -158,128 +160,12 @@ func addRules(t *testing.T, s *jsonschema.Schema, typ reflect.Type, lives bool) 
 	}
 }
 
-// onlyMark begins what a key's description says of the cloud that it is for.
-const onlyMark = " Only in files for "
-
-// commonRule is the rule of a field in all files that have its key: only says for which cloud
-// these are, where it is one. The zero Rule where each cloud has another.
-func commonRule(only Provider, field string) strict.Rule {
-	if only == "" && differs(field) {
-		return strict.Rule{}
-	}
-	return ruleFor(only, field)
-}
-
-// differs says that a field's rule is another on each cloud.
-func differs(field string) bool {
-	_, azure := azureRules[field]
-	return azure
-}
-
-// addClouds adds what the files for each cloud have to hold to beside the rest: a schema
-// <type>.<cloud> for each type that differs, chosen by cloud.provider.
-func addClouds(s *jsonschema.Schema) {
-	for _, p := range providers() {
-		for typ := range typesOf(reflect.TypeFor[Cluster](), formatOf(p)) {
-			if own := inCloudSchema(p, typ); own != nil {
-				s.Definitions[typ.Name()+"."+string(p)] = own
-			}
-		}
-	}
-	selection := reflect.TypeFor[addon.Selection]()
-	for _, p := range providers() {
-		if own := inCloudSchema(p, selection); own != nil {
-			s.Definitions[selection.Name()+"."+string(p)] = own
-		}
-	}
-	provider := jsonschema.NewProperties()
-	provider.Set("provider", &jsonschema.Schema{Const: string(Azure)})
-	cloud := jsonschema.NewProperties()
-	cloud.Set("cloud", &jsonschema.Schema{Properties: provider, Required: []string{"provider"}})
-	s.If = &jsonschema.Schema{Properties: cloud, Required: []string{"cloud"}}
-	s.Then, s.Else = &jsonschema.Schema{Ref: "#/$defs/Cluster.azure"}, &jsonschema.Schema{Ref: "#/$defs/Cluster.aws"}
-}
-
-// inCloudSchema is what a type has to hold to in the files for one cloud; nil for nothing.
-func inCloudSchema(p Provider, typ reflect.Type) *jsonschema.Schema {
-	out := &jsonschema.Schema{Properties: jsonschema.NewProperties()}
-	format := formatOf(p)
-	for _, f := range clusterFormat.Fields(typ) {
-		if format.Omission(typ, f.Name) != nil {
-			out.Properties.Set(f.Name, jsonschema.FalseSchema)
-			continue
-		}
-		field := ""
-		if typ.Kind() == reflect.Struct {
-			field = typ.Name() + "." + typ.Field(f.Index).Name
-			if f.Required && typ.Field(f.Index).Tag.Get(cloudTag) != "" {
-				out.Required = append(out.Required, f.Name)
-			}
-		}
-		if own := valueInCloud(p, field, f.Type); own != nil {
-			out.Properties.Set(f.Name, own)
-		}
-	}
-	if out.Properties.Len() == 0 && len(out.Required) == 0 {
-		return nil
-	}
-	return out
-}
-
-// valueInCloud is what the value of a field has to hold to in the files for one cloud; nil
-// for nothing.
-func valueInCloud(p Provider, field string, typ reflect.Type) *jsonschema.Schema {
-	switch typ.Kind() {
-	case reflect.Pointer:
-		return valueInCloud(p, field, typ.Elem())
-	case reflect.Slice:
-		if item := valueInCloud(p, field, typ.Elem()); item != nil {
-			return &jsonschema.Schema{Items: item, MinItems: count(ruleFor(p, field).MinItems)}
-		}
-		return nil
-	case reflect.Map:
-		if typ != reflect.TypeFor[addon.Selection]() {
-			if value := valueInCloud(p, "", typ.Elem()); value != nil {
-				return &jsonschema.Schema{AdditionalProperties: value}
-			}
-			return nil
-		}
-		fallthrough
-	case reflect.Struct:
-		if inCloudSchema(p, typ) != nil {
-			return &jsonschema.Schema{Ref: "#/$defs/" + typ.Name() + "." + string(p)}
-		}
-		return nil
-	case reflect.Interface:
-		return nil
-	}
-	if !differs(field) {
-		return nil
-	}
-	own := &jsonschema.Schema{}
-	if typ.Kind() == reflect.String {
-		own.Type = "string"
-	}
-	addRule(own, ruleFor(p, field))
-	own.Type, own.Default = "", ruleFor(p, field).Default
-	return own
-}
-
-// liveTexts say what a change of a field does to a live cluster, of each cloud where that is
-// not the same.
-func liveTexts(only Provider, field string) string {
-	if only != "" {
-		return liveText(EffectsOn(only, field))
-	}
-	text := liveText(EffectsOf(field))
-	if other := liveText(EffectsOn(Azure, field)); other != text {
-		text += strings.Replace(other, liveMark, " On a live cluster in Azure: ", 1)
-	}
-	return text
-}
-
-// liveMark begins what a key's description says of a live cluster.
-const liveMark = " On a live cluster: "
+// liveMark begins what a key's description says of a live cluster, and liveInAzure what it says
+// of one in Azure where that is something else.
+const (
+	liveMark    = " On a live cluster: "
+	liveInAzure = " On a live cluster in Azure: "
+)
 
 // liveText says what a change does to a live cluster; "" for what is no key of its own.
 func liveText(cases []Case) string {

@@ -78,7 +78,7 @@ type Cluster struct {
 	Account *Account `yaml:"-"`
 }
 
-// Provider is a cloud.
+// Provider is a cloud. A field with the tag cloud has a key in the files for that cloud only.
 type Provider string
 
 // The clouds of version 1.
@@ -87,10 +87,10 @@ const (
 	Azure Provider = "azure"
 )
 
-// Cloud says where the cluster is. A key with the tag cloud is one of files for that cloud
-// only, here and below.
+// Cloud says where the cluster is.
 type Cloud struct {
-	// Provider of the cloud: aws or azure. It decides which keys the file may have.
+	// Provider of the cloud: aws, or in a cluster file azure. It decides which keys the file
+	// may have.
 	Provider Provider `yaml:"provider"`
 	// Region, such as eu-central-1 on AWS, or germanywestcentral on Azure.
 	Region string `yaml:"region"`
@@ -489,8 +489,8 @@ type NodeGroup struct {
 	Volume NodeVolume `yaml:"volume,omitempty" cloud:"aws"`
 	// SecurityGroups that nodes have beside the cluster's own, at most 15. Default: none.
 	SecurityGroups []string `yaml:"securityGroups,omitempty" cloud:"aws"`
-	// Zones of the group's nodes: on AWS of network.zones, by default all of them; on Azure
-	// the numbers of zones of the region, such as "1", by default none.
+	// Zones of the group's nodes: on AWS of network.zones, on Azure the numbers of zones of the
+	// region, such as "1". Default: all of them; on Azure none.
 	Zones []string `yaml:"zones,omitempty"`
 	// Subnets of the group's nodes, of network.existing.privateSubnets. Default: all of
 	// them.

@@ -41,10 +41,9 @@ func (v *validator) aksVersion(k Kubernetes) {
 	if !ok || !v.doc.Sound(at, "kubernetes.support") {
 		return
 	}
-	extended := k.Support == ExtendedSupport
-	ends, kind := r.Ends, "AKS's support"
-	if extended {
-		ends, kind = r.LongTermEnds, "AKS's long-term support"
+	ends, kind := aksEnd(r, k.Support), "AKS's support"
+	if k.Support == ExtendedSupport {
+		kind = "AKS's long-term support"
 	}
 	day := today()
 	switch {
@@ -52,10 +51,18 @@ func (v *validator) aksVersion(k Kubernetes) {
 		v.problem(at, aksSuccessor(r.Minor), "%s ended on AKS on %s: AKS makes no cluster of it", r.Minor, date(r.LongTermEnds))
 	case !day.Before(ends):
 		v.warn(at, v.aksUpgrade(r.Minor, day)+"; or set tier: premium and support: extended, which lasts until "+date(r.LongTermEnds),
-			"%s is out of %s since %s: AKS makes no cluster of it without support: extended, and gives a live one no fixes", r.Minor, kind, date(ends))
+			"%s is out of AKS's support since %s: AKS makes no cluster of it without support: extended, and gives a live one no fixes", r.Minor, date(ends))
 	case !day.Before(ends.AddDate(0, 0, -noticeDays)):
 		v.warn(at, v.aksUpgrade(r.Minor, day), "%s leaves %s on %s", r.Minor, kind, date(ends))
 	}
+}
+
+// aksEnd is the first day without a kind of support.
+func aksEnd(r azurefacts.Release, s Support) time.Time {
+	if s == ExtendedSupport {
+		return r.LongTermEnds
+	}
+	return r.Ends
 }
 
 // aksUpgrade is the remedy for a version whose support ends: the next version, and the first
@@ -67,7 +74,7 @@ func (v *validator) aksUpgrade(minor string, day time.Time) string {
 	}
 	remedy := "run `tombolo upgrade " + v.c.Name + " --to " + next.Minor + "`"
 	lasting := next
-	for !day.Before(lasting.Ends.AddDate(0, 0, -noticeDays)) {
+	for !day.Before(aksEnd(lasting, v.c.Kubernetes.Support).AddDate(0, 0, -noticeDays)) {
 		further, ok := azurefacts.NextAfter(lasting.Minor)
 		if !ok {
 			break

@@ -105,19 +105,25 @@ func (v *validator) azureBlock(at strict.Path, cidr string, largest, smallest in
 		v.problem(at, "use "+block.Masked().String(), "%s has bits set outside of its prefix", wording.Quote(cidr))
 	case !private(block):
 		v.problem(at, "use a block inside "+wording.Or(privateBlocks), "%s is not a private block", wording.Quote(cidr))
-	case block.Bits() < largest || block.Bits() > smallest:
-		v.problem(at, fmt.Sprintf("use one from /%d to /%d", largest, smallest), "/%d is too %s", block.Bits(),
-			map[bool]string{true: "large", false: "small"}[block.Bits() < largest])
+	case block.Bits() < largest:
+		v.problem(at, fmt.Sprintf("use one from /%d to /%d", largest, smallest), "/%d is too large", block.Bits())
+	case block.Bits() > smallest:
+		v.problem(at, fmt.Sprintf("use one from /%d to /%d", largest, smallest), "/%d is too small", block.Bits())
 	default:
-		for _, reserved := range azurefacts.ReservedBlocks() {
-			if block.Overlaps(reserved) {
-				v.problem(at, "use another block", "%s overlaps %s, which AKS keeps", cidr, reserved)
-				return netip.Prefix{}, false
-			}
-		}
-		return block, true
+		return block, v.notKept(at, block)
 	}
 	return netip.Prefix{}, false
+}
+
+// notKept refuses a block of which AKS keeps a part, and says whether it does not.
+func (v *validator) notKept(at strict.Path, block netip.Prefix) bool {
+	for _, reserved := range azurefacts.ReservedBlocks() {
+		if block.Overlaps(reserved) {
+			v.problem(at, "use another block", "%s overlaps %s, which AKS keeps", block, reserved)
+			return false
+		}
+	}
+	return true
 }
 
 // podsAndServices checks the blocks that only the cluster knows: they overlap neither each

@@ -15,22 +15,65 @@ type region struct {
 }
 
 // regions are those of Azure's public cloud by their programmatic names, but for those that
-// are announced. In some, a subscription needs to ask for access. Source: articles/reliability/regions-list.md of
-// https://github.com/MicrosoftDocs/reliability-docs at 01021ab, published as
-// https://learn.microsoft.com/azure/reliability/regions-list
+// are announced. In some, a subscription needs to ask for access. Source:
+// articles/reliability/regions-list.md of https://github.com/MicrosoftDocs/reliability-docs at
+// 01021ab, published as https://learn.microsoft.com/azure/reliability/regions-list
 var regions = []region{
-	{"australiacentral", false}, {"australiacentral2", false}, {"australiaeast", true}, {"australiasoutheast", false},
-	{"austriaeast", true}, {"belgiumcentral", true}, {"brazilsouth", true}, {"brazilsoutheast", false},
-	{"canadacentral", true}, {"canadaeast", false}, {"centralindia", true}, {"centralus", true}, {"chilecentral", true},
-	{"eastasia", true}, {"eastus", true}, {"eastus2", true}, {"francecentral", true}, {"francesouth", false},
-	{"germanynorth", false}, {"germanywestcentral", true}, {"indonesiacentral", true}, {"israelcentral", true},
-	{"italynorth", true}, {"japaneast", true}, {"japanwest", true}, {"koreacentral", true}, {"koreasouth", false},
-	{"malaysiawest", true}, {"mexicocentral", true}, {"newzealandnorth", true}, {"northcentralus", false},
-	{"northeurope", true}, {"norwayeast", true}, {"norwaywest", false}, {"polandcentral", true}, {"qatarcentral", true},
-	{"southafricanorth", true}, {"southafricawest", false}, {"southcentralus", true}, {"southeastasia", true},
-	{"southindia", false}, {"spaincentral", true}, {"swedencentral", true}, {"switzerlandnorth", true},
-	{"switzerlandwest", false}, {"uaecentral", false}, {"uaenorth", true}, {"uksouth", true}, {"ukwest", false},
-	{"westcentralus", false}, {"westeurope", true}, {"westindia", false}, {"westus", false}, {"westus2", true}, {"westus3", true},
+	{"australiacentral", false},
+	{"australiacentral2", false},
+	{"australiaeast", true},
+	{"australiasoutheast", false},
+	{"austriaeast", true},
+	{"belgiumcentral", true},
+	{"brazilsouth", true},
+	{"brazilsoutheast", false},
+	{"canadacentral", true},
+	{"canadaeast", false},
+	{"centralindia", true},
+	{"centralus", true},
+	{"chilecentral", true},
+	{"eastasia", true},
+	{"eastus", true},
+	{"eastus2", true},
+	{"francecentral", true},
+	{"francesouth", false},
+	{"germanynorth", false},
+	{"germanywestcentral", true},
+	{"indonesiacentral", true},
+	{"israelcentral", true},
+	{"italynorth", true},
+	{"japaneast", true},
+	{"japanwest", true},
+	{"koreacentral", true},
+	{"koreasouth", false},
+	{"malaysiawest", true},
+	{"mexicocentral", true},
+	{"newzealandnorth", true},
+	{"northcentralus", false},
+	{"northeurope", true},
+	{"norwayeast", true},
+	{"norwaywest", false},
+	{"polandcentral", true},
+	{"qatarcentral", true},
+	{"southafricanorth", true},
+	{"southafricawest", false},
+	{"southcentralus", true},
+	{"southeastasia", true},
+	{"southindia", false},
+	{"spaincentral", true},
+	{"swedencentral", true},
+	{"switzerlandnorth", true},
+	{"switzerlandwest", false},
+	{"uaecentral", false},
+	{"uaenorth", true},
+	{"uksouth", true},
+	{"ukwest", false},
+	{"westcentralus", false},
+	{"westeurope", true},
+	{"westindia", false},
+	{"westus", false},
+	{"westus2", true},
+	{"westus3", true},
 }
 
 // Regions are the regions that a cluster may be in, sorted.
@@ -69,7 +112,8 @@ const (
 	// MaxAuthorizedBlocks may reach a public endpoint.
 	MaxAuthorizedBlocks = 200
 	// MinPods and MaxPods are the limits of the pods of a node.
-	MinPods, MaxPods = 10, 250
+	MinPods = 10
+	MaxPods = 250
 	// MinSystemPods is how many pods the nodes of a pool have room for together.
 	MinSystemPods = 30
 	// NodeBlock is the length of the prefix of the block that a node gets for its pods.

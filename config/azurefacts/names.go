@@ -10,7 +10,6 @@ const (
 	MaxClusterName       = 63
 	MaxDNSPrefix         = 54
 	MinNetworkName       = 2
-	MaxNetworkName       = 64
 	MaxPoolName          = 12
 	MaxIdentityName      = 128
 	// MaxNetworkLabel is the length of the names of a subnet, its network and its resource
@@ -28,8 +27,6 @@ const (
 	MaxZoneTags = 15
 	MaxTagKey   = 512
 	MaxTagValue = 256
-	// MaxStorageTagKey is the length of the key of a storage account's tag.
-	MaxStorageTagKey = 128
 	// NotInTagKey are the characters that a key does not have.
 	NotInTagKey = `<>%&\?/`
 )
