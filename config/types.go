@@ -78,7 +78,7 @@ type Cluster struct {
 	Account *Account `yaml:"-"`
 }
 
-// Provider is a cloud.
+// Provider is a cloud. A field with the tag cloud has a key in the files for that cloud only.
 type Provider string
 
 // The clouds of version 1.
@@ -87,10 +87,10 @@ const (
 	Azure Provider = "azure"
 )
 
-// Cloud says where the cluster is. A key with the tag cloud is one of files for that cloud
-// only, here and below.
+// Cloud says where the cluster is.
 type Cloud struct {
-	// Provider of the cloud: aws or azure. It decides which keys the file may have.
+	// Provider of the cloud: aws, or in a cluster file azure. It decides which keys the file
+	// may have.
 	Provider Provider `yaml:"provider"`
 	// Region, such as eu-central-1 on AWS, or germanywestcentral on Azure.
 	Region string `yaml:"region"`
@@ -246,7 +246,8 @@ type Kubernetes struct {
 	// ServiceCIDR is the block of the addresses of Services, a private IPv4 block from /12
 	// to /24 that overlaps neither the VPC nor a network that pods reach. Default:
 	// 172.20.0.0/16, or 10.100.0.0/16 in a VPC of 172.16.0.0/12; in an existing network
-	// AWS chooses one of the two.
+	// AWS chooses one of the two; on Azure 172.20.0.0/16, or 10.100.0.0/16 in a network of
+	// 172.16.0.0/12.
 	ServiceCIDR string `yaml:"serviceCidr,omitempty"`
 	// PodCIDR is the block of the addresses of pods, a private IPv4 block that overlaps
 	// neither the network nor the Services; each node gets a /24 of it. Default:
@@ -275,9 +276,9 @@ type Kubernetes struct {
 	// SecretsEncryption of Secrets in etcd by a KMS key.
 	SecretsEncryption SecretsEncryption `yaml:"secretsEncryption,omitempty" cloud:"aws"`
 	// Support is standard or extended: at the end of the standard support of its version
-	// AWS upgrades the cluster, or lets it run on and takes more money; on Azure extended is
-	// AKS's long-term support. Default: standard
-	// for a cluster that is made, and what it has for a live one.
+	// AWS upgrades the cluster, or lets it run on and takes more money. On Azure extended is
+	// AKS's long-term support, which needs tier: premium. Default: standard for a cluster
+	// that is made, and what it has for a live one; on Azure standard.
 	Support Support `yaml:"support,omitempty"`
 	// ZonalShift lets AWS, or people, move traffic away from an impaired zone. Default:
 	// false for a cluster that is made, and what it has for a live one.
@@ -377,11 +378,11 @@ type Endpoint struct {
 	// Private gives the API an address inside the network. On AWS the nodes reach it, and
 	// who PrivateCIDRs and SecurityGroups let in; nobody else does, not even in the VPC. On
 	// Azure everything does that reaches the network, and Public does not go with it.
-	// Default true.
+	// Default true; on Azure the opposite of public.
 	Private *bool `yaml:"private,omitempty"`
 	// PrivateDNSZone has the name of the private API: system, a zone that AKS makes; none,
 	// a public name of the private address; or a zone that others own, by its id, in which
-	// core lets the identity of the control plane write. Default system.
+	// core lets the identity of the control plane write. Default: system with a private endpoint.
 	PrivateDNSZone string `yaml:"privateDnsZone,omitempty" cloud:"azure"`
 	// PrivateCIDRs may reach the private endpoint: IPv4 blocks of the VPC, of networks
 	// that are peered or connected to it, or of a VPN; at most 40. Core lets them in at
@@ -479,17 +480,17 @@ type NodeGroup struct {
 	// cluster. Default: EKS's image.
 	ImageID string `yaml:"imageId,omitempty" cloud:"aws"`
 	// MaxPods is the largest number of pods on a node, at most 250. Default: what EKS
-	// calculates for the instance type, and 110 on Azure.
+	// calculates for the instance type; on Azure 110.
 	MaxPods int `yaml:"maxPods,omitempty"`
 	// DiskGiB is the size of each node's volume, in GiB: of the root volume, and with
-	// bottlerocket of the data volume. Default 50, and 128 on Azure.
+	// bottlerocket of the data volume. Default 50; on Azure 128.
 	DiskGiB int `yaml:"diskGiB,omitempty"`
 	// Volume is what that volume is like. It is always encrypted.
 	Volume NodeVolume `yaml:"volume,omitempty" cloud:"aws"`
 	// SecurityGroups that nodes have beside the cluster's own, at most 15. Default: none.
 	SecurityGroups []string `yaml:"securityGroups,omitempty" cloud:"aws"`
-	// Zones of the group's nodes: on AWS of network.zones, by default all of them; on Azure
-	// the numbers of zones of the region, such as "1", by default none.
+	// Zones of the group's nodes: on AWS of network.zones, on Azure the numbers of zones of the
+	// region, such as "1". Default: all of them; on Azure none.
 	Zones []string `yaml:"zones,omitempty"`
 	// Subnets of the group's nodes, of network.existing.privateSubnets. Default: all of
 	// them.
@@ -617,8 +618,8 @@ const (
 type Identity struct {
 	// ServiceAccount that may assume the role. Default: the service's name.
 	ServiceAccount string `yaml:"serviceAccount,omitempty"`
-	// Mode is irsa or pod-identity on AWS, workload-identity on Azure. Default irsa, and
-	// workload-identity on Azure.
+	// Mode is irsa or pod-identity on AWS, workload-identity on Azure. Default irsa; on
+	// Azure workload-identity.
 	Mode IdentityMode `yaml:"mode,omitempty"`
 	// RoleARN of an existing role of the cluster's account; it goes with serviceAccount and
 	// mode only. Its policies and its trust policy are its owner's business. Default: core

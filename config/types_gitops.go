@@ -91,7 +91,7 @@ type ArgoCDOptions struct {
 	// then only Argo CD's own account admin does.
 	OIDC *ArgoCDOIDC `yaml:"oidc,omitempty"`
 	// Credentials (spoke) by which the hub reaches this cluster: aws or
-	// service-account. Default aws.
+	// service-account. Default aws; on Azure service-account.
 	Credentials Credentials `yaml:"credentials,omitempty"`
 	// Rotation (spoke, with service-account) is the number of the token. A new
 	// number makes a new token, and then deletes the old one. Default 1.

@@ -50,7 +50,7 @@ type NodeVolume struct {
 // NodeUpdate says how the nodes of a group are rolled.
 type NodeUpdate struct {
 	// MaxSurge is how many nodes AKS adds while it rolls a pool: a number, or percent of the
-	// nodes such as 33%. Default 10%.
+	// nodes such as 33%. Default: 10%, and none with capacity: spot.
 	MaxSurge string `yaml:"maxSurge,omitempty" cloud:"azure"`
 	// MaxUnavailable is how many nodes are replaced at the same time, from 1 to 100. Default:
 	// MaxUnavailablePercent decides.
