@@ -47,6 +47,10 @@ setup-aws: build ## Build what you need for AWS: bin/tombolo, the Pulumi CLI, ku
 	@$(GO) run ./tools/build -for aws
 	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(TOMBOLO) plugins install
 
+.PHONY: setup-azure
+setup-azure: setup-aws ## Build what you need for Azure: the same, and kubelogin
+	@$(GO) run ./tools/build -for azure
+
 .PHONY: tools
 tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum)
 	@$(GO) run ./tools/build
