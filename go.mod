@@ -24,6 +24,12 @@ require (
 	github.com/muesli/termenv v0.16.0
 	github.com/prometheus/procfs v0.20.1
 	github.com/pulumi/pulumi-aws/sdk/v6 v6.83.2
+	github.com/pulumi/pulumi-azure-native-sdk/authorization/v2 v2.90.0
+	github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2 v2.82.0
+	github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2 v2.81.0
+	github.com/pulumi/pulumi-azure-native-sdk/network/v2 v2.90.0
+	github.com/pulumi/pulumi-azure-native-sdk/resources/v2 v2.90.0
+	github.com/pulumi/pulumi-azure-native-sdk/v2 v2.90.0
 	github.com/pulumi/pulumi-eks/sdk/v2 v2.8.1
 	github.com/pulumi/pulumi-kubernetes/sdk/v4 v4.25.0
 	github.com/pulumi/pulumi/sdk/v3 v3.250.0
@@ -169,14 +175,8 @@ require (
 	github.com/pmezard/go-difflib v1.0.1-0.20181226105442-5d4384ee4fb2 // indirect
 	github.com/pulumi/appdash v0.0.0-20231130102222-75f619a67231 // indirect
 	github.com/pulumi/esc v0.25.0 // indirect
-	github.com/pulumi/pulumi-azure-native-sdk/authorization/v2 v2.90.0 // indirect
-	github.com/pulumi/pulumi-azure-native-sdk/containerservice/v2 v2.82.0 // indirect
 	github.com/pulumi/pulumi-azure-native-sdk/keyvault/v2 v2.90.0 // indirect
-	github.com/pulumi/pulumi-azure-native-sdk/managedidentity/v2 v2.81.0 // indirect
-	github.com/pulumi/pulumi-azure-native-sdk/network/v2 v2.90.0 // indirect
-	github.com/pulumi/pulumi-azure-native-sdk/resources/v2 v2.90.0 // indirect
 	github.com/pulumi/pulumi-azure-native-sdk/storage/v2 v2.90.0 // indirect
-	github.com/pulumi/pulumi-azure-native-sdk/v2 v2.90.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/robfig/cron/v3 v3.0.1 // indirect
 	github.com/ryszard/goskiplist v0.0.0-20150312221310-2dfbae5fcf46 // indirect

@@ -45,9 +45,9 @@ type ClusterSpec struct {
 // ClusterInfo says how a running control plane is reached.
 type ClusterInfo struct {
 	// Endpoint is the URL of the Kubernetes API.
-	Endpoint string
+	Endpoint string `json:"endpoint"`
 	// CA is the certificate authority of the API, in PEM.
-	CA []byte
+	CA []byte `json:"ca"`
 }
 
 // Node is a Kubernetes node of a node group.

@@ -35,6 +35,9 @@ var madeName = regexp.MustCompile(`-[0-9a-f]{7}$`)
 // replaces: then that must go first, as the bridged provider says.
 func (t *Type) nameInTheWay(olds, news Props) bool {
 	name := news.Str(t.Autoname.Property)
+	if t.native.DeletesFirst {
+		return t.Autoname.Made == nil || !t.Autoname.Made(olds.Str(t.Autoname.Property))
+	}
 	return name != "" && name == olds.Str(t.Autoname.Property) && !madeName.MatchString(strings.TrimSuffix(name, t.Autoname.Suffix))
 }
 
@@ -94,6 +97,9 @@ func (t *Type) replaces(pattern string) bool {
 func (t *Type) Same(pattern string, a, b any) bool {
 	if HasUnknown(a) || HasUnknown(b) {
 		return false
+	}
+	if t.native.Alike != nil {
+		return t.native.Alike(pattern, a, b)
 	}
 	if slices.Contains(t.Documents, pattern) {
 		return Equal(document(a), document(b))
