@@ -66,11 +66,27 @@ func (d *differ) compare(path, pattern string, old, new any) {
 		}
 		return
 	}
+	oldList, isOldList := old.([]any)
+	newList, isNewList := new.([]any)
+	if d.typ.native.Alike != nil && isOldList && isNewList {
+		for i := range max(len(oldList), len(newList)) {
+			d.compare(fmt.Sprintf("%s[%d]", path, i), pattern+"[]", item(oldList, i), item(newList, i))
+		}
+		return
+	}
 	d.add(path, pattern, old, new)
 }
 
+// item of a list, nil where the list has ended.
+func item(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
+}
+
 func (d *differ) add(path, pattern string, old, new any) {
-	top, _, _ := strings.Cut(pattern, ".")
+	top := pattern[:topLength(pattern)]
 	kind, replaceKind := pulumirpc.PropertyDiff_UPDATE, pulumirpc.PropertyDiff_UPDATE_REPLACE
 	switch {
 	case old == nil:
@@ -87,9 +103,17 @@ func (d *differ) add(path, pattern string, old, new any) {
 	d.out.DetailedDiff[path] = &pulumirpc.PropertyDiff{Kind: kind, InputDiff: true}
 }
 
+// topLength is the length of the property at the beginning of a pattern.
+func topLength(pattern string) int {
+	if end := strings.IndexAny(pattern, ".["); end >= 0 {
+		return end
+	}
+	return len(pattern)
+}
+
 func (t *Type) replaces(pattern string) bool {
 	return slices.ContainsFunc(t.ForceNew, func(f string) bool {
-		return pattern == f || strings.HasPrefix(pattern, f+".") || strings.HasPrefix(f, pattern+".")
+		return pattern == f || strings.HasPrefix(pattern, f+".") || strings.HasPrefix(pattern, f+"[]") || strings.HasPrefix(f, pattern+".")
 	})
 }
 

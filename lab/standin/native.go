@@ -13,7 +13,8 @@ type Native struct {
 	// apart. Default: they are equal.
 	SameID func(a, b string) bool
 	// Alike says that two values of an input are one, pattern being its path as in
-	// Type.ForceNew. Default: lists are sets.
+	// Type.ForceNew, with [] for the place in a list. Default: lists are sets. With Alike,
+	// differences within lists are told one by one.
 	Alike func(pattern string, a, b any) bool
 	// DeletesFirst: a resource is deleted before its replacement is made, except for one
 	// that the provider has named itself.
@@ -97,7 +98,14 @@ func (s *shape) foresee(in Props) Props {
 func foreseen(value any, t reflect.Type) any {
 	t = pointedTo(t)
 	object, is := value.(map[string]any)
+	list, isList := value.([]any)
 	switch {
+	case isList && t.Kind() == reflect.Slice:
+		items := make([]any, len(list))
+		for i, e := range list {
+			items[i] = foreseen(e, t.Elem())
+		}
+		return items
 	case is && t.Kind() == reflect.Struct:
 		return map[string]any(shapeOf(t).foresee(object))
 	case !is && t.Kind() == reflect.Map:

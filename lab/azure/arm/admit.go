@@ -189,8 +189,7 @@ func (k Kind) checkName(c *standin.Call, name string) error {
 }
 
 // checkLocation refuses a location that there is not. Source:
-// https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/error-sku-not-available and, of groups,
-// https://github.com/MicrosoftDocs/azure-docs/issues/61825
+// https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/common-deployment-errors
 func (k Kind) checkLocation(c *standin.Call) error {
 	location := c.In().Str("location")
 	if !c.Type.HasInput("location") || k.Free {
@@ -222,7 +221,7 @@ func defaultLocation(c *standin.Call) string {
 	return ""
 }
 
-// checkTags refuses tags beyond Azure's limits. Source:
+// checkTags refuses tags beyond Azure's limits; of their number, Azure publishes no words. Source:
 // https://learn.microsoft.com/en-us/azure/azure-resource-manager/management/tag-resources
 func checkTags(c *standin.Call) error {
 	tags := c.In().Strs("tags")
@@ -232,9 +231,9 @@ func checkTags(c *standin.Call) error {
 	for _, key := range standin.SortedKeys(tags) {
 		switch {
 		case len(key) > 512:
-			return c.Refusef("TagNameTooLong", "Tag name too large. Following tag name '%s...' exceeded the maximum length. Maximum allowed length for tag name - '512' characters.", key[:40])
+			return c.Refusef("InvalidTagName", "Tag name too large. Following tag name '%s...' exceeded the maximum length. Maximum allowed length for tag name - '512' characters.", key[:40])
 		case len(tags[key]) > 256:
-			return c.Refusef("TagValueTooLong", "Tag value too large. Following tag value '%s...' exceeded the maximum length. Maximum allowed length for tag value - '256' characters.", tags[key][:40])
+			return c.Refusef("InvalidTagValue", "Tag value too large. Following tag value '%s...' exceeded the maximum length. Maximum allowed length for tag value - '256' characters.", tags[key][:40])
 		case strings.ContainsAny(key, `<>%&\?/`):
 			return c.Refusef("InvalidTagNameCharacters", `The tag names '%s' have reserved characters '<,>,%%,&,\,?,/' or control characters.`, key)
 		}

@@ -133,13 +133,32 @@ func checkScope(c *standin.Call, scope string) error {
 	if arm.ByID(c.Cloud, arm.GroupType, group) == nil {
 		return c.Refuse(standin.Refusal{Code: "ResourceGroupNotFound", Status: 404, Message: "Resource group '" + arm.NameOf(group) + "' could not be found."})
 	}
+	_, kind, _ := strings.Cut(scope, "/providers/")
+	known := false
 	for _, r := range c.Cloud.All() {
 		if arm.Same(r.ID, scope) {
 			return nil
 		}
+		known = known || sameType(r.ID, scope)
 	}
-	_, kind, _ := strings.Cut(scope, "/providers/")
+	if !known {
+		return nil // of a type that the stand-in may not have: nobody can tell
+	}
 	return arm.NotFound(kind, scope)
+}
+
+// sameType says that two ids are of one type.
+func sameType(a, b string) bool { return strings.EqualFold(typeOf(a), typeOf(b)) }
+
+// typeOf is an id without names: Microsoft.Network/virtualNetworks/subnets.
+func typeOf(id string) string {
+	_, path, _ := strings.Cut(id, "/providers/")
+	parts := strings.Split(path, "/")
+	kept := parts[:1]
+	for i := 1; i < len(parts); i += 2 {
+		kept = append(kept, parts[i])
+	}
+	return strings.Join(kept, "/")
 }
 
 // checkPrincipal refuses a principal that Entra does not know, or not everywhere yet: then

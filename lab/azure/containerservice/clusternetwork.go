@@ -113,7 +113,8 @@ func checkClusterNetwork(c *standin.Call) error {
 }
 
 // checkSubnet refuses a subnet for nodes that does not exist, or that the caller may not
-// use, or that another service has.
+// use, or that another service has. Source:
+// https://learn.microsoft.com/en-us/azure/aks/configure-azure-cni#prerequisites
 func checkSubnet(c *standin.Call, id string) (*standin.Record, error) {
 	subnet := arm.ByID(c.Cloud, network.SubnetType, id)
 	if subnet == nil && arm.Allowed(c, "Microsoft.Network/virtualNetworks/subnets/read", id) {
@@ -128,7 +129,7 @@ func checkSubnet(c *standin.Call, id string) (*standin.Record, error) {
 		return nil, c.Refusef("InvalidResourceReference", "Resource %s referenced by resource %s was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.", id, c.Record.ID)
 	}
 	if len(subnet.Outputs.Objects("delegations")) > 0 {
-		return nil, c.Refusef("SubnetIsDelegated", "Subnet %s is delegated to %s and cannot be used by an agent pool.", id, subnet.Outputs.Objects("delegations")[0].Str("serviceName"))
+		return nil, c.Refusef("SubnetIsDelegated", "AgentPoolProfile subnet with id %s cannot be used as it's a delegated subnet. Please check https://aka.ms/adv-network-prerequest for more details.", id)
 	}
 	return subnet, nil
 }

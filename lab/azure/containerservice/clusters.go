@@ -1,9 +1,11 @@
 package containerservice
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"tombolo/lab/azure/arm"
 	"tombolo/lab/azure/rbac"
@@ -201,18 +203,17 @@ func stopCluster(ctx context.Context, c *standin.Cloud, r *standin.Record) error
 func removeCluster(c *standin.Call) error { return checkIdle(c, c.Record, true) }
 
 // checkIdle refuses an operation on a cluster during another one, or, with pools, during one
-// on a pool. Source: https://learn.microsoft.com/en-us/troubleshoot/azure/azure-kubernetes/create-upgrade-delete/operationnotallowed-or-publicipcountlimitreached-quota-error and
-// https://github.com/Azure/AKS/issues/2277
+// on a pool. Source: https://learn.microsoft.com/en-us/troubleshoot/azure/azure-kubernetes/create-upgrade-delete/troubleshoot-aks-pending-operation
 func checkIdle(c *standin.Call, cluster *standin.Record, pools bool) error {
 	if busy(cluster) {
-		return inProgress(c, cluster.Status, "managed cluster")
+		return inProgress(c, cluster, "managed cluster")
 	}
 	if !pools {
 		return nil
 	}
 	for r := range PoolsOf(c.Cloud, cluster.ID) {
 		if busy(r) {
-			return inProgress(c, r.Status, "agent pool "+r.Outputs.Str("name"))
+			return inProgress(c, r, "node pool")
 		}
 	}
 	return nil
@@ -220,8 +221,9 @@ func checkIdle(c *standin.Call, cluster *standin.Record, pools bool) error {
 
 func busy(r *standin.Record) bool { return r.Status != "" && r.Status != standin.StatusActive }
 
-func inProgress(c *standin.Call, status, what string) error {
+func inProgress(c *standin.Call, r *standin.Record, what string) error {
+	verb := map[string]string{standin.StatusCreating: "create", standin.StatusDeleting: "delete"}[r.Status]
 	return c.Refuse(standin.Refusal{Code: "OperationNotAllowed", Status: 409, Message: fmt.Sprintf(
-		"Operation is not allowed because there's an in progress %s operation on the %s. Please wait for it to finish before starting a new operation. See https://aka.ms/aks-pending-operation for more details",
-		strings.ToLower(status), what)})
+		"Operation is not allowed because there's an in progress %s %s operation (operation ID: %s) on the %s %s started on UTC %s. Please wait for it to finish before starting a new operation. "+
+			"See https://aka.ms/aks-pending-operation for more details", cmp.Or(verb, "update"), what, arm.UUID(), what, r.Outputs.Str("name"), r.Created.UTC().Format(time.RFC3339))})
 }

@@ -1,6 +1,7 @@
 package containerservice
 
 import (
+	"net/netip"
 	"strings"
 
 	"tombolo/lab/azure/arm"
@@ -113,6 +114,42 @@ func kubeletOf(c *standin.Call) standin.Props {
 	}
 }
 
+// checkAccess refuses ways to the API that do not go together, and a DNS zone of others that
+// the control plane's identity may not change. Sources:
+// https://learn.microsoft.com/en-us/azure/aks/private-clusters,
+// https://learn.microsoft.com/en-us/azure/aks/api-server-authorized-ip-ranges and
+// https://learn.microsoft.com/en-us/troubleshoot/azure/azure-kubernetes/error-codes/customprivatednszonemissingpermissions-error
+func checkAccess(c *standin.Call, access standin.Props) error {
+	private, zone := access.Boolean("enablePrivateCluster"), access.Str("privateDNSZone")
+	ranges := access.List("authorizedIPRanges")
+	public := !access.Has("enablePrivateClusterPublicFQDN") || access.Boolean("enablePrivateClusterPublicFQDN")
+	switch {
+	case private && len(ranges) > 0:
+		return c.Refusef("BadRequest", "Authorized IP ranges are not supported on a private cluster.")
+	case !private && zone != "":
+		return c.Refusef("BadRequest", "apiServerAccessProfile.privateDNSZone can only be set on a private cluster.")
+	case private && zone == "none" && !public:
+		return c.Refusef("BadRequest", "The public FQDN of a private cluster cannot be disabled with privateDNSZone none: no name would resolve to the API server.")
+	case len(ranges) > mostRanges:
+		return c.Refusef("InvalidParameter", "The value of parameter apiServerAccessProfile.authorizedIPRanges is invalid. Error details: at most %d ranges are allowed, %d are given. Please see https://aka.ms/aks-naming-rules for more details.", mostRanges, len(ranges))
+	}
+	for _, text := range ranges {
+		if _, err := netip.ParsePrefix(text); err != nil {
+			return c.Refusef("InvalidParameter", "The value of parameter apiServerAccessProfile.authorizedIPRanges is invalid. Error details: %s is not a valid CIDR block. Please see https://aka.ms/aks-naming-rules for more details.", text)
+		}
+	}
+	own := userAssigned(c.In())
+	if private && strings.HasPrefix(zone, "/") && !rbac.May(c.Cloud, principalOf(c, own), "Microsoft.Network/privateDnsZones/write", zone) {
+		return c.Refusef("CustomPrivateDNSZoneMissingPermissionError", "Service principal or user-assigned identity must be given permission to read and write to custom private dns zone %s. "+
+			"Check access result not allowed for action Microsoft.Network/privateDnsZones/read.", zone)
+	}
+	return nil
+}
+
+// mostRanges of addresses that reach a public API. Source:
+// https://learn.microsoft.com/en-us/azure/aks/api-server-authorized-ip-ranges
+const mostRanges = 200
+
 // checkProfiles refuses settings that do not go together. Sources:
 // https://learn.microsoft.com/en-us/azure/aks/enable-authentication-microsoft-entra-id,
 // https://learn.microsoft.com/en-us/azure/aks/manage-local-accounts-managed-azure-ad and
@@ -133,6 +170,9 @@ func checkProfiles(c *standin.Call) error {
 		return c.Refusef("InvalidParameter", "The value of parameter aadProfile.tenantID is invalid. Error details: the tenant %s does not exist. Please see https://aka.ms/aks-naming-rules for more details.", aad.Str("tenantID"))
 	case in.Sub("securityProfile").Sub("workloadIdentity").Boolean("enabled") && !in.Sub("oidcIssuerProfile").Boolean("enabled"):
 		return c.Refusef("WorkloadIdentityRequiresOIDCIssuer", "Workload identity can only be enabled on a managed cluster with the OIDC issuer enabled.")
+	}
+	if err := checkAccess(c, in.Sub("apiServerAccessProfile")); err != nil {
+		return err
 	}
 	return checkDNSPrefix(c, in.Str("dnsPrefix"))
 }

@@ -38,7 +38,7 @@ func updatePool(c *standin.Call) error {
 		return err
 	}
 	if busy(c.Old) {
-		return inProgress(c, c.Old.Status, "agent pool "+c.Old.Outputs.Str("name"))
+		return inProgress(c, c.Old, "node pool")
 	}
 	if err := checkFixedPool(c); err != nil {
 		return err
@@ -62,8 +62,9 @@ var fixedOfPool = []string{"availabilityZones", "maxPods", "osDiskSizeGB", "osDi
 
 func checkFixedPool(c *standin.Call) error {
 	for _, property := range fixedOfPool {
-		was, had := c.Old.Outputs[property]
-		if given, is := c.In()[property]; is && had && !standin.Equal(given, was) && !(property == "vnetSubnetID" && arm.Same(fmt.Sprint(given), fmt.Sprint(was))) {
+		given, is := c.In()[property]
+		was := c.Old.Outputs[property]
+		if is && !standin.Equal(given, was) && !arm.Same(fmt.Sprint(given), fmt.Sprint(was)) {
 			return notAllowed(c, []string{"properties", property})
 		}
 	}
@@ -97,9 +98,8 @@ func poolVersion(version string, control *standin.Record) string {
 
 // The names and taints of nodes that AKS keeps for itself.
 var (
-	poolName    = regexp.MustCompile(poolNames)
-	taintShape  = regexp.MustCompile(`^[^=:\s]+(=[^=:\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)$`)
-	systemTaint = "CriticalAddonsOnly=true:NoSchedule"
+	poolName   = regexp.MustCompile(poolNames)
+	taintShape = regexp.MustCompile(`^[^=:\s]+(=[^=:\s]*)?:(NoSchedule|PreferNoSchedule|NoExecute)$`)
 )
 
 // checkPool refuses what AKS refuses of a pool, wherever its inputs come from.
@@ -112,7 +112,7 @@ func checkPool(c *standin.Call, control *standin.Record, in standin.Props, id st
 			"have only lowercase letters and numbers, and be 1 to 12 characters long. Please see https://aka.ms/aks-naming-rules for more details.", name)
 	}
 	for _, check := range []func() error{
-		func() error { return checkSize(c, in.Str("vmSize"), in.Str("mode"), location) },
+		func() error { return checkSize(c, name, in.Str("vmSize"), in.Str("mode"), location) },
 		func() error { return checkCount(c, in) },
 		func() error { return checkZones(c, in.List("availabilityZones"), location) },
 		func() error { return checkLabels(c, in) },
@@ -179,8 +179,8 @@ func checkLabels(c *standin.Call, in standin.Props) error {
 			return c.Refusef("InvalidParameter", "The value of parameter agentPoolProfile.nodeTaints is invalid. Error details: taint '%s' is not of the form key=value:effect. Please see https://aka.ms/aks-naming-rules for more details.", taint)
 		}
 		hard := strings.HasSuffix(taint, ":NoSchedule") || strings.HasSuffix(taint, ":NoExecute")
-		if in.Str("mode") == "System" && hard && taint != systemTaint {
-			return c.Refusef("SystemPoolHasRestrictedTaint", "The System agent pool has the taint '%s': only %s and taints with the effect PreferNoSchedule are allowed.", taint, systemTaint)
+		if in.Str("mode") == "System" && hard && !strings.HasPrefix(taint, "CriticalAddonsOnly") {
+			return c.Refusef("SystemPoolHasRestrictedTaint", "Placing custom taints on system pool is not supported (except 'CriticalAddonsOnly' taint or taint effect is 'PreferNoSchedule'). Please refer to https://aka.ms/aks/system-taints for detail")
 		}
 	}
 	return nil

@@ -43,7 +43,17 @@ func (s size) arch() string {
 	return "amd64"
 }
 
-func (s size) memory() int { return s.cpus * families[s.family] }
+// memory in GiB: an l among the features has half as much, a t an eighth.
+func (s size) memory() int {
+	memory := s.cpus * families[s.family]
+	switch {
+	case strings.Contains(s.features, "t"):
+		return memory / 8
+	case strings.Contains(s.features, "l"):
+		return memory / 2
+	}
+	return memory
+}
 
 // quotaFamily is what quotas are counted by.
 func (s size) quotaFamily() string {
@@ -60,13 +70,13 @@ const quota = 350
 // checkSize refuses a size that there is not, and one that is too small for system pods.
 // Sources: https://github.com/Azure/AKS/issues/1171 and
 // https://learn.microsoft.com/en-us/azure/aks/use-system-pools
-func checkSize(c *standin.Call, name, mode, location string) error {
+func checkSize(c *standin.Call, pool, name, mode, location string) error {
 	s, known := sizeOf(name)
 	if !known {
 		return c.Refusef("BadRequest", "The VM size of %s is not allowed in your subscription in location '%s'. For more details, please visit https://aka.ms/aks/quotas-skus-regions.", name, location)
 	}
 	if mode == "System" && (s.cpus < 2 || s.memory() < 4) {
-		return c.Refusef("SystemPoolSkuTooLow", "The System node pool requires a VM SKU with at least 2 vCPUs and 4GB of memory, and %s has %d and %dGB. See https://aka.ms/aks/system-node-pool.", name, s.cpus, s.memory())
+		return c.Refusef("SystemPoolSkuTooLow", "System node pool must use VM sku with more than 2 cores and 4GB memory. Nodepool name: %s.", pool)
 	}
 	return nil
 }

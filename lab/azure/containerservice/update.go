@@ -68,7 +68,11 @@ func updateCluster(c *standin.Call) error {
 func checkFixed(c *standin.Call) error {
 	for _, path := range fixed {
 		given, is := at(c.In(), path)
-		if was, had := at(c.Old.Outputs, path); is && had && !reflect.DeepEqual(given, was) {
+		was, had := at(c.Old.Outputs, path)
+		if _, truth := given.(bool); truth && !had {
+			was, had = false, true
+		}
+		if is && had && !reflect.DeepEqual(given, was) {
 			return notAllowed(c, path)
 		}
 	}

@@ -107,13 +107,15 @@ func checkCredential(c *standin.Call) error {
 	}
 	in := c.In()
 	if audiences := in.List("audiences"); len(audiences) != 1 {
-		return c.Refusef("BadRequest", "The federated identity credential must have exactly one audience, it has %d.", len(audiences))
+		return c.Refusef("BadRequest", "Federated identity credentials must have exactly one audience.")
 	}
 	issuer := in.Str("issuer")
 	if !strings.HasPrefix(issuer, "https://") || len(issuer) > 600 {
 		return c.Refusef("BadRequest", "The issuer '%s' of the federated identity credential is not a valid https URL of at most 600 characters.", issuer)
 	}
-	if subject := in.Str("subject"); subject == "" || len(subject) > 600 {
+	if subject := in.Str("subject"); subject == "" {
+		return c.Refusef("BadRequest", "Federated Identity Credential from HTTP body has empty properties")
+	} else if len(subject) > 600 {
 		return c.Refusef("BadRequest", "The subject '%s' of the federated identity credential must have 1 to 600 characters.", subject)
 	}
 	count := 1
@@ -157,6 +159,23 @@ func siblings(c *standin.Call) func(func(*standin.Record) bool) {
 func identityOf(credential string) string {
 	before, _, _ := strings.Cut(credential, "/federatedIdentityCredentials/")
 	return before
+}
+
+// Federation is a token that Entra takes for an identity.
+type Federation struct {
+	Issuer, Subject string
+	Audiences       []string
+}
+
+// Federations are the federated credentials of an identity. The account is locked.
+func Federations(c *standin.Cloud, identity *standin.Record) []Federation {
+	var list []Federation
+	for r := range c.Each(CredentialType, standin.Global) {
+		if arm.Same(identityOf(r.ID), identity.ID) {
+			list = append(list, Federation{r.Outputs.Str("issuer"), r.Outputs.Str("subject"), r.Outputs.List("audiences")})
+		}
+	}
+	return list
 }
 
 // ByPrincipal is the identity with a principal, or nil. The account is locked.

@@ -10,7 +10,8 @@ import (
 	"tombolo/lab/standin"
 )
 
-// describeGateway refuses a NAT gateway with addresses that it cannot use. Source:
+// describeGateway refuses a NAT gateway with addresses that it cannot use. Azure publishes
+// the limits, and no words. Source:
 // https://learn.microsoft.com/en-us/azure/nat-gateway/nat-gateway-resource
 func describeGateway(c *standin.Call) error {
 	in, out := c.In(), c.Out()
@@ -82,11 +83,11 @@ func describeAddress(c *standin.Call) error {
 	}
 	out.SetDefault("publicIPAllocationMethod", "Dynamic")
 	if sku == "Standard" && out.Str("publicIPAllocationMethod") != "Static" {
-		return c.Refusef("PublicIPAddressAllocationMethodNotSupported", "Standard sku publicIp %s must have AllocationMethod set to Static.", c.Record.ID)
+		return c.Refusef("StandardAndStandardV2SkuPublicIPAddressesMustBeStatic", "Standard sku publicIp %s must have AllocationMethod set to Static.", c.Record.ID)
 	}
 	if sku == "Basic" {
 		// https://azure.microsoft.com/en-us/updates/upgrade-to-standard-sku-public-ip-addresses-in-azure-by-30-september-2025-basic-sku-will-be-retired/
-		return c.Refusef("BasicSkuPublicIPAddressNotAllowed", "Basic SKU public IP addresses can no longer be created: they have been retired on 30 September 2025.")
+		return c.Refusef("IPv4BasicSkuPublicIpCountLimitReached", "Cannot create more than 0 IPv4 Basic SKU public IP addresses for this subscription in this region.")
 	}
 	succeeded(c)
 	out.SetDefault("publicIPAddressVersion", "IPv4")

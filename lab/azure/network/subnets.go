@@ -41,7 +41,8 @@ func Prefixes(r *standin.Record) []netip.Prefix {
 	return blocks
 }
 
-// describeNetwork refuses blocks that Azure does not take. Sources:
+// describeNetwork refuses blocks that Azure does not take. Of overlaps and sizes, Azure
+// publishes the limits and no words. Sources:
 // https://learn.microsoft.com/en-us/azure/virtual-network/virtual-networks-faq and
 // https://learn.microsoft.com/en-us/azure/virtual-network/manage-virtual-network
 func describeNetwork(c *standin.Call) error {
