@@ -37,7 +37,8 @@ func CallerFor(c *standin.Call) string { return cmp.Or(c.Caller, c.Cloud.Caller,
 // ClientFor is the id of the application that makes a call.
 func ClientFor(c *standin.Call) string { return cmp.Or(c.Settings.Str("clientId"), ClientID) }
 
-func knownSubscription(c *standin.Cloud, id string) bool {
+// KnownSubscription says that the lab has a subscription.
+func KnownSubscription(c *standin.Cloud, id string) bool {
 	return Same(id, c.Account) || Same(id, NetworkSubscription)
 }
 

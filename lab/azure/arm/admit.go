@@ -38,7 +38,7 @@ func (k Kind) admit(c *standin.Call, property string) error {
 // admitWrite refuses a write by somebody who may not, and one that a lock forbids.
 func admitWrite(c *standin.Call, k Kind) error {
 	subscription := SubscriptionOf(c.Record.ID)
-	if subscription != "" && !knownSubscription(c.Cloud, subscription) {
+	if subscription != "" && !KnownSubscription(c.Cloud, subscription) {
 		// https://learn.microsoft.com/en-us/azure/azure-resource-manager/troubleshooting/common-deployment-errors
 		return c.Refuse(standin.Refusal{Code: "SubscriptionNotFound", Status: 404, Message: "The subscription '" + subscription + "' could not be found."})
 	}
@@ -65,11 +65,15 @@ func authorize(c *standin.Call, action, id string) error {
 
 // Allowed says that the caller may do an action on what an id names.
 func Allowed(c *standin.Call, action, id string) bool {
-	caller := CallerFor(c)
-	if caller == ClientObject && Same(SubscriptionOf(id), c.Cloud.Account) {
-		return true
+	return slices.ContainsFunc(RolesOf(c.Cloud, CallerFor(c), id), func(role rbac.Role) bool { return role.Allows(action) })
+}
+
+// RolesOf are the roles that a caller has on what an id names. The account is locked.
+func RolesOf(c *standin.Cloud, caller, id string) []rbac.Role {
+	if owner, _ := rbac.ByID(rbac.Owner); caller == ClientObject && Same(SubscriptionOf(id), c.Account) {
+		return []rbac.Role{owner}
 	}
-	return rbac.May(c.Cloud, caller, action, id)
+	return rbac.Of(c, caller, id)
 }
 
 // CheckLinked refuses a caller that may write a resource, but not use another one that the

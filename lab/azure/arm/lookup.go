@@ -46,7 +46,7 @@ func NotFound(kind, id string) error {
 
 // mayRead refuses a reader without rights, as authorize does.
 func mayRead(q *standin.Query, k Kind, id string) error {
-	if !knownSubscription(q.Cloud, SubscriptionOf(id)) {
+	if !KnownSubscription(q.Cloud, SubscriptionOf(id)) {
 		return &Error{Status: 404, Code: "SubscriptionNotFound", Message: "The subscription '" + SubscriptionOf(id) + "' could not be found."}
 	}
 	return authorize(q.Call, k.ARM+"/read", id)

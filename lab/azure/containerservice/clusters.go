@@ -116,17 +116,16 @@ func describeIssuer(c *standin.Call) {
 	c.Out()["oidcIssuerProfile"] = map[string]any(profile)
 }
 
-// implyWithCluster makes what AKS makes along with a cluster: the group of its nodes and the
-// pools that the cluster's own inputs have.
+// implyWithCluster makes what AKS makes along with a cluster: the group of its nodes, and
+// the pools that the cluster's own inputs have.
 func implyWithCluster(c *standin.Call) error {
 	out := c.Out()
 	id := arm.GroupID(arm.SubscriptionOf(c.Record.ID), out.Str("nodeResourceGroup"))
-	tags := out.Sub("tags").Clone()
 	err := c.Cloud.Put(&standin.Record{
 		Type: arm.GroupType, ID: id, Region: standin.Global, Created: c.Record.Created, Implied: true,
 		Inputs: standin.Props{"resourceGroupName": out.Str("nodeResourceGroup"), "location": out.Str("location")},
 		Outputs: standin.Props{
-			"name": out.Str("nodeResourceGroup"), "location": out.Str("location"), "managedBy": c.Record.ID, "tags": map[string]any(tags),
+			"name": out.Str("nodeResourceGroup"), "location": out.Str("location"), "managedBy": c.Record.ID, "tags": nodeGroupTags(c),
 			"type": "Microsoft.Resources/resourceGroups", "properties": map[string]any{"provisioningState": "Succeeded"},
 		},
 	})
@@ -137,6 +136,14 @@ func implyWithCluster(c *standin.Call) error {
 }
 
 // nodeGroupOf is the id of the group of a cluster's nodes.
+// nodeGroupTags are the cluster's tags, and those by which AKS marks the group. Source:
+// https://learn.microsoft.com/en-us/azure/aks/use-tags
+func nodeGroupTags(c *standin.Call) map[string]any {
+	return standin.Merged(c.Out().Sub("tags"), standin.Props{
+		"aks-managed-cluster-name": c.Out().Str("name"), "aks-managed-cluster-rg": arm.NameOf(arm.GroupOf(c.Record.ID)),
+	})
+}
+
 func nodeGroupOf(cluster *standin.Record) string {
 	return arm.GroupID(arm.SubscriptionOf(cluster.ID), cluster.Outputs.Str("nodeResourceGroup"))
 }

@@ -116,7 +116,7 @@ func checkPool(c *standin.Call, control *standin.Record, in standin.Props, id st
 		func() error { return checkCount(c, in) },
 		func() error { return checkZones(c, in.List("availabilityZones"), location) },
 		func() error { return checkLabels(c, in) },
-		func() error { return checkQuota(c, in.Str("vmSize"), location, wanted(in), id) },
+		func() error { return checkQuota(c, in, location, wanted(in), id) },
 		func() error { return checkOrchestrator(c, in.Str("orchestratorVersion"), control) },
 		func() error { return checkPoolNetwork(c, control, in, id) },
 	} {

@@ -64,8 +64,8 @@ func (s size) quotaFamily() string {
 	return "Standard" + s.family + strings.ToUpper(s.features) + version + "Family"
 }
 
-// quota of vCPUs of a family in a location, as the lab's subscription has it.
-const quota = 350
+// Quota of vCPUs of a family in a location, as the lab's subscription has it.
+const Quota = 350
 
 // checkSize refuses a size that there is not, and one that is too small for system pods.
 // Sources: https://github.com/Azure/AKS/issues/1171 and
@@ -83,20 +83,38 @@ func checkSize(c *standin.Call, pool, name, mode, location string) error {
 
 // checkQuota refuses more vCPUs of a family than are left. Source of the words:
 // https://github.com/1ChristianAlex/motordesk/issues/14
-func checkQuota(c *standin.Call, name, location string, count int, own string) error {
-	s, _ := sizeOf(name)
-	used := 0
-	for r := range c.Cloud.Each(PoolType, standin.Global) {
-		other, known := sizeOf(r.Outputs.Str("vmSize"))
-		if known && other.quotaFamily() == s.quotaFamily() && !arm.Same(r.ID, own) && locationOf(c.Cloud, r) == location {
-			used += other.cpus * len(r.Nodes)
-		}
-	}
-	if wanted := s.cpus * count; wanted > quota-used {
+func checkQuota(c *standin.Call, pool standin.Props, location string, count int, own string) error {
+	s, _ := sizeOf(pool.Str("vmSize"))
+	family := familyOf(pool, s)
+	used := used(c.Cloud, location, own)[family]
+	if wanted := s.cpus * count; wanted > Quota-used {
 		return c.Refusef("ErrCode_InsufficientVCPUQuota", "Insufficient vcpu quota requested %d, remaining %d for family %s for region %s. Surge nodes would also consume vcpu quota, please consider use smaller maxSurge or use maxUnavailable to proceed upgrade without surge nodes, details: aka.ms/aks/upgrade-without-surge-nodes",
-			wanted, max(quota-used, 0), s.quotaFamily(), location)
+			wanted, max(Quota-used, 0), family, location)
 	}
 	return nil
+}
+
+// used are the vCPUs in a location by family, those of one pool left out.
+func used(c *standin.Cloud, location, without string) map[string]int {
+	counts := map[string]int{}
+	for r := range c.Each(PoolType, standin.Global) {
+		if s, known := sizeOf(r.Outputs.Str("vmSize")); known && !arm.Same(r.ID, without) && locationOf(c, r) == location {
+			counts[familyOf(r.Outputs, s)] += s.cpus * len(r.Nodes)
+		}
+	}
+	return counts
+}
+
+// Spot is what all spot nodes are counted by, of any family. Source:
+// https://learn.microsoft.com/en-us/azure/quotas/spot-quota
+const Spot = "lowPriorityCores"
+
+// familyOf is what the nodes of a pool are counted by.
+func familyOf(pool standin.Props, s size) string {
+	if pool.Str("scaleSetPriority") == "Spot" {
+		return Spot
+	}
+	return s.quotaFamily()
 }
 
 // locationOf a pool is its cluster's.

@@ -61,7 +61,21 @@ func updateCluster(c *standin.Call) error {
 	describeIssuer(c)
 	describeIdentity(c)
 	describeInlinePools(c)
+	if err := tagNodeGroup(c); err != nil {
+		return err
+	}
 	return putInlinePools(c)
+}
+
+// tagNodeGroup gives the tags of a cluster to the group of its nodes.
+func tagNodeGroup(c *standin.Call) error {
+	found := arm.ByID(c.Cloud, arm.GroupType, nodeGroupOf(c.Record))
+	if found == nil || !arm.Same(found.Outputs.Str("managedBy"), c.Record.ID) {
+		return nil
+	}
+	group := found.Clone()
+	group.Outputs["tags"] = nodeGroupTags(c)
+	return c.Cloud.Put(group)
 }
 
 // checkFixed refuses a change of what cannot change.

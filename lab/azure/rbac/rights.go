@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -24,15 +25,21 @@ func Counts(c *standin.Cloud, made time.Time, lag time.Duration) bool {
 // May says that a principal is allowed an action on what an id names, by an assignment on
 // it or on a scope around it that counts by now. The account is locked.
 func May(c *standin.Cloud, principal, action, id string) bool {
+	return slices.ContainsFunc(Of(c, principal, id), func(role Role) bool { return role.Allows(action) })
+}
+
+// Of are the roles that a principal has on what an id names. The account is locked.
+func Of(c *standin.Cloud, principal, id string) []Role {
+	var roles []Role
 	for r := range c.Each(AssignmentType, standin.Global) {
 		if !strings.EqualFold(r.Outputs.Str("principalId"), principal) || !Covers(r.Outputs.Str("scope"), id) {
 			continue
 		}
-		if role, known := ByID(r.Outputs.Str("roleDefinitionId")); known && role.Allows(action) && Counts(c, r.Created, Lag) {
-			return true
+		if role, known := ByID(r.Outputs.Str("roleDefinitionId")); known && Counts(c, r.Created, Lag) {
+			roles = append(roles, role)
 		}
 	}
-	return false
+	return roles
 }
 
 // Covers says that a scope is an id, or has it within.

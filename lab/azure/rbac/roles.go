@@ -78,6 +78,9 @@ func Definition(subscription, role string) string {
 	return "/subscriptions/" + subscription + "/providers/Microsoft.Authorization/roleDefinitions/" + role
 }
 
+// Actions that a role allows, and of those the ones that it leaves out; both can have a *.
+func (r Role) Actions() (actions, not []string) { return r.actions, r.not }
+
 // Allows says that a role allows an action.
 func (r Role) Allows(action string) bool {
 	return matchesAny(r.actions, action) && !matchesAny(r.not, action)
