@@ -60,10 +60,17 @@ func TestAccessIsRefused(t *testing.T) {
 		{props{"privateDNSZone": "system"}, "apiServerAccessProfile.privateDNSZone can only be set on a private cluster."},
 		{props{"enablePrivateCluster": true, "privateDNSZone": "none", "enablePrivateClusterPublicFQDN": false}, "The public FQDN of a private cluster cannot be disabled with privateDNSZone none"},
 		{props{"authorizedIPRanges": list("203.0.113.0")}, "203.0.113.0 is not a valid CIDR block."},
+		{props{"enablePrivateCluster": true, "privateDNSZone": zone + ".example"}, "neither privatelink.germanywestcentral.azmk8s.io nor ends with "},
 		{props{"enablePrivateCluster": true, "privateDNSZone": zone}, `Code="CustomPrivateDNSZoneMissingPermissionError"`},
 	} {
 		w.denied(containerservice.ClusterType, w.clusterArgs(props{"apiServerAccessProfile": map[string]any(tc.change)}), tc.want)
 	}
+	principal := w.control.out.Str("principalId")
+	assert.NilError(t, authorization.Assign(w.cloud, principal, "b12aa53e-6015-4669-85d0-8515ebb3ae7f", zone))
+	own := w.clusterArgs(props{"apiServerAccessProfile": map[string]any{"enablePrivateCluster": true, "privateDNSZone": zone}})
+	w.denied(containerservice.ClusterType, own, `it does not have permission to perform action(s) 'Microsoft.Network/virtualNetworks/join/action' on the linked scope(s) '`+w.vnet.id)
+	assert.NilError(t, authorization.Assign(w.cloud, principal, rbac.NetworkContributor, w.vnet.id))
+	assert.NilError(t, w.delete(w.make(containerservice.ClusterType, "cluster", own)))
 	private := w.make(containerservice.ClusterType, "cluster", w.clusterArgs(props{"apiServerAccessProfile": map[string]any{
 		"enablePrivateCluster": true, "privateDNSZone": "system", "enablePrivateClusterPublicFQDN": false,
 	}}))

@@ -215,13 +215,15 @@ func TestAssignmentsAreRefused(t *testing.T) {
 	assert.NilError(t, w.update(given, props{"description": "reads"}))
 }
 
-// TestForeignScopes: the network team lets roles be assigned on its subnet and its route
-// table, and nowhere else.
+// TestForeignScopes: the network team lets roles be assigned on what it has, and nowhere
+// else.
 func TestForeignScopes(t *testing.T) {
 	w := newIdentities(t)
 	principal := w.control.out.Str("principalId")
-	w.denied(rbac.AssignmentType, w.assignment(principal, rbac.NetworkContributor, network.TeamNetworkID, nil), `Code="AuthorizationFailed"`)
-	w.make(rbac.AssignmentType, "x", w.assignment(principal, rbac.NetworkContributor, network.TeamSubnetID, nil))
+	w.denied(rbac.AssignmentType, w.assignment(principal, rbac.NetworkContributor, "/subscriptions/"+arm.NetworkSubscription, nil), `Code="AuthorizationFailed"`)
+	for _, scope := range []string{network.TeamSubnetID, network.TeamRouteTableID, network.TeamZone(arm.Location)} {
+		w.make(rbac.AssignmentType, "x", w.assignment(principal, rbac.NetworkContributor, scope, nil))
+	}
 }
 
 // TestCallerWithoutRights: nobody but the subscription's owner may do anything, until given a role.

@@ -1,6 +1,7 @@
 package containerservice
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 
@@ -114,11 +115,9 @@ func kubeletOf(c *standin.Call) standin.Props {
 	}
 }
 
-// checkAccess refuses ways to the API that do not go together, and a DNS zone of others that
-// the control plane's identity may not change. Sources:
-// https://learn.microsoft.com/en-us/azure/aks/private-clusters,
-// https://learn.microsoft.com/en-us/azure/aks/api-server-authorized-ip-ranges and
-// https://learn.microsoft.com/en-us/troubleshoot/azure/azure-kubernetes/error-codes/customprivatednszonemissingpermissions-error
+// checkAccess refuses ways to the API that do not go together. Sources:
+// https://learn.microsoft.com/en-us/azure/aks/private-clusters and
+// https://learn.microsoft.com/en-us/azure/aks/api-server-authorized-ip-ranges
 func checkAccess(c *standin.Call, access standin.Props) error {
 	private, zone := access.Boolean("enablePrivateCluster"), access.Str("privateDNSZone")
 	ranges := access.List("authorizedIPRanges")
@@ -138,10 +137,33 @@ func checkAccess(c *standin.Call, access standin.Props) error {
 			return c.Refusef("InvalidParameter", "The value of parameter apiServerAccessProfile.authorizedIPRanges is invalid. Error details: %s is not a valid CIDR block. Please see https://aka.ms/aks-naming-rules for more details.", text)
 		}
 	}
-	own := userAssigned(c.In())
-	if private && strings.HasPrefix(zone, "/") && !rbac.May(c.Cloud, principalOf(c, own), "Microsoft.Network/privateDnsZones/write", zone) {
+	if private && strings.HasPrefix(zone, "/") {
+		return checkZoneOfOthers(c, zone)
+	}
+	return nil
+}
+
+// checkZoneOfOthers refuses a private DNS zone by its name, and one that the control plane's
+// identity may not change, or not link with the network of the nodes. Sources:
+// https://learn.microsoft.com/en-us/azure/aks/private-clusters and
+// https://learn.microsoft.com/en-us/troubleshoot/azure/azure-kubernetes/error-codes/customprivatednszonemissingpermissions-error
+func checkZoneOfOthers(c *standin.Call, zone string) error {
+	name := "privatelink." + arm.Normal(c.In().Str("location")) + ".azmk8s.io"
+	if given := strings.ToLower(arm.NameOf(zone)); given != name && !strings.HasSuffix(given, "."+name) {
+		return c.Refusef("InvalidParameter", "The value of parameter apiServerAccessProfile.privateDNSZone is invalid. Error details: the name of the zone %s is neither %s nor ends with .%s. Please see https://aka.ms/aks-naming-rules for more details.", zone, name, name)
+	}
+	principal := principalOf(c, userAssigned(c.In()))
+	if !rbac.May(c.Cloud, principal, "Microsoft.Network/privateDnsZones/write", zone) {
 		return c.Refusef("CustomPrivateDNSZoneMissingPermissionError", "Service principal or user-assigned identity must be given permission to read and write to custom private dns zone %s. "+
 			"Check access result not allowed for action Microsoft.Network/privateDnsZones/read.", zone)
+	}
+	for _, pool := range c.In().Objects("agentPoolProfiles") {
+		vnet, _, within := strings.Cut(pool.Str("vnetSubnetID"), "/subnets/")
+		if within && !rbac.May(c.Cloud, principal, "Microsoft.Network/virtualNetworks/join/action", vnet) {
+			return c.Refuse(standin.Refusal{Code: "LinkedAuthorizationFailed", Status: 403, Message: fmt.Sprintf(
+				"The client '%s' with object id '%s' has permission to perform action 'Microsoft.Network/privateDnsZones/virtualNetworkLinks/write' on scope '%s'; however, it does not have permission to perform action(s) "+
+					"'Microsoft.Network/virtualNetworks/join/action' on the linked scope(s) '%s' (respectively) or the linked scope(s) are invalid.", principal, principal, zone, vnet)})
+		}
 	}
 	return nil
 }

@@ -27,9 +27,14 @@ const (
 	TeamRouteTableID = teamGroupID + "/providers/Microsoft.Network/routeTables/" + TeamRouteTable
 )
 
+// TeamZone is the id of the network team's private DNS zone for the clusters of a location.
+func TeamZone(location string) string {
+	return teamGroupID + "/providers/Microsoft.Network/privateDnsZones/privatelink." + location + ".azmk8s.io"
+}
+
 // OwnNetwork makes the network team's network, in a location, where it does not exist yet.
-// The lab's credentials may read it, join its subnet and assign roles on it and on the route
-// table; they may change nothing.
+// The lab's credentials may read it, join its subnet and assign roles on all that the team
+// has, such as its private DNS zones; they may change nothing.
 func OwnNetwork(c *standin.Cloud, location string) error {
 	defer c.Lock()()
 	if arm.ByID(c, NetworkType, TeamNetworkID) != nil {
@@ -84,8 +89,7 @@ func teamResources(location string) []teamResource {
 	rights := []struct{ scope, role string }{
 		{teamGroupID, rbac.Reader},
 		{TeamSubnetID, rbac.SubnetJoiner},
-		{TeamSubnetID, rbac.AccessAdministrator},
-		{TeamRouteTableID, rbac.AccessAdministrator},
+		{teamGroupID, rbac.AccessAdministrator},
 	}
 	for i, right := range rights {
 		list = append(list, teamRight(i, right.scope, right.role))
