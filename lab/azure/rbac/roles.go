@@ -22,6 +22,8 @@ const (
 	AccessAdministrator     = "f58310d9-a9f6-439a-9e8d-f62e7b41a168"
 	// SubnetJoiner is a role of the lab's tenant own: it may use a subnet, and change nothing.
 	SubnetJoiner = "00000000-0000-4000-8000-0000000000e1"
+	// ServiceRole is another, as companies have them for their services.
+	ServiceRole = "00000000-0000-4000-8000-0000000000f1"
 )
 
 // Roles are those that the stand-in knows; of those that are about data, the
@@ -32,6 +34,7 @@ var Roles = []Role{
 	{ID: Contributor, Name: "Contributor", actions: []string{"*"}, not: []string{"Microsoft.Authorization/*/write", "Microsoft.Authorization/*/delete"}},
 	{ID: Reader, Name: "Reader", actions: []string{"*/read"}},
 	{ID: SubnetJoiner, Name: "Subnet joiner", actions: []string{"Microsoft.Network/virtualNetworks/subnets/read", "Microsoft.Network/virtualNetworks/subnets/join/action"}},
+	{ID: ServiceRole, Name: "Service"},
 	{ID: "18d7d88d-d35e-4fb5-a5c3-7773c20a72d9", Name: "User Access Administrator", actions: []string{"*/read", "Microsoft.Authorization/*"}},
 	{ID: AccessAdministrator, Name: "Role Based Access Control Administrator", actions: []string{
 		"Microsoft.Authorization/roleAssignments/write", "Microsoft.Authorization/roleAssignments/delete", "*/read",
