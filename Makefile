@@ -24,7 +24,7 @@ demo: setup ## Build everything, start the lab, deploy clusters/demo.yaml, verif
 	@$(TOMBOLO) up demo --lab --yes --verify
 
 .PHONY: test
-test: setup tools-argocd tools-released ## Run every test: unit, command line, and end to end in the lab
+test: setup tools-argocd tools-azure tools-released ## Run every test: unit, command line, and end to end in the lab
 	$(GO) tool gotestsum --format pkgname -- $(TEST) $(UNIT_PACKAGES)
 	for module in awsmodels state rules logrules; do $(GO) -C tools/$$module test $(TEST) -count=1 ./...; done
 	$(GO) tool gotestsum --format standard-verbose -- $(TEST),lab -count=1 -timeout 75m -p 2 -parallel 3 $(LAB_PACKAGES)
@@ -54,6 +54,10 @@ tools: ## Build the lab's pinned tools into .tools (once; cached by their go.sum
 .PHONY: tools-argocd
 tools-argocd: ## Build Argo CD and its tools, for clusters with that engine
 	@$(GO) run ./tools/build -for argocd
+
+.PHONY: tools-azure
+tools-azure: ## Build kubelogin, for clusters in Azure
+	@$(GO) run ./tools/build -for azure
 
 .PHONY: tools-released
 tools-released: ## Build the EKS plugin as it is released, for a lab with it (lab up --eks released)

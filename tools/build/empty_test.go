@@ -187,6 +187,10 @@ func worlds() map[string]world {
 			modules:  map[string]tree{"k8s.io/kubernetes": {"cmd/kubectl/kubectl.go": program}},
 			programs: []string{"bin/kubectl"},
 		},
+		"kubelogin": {
+			modules:  map[string]tree{kubeloginModule: {"main.go": program}},
+			programs: []string{"bin/kubelogin"},
+		},
 		"lint": {
 			modules:  map[string]tree{"github.com/golangci/golangci-lint/v2": {"cmd/golangci-lint/main.go": program}},
 			programs: []string{"bin/golangci-lint"},

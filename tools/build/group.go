@@ -37,6 +37,7 @@ func sets() map[string][]group {
 		"lab":      {pulumiGroup(), kubernetesGroup(), sealedSecretsGroup(), externalSecretsGroup(), pluginsGroup(), eksGroup()},
 		"argocd":   {argocdGroup()},
 		"aws":      {pulumiGroup(), kubectlGroup()},
+		"azure":    {kubeloginGroup()},
 		"lint":     {lintGroup()},
 		"released": {releasedGroup()},
 	}
