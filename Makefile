@@ -19,9 +19,11 @@ UNIT_PACKAGES = $(filter-out $(LAB_PACKAGES:./%=tombolo/%),$(shell $(GO) list ./
 
 ##@ The two commands
 
+CLUSTER ?= demo
+
 .PHONY: demo
-demo: setup ## Build everything, start the lab, deploy clusters/demo.yaml, verify it
-	@$(TOMBOLO) up demo --lab --yes --verify
+demo: $(if $(filter aks,$(CLUSTER)),tools-azure build,setup) ## Build everything, start the lab, deploy clusters/demo.yaml (CLUSTER=aks: aks.yaml), verify it
+	@$(TOMBOLO) up $(CLUSTER) --lab --yes --verify
 
 .PHONY: test
 test: setup tools-argocd tools-azure tools-released ## Run every test: unit, command line, and end to end in the lab
@@ -33,9 +35,9 @@ test: setup tools-argocd tools-azure tools-released ## Run every test: unit, com
 
 .PHONY: demo-down
 demo-down: build ## Destroy the demo cluster and remove the whole lab
-	@if [ -e .lab ]; then $(TOMBOLO) destroy demo --lab --yes; fi
+	@if [ -e .lab ]; then $(TOMBOLO) destroy $(CLUSTER) --lab --yes; fi
 	@$(TOMBOLO) lab down
-	@rm -f clusters/Pulumi.demo-core.yaml clusters/Pulumi.demo-bootstrap.yaml # written by plain pulumi, and encrypted for this lab
+	@rm -f clusters/Pulumi.$(CLUSTER)-core.yaml clusters/Pulumi.$(CLUSTER)-bootstrap.yaml # written by plain pulumi, and encrypted for this lab
 
 ##@ Build
 
@@ -56,7 +58,7 @@ tools-argocd: ## Build Argo CD and its tools, for clusters with that engine
 	@$(GO) run ./tools/build -for argocd
 
 .PHONY: tools-azure
-tools-azure: ## Build kubelogin, for clusters in Azure
+tools-azure: ## Build what clusters in Azure need in the lab: kubelogin, and no Node.js
 	@$(GO) run ./tools/build -for azure
 
 .PHONY: tools-released
