@@ -31,6 +31,7 @@ import (
 	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
 	"tombolo/lab/controlplane"
+	"tombolo/lab/entra"
 	"tombolo/lab/git"
 	"tombolo/lab/inbox"
 	"tombolo/lab/people"
@@ -74,7 +75,8 @@ type daemon struct {
 	accounts     accounts
 	repositories map[string]*git.Repository // by the platform tree that they follow
 	authority    *pki.Authority
-	tunnel       *proxy.Tunnel // to AWS's own hosts
+	tunnel       *proxy.Tunnel // to the clouds' own hosts
+	entra        *entra.Entra
 	ports        servicePorts
 	token        string // for requests to those ports
 	socket       string // for control; those of controllers are beside it
@@ -158,7 +160,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if d.people, err = people.Open(d.authority.KeyFile(people.KeyName)); err != nil {
 		return nil, err
 	}
-	d.tunnel = proxy.NewTunnel(awsHosts()...)
+	d.tunnel = proxy.NewTunnel(cloudHosts()...)
 	d.repositories = map[string]*git.Repository{}
 	for tree := range trees() {
 		d.repositories[tree] = git.Open(p.repository(tree), p.home())
@@ -181,7 +183,7 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	})
 	options := controllers.Options{
 		Dir: p.controllers(), Tools: p.tools(), Bin: p.bin(), Home: p.home(), Proxy: proxyFor(d.ports.proxy, d.token),
-		CA: d.authority.CertFile("ca"), Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
+		CA: d.authority.CertFile("ca"), Tenant: AzureTenant, Sockets: filepath.Dir(d.socket), Supervisor: d.supervisor, Ports: book, Log: d.log,
 	}
 	if network == ProxiedNetwork {
 		if d.profile != Full {
@@ -206,6 +208,10 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	d.accounts, err = openAccounts(p, standin.Options{
 		Clusters: d.clusters, Region: Region, LatencyScale: latencyScale(), RoleBoundary: os.Getenv("TOMBOLO_LAB_ROLE_BOUNDARY"), Tags: tagPolicy(),
 	})
+	if err != nil {
+		return nil, err
+	}
+	d.entra, err = d.openEntra()
 	return d, err
 }
 
@@ -242,7 +248,10 @@ func awsHosts() []string {
 	return hosts
 }
 
-// authority signs the certificates of the token review endpoint and of AWS's services.
+// cloudHosts are the host names of the clouds that the lab answers to.
+func cloudHosts() []string { return append(awsHosts(), entra.Hosts()...) }
+
+// authority signs the certificates of the token review endpoint and of the clouds' services.
 func authority(dir string) (*pki.Authority, error) {
 	a, err := pki.Open(dir, "lab")
 	if err != nil {
@@ -251,12 +260,18 @@ func authority(dir string) (*pki.Authority, error) {
 	return a, errors.Join(
 		a.Issue("token-reviews", pki.Subject{CommonName: "token-reviews", IPs: []net.IP{net.IPv4(127, 0, 0, 1)}}),
 		a.IssueKey(people.KeyName),
-		a.Issue("aws", pki.Subject{CommonName: "amazonaws.com", DNSNames: awsHosts()}),
+		a.Issue(cloudsCert, pki.Subject{CommonName: "clouds", DNSNames: cloudHosts()}),
 	)
 }
 
-// authenticate finds the user of a token in a cluster.
+// cloudsCert is the name of the certificate of the clouds' hosts.
+const cloudsCert = "clouds"
+
+// authenticate finds the user of a token in a cluster, as the cluster's cloud does.
 func (d *daemon) authenticate(cluster, token string) (username string, groups []string, err error) {
+	if tenant := d.clusters.spec(cluster).Tenant; tenant != "" {
+		return d.entra.Review(tenant, token)
+	}
 	if authenticator.IsPerson(token) {
 		return authenticator.Person(d.accounts.with(cluster), d.people.Key, cluster, token)
 	}
@@ -303,7 +318,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	go func() { failed <- reviews.ListenAndServeTLS("", "") }()
 	defer reviews.Close()
 
-	services, err := d.serveAWS(failed)
+	services, err := d.serveClouds(failed)
 	if err != nil {
 		return err
 	}
@@ -342,20 +357,24 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 }
 
-// serveAWS serves AWS's Security Token Service, and what speaks JSON, to clients of the
-// tunnel.
-func (d *daemon) serveAWS(failed chan<- error) (*http.Server, error) {
-	trust, err := d.authority.TLS("aws")
+// serveClouds serves, to clients of the tunnel, AWS's Security Token Service and what speaks
+// JSON there, and Azure's Entra.
+func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
+	trust, err := d.authority.TLS(cloudsCert)
 	if err != nil {
 		return nil, err
 	}
-	tokens, others := sts.Handler(d.accounts...), jsonapi.Handler(d.accounts.sts(), jsonServices()...)
+	tokens, others, logins := sts.Handler(d.accounts...), jsonapi.Handler(d.accounts.sts(), jsonServices()...), d.entra.Handler()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, known := sts.Region(r.Host); known {
+		_, known := sts.Region(r.Host)
+		switch {
+		case known:
 			tokens.ServeHTTP(w, r)
-			return
+		case slices.Contains(entra.Hosts(), strings.ToLower(r.Host)):
+			logins.ServeHTTP(w, r)
+		default:
+			others.ServeHTTP(w, r)
 		}
-		others.ServeHTTP(w, r)
 	})
 	server := &http.Server{Handler: handler, TLSConfig: trust, ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- server.ServeTLS(d.tunnel, "", "") }()

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -101,6 +102,11 @@ func (l *Lab) Env() (map[string]string, error) {
 		"TOMBOLO_LAB":     "1",
 		addressesVariable: "any",
 	}
+	azure, err := l.azureEnv(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(env, azure)
 	if network == ProxiedNetwork {
 		if env[MirrorPasswordVariable], err = secret(p.mirrorPassword()); err != nil {
 			return nil, err
