@@ -71,7 +71,7 @@ func (l *Lab) Up(ctx context.Context, progress func(Step)) error {
 }
 
 func (l *Lab) startDaemon(ctx context.Context, progress func(Step)) error {
-	if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.checkTools() }); err != nil {
+	if err := step(progress, "check the lab's tools", func() (string, error) { return "", l.CheckTools() }); err != nil {
 		return err
 	}
 	if err := l.CheckEKS(); err != nil {
@@ -111,8 +111,8 @@ func step(progress func(Step), name string, do func() (detail string, err error)
 	return nil
 }
 
-// checkTools names every missing tool at once.
-func (l *Lab) checkTools() error {
+// CheckTools names the tools that every lab needs and this one lacks, all at once.
+func (l *Lab) CheckTools() error {
 	missing := l.missingTools(requiredTools)
 	if len(missing) > 0 {
 		return fmt.Errorf("%s missing in %s; run `make tools`", strings.Join(missing, ", "), l.paths().tools())

@@ -287,6 +287,7 @@ func (f *Factory) LabTools(clusters []*config.Cluster) error {
 		has   func(c *config.Cluster) bool
 		check func() error
 	}{
+		{"any cluster", func(*config.Cluster) bool { return true }, l.CheckTools},
 		{"clusters in AWS", func(c *config.Cluster) bool { return c.Cloud.Provider == config.AWS }, l.CheckEKS},
 		{"clusters in Azure", func(c *config.Cluster) bool { return c.Cloud.Provider == config.Azure }, l.CheckAKS},
 		{"Argo CD", func(c *config.Cluster) bool { return c.GitOps.Engine == config.ArgoCD }, l.CheckArgoCD},
