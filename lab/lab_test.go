@@ -90,7 +90,7 @@ func TestUpNamesMissingProviders(t *testing.T) {
 		files.Write(t, file, "")
 	}
 	want := "resource-kubernetes missing in " + l.paths().plugins() + "; run `make tools`"
-	assert.Check(t, is.Error(l.checkTools(), want))
+	assert.Check(t, is.Error(l.CheckTools(), want))
 }
 
 // TestALabForAzureNeedsNoEKS: what only one cloud's clusters need is looked for where a
@@ -101,7 +101,7 @@ func TestALabForAzureNeedsNoEKS(t *testing.T) {
 		files.Write(t, filepath.Join(l.paths().tools(), tool), "")
 	}
 	assert.NilError(t, os.MkdirAll(filepath.Join(l.paths().plugins(), "resource-kubernetes-v4.25.0"), 0o755))
-	assert.NilError(t, l.checkTools())
+	assert.NilError(t, l.CheckTools())
 	assert.Check(t, is.Error(l.CheckEKS(), "resource-eks missing in "+l.paths().plugins()+"; run `make tools`"))
 	assert.Check(t, is.Error(l.CheckAKS(), "kubelogin missing in "+l.paths().tools()+"; run `make tools-azure`"))
 	files.Write(t, filepath.Join(l.paths().tools(), "kubelogin"), "")
