@@ -53,8 +53,11 @@ func TestKubelogin(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	began := time.Now()
-	out, err := exec.CommandContext(t.Context(), "kubelogin", kubelogin(AzureTenant)...).Output()
-	assert.NilError(t, err)
+	var failed strings.Builder
+	login := exec.CommandContext(t.Context(), "kubelogin", kubelogin(AzureTenant)...)
+	login.Stderr = &failed
+	out, err := login.Output()
+	assert.NilError(t, err, failed.String())
 	t.Logf("kubelogin took %v", time.Since(began))
 	var given clientauthv1.ExecCredential
 	assert.NilError(t, json.Unmarshal(out, &given))

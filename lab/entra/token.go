@@ -83,9 +83,15 @@ func (e *Entra) Token(form url.Values) (string, error) {
 	return e.Sign(e.claims(who, audience))
 }
 
+// reserved are scopes of OpenID Connect, which mean nothing to an application. Microsoft's
+// library asks for them with every token: apps/internal/oauth/ops/accesstokens of
+// https://github.com/AzureAD/microsoft-authentication-library-for-go
+var reserved = []string{"openid", "offline_access", "profile"}
+
 // audience of a token for a scope, which is a resource and /.default for applications.
 func (e *Entra) audience(scope string) (string, error) {
-	resource, isDefault := strings.CutSuffix(scope, "/.default")
+	asked := slices.DeleteFunc(strings.Fields(scope), func(s string) bool { return slices.Contains(reserved, s) })
+	resource, isDefault := strings.CutSuffix(strings.Join(asked, " "), "/.default")
 	if !isDefault {
 		return "", badRequest("invalid_scope", 1002012, "The provided value for scope %s is not valid. "+
 			"Client credential flows must have a scope value with /.default suffixed to the resource identifier (application ID URI).", scope)
