@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"tombolo/internal/file"
+	"tombolo/lab/azure"
+	"tombolo/lab/azure/managedidentity"
 	"tombolo/lab/entra"
 	"tombolo/lab/people"
 	"tombolo/lab/ports"
+	"tombolo/lab/standin"
 )
 
 // What the lab has of Azure.
@@ -38,6 +41,19 @@ const (
 	pipelineLifetime = 12 * time.Hour
 )
 
+// managerVariable says where Azure's Resource Manager is; it is package automation/cloud/azure's,
+// which asks https://management.azure.com without it.
+const managerVariable = "TOMBOLO_AZURE_MANAGER"
+
+func managerURL(port int) string { return "http://" + loopback(port) }
+
+// openAzure loads what the lab's subscription holds.
+func (d *daemon) openAzure() (*standin.Cloud, error) {
+	return azure.Open(d.lab.paths().azure(), standin.Options{
+		Clusters: d.clusters, Account: AzureSubscription, Region: AzureRegion, LatencyScale: latencyScale(),
+	})
+}
+
 // openEntra opens the tenant of the lab.
 func (d *daemon) openEntra() (*entra.Entra, error) {
 	return entra.Open(entra.Options{
@@ -54,7 +70,16 @@ func (d *daemon) entraIdentity(clientID string) (entra.Identity, bool) {
 			Federations: []entra.Federation{{Issuer: pipelineIssuer, Subject: pipelineSubject, Audiences: []string{entra.ExchangeAudience}}},
 		}, true
 	}
-	return entra.Identity{}, false
+	defer d.azure.Lock()()
+	found := managedidentity.ByClient(d.azure, clientID)
+	if found == nil {
+		return entra.Identity{}, false
+	}
+	who := entra.Identity{ClientID: clientID, ObjectID: found.Outputs.Str("principalId"), ResourceID: found.ID}
+	for _, f := range managedidentity.Federations(d.azure, found) {
+		who.Federations = append(who.Federations, entra.Federation{Issuer: f.Issuer, Subject: f.Subject, Audiences: f.Audiences})
+	}
+	return who, true
 }
 
 // keyOfIssuer is what an issuer of the lab signs with: a cluster, for its service accounts,

@@ -27,6 +27,7 @@ import (
 	"tombolo/lab/aws/secretsmanager"
 	"tombolo/lab/aws/ssm"
 	"tombolo/lab/aws/sts"
+	"tombolo/lab/azure/resourcemanager"
 	"tombolo/lab/charts"
 	"tombolo/lab/cloudmanager"
 	"tombolo/lab/controllers"
@@ -73,6 +74,7 @@ type daemon struct {
 	supervisor   *process.Supervisor
 	clusters     *clusters
 	accounts     accounts
+	azure        *standin.Cloud
 	repositories map[string]*git.Repository // by the platform tree that they follow
 	authority    *pki.Authority
 	tunnel       *proxy.Tunnel // to the clouds' own hosts
@@ -92,6 +94,8 @@ type daemon struct {
 // servicePorts are the ports of the daemon's own servers.
 type servicePorts struct {
 	provider, reviews, proxy int
+	// azure is the provider's for Azure, manager its Resource Manager's.
+	azure, manager int
 	// runner is 0 but in a closed network, company and noWay but in a proxied one.
 	runner, company, noWay int
 }
@@ -125,6 +129,7 @@ func (d *daemon) close() {
 	d.clusters.planes.Close()
 	d.supervisor.Close()
 	d.accounts.close()
+	d.azure.Close()
 }
 
 // newDaemon puts the parts together. Nothing listens yet.
@@ -211,12 +216,15 @@ func newDaemon(l *Lab, log io.Writer, stop context.CancelFunc) (*daemon, error) 
 	if err != nil {
 		return nil, err
 	}
+	if d.azure, err = d.openAzure(); err != nil {
+		return nil, err
+	}
 	d.entra, err = d.openEntra()
 	return d, err
 }
 
 func (d *daemon) choosePorts(book *ports.Book, network Network) error {
-	wanted := map[string]*int{"aws-provider": &d.ports.provider, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
+	wanted := map[string]*int{"aws-provider": &d.ports.provider, "azure-provider": &d.ports.azure, "azure-manager": &d.ports.manager, "token-reviews": &d.ports.reviews, "proxy": &d.ports.proxy}
 	if network == ClosedNetwork {
 		wanted["runner"] = &d.ports.runner
 	}
@@ -300,15 +308,12 @@ func tagPolicy() standin.TagPolicy {
 
 // serve opens every server, brings the clusters back, and waits for the end.
 func (d *daemon) serve(ctx context.Context) error {
-	failed := make(chan error, 9)
-	provider := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
-	pulumirpc.RegisterResourceProviderServer(provider, standin.Organisation(d.accounts[0], d.accounts[1:]...))
-	listener, err := listenForOwn(loopback(d.ports.provider), d.log)
+	failed := make(chan error, 11)
+	end, err := d.serveProviders(failed)
 	if err != nil {
-		return fmt.Errorf("listen for the AWS provider: %w", err)
+		return err
 	}
-	go func() { failed <- provider.Serve(listener) }()
-	defer provider.Stop()
+	defer end()
 
 	trust, err := d.authority.TLS("token-reviews")
 	if err != nil {
@@ -357,6 +362,42 @@ func (d *daemon) serve(ctx context.Context) error {
 	}
 }
 
+// serveProviders serves the stand-ins to the engine, and Azure's Resource Manager to the driver.
+func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
+	var ends []func()
+	end = func() {
+		for _, e := range ends {
+			e()
+		}
+	}
+	for _, p := range []struct {
+		name   string
+		port   int
+		server pulumirpc.ResourceProviderServer
+	}{
+		{"AWS", d.ports.provider, standin.Organisation(d.accounts[0], d.accounts[1:]...)},
+		{"Azure", d.ports.azure, d.azure.Provider()},
+	} {
+		listener, err := listenForOwn(loopback(p.port), d.log)
+		if err != nil {
+			end()
+			return nil, fmt.Errorf("listen for the %s provider: %w", p.name, err)
+		}
+		server := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage))
+		pulumirpc.RegisterResourceProviderServer(server, p.server)
+		go func() { failed <- server.Serve(listener) }()
+		ends = append(ends, server.Stop)
+	}
+	listener, err := listenForOwn(loopback(d.ports.manager), d.log)
+	if err != nil {
+		end()
+		return nil, fmt.Errorf("listen for Azure's Resource Manager: %w", err)
+	}
+	manager := &http.Server{Handler: resourcemanager.New(d.azure, resourcemanager.Options{Endpoint: managerURL(d.ports.manager)}), ReadHeaderTimeout: 10 * time.Second}
+	go func() { failed <- manager.Serve(listener) }()
+	return func() { manager.Close(); end() }, nil
+}
+
 // serveClouds serves, to clients of the tunnel, AWS's Security Token Service and what speaks
 // JSON there, and Azure's Entra.
 func (d *daemon) serveClouds(failed chan<- error) (*http.Server, error) {
@@ -397,7 +438,7 @@ func (d *daemon) gitHandler() http.Handler {
 // heal brings back what should run and does not, and lets the Git repositories
 // follow the platform trees. Up asks for it, at every start and afterwards.
 func (d *daemon) heal(ctx context.Context) error {
-	resumed := d.accounts.resume(ctx)
+	resumed := errors.Join(d.accounts.resume(ctx), d.azure.Resume(ctx))
 	notes, err := d.seed(ctx)
 	if resumed != nil {
 		reason, _, _ := strings.Cut(resumed.Error(), "\n")
