@@ -151,8 +151,10 @@ func (l *Lab) writeKubelogin() error {
 		return err
 	}
 	// It has the proxy's token, and is nobody else's.
-	script := fmt.Sprintf("#!/bin/sh\nexport HTTPS_PROXY=%s SSL_CERT_FILE=%s\nunset NO_PROXY no_proxy https_proxy\nexec %s \"$@\"\n",
-		quote(proxyFor(port, token)), quote(filepath.Join(p.pki(), "ca.crt")), quote(tool))
+	// Its cache of tokens is in the user's directory for caches otherwise, and has those of
+	// other labs.
+	script := fmt.Sprintf("#!/bin/sh\nexport HTTPS_PROXY=%s SSL_CERT_FILE=%s XDG_CACHE_HOME=%s\nunset NO_PROXY no_proxy https_proxy\nexec %s \"$@\"\n",
+		quote(proxyFor(port, token)), quote(filepath.Join(p.pki(), "ca.crt")), quote(p.in("cache")), quote(tool))
 	if err := replace(filepath.Join(p.bin(), "kubelogin"), script, 0o700); err != nil {
 		return fmt.Errorf("write the lab's kubelogin command: %w", err)
 	}
