@@ -395,7 +395,8 @@ func (d *daemon) serveProviders(failed chan<- error) (end func(), err error) {
 	}
 	manager := &http.Server{Handler: resourcemanager.New(d.azure, resourcemanager.Options{Endpoint: managerURL(d.ports.manager)}), ReadHeaderTimeout: 10 * time.Second}
 	go func() { failed <- manager.Serve(listener) }()
-	return func() { manager.Close(); end() }, nil
+	ends = append(ends, func() { manager.Close() })
+	return end, nil
 }
 
 // serveClouds serves, to clients of the tunnel, AWS's Security Token Service and what speaks
